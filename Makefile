@@ -1,0 +1,50 @@
+# Everything a newcomer needs is one `make` away: each target sets up .venv itself.
+#   make verify   the main job: oracle against fast on every stem, then training on real data
+#   make test     the test suite
+#   make lint | docs | bench | clean
+VENV   ?= .venv
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+REPORT ?= report
+# Two workers: numba compiles and cvxpy canonicalises on one core each.
+PYTEST_ARGS ?= -n 2 --dist loadfile
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: verify test lint docs bench clean
+.DEFAULT_GOAL := verify
+
+verify: $(VENV)/.core
+	$(BIN)/refsolve verify --all --report $(REPORT)
+
+# numba's cache does not notice an edited callee in another file: tests start from an empty one.
+test: $(VENV)/.test
+	@cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; \
+	NUMBA_CACHE_DIR="$$cache" OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/.core
+	$(BIN)/refsolve bench topk
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "refsolve needs Python 3.11 or newer on the PATH, or: make PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# A stamp per set of extras: a second run installs nothing unless pyproject.toml changed.
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test $(VENV)/.docs $(VENV)/.lint: $(VENV)/.%: pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[$*]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(REPORT) build dist docs/_build docs/jupyter_execute .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Production implementations: numba kernels and scikit-learn estimators."""

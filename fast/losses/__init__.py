@@ -1,0 +1,1 @@
+"""Value, gradient, conjugate, prox and SDCA update, one loss per file."""

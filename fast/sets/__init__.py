@@ -1,0 +1,1 @@
+"""Projections, one set per file."""

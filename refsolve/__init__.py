@@ -1,0 +1,1 @@
+"""What each problem is: declarations, the CVXPY oracle and the certificates."""

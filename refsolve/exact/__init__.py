@@ -1,0 +1,1 @@
+"""Rational and enumerated ground truth for small sizes."""

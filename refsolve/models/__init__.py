@@ -1,0 +1,1 @@
+"""One model per file: primal, dual and the maps between them."""

@@ -1,0 +1,1 @@
+"""One convex set per file."""

@@ -1,0 +1,1 @@
+"""Certificates, checks and reports: the scorer is not the solver."""

@@ -1,0 +1,1 @@
+"""The subcommands of the console command, one file each, found by name."""
