@@ -1,0 +1,30 @@
+"""Exceptions of the verification package; each message names the argument, the value and the fix."""
+
+from __future__ import annotations
+
+
+class VerificationError(Exception):
+    """Base of everything that this package raises on purpose."""
+
+
+class VerificationFailedError(VerificationError, AssertionError):
+    """A candidate failed, or nothing was judged; the message holds the smallest counterexample."""
+
+
+class UnknownProblemError(VerificationError, KeyError):
+    """The problem name is not ``<stem>.<operation>`` of a known stem."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class CandidateSignatureError(VerificationError, TypeError):
+    """The callable under test asks for arguments that the problem does not have."""
+
+
+class InvalidArgumentError(VerificationError, ValueError):
+    """An argument has a wrong value."""
+
+
+class NoDualPointError(VerificationError, ValueError):
+    """A certificate was asked for that needs a dual point which nobody supplied."""

@@ -1,0 +1,224 @@
+"""Problem instances: frozen, hashable, and stored without losing a bit of a float.
+
+An `Instance` is a problem name ("topk_simplex_alpha.projection"), the family it was drawn from,
+and the keyword arguments of the problem. Arrays are kept as bytes, so that an instance can be a
+dictionary key, and nobody (in particular no solver under test) can change it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Union
+
+import numpy as np
+
+from verification.errors import InvalidArgumentError
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class FrozenArray:
+    """An immutable array: dtype string, shape, and the bytes in C order."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> FrozenArray:
+        plain = np.ascontiguousarray(array)
+        if plain.dtype.kind not in "fiub":
+            raise InvalidArgumentError(
+                f"array of dtype {plain.dtype}: expected real numbers; convert it with astype(float)"
+            )
+        # ascontiguousarray turns 0-d into 1-d, hence the shape of the original
+        return cls(plain.dtype.str, np.shape(array), plain.tobytes())
+
+    def array(self) -> np.ndarray:
+        """A fresh, writable copy."""
+        return np.frombuffer(self.data, dtype=self.dtype).reshape(self.shape).copy()
+
+
+Scalar = Union[None, bool, int, float, str]
+Value = Union[Scalar, FrozenArray]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One problem with all its arguments.
+
+    Parameters
+    ----------
+    problem : str
+        ``"<stem>.<operation>"``.
+    family : str
+        Where it comes from ("random", "ties", ...).
+    items : tuple of (name, value)
+        The arguments; build it with `Instance.of`.
+    """
+
+    problem: str
+    family: str
+    items: tuple[tuple[str, Value], ...]
+
+    @classmethod
+    def of(cls, problem: str, family: str = "given", /, **params: Any) -> Instance:
+        """Freeze keyword arguments: ``Instance.of("simplex.projection", a=a, r=1.0)``."""
+        return cls(problem, family, tuple((name, _freeze(name, v)) for name, v in params.items()))
+
+    @property
+    def stem(self) -> str:
+        return self.problem.rpartition(".")[0]
+
+    @property
+    def operation(self) -> str:
+        return self.problem.rpartition(".")[2]
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The arguments as a new dictionary of new arrays."""
+        return {name: v.array() if isinstance(v, FrozenArray) else v for name, v in self.items}
+
+    def __getitem__(self, name: str) -> Any:
+        for key, value in self.items:
+            if key == name:
+                return value.array() if isinstance(value, FrozenArray) else value
+        raise KeyError(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if any(key == name for key, _ in self.items) else default
+
+    def with_params(self, **changes: Any) -> Instance:
+        """A copy with some arguments replaced or added."""
+        return Instance.of(self.problem, self.family, **{**self.params, **changes})
+
+    def with_family(self, family: str) -> Instance:
+        return replace(self, family=family)
+
+    def astype(self, dtype: Any) -> Instance:
+        """A copy whose float arrays have the given dtype (values are rounded to it)."""
+        changed = {
+            name: value.astype(dtype)
+            for name, value in self.params.items()
+            if isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        }
+        return self.with_params(**changed)
+
+    # -- storage ------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; floats as hexadecimal strings, so no bit is lost."""
+        return {
+            "schema": SCHEMA,
+            "problem": self.problem,
+            "family": self.family,
+            "params": {name: _encode(value) for name, value in self.items},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Instance:
+        if data.get("schema") != SCHEMA:
+            raise InvalidArgumentError(
+                f"instance with schema {data.get('schema')!r}: this version reads schema {SCHEMA}; "
+                "write it again with this version"
+            )
+        params = {name: _decode(value) for name, value in data["params"].items()}
+        return cls.of(data["problem"], data["family"], **params)
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> Instance:
+        return cls.from_dict(json.loads(text))
+
+    def to_npz(self, path: str | os.PathLike[str]) -> None:
+        """Write the arrays as they are, and the rest as JSON, into one .npz file."""
+        arrays = {f"array_{name}": v.array() for name, v in self.items if isinstance(v, FrozenArray)}
+        rest = self.to_dict()
+        for name in list(rest["params"]):
+            if f"array_{name}" in arrays:
+                rest["params"][name] = {"npz": name}
+        with open(path, "wb") as stream:
+            np.savez(stream, instance=np.array(json.dumps(rest)), **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_npz(cls, path: str | os.PathLike[str]) -> Instance:
+        with np.load(path, allow_pickle=False) as stored:
+            rest = json.loads(str(stored["instance"]))
+            for name, value in rest["params"].items():
+                if isinstance(value, dict) and "npz" in value:
+                    rest["params"][name] = _encode(FrozenArray.of(stored[f"array_{name}"]))
+        return cls.from_dict(rest)
+
+    # -- code ---------------------------------------------------------------------------------
+
+    def arguments_code(self) -> str:
+        """The arguments as Python source, ``a=np.array([1.0, 0.5]), k=2``; exact to the bit."""
+        return ", ".join(f"{name}={literal(value)}" for name, value in self.items)
+
+    def code(self, function: str | None = None) -> str:
+        """The instance as code to paste: a call of ``function`` on it."""
+        names = {"projection": "project"}
+        return f"{function or names.get(self.operation, self.operation)}({self.arguments_code()})"
+
+
+def literal(value: Any) -> str:
+    """Python source of a scalar or an array (numpy as ``np``); repr of a float is exact."""
+    if isinstance(value, FrozenArray):
+        value = value.array()
+    if isinstance(value, np.ndarray):
+        # float32 entries are printed as doubles, which hold them exactly
+        entries = np.asarray(value, dtype=np.float64) if value.dtype.kind == "f" else value
+        suffix = "" if value.dtype in (np.float64, np.int64) else f", dtype=np.{value.dtype.name}"
+        return f"np.array({_nested(entries.tolist())}{suffix})"
+    return _number(value)
+
+
+def _nested(value: Any) -> str:
+    return "[" + ", ".join(map(_nested, value)) + "]" if isinstance(value, list) else _number(value)
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, float) and not np.isfinite(value):
+        return f'float("{value}")'
+    return repr(value)
+
+
+def _freeze(name: str, value: Any) -> Value:
+    if value is None or isinstance(value, (bool, str, FrozenArray)):
+        return value
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value)
+    if isinstance(value, (np.ndarray, list, tuple)):
+        return FrozenArray.of(np.asarray(value))
+    raise InvalidArgumentError(
+        f"{name}={value!r} of type {type(value).__name__}: expected a number, None or an array of numbers"
+    )
+
+
+def _encode(value: Value) -> Any:
+    if isinstance(value, float) and not isinstance(value, bool):
+        return {"float": value.hex()}
+    if isinstance(value, FrozenArray):
+        array = value.array()
+        flat = array.ravel().tolist()
+        entries = [float(v).hex() for v in flat] if array.dtype.kind == "f" else flat
+        return {"dtype": value.dtype, "shape": list(value.shape), "entries": entries}
+    return value
+
+
+def _decode(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "float" in value:
+        return float.fromhex(value["float"])
+    dtype = np.dtype(value["dtype"])
+    entries = [float.fromhex(v) for v in value["entries"]] if dtype.kind == "f" else value["entries"]
+    return np.array(entries, dtype=dtype).reshape(value["shape"])

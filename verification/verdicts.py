@@ -1,0 +1,242 @@
+"""What a verification run says: verdicts, single results, and the report that collects them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from verification.errors import VerificationFailedError
+from verification.instances import Instance
+
+
+class Verdict(str, enum.Enum):
+    """The seven outcomes of one check on one instance."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    EXPECTED_FAILURE = "expected failure"
+    SKIPPED = "skipped"
+    ORACLE_UNCERTAIN = "oracle uncertain"
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+
+    @property
+    def is_bad(self) -> bool:
+        """True for outcomes that make a run fail."""
+        return self in (Verdict.FAIL, Verdict.TIMEOUT, Verdict.CRASH)
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a solver under test returned: the primal answer and, if it has one, a dual point.
+
+    Parameters
+    ----------
+    x : array or float
+        The answer, in the shape of the operation (see `verification.problems`).
+    dual : array, optional
+        A dual point; only used to sharpen certificates, never believed.
+    """
+
+    x: Any
+    dual: Any = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A certificate's opinion of one candidate.
+
+    ``gap`` is a certified bound on the suboptimality in the units of the objective, ``distance``
+    a certified bound on ||x - x*|| (both None where the notion does not apply). Each is to be
+    read beside its tolerance, a rounding-error bound for the candidate's precision.
+    """
+
+    verdict: Verdict
+    gap: float | None = None
+    gap_tolerance: float | None = None
+    distance: float | None = None
+    distance_tolerance: float | None = None
+    message: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.verdict is Verdict.PASS
+
+
+@dataclass(frozen=True)
+class Result:
+    """One check on one instance."""
+
+    check: str
+    family: str
+    instance: Instance | None
+    verdict: Verdict
+    gap: float | None = None
+    gap_tolerance: float | None = None
+    distance: float | None = None
+    distance_tolerance: float | None = None
+    message: str = ""
+
+    @classmethod
+    def of(cls, check: str, instance: Instance | None, judgement: Judgement) -> Result:
+        family = instance.family if instance is not None else ""
+        return cls(
+            check,
+            family,
+            instance,
+            judgement.verdict,
+            judgement.gap,
+            judgement.gap_tolerance,
+            judgement.distance,
+            judgement.distance_tolerance,
+            judgement.message,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``; floats that are not finite become strings."""
+        return {
+            "check": self.check,
+            "family": self.family,
+            "verdict": self.verdict.value,
+            "gap": _plain(self.gap),
+            "gap_tolerance": _plain(self.gap_tolerance),
+            "distance": _plain(self.distance),
+            "distance_tolerance": _plain(self.distance_tolerance),
+            "message": self.message,
+            "instance": None if self.instance is None else self.instance.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything a run of `verify` found.
+
+    Attributes
+    ----------
+    problem, profile, seed : what was run.
+    results : tuple of Result, in the order of the checks.
+    elapsed : seconds.
+    candidate : name of the callable under test.
+    counterexample : code to paste that shows the smallest failure found, or None.
+    counterexample_result : the Result of that smallest instance, or None.
+    """
+
+    problem: str
+    profile: str
+    seed: int
+    results: tuple[Result, ...]
+    elapsed: float = 0.0
+    candidate: str = ""
+    counterexample: str | None = None
+    counterexample_result: Result | None = field(default=None, repr=False)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each verdict was given; every verdict is listed, also those with none."""
+        return count(self.results)
+
+    @property
+    def checked(self) -> int:
+        """Results in which something was really judged (passes, failures, expected failures)."""
+        counts = self.counts
+        return sum(counts[v.value] for v in Verdict) - counts["skipped"] - counts["oracle uncertain"]
+
+    @property
+    def ok(self) -> bool:
+        """True iff something was judged and nothing failed, crashed or timed out."""
+        return self.checked > 0 and not any(r.verdict.is_bad for r in self.results)
+
+    @property
+    def failures(self) -> tuple[Result, ...]:
+        return tuple(r for r in self.results if r.verdict.is_bad)
+
+    @property
+    def worst_gap(self) -> float | None:
+        """Largest certified gap among the passes."""
+        return _largest(r.gap for r in self.results if r.verdict is Verdict.PASS)
+
+    @property
+    def worst_distance(self) -> float | None:
+        """Largest certified distance to the solution among the passes."""
+        return _largest(r.distance for r in self.results if r.verdict is Verdict.PASS)
+
+    @property
+    def worst_distance_ratio(self) -> float | None:
+        """Largest certified distance divided by its rounding-error tolerance, among the passes."""
+        ratios = (
+            r.distance / r.distance_tolerance
+            for r in self.results
+            if r.verdict is Verdict.PASS and r.distance is not None and r.distance_tolerance
+        )
+        return _largest(ratios)
+
+    def by_check(self) -> dict[str, dict[str, int]]:
+        """Counts of verdicts per check."""
+        checks = dict.fromkeys(r.check for r in self.results)
+        return {name: count(r for r in self.results if r.check == name) for name in checks}
+
+    def summary(self) -> str:
+        """Plain text of a few lines; the counterexample comes last."""
+        tally = ", ".join(f"{n} {name}" for name, n in self.counts.items() if n) or "nothing"
+        lines = [f"{self.problem} ({self.profile}, seed {self.seed}): {'ok' if self.ok else 'FAILED'}: {tally}"]
+        if self.checked == 0:
+            lines.append("nothing was judged, which counts as a failure")
+        for name, value in (("gap", self.worst_gap), ("distance", self.worst_distance)):
+            if value is not None:
+                lines.append(f"worst certified {name} {value:.3g}")
+        seen: set[str] = set()
+        for result in self.failures:
+            if result.check not in seen:
+                seen.add(result.check)
+                lines.append(f"{result.verdict} in {result.check} ({result.family}): {result.message}")
+        if self.counterexample:
+            lines += ["", "smallest counterexample found, as code:", self.counterexample]
+        return "\n".join(lines)
+
+    def raise_if_failed(self) -> Report:
+        """Return self, or raise VerificationFailedError with the summary and the counterexample."""
+        if not self.ok:
+            raise VerificationFailedError(self.summary())
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``; instances are written out for failures only."""
+        return {
+            "problem": self.problem,
+            "candidate": self.candidate,
+            "profile": self.profile,
+            "seed": self.seed,
+            "ok": self.ok,
+            "elapsed": self.elapsed,
+            "counts": self.counts,
+            "by_check": self.by_check(),
+            "worst_gap": _plain(self.worst_gap),
+            "worst_distance": _plain(self.worst_distance),
+            "worst_distance_ratio": _plain(self.worst_distance_ratio),
+            "failures": [r.to_dict() for r in self.failures],
+            "counterexample": self.counterexample,
+        }
+
+
+def count(results: Iterable[Result]) -> dict[str, int]:
+    """Number of results per verdict, every verdict listed."""
+    counts = {v.value: 0 for v in Verdict}
+    for result in results:
+        counts[result.verdict.value] += 1
+    return counts
+
+
+def _largest(values: Iterable[float | None]) -> float | None:
+    return max((float(v) for v in values if v is not None), default=None)
+
+
+def _plain(value: float | None) -> float | str | None:
+    if value is None:
+        return None
+    number = float(value)
+    return number if abs(number) < float("inf") else str(number)
