@@ -1,4 +1,4 @@
-"""Exceptions of the verification package; each message names the argument, the value and the fix."""
+"""Exceptions of the verification package; each names the argument, the value and the fix."""
 
 from __future__ import annotations
 

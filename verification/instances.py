@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -30,10 +30,11 @@ class FrozenArray:
 
     @classmethod
     def of(cls, array: np.ndarray) -> FrozenArray:
+        """Freeze a copy of an array of real numbers."""
         plain = np.ascontiguousarray(array)
         if plain.dtype.kind not in "fiub":
             raise InvalidArgumentError(
-                f"array of dtype {plain.dtype}: expected real numbers; convert it with astype(float)"
+                f"array of dtype {plain.dtype}: expected real numbers; use astype(float)"
             )
         # ascontiguousarray turns 0-d into 1-d, hence the shape of the original
         return cls(plain.dtype.str, np.shape(array), plain.tobytes())
@@ -43,8 +44,8 @@ class FrozenArray:
         return np.frombuffer(self.data, dtype=self.dtype).reshape(self.shape).copy()
 
 
-Scalar = Union[None, bool, int, float, str]
-Value = Union[Scalar, FrozenArray]
+Scalar = None | bool | int | float | str
+Value = Scalar | FrozenArray
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,12 @@ class Instance:
 
     @property
     def stem(self) -> str:
+        """The set, loss or model."""
         return self.problem.rpartition(".")[0]
 
     @property
     def operation(self) -> str:
+        """What is asked of it: projection, value, sdca_update, ..."""
         return self.problem.rpartition(".")[2]
 
     @property
@@ -90,6 +93,7 @@ class Instance:
         raise KeyError(name)
 
     def get(self, name: str, default: Any = None) -> Any:
+        """One argument, or a default."""
         return self[name] if any(key == name for key, _ in self.items) else default
 
     def with_params(self, **changes: Any) -> Instance:
@@ -97,6 +101,7 @@ class Instance:
         return Instance.of(self.problem, self.family, **{**self.params, **changes})
 
     def with_family(self, family: str) -> Instance:
+        """A copy filed under another family."""
         return replace(self, family=family)
 
     def astype(self, dtype: Any) -> Instance:
@@ -121,6 +126,7 @@ class Instance:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Instance:
+        """Read what `to_dict` wrote."""
         if data.get("schema") != SCHEMA:
             raise InvalidArgumentError(
                 f"instance with schema {data.get('schema')!r}: this version reads schema {SCHEMA}; "
@@ -130,10 +136,12 @@ class Instance:
         return cls.of(data["problem"], data["family"], **params)
 
     def to_json(self) -> str:
+        """One line of JSON."""
         return json.dumps(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> Instance:
+        """Read what `to_json` wrote."""
         return cls.from_dict(json.loads(text))
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
@@ -148,6 +156,7 @@ class Instance:
 
     @classmethod
     def from_npz(cls, path: str | os.PathLike[str]) -> Instance:
+        """Read what `to_npz` wrote."""
         with np.load(path, allow_pickle=False) as stored:
             rest = json.loads(str(stored["instance"]))
             for name, value in rest["params"].items():
@@ -199,7 +208,8 @@ def _freeze(name: str, value: Any) -> Value:
     if isinstance(value, (np.ndarray, list, tuple)):
         return FrozenArray.of(np.asarray(value))
     raise InvalidArgumentError(
-        f"{name}={value!r} of type {type(value).__name__}: expected a number, None or an array of numbers"
+        f"{name}={value!r} of type {type(value).__name__}: "
+        "expected a number, None or an array of numbers"
     )
 
 

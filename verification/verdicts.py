@@ -11,7 +11,7 @@ from verification.errors import VerificationFailedError
 from verification.instances import Instance
 
 
-class Verdict(str, enum.Enum):
+class Verdict(enum.StrEnum):
     """The seven outcomes of one check on one instance."""
 
     PASS = "pass"
@@ -26,9 +26,6 @@ class Verdict(str, enum.Enum):
     def is_bad(self) -> bool:
         """True for outcomes that make a run fail."""
         return self in (Verdict.FAIL, Verdict.TIMEOUT, Verdict.CRASH)
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True)
@@ -65,6 +62,7 @@ class Judgement:
 
     @property
     def ok(self) -> bool:
+        """True for a pass."""
         return self.verdict is Verdict.PASS
 
 
@@ -84,6 +82,7 @@ class Result:
 
     @classmethod
     def of(cls, check: str, instance: Instance | None, judgement: Judgement) -> Result:
+        """File a judgement under its check and instance."""
         family = instance.family if instance is not None else ""
         return cls(
             check,
@@ -143,8 +142,8 @@ class Report:
     @property
     def checked(self) -> int:
         """Results in which something was really judged (passes, failures, expected failures)."""
-        counts = self.counts
-        return sum(counts[v.value] for v in Verdict) - counts["skipped"] - counts["oracle uncertain"]
+        unjudged = (Verdict.SKIPPED, Verdict.ORACLE_UNCERTAIN)
+        return sum(r.verdict not in unjudged for r in self.results)
 
     @property
     def ok(self) -> bool:
@@ -153,6 +152,7 @@ class Report:
 
     @property
     def failures(self) -> tuple[Result, ...]:
+        """All fails, crashes and timeouts."""
         return tuple(r for r in self.results if r.verdict.is_bad)
 
     @property
@@ -183,7 +183,8 @@ class Report:
     def summary(self) -> str:
         """Plain text of a few lines; the counterexample comes last."""
         tally = ", ".join(f"{n} {name}" for name, n in self.counts.items() if n) or "nothing"
-        lines = [f"{self.problem} ({self.profile}, seed {self.seed}): {'ok' if self.ok else 'FAILED'}: {tally}"]
+        state = "ok" if self.ok else "FAILED"
+        lines = [f"{self.problem} ({self.profile}, seed {self.seed}): {state}: {tally}"]
         if self.checked == 0:
             lines.append("nothing was judged, which counts as a failure")
         for name, value in (("gap", self.worst_gap), ("distance", self.worst_distance)):
@@ -193,7 +194,8 @@ class Report:
         for result in self.failures:
             if result.check not in seen:
                 seen.add(result.check)
-                lines.append(f"{result.verdict} in {result.check} ({result.family}): {result.message}")
+                where = f"{result.check} ({result.family})"
+                lines.append(f"{result.verdict} in {where}: {result.message}")
         if self.counterexample:
             lines += ["", "smallest counterexample found, as code:", self.counterexample]
         return "\n".join(lines)
