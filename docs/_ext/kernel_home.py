@@ -1,0 +1,21 @@
+"""Kernels start from an empty IPython profile: nobody's start-up files change what a page prints."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from pathlib import Path
+
+# 40 is logging.ERROR: the kernels talk over the loopback, which ipykernel warns about each time.
+SETTINGS = "c.IPKernelApp.log_level = 40\nc.HistoryManager.enabled = False\n"
+
+
+def fresh_ipython_home() -> str:
+    """A temporary IPYTHONDIR, removed when the build ends."""
+    home = Path(tempfile.mkdtemp(prefix="refsolve-docs-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    profile = home / "profile_default"
+    profile.mkdir()
+    (profile / "ipython_kernel_config.py").write_text(SETTINGS, encoding="utf-8")
+    return str(home)

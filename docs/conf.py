@@ -1,0 +1,75 @@
+"""Sphinx configuration: text notebooks executed at every build, warnings fatal, nothing remote."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+
+# The kernels that run the pages see the same code as autodoc: the checkout, then docs/_ext.
+for folder in (HERE / "_ext", ROOT):
+    sys.path.insert(0, str(folder))
+
+from kernel_home import fresh_ipython_home  # noqa: E402
+
+inherited = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(HERE / "_ext"), *inherited])
+os.environ["PYTHONWARNINGS"] = "default"
+os.environ["IPYTHONDIR"] = fresh_ipython_home()
+# Timings in the pages are for one thread.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+project = "refsolve"
+author = "the refsolve developers"
+copyright = "the refsolve developers"  # noqa: A001
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "failing_cell",
+    "plain_docstrings",
+    "mathml",
+    "offline",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "jupyter_execute", "**.ipynb_checkpoints"]
+
+# -- Pages are programs: every cell runs, and one that raises or writes to stderr fails the build.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 180
+nb_output_stderr = "error"
+nb_merge_streams = True
+nb_ipywidgets_js = {}  # the default would load scripts from a remote host
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
+# Inline SVG follows the reader's light or dark mode, so HTML comes before images.
+nb_mime_priority_overrides = [("html", "text/html", 0)]
+
+myst_enable_extensions = ["amsmath", "attrs_block", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+myst_update_mathjax = False
+
+# -- API pages
+autosummary_generate = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the numpydoc sections already say the types
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+add_module_names = False
+
+# -- HTML
+html_theme = "furo"
+html_title = "refsolve"
+html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["lessons.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
