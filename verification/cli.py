@@ -1,0 +1,95 @@
+"""The console command ``refsolve``: its subcommands are the files of `verification.commands`.
+
+``verification/commands/<name>.py`` holds ``app``, a typer application; finding the file is all the
+registration there is. Exceptions of our own packages end in one paragraph and exit code 2,
+anything else is a bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+from typer.core import TyperGroup
+from typer.main import get_command as build_command
+
+from verification import commands
+from verification.console import MISUSED, stderr
+
+_OURS = frozenset({"refsolve", "fast", "verification"})
+
+
+def command_names() -> list[str]:
+    """Names of the subcommands, from the files found."""
+    return sorted(
+        m.name for m in pkgutil.iter_modules(commands.__path__) if not m.name.startswith("_")
+    )
+
+
+def is_ours(error: BaseException) -> bool:
+    """True for an exception whose class one of our packages defines: its message is for the user."""
+    return type(error).__module__.partition(".")[0] in _OURS
+
+
+class DiscoveredGroup(TyperGroup):
+    """Loads a subcommand when it is asked for, and words the errors."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Subcommands in the order of the help page."""
+        return command_names()
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import the subcommand's file and build its command."""
+        if cmd_name not in command_names():
+            return None
+        command = build_command(importlib.import_module(f"{commands.__name__}.{cmd_name}").app)
+        command.name = cmd_name
+        return command
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; an exception of ours becomes a paragraph on standard error."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if not is_ours(error):
+                raise
+            message = Text("Error: ", style="bold red").append(str(error), style="not bold default")
+            stderr().print(message)
+            raise typer.Exit(MISUSED) from error
+
+
+app = typer.Typer(
+    name="refsolve",
+    cls=DiscoveredGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"refsolve {version('refsolve')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", callback=_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Top-k hinge losses: declared, solved by an oracle, trained fast, and certified."""
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,74 @@
+"""What all commands share: where they print, how they show progress, how they end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from verification.report import Document, render_json, render_terminal
+
+#: Exit codes: 0 all well, 1 a check failed, 2 the request could not be understood.
+FAILED, MISUSED = 1, 2
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")
+]
+
+
+def stdout() -> Console:
+    """Console for results; made on demand so that redirections are seen."""
+    # A pipe has no width of its own: tables there must not be folded to 80 columns.
+    return Console() if sys.stdout.isatty() else Console(width=160)
+
+
+def stderr() -> Console:
+    """Console for progress and errors, so that standard output stays clean."""
+    return Console(stderr=True)
+
+
+def finish(document: Document, as_json: bool) -> None:
+    """Print the document; end with exit code 1 if its verdict is negative."""
+    if as_json:
+        sys.stdout.write(render_json(document) + "\n")
+    else:
+        render_terminal(document, stdout())
+    if document.ok is False:
+        raise typer.Exit(FAILED)
+
+
+class Task:
+    """One bar: `step` moves it and says what comes next."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress = progress
+        self._id = progress.add_task("", total=total)
+
+    def describe(self, text: str) -> None:
+        """Say what is being worked on."""
+        self._progress.update(self._id, description=text)
+
+    def step(self, text: str = "") -> None:
+        """One unit is done."""
+        self._progress.update(self._id, advance=1, description=text or None)
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Task]:
+    """Show a progress bar on standard error, and only if somebody is looking at it."""
+    console = stderr()
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        yield Task(bar, total)

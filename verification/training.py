@@ -1,0 +1,188 @@
+"""What ``refsolve train`` does: scale, fit, measure, and write a model with its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from verification.errors import InvalidArgumentError
+from verification.examples import DataFileError
+from verification.report import Block, Cell, Document, number, render_json, table
+
+SCALINGS = ("none", "minmax", "standard", "maxabs")
+TOP = (1, 3, 5, 10)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A fitted model (a pipeline where features are scaled), its classifier, and the document."""
+
+    model: Any
+    classifier: Any
+    document: Document
+
+
+def scaler(name: str, sparse: bool) -> Any:
+    """Return the scikit-learn transformer of that name, None for ``none``."""
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+    if name not in SCALINGS:
+        raise InvalidArgumentError(f"scale is {name!r}; expected one of {', '.join(SCALINGS)}")
+    if sparse and name == "minmax":
+        raise InvalidArgumentError(
+            "scale='minmax' would make sparse features dense; use 'maxabs' for svm files"
+        )
+    if name == "minmax":
+        return MinMaxScaler((-1.0, 1.0))
+    if name == "standard":
+        return StandardScaler(with_mean=not sparse)
+    return MaxAbsScaler() if name == "maxabs" else None
+
+
+def split_holdout(
+    X: Any, y: np.ndarray, fraction: float, seed: int
+) -> tuple[Any, Any, np.ndarray, np.ndarray]:
+    """Stratified train and holdout parts; `fraction` of the examples go to the holdout."""
+    from sklearn.model_selection import train_test_split
+
+    if not 0.0 < fraction < 1.0:
+        raise InvalidArgumentError(
+            f"holdout is {fraction}; expected a fraction strictly between 0 and 1"
+        )
+    try:
+        parts = train_test_split(X, y, test_size=fraction, random_state=seed, stratify=y)
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"holdout={fraction} cannot be drawn with every class on both sides: {error}"
+        ) from error
+    X_train, X_held, y_train, y_held = parts
+    return X_train, X_held, y_train, y_held
+
+
+def train(
+    X: Any,
+    y: np.ndarray,
+    *,
+    test: tuple[Any, np.ndarray] | None = None,
+    scale: str = "none",
+    **parameters: Any,
+) -> Trained:
+    """Fit `fast.TopKSVC(**parameters)` and describe the result.
+
+    P = 1/2 ||W||^2 + C sum_i L(y_i, W'x_i); the gap reported is (P - D)/max(|P|, |D|).
+    Raises the estimator's own errors, and DataFileError where the data do not fit it.
+    """
+    from scipy.sparse import issparse
+    from sklearn.pipeline import make_pipeline
+
+    from fast import TopKSVC
+
+    transform = scaler(scale, issparse(X))
+    classifier = TopKSVC(**parameters)
+    model = classifier if transform is None else make_pipeline(transform, classifier)
+    start = perf_counter()
+    try:
+        model.fit(X, y)
+    except ValueError as error:  # scikit-learn's own validation: NaN, one class, ...
+        if type(error).__module__.partition(".")[0] == "fast":
+            raise
+        raise DataFileError(f"the examples cannot be trained on: {error}") from error
+    seconds = perf_counter() - start
+    return Trained(model, classifier, describe(classifier, model, X, y, test, seconds, scale))
+
+
+def describe(
+    classifier: Any,
+    model: Any,
+    X: Any,
+    y: np.ndarray,
+    test: tuple[Any, np.ndarray] | None,
+    seconds: float,
+    scale: str,
+) -> Document:
+    """Facts of a fitted model: certificate, size, top-k accuracy on each part."""
+    m, d = len(classifier.classes_), classifier.coef_.shape[-1]
+    certified = bool(classifier.dual_gap_ <= classifier.tol)
+    facts = {
+        "examples": X.shape[0],
+        "features": d,
+        "classes": m,
+        "k": classifier.k,
+        "variant": classifier.variant,
+        "gamma": classifier.gamma,
+        "C": classifier.C,
+        "scaling": scale,
+        "primal objective": float(classifier.primal_objective_),
+        "dual objective": float(classifier.dual_objective_),
+        "certified relative duality gap": float(classifier.dual_gap_),
+        "asked for": classifier.tol,
+        "passes": int(classifier.n_iter_),
+        "seconds": seconds,
+    }
+    parts = {"train": (X, y)} | ({"holdout": test} if test is not None else {})
+    tops = [k for k in TOP if k < max(m, 2)]
+    accuracy = {
+        name: {k: _accuracy(model, classifier, *part, k) for k in tops}
+        for name, part in parts.items()
+    }
+    rows = [
+        (name, Cell(number(v, 6) if isinstance(v, float) else str(v), _tone(name, certified)))
+        for name, v in facts.items()
+    ]
+    blocks: list[Block] = [table("Model", ("", "value"), rows)]
+    accuracy_rows = [(name, *(f"{100 * a[k]:.2f}" for k in tops)) for name, a in accuracy.items()]
+    heads = tuple(f"top-{k}" for k in tops)
+    blocks.append(table("Accuracy in percent", ("", *heads), accuracy_rows, heads))
+    data = {"model": facts, "accuracy": accuracy, "certified": certified}
+    return Document("Top-k SVM", tuple(blocks), certified, data)
+
+
+def _tone(name: str, certified: bool) -> str:
+    return ("good" if certified else "bad") if name.startswith("certified") else ""
+
+
+def _accuracy(model: Any, classifier: Any, X: Any, y: np.ndarray, k: int) -> float:
+    from fast.metrics import topk_accuracy
+
+    unknown = np.setdiff1d(y, classifier.classes_)
+    if unknown.size:
+        raise DataFileError(
+            f"label(s) {unknown[:5].tolist()} occur in the holdout but not in the training examples"
+        )
+    scores = np.asarray(model.decision_function(X))
+    if scores.ndim == 1:  # two classes: scikit-learn's single column is the difference of the two
+        scores = np.column_stack([-scores, scores])
+    return float(topk_accuracy(y, scores, k, classes=classifier.classes_))
+
+
+def save(trained: Trained, output: Path) -> list[Path]:
+    """Write the model (joblib), and its report as JSON and Markdown beside it."""
+    import joblib
+
+    if output.suffix != ".joblib":
+        raise InvalidArgumentError(f"output is {output}; expected a name that ends in .joblib")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    joblib.dump(trained.model, output)
+    data, page = output.with_suffix(".json"), output.with_suffix(".md")
+    data.write_text(render_json(trained.document) + "\n", encoding="utf-8")
+    page.write_text(_markdown(trained.document), encoding="utf-8")
+    return [output, data, page]
+
+
+def _markdown(document: Document) -> str:
+    lines = [f"# {document.title}", ""]
+    for title, rows in (("Model", document.data["model"]), *document.data["accuracy"].items()):
+        lines += [f"## {title}", "", "| | |", "|---|---|"]
+        prefix = "" if title == "Model" else "top-"
+        lines += [
+            f"| {prefix}{name} | {value:.6g} |"
+            if isinstance(value, float)
+            else f"| {prefix}{name} | {value} |"
+            for name, value in rows.items()
+        ]
+        lines.append("")
+    return "\n".join(lines)
