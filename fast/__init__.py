@@ -1,1 +1,42 @@
-"""Production implementations: numba kernels and scikit-learn estimators."""
+"""Production implementations: numba kernels and scikit-learn estimators.
+
+Everything below is imported at its first use, so that ``import fast`` costs nothing:
+``fast.TopKSVC``, ``fast.warmup``, and the subpackages ``sets``, ``losses``, ``models``,
+``solvers``, ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fast._numba import warmup as warmup
+    from fast.estimators.topk_svc import TopKSVC as TopKSVC
+
+_EXPORTS = {"TopKSVC": "fast.estimators.topk_svc", "warmup": "fast._numba"}
+_MODULES = (
+    "datasets",
+    "errors",
+    "estimators",
+    "losses",
+    "metrics",
+    "models",
+    "sets",
+    "solvers",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        value = getattr(importlib.import_module(_EXPORTS[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_EXPORTS, *_MODULES})

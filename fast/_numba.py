@@ -1,0 +1,120 @@
+"""One way to compile: the ``njit`` of the whole package, its disk cache, and ``warmup``."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numba
+from numba.core import event
+
+_log = logging.getLogger("fast")
+_PACKAGE = __name__.partition(".")[0]
+
+# Sums may be reordered (so that they become SIMD), nothing else: inf and nan keep their meaning.
+REORDER = {"reassoc", "nsz"}
+
+
+def njit(function: Callable | None = None, **options: Any) -> Any:
+    """``numba.njit`` with the settings of this package.
+
+    The GIL is released, division follows IEEE rules (``error_model="numpy"``), and machine code
+    is cached on disk. Where no cache folder is writable the function is compiled in memory. A
+    cached kernel is thrown away as soon as its own file or the file of any kernel it calls
+    changes; numba alone looks at its own file only.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The function; without it a decorator is returned (``@njit(fastmath=REORDER)``).
+    **options
+        Further options of ``numba.njit``.
+
+    Returns
+    -------
+    Dispatcher
+        The compiled function; ``py_func`` is the original.
+    """
+    if function is None:
+        return lambda decorated: njit(decorated, **options)
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "cache": True, **options}
+    try:
+        dispatcher = numba.njit(**settings)(function)
+    except RuntimeError:  # numba: "cannot cache function: no locator available"
+        settings["cache"] = False
+        dispatcher = numba.njit(**settings)(function)
+        _log.info("no writable cache folder for %s: kernels compile anew in each process", function)
+    _stamp(dispatcher, function)
+    return dispatcher
+
+
+def _stamp(dispatcher: Any, function: Any) -> None:
+    """Make the cache of ``dispatcher`` depend on every file its code comes from."""
+    files = {function.__code__.co_filename}
+    for value in function.__globals__.values():
+        if isinstance(value, ModuleType) and value.__name__.startswith(_PACKAGE + "."):
+            files.add(value.__file__)
+            for inner in vars(value).values():
+                files |= getattr(inner, "source_files", set())
+        else:
+            files |= getattr(value, "source_files", set())
+    dispatcher.source_files = files
+    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        stats = [Path(name).stat() for name in sorted(filter(None, files)) if Path(name).exists()]
+        cache_file._source_stamp = tuple((s.st_mtime, s.st_size) for s in stats)
+
+
+class _SayOnce(event.Listener):
+    """Says once per process that kernels are being compiled: the only slow moment."""
+
+    def on_start(self, event: Any) -> None:
+        if self.ours(event):
+            _log.info("compiling kernels for the first use; later runs load them from the cache")
+            _log.debug("first kernel: %s", event.data["dispatcher"])
+            globals()["_listening"] = False
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+    @staticmethod
+    def ours(event: Any) -> bool:
+        """Whether the event is the first compilation of a kernel of this package."""
+        function = getattr(event.data.get("dispatcher"), "py_func", None)
+        return (
+            _listening
+            and isinstance(function, FunctionType)
+            and function.__module__.startswith(_PACKAGE + ".")
+        )
+
+
+_listening = True
+event.register("numba:compile", _SayOnce())
+
+
+def warmup() -> list[str]:
+    """Compile (or load from the cache) every kernel behind the public functions.
+
+    Each module of the package that has kernels defines ``_warmup()``, which calls them once on
+    tiny arrays. Call this before timing anything or before forking workers.
+
+    Returns
+    -------
+    list of str
+        The names of the modules whose kernels are now ready.
+    """
+    ready = []
+    package = sys.modules[_PACKAGE]
+    for info in pkgutil.walk_packages(package.__path__, _PACKAGE + "."):
+        module = importlib.import_module(info.name)
+        hook = vars(module).get("_warmup")
+        if hook is not None:
+            hook()
+            ready.append(info.name)
+    return ready
