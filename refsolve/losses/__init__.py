@@ -1,1 +1,18 @@
-"""One loss per file."""
+"""One loss per file: value and conjugate for CVXPY; everything else is derived."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from refsolve import catalogue
+
+
+def __getattr__(name: str) -> ModuleType:
+    if not name.startswith("_") and name in catalogue.stems("losses"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(catalogue.stems("losses"))

@@ -1,1 +1,18 @@
 """One model per file: primal, dual and the maps between them."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from refsolve import catalogue
+
+
+def __getattr__(name: str) -> ModuleType:
+    if not name.startswith("_") and name in catalogue.stems("models"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(catalogue.stems("models"))

@@ -1,0 +1,46 @@
+"""Small formulas shared by the declarations; all act on the last axis, in the dtype given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def descending(v: Array) -> Array:
+    """Entries sorted from large to small along the last axis."""
+    return -np.sort(-v, axis=-1)
+
+
+def top_sum(v: Array, k: int) -> Array:
+    """S_k(v), the sum of the k largest entries (all of them if k exceeds their number)."""
+    return descending(v)[..., :k].sum(axis=-1)
+
+
+def kth_largest(v: Array, k: int) -> Array:
+    """v_[k] with the axis kept; k at most the number of entries."""
+    d = v.shape[-1]
+    return np.partition(v, d - k, axis=-1)[..., d - k, None]
+
+
+def positive(v: Array) -> Array:
+    """max(v, 0)."""
+    return np.maximum(v, 0)
+
+
+def column(r: Any) -> Any:
+    """A scalar as it is, one value per row as a column."""
+    return r if np.ndim(r) == 0 else np.asarray(r)[..., None]
+
+
+def bisect(below: Any, low: Array, high: Array) -> Array:
+    """Largest t in [low, high] with ``below(t)`` true, row by row; below is monotone."""
+    steps = np.finfo(high.dtype).nmant + 12
+    for _ in range(steps):
+        middle = low + (high - low) / 2
+        go_up = below(middle)
+        low = np.where(go_up, middle, low)
+        high = np.where(go_up, high, middle)
+    return low

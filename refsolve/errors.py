@@ -1,0 +1,104 @@
+"""Exceptions and statuses of :mod:`refsolve`; each message says what to do next."""
+
+from __future__ import annotations
+
+import difflib
+import enum
+from collections.abc import Iterable
+from typing import Any
+
+
+def _shown(value: Any) -> str:
+    """A short ``repr``: arrays by type and shape, long text cut."""
+    shape = getattr(value, "shape", None)
+    if shape is not None and shape != ():
+        return f"{type(value).__name__} of shape {tuple(shape)}"
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+class RefsolveError(Exception):
+    """Base of every exception raised on purpose by :mod:`refsolve`."""
+
+
+class InvalidParameterError(RefsolveError, ValueError):
+    """An argument is outside its declared range.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the argument.
+    value : object
+        What was given (arrays are shown by shape).
+    expected : str
+        What is accepted.
+    fix : str
+        What to change.
+    """
+
+    def __init__(self, argument: str, value: Any, expected: str, fix: str) -> None:
+        self.argument = argument
+        self.value = value
+        self.expected = expected
+        self.fix = fix
+        super().__init__(f"{argument} = {_shown(value)}: expected {expected}. Fix: {fix}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.argument, self.value, self.expected, self.fix)
+
+
+class InvalidGramError(InvalidParameterError):
+    """The Gram matrix is not square, not symmetric or not positive semidefinite."""
+
+
+class UnknownProblemError(RefsolveError, LookupError):
+    """No problem, stem or operation has this name."""
+
+    def __init__(self, name: str, known: Iterable[str], what: str = "problem") -> None:
+        self.name = name
+        self.known = sorted(known)
+        self.what = what
+        near = difflib.get_close_matches(str(name), self.known, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+        listing = "refsolve.problems() lists the problems, refsolve.catalogue.stems() the stems"
+        super().__init__(f"unknown {what} {_shown(name)}: {hint or 'no similar name'} ({listing}).")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.known, self.what)
+
+
+class OracleUncertainError(RefsolveError, RuntimeError):
+    """The oracle's answer does not carry a good enough certificate."""
+
+    def __init__(self, problem: str, detail: str, remedy: str | None = None) -> None:
+        self.problem = problem
+        self.detail = detail
+        self.remedy = remedy or Status.UNCERTAIN.remedy
+        super().__init__(f"{problem}: {detail}. Remedy: {self.remedy}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problem, self.detail, self.remedy)
+
+
+class Status(str, enum.Enum):
+    """What the certificate says of an oracle's answer (never what the solver says)."""
+
+    CERTIFIED = "certified"
+    UNCERTAIN = "uncertain"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return _REMEDIES[self]
+
+
+_REMEDIES = {
+    Status.CERTIFIED: "nothing to do: the gap is within the tolerance",
+    Status.UNCERTAIN: (
+        "rescale the instance so that its numbers are near 1, try solver='CLARABEL', 'OSQP' or "
+        "'SCS', or use refsolve.exact for a projection of small or moderate size"
+    ),
+}

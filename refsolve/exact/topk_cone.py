@@ -1,0 +1,13 @@
+"""Exact projection on the top-k cone: the top-k simplex without the bound on the sum."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from refsolve.exact import topk_simplex_alpha
+from refsolve.exact._rational import Vector
+
+
+def project(a: Vector, k: int, rho: Fraction) -> list[Fraction]:
+    """Minimiser of 1/2||x - a||^2 + rho/2 s^2 over the cone."""
+    return topk_simplex_alpha.project(a, k, None, rho)

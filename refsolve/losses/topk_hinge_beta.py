@@ -1,0 +1,49 @@
+"""Top-k hinge, beta variant: mean of the k largest hinges.
+
+L(y, f) = S_k(max(z, 0))/k, z_j = f_j - f_y + c_j over the other classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from refsolve._lazy import cp
+from refsolve.sets import topk_simplex_beta
+from refsolve.spec import Spec, Symbol
+
+SPEC = Spec(
+    title="Top-k hinge loss, beta variant",
+    kind="losses",
+    formulas={
+        "z": "z_j = f_j - f_y + c_j for the d = m - 1 classes j != y",
+        "value": "S_k(max(z, 0))/k,  S_k = sum of the k largest",
+        "conjugate": "-<c,x> on {0 <= x_i <= 1/k, s <= 1}, s = <1,x>; +inf elsewhere",
+        "gradient": "x_j at j != y, -s at y, for any x attaining max <z,x>",
+        "sdca_update": (
+            "b = (q - q_y + c)/K_ii over the others,\n"
+            "x = argmin ||x - b||^2 + <1,x>^2 over the set scaled by omega C, a = -x, a_y = s"
+        ),
+    },
+    symbols=(Symbol("k", "number of guesses", "integer", low=1, high="d", default=1),),
+    scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
+    source="Usunier et al. 2009; Lapin et al. 2015, section 2.3; 2016, equation (7)",
+    notes=(
+        "the ground truth contributes 0, so that the sum over all m classes is the same for k < m",
+        "bounds the alpha variant from above; both are the multiclass hinge at k = 1",
+    ),
+    homogeneous=True,
+)
+
+dual_set = "topk_simplex_beta"
+
+
+def value(z: Any, k: int = 1) -> Any:
+    """CVXPY expression of the loss in z = u + c."""
+    hinges = cp.pos(z)
+    # sum_largest at k = size raises on a second solve (cvxpy 1.9)
+    return (cp.sum(hinges) if k == z.size else cp.sum_largest(hinges, k)) / k
+
+
+def conjugate(x: Any, k: int = 1) -> tuple[Any, list[Any]]:
+    """CVXPY expression and domain of the conjugate in z; subtract <c,x> for the one in u."""
+    return cp.Constant(0), topk_simplex_beta.constraints(x, k)

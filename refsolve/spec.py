@@ -1,0 +1,204 @@
+"""What a declaration says of itself: symbols, ranges, scaling, formulas as text, source.
+
+A stem's file holds one `Spec`. Argument checking, ``refsolve show STEM`` and the documentation
+read it; nothing else about a stem is written down twice.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from refsolve.errors import InvalidParameterError
+
+#: Marks a symbol that has no default.
+REQUIRED: Any = type("_Required", (), {"__repr__": lambda self: "required"})()
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One parameter of a declaration.
+
+    Parameters
+    ----------
+    name, meaning : str
+        Symbol as used in the signature, and what it is.
+    kind : {"real", "integer"}
+        Integers also accept integral numpy scalars; booleans never.
+    low, high : float, str or None
+        Range; ``high="d"`` is the number of entries of the vector.
+    low_open : bool
+        Whether ``low`` itself is excluded.
+    default : object
+        `REQUIRED` if there is none.
+    """
+
+    name: str
+    meaning: str
+    kind: str = "real"
+    low: float | None = None
+    high: float | str | None = None
+    low_open: bool = False
+    default: Any = REQUIRED
+
+    def range_text(self) -> str:
+        """The range as text, e.g. ``integer, 1 <= k <= d``."""
+        text = f"{self.kind}, "
+        if self.low is not None:
+            text += f"{self.low:g} {'<' if self.low_open else '<='} "
+        text += self.name
+        if self.high is not None:
+            text += f" <= {self.high}"
+        return text
+
+    def check(self, value: Any, d: int | None = None) -> Any:
+        """Return ``value`` as int or float, or raise `InvalidParameterError`."""
+        wanted = numbers.Integral if self.kind == "integer" else numbers.Real
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
+        if isinstance(value, bool | np.bool_) or not isinstance(value, wanted):
+            raise self._refuse(value, "pass one plain number", d)
+        if self.kind == "real" and not math.isfinite(value):
+            raise self._refuse(value, "pass a finite number", d)
+        if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
+            raise self._refuse(value, f"raise {self.name}", d)
+        high = d if self.high == "d" else self.high
+        if high is not None and value > high:  # type: ignore[operator]
+            raise self._refuse(value, f"lower {self.name}, or use more classes", d)
+        return int(value) if self.kind == "integer" else float(value)
+
+    def _refuse(self, value: Any, fix: str, d: int | None) -> InvalidParameterError:
+        size = f" with d = {d}" if self.high == "d" and d is not None else ""
+        return InvalidParameterError(self.name, value, self.range_text() + size, fix)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The declaration of one stem in words.
+
+    Parameters
+    ----------
+    title : str
+        One line.
+    kind : {"sets", "losses", "models"}
+        Folder of the stem.
+    formulas : mapping of str to str
+        Operation or object -> formula, plain text for a terminal.
+    symbols : tuple of Symbol
+        Parameters in signature order.
+    scaling : str
+        Units: where 1/n, C, lambda, r and factors 1/2 stand.
+    source : str
+        Paper and statement.
+    notes : tuple of str
+        Edge cases, errata.
+    homogeneous : bool
+        Losses: value(s z; s gamma) = s value(z; gamma) for s > 0, so that an instance can be
+        rescaled before it is solved.
+    oracle_only : bool
+        True for a stem that exists to be judged and has no fast twin.
+    erratum : str
+        Identifier of the erratum that the stem documents, or empty.
+    """
+
+    title: str
+    kind: str
+    formulas: Mapping[str, str]
+    symbols: tuple[Symbol, ...]
+    scaling: str
+    source: str
+    notes: tuple[str, ...] = ()
+    homogeneous: bool = False
+    oracle_only: bool = False
+    erratum: str = ""
+    _names: tuple[str, ...] = field(init=False, repr=False, default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_names", tuple(s.name for s in self.symbols))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        return self._names
+
+    def check(self, params: Mapping[str, Any], d: int | None = None) -> dict[str, Any]:
+        """Validated parameters with defaults filled in; unknown names are refused.
+
+        Parameters
+        ----------
+        params : mapping
+            Given values by name.
+        d : int, optional
+            Number of entries, for the ranges that depend on it.
+        """
+        for name, value in params.items():
+            if name not in self._names:
+                expected = ", ".join(self._names) or "no parameters"
+                raise InvalidParameterError(name, value, f"one of: {expected}", f"drop {name}")
+        checked = {}
+        for symbol in self.symbols:
+            value = params.get(symbol.name, symbol.default)
+            if value is REQUIRED:
+                raise InvalidParameterError(
+                    symbol.name, "missing", symbol.range_text(), f"pass {symbol.name}=..."
+                )
+            checked[symbol.name] = symbol.check(value, d)
+        return checked
+
+    def text(self) -> str:
+        """The whole declaration for a terminal."""
+        width = max((len(name) for name in self.formulas), default=0)
+        lines = [self.title, "=" * len(self.title), ""]
+        for name, formula in self.formulas.items():
+            first, *rest = formula.splitlines()
+            lines.append(f"  {name:<{width}}  {first}")
+            lines.extend(" " * (width + 4) + line for line in rest)
+        lines.append("")
+        for symbol in self.symbols:
+            default = "" if symbol.default is REQUIRED else f" (default {symbol.default})"
+            lines.append(f"  {symbol.name}: {symbol.meaning}; {symbol.range_text()}{default}")
+        lines += ["", f"  Scaling: {self.scaling}", f"  Source: {self.source}"]
+        lines += [f"  Note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def check_vector(name: str, value: Any, *, size: int | None = None) -> np.ndarray:
+    """A finite, non-empty 1-D float64 copy of ``value``, or `InvalidParameterError`."""
+    return _check_array(name, value, 1, (size,), "a finite, non-empty vector")
+
+
+def check_matrix(name: str, value: Any, shape: tuple[int | None, int | None]) -> np.ndarray:
+    """A finite, non-empty 2-D float64 copy of ``value``, or `InvalidParameterError`."""
+    return _check_array(name, value, 2, shape, "a finite, non-empty matrix")
+
+
+def _check_array(
+    name: str, value: Any, ndim: int, shape: tuple[int | None, ...], expected: str
+) -> np.ndarray:
+    if any(size is not None for size in shape):
+        sizes = ", ".join("any" if size is None else str(size) for size in shape)
+        expected += f" of shape ({sizes}{',' if ndim == 1 else ''})"
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged nested lists
+        raise InvalidParameterError(name, value, expected, "give rows of equal length") from None
+    if array.dtype.kind not in "fiu":
+        fix = f"convert with astype(float); the dtype is {array.dtype}"
+        raise InvalidParameterError(name, value, expected, fix)
+    if array.ndim != ndim or array.size == 0:
+        fix = f"pass {ndim} dimension(s) with at least one entry; one instance at a time"
+        raise InvalidParameterError(name, value, expected, fix)
+    if any(want is not None and have != want for have, want in zip(array.shape, shape, strict=True)):
+        raise InvalidParameterError(name, value, expected, "make the sizes agree")
+    with np.errstate(over="ignore"):  # a longdouble beyond float64 turns into inf
+        array = np.array(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        bad = int(np.flatnonzero(~np.isfinite(array.ravel()))[0])
+        fix = f"replace or drop NaN and inf (first at flat index {bad})"
+        raise InvalidParameterError(name, value, expected, fix)
+    return array
