@@ -2,24 +2,26 @@
 
 >>> import refsolve
 >>> result = refsolve.solve("topk_simplex_alpha.projection", a=[0.9, 0.4, -0.2], k=2, r=1.0)
->>> result.status, result.certificate.gap < 1e-8
-(<Status.CERTIFIED: 'certified'>, True)
+>>> str(result.status), result.certificate.gap < 1e-8
+('certified', True)
 
 CVXPY is imported at the first solve; the formulas and certificates need numpy alone.
 """
 
 from __future__ import annotations
 
-from refsolve import catalogue, certificates, errors, exact, losses, models, sets, spec
+from refsolve import catalogue, certificates, derive, errors, exact, losses, models, sets, spec
 from refsolve.catalogue import problems
+from refsolve.oracle import OracleResult, solve
 
+#: Same as `problems`.
 list_problems = problems
 
 __all__ = [
-
+    "OracleResult",
     "catalogue",
     "certificates",
-
+    "derive",
     "errors",
     "exact",
     "list_problems",
@@ -27,6 +29,6 @@ __all__ = [
     "models",
     "problems",
     "sets",
-
+    "solve",
     "spec",
 ]

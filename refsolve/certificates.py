@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
-from refsolve.errors import InvalidParameterError
 from refsolve.spec import Symbol, check_vector
 
 Real = np.longdouble
@@ -55,6 +54,19 @@ def _norm(v: Array) -> Any:
     """Euclidean norm without underflow of the squares."""
     top = abs(v).max(initial=0)
     return top * np.sqrt(((v / top) ** 2).sum()) if top > 0 else Real(0)
+
+
+def projection_size(stem: str, a: Any, *, rho: float = 0.0, **params: Any) -> float:
+    """Bound on <1,x> at the solution: r, and max|a|/(rho + 1/d) if 0 is in the set.
+
+    The second from ||x||^2 + rho s^2 <= <a,x>; times max|a| it is the size of the objective's
+    variation over the set, by which a gap is to be judged.
+    """
+    a = np.asarray(a)
+    size = float(params.get("r", np.inf))
+    if catalogue.load(stem).violation(np.zeros(a.size), **params) == 0:
+        size = min(size, float(abs(a).max()) / (rho + 1 / a.size))
+    return size
 
 
 def projection_gap(stem: str, x: Any, a: Any, w: Any = None, *, rho: Any = 0, **params: Any) -> Any:
@@ -114,7 +126,7 @@ def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> C
         _norm(given - repaired) + np.sqrt(2 * gap), _norm(given - proposal) + np.sqrt(better)
     )
     value = (((repaired - a) ** 2).sum() + rho * s**2) / 2
-    scale = max(float((a**2).sum()) / 2, float(value))
+    scale = float(abs(a).max()) * projection_size(stem, a, rho=float(rho), **checked)
     return Certificate(float(gap), abs(float(violation)), float(distance), float(value), scale)
 
 
@@ -122,10 +134,3 @@ def _candidate(x: Any, size: int) -> Array:
     """A candidate as longdouble; longdouble candidates keep their digits."""
     check_vector("x", x, size=size)
     return np.asarray(x, Real)
-
-
-def check_feasible_tolerance(tolerance: float) -> float:
-    """A tolerance in (0, 1), or `InvalidParameterError`."""
-    if not 0 < tolerance < 1:
-        raise InvalidParameterError("tolerance", tolerance, "a number in (0, 1)", "try 1e-8")
-    return tolerance

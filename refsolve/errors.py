@@ -80,14 +80,11 @@ class OracleUncertainError(RefsolveError, RuntimeError):
         return type(self), (self.problem, self.detail, self.remedy)
 
 
-class Status(str, enum.Enum):
+class Status(enum.StrEnum):
     """What the certificate says of an oracle's answer (never what the solver says)."""
 
     CERTIFIED = "certified"
     UNCERTAIN = "uncertain"
-
-    def __str__(self) -> str:
-        return self.value
 
     @property
     def remedy(self) -> str:

@@ -58,7 +58,7 @@ class Symbol:
 
     def check(self, value: Any, d: int | None = None) -> Any:
         """Return ``value`` as int or float, or raise `InvalidParameterError`."""
-        wanted = numbers.Integral if self.kind == "integer" else numbers.Real
+        wanted: Any = numbers.Integral if self.kind == "integer" else numbers.Real
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if isinstance(value, bool | np.bool_) or not isinstance(value, wanted):
@@ -68,7 +68,7 @@ class Symbol:
         if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
             raise self._refuse(value, f"raise {self.name}", d)
         high = d if self.high == "d" else self.high
-        if high is not None and value > high:  # type: ignore[operator]
+        if high is not None and value > high:
             raise self._refuse(value, f"lower {self.name}, or use more classes", d)
         return int(value) if self.kind == "integer" else float(value)
 
@@ -193,7 +193,9 @@ def _check_array(
     if array.ndim != ndim or array.size == 0:
         fix = f"pass {ndim} dimension(s) with at least one entry; one instance at a time"
         raise InvalidParameterError(name, value, expected, fix)
-    if any(want is not None and have != want for have, want in zip(array.shape, shape, strict=True)):
+    if any(
+        want is not None and have != want for have, want in zip(array.shape, shape, strict=True)
+    ):
         raise InvalidParameterError(name, value, expected, "make the sizes agree")
     with np.errstate(over="ignore"):  # a longdouble beyond float64 turns into inf
         array = np.array(array, dtype=np.float64)

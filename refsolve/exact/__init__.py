@@ -57,7 +57,11 @@ def stems() -> tuple[str, ...]:
 
 def rational(value: Any) -> Fraction:
     """A float, longdouble, int or Fraction as the rational number that it is."""
-    return Fraction(*value.as_integer_ratio()) if hasattr(value, "as_integer_ratio") else Fraction(value)
+    return (
+        Fraction(*value.as_integer_ratio())
+        if hasattr(value, "as_integer_ratio")
+        else Fraction(value)
+    )
 
 
 def project(stem: str, a: Sequence[Any] | Any, *, rho: Any = 0, **params: Any) -> ExactProjection:
@@ -85,7 +89,9 @@ def project(stem: str, a: Sequence[Any] | Any, *, rho: Any = 0, **params: Any) -
     if stem not in stems():
         raise UnknownProblemError(stem, stems(), "exact projection")
     spec = catalogue.load(stem).SPEC
-    point = [rational(v) for v in a] if _is_rational(a) else [rational(v) for v in check_vector("a", a)]
+    point = (
+        [rational(v) for v in a] if _is_rational(a) else [rational(v) for v in check_vector("a", a)]
+    )
     if not point:
         raise InvalidParameterError("a", a, "a finite, non-empty vector", "pass at least one entry")
     checked = spec.check({n: float(v) if isinstance(v, Fraction) else v for n, v in params.items()})

@@ -33,7 +33,7 @@ def fenchel_young(
         raise AssertionError(f"infeasible for {stem}: {[float(v) for v in x]}")
     s = sum(x, ZERO)
     w = np.array([ai - xi - rho * s for ai, xi in zip(a, x, strict=True)], dtype=object)
-    gap = np.asarray(module.residual(vector, w, **params), dtype=object)[()]
+    gap: Any = np.asarray(module.residual(vector, w, **params), dtype=object)[()]
     if not isinstance(gap, int | Fraction):
         raise AssertionError(f"the gap for {stem} left the rationals: {gap!r}")
     value = sum(((xi - ai) ** 2 for xi, ai in zip(x, a, strict=True)), rho * s * s) / 2

@@ -36,8 +36,10 @@ SPEC = Spec(
     source="Lapin et al. 2016, Propositions 6 and 10",
     notes=(
         "0 <= phi - L <= gamma/(2k); the gradient is 1/gamma-Lipschitz in z",
-        "not an upper bound on the top-k error: its infimum over errors is 1 - gamma/(2k) "
-        "for small gamma (erratum E11)",
+        (
+            "not an upper bound on the top-k error: its infimum over errors is 1 - gamma/(2k) "
+            "for small gamma (erratum E11)"
+        ),
     ),
     homogeneous=True,
 )

@@ -28,8 +28,10 @@ SPEC = Spec(
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Lapin et al. 2015, equations (3), (4) and Proposition 2; 2016, equation (6)",
     notes=(
-        "sums over the other classes: the dual and update that were published belong to this sum, "
-        "the printed m-dimensional one is topk_hinge_alpha_printed (erratum E1)",
+        (
+            "sums over the other classes: the dual and update that were published belong to this sum, "
+            "the printed m-dimensional one is topk_hinge_alpha_printed (erratum E1)"
+        ),
         "k = m makes the loss identically 0 and is refused",
     ),
     homogeneous=True,

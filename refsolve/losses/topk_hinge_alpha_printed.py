@@ -29,8 +29,10 @@ SPEC = Spec(
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Lapin et al. 2015, equations (3), (4) and Proposition 3; 2016, equation (6)",
     notes=(
-        "erratum E1: Proposition 3 (compatibility with the ground truth) fails for k >= 2, "
-        "so that the printed dual is not the dual of this loss; smallest case m = 3, k = 2",
+        (
+            "erratum E1: Proposition 3 (compatibility with the ground truth) fails for k >= 2, "
+            "so that the printed dual is not the dual of this loss; smallest case m = 3, k = 2"
+        ),
         "at k = 2 this is the beta variant",
     ),
     homogeneous=True,
@@ -71,7 +73,7 @@ def _with_zero(w: Array) -> Array:
 
 
 def support(w: Array, k: int, r: Any = 1.0) -> Array:
-    """max <w,x> over the dual set, for each row of ``w``: r S_k([w, 0])_+/k."""
+    """Max <w,x> over the dual set, for each row of ``w``: r S_k([w, 0])_+/k."""
     return r * f.positive(f.top_sum(_with_zero(w), k)) / k
 
 

@@ -39,7 +39,7 @@ def halfspaces(d: int, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]
 
 
 def support(w: Array, r: Any = 1.0) -> Array:
-    """max <w,x> over the set, for each row of ``w``."""
+    """Max <w,x> over the set, for each row of ``w``."""
     return r * w.max(axis=-1)
 
 

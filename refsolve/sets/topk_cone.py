@@ -32,8 +32,10 @@ SPEC = Spec(
     notes=(
         "k > d leaves only x = 0",
         "S_k(a) <= 0 is necessary and sufficient for x = 0 at every rho >= 0 (erratum E5)",
-        "case 2 of Lemma 3 holds if and only if S_k(a) > 0 and "
-        "S_k(a)/(k + rho k^2) <= a_[k] - a_[k+1] (erratum E4)",
+        (
+            "case 2 of Lemma 3 holds if and only if S_k(a) > 0 and "
+            "S_k(a)/(k + rho k^2) <= a_[k] - a_[k+1] (erratum E4)"
+        ),
     ),
 )
 
@@ -55,7 +57,7 @@ def radius(a: Array, k: int, rho: Any = 0.0) -> Array:
 
 
 def support(w: Array, k: int, r: Any = np.inf) -> Array:
-    """max <w,x> over the part of the cone with s <= r; r = inf is the cone itself."""
+    """Max <w,x> over the part of the cone with s <= r; r = inf is the cone itself."""
     positive = f.top_sum(w, k) > 0 if k <= w.shape[-1] else np.zeros(w.shape[:-1], bool)
     if np.ndim(r) == 0 and r == np.inf:
         return np.where(positive, np.inf, 0.0)

@@ -55,7 +55,7 @@ def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fractio
 
 
 def support(w: Array, k: int, r: Any = 1.0) -> Array:
-    """max <w,x> over the set, for each row of ``w``."""
+    """Max <w,x> over the set, for each row of ``w``."""
     if k > w.shape[-1]:
         return np.zeros(w.shape[:-1], w.dtype)
     return r * f.positive(f.top_sum(w, k)) / k

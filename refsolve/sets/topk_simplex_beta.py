@@ -52,7 +52,7 @@ def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fractio
 
 
 def support(w: Array, k: int, r: Any = 1.0) -> Array:
-    """max <w,x> over the set, for each row of ``w``."""
+    """Max <w,x> over the set, for each row of ``w``."""
     return r * f.top_sum(f.positive(w), k) / k
 
 

@@ -1,0 +1,207 @@
+"""Solves a declared problem with CVXPY and certifies the answer from formulas.
+
+One parametrised DPP problem is kept per (problem, shape, structure, solver): CVXPY caches the
+compilation for one solver only, and compiling costs several times a solve. Instances are rescaled
+to numbers near 1 before they are solved. Clarabel answers first; OSQP (polished) and SCS are asked
+when the certificate of that answer is not good enough. What a solver says of itself is ignored.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsolve import catalogue
+from refsolve._lazy import cp
+from refsolve.certificates import Certificate
+from refsolve.errors import InvalidParameterError, OracleUncertainError, Status
+
+#: Solvers in the order in which they are asked, with settings tighter than their defaults.
+SOLVERS: dict[str, dict[str, Any]] = {
+    "CLARABEL": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13},
+    "OSQP": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iter": 20_000, "polishing": True},
+    "SCS": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 20_000},
+}
+#: An answer is certified when its gap is below this fraction of the instance's natural size.
+TOLERANCE = 1e-8
+#: Compiled problems kept; the oldest go first.
+CACHE_SIZE = 256
+
+
+@dataclass(frozen=True)
+class Template:
+    """A compiled problem: its parameters to fill in and its variables to read."""
+
+    problem: Any
+    parameters: Mapping[str, Any]
+    variables: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A candidate with its certificate, in the units of the instance."""
+
+    x: Any
+    value: float
+    dual: Any
+    certificate: Certificate
+
+
+@dataclass(frozen=True)
+class Posed:
+    """One instance, ready for a solver.
+
+    Attributes
+    ----------
+    key : hashable
+        Structure on which the compiled problem depends (shape, k, ...).
+    build : callable
+        Makes the `Template` for that structure.
+    values : mapping
+        Parameter values of the rescaled instance.
+    finish : callable
+        Variables' values -> `Answer`; ``None`` values never reach it.
+    unit : float
+        Natural size of the objective; the certified gap is judged relative to it.
+    """
+
+    key: Hashable
+    build: Callable[[], Template]
+    values: Mapping[str, Any]
+    finish: Callable[[Mapping[str, Any]], Answer]
+    unit: float
+
+
+@dataclass(frozen=True)
+class OracleResult:
+    """Answer of the oracle.
+
+    Attributes
+    ----------
+    x : ndarray or float
+        The solution, feasible up to rounding (for ``value`` and ``conjugate`` the number itself).
+    value : float
+        Objective at ``x``.
+    dual : ndarray or None
+        The dual point behind the certificate.
+    certificate : Certificate
+        Computed from formulas alone.
+    solver : str
+        Solver whose answer this is, or "formula" if none was needed.
+    status : Status
+        ``certified`` or ``uncertain``, by the certificate.
+    """
+
+    x: Any
+    value: float
+    dual: Any
+    certificate: Certificate
+    solver: str
+    status: Status
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the status."""
+        return self.status.remedy
+
+    def raise_if_uncertain(self) -> OracleResult:
+        """Return itself, or raise `OracleUncertainError`."""
+        if self.status is not Status.CERTIFIED:
+            gap = self.certificate.gap
+            raise OracleUncertainError("oracle", f"the answer of {self.solver} has gap {gap:.3g}")
+        return self
+
+
+_cache: OrderedDict[Hashable, Template] = OrderedDict()
+_lock = threading.RLock()  # a template holds the values of the instance being solved
+
+
+def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleResult:
+    """Solve one instance of a declared problem.
+
+    Parameters
+    ----------
+    problem : str
+        ``"<stem>.<operation>"``; `refsolve.problems` lists them.
+    solver : {"CLARABEL", "OSQP", "SCS"}, optional
+        Ask this solver only. By default the first whose answer certifies; else the best answer.
+    **params
+        Arguments of the operation, as in the function of the same name in ``fast``.
+
+    Returns
+    -------
+    OracleResult
+
+    Raises
+    ------
+    UnknownProblemError
+        No such problem.
+    InvalidParameterError
+        An argument is outside its declared range.
+    OracleUncertainError
+        No solver returned any point.
+
+    Examples
+    --------
+    >>> solve("simplex.projection", a=[0.6, 0.6, -1.0]).x.round(6).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    from refsolve import derive  # derive describes problems in the terms defined above
+
+    stem, operation = catalogue.split(problem)
+    if solver is not None and str(solver).upper() not in SOLVERS:
+        raise InvalidParameterError("solver", solver, f"one of {', '.join(SOLVERS)}", "choose one")
+    posed = derive.pose(stem, operation, params)
+    if isinstance(posed, Answer):  # a formula, nothing to optimise
+        return OracleResult(
+            posed.x, posed.value, posed.dual, posed.certificate, "formula", Status.CERTIFIED
+        )
+    best: tuple[float, str, Answer] | None = None
+    for name in SOLVERS if solver is None else (str(solver).upper(),):
+        answer = _ask(problem, posed, name)
+        if answer is None:
+            continue
+        gap = answer.certificate.gap / posed.unit
+        if best is None or gap < best[0]:
+            best = gap, name, answer
+        if gap <= TOLERANCE:
+            break
+    if best is None:
+        raise OracleUncertainError(problem, "no solver returned a point")
+    gap, name, answer = best
+    status = Status.CERTIFIED if gap <= TOLERANCE else Status.UNCERTAIN
+    return OracleResult(answer.x, answer.value, answer.dual, answer.certificate, name, status)
+
+
+def _ask(problem: str, posed: Posed, name: str) -> Answer | None:
+    """Answer of one solver, whatever it says of it; None if it gives no finite point."""
+    with _lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "solution may be inaccurate": the certificate decides
+        template = _template((problem, posed.key, name), posed.build)
+        for key, value in posed.values.items():
+            template.parameters[key].value = value
+        try:
+            template.problem.solve(solver=name, enforce_dpp=True, **SOLVERS[name])
+        except (cp.SolverError, ValueError):  # ValueError: a solver returned NaN
+            return None
+        found = {key: variable.value for key, variable in template.variables.items()}
+    if any(v is None or not np.isfinite(v).all() for v in found.values()):
+        return None
+    answer = posed.finish({key: np.array(v) for key, v in found.items()})
+    return answer if np.isfinite(answer.certificate.gap) else None
+
+
+def _template(key: Hashable, build: Callable[[], Template]) -> Template:
+    if key in _cache:
+        _cache.move_to_end(key)
+    else:
+        _cache[key] = build()
+        while len(_cache) > CACHE_SIZE:
+            _cache.popitem(last=False)
+    return _cache[key]
