@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import REORDER, njit
+from .._numba import REORDER, kernel
 
 INSERTION_LIMIT = 24  # longer top lists are found by quickselect instead of insertion
 STEPS = 2000  # bound on guesses of the active set; a handful are needed
 
 
-@njit(fastmath=REORDER | {"nnan"})
+@kernel(forceinline=True, fastmath=REORDER | {"nnan"})
 def largest(a):
     """Largest entry of ``a`` (finite numbers)."""
     top = a[0]
@@ -24,7 +24,7 @@ def largest(a):
     return top
 
 
-@njit(fastmath=REORDER)
+@kernel(forceinline=True, fastmath=REORDER)
 def write_clipped(a, pivot, q, cap, x):
     """x = clip((a - pivot) + q, 0, cap); returns the sum of x."""
     s = 0.0
@@ -37,7 +37,7 @@ def write_clipped(a, pivot, q, cap, x):
     return s
 
 
-@njit
+@kernel(forceinline=True)
 def write_zero(x):
     """x = 0; returns its sum."""
     for i in range(x.shape[0]):
@@ -45,7 +45,7 @@ def write_zero(x):
     return 0.0
 
 
-@njit
+@kernel
 def uncapped_row(a, r, rho, equality, x, work):
     """Projection on {x >= 0, s = r} (``equality``) or {x >= 0, s <= r}; returns s.
 
@@ -84,7 +84,7 @@ def uncapped_row(a, r, rho, equality, x, work):
     return write_clipped(a, top, p, np.inf, x)
 
 
-@njit
+@kernel
 def _insert_top(a, k, span, work):
     """``split_top`` by insertion into a sorted list: best for small k."""
     for i in range(k):
@@ -113,7 +113,7 @@ def _insert_top(a, k, span, work):
     return count
 
 
-@njit
+@kernel
 def _quickselect_top(a, k, span, work):
     """``split_top`` by quickselect with pseudo-random pivots: O(d) expected for every k."""
     d = a.shape[0]
@@ -150,7 +150,7 @@ def _quickselect_top(a, k, span, work):
     return count
 
 
-@njit
+@kernel
 def split_top(a, k, span, work):
     """Put the k largest entries of ``a`` into work[:k], the smallest of them at work[0].
 
@@ -162,7 +162,7 @@ def split_top(a, k, span, work):
     return _quickselect_top(a, k, span, work)
 
 
-@njit(fastmath=REORDER)
+@kernel(forceinline=True, fastmath=REORDER)
 def below(values, threshold):
     """Number and sum of the entries < threshold, and the sum of the others."""
     count = 0
@@ -177,7 +177,7 @@ def below(values, threshold):
     return count, inside, outside
 
 
-@njit(fastmath=REORDER)
+@kernel(forceinline=True, fastmath=REORDER)
 def distances(top, rest):
     """Turn both lists into distances to the pivot top[0]; returns (pivot, nearest of rest)."""
     pivot = top[0]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .._numba import njit
+from .._numba import kernel
 from ._kernels import uncapped_row
 
 
-@njit
+@kernel
 def project_row(a, k, r, rho, x, work):
     """x = argmin ||x - a||^2 over {x >= 0, s = r}; returns s = <1,x>.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import njit
+from .._numba import kernel
 from . import topk_simplex_alpha
 
 
-@njit
+@kernel
 def project_row(a, k, r, rho, x, work):
     """x = argmin ||x - a||^2 + rho <1,x>^2 over {x >= 0, x_i <= s/k}; returns s = <1,x>.
 

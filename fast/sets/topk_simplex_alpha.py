@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import REORDER, njit
+from .._numba import REORDER, kernel
 from ._kernels import STEPS, below, distances, split_top, uncapped_row, write_clipped, write_zero
 
 
-@njit(fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def project_row(a, k, r, rho, x, work):
     """x = argmin ||x - a||^2 + rho <1,x>^2 over {x >= 0, s <= r, x_i <= s/k}; returns s = <1,x>.
 
@@ -57,6 +57,3 @@ def project_row(a, k, r, rho, x, work):
             break
         n, m = n_new, m_new
     return write_clipped(a, pivot, q, u, x)
-
-
-

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import REORDER, njit
+from .._numba import REORDER, kernel
 from ._kernels import STEPS, below, distances, split_top, uncapped_row, write_clipped, write_zero
 
 
-@njit(fastmath=REORDER)
+@kernel(forceinline=True, fastmath=REORDER)
 def _clipped_sum(values, origin, cap):
     """Sum of clip(values - origin, 0, cap)."""
     s = 0.0
@@ -19,7 +19,7 @@ def _clipped_sum(values, origin, cap):
     return s
 
 
-@njit(fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def _write_high(a, cap, rho, top, x):
     """The case that only entries of ``top`` are positive and s < r; returns s.
 
@@ -65,7 +65,7 @@ def _write_high(a, cap, rho, top, x):
     return s
 
 
-@njit(fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def project_row(a, k, r, rho, x, work):
     """x = argmin ||x - a||^2 + rho <1,x>^2 over {0 <= x_i <= r/k, s <= r}; returns s = <1,x>.
 
