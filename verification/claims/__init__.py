@@ -1,0 +1,32 @@
+"""Claims ledger: the numbered statements of the papers as executable claims, one folder per paper.
+
+``run_claims()`` tries them all; ``to_markdown(results)`` prints the ledger.
+"""
+
+from __future__ import annotations
+
+from verification.claims._ledger import (
+    Claim,
+    ClaimResult,
+    Status,
+    Trial,
+    claims,
+    papers,
+    raise_if_failed,
+    run_claims,
+    to_markdown,
+    try_claim,
+)
+
+__all__ = [
+    "Claim",
+    "ClaimResult",
+    "Status",
+    "Trial",
+    "claims",
+    "papers",
+    "raise_if_failed",
+    "run_claims",
+    "to_markdown",
+    "try_claim",
+]

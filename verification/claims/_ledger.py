@@ -1,0 +1,410 @@
+"""The ledger's machinery: what a claim is, how it is tried, what comes out; claims are discovered.
+
+A paper is a folder beside this file, a numbered statement is a file in it, and every module-level
+`Claim` of such a file is a row. Nothing is registered.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pkgutil
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+from verification.errors import InvalidArgumentError, VerificationFailedError
+
+Status = Literal["verified", "refuted", "repaired", "open"]
+Inputs = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a paper, as something that can be tried and can fail.
+
+    Attributes
+    ----------
+    number, section
+        Where it stands, e.g. "Proposition 3" in section "3.1".
+    statement
+        What it says, in our words, on one line.
+    method
+        How it is checked, on one line.
+    expected
+        The status known so far; a run that comes to another one is a failure of the ledger.
+    draw
+        ``draw(rng)`` makes one random instance: the keyword arguments of `check`.
+    check
+        ``check(trial, **instance, **says)`` reports to the `Trial` whether the statement holds.
+    says
+        The mathematical content of the statement (formulas, sets, constants). The verifier knows
+        the statement only through these, so that another statement can be put in their place.
+    wrong
+        Deliberately wrong contents, by name; the verifier must refute each of them.
+    witnesses
+        Fixed instances tried first: the counterexamples of a refuted statement.
+    instances
+        Number of random instances of an ordinary run.
+    note
+        What a reader should know beside the status.
+    """
+
+    number: str
+    section: str
+    statement: str
+    method: str
+    expected: Status
+    check: Callable[..., None]
+    draw: Callable[[np.random.Generator], Inputs] | None = None
+    says: Mapping[str, Any] = field(default_factory=dict)
+    wrong: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    witnesses: tuple[Inputs, ...] = ()
+    instances: int = 0
+    note: str = ""
+
+    def variant(self, name: str) -> Claim:
+        """The claim with one of its deliberately wrong contents."""
+        return replace(self, says={**self.says, **self.wrong[name]})
+
+
+class Trial:
+    """Collects the evidence of one claim: counts, worst certificate, smallest counterexample."""
+
+    def __init__(self) -> None:
+        self.instances = 0
+        self.violations = 0
+        self.undecided = 0
+        self.worst = 0.0
+        self.rational_only = True
+        self.counterexample: dict[str, Any] | None = None
+        self.witnesses_refute = True
+        self._inputs: Inputs = {}
+        self._violated: bool | None = None
+
+    def begin(self, inputs: Inputs) -> None:
+        """Start a new instance."""
+        self.instances += 1
+        self._inputs = inputs
+        self._violated = None
+
+    def end(self, is_witness: bool) -> None:
+        """Close the instance: it was violated, held, or could not be decided."""
+        if self._violated is None:
+            self.undecided += 1
+        self.violations += bool(self._violated)
+        if is_witness and not self._violated:
+            self.witnesses_refute = False
+
+    def exactly(self, holds: bool, why: str, **facts: Any) -> None:
+        """Report a comparison made in rational arithmetic (`why`: what is false if it fails)."""
+        self._report(bool(holds), True, why, facts)
+
+    def within(self, residual: float, tolerance: float, why: str, **facts: Any) -> None:
+        """Report a floating-point certificate: a residual that is nonnegative in exact terms."""
+        self.rational_only = False
+        residual = abs(float(residual))
+        self.worst = max(self.worst, residual) if not math.isnan(residual) else math.nan
+        self._report(
+            residual <= tolerance, False, why, {**facts, "residual": residual, "limit": tolerance}
+        )
+
+    def _report(self, holds: bool, exact: bool, why: str, facts: Mapping[str, Any]) -> None:
+        self._violated = bool(self._violated) or not holds
+        if holds:
+            return
+        found = {"exact": exact, "why": why, **self._inputs, **facts}
+        if self.counterexample is None or (exact and not self.counterexample["exact"]):
+            self.counterexample = found
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """What a run made of one claim; `to_dict` is ready for JSON.
+
+    `worst` is the largest floating-point certificate, None if every comparison was rational.
+    `violations` of `instances` contradicted the statement; `ok` says that the status is the
+    expected one and, if refuted, that the counterexample holds in rational arithmetic.
+    """
+
+    paper: str
+    title: str
+    number: str
+    section: str
+    statement: str
+    status: Status
+    expected: Status
+    ok: bool
+    failure: str
+    instances: int
+    violations: int
+    undecided: int
+    worst: float | None
+    counterexample: dict[str, Any] | None
+    method: str
+    note: str
+    seed: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dictionaries; rational numbers become "p/q"."""
+        return _plain(asdict(self))
+
+
+def _plain(value: Any) -> Any:
+    """Make a value fit for JSON; fractions are written out, infinities as strings."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, (set, frozenset)):
+        return sorted((_plain(v) for v in value), key=str)
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else str(value)
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return repr(value)
+
+
+def try_claim(
+    claim: Claim,
+    *,
+    paper: str = "",
+    title: str = "",
+    seed: int = 0,
+    instances: int | None = None,
+    stop_early: bool = False,
+) -> ClaimResult:
+    """Try one claim on its witnesses and on random instances.
+
+    Parameters
+    ----------
+    claim
+        What to try.
+    paper, title
+        Copied into the result.
+    seed
+        Seed of the random instances; each claim has its own stream.
+    instances
+        Number of random instances instead of the claim's own.
+    stop_early
+        Stop at the first random instance that contradicts the statement.
+    """
+    started = time.perf_counter()
+    rng = np.random.default_rng([seed, zlib.crc32(f"{paper}:{claim.number}".encode())])
+    budget = claim.instances if instances is None else instances
+    trial = Trial()
+    for inputs, is_witness in _inputs(claim, rng, budget):
+        trial.begin(inputs)
+        try:
+            claim.check(trial, **inputs, **claim.says)
+        except Exception as error:
+            error.add_note(f"while checking {paper} {claim.number} on {_plain(inputs)}")
+            raise
+        trial.end(is_witness)
+        if stop_early and trial.violations and not is_witness:
+            break
+    status = _status(claim, trial)
+    failure = _failure(claim, trial, status)
+    return ClaimResult(
+        paper=paper,
+        title=title,
+        number=claim.number,
+        section=claim.section,
+        statement=claim.statement,
+        status=status,
+        expected=claim.expected,
+        ok=not failure,
+        failure=failure,
+        instances=trial.instances,
+        violations=trial.violations,
+        undecided=trial.undecided,
+        worst=None if trial.rational_only else trial.worst,
+        counterexample=_plain(trial.counterexample),
+        method=claim.method,
+        note=claim.note,
+        seed=seed,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _inputs(claim: Claim, rng: np.random.Generator, budget: int) -> Iterator[tuple[Inputs, bool]]:
+    for witness in claim.witnesses:
+        yield dict(witness), True
+    if claim.draw is not None:
+        for _ in range(budget):
+            yield claim.draw(rng), False
+
+
+def _status(claim: Claim, trial: Trial) -> Status:
+    if trial.violations:
+        return "refuted"
+    if trial.undecided or not trial.instances:
+        return "open"
+    # A statement of ours that takes the place of a printed one is never plainly "verified".
+    return "repaired" if claim.expected == "repaired" else "verified"
+
+
+def _failure(claim: Claim, trial: Trial, status: Status) -> str:
+    if claim.expected == "refuted" and claim.witnesses and not trial.witnesses_refute:
+        return "the counterexample on record does not contradict the statement"
+    if status != claim.expected:
+        return f"came out {status}, expected {claim.expected}"
+    if status == "refuted" and not (trial.counterexample or {}).get("exact"):
+        return "refuted in floating point only; a counterexample in rational arithmetic is missing"
+    return ""
+
+
+# ---------------------------------------------------------------------------------- discovery
+
+
+def papers() -> dict[str, ModuleType]:
+    """Papers of the ledger: the folders beside this file, by name."""
+    package = importlib.import_module("verification.claims")
+    names = sorted(info.name for info in pkgutil.iter_modules(package.__path__) if info.ispkg)
+    return {name: importlib.import_module(f"verification.claims.{name}") for name in names}
+
+
+def claims(paper: str | None = None) -> list[tuple[str, Claim]]:
+    """All claims as (paper, claim), in the order of the papers' sections.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such paper.
+    """
+    known = papers()
+    if paper is not None and paper not in known:
+        raise InvalidArgumentError(
+            f"paper={paper!r} is not in the ledger; choose one of {', '.join(known)}"
+        )
+    found: list[tuple[str, Claim]] = []
+    for name, package in known.items():
+        if paper in (None, name):
+            found += [(name, claim) for claim in _claims_of(package)]
+    return found
+
+
+def _claims_of(package: ModuleType) -> list[Claim]:
+    rows: list[Claim] = []
+    for info in pkgutil.iter_modules(package.__path__):
+        if not info.name.startswith("_"):
+            module = importlib.import_module(f"{package.__name__}.{info.name}")
+            rows += [value for value in vars(module).values() if isinstance(value, Claim)]
+    # Stable sort: rows of one file keep their order, printed statement before its repair.
+    return sorted(rows, key=lambda row: [int(part) for part in row.section.split(".")])
+
+
+def run_claims(
+    paper: str | None = None,
+    seed: int = 0,
+    instances: int | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[ClaimResult]:
+    """Try every claim of the ledger, or those of one paper.
+
+    Parameters
+    ----------
+    paper
+        Folder name such as "lapin_2015"; None for all.
+    seed
+        Seed of the random instances (>= 0).
+    instances
+        Random instances per claim instead of each claim's own number (>= 1).
+    progress
+        Called as ``progress(done, total, label)`` before each claim and once at the end.
+
+    Returns
+    -------
+    list of ClaimResult
+        One per claim. A result with ``ok`` False did not come out as expected; see
+        `raise_if_failed`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        For an unknown paper, a negative seed or less than one instance.
+    """
+    if seed < 0:
+        raise InvalidArgumentError(f"seed={seed!r}: expected an integer >= 0")
+    if instances is not None and instances < 1:
+        raise InvalidArgumentError(f"instances={instances!r}: expected None or an integer >= 1")
+    todo = claims(paper)
+    titles = {name: str(getattr(module, "TITLE", name)) for name, module in papers().items()}
+    results: list[ClaimResult] = []
+    for done, (name, claim) in enumerate(todo):
+        if progress is not None:
+            progress(done, len(todo), f"{name} {claim.number}")
+        results.append(
+            try_claim(claim, paper=name, title=titles[name], seed=seed, instances=instances)
+        )
+    if progress is not None:
+        progress(len(todo), len(todo), "")
+    return results
+
+
+def raise_if_failed(results: Iterable[ClaimResult]) -> None:
+    """Raise unless every claim came out as expected.
+
+    Raises
+    ------
+    VerificationFailedError
+        Naming each claim that did not, or saying that there was none to try.
+    """
+    results = list(results)
+    if not results:
+        raise VerificationFailedError("no claim was tried: nothing is verified")
+    bad = [f"{r.paper} {r.number}: {r.failure}; {r.counterexample}" for r in results if not r.ok]
+    if bad:
+        raise VerificationFailedError("\n".join(bad))
+
+
+def to_markdown(results: Sequence[ClaimResult]) -> str:
+    """The ledger as Markdown: one table per paper, the counterexamples beneath it."""
+    parts: list[str] = []
+    for paper in dict.fromkeys(result.paper for result in results):
+        rows = [result for result in results if result.paper == paper]
+        parts += [f"## {rows[0].title}", "", *_table(rows), "", *_counterexamples(rows)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _table(rows: Sequence[ClaimResult]) -> list[str]:
+    lines = [
+        "| where | statement | status | instances | worst certificate | how it was checked |",
+        "|---|---|---|---:|---|---|",
+    ]
+    for row in rows:
+        status = row.status if row.ok else f"{row.status} (**unexpected**: {row.failure})"
+        count = f"{row.instances}"
+        if row.violations:
+            count = f"{row.violations} of {row.instances} contradict"
+        worst = "exact" if row.worst is None else f"{row.worst:.1e}"
+        cells = (f"{row.number} (§{row.section})", row.statement, status, count, worst, row.method)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return lines
+
+
+def _counterexamples(rows: Sequence[ClaimResult]) -> list[str]:
+    lines: list[str] = []
+    for row in rows:
+        if row.counterexample is not None:
+            facts = {k: v for k, v in row.counterexample.items() if k not in ("exact", "why")}
+            text = ", ".join(f"{key} = {value}".replace("'", "") for key, value in facts.items())
+            lines.append(f"- **{row.number}**: {row.counterexample['why']}. Take `{text}`.")
+        if row.note:
+            lines.append(
+                f"- {row.number}: {row.note}" if row.counterexample is None else f"  {row.note}"
+            )
+    return [*lines, ""] if lines else []

@@ -1,0 +1,3 @@
+"""Lapin, Hein, Schiele: Top-k Multiclass SVM, NIPS 2015."""
+
+TITLE = "Lapin, Hein, Schiele: Top-k Multiclass SVM (NIPS 2015)"
