@@ -43,19 +43,23 @@ def finish(document: Document, as_json: bool) -> None:
 
 
 class Task:
-    """One bar: `step` moves it and says what comes next."""
+    """One bar: `step` moves it on, `at` sets it, `describe` says what is being worked on."""
 
-    def __init__(self, progress: Progress, total: int) -> None:
-        self._progress = progress
-        self._id = progress.add_task("", total=total)
+    def __init__(self, bar: Progress, total: int) -> None:
+        self._bar = bar
+        self._id = bar.add_task("", total=total)
 
     def describe(self, text: str) -> None:
         """Say what is being worked on."""
-        self._progress.update(self._id, description=text)
+        self._bar.update(self._id, description=text)
 
-    def step(self, text: str = "") -> None:
+    def step(self, text: str | None = None) -> None:
         """One unit is done."""
-        self._progress.update(self._id, advance=1, description=text or None)
+        self._bar.update(self._id, advance=1, description=text)
+
+    def at(self, done: int, text: str, total: int | None = None) -> None:
+        """So many units are done, of a total that may have changed."""
+        self._bar.update(self._id, completed=done, description=text, total=total)
 
 
 @contextmanager

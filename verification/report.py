@@ -240,8 +240,10 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: .4rem 0; }
 th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-.num { text-align: right; white-space: nowrap; } .good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
-.warn { color: var(--warn); } .dim { color: var(--dim); } pre { padding: .8rem; border: 1px solid var(--line); overflow-x: auto; }
+.num { text-align: right; white-space: nowrap; }
+.good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
+.warn { color: var(--warn); } .dim { color: var(--dim); }
+pre { padding: .8rem; border: 1px solid var(--line); overflow-x: auto; }
 """
 
 

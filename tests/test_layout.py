@@ -1,0 +1,106 @@
+"""The same object stands at the same relative path in every part; an incomplete stem fails here."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+from refsolve import catalogue
+from refsolve.spec import Spec
+from verification.commands import __path__ as command_path
+from verification.stems import Stem, discover
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("refsolve", "fast", "verification")
+STEMS = discover()
+FUNCTIONS = {
+    "sets": ("project",),
+    "losses": ("value", "gradient", "conjugate", "prox", "sdca_update"),
+    "models": (),
+}
+
+
+def test_stems_of_every_kind_are_found() -> None:
+    assert {s.kind for s in STEMS} == set(catalogue.OPERATIONS)
+    assert {"simplex", "topk_cone", "topk_simplex_alpha", "topk_simplex_beta"} <= {
+        s.name for s in STEMS
+    }
+    assert len({s.name for s in STEMS}) == len(STEMS), "a stem's name says which kind it is"
+
+
+@pytest.mark.parametrize("stem", STEMS, ids=lambda s: s.name)
+def test_stem_is_declared_in_full(stem: Stem) -> None:
+    module = catalogue.load(stem.name)
+    assert isinstance(module.SPEC, Spec)
+    assert module.SPEC.kind == stem.kind
+    assert module.SPEC.title
+    assert module.SPEC.formulas
+    assert module.SPEC.scaling
+    assert module.SPEC.source
+    assert module.__doc__
+
+
+@pytest.mark.parametrize("stem", [s for s in STEMS if not s.oracle_only], ids=lambda s: s.name)
+def test_stem_has_its_fast_twin(stem: Stem) -> None:
+    module = importlib.import_module(f"fast.{stem.kind}.{stem.name}")
+    missing = [name for name in FUNCTIONS[stem.kind] if not callable(getattr(module, name, None))]
+    assert missing == []
+
+
+@pytest.mark.parametrize("stem", [s for s in STEMS if s.oracle_only], ids=lambda s: s.name)
+def test_oracle_only_stem_says_why_and_has_no_twin(stem: Stem) -> None:
+    assert not stem.in_fast
+    assert catalogue.load(stem.name).SPEC.erratum
+
+
+@pytest.mark.parametrize("kind", sorted(FUNCTIONS))
+def test_fast_has_no_stem_that_nobody_declared(kind: str) -> None:
+    files = {p.stem for p in (ROOT / "fast" / kind).glob("*.py") if not p.stem.startswith("_")}
+    assert files <= {s.name for s in STEMS if s.kind == kind}
+
+
+def test_lessons_bear_the_names_of_stems() -> None:
+    known = {(s.kind, s.name) for s in STEMS}
+    for kind in FUNCTIONS:
+        lessons = {p.stem for p in (ROOT / "docs" / kind).glob("*.md")} - {"index"}
+        assert {(kind, name) for name in lessons} <= known
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_files_are_short(package: str) -> None:
+    long = {
+        str(p.relative_to(ROOT)): n
+        for p in (ROOT / package).rglob("*.py")
+        if (n := len(p.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert long == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_folder_is_a_package_and_every_file_says_what_it_is(package: str) -> None:
+    for folder in {p.parent for p in (ROOT / package).rglob("*.py")}:
+        assert (folder / "__init__.py").is_file(), folder
+    silent = [
+        str(p.relative_to(ROOT))
+        for p in (ROOT / package).rglob("*.py")
+        if not ast.get_docstring(ast.parse(p.read_text(encoding="utf-8")))
+    ]
+    assert silent == []
+
+
+def test_every_command_file_holds_an_app() -> None:
+    files = [
+        p
+        for folder in command_path
+        for p in Path(folder).glob("*.py")
+        if not p.stem.startswith("_")
+    ]
+    assert {"list", "show", "verify", "claims", "reproduce", "bench", "train"} <= {
+        p.stem for p in files
+    }
+    for file in files:
+        module = importlib.import_module(f"verification.commands.{file.stem}")
+        assert type(module.app).__name__ == "Typer", file.stem

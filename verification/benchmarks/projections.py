@@ -1,0 +1,79 @@
+"""Projection of 10 000 rows against numpy.sort of the same rows and against the CVXPY oracle."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from verification.benchmarks.timing import clock
+
+SETS = ("topk_simplex_alpha", "topk_simplex_beta", "topk_cone", "simplex")
+SIZES = (10, 100, 1000, 10_000)
+KS = (1, 5, 10)
+ROWS = 10_000
+#: At most this many entries at once: 10 000 rows of 10 000 would need several gigabytes.
+CHUNK = 20_000_000
+SORT_LIMIT, ORACLE_LIMIT = 3.0, 1000.0
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Median seconds for all rows, and the two ratios that have targets."""
+
+    stem: str
+    m: int
+    k: int | None
+    seconds: float
+    sort_ratio: float
+    oracle_ratio: float
+
+    @property
+    def reached(self) -> bool:
+        """True iff both targets hold; below m = 100 only the oracle's does."""
+        return (self.m < 100 or self.sort_ratio <= SORT_LIMIT) and self.oracle_ratio >= ORACLE_LIMIT
+
+
+def grid(sizes: tuple[int, ...] = SIZES) -> Iterator[tuple[str, int, int | None]]:
+    """All (stem, m, k); the plain simplex has no k."""
+    for stem in SETS:
+        for m in sizes:
+            for k in (None,) if stem == "simplex" else KS:
+                yield stem, m, k
+
+
+def measure(stem: str, m: int, k: int | None, repeats: int = 5, rows: int = ROWS) -> Timing:
+    """Time one case on standard normal rows, in chunks, after one call that compiles."""
+    project = importlib.import_module(f"fast.sets.{stem}").project
+    extra = {} if k is None else {"k": k}
+    chunk = max(1, min(rows, CHUNK // m))
+    data = np.random.default_rng(m).standard_normal((chunk, m))
+    project(data[:2], **extra)
+    ours, ratios = [], []
+    for _ in range(repeats):
+        mine, sorting = 0.0, 0.0
+        for start in range(0, rows, chunk):
+            part = data[: min(chunk, rows - start)]
+            mine += clock(partial(project, part, **extra))
+            sorting += clock(partial(np.sort, part, axis=1))
+        ours.append(mine)
+        ratios.append(mine / sorting)
+    seconds = median(ours)
+    return Timing(
+        stem, m, k, seconds, median(ratios), oracle_seconds(stem, data, extra) * rows / seconds
+    )
+
+
+def oracle_seconds(stem: str, data: np.ndarray, extra: dict[str, Any], samples: int = 3) -> float:
+    """Seconds of the oracle for one row; its problem is built and compiled before the clock starts."""
+    from refsolve import solve
+
+    problem = f"{stem}.projection"
+    solve(problem, a=data[0], **extra)
+    rows = [data[1 + i % (len(data) - 1)] for i in range(samples)]
+    return median(clock(partial(solve, problem, a=row, **extra)) for row in rows)

@@ -1,0 +1,70 @@
+"""``refsolve claims``: the papers' numbered statements, each tried and given a status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verification.console import JsonOption, finish, progress
+
+app = typer.Typer(add_completion=False)
+
+_TONE = {"verified": "good", "repaired": "good", "refuted": "warn", "open": "dim"}
+
+
+@app.command()
+def claims(
+    paper: Annotated[
+        str | None, typer.Option(help="One paper, e.g. lapin_2015; default: all.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random instances.")] = 0,
+    instances: Annotated[
+        int | None, typer.Option(help="Random instances per claim instead of its own number.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Also write the ledger to this file.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Try every claim of the ledger: verified, refuted with its counterexample, repaired, or open.
+
+    Ends with exit code 1 if a status differs from the one on record, or if nothing was tried.
+    """
+    from verification.claims import claims as find
+    from verification.claims import run_claims, to_markdown
+    from verification.report import Block, Cell, Document, Paragraph, number, table
+
+    with progress(len(find(paper))) as task:
+        results = run_claims(
+            paper, seed, instances, progress=lambda done, total, label: task.at(done, label)
+        )
+    if markdown is not None:
+        markdown.write_text(to_markdown(results), encoding="utf-8")
+    rows = [
+        (
+            r.paper,
+            f"{r.number} ({r.section})",
+            r.statement,
+            Cell(r.status if r.ok else f"{r.status}!", _TONE[r.status] if r.ok else "bad"),
+            str(r.instances),
+            str(r.violations),
+            "exact" if r.worst is None else number(r.worst),
+        )
+        for r in results
+    ]
+    columns = ("paper", "where", "statement", "status", "instances", "against", "worst residual")
+    blocks: list[Block] = [table("Claims", columns, rows, columns[4:])]
+    for r in results:
+        if not r.ok:
+            blocks.append(Paragraph(f"{r.paper} {r.number}: {r.failure}", "bad"))
+        if r.counterexample is not None:
+            facts = {k: v for k, v in r.counterexample.items() if k not in ("exact", "why")}
+            given = ", ".join(f"{name} = {value}" for name, value in facts.items())
+            blocks.append(
+                Paragraph(f"{r.number}: {r.counterexample['why']}. {given}", "" if r.ok else "bad")
+            )
+    ok = bool(results) and all(r.ok for r in results)
+    data = {"claims": [r.to_dict() for r in results]}
+    finish(Document("Claims ledger", tuple(blocks), ok, data), as_json)

@@ -1,0 +1,36 @@
+"""Where each stem stands: declared in `refsolve`, computed in `fast`, taught in ``docs``."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stem:
+    """One mathematical object and its two halves."""
+
+    name: str
+    kind: str
+    title: str
+    operations: tuple[str, ...]
+    oracle_only: bool
+    in_fast: bool
+
+    @property
+    def complete(self) -> bool:
+        """True iff it has the implementation that it should have, and none that it should not."""
+        return self.in_fast is not self.oracle_only
+
+
+def discover() -> tuple[Stem, ...]:
+    """All declared stems, by kind and name."""
+    from refsolve import catalogue
+
+    found = []
+    for kind, operations in catalogue.OPERATIONS.items():
+        for name in catalogue.stems(kind):
+            spec = catalogue.load(name).SPEC
+            in_fast = importlib.util.find_spec(f"fast.{kind}.{name}") is not None
+            found.append(Stem(name, kind, spec.title, tuple(operations), spec.oracle_only, in_fast))
+    return tuple(found)
