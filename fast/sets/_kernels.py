@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import REORDER, kernel
+from fast._numba import REORDER, kernel
 
 INSERTION_LIMIT = 24  # longer top lists are found by quickselect instead of insertion
 STEPS = 2000  # bound on guesses of the active set; a handful are needed
@@ -26,7 +26,7 @@ def largest(a):
 
 @kernel(forceinline=True, fastmath=REORDER)
 def write_clipped(a, pivot, q, cap, x):
-    """x = clip((a - pivot) + q, 0, cap); returns the sum of x."""
+    """Write x = clip((a - pivot) + q, 0, cap); returns the sum of x."""
     s = 0.0
     for i in range(a.shape[0]):
         v = (a[i] - pivot) + q
@@ -39,7 +39,7 @@ def write_clipped(a, pivot, q, cap, x):
 
 @kernel(forceinline=True)
 def write_zero(x):
-    """x = 0; returns its sum."""
+    """Write x = 0; returns its sum."""
     for i in range(x.shape[0]):
         x[i] = 0.0
     return 0.0

@@ -2,16 +2,68 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from .._numba import kernel
-from . import topk_simplex_alpha
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fast._numba import kernel
+from fast._rows import bounded
+from fast.sets import topk_simplex_alpha
+from fast.sets._batch import project_rows
 
 
 @kernel
 def project_row(a, k, r, rho, x, work):
-    """x = argmin ||x - a||^2 + rho <1,x>^2 over {x >= 0, x_i <= s/k}; returns s = <1,x>.
+    """Write x = argmin ||x - a||^2 + rho <1,x>^2 over {x >= 0, x_i <= s/k}; returns s = <1,x>.
 
     ``a``, ``x`` (may be the same array) and ``work`` are float64 with d entries; ``r`` is ignored.
     """
     return topk_simplex_alpha.project_row(a, k, np.inf, rho, x, work)
+
+
+@kernel
+def _project_rows(x, k, r, rho, work):
+    for i in range(x.shape[0]):
+        if not bounded(x[i]):
+            return i
+        project_row(x[i], k, r[i], rho[i], x[i], work)
+    return x.shape[0]
+
+
+def project(a: ArrayLike, k: int, rho: ArrayLike = 0.0) -> NDArray[Any]:
+    """Projection onto the top-k cone, biased for rho > 0.
+
+    argmin over x of ||x - a||^2 + rho <1,x>^2 subject to x >= 0, x_i <= <1,x>/k.
+
+    Parameters
+    ----------
+    a : array_like, shape (d,) or (n, d)
+        A vector, or one per row; float64, float32 or integers (computed as float64). Never
+        changed.
+    k : int
+        At least 1. For k > d the cone is {0}; for k = 1 the nonnegative orthant.
+    rho : float or array_like, shape (n,), default 0.0
+        Weight >= 0 of the squared sum; no factor 1/2 on either term.
+
+    Returns
+    -------
+    ndarray
+        The projection, with the shape and dtype of ``a`` (float64 for integers).
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        A nan, infinite or huge (> 1e300) entry, a parameter out of range, shapes that do not
+        match; its subclass InvalidTypeError for anything but real numbers.
+
+    Notes
+    -----
+    Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM", section 3.2. The same kernel as for the
+    top-k simplex of the first kind, with an infinite radius.
+    """
+    return project_rows(_project_rows, a, k, 1.0, rho)
+
+
+def _warmup() -> None:
+    project([1.0, 0.0], 1)

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from .._numba import REORDER, kernel
-from ._kernels import STEPS, below, distances, split_top, uncapped_row, write_clipped, write_zero
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fast._numba import REORDER, kernel
+from fast._rows import bounded
+from fast.sets._batch import project_rows
+from fast.sets._kernels import (
+    STEPS,
+    below,
+    distances,
+    split_top,
+    uncapped_row,
+    write_clipped,
+    write_zero,
+)
 
 
 @kernel(fastmath=REORDER)
 def project_row(a, k, r, rho, x, work):
-    """x = argmin ||x - a||^2 + rho <1,x>^2 over {x >= 0, s <= r, x_i <= s/k}; returns s = <1,x>.
+    """Write x = argmin ||x - a||^2 + rho <1,x>^2 over {x >= 0, s <= r, x_i <= s/k}; returns s = <1,x>.
 
     ``a``, ``x`` (may be the same array) and ``work`` are float64 with d entries; r may be inf.
     The solution is x = clip(a - t, 0, u) with F(t) = F(t + u), F(v) = kv + sum (a - v)_+. From the
@@ -57,3 +70,52 @@ def project_row(a, k, r, rho, x, work):
             break
         n, m = n_new, m_new
     return write_clipped(a, pivot, q, u, x)
+
+
+@kernel
+def _project_rows(x, k, r, rho, work):
+    for i in range(x.shape[0]):
+        if not bounded(x[i]):
+            return i
+        project_row(x[i], k, r[i], rho[i], x[i], work)
+    return x.shape[0]
+
+
+def project(a: ArrayLike, k: int, r: ArrayLike = 1.0, rho: ArrayLike = 0.0) -> NDArray[Any]:
+    """Projection onto the top-k simplex of the first kind, biased for rho > 0.
+
+    argmin over x of ||x - a||^2 + rho <1,x>^2 subject to x >= 0, <1,x> <= r, x_i <= <1,x>/k.
+
+    Parameters
+    ----------
+    a : array_like, shape (d,) or (n, d)
+        A vector, or one per row; float64, float32 or integers (computed as float64). Never
+        changed.
+    k : int
+        At least 1. For k > d the set is {0}; for k = 1 it is {x >= 0, <1,x> <= r}.
+    r : float or array_like, shape (n,), default 1.0
+        Radius >= 0.
+    rho : float or array_like, shape (n,), default 0.0
+        Weight >= 0 of the squared sum; no factor 1/2 on either term.
+
+    Returns
+    -------
+    ndarray
+        The projection, with the shape and dtype of ``a`` (float64 for integers).
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        A nan, infinite or huge (> 1e300) entry, a parameter out of range, shapes that do not
+        match; its subclass InvalidTypeError for anything but real numbers.
+
+    Notes
+    -----
+    Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM", section 3.2. Expected time O(d) per row
+    for small k; the result is 0 exactly if the k largest entries sum to 0 or less.
+    """
+    return project_rows(_project_rows, a, k, r, rho)
+
+
+def _warmup() -> None:
+    project([1.0, 0.0], 1)

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from .._numba import REORDER, kernel
-from ._kernels import STEPS, below, distances, split_top, uncapped_row, write_clipped, write_zero
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fast._numba import REORDER, kernel
+from fast._rows import bounded
+from fast.sets._batch import project_rows
+from fast.sets._kernels import (
+    STEPS,
+    below,
+    distances,
+    split_top,
+    uncapped_row,
+    write_clipped,
+    write_zero,
+)
 
 
 @kernel(forceinline=True, fastmath=REORDER)
@@ -67,7 +80,7 @@ def _write_high(a, cap, rho, top, x):
 
 @kernel(fastmath=REORDER)
 def project_row(a, k, r, rho, x, work):
-    """x = argmin ||x - a||^2 + rho <1,x>^2 over {0 <= x_i <= r/k, s <= r}; returns s = <1,x>.
+    """Write x = argmin ||x - a||^2 + rho <1,x>^2 over {0 <= x_i <= r/k, s <= r}; returns s = <1,x>.
 
     ``a``, ``x`` (may be the same array) and ``work`` are float64 with d entries. The solution is
     x = clip(a - t, 0, r/k) for the smallest t >= 0 with s <= r and rho*s <= t. Distances to the
@@ -102,3 +115,51 @@ def project_row(a, k, r, rho, x, work):
             break
         n, m = n_new, m_new
     return write_clipped(a, pivot, q, cap, x)
+
+
+@kernel
+def _project_rows(x, k, r, rho, work):
+    for i in range(x.shape[0]):
+        if not bounded(x[i]):
+            return i
+        project_row(x[i], k, r[i], rho[i], x[i], work)
+    return x.shape[0]
+
+
+def project(a: ArrayLike, k: int, r: ArrayLike = 1.0, rho: ArrayLike = 0.0) -> NDArray[Any]:
+    """Projection onto the top-k simplex of the second kind, biased for rho > 0.
+
+    argmin over x of ||x - a||^2 + rho <1,x>^2 subject to 0 <= x_i <= r/k, <1,x> <= r.
+
+    Parameters
+    ----------
+    a : array_like, shape (d,) or (n, d)
+        A vector, or one per row; float64, float32 or integers (computed as float64). Never
+        changed.
+    k : int
+        At least 1. For k > d only the bounds r/k are active.
+    r : float or array_like, shape (n,), default 1.0
+        Radius >= 0.
+    rho : float or array_like, shape (n,), default 0.0
+        Weight >= 0 of the squared sum; no factor 1/2 on either term.
+
+    Returns
+    -------
+    ndarray
+        The projection, with the shape and dtype of ``a`` (float64 for integers).
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        A nan, infinite or huge (> 1e300) entry, a parameter out of range, shapes that do not
+        match; its subclass InvalidTypeError for anything but real numbers.
+
+    Notes
+    -----
+    Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM", section 3.1 and supplement.
+    """
+    return project_rows(_project_rows, a, k, r, rho)
+
+
+def _warmup() -> None:
+    project([1.0, 0.0], 1)

@@ -1,0 +1,39 @@
+"""Rows of a batch as the kernels want them: float64, contiguous, read-only, in bounded chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fast._numba import REORDER, kernel
+from fast._validation import LIMIT
+
+CHUNK = 1 << 16  # float64 numbers that a conversion may hold at a time (512 kB)
+
+
+@kernel(forceinline=True, fastmath=REORDER)
+def bounded(a):
+    """Whether all entries are finite and at most LIMIT in magnitude."""
+    wrong = 0
+    for i in range(a.shape[0]):
+        wrong += 0 if abs(a[i]) <= LIMIT else 1
+    return wrong == 0
+
+
+def read_only(a: NDArray[Any]) -> NDArray[np.float64]:
+    """A contiguous float64 view (or copy) typed read-only, so that kernels compile once."""
+    view = np.ascontiguousarray(a, dtype=np.float64).view()
+    view.flags.writeable = False
+    return view
+
+
+def chunks(a: NDArray[Any]) -> Iterator[slice]:
+    """Slices of rows: all at once for contiguous float64, else as many as CHUNK allows."""
+    n = a.shape[0]
+    whole = a.dtype == np.float64 and a.flags.c_contiguous
+    step = max(n, 1) if whole else max(CHUNK // max(a.shape[1], 1), 1)
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))

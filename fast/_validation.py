@@ -1,0 +1,145 @@
+"""Argument checks: arrays of real numbers, class numbers, and parameters with a range."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fast.errors import InvalidParameterError, InvalidTypeError
+
+LIMIT = 1e300  # larger magnitudes would overflow in sums and products
+LARGEST_K = 2**53
+
+
+def real_array(name: str, value: ArrayLike, dims: tuple[int, ...] = (1, 2)) -> NDArray[Any]:
+    """Array as float32 or float64 (integers become float64) with an allowed number of axes.
+
+    Whether the entries are finite is left to the kernels, which read them anyway.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InvalidTypeError(
+            name, f"not a rectangular array ({error})", "rows of equal length", "pad or split it"
+        ) from None
+    if array.dtype.kind in "iub":
+        array = array.astype(np.float64)
+    if array.dtype not in (np.float32, np.float64):
+        raise InvalidTypeError(
+            name,
+            f"{type(value).__name__} with dtype {array.dtype}",
+            "real numbers as float64, float32 or integers in a dense array",
+            f"convert it, for example np.asarray({name}, dtype=np.float64)",
+        )
+    if array.ndim not in dims:
+        raise InvalidParameterError(
+            name,
+            f"shape {array.shape}",
+            " or ".join({0: "a number", 1: "a vector", 2: "a matrix"}[n] for n in dims),
+            f"reshape {name}",
+        )
+    if array.ndim and array.shape[-1] == 0:
+        raise InvalidParameterError(
+            name, f"shape {array.shape}", "at least one entry per row", "drop the call"
+        )
+    return array
+
+
+def raise_bad_entry(name: str, array: NDArray[Any], allow: str = "finite numbers") -> None:
+    """Raise for the first entry that is nan, infinite or beyond LIMIT."""
+    with np.errstate(invalid="ignore"):
+        bad = np.argwhere(~(np.abs(array) <= LIMIT))
+    if len(bad):
+        where = tuple(int(i) for i in bad[0])
+        raise InvalidParameterError(
+            name,
+            f"{name}[{', '.join(map(str, where))}] = {array[where]}" if where else f"{array}",
+            f"{allow} of magnitude at most {LIMIT:g}",
+            "remove or impute nan and inf, rescale larger numbers",
+        )
+
+
+def finite_array(name: str, value: ArrayLike, dims: tuple[int, ...] = (1, 2)) -> NDArray[Any]:
+    """``real_array`` with the entries checked here."""
+    array = real_array(name, value, dims)
+    raise_bad_entry(name, array)
+    return array
+
+
+def per_row(
+    name: str, value: ArrayLike, n: int, *, positive: bool = False, single: bool = False
+) -> NDArray[np.float64]:
+    """Nonnegative (or positive) numbers, one for all rows or one per row, as n float64 numbers."""
+    array = finite_array(name, value, (0, 1)).astype(np.float64)
+    if array.ndim == 1 and (single or array.shape != (n,)):
+        raise InvalidParameterError(
+            name,
+            f"shape {array.shape}",
+            "one number" if single else f"one number or {n} (one per row)",
+            f"pass a number, or match {name} to the rows",
+        )
+    wrong = array <= 0 if positive else array < 0
+    if wrong.any():
+        raise InvalidParameterError(
+            name,
+            f"{array[wrong].flat[0]}",
+            "a number > 0" if positive else "a number >= 0",
+            f"make {name} {'positive' if positive else 'nonnegative'}",
+        )
+    return np.array(np.broadcast_to(array, (n,)))
+
+
+def number(name: str, value: Any, *, positive: bool = False) -> float:
+    """One nonnegative (or positive) finite number."""
+    array = real_array(name, value, (0, 1))
+    if array.ndim:
+        raise InvalidParameterError(name, f"shape {array.shape}", "one number", "pass a scalar")
+    return float(per_row(name, array, 1, positive=positive)[0])
+
+
+def check_k(k: Any, largest: int = LARGEST_K, why: str = "") -> int:
+    """An integer in 1..largest."""
+    try:
+        if isinstance(k, (bool, np.bool_)):
+            raise TypeError
+        value = operator.index(k)
+    except TypeError:
+        raise InvalidTypeError(
+            "k", f"{k!r} of type {type(k).__name__}", "an integer >= 1", "pass k=1, 2, ..."
+        ) from None
+    if not 1 <= value <= largest:
+        bound = "" if largest == LARGEST_K else f" and <= {largest}"
+        raise InvalidParameterError(
+            "k", f"{value}", f"an integer >= 1{bound}{why}", "choose k in that range"
+        )
+    return value
+
+
+def check_classes(y: ArrayLike, n: int, m: int) -> NDArray[np.int64]:
+    """Class numbers 0..m-1, one per row, as int64."""
+    try:
+        array = np.atleast_1d(np.asarray(y))
+    except ValueError as error:
+        raise InvalidTypeError(
+            "y", str(error), "one class number per row", "pass a vector"
+        ) from None
+    if array.dtype.kind not in "iu":
+        raise InvalidTypeError(
+            "y",
+            f"dtype {array.dtype}",
+            f"integers 0..{m - 1}, one per row of scores",
+            "encode the labels, for example np.unique(labels, return_inverse=True)[1]",
+        )
+    if array.shape != (n,):
+        raise InvalidParameterError(
+            "y", f"shape {np.shape(y)}", f"{n} class numbers, one per row", "match y to the rows"
+        )
+    if n and not (array.min() >= 0 and array.max() < m):
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise InvalidParameterError(
+            "y", f"class {wrong}", f"class numbers in 0..{m - 1}", "recode y or pass all scores"
+        )
+    return array.astype(np.int64)

@@ -1,0 +1,42 @@
+"""From a public ``project`` to the kernel of its set: checks, dtypes, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fast._rows import CHUNK
+from fast._validation import check_k, per_row, raise_bad_entry, real_array
+
+
+def project_rows(
+    kernel: Callable[..., int], a: ArrayLike, k: Any, r: ArrayLike, rho: ArrayLike
+) -> NDArray[Any]:
+    """Project a vector or each row of a matrix with ``kernel(x, k, r, rho, work)``.
+
+    The kernel overwrites the float64 rows of x by their projections and returns the number of
+    rows done: fewer than there are if it meets an entry that is not finite.
+    """
+    given = real_array("a", a)
+    rows = given if given.ndim == 2 else given[np.newaxis]
+    n, d = rows.shape
+    k = check_k(k)
+    r, rho = per_row("r", r, n), per_row("rho", rho, n)
+    work = np.empty(d)
+    out = np.empty((n, d), dtype=given.dtype)
+    step = max(CHUNK // d, 1)
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        if given.dtype == np.float64:
+            x = out[part]
+            x[:] = rows[part]
+        else:
+            x = rows[part].astype(np.float64, order="C")
+        if kernel(x, k, r[part], rho[part], work) < len(x):
+            raise_bad_entry("a", given)
+        if x.dtype != out.dtype:
+            out[part] = x
+    return out if given.ndim == 2 else out[0]
