@@ -16,6 +16,7 @@ from verification.errors import (
     VerificationFailedError,
 )
 from verification.instances import Instance
+from verification.kit import verify
 from verification.verdicts import Candidate, Judgement, Report, Result, Verdict
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "Verdict",
     "VerificationError",
     "VerificationFailedError",
+    "verify",
 ]

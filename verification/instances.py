@@ -96,6 +96,11 @@ class Instance:
         """One argument, or a default."""
         return self[name] if any(key == name for key, _ in self.items) else default
 
+    def has_dtype(self, dtype: Any) -> bool:
+        """Whether some array has this dtype."""
+        wanted = np.dtype(dtype).str
+        return any(isinstance(v, FrozenArray) and v.dtype == wanted for _, v in self.items)
+
     def with_params(self, **changes: Any) -> Instance:
         """A copy with some arguments replaced or added."""
         return Instance.of(self.problem, self.family, **{**self.params, **changes})
@@ -105,12 +110,14 @@ class Instance:
         return replace(self, family=family)
 
     def astype(self, dtype: Any) -> Instance:
-        """A copy whose float arrays have the given dtype (values are rounded to it)."""
-        changed = {
-            name: value.astype(dtype)
-            for name, value in self.params.items()
-            if isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        }
+        """A copy rounded to a float dtype: arrays have it, numbers are representable in it."""
+        kind = np.dtype(dtype).type
+        changed: dict[str, Any] = {}
+        for name, value in self.params.items():
+            if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+                changed[name] = value.astype(kind)
+            elif isinstance(value, float):
+                changed[name] = float(kind(value))
         return self.with_params(**changed)
 
     # -- storage ------------------------------------------------------------------------------
@@ -146,7 +153,9 @@ class Instance:
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
         """Write the arrays as they are, and the rest as JSON, into one .npz file."""
-        arrays = {f"array_{name}": v.array() for name, v in self.items if isinstance(v, FrozenArray)}
+        arrays = {
+            f"array_{name}": v.array() for name, v in self.items if isinstance(v, FrozenArray)
+        }
         rest = self.to_dict()
         for name in list(rest["params"]):
             if f"array_{name}" in arrays:
@@ -230,5 +239,7 @@ def _decode(value: Any) -> Any:
     if "float" in value:
         return float.fromhex(value["float"])
     dtype = np.dtype(value["dtype"])
-    entries = [float.fromhex(v) for v in value["entries"]] if dtype.kind == "f" else value["entries"]
+    entries = (
+        [float.fromhex(v) for v in value["entries"]] if dtype.kind == "f" else value["entries"]
+    )
     return np.array(entries, dtype=dtype).reshape(value["shape"])

@@ -48,9 +48,10 @@ class Candidate:
 class Judgement:
     """A certificate's opinion of one candidate.
 
-    ``gap`` is a certified bound on the suboptimality in the units of the objective, ``distance``
-    a certified bound on ||x - x*|| (both None where the notion does not apply). Each is to be
-    read beside its tolerance, a rounding-error bound for the candidate's precision.
+    ``gap`` bounds the suboptimality, ``distance`` is ||x - x*|| (None where the notion does not
+    apply); both are relative to the sizes of the numbers that enter them, so that they compare
+    with eps at every scale. Each is to be read beside its tolerance, a rounding-error bound for
+    the precision of the input.
     """
 
     verdict: Verdict
@@ -95,6 +96,13 @@ class Result:
             judgement.distance_tolerance,
             judgement.message,
         )
+
+    @property
+    def in_double_precision(self) -> bool:
+        """A pass on an instance without float32 arrays."""
+        if self.verdict is not Verdict.PASS:
+            return False
+        return self.instance is None or not self.instance.has_dtype("float32")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``; floats that are not finite become strings."""
@@ -157,13 +165,13 @@ class Report:
 
     @property
     def worst_gap(self) -> float | None:
-        """Largest certified gap among the passes."""
-        return _largest(r.gap for r in self.results if r.verdict is Verdict.PASS)
+        """Largest relative certified gap among the passes in double precision."""
+        return _largest(r.gap for r in self.results if r.in_double_precision)
 
     @property
     def worst_distance(self) -> float | None:
-        """Largest certified distance to the solution among the passes."""
-        return _largest(r.distance for r in self.results if r.verdict is Verdict.PASS)
+        """Largest relative certified distance among the passes in double precision."""
+        return _largest(r.distance for r in self.results if r.in_double_precision)
 
     @property
     def worst_distance_ratio(self) -> float | None:

@@ -1,0 +1,185 @@
+"""Calls a candidate with what it accepts, within a time limit, and unwraps its answer."""
+
+from __future__ import annotations
+
+import inspect
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from verification.errors import CandidateSignatureError
+from verification.instances import Instance
+from verification.problems import DEFAULTS, Problem
+from verification.verdicts import Candidate
+
+# The first call may compile.
+FIRST_CALL_ALLOWANCE = 120.0
+
+
+class NotApplicableError(Exception):
+    """The candidate lacks an argument that this instance needs: the instance is skipped."""
+
+
+class CandidateTimeoutError(Exception):
+    """The candidate did not answer in time."""
+
+
+class CandidateCrashError(Exception):
+    """The candidate raised, or returned something that is not an array of numbers."""
+
+
+class Caller:
+    """A candidate with its signature matched to a problem.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the problem's arguments by name, or by position if its own names differ; it may leave
+        out any argument with a default (then instances that need it are skipped).
+    problem : Problem
+    timeout : float
+        Seconds per call. Python code is interrupted (in the main thread, where the system has
+        timers); compiled code is judged by the clock after it returns.
+    """
+
+    def __init__(self, function: Callable[..., Any], problem: Problem, timeout: float = 10.0):
+        if not callable(function):
+            raise CandidateSignatureError(
+                f"candidate={function!r}: expected a callable with the arguments "
+                f"{', '.join(problem.arguments)}"
+            )
+        self.function = function
+        self.problem = problem
+        self.timeout = timeout
+        self.timeouts = 0
+        self._called = False
+        self.positional, self.named = _match(function, problem)
+        accepted = {*self.positional, *self.named}
+        self.ignored = tuple(a for a in problem.arguments if a not in accepted)
+
+    @property
+    def name(self) -> str:
+        """Importable name of the candidate where it has one."""
+        function = self.function
+        qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
+        return f"{getattr(function, '__module__', None) or 'builtins'}.{qualified}"
+
+    def accepts(self, instance: Instance) -> bool:
+        """Whether every argument that the candidate leaves out has its default value."""
+        return not self._needed(instance)
+
+    def _needed(self, instance: Instance) -> list[str]:
+        return [a for a in self.ignored if instance.get(a) != DEFAULTS[a]]
+
+    def __call__(self, instance: Instance) -> Candidate:
+        """Solve an instance."""
+        if needed := self._needed(instance):
+            raise NotApplicableError(f"the candidate takes no {', '.join(needed)}")
+        return self.raw(instance.params)
+
+    def raw(self, params: dict[str, Any]) -> Candidate:
+        """Solve with these very arguments (not copies: purity is checked with them)."""
+        args = [params[name] for name in self.positional]
+        kwargs = {name: params[name] for name in self.named}
+        limit = self.timeout if self._called else self.timeout + FIRST_CALL_ALLOWANCE
+        self._called = True
+        start = time.perf_counter()
+        try:
+            with _alarm(limit):
+                output = self.function(*args, **kwargs)
+        except CandidateTimeoutError:
+            self.timeouts += 1
+            raise
+        except Exception as error:
+            raise CandidateCrashError(f"{type(error).__name__}: {error}") from error
+        if time.perf_counter() - start > limit:
+            self.timeouts += 1
+            raise CandidateTimeoutError(f"no answer within {limit:g} s")
+        return _unwrap(output)
+
+
+def _unwrap(output: Any) -> Candidate:
+    if hasattr(output, "x") and not isinstance(output, np.ndarray):
+        output, dual = output.x, getattr(output, "dual", None)
+    else:
+        dual = None
+    try:
+        x = np.asarray(output)
+    except ValueError as error:
+        raise CandidateCrashError(f"returned {output!r:.200}, not an array of numbers") from error
+    if x.dtype.kind not in "fiu":
+        raise CandidateCrashError(f"returned {output!r:.200}, not an array of real numbers")
+    return Candidate(x, dual)
+
+
+def _match(
+    function: Callable[..., Any], problem: Problem
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Problem arguments to pass by position, and those to pass by name."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # builtins may hide their signature
+        return problem.arguments, ()
+    kinds = inspect.Parameter
+    by_name = {p.name for p in parameters if p.name in problem.arguments}
+    positional: list[str] = []
+    named: list[str] = []
+    in_order = True  # still filling the positional part
+    for place, parameter in enumerate(parameters):
+        if parameter.kind is kinds.VAR_KEYWORD:
+            named += [a for a in problem.arguments if a not in positional and a not in named]
+            continue
+        if parameter.kind is kinds.VAR_POSITIONAL:
+            if place == 0:
+                return problem.arguments, ()
+            continue
+        if parameter.name in problem.arguments:
+            if parameter.kind is kinds.POSITIONAL_ONLY:
+                positional.append(parameter.name)
+            else:
+                in_order = False
+                named.append(parameter.name)
+            continue
+        # A name of the candidate's own: the data arguments are recognised by their place.
+        meant = problem.arguments[place] if place < len(problem.arguments) else None
+        if in_order and meant is not None and meant not in DEFAULTS and meant not in by_name:
+            positional.append(meant)
+        elif parameter.default is kinds.empty:
+            raise CandidateSignatureError(
+                f"candidate {getattr(function, '__name__', function)!r} requires "
+                f"{parameter.name!r}, which {problem.name} does not have; its arguments are "
+                f"{', '.join(problem.arguments)}. Rename it or wrap the candidate in a lambda"
+            )
+    missing = [a for a in problem.arguments if a not in DEFAULTS and a not in positional + named]
+    if missing:
+        raise CandidateSignatureError(
+            f"candidate {getattr(function, '__name__', function)!r} takes no {', '.join(missing)}, "
+            f"without which {problem.name} is not determined"
+        )
+    return tuple(positional), tuple(named)
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Interrupt Python code after some seconds, where the system allows it."""
+    usable = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if not usable:
+        yield
+        return
+
+    def ring(signum: int, frame: FrameType | None) -> None:
+        raise CandidateTimeoutError(f"no answer within {seconds:g} s")
+
+    previous = signal.signal(signal.SIGALRM, ring)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, previous)

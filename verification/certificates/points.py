@@ -1,0 +1,139 @@
+"""Judges answers that are points: projections, proxes, updates, gradients.
+
+Two certificates. `by_gap` repairs the point to feasibility and bounds the suboptimality by the
+gap <g,x> + support(-g), from formulas alone; it is of first order in the error. `by_truth`
+measures the distance to an exact solution, which is believed for its own gap being exactly zero.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from verification.certificates import core as cores
+from verification.certificates import tolerance, truth
+from verification.certificates._rational import Vector, dot, floats, norm, number, total
+from verification.certificates.core import Core
+from verification.instances import Instance
+from verification.verdicts import Judgement, Verdict
+
+
+def shape_defect(instance: Instance, x: np.ndarray) -> str | None:
+    """Why an answer cannot be judged at all: wrong shape, or not finite."""
+    main = instance[cores.lookup(instance.problem).data]
+    if x.shape != main.shape:
+        return f"shape {x.shape}, expected {main.shape}"
+    if not np.isfinite(x).all():
+        return f"not finite: {x.tolist()}"
+    return None
+
+
+def repair(core: Core, x: Vector) -> Vector:
+    """Feasible point near x, exactly feasible."""
+    return np.asarray(core.module.repair(x, **core.params), dtype=object)
+
+
+def gradient(core: Core, x: Vector) -> Vector:
+    """Gradient at x of what is minimised."""
+    return -core.b if core.linear else x - core.b + core.rho * total(x)
+
+
+def _radius(core: Core, x: Vector) -> Fraction:
+    """Bound on the sum of the solution."""
+    if "r" in core.params:
+        return Fraction(core.params["r"])
+    bound = core.module.radius(core.b, rho=core.rho, **core.params)
+    return max(Fraction(bound), total(x))
+
+
+def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
+    """Certified gap at the repaired point, judged against its rounding-error bound."""
+    if defect := shape_defect(instance, answer):
+        return Judgement(Verdict.FAIL, message=defect)
+    core = cores.core(instance)
+    x, imbalance, scale = cores.dual_point(instance, answer)
+    feasible = repair(core, x)
+    d = x.size
+    point = norm(feasible)
+    mass = number(total(feasible))
+    eps = tolerance.size_factor(d) * tolerance.precision(instance)
+    allowed = tolerance.distance(tolerance.precision(instance), d, core.spread, mass)
+    if instance.operation == "prox":
+        allowed += tolerance.size_factor(d) * _prox_rounding(instance, scale)
+    moved = norm(x - feasible) + abs(number(imbalance))
+    g = gradient(core, feasible)
+    radius = _radius(core, feasible)
+    gap = number(truth.fw_gap(core.stem, core.params, feasible, g, radius))
+    rho = 0.0 if core.linear else number(core.rho)
+    limit = tolerance.fw_gap(allowed, d, norm(g), rho, point, number(radius))
+    if moved > allowed:
+        verdict, message = Verdict.FAIL, _infeasible(core, x, imbalance, moved, allowed)
+    elif gap > limit:
+        verdict = Verdict.FAIL
+        message = f"gap {gap:.3g} exceeds the rounding-error bound {limit:.3g}"
+    else:
+        verdict, message = Verdict.PASS, ""
+    unit = limit / eps if limit > 0 else 1.0
+    return Judgement(verdict, gap / unit, limit / unit, message=message)
+
+
+def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
+    """Distance to the exact solution, judged against its rounding-error bound."""
+    if defect := shape_defect(instance, answer):
+        return Judgement(Verdict.FAIL, message=defect)
+    core = cores.core(instance)
+    x, imbalance, scale = cores.dual_point(instance, answer)
+    if core.linear:
+        return by_gap(instance, answer)  # not unique: the gap is the whole story
+    try:
+        right = truth.solution(instance)
+    except truth.UncertainError as error:
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    d = x.size
+    eps = tolerance.precision(instance)
+    allowed = tolerance.distance(eps, d, core.spread, number(total(right)))
+    if instance.operation == "prox":
+        allowed += tolerance.size_factor(d) * _prox_rounding(instance, scale)
+    off = norm(x - right)
+    feasible = repair(core, x)
+    gap = _suboptimality(core, feasible, right)
+    gap_limit = allowed * (norm(gradient(core, right)) + allowed * (1 + d * number(core.rho)))
+    verdict, message = Verdict.PASS, ""
+    if off > allowed:
+        verdict = Verdict.FAIL
+        message = (
+            f"distance {off * number(scale):.3g} to the exact solution exceeds the rounding-error "
+            f"bound {allowed * number(scale):.3g}"
+        )
+        if core.module.violation(x, **core.params) > 0:
+            message += f" (infeasible by {number(core.module.violation(x, **core.params)):.3g})"
+    elif abs(number(imbalance)) > allowed:
+        verdict = Verdict.FAIL
+        message = f"the entries sum to {number(imbalance):.3g} instead of 0"
+    relative = tolerance.size_factor(d) * eps
+    unit, gap_unit = allowed / relative or 1.0, gap_limit / relative or 1.0
+    return Judgement(verdict, gap / gap_unit, relative, off / unit, relative, message)
+
+
+def _suboptimality(core: Core, x: Vector, right: Vector) -> float:
+    """Objective at x minus the optimum, as a sum of nonnegative terms, exact until the end."""
+    step = x - right
+    linear = dot(gradient(core, right), step)
+    return number(linear + dot(step, step) / 2 + core.rho * total(step) ** 2 / 2)
+
+
+def _prox_rounding(instance: Instance, t: Fraction) -> float:
+    """Rounding of u = v − t x, seen as a distance in x."""
+    v = cores.vector(instance["v"])
+    return tolerance.precision(instance) * norm(v) / number(t)
+
+
+def _infeasible(core: Core, x: Vector, imbalance: Fraction, moved: float, allowed: float) -> str:
+    if imbalance and abs(number(imbalance)) > allowed:
+        return f"the entries sum to {number(imbalance):.3g} instead of 0"
+    violation = number(Fraction(core.module.violation(x, **core.params)))
+    return (
+        f"infeasible by {violation:.3g}: the repair moves {floats(x).tolist()} by {moved:.3g}, "
+        f"more than the rounding-error bound {allowed:.3g}"
+    )

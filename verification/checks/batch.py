@@ -1,0 +1,106 @@
+"""A batch of rows is judged row by row: each must be what the row alone would be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from verification import certificates
+from verification.calling import Caller, CandidateCrashError, NotApplicableError
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem, lookup
+from verification.verdicts import Candidate, Judgement, Verdict
+
+ORDER = 60
+COUNTS = {"quick": 30, "thorough": 150}
+
+# Arguments that a batch may give per row; the others are one number for all rows.
+PER_ROW = ("y", "r", "rho", "k_ii", "sample_weight")
+# Of these, arguments that have one entry per row in every batch.
+ALWAYS_PER_ROW = ("y", "k_ii")
+
+
+def applies(problem: Problem) -> bool:
+    """Every operation."""
+    return True
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """The instances are the first rows; `rows` makes the others."""
+    return draw(problem.name, "random", COUNTS[profile], seed + 7)
+
+
+def rows(instance: Instance) -> list[Instance]:
+    """The instance, and variations of it that share k, gamma, t, C and the costs."""
+    name = lookup(instance.problem).data
+    main = instance[name]
+    found = [instance]
+    for i, other in enumerate((main[::-1], main / 2, np.zeros_like(main), 2 * main)):
+        changes: dict[str, Any] = {name: np.ascontiguousarray(other)}
+        if instance.get("y") is not None and instance.get("costs") is None:
+            changes["y"] = (instance["y"] + i) % main.size
+        if instance.get("k_ii"):
+            changes["k_ii"] = instance["k_ii"] * (1 + i)
+        found.append(instance.with_params(**changes))
+    return found
+
+
+def vary(found: list[Instance]) -> list[Instance]:
+    """The same rows with a radius, a rho and a weight of their own."""
+    varied = []
+    for i, row in enumerate(found):
+        changes = {n: row[n] * (1 + i) for n in ("r", "rho") if row.get(n) is not None}
+        if "sample_weight" in lookup(row.problem).arguments:
+            changes["sample_weight"] = 0.5 + i
+        varied.append(row.with_params(**changes) if changes else row)
+    return varied
+
+
+def stack(found: list[Instance], per_row: tuple[str, ...]) -> dict[str, Any]:
+    """One set of arguments for all rows."""
+    name = lookup(found[0].problem).data
+    params = found[0].params
+    params[name] = np.stack([row[name] for row in found])
+    for other in per_row:
+        if params.get(other) is not None:
+            params[other] = np.array([row[other] for row in found])
+    return params
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """One call for all rows with shared parameters, one with a radius, rho and weight per row."""
+    call(instance)
+    found = rows(instance)
+    shared: Judgement
+    unweighted = [
+        row.with_params(sample_weight=None) if row.get("sample_weight") else row for row in found
+    ]
+    try:
+        answer = call.raw(stack(unweighted, ALWAYS_PER_ROW)).x
+    except CandidateCrashError as error:
+        raise NotApplicableError(f"the candidate takes no batch: {error}") from error
+    dimensions = 1 if instance.operation in ("value", "conjugate") else 2
+    if answer.ndim != dimensions or len(answer) != len(found):
+        raise NotApplicableError(f"the candidate takes no batch: it returns shape {answer.shape}")
+    shared = _judge_rows(unweighted, answer)
+    varied = vary(found)
+    if not shared.ok or varied == found or not call.accepts(varied[-1]):
+        return shared
+    return _judge_rows(varied, call.raw(stack(varied, PER_ROW)).x)
+
+
+def _judge_rows(found: list[Instance], answers: np.ndarray) -> Judgement:
+    worst = Judgement(Verdict.PASS)
+    if len(answers) != len(found):
+        message = f"shape {answers.shape} for a batch of {len(found)} rows"
+        return Judgement(Verdict.FAIL, message=message)
+    for i, (row, answer) in enumerate(zip(found, answers, strict=True)):
+        judgement = certificates.judge(row, Candidate(answer))
+        if not judgement.ok:
+            message = f"row {i} of a batch of {len(found)}: {judgement.message}"
+            return Judgement(judgement.verdict, judgement.gap, message=message)
+        if worst.distance is None or (judgement.distance or 0.0) > worst.distance:
+            worst = judgement
+    return worst

@@ -1,0 +1,30 @@
+"""The gap at the repaired answer is within its rounding-error bound; no solver is asked."""
+
+from __future__ import annotations
+
+from verification import certificates
+from verification.calling import Caller
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Judgement
+
+ORDER = 10
+COUNTS = {"quick": 150, "thorough": 1200}
+LARGEST = {"quick": 12, "thorough": 40}
+
+
+def applies(problem: Problem) -> bool:
+    """Every operation whose answer is a point."""
+    return problem.operation not in ("value", "conjugate")
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Random ones."""
+    count, largest = COUNTS[profile], LARGEST[profile]
+    return draw(problem.name, "random", count, seed, largest=largest)
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call once, certify."""
+    return certificates.certify(instance, call(instance))

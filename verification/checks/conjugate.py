@@ -1,0 +1,65 @@
+"""The conjugate against its definition: no z gives more, one gives as much, +inf by a ray."""
+
+from __future__ import annotations
+
+import math
+import zlib
+
+import numpy as np
+
+from verification import certificates
+from verification.calling import Caller
+from verification.certificates import core, tolerance, truth
+from verification.certificates._rational import dot, exact, number, vector
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Judgement, Verdict
+
+ORDER = 20
+COUNTS = {"quick": 120, "thorough": 800}
+
+
+def applies(problem: Problem) -> bool:
+    """Losses: conjugate."""
+    return problem.operation == "conjugate"
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Points in, on the border of and outside the domain."""
+    return [
+        instance
+        for family in ("random", "planted", "ties")
+        for instance in draw(problem.name, family, COUNTS[profile] // 3, seed + 5)
+    ]
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Judge the number, then sample sup_z <x,z> − L(z) − <c,x> for a larger value."""
+    candidate = call(instance)
+    judgement = certificates.judge(instance, candidate)
+    if not judgement.ok or not np.isfinite(candidate.x).all():
+        return judgement
+    got = exact(float(candidate.x.ravel()[0]))
+    x = vector(instance["x"])
+    shift = dot(core.costs_of_others(instance, x.size), x)
+    gamma = core.smoothing(instance)
+    k = instance.get("k")
+    rng = np.random.default_rng(zlib.crc32(instance["x"].tobytes()))
+    for scale in (0.1, 1.0, 10.0):
+        z = vector(rng.normal(size=x.size) * scale)
+        try:
+            value = truth.loss_value(instance.stem, z, gamma, {} if k is None else {"k": k})
+        except truth.UncertainError as error:
+            return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+        excess = number(dot(x, z) - value - shift - got)
+        terms = (abs(number(dot(x, z))), abs(number(value)), abs(number(shift)))
+        # x may be outside by rounding, and is then judged as if it were inside
+        allowed = tolerance.value(tolerance.precision(instance), x.size, 1.0, *terms, scale * 4)
+        if excess > allowed or not math.isfinite(excess):
+            message = (
+                f"returned {float(got)!r}, but <x,z> − L(z) − <c,x> is larger by {excess:.3g} at "
+                f"z = {[number(v) for v in z.tolist()]}"
+            )
+            return Judgement(Verdict.FAIL, message=message)
+    return judgement

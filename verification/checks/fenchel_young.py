@@ -1,0 +1,34 @@
+"""Values and gradients attain equality in Fenchel–Young at an exactly certified dual point."""
+
+from __future__ import annotations
+
+from verification import certificates
+from verification.calling import Caller
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Judgement
+
+ORDER = 20
+COUNTS = {"quick": 120, "thorough": 900}
+LARGEST = {"quick": 10, "thorough": 40}
+
+
+def applies(problem: Problem) -> bool:
+    """Losses: value and gradient."""
+    return problem.operation in ("value", "gradient")
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Random and adversarial ones."""
+    count, largest = COUNTS[profile] // 2, LARGEST[profile]
+    return [
+        instance
+        for family in ("random", "adversarial")
+        for instance in draw(problem.name, family, count, seed + 3, largest=largest)
+    ]
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call once; a value is compared with <z,x> − conjugate(x), a gradient is taken for that x."""
+    return certificates.certify(instance, call(instance))

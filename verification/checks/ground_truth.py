@@ -1,0 +1,35 @@
+"""The answer is the exact solution up to rounding; that one certifies itself with gap zero."""
+
+from __future__ import annotations
+
+from verification import certificates
+from verification.calling import Caller
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Judgement
+
+ORDER = 20
+COUNTS = {"quick": 300, "thorough": 2400}
+LARGEST = {"quick": 10, "thorough": 40}
+
+
+def applies(problem: Problem) -> bool:
+    """Operations whose answer is a point; gradients of hinges are not unique."""
+    unique = problem.operation != "gradient" or "gamma" in problem.arguments
+    return unique and problem.operation not in ("value", "conjugate")
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Random, planted and adversarial ones in equal parts."""
+    count, largest = COUNTS[profile] // 3, LARGEST[profile]
+    return [
+        instance
+        for family in ("random", "planted", "adversarial")
+        for instance in draw(problem.name, family, count, seed + 1, largest=largest)
+    ]
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call once, measure the distance."""
+    return certificates.judge(instance, call(instance))

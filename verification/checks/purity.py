@@ -1,0 +1,74 @@
+"""Inputs stay as they are, and an answer depends on nothing but the arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from verification import certificates
+from verification.calling import Caller
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem, lookup
+from verification.verdicts import Candidate, Judgement, Verdict
+
+ORDER = 50
+COUNTS = {"quick": 30, "thorough": 150}
+
+
+def applies(problem: Problem) -> bool:
+    """Every operation."""
+    return True
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Random and tied ones, none of them sorted in advance."""
+    return [
+        instance
+        for family in ("random", "ties")
+        for instance in draw(problem.name, family, COUNTS[profile] // 2, seed + 6)
+    ]
+
+
+def _disturbance(instance: Instance) -> Instance:
+    """Another instance of the same shape, with a clearly different answer."""
+    name = lookup(instance.problem).data
+    return instance.with_params(**{name: -3 * instance[name][::-1] + 1})
+
+
+def _changed(params: dict[str, Any], instance: Instance) -> str | None:
+    for name, before in instance.params.items():
+        after = params[name]
+        if isinstance(before, np.ndarray) and before.tobytes() != after.tobytes():
+            return f"{name} was changed in place from {before.tolist()} to {after.tolist()}"
+    return None
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call, call with something else, call again: same bits, or both certified."""
+    call(instance)  # says whether the instance applies; and the first call may set state
+    params = instance.params
+    first = call.raw(params).x
+    if message := _changed(params, instance):
+        return Judgement(Verdict.FAIL, message=message)
+    if any(isinstance(v, np.ndarray) and np.shares_memory(first, v) for v in params.values()):
+        return Judgement(Verdict.FAIL, message="the answer is a view of the input")
+    kept = first.copy()
+    call(_disturbance(instance))
+    if first.tobytes() != kept.tobytes():
+        message = f"a later call overwrote the answer {kept.tolist()} by {first.tolist()}"
+        return Judgement(Verdict.FAIL, message=message)
+    second = call(instance).x
+    if second.shape == kept.shape and second.tobytes() == kept.tobytes():
+        return Judgement(Verdict.PASS)
+    # threads may sum in another order: both answers may differ by rounding, and only by that
+    for answer in (kept, second):
+        judgement = certificates.judge(instance, Candidate(answer))
+        if not judgement.ok:
+            message = (
+                f"the same call gave {kept.tolist()} and, after another call, {second.tolist()}: "
+                f"{judgement.message}"
+            )
+            return Judgement(judgement.verdict, message=message)
+    return Judgement(Verdict.PASS)

@@ -1,0 +1,28 @@
+"""Scale grid: vector, radius and curvature from 1e-6 to 1e6, where absolute epsilons show."""
+
+from __future__ import annotations
+
+from verification import certificates
+from verification.calling import Caller
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Judgement
+
+ORDER = 40
+COUNTS = {"quick": 150, "thorough": 1200}
+
+
+def applies(problem: Problem) -> bool:
+    """Every operation."""
+    return True
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Cells of the grid in random order."""
+    return draw(problem.name, "scales", COUNTS[profile], seed)
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call once, compare with the exact solution."""
+    return certificates.judge(instance, call(instance))

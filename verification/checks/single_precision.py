@@ -1,0 +1,34 @@
+"""float32 input gives an answer within the rounding-error bound of float32."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from verification import certificates
+from verification.calling import Caller
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Judgement
+
+ORDER = 70
+COUNTS = {"quick": 60, "thorough": 400}
+
+
+def applies(problem: Problem) -> bool:
+    """Every operation."""
+    return True
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Random, tied and scaled instances, rounded to float32."""
+    return [
+        instance.astype(np.float32)
+        for family in ("random", "ties", "scales")
+        for instance in draw(problem.name, family, COUNTS[profile] // 3, seed + 2)
+    ]
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call once; the tolerance follows the dtype of the input."""
+    return certificates.judge(instance, call(instance))

@@ -1,0 +1,62 @@
+"""L(h) >= L(f) + <g, h - f> for scores h near and far, both values exact."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from verification.calling import Caller
+from verification.certificates import points, truth
+from verification.certificates._rational import number, vector
+from verification.certificates.loss import subgradient_defect
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Judgement, Verdict
+
+ORDER = 25
+COUNTS = {"quick": 40, "thorough": 250}
+
+
+def applies(problem: Problem) -> bool:
+    """Losses: gradient."""
+    return problem.operation == "gradient"
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Random and tied ones."""
+    return [
+        instance
+        for family in ("random", "ties")
+        for instance in draw(problem.name, family, COUNTS[profile] // 2, seed + 4)
+    ]
+
+
+def other_scores(instance: Instance) -> list[np.ndarray]:
+    """Scores to compare with: each class raised and lowered by turns, then random ones."""
+    f = instance["scores"].astype(float)
+    rng = np.random.default_rng(zlib.crc32(f.tobytes()))
+    steps = [np.eye(f.size)[j] * s for j in range(min(f.size, 4)) for s in (0.25, -0.25)]
+    return [f + step for step in steps] + [rng.normal(size=f.size) * s for s in (1.0, 4.0)]
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call once; no comparison point may violate the inequality by more than rounding."""
+    answer = call(instance).x
+    if defect := points.shape_defect(instance, answer):
+        return Judgement(Verdict.FAIL, message=defect)
+    g = vector(answer)
+    try:
+        for h in other_scores(instance):
+            defect_there, allowed = subgradient_defect(instance, g, h)
+            size = max(0.0, number(defect_there))
+            if size > allowed:
+                message = (
+                    f"L(h) < L(f) + <g, h - f> by {size:.3g} at h = {h.tolist()}, g = "
+                    f"{answer.tolist()}; the rounding-error bound is {allowed:.3g}"
+                )
+                return Judgement(Verdict.FAIL, message=message)
+    except truth.UncertainError as error:
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    return Judgement(Verdict.PASS)

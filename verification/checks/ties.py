@@ -1,0 +1,28 @@
+"""Tie grid: every short vector of a few dyadic numbers, where the right case is easily missed."""
+
+from __future__ import annotations
+
+from verification import certificates
+from verification.calling import Caller
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Judgement
+
+ORDER = 30
+COUNTS = {"quick": 400, "thorough": 2500}
+
+
+def applies(problem: Problem) -> bool:
+    """Every operation."""
+    return True
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """A random part of the grid; with thorough all of it, and longer tied vectors."""
+    return draw(problem.name, "ties", COUNTS[profile], seed)
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call once, compare with the exact solution."""
+    return certificates.judge(instance, call(instance))

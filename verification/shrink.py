@@ -1,0 +1,203 @@
+"""Makes a failing instance small: fewer entries, smallest k, simple scalars, dyadic numbers.
+
+Greedy: a change is kept if the instance still fails in the same way and has become simpler.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
+from verification.instances import Instance, literal
+from verification.problems import DEFAULTS, lookup
+from verification.verdicts import Result, Verdict
+
+# Arguments with one entry per entry of the main vector.
+PARALLEL = ("costs",)
+
+
+def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float = 3.0) -> Result:
+    """Simplest failing result found within a time limit, starting from ``failure``.
+
+    Parameters
+    ----------
+    failure : Result
+        A fail or a crash, with its instance.
+    rerun : callable
+        Runs the same check on another instance.
+    seconds : float
+        Stop then; the best so far is still a counterexample.
+    """
+    best = failure
+    if best.instance is None:
+        return best
+    deadline = time.perf_counter() + seconds
+    progress = True
+    while progress and time.perf_counter() < deadline:
+        progress = False
+        for simpler in _candidates(best.instance):
+            if time.perf_counter() >= deadline:
+                break
+            if complexity(simpler) >= complexity(best.instance):
+                continue
+            result = rerun(simpler)
+            if _same_failure(result, failure):
+                best, progress = result, True
+                break
+    return best
+
+
+def _same_failure(result: Result, original: Result) -> bool:
+    if result.verdict is not original.verdict:
+        return False
+    # a crash must stay the same crash, not become a complaint about the arguments
+    kind = original.message.partition(":")[0]
+    return result.verdict is Verdict.FAIL or result.message.partition(":")[0] == kind
+
+
+def complexity(instance: Instance | None) -> tuple[float, ...]:
+    """Order of simplicity: entries, then k, then arguments off their defaults, then bits."""
+    if instance is None:
+        return (float("inf"),)
+    params = instance.params
+    arrays = [v for v in params.values() if isinstance(v, np.ndarray)]
+    size = sum(v.size for v in arrays)
+    off_default = sum(
+        not isinstance(value, np.ndarray) and name in DEFAULTS and value != DEFAULTS[name]
+        for name, value in params.items()
+        if name != "k"
+    )
+    numbers = [float(x) for v in arrays for x in v.ravel()]
+    numbers += [float(v) for v in params.values() if isinstance(v, (int, float))]
+    bits = sum(_bits(x) for x in numbers)
+    main = params[lookup(instance.problem).data]
+    ascents = int(np.sum(np.diff(main.ravel()) > 0)) if isinstance(main, np.ndarray) else 0
+    return (size, params.get("k", 0), off_default, bits, ascents)
+
+
+def _bits(x: float) -> float:
+    """Length of the fraction x: 0 and 1 are the simplest, then -1, 2, 1/2."""
+    if not np.isfinite(x):
+        return 4096
+    numerator, denominator = x.as_integer_ratio()
+    return abs(numerator).bit_length() + denominator.bit_length() + 0.5 * (x < 0)
+
+
+def _candidates(instance: Instance) -> Iterator[Instance]:
+    yield from _fewer_entries(instance)
+    yield from _simpler_scalars(instance)
+    yield from _simpler_vectors(instance)
+
+
+def _fewer_entries(instance: Instance) -> Iterator[Instance]:
+    params = instance.params
+    name = lookup(instance.problem).data
+    n = params[name].size
+    y = params.get("y")
+    removable = [i for i in range(n) if i != y]
+    half = len(removable) // 2
+    groups = [removable[:half], removable[half:]] if half > 1 else []
+    groups += [[i] for i in removable]
+    for group in groups:
+        keep = [i for i in range(n) if i not in group]
+        if not keep or (y is not None and len(keep) < 2):
+            continue
+        changes: dict[str, Any] = {name: params[name][keep]}
+        for other in PARALLEL:
+            if isinstance(params.get(other), np.ndarray):
+                changes[other] = params[other][keep]
+        if y is not None:
+            changes["y"] = keep.index(y)
+        if "k" in params:
+            d = len(keep) - (y is not None)
+            changes["k"] = min(params["k"], d)
+        yield instance.with_params(**changes)
+        if "k" in params and params["k"] > 1:
+            yield instance.with_params(**{**changes, "k": params["k"] - 1})
+
+
+def _simpler_scalars(instance: Instance) -> Iterator[Instance]:
+    for name, value in instance.params.items():
+        if name in DEFAULTS and not np.array_equal(value, DEFAULTS[name]):
+            yield instance.with_params(**{name: DEFAULTS[name]})
+        if name == "k" and value > 1:
+            for k in {1, value // 2, value - 1}:
+                yield instance.with_params(k=k)
+        elif name == "y" and value > 0:
+            order = [value, *(i for i in range(value)), *range(value + 1, _size(instance))]
+            changes = {
+                other: array[order]
+                for other, array in instance.params.items()
+                if isinstance(array, np.ndarray)
+            }
+            yield instance.with_params(**changes, y=0)
+        elif isinstance(value, float):
+            for simple in _roundings(value):
+                yield instance.with_params(**{name: simple})
+
+
+def _size(instance: Instance) -> int:
+    return instance[lookup(instance.problem).data].size
+
+
+def _simpler_vectors(instance: Instance) -> Iterator[Instance]:
+    for name, value in instance.params.items():
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+            continue
+        top = float(np.max(np.abs(value), initial=0.0))
+        if top > 0:
+            exponent = int(np.floor(np.log2(top)))
+            for bits in (0, 1, 2, 3, 5, 8, 12, 20, 30):
+                for unit in (2.0**-bits, 2.0 ** (exponent - bits)):
+                    yield instance.with_params(**{name: np.round(value / unit) * unit})
+            yield instance.with_params(**{name: np.ldexp(value, -exponent)})
+        if "y" not in instance.params:
+            yield instance.with_params(**{name: -np.sort(-value)})
+        for i, entry in enumerate(value.tolist()):
+            for simple in _roundings(entry):
+                changed = value.copy()
+                changed[i] = simple
+                yield instance.with_params(**{name: changed})
+
+
+def _roundings(value: float) -> list[float]:
+    if value == 0 or not np.isfinite(value):
+        return []
+    found = [0.0, 1.0, float(np.sign(value)), float(np.round(value))]
+    found += [float(np.round(value * 2.0**b) / 2.0**b) for b in (1, 2, 3, 6, 10, 20)]
+    unit = 2.0 ** np.floor(np.log2(abs(value)))
+    found += [float(np.sign(value) * unit), float(np.round(value / unit * 4) / 4 * unit)]
+    return [v for v in dict.fromkeys(found) if v != value]
+
+
+def code(result: Result, call: Caller) -> str:
+    """A failing instance as code to paste, with what came out and what is right."""
+    from verification import certificates
+
+    assert result.instance is not None
+    params = result.instance.params
+    arguments = [literal(params[name]) for name in call.positional]
+    arguments += [f"{name}={literal(params[name])}" for name in call.named]
+    module, _, name = call.name.rpartition(".")
+    importable = name.isidentifier() and "<" not in call.name and module != "__main__"
+    function = name if name.isidentifier() else lookup(result.instance.problem).function
+    origin = f"from {module} import {name}" if importable else f"# {function} is {call.name}"
+    lines = [
+        "import numpy as np",
+        origin,
+        "",
+        f"print({function}({', '.join(arguments)}))",
+    ]
+    try:
+        lines.append(f"# returned {call(result.instance).x.tolist()}")
+    except (CandidateCrashError, CandidateTimeoutError) as error:
+        lines.append(f"# raised {error}")
+    right = certificates.expected(result.instance)
+    if right is not None:
+        lines.append(f"# right    {right.tolist()}")
+    lines.append(f"# {result.check}: {result.message}")
+    return "\n".join(lines)
