@@ -71,6 +71,12 @@ class Document:
     blocks: tuple[Block, ...]
     ok: bool | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+    good: str = "everything passed"
+
+    @property
+    def verdict(self) -> Cell | None:
+        """The last line."""
+        return None if self.ok is None else verdict_cell(self.ok, self.good, "FAILED")
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -171,14 +177,13 @@ def render_terminal(document: Document, console: Console) -> None:
     for block in document.blocks:
         console.print()
         console.print(_rich(block))
-    if document.ok is not None:
+    if document.verdict is not None:
         console.print()
-        console.print(
-            Text(
-                "everything passed" if document.ok else "FAILED",
-                style="bold green" if document.ok else "bold red",
-            )
-        )
+        console.print(_text(document.verdict))
+
+
+def _text(cell: str | Cell) -> Text:
+    return Text(cell.text, style=_TONES[cell.tone]) if isinstance(cell, Cell) else Text(cell)
 
 
 def _rich(block: Block) -> RenderableType:
@@ -196,6 +201,7 @@ def _rich(block: Block) -> RenderableType:
         header_style="bold",
         box=None,
         pad_edge=False,
+        show_header=any(block.columns),
     )
     for column in block.columns:
         right = column in block.numeric
@@ -204,9 +210,7 @@ def _rich(block: Block) -> RenderableType:
             column, justify="right" if right else "left", no_wrap=right, overflow="fold"
         )
     for row in block.rows:
-        shown.add_row(
-            *(Text(c.text, style=_TONES[c.tone]) if isinstance(c, Cell) else Text(c) for c in row)
-        )
+        shown.add_row(*(_text(cell) for cell in row))
     return Group(shown, Text(block.note, style="dim")) if block.note else shown
 
 
@@ -251,9 +255,8 @@ def render_html(document: Document) -> str:
     """One page without scripts or outside resources; all text is escaped."""
     esc = html.escape
     parts = [f"<h1>{esc(document.title)}</h1>"]
-    if document.ok is not None:
-        tone, word = ("good", "everything passed") if document.ok else ("bad", "FAILED")
-        parts.append(f'<p class="{tone}">{word}</p>')
+    if document.verdict is not None:
+        parts.append(f'<p class="{document.verdict.tone}">{esc(document.verdict.text)}</p>')
     for block in document.blocks:
         if isinstance(block, Paragraph):
             parts.append(f'<p class="{block.tone}">{esc(block.text)}</p>')

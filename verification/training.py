@@ -138,7 +138,7 @@ def describe(
     heads = tuple(f"top-{k}" for k in tops)
     blocks.append(table("Accuracy in percent", ("", *heads), accuracy_rows, heads))
     data = {"model": facts, "accuracy": accuracy, "certified": certified}
-    return Document("Top-k SVM", tuple(blocks), certified, data)
+    return Document("Top-k SVM", tuple(blocks), certified, data, "certified")
 
 
 def _tone(name: str, certified: bool) -> str:

@@ -54,7 +54,7 @@ def claims(
         )
         for r in results
     ]
-    columns = ("paper", "where", "statement", "status", "instances", "against", "worst residual")
+    columns = ("paper", "where", "statement", "status", "instances", "contradict", "worst residual")
     blocks: list[Block] = [table("Claims", columns, rows, columns[4:])]
     for r in results:
         if not r.ok:
@@ -67,4 +67,4 @@ def claims(
             )
     ok = bool(results) and all(r.ok for r in results)
     data = {"claims": [r.to_dict() for r in results]}
-    finish(Document("Claims ledger", tuple(blocks), ok, data), as_json)
+    finish(Document("Claims ledger", tuple(blocks), ok, data, "every status as on record"), as_json)

@@ -1,0 +1,151 @@
+"""Documents: the same facts in all three renderings, nothing unescaped, nothing cut."""
+
+from __future__ import annotations
+
+import io
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from verification.instances import Instance
+from verification.report import (
+    Cell,
+    Code,
+    Document,
+    Paragraph,
+    number,
+    plain,
+    render_html,
+    render_json,
+    render_terminal,
+    report_document,
+    table,
+    write,
+)
+from verification.verdicts import Report, Result, Verdict
+
+DOCUMENT = Document(
+    "A <title> & more",
+    (
+        table("Facts", ("name", "value"), [("a<b", Cell("1.5", "bad")), ("c", "[bold]2[/bold]")], ["value"], "a note"),
+        Paragraph("x < y & z", "warn"),
+        Code("paste", "print('<hello>')"),
+    ),
+    False,
+    {"worst": float("inf"), "many": np.arange(3), "one": np.float32(0.5)},
+)
+
+
+def terminal(document: Document, width: int = 120) -> str:
+    stream = io.StringIO()
+    render_terminal(document, Console(file=stream, width=width))
+    return stream.getvalue()
+
+
+class Checked(HTMLParser):
+    """Fails on tags that are not closed in order, and collects the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        assert not {"src", "href"} & {name for name, _ in attrs}, "the page stands alone"
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_html_is_well_formed_escaped_and_alone() -> None:
+    page = Checked()
+    page.feed(render_html(DOCUMENT))
+    assert page.open == []
+    assert {"title", "h1", "table", "pre"} <= page.seen
+    assert not {"script", "hello", "b"} & page.seen
+    for text in ("A <title> & more", "a<b", "1.5", "x < y & z", "print('<hello>')", "a note", "FAILED"):
+        assert text in page.text
+
+
+def test_terminal_shows_every_cell_and_takes_brackets_literally() -> None:
+    shown = terminal(DOCUMENT)
+    for text in ("A <title> & more", "a<b", "1.5", "[bold]2[/bold]", "print('<hello>')", "a note", "FAILED"):
+        assert text in shown
+
+
+def test_numbers_are_not_cut_in_a_narrow_terminal() -> None:
+    document = Document("t", (table("", ("words", "figure"), [("long " * 30, "1.2345e-10")], ["figure"]),))
+    assert "1.2345e-10" in terminal(document, width=40)
+
+
+def test_json_is_strict() -> None:
+    data = json.loads(render_json(DOCUMENT), parse_constant=pytest.fail)
+    assert data == {"title": "A <title> & more", "ok": False, "worst": "inf", "many": [0, 1, 2], "one": 0.5}
+
+
+def test_plain_reaches_nested_values() -> None:
+    assert plain({"a": [(np.int64(1), float("nan"))], 2: {Path("x")}}) == {"a": [[1, "nan"]], "2": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "-"), (0.0, "0"), (float("inf"), "inf"), (1.5e-7, "1.5e-07"), (0.25, "0.25"), (12345.6, "1.2e+04"), (123.4, "123")],
+)
+def test_number(value: float | None, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_row_of_the_wrong_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 columns"):
+        table("t", ("a", "b"), [("1",)])
+
+
+def test_write_makes_the_folder(tmp_path: Path) -> None:
+    page, data = write(DOCUMENT, tmp_path / "new" / "folder")
+    assert page.read_text(encoding="utf-8") == render_html(DOCUMENT)
+    assert json.loads(data.read_text(encoding="utf-8"))["ok"] is False
+
+
+def report(*verdicts: Verdict) -> Report:
+    instance = Instance.of("simplex.projection", "made up", a=np.array([1.0, 2.0]))
+    results = tuple(
+        Result("certified_gap", instance.family, instance, v, gap=1e-16, message=f"message of {v}") for v in verdicts
+    )
+    code = "project([1.0, 2.0])" if any(v.is_bad for v in verdicts) else None
+    return Report("simplex.projection", "quick", 0, results, candidate="mine:project", counterexample=code)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "ok"),
+    [
+        ((Verdict.PASS, Verdict.SKIPPED), True),
+        ((Verdict.PASS, Verdict.FAIL), False),
+        ((Verdict.PASS, Verdict.TIMEOUT), False),
+        ((Verdict.SKIPPED,), False),
+        ((Verdict.ORACLE_UNCERTAIN,), False),
+        ((), False),
+    ],
+)
+def test_the_verdict_shown_is_the_report_s(verdicts: tuple[Verdict, ...], ok: bool) -> None:
+    document = report_document(report(*verdicts))
+    assert document.ok is ok
+    assert ("FAILED" in terminal(document)) is not ok
+    assert json.loads(render_json(document))["ok"] is ok
+
+
+def test_a_failure_shows_its_message_and_counterexample_everywhere() -> None:
+    document = report_document(report(Verdict.PASS, Verdict.FAIL))
+    for text in (terminal(document), render_html(document)):
+        assert "message of fail" in text
+        assert "project([1.0, 2.0])" in text
