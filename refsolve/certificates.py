@@ -12,11 +12,24 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
+from refsolve._multiclass import (
+    WEIGHT,
+    Loss,
+    block,
+    check_costs,
+    check_other_costs,
+    check_scores,
+    margins,
+    others,
+)
 from refsolve.spec import Symbol, check_vector
 
 Real = np.longdouble
 Array = np.ndarray[Any, Any]
 RHO = Symbol("rho", "weight of the squared sum", low=0, default=0.0)
+STEP = Symbol("t", "step of the prox", low=0, low_open=True, default=1.0)
+GRAM = Symbol("k_ii", "squared norm of the example", low=0)
+BOX = Symbol("C", "1/(lambda n)", low=0, low_open=True, default=1.0)
 
 
 @dataclass(frozen=True)
@@ -134,3 +147,196 @@ def _candidate(x: Any, size: int) -> Array:
     """A candidate as longdouble; longdouble candidates keep their digits."""
     check_vector("x", x, size=size)
     return np.asarray(x, Real)
+
+
+def loss_value(
+    stem: str,
+    value: Any,
+    scores: Any,
+    y: Any,
+    *,
+    costs: Any = None,
+    sample_weight: Any = 1.0,
+    x: Any = None,
+    **params: Any,
+) -> Certificate:
+    """Certificate of a number as weighted loss sample_weight * L(y, scores).
+
+    The loss lies between <z,x> - conjugate(x) and a bound of Moreau type at a point x of the
+    domain: the given one, or a proposal. ``gap`` and ``distance`` bound the candidate's error.
+    """
+    scores, y = check_scores("scores", scores, y)
+    loss = Loss(stem, params, scores.size - 1)
+    z = margins(scores.astype(Real), y, check_costs(costs, y, scores.size))
+    weight = Real(WEIGHT.check(sample_weight))
+    lower: Any
+    upper: Any
+    lower, upper = loss.value_bounds(z)
+    if x is not None:
+        x = loss.repair(_candidate(x, z.size))
+        lower = max(0, z @ x - loss.conjugate(x))
+        upper = lower + loss.fenchel_young(z, x)
+    given = Real(value)
+    error = max(0.0, float(given - weight * lower), float(weight * upper - given))
+    return Certificate(error, 0.0, error, float(weight * upper), float(weight * abs(z).max()))
+
+
+def gradient(
+    stem: str,
+    g: Any,
+    scores: Any,
+    y: Any,
+    *,
+    costs: Any = None,
+    sample_weight: Any = 1.0,
+    **params: Any,
+) -> Certificate:
+    """Certificate of g, (m,), as (sub)gradient of the weighted loss in the scores.
+
+    ``gap`` is the Fenchel-Young gap of x = (g without y)/weight: 0 if and only if it is a
+    subgradient; ``violation`` covers the domain and <1,g> = 0. For gamma > 0 the gradient is
+    unique and ``distance`` bounds the error.
+    """
+    scores, y = check_scores("scores", scores, y)
+    m = scores.size
+    loss = Loss(stem, params, m - 1)
+    z = margins(scores.astype(Real), y, check_costs(costs, y, m))
+    weight = Real(WEIGHT.check(sample_weight))
+    given = _candidate(g, m)
+    raw = others(given, y) / weight if weight > 0 else 0 * z
+    x = loss.repair(raw)
+    gap = weight * loss.fenchel_young(z, x)
+    distance: Any = _norm(given) if weight == 0 else np.nan
+    if loss.gamma > 0 and weight > 0:
+
+        def through(point: Array) -> Any:
+            # gamma-strongly convex in x; the entry at y adds at most d ||dx||^2
+            rest = np.sqrt(2 * loss.fenchel_young(z, point) / loss.gamma * m)
+            return _norm(given + weight * block(point, y)) + weight * rest
+
+        distance = min(through(x), through(loss.maximiser(z)))
+    violation = max(abs(given.sum()), weight * loss.violation(raw))
+    scale = float(weight * abs(z).max())
+    return Certificate(
+        float(gap), float(violation), float(distance), float(weight * (z @ x)), scale
+    )
+
+
+def conjugate(stem: str, value: Any, x: Any, *, costs: Any = None, **params: Any) -> Certificate:
+    """Certificate of a finite number as conjugate(x) - <c,x>; ``violation`` is that of x."""
+    x = _candidate(x, check_vector("x", x).size)
+    loss = Loss(stem, params, x.size)
+    c = check_other_costs(costs, x.size).astype(Real)
+    exact = loss.conjugate(x) - c @ x
+    error = float(abs(Real(value) - exact))
+    scale = float(loss.conjugate(x) + abs(c) @ abs(x))
+    return Certificate(error, abs(float(loss.violation(x))), error, float(exact), scale)
+
+
+def prox(
+    stem: str, u: Any, v: Any, *, t: Any = 1.0, costs: Any = None, **params: Any
+) -> Certificate:
+    """Certificate of u as argmin phi(u + c) + ||u - v||^2/(2t), over the m - 1 others.
+
+    gap = value(z) + conjugate(x) - <z,x> + ||u - v + t x||^2/(2t) at z = u + c and a dual point x
+    of the domain, (v - u)/t repaired or a proposal; ||u - u*||^2 <= 2 t gap.
+    """
+    v = check_vector("v", v).astype(Real)
+    u = _candidate(u, v.size)
+    t = Real(STEP.check(t))
+    loss = Loss(stem, params, v.size)
+    c = check_other_costs(costs, v.size).astype(Real)
+
+    def gap_at(point: Array, x: Array) -> Any:
+        square = ((point - v + t * x) ** 2).sum() / (2 * t)
+        return loss.fenchel_young(point + c, x) + square
+
+    gap = gap_at(u, loss.repair((v - u) / t))
+    distance = np.sqrt(2 * t * gap)
+    proposal = loss.nearest((v + c) / (t + loss.gamma))  # the dual is a projection
+    if proposal is not None:
+        gap = min(gap, gap_at(u, proposal))
+        better = v - t * proposal
+        through = _norm(u - better) + np.sqrt(2 * t * gap_at(better, proposal))
+        distance = min(np.sqrt(2 * t * gap), through)
+    value = loss.value_bounds(u + c)[1] + ((u - v) ** 2).sum() / (2 * t)
+    return Certificate(float(gap), 0.0, float(distance), float(value), float(abs(v + c).max()))
+
+
+def sdca_update(
+    stem: str,
+    a: Any,
+    q: Any,
+    y: Any,
+    k_ii: Any,
+    *,
+    C: Any = 1.0,
+    costs: Any = None,
+    sample_weight: Any = 1.0,
+    **params: Any,
+) -> Certificate:
+    """Certificate of a, (m,), as the block that maximises the dual, the others fixed.
+
+    With x = -a over the others it is the minimiser of K/2 (||x||^2 + s^2) - <b,x> +
+    gamma/(2 w C) ||x||^2 over the dual set scaled to r = w C, b = q - q_y + c, w the weight.
+    ``distance`` is nan for K = gamma = 0, where the block need not be unique.
+    """
+    q, y = check_scores("q", q, y)
+    m = q.size
+    loss = Loss(stem, params, m - 1)
+    given = _candidate(a, m)
+    gram, mass, b = update_data(loss, q, y, k_ii, C, costs, sample_weight)
+    raw = others(given, y)
+    if mass == 0:
+        size = float(_norm(given))
+        return Certificate(0.0, size, size, 0.0, 0.0)
+    # in units of the mass: x in the domain, beta/2 (||x||^2 + s^2) - <b,x> + gamma/2 ||x||^2
+    beta, x = gram * mass, loss.repair(-raw / mass)
+
+    def gap_at(x: Array) -> Any:
+        # the loss at z = b - beta (x + s 1) has x as its gradient
+        return loss.fenchel_young(b - beta * (x + x.sum()), x)
+
+    def error(gap: Any) -> Any:
+        # beta-strongly convex in the block, gamma-strongly in x alone
+        bounds = [np.inf if beta == 0 else 2 * gap / beta]
+        bounds += [] if loss.gamma == 0 else [2 * gap * m / loss.gamma]
+        return np.sqrt(min(bounds))
+
+    gap = gap_at(x)
+    distance = _norm(given - mass * block(x, y)) + mass * error(gap)
+    den = beta + loss.gamma
+    proposal = None if den == 0 else loss.nearest(b / den, rho=beta / den)
+    if proposal is not None:
+        through = _norm(given - mass * block(proposal, y)) + mass * error(gap_at(proposal))
+        distance = min(distance, through)
+        e = x - proposal  # the proposal's dual point, for the candidate
+        dual = b - beta * (proposal + proposal.sum())
+        bound = loss.fenchel_young(dual, x) + beta / 2 * (e @ e + e.sum() ** 2)
+        gap = min(gap, bound)
+    s = x.sum()
+    value = (beta * (x @ x + s * s) + loss.gamma * (x @ x)) / 2 - b @ x
+    violation = max(abs(given.sum()), mass * loss.violation(-raw / mass))
+    return Certificate(
+        float(mass * gap),
+        float(violation),
+        float(distance) if np.isfinite(distance) else np.nan,
+        float(mass * value),
+        float(mass * abs(b).max()),
+    )
+
+
+def update_data(
+    loss: Loss, q: Array, y: int, k_ii: Any, C: Any, costs: Any, sample_weight: Any
+) -> tuple[Any, Any, Array]:
+    """Checked K_ii, mass w C, and b = q - q_y + c over the others."""
+    gram = Real(GRAM.check(k_ii))
+    mass = Real(BOX.check(C)) * Real(WEIGHT.check(sample_weight))
+    return gram, mass, margins(q.astype(Real), y, check_costs(costs, y, q.size))
+
+
+def erm(*args: Any, **kwargs: Any) -> Any:
+    """Primal-dual gap of a trained model: `refsolve.models.multiclass_erm.certificate`."""
+    from refsolve.models import multiclass_erm  # the model is built on this module
+
+    return multiclass_erm.certificate(*args, **kwargs)

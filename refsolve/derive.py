@@ -6,6 +6,7 @@ knows a stem by name.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
@@ -14,6 +15,15 @@ import numpy as np
 
 from refsolve import catalogue, certificates
 from refsolve._lazy import cp
+from refsolve._multiclass import (
+    WEIGHT,
+    Loss,
+    block,
+    check_costs,
+    check_other_costs,
+    check_scores,
+    margins,
+)
 from refsolve.errors import InvalidParameterError
 from refsolve.oracle import Answer, Posed, Template
 from refsolve.spec import check_vector
@@ -72,6 +82,219 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     return Posed(key, build, scaled, finish, size * radius)
 
 
+def _power(size: float) -> float:
+    """A power of two near ``size``: exact to divide by, and few different ones occur."""
+    return math.ldexp(1.0, round(math.log2(size))) if size > 0 else 1.0
+
+
+def _scaled(loss: Loss, size: float) -> tuple[float, dict[str, Any]]:
+    """Scale by which z may be divided, and the loss's parameters in that scale."""
+    if not loss.module.SPEC.homogeneous:
+        return 1.0, loss.params
+    scale = _power(size)
+    params = {n: v / scale if n == "gamma" else v for n, v in loss.params.items()}
+    return scale, params
+
+
+def _key(d: int, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (d, *sorted(params.items()))
+
+
+def _with_parameters(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Real parameters replaced by cvxpy ones, and those; the integers stay as structure."""
+    real = {n: cp.Parameter(nonneg=True) for n, v in params.items() if isinstance(v, float)}
+    return {**params, **real}, real
+
+
+def _weighted_margins(stem: str, params: dict[str, Any]) -> tuple[Loss, Array, int, float, dict]:
+    """Arguments shared by value and gradient: loss, z, y, weight, and those for certificates."""
+    scores, y = check_scores("scores", take(params, "scores"), take(params, "y"))
+    costs = params.pop("costs", None)
+    weight = WEIGHT.check(take(params, "sample_weight", 1.0))
+    loss = Loss(stem, params, scores.size - 1)
+    z = margins(scores, y, check_costs(costs, y, scores.size))
+    given = {"scores": scores, "y": y, "costs": costs, "sample_weight": weight, **params}
+    return loss, z, y, weight, given
+
+
+def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
+    """The value as min value(z) subject to z = its data; the multiplier is the gradient."""
+    loss, z, _, weight, given = _weighted_margins(stem, params)
+    scale, scaled = _scaled(loss, float(abs(z).max()))
+
+    def build() -> Template:
+        variable, data = cp.Variable(z.size), cp.Parameter(z.size)
+        fixed = variable == data
+        value = module.value(variable, **scaled)
+        problem = cp.Problem(cp.Minimize(value), [fixed])
+        found = {"value": problem.objective, "minus_x": fixed.dual_variables[0]}
+        return Template(problem, {"z": data}, found)
+
+    def finish(found: Mapping[str, Any]) -> Answer:
+        value = weight * scale * float(found["value"])
+        x = np.asarray(loss.repair(-found["minus_x"]), dtype=float)
+        certificate = certificates.loss_value(stem, value, x=x, **given)
+        return Answer(value, value, x, certificate)
+
+    unit = weight * float(abs(z).max()) or 1.0
+    return Posed(_key(z.size, scaled), build, {"z": z / scale}, finish, unit)
+
+
+def _gradient(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
+    """A subgradient in the scores: x = argmax <z,x> - conjugate(x), set into the block."""
+    loss, z, y, weight, given = _weighted_margins(stem, params)
+    scale, scaled = _scaled(loss, float(abs(z).max()))
+
+    def build() -> Template:
+        x, data = cp.Variable(z.size), cp.Parameter(z.size)
+        declared, real = _with_parameters(scaled)
+        conjugate, domain = module.conjugate(x, **declared)
+        problem = cp.Problem(cp.Maximize(data @ x - conjugate), domain)
+        return Template(problem, {"z": data, **real}, {"x": x})
+
+    def finish(found: Mapping[str, Any]) -> Answer:
+        g = -weight * block(np.asarray(loss.repair(found["x"]), dtype=float), y)
+        certificate = certificates.gradient(stem, g, **given)
+        return Answer(g, certificate.value, z, certificate)
+
+    values = {"z": z / scale} | {n: v for n, v in scaled.items() if isinstance(v, float)}
+    unit = weight * float(abs(z).max()) or 1.0
+    return Posed(_key(z.size, _structure(scaled)), build, values, finish, unit)
+
+
+def _conjugate(stem: str, module: ModuleType, params: dict[str, Any]) -> Answer:
+    """The declared expression at x, less <c,x>; +inf outside the domain (up to rounding)."""
+    x = check_vector("x", take(params, "x"))
+    costs = params.pop("costs", None)
+    loss = Loss(stem, params, x.size)
+    c = check_other_costs(costs, x.size)
+    inside = loss.violation(x) <= 64 * x.size * np.finfo(float).eps
+    value = np.inf
+    if inside:
+        value = float(module.conjugate(cp.Constant(x), **loss.params)[0].value) - float(c @ x)
+        certificate = certificates.conjugate(stem, value, x, costs=costs, **params)
+    else:
+        certificate = certificates.Certificate(0.0, float(loss.violation(x)), 0.0, np.inf, np.inf)
+    return Answer(value, value, None, certificate)
+
+
+def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
+    """The minimiser of phi(u + c) + ||u - v||^2/(2t), from the value alone, in z = u + c."""
+    v = check_vector("v", take(params, "v"))
+    t = certificates.STEP.check(take(params, "t", 1.0))
+    costs = params.pop("costs", None)
+    loss = Loss(stem, params, v.size)
+    c = check_other_costs(costs, v.size)
+    size = float(abs(v + c).max())
+    scale, scaled = _scaled(loss, size)
+    step = t / scale
+
+    def build() -> Template:
+        z, move = cp.Variable(v.size), cp.Variable(v.size)
+        centre = cp.Parameter(v.size)
+        loss_weight, move_weight = cp.Parameter(nonneg=True), cp.Parameter(nonneg=True)
+        objective = loss_weight * module.value(z, **scaled) + move_weight / 2 * cp.sum_squares(move)
+        problem = cp.Problem(cp.Minimize(objective), [move == z - centre])
+        parameters = {"centre": centre, "loss": loss_weight, "move": move_weight}
+        return Template(problem, parameters, {"move": move})
+
+    def finish(found: Mapping[str, Any]) -> Answer:
+        u = v + scale * found["move"]
+        certificate = certificates.prox(stem, u, v, t=t, costs=costs, **params)
+        return Answer(u, certificate.value, (v - u) / t, certificate)
+
+    values = {"centre": (v + c) / scale, "loss": min(step, 1.0), "move": min(1 / step, 1.0)}
+    return Posed(_key(v.size, scaled), build, values, finish, size or 1.0)
+
+
+def _sdca_update(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed | Answer:
+    """The block: x = argmin beta/2 (||x||^2 + s^2) - <b,x> + conjugate(x), times w C."""
+    q, y = check_scores("q", take(params, "q"), take(params, "y"))
+    k_ii, box = take(params, "k_ii"), take(params, "C", 1.0)
+    costs, weight = params.pop("costs", None), take(params, "sample_weight", 1.0)
+    loss = Loss(stem, params, q.size - 1)
+    gram, mass, b = (
+        np.asarray(v, dtype=float)
+        for v in certificates.update_data(loss, q, y, k_ii, box, costs, weight)
+    )
+    given = {"q": q, "y": y, "k_ii": k_ii, "C": box, "costs": costs, "sample_weight": weight}
+
+    def answer(a: Array) -> Answer:
+        certificate = certificates.sdca_update(stem, a, **given, **params)
+        return Answer(a, certificate.value, None, certificate)
+
+    if mass == 0:
+        return answer(np.zeros(q.size))
+    beta = float(gram * mass)
+    # the objective may be divided by anything, the conjugate being homogeneous in gamma
+    size = max(float(abs(b).max()), beta, loss.gamma)
+    scale, scaled = _scaled(loss, size)
+
+    def build() -> Template:
+        x, data, curvature = cp.Variable(b.size), cp.Parameter(b.size), cp.Parameter(nonneg=True)
+        declared, real = _with_parameters(scaled)
+        conjugate, domain = module.conjugate(x, **declared)
+        square = cp.sum_squares(x) + cp.square(cp.sum(x))
+        objective = curvature / 2 * square - data @ x + conjugate
+        problem = cp.Problem(cp.Minimize(objective), domain)
+        return Template(problem, {"b": data, "beta": curvature, **real}, {"x": x})
+
+    def finish(found: Mapping[str, Any]) -> Answer:
+        return answer(block(np.asarray(loss.repair(found["x"]), dtype=float) * float(mass), y))
+
+    values = {"b": b / scale, "beta": beta / scale}
+    values |= {n: v for n, v in scaled.items() if isinstance(v, float)}
+    unit = float(mass) * float(abs(b).max()) or 1.0
+    return Posed(_key(b.size, _structure(scaled)), build, values, finish, unit)
+
+
+def conjugate_from_value(
+    stem: str, x: Any, *, bound: float = 100.0, **params: Any
+) -> tuple[float, Array]:
+    """Largest <x,z> - value(z) found in |z_j| <= bound, from the declared value alone.
+
+    Parameters
+    ----------
+    stem : str
+        A loss.
+    x : (d,) array
+        Any point, in the conjugate's domain or not.
+    bound : float
+        Outside the domain the supremum is +inf, and grows with ``bound``.
+    **params
+        Parameters of the loss.
+
+    Returns
+    -------
+    lower : float
+        <x,z> - value(z) by formula at the z found: a lower bound on the conjugate in z.
+    z : (d,) array
+        Where it is attained.
+    """
+    x = check_vector("x", x)
+    loss = Loss(stem, params, x.size)
+    z = cp.Variable(x.size)
+    objective = x @ z - loss.module.value(z, **loss.params)
+    problem = cp.Problem(cp.Maximize(objective), [cp.abs(z) <= bound])
+    problem.solve(solver="CLARABEL")
+    found = np.clip(np.array(z.value), -bound, bound)
+    return float(x @ found - loss.value_bounds(found.astype(np.longdouble))[1]), found
+
+
+def _model(operation: str) -> Callable[[str, ModuleType, dict[str, Any]], Posed]:
+    def posed(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
+        return getattr(module, f"pose_{operation}")(params)
+
+    return posed
+
+
 _OPERATIONS: dict[tuple[str, str], Callable[[str, ModuleType, dict[str, Any]], Posed | Answer]] = {
     ("sets", "projection"): _projection,
+    ("losses", "value"): _value,
+    ("losses", "gradient"): _gradient,
+    ("losses", "conjugate"): _conjugate,
+    ("losses", "prox"): _prox,
+    ("losses", "sdca_update"): _sdca_update,
+    ("models", "primal"): _model("primal"),
+    ("models", "dual"): _model("dual"),
 }

@@ -8,10 +8,12 @@ when the certificate of that answer is not good enough. What a solver says of it
 
 from __future__ import annotations
 
+import io
 import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
@@ -186,8 +188,11 @@ def _ask(problem: str, posed: Posed, name: str) -> Answer | None:
         template = _template((problem, posed.key, name), posed.build)
         for key, value in posed.values.items():
             template.parameters[key].value = value
+        # OSQP reports on its polishing even when asked to be silent
+        quiet = redirect_stdout(io.StringIO()) if name == "OSQP" else nullcontext()
         try:
-            template.problem.solve(solver=name, enforce_dpp=True, **SOLVERS[name])
+            with quiet:
+                template.problem.solve(solver=name, enforce_dpp=True, **SOLVERS[name])
         except (cp.SolverError, ValueError):  # ValueError: a solver returned NaN
             return None
         found = {key: variable.value for key, variable in template.variables.items()}
