@@ -12,7 +12,7 @@ import pkgutil
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from types import ModuleType
 from typing import Any, Literal
@@ -154,11 +154,14 @@ class ClaimResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries; rational numbers become "p/q"."""
-        return _plain(asdict(self))
+        plain: dict[str, Any] = _plain(self)
+        return plain
 
 
 def _plain(value: Any) -> Any:
     """Make a value fit for JSON; fractions are written out, infinities as strings."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray):

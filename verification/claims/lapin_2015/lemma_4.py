@@ -1,0 +1,73 @@
+"""Lemma 4: when the biased projection on the top-k cone is 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from verification.claims import Claim, Trial
+from verification.claims._cone import draw_target, project_cone
+from verification.claims._rational import Vector
+from verification.claims._topk import ZERO, top
+
+Condition = Callable[[Vector, int], bool]
+
+
+def condition(a: Vector, k: int) -> bool:
+    """S_k(a) <= 0."""
+    return top(a, k) <= 0
+
+
+def _check(
+    trial: Trial,
+    *,
+    a: Vector,
+    k: int,
+    rho: Fraction,
+    condition: Condition,
+    necessary: Callable[[Fraction], bool],
+) -> None:
+    x = project_cone(a, k, rho)
+    if condition(a, k):
+        trial.exactly(not any(x), "the condition holds and x is not 0", x=x)
+    else:
+        trial.exactly(
+            any(x) or not necessary(rho), "x = 0 although the condition does not hold", x=x
+        )
+
+
+WRONG = {
+    "sum of all entries": {"condition": lambda a, k: sum(a) <= 0},
+    "largest entry": {"condition": lambda a, k: max(a) <= 0},
+    "k-th entry": {"condition": lambda a, k: sorted(a)[-k] <= 0},
+    "strict": {"condition": lambda a, k: top(a, k) < 0},
+}
+
+LEMMA_4 = Claim(
+    number="Lemma 4",
+    section="4.2",
+    statement="the projection is 0 if S_k(a) <= 0, and for rho = 0 only then",
+    method="exact projections, proved optimal by their variational inequality",
+    expected="verified",
+    draw=draw_target,
+    check=_check,
+    says={"condition": condition, "necessary": lambda rho: rho == 0},
+    wrong=WRONG,
+    instances=1000,
+)
+
+LEMMA_4_SHARP = Claim(
+    number="Lemma 4, sharpened",
+    section="4.2",
+    statement="the projection is 0 exactly if S_k(a) <= 0, for every rho >= 0",
+    method="exact projections, proved optimal by their variational inequality",
+    expected="repaired",
+    draw=draw_target,
+    check=_check,
+    says={"condition": condition, "necessary": lambda rho: True},
+    wrong=WRONG,
+    witnesses=({"a": [Fraction(1), Fraction(-9, 10)], "k": 2, "rho": Fraction(10)},),
+    instances=1000,
+    note="The bias is quadratic and cannot outweigh the slope S_k(a) at 0, so a search needs no "
+    "fall-back to 0.",
+)

@@ -1,0 +1,198 @@
+"""Theorem 1: the regularised primal problem and its Fenchel dual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from verification.claims import Claim, Trial
+from verification.claims._erm import (
+    Problem,
+    block,
+    column,
+    draw_block,
+    draw_problem,
+    norm2,
+    primal,
+    scores,
+    weights,
+)
+from verification.claims._rational import (
+    Matrix,
+    Vector,
+    add,
+    dot,
+    draw_vector,
+    put,
+    scale,
+    vector,
+)
+from verification.claims._topk import (
+    conjugate,
+    costs,
+    hinge_alpha,
+    margins,
+    pieces_alpha,
+)
+from verification.claims.lapin_2015.lemma_2 import of_differences
+from verification.claims.lapin_2015.proposition_3 import other_classes
+
+
+def conjugate_in_u(v: Vector, k: int) -> Fraction | None:
+    """Conjugate of u -> max{0, S_k(u + 1)/k} over the other classes, by a linear program."""
+    slopes = pieces_alpha(len(v), k)
+    return conjugate(slopes, [sum(slope, Fraction(0)) for slope in slopes], v)
+
+
+def dual_printed(
+    problem: Problem,
+    columns: Matrix,
+    *,
+    half: Fraction = Fraction(1, 2),
+    averaged: bool = True,
+) -> Fraction | None:
+    """D(A) inside its domain, with tr(A K A') from the Gram matrix; None outside."""
+    total, n = Fraction(0), problem.n
+    for a, y in zip(columns, problem.labels, strict=True):
+        value = conjugate_in_u(scale(problem.lam * n, block(a, y)), problem.k)
+        if value is None:
+            return None
+        total += value
+    trace = sum(
+        (
+            dot(x, other) * dot(a, b)
+            for x, a in zip(problem.examples, columns, strict=True)
+            for other, b in zip(problem.examples, columns, strict=True)
+        ),
+        Fraction(0),
+    )
+    return -(total / n if averaged else total) - half * problem.lam * trace
+
+
+def _draw(rng: np.random.Generator) -> dict[str, Any]:
+    problem = draw_problem(rng)
+    dimension = len(problem.examples[0])
+    return {
+        "problem": problem,
+        "w": [draw_vector(rng, dimension, spread=2) for _ in range(problem.m)],
+        "columns": [
+            column(draw_block(rng, problem.m - 1, problem.k, problem.radius), y)
+            for y in problem.labels
+        ],
+    }
+
+
+def _check(
+    trial: Trial,
+    *,
+    problem: Problem,
+    w: Matrix,
+    columns: Matrix,
+    dual: Callable[[Problem, Matrix], Fraction | None],
+    recover: Callable[[Problem, Matrix], Matrix],
+) -> None:
+    """P(W) - D(A) = (1/n) sum of Fenchel-Young residuals + lam/2 ||W - X A'||^2, term by term."""
+    recovered = recover(problem, columns)
+    residuals = []
+    for x, y, a in zip(problem.examples, problem.labels, columns, strict=True):
+        u = [z - 1 for z in margins(scores(w, x), y)]
+        v = scale(problem.lam * problem.n, block(a, y))
+        conjugated = conjugate_in_u(v, problem.k)
+        if conjugated is None:
+            trial.exactly(False, "a column of the domain has an infinite conjugate")
+            return
+        residuals.append(hinge_alpha([t + 1 for t in u], problem.k) + conjugated - dot(v, u))
+    trial.exactly(min(residuals) >= 0, "a Fenchel-Young residual is negative")
+    distance = norm2([add(row, scale(-1, other)) for row, other in zip(w, recovered, strict=True)])
+    value = dual(problem, columns)
+    gap = None if value is None else primal(problem, w, hinge_alpha) - value
+    trial.exactly(
+        gap == sum(residuals, Fraction(0)) / problem.n + problem.lam / 2 * distance,
+        "P(W) - D(A) is not the sum of the Fenchel-Young residuals and lam/2 ||W - XA'||^2",
+        gap=gap,
+    )
+    for i, x in enumerate(problem.examples):
+        row = [dot(other, x) for other in problem.examples]
+        kernel = [dot([a[j] for a in columns], row) for j in range(problem.m)]
+        trial.exactly(scores(recovered, x) == kernel, "W'x_i is not A K_i", example=i)
+
+
+THEOREM_1 = Claim(
+    number="Theorem 1",
+    section="3.1",
+    statement="for compatible losses D is the Fenchel dual of P: P(W) - D(A) is a sum of "
+    "nonnegative terms that vanish together, W = XA', W'x_i = AK_i",
+    method="rational identity P - D = mean of Fenchel-Young residuals + lam/2 ||W - XA'||^2 with "
+    "conjugates by linear programs; top-k hinge of the others",
+    expected="verified",
+    draw=_draw,
+    check=_check,
+    says={"dual": dual_printed, "recover": weights},
+    wrong={
+        "lam in place of lam/2": {"dual": partial(dual_printed, half=Fraction(1))},
+        "sum in place of the mean": {"dual": partial(dual_printed, averaged=False)},
+        "W = -XA'": {"recover": lambda p, a: [scale(-1, row) for row in weights(p, a)]},
+    },
+    instances=200,
+)
+
+
+# ---------------------------------------------------------------------------- outside of the domain
+
+
+def _draw_outside(rng: np.random.Generator) -> dict[str, Any]:
+    m = int(rng.integers(2, 5))
+    y = int(rng.integers(m))
+    a = draw_vector(rng, m, spread=2)
+    if sum(a) == 0:
+        a[y] += 1
+    return {"a": a, "y": y, "k": int(rng.integers(1, m))}
+
+
+def _check_outside(trial: Trial, *, a: Vector, y: int, k: int, outside: int) -> None:
+    """One example x = 0, lam = 1: D(A) = -Phi*(-a), and P(0) = 1 whatever A is."""
+    m = len(a)
+    slopes = other_classes(m, k, y)
+    offsets = [dot(slope, costs(m, y)) for slope in slopes]
+    conjugated = conjugate(of_differences(slopes, y), offsets, scale(-1, a))
+    trial.exactly(conjugated is None, "the conjugate is finite although <1,a> is not 0")
+    at_zero = primal(
+        Problem([vector(0)], (y,), m, k, Fraction(1)), [vector(0)] * m, hinge_alpha
+    )
+    trial.exactly(
+        outside < 0,
+        "D(A) = -Phi*(-a) = -infinity, and a dual value of +infinity exceeds every P(W)",
+        P_at_0=at_zero,
+        sign_of_D=outside,
+    )
+
+
+OUTSIDE_PRINTED = Claim(
+    number="Theorem 1, outside of the domain",
+    section="3.1",
+    statement="D(A) = +infinity if some <1,a_i> is not 0",
+    method="the conjugate is unbounded along a ray found by a rational linear program",
+    expected="refuted",
+    draw=_draw_outside,
+    check=_check_outside,
+    says={"outside": 1},
+    witnesses=({"a": vector(1, 0), "y": 0, "k": 1},),
+    instances=100,
+)
+
+OUTSIDE_RIGHT = Claim(
+    number="Theorem 1, outside of the domain, corrected",
+    section="3.1",
+    statement="D(A) = -infinity if some <1,a_i> is not 0",
+    method="the conjugate is unbounded along a ray found by a rational linear program",
+    expected="repaired",
+    draw=_draw_outside,
+    check=_check_outside,
+    says={"outside": -1},
+    wrong={"plus infinity": {"outside": 1}},
+    instances=200,
+)
