@@ -43,12 +43,20 @@ class Caller:
         Takes the problem's arguments by name, or by position if its own names differ; it may leave
         out any argument with a default (then instances that need it are skipped).
     problem : Problem
+    batch : bool, optional
+        Whether the candidate claims to take batches of rows; None leaves it to a probe.
     timeout : float
         Seconds per call. Python code is interrupted (in the main thread, where the system has
         timers); compiled code is judged by the clock after it returns.
     """
 
-    def __init__(self, function: Callable[..., Any], problem: Problem, timeout: float = 10.0):
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        problem: Problem,
+        timeout: float = 10.0,
+        batch: bool | None = None,
+    ):
         if not callable(function):
             raise CandidateSignatureError(
                 f"candidate={function!r}: expected a callable with the arguments "
@@ -57,6 +65,7 @@ class Caller:
         self.function = function
         self.problem = problem
         self.timeout = timeout
+        self.batch = batch
         self.timeouts = 0
         self._called = False
         self.positional, self.named = _match(function, problem)

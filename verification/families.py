@@ -17,6 +17,9 @@ from verification.instances import Instance
 from verification.problems import Problem, lookup
 
 Rng = np.random.Generator
+# Ranges that hold for every stem.
+NONNEGATIVE = ("r", "rho", "k_ii", "sample_weight")
+POSITIVE = ("t", "gamma", "C")
 SCALES = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 
 
@@ -58,7 +61,29 @@ def complete(problem: Problem, rng: Rng, family: str, vector: np.ndarray, **fixe
     params: dict[str, Any] = {problem.data: vector}
     for name in problem.arguments[1:]:
         params[name] = fixed[name] if name in fixed else draws[name]()
+    if params.get("k_ii") == 0:  # then x_i = 0, and so are its scores
+        params[problem.data] = np.zeros_like(vector)
     return Instance.of(problem.name, family, **params)
+
+
+def valid(instance: Instance) -> bool:
+    """Whether all arguments are in the ranges that every stem declares."""
+    problem = lookup(instance.problem)
+    params = instance.params
+    main, y = params[problem.data], params.get("y")
+    if main.size < 1 + (y is not None) or not np.isfinite(main).all():
+        return False
+    d, k, costs = entries(problem, main.size), params.get("k"), params.get("costs")
+    highest = problem.largest_k(d)
+    if k is not None and (k < 1 or (highest is not None and k > highest)):
+        return False
+    if any(params.get(n) is not None and params[n] < 0 for n in NONNEGATIVE):
+        return False
+    if any(params.get(n) is not None and params[n] <= 0 for n in POSITIVE):
+        return False
+    if costs is not None and (costs.min() < 0 or (y is not None and costs[y] != 0)):
+        return False
+    return params.get("k_ii") != 0 or not main.any()
 
 
 def _costs(problem: Problem, rng: Rng, size: int, y: int | None) -> np.ndarray | None:
@@ -137,6 +162,8 @@ def _adversarial(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]
                 fixed["rho"] = float(rng.choice([1e-8, 1e8]))
             if rng.random() < 0.2:
                 fixed["k_ii"] = float(rng.choice([0.0, 1e-8, 1e8]))
+            if rng.random() < 0.05:
+                fixed["sample_weight"] = 0.0
             yield complete(problem, rng, "adversarial", _main(problem, rng, vector), **fixed)
 
 

@@ -38,6 +38,7 @@ def verify(
     xfail: Mapping[str, str] | Iterable[str] = (),
     *,
     checks: Iterable[str] | None = None,
+    batch: bool | None = None,
     timeout: float = 10.0,
     shrink: bool = True,
     progress: Progress | None = None,
@@ -61,6 +62,9 @@ def verify(
         expected; one that does not fail any more is itself a failure.
     checks : iterable of str, optional
         Run these only.
+    batch : bool, optional
+        Whether the candidate claims to take batches of rows. By default it is tried on batches of
+        equal rows: one that fails there is a function of single vectors, and batches are skipped.
     timeout : float
         Seconds per call (the first call gets two minutes more, to compile).
     shrink : bool
@@ -88,7 +92,8 @@ def verify(
             raise InvalidArgumentError(
                 f"candidate=None: fast has no {problem}; pass a callable of your own"
             )
-    call = Caller(candidate, task, timeout)
+        batch = True if batch is None else batch
+    call = Caller(candidate, task, timeout, batch)
     selected = _select(checks)
     expected = dict(xfail) if isinstance(xfail, Mapping) else dict.fromkeys(xfail, "known")
     _reject_unknown(expected, selected)

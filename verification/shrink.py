@@ -13,6 +13,7 @@ import numpy as np
 
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.instances import Instance, literal
+from verification.families import valid
 from verification.problems import DEFAULTS, lookup
 from verification.verdicts import Result, Verdict
 
@@ -42,7 +43,7 @@ def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float 
         for simpler in _candidates(best.instance):
             if time.perf_counter() >= deadline:
                 break
-            if complexity(simpler) >= complexity(best.instance):
+            if not valid(simpler) or complexity(simpler) >= complexity(best.instance):
                 continue
             result = rerun(simpler)
             if _same_failure(result, failure):

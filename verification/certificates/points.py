@@ -29,6 +29,16 @@ def shape_defect(instance: Instance, x: np.ndarray) -> str | None:
     return None
 
 
+def _without_core(instance: Instance, answer: np.ndarray) -> Judgement | None:
+    """Verdict on answers that need no certificate: malformed, or of an example without weight."""
+    if defect := shape_defect(instance, answer):
+        return Judgement(Verdict.FAIL, message=defect)
+    if instance.operation == "gradient" and cores.weight(instance) == 0:
+        message = f"returned {answer.tolist()} for sample_weight=0, expected zeros"
+        return Judgement(Verdict.FAIL, message=message) if answer.any() else Judgement(Verdict.PASS)
+    return None
+
+
 def repair(core: Core, x: Vector) -> Vector:
     """Feasible point near x, exactly feasible."""
     return np.asarray(core.module.repair(x, **core.params), dtype=object)
@@ -49,8 +59,8 @@ def _radius(core: Core, x: Vector) -> Fraction:
 
 def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
     """Certified gap at the repaired point, judged against its rounding-error bound."""
-    if defect := shape_defect(instance, answer):
-        return Judgement(Verdict.FAIL, message=defect)
+    if early := _without_core(instance, answer):
+        return early
     core = cores.core(instance)
     x, imbalance, scale = cores.dual_point(instance, answer)
     feasible = repair(core, x)
@@ -80,8 +90,8 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
 
 def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     """Distance to the exact solution, judged against its rounding-error bound."""
-    if defect := shape_defect(instance, answer):
-        return Judgement(Verdict.FAIL, message=defect)
+    if early := _without_core(instance, answer):
+        return early
     core = cores.core(instance)
     x, imbalance, scale = cores.dual_point(instance, answer)
     if core.linear:

@@ -36,7 +36,8 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     """Both answers lie within their certified distances of the same solution."""
     answer = call(instance).x
     try:
-        oracle = refsolve.solve(instance.problem, **instance.params)
+        given = {name: v for name, v in instance.params.items() if v is not None}
+        oracle = refsolve.solve(instance.problem, **given)
     except OracleUncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     if oracle.status is not Status.CERTIFIED:
