@@ -6,6 +6,7 @@ docutils carries the converter; Sphinx only has to be told to use it.
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 from docutils import nodes
@@ -18,12 +19,16 @@ from sphinx.util.math import get_node_equation_number
 
 def convert(tex: str, *, block: bool) -> str:
     """MathML of `tex`; a formula the converter does not know fails the build, with its text."""
+    # TeX reads \frac12 as a half; the converter takes 12 for one number.
+    tex = re.sub(r"(\\[dt]?frac)\s*(\d)(\d)", r"\1{\2}{\3}", tex)
     try:
         mathml = str(tex2mathml(tex, as_block=block))
     except MathError as error:
         raise ExtensionError(f"formula cannot be converted: {error}\n{tex}") from error
     # The indentation would be copied along with the formula and is a third of the page.
     mathml = "".join(line.strip() for line in mathml.splitlines())
+    # Plain brackets keep their size; those written with \Bigl, \left and the like carry their own.
+    mathml = re.sub(r'<mo( class="\w+")?>([⟨⟩‖])</mo>', r'<mo\1 stretchy="false">\2</mo>', mathml)
     # Kept for readers who copy a formula, and for screen readers without MathML.
     return mathml.replace("<math ", f'<math alttext="{html.escape(tex.strip())}" ', 1)
 
