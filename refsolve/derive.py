@@ -124,7 +124,7 @@ def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
 
     def build() -> Template:
         variable, data = cp.Variable(z.size), cp.Parameter(z.size)
-        fixed = variable == data
+        fixed = variable - data == 0  # its multiplier is minus the gradient
         value = module.value(variable, **scaled)
         problem = cp.Problem(cp.Minimize(value), [fixed])
         found = {"value": problem.objective, "minus_x": fixed.dual_variables[0]}

@@ -1,0 +1,230 @@
+"""Checked data of a multiclass risk, and the maps between scores, margins, W and A."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsolve._multiclass import Loss
+from refsolve.errors import InvalidGramError, InvalidParameterError
+from refsolve.spec import Symbol, check_matrix, check_vector
+
+Array = np.ndarray[Any, Any]
+LAM = Symbol("lam", "weight of the regulariser", low=0, low_open=True)
+BOX = Symbol("C", "1/(lambda n)", low=0, low_open=True)
+#: Up to this many products the scores are computed in longdouble (numpy has no fast product for it).
+PRECISE = 20_000_000
+
+
+@dataclass(frozen=True)
+class Data:
+    """One empirical risk: arrays are float64 and checked, rows are examples."""
+
+    loss: Loss
+    y: Array
+    X: Any
+    K: Array | None
+    lam: float
+    C: float
+    costs: Array
+    weight: Array
+    m: int
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return self.y.size
+
+    def _others(self) -> Array:
+        return np.arange(self.m) != self.y[:, None]
+
+    def margins(self, scores: Array) -> Array:
+        """Z (n, m-1) from scores (n, m)."""
+        own = np.take_along_axis(scores, self.y[:, None], axis=1)
+        return (scores - own)[self._others()].reshape(self.n, -1) + self.costs
+
+    def blocks(self, x: Array) -> Array:
+        """A' (n, m) from x (n, m-1): a_i = w_i C (-x_i, <1,x_i>)."""
+        a = np.empty((self.n, self.m), x.dtype)
+        a[self._others()] = -x.ravel()
+        np.put_along_axis(a, self.y[:, None], x.sum(axis=1, keepdims=True), axis=1)
+        return a * (self.C * self.weight)[:, None]
+
+    def dual_point(self, A: Any) -> tuple[Array, float]:
+        """Feasible x (n, m-1) nearest in spirit to A, and by how much A violated the constraints."""
+        a = check_matrix("A", A, (self.m, self.n)).T.astype(np.longdouble)
+        mass = (self.C * self.weight)[:, None]
+        raw = -a[self._others()].reshape(self.n, -1)
+        scaled = raw / np.where(mass > 0, mass, 1)
+        excess = np.where(mass[:, 0] > 0, mass[:, 0] * self.loss.violation(scaled), 0)
+        lost = np.where(mass > 0, 0, abs(a))  # an example of weight 0 has no dual mass
+        violation = max(excess.max(), abs(a.sum(axis=1)).max(), lost.max())
+        return np.where(mass > 0, self.loss.repair(scaled), 0), float(violation)
+
+    def dual_value(self, x: Array) -> Any:
+        """D at the blocks of a feasible x."""
+        conjugate = self.loss.conjugate(x) - (self.costs * x).sum(axis=1)
+        a = self.blocks(x)
+        return -self.weight @ conjugate / self.n - self.lam / 2 * self._norm(a.T)
+
+    def primal_point(self, W: Any, B: Any) -> tuple[Array, Any]:
+        """Scores (n, m) and ||W||^2."""
+        if W is not None and B is not None:
+            raise InvalidParameterError("B", B, "W or B, not both", "drop one")
+        if W is not None:
+            if self.X is None:
+                raise InvalidParameterError("W", W, "B (m, n) with a Gram matrix", "pass B=...")
+            W = check_matrix("W", W, (self.X.shape[1], self.m)).astype(np.longdouble)
+            return _product(self.X, W), (W * W).sum()
+        if B is None:
+            raise InvalidParameterError("W", None, "a model", "pass W=... or B=...")
+        B = np.asarray(B, np.longdouble)
+        check_matrix("B", B, (self.m, self.n))
+        if self.K is None:
+            W = self.to_weights(B)
+            return _product(self.X, W), (W * W).sum()
+        scores = _product(self.K, B.T)
+        return scores, (B.T * scores).sum()
+
+    def to_weights(self, B: Array) -> Array:
+        """X'B' (d, m)."""
+        return _product(self.X.T, B.T)
+
+    def _norm(self, B: Array) -> Any:
+        """||W||^2 of W = X'B'."""
+        if self.K is None:
+            return (self.to_weights(B) ** 2).sum()
+        return np.maximum(0, (B.T * _product(self.K, B.T)).sum())
+
+    def distance(self, W: Any, B: Any, x: Array) -> Any:
+        """||W - X'A'||^2 with A the blocks of x."""
+        a = self.blocks(x).T
+        if W is not None:
+            return ((np.asarray(W, np.longdouble) - self.to_weights(a)) ** 2).sum()
+        return self._norm(np.asarray(B, np.longdouble) - a)
+
+    def factor(self) -> Array:
+        """G with GG' = K: X itself, or U sqrt(eigenvalues)."""
+        if self.K is None:
+            return self.X.toarray() if hasattr(self.X, "toarray") else self.X
+        roots, vectors = self._spectrum()
+        return vectors * roots
+
+    def expansion(self, W: Array) -> Array:
+        """B (m, n) with G'B' = W for W in the row space of `factor`."""
+        roots, vectors = self._spectrum()
+        return ((vectors / roots) @ W).T
+
+    def _spectrum(self) -> tuple[Array, Array]:
+        values, vectors = np.linalg.eigh(np.asarray(self.K))
+        keep = values > 1e-13 * max(values.max(), 0)
+        if not keep.any():  # K = 0: one direction of length 0 keeps the shapes
+            return np.ones(1), np.zeros((self.n, 1))
+        return np.sqrt(values[keep]), vectors[:, keep]
+
+
+def _product(left: Any, right: Array) -> Array:
+    """Matrix product in longdouble where that is affordable, else in float64."""
+    if hasattr(left, "tocsr"):
+        return np.asarray(left @ right.astype(float), dtype=np.longdouble)
+    work = left.shape[0] * left.shape[1] * right.shape[1]
+    if work > PRECISE:
+        return (left @ right.astype(float)).astype(np.longdouble)
+    return left.astype(np.longdouble) @ right
+
+
+def check_data(loss: str, y: Any, given: dict[str, Any]) -> Data:
+    """Validate the arguments of a risk; what is left over are the loss's parameters."""
+    rest = dict(given)
+    X, K = rest.pop("X", None), rest.pop("K", None)
+    if (X is None) == (K is None):
+        raise InvalidParameterError("X", X, "either X (n, d) or K (n, n)", "pass exactly one")
+    if X is not None:
+        X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
+    else:
+        K = check_gram(K)
+    n = K.shape[0] if X is None else X.shape[0]
+    y, m = _check_labels(y, n, rest.pop("n_classes", None))
+    lam, box = rest.pop("lam", None), rest.pop("C", None)
+    if (lam is None) == (box is None):
+        raise InvalidParameterError("lam", lam, "either lam or C = 1/(lam n)", "pass exactly one")
+    if box is None:
+        lam = LAM.check(lam)
+        box = 1 / (lam * n)
+    else:
+        box = BOX.check(box)
+        lam = 1 / (box * n)
+    weight = rest.pop("sample_weight", None)
+    weight = np.ones(n) if weight is None else check_vector("sample_weight", weight, size=n)
+    if weight.min() < 0:
+        raise InvalidParameterError(
+            "sample_weight", float(weight.min()), "weights >= 0", "drop or lift negative weights"
+        )
+    costs = _check_costs(rest.pop("costs", None), y, m)
+    return Data(Loss(loss, rest, m - 1), y, X, K, lam, box, costs, weight, m)
+
+
+def check_gram(K: Any) -> Array:
+    """A symmetric positive semidefinite matrix, symmetrised, or `InvalidGramError`."""
+    K = check_matrix("K", K, (None, None))
+    if K.shape[0] != K.shape[1]:
+        raise InvalidGramError("K", K, "a square matrix", "pass K = k(x_i, x_j) over the rows of X")
+    size = abs(K).max()
+    skew = abs(K - K.T).max()
+    if skew > 1e-9 * size:
+        raise InvalidGramError(
+            "K", K, f"a symmetric matrix; |K - K'| reaches {skew:.2g}", "use (K + K')/2"
+        )
+    K = (K + K.T) / 2
+    low = float(np.linalg.eigvalsh(K)[0])
+    if low < -1e-10 * len(K) * size:
+        raise InvalidGramError(
+            "K", K, f"a positive semidefinite matrix; its least eigenvalue is {low:.3g}",
+            "use a positive semidefinite kernel, or add that much to the diagonal",
+        )  # fmt: skip
+    return K
+
+
+def _check_sparse(X: Any) -> Any:
+    X = X.tocsr().astype(float)
+    if X.shape[0] == 0 or X.shape[1] == 0 or not np.isfinite(X.data).all():
+        raise InvalidParameterError(
+            "X", X, "a finite, non-empty matrix", "replace or drop NaN and inf"
+        )
+    return X
+
+
+def _check_labels(y: Any, n: int, m: Any) -> tuple[Array, int]:
+    array = np.asarray(y)
+    if array.ndim != 1 or array.size != n or array.dtype.kind not in "iu":
+        raise InvalidParameterError(
+            "y", y, f"{n} integer class indices", "encode the labels as 0..m-1"
+        )
+    m = int(array.max()) + 1 if m is None else Symbol("n_classes", "", "integer", low=2).check(m)
+    if m < 2 or array.min() < 0 or array.max() >= m:
+        raise InvalidParameterError(
+            "y", f"indices {array.min()}..{array.max()}", f"0..{max(m, 2) - 1}, at least two classes",
+            "encode the labels as 0..m-1, or pass n_classes=...",
+        )  # fmt: skip
+    return array.astype(np.intp), m
+
+
+def _check_costs(costs: Any, y: Array, m: int) -> Array:
+    """Costs over the others, (n, m-1), from (m,), whose entry at y_i is not used, or (n, m)."""
+    n = y.size
+    if costs is None:
+        return np.ones((n, m - 1))
+    if np.ndim(costs) == 1:
+        full = np.tile(check_vector("costs", costs, size=m), (n, 1))
+    else:
+        full = check_matrix("costs", costs, (n, m))
+        own = full[np.arange(n), y]
+        if own.any():
+            row = int(np.flatnonzero(own)[0])
+            raise InvalidParameterError(
+                "costs", f"{own[row]} at the ground truth of row {row}", "costs[i, y_i] = 0",
+                "set those entries to 0",
+            )  # fmt: skip
+    return full[np.arange(m) != y[:, None]].reshape(n, m - 1)

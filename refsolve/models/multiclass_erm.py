@@ -1,0 +1,265 @@
+"""Regularised multiclass risk: primal P(W), dual D(A), and the gap between them, for any loss.
+
+P(W) = (1/n) sum_i w_i L(y_i, W'x_i) + lambda/2 ||W||^2, with P/lambda = 1/2||W||^2 + C sum w_i L_i
+and C = 1/(lambda n). D(A) = -(1/n) sum_i w_i L*(y_i, -a_i/(w_i C)) - lambda/2 tr(A K A'), where the
+columns a_i of A (m, n) sum to 0, K = XX', and W = X'A' is (d, m). Only the loss's declaration enters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsolve._lazy import cp
+from refsolve.certificates import Certificate
+from refsolve.errors import InvalidParameterError
+from refsolve.models._data import Data, check_data
+from refsolve.oracle import Answer, Posed, Template
+from refsolve.spec import Spec, Symbol, check_matrix
+
+Array = np.ndarray[Any, Any]
+
+SPEC = Spec(
+    title="Regularised multiclass empirical risk",
+    kind="models",
+    formulas={
+        "primal": "P(W) = (1/n) sum_i w_i L(y_i, W'x_i) + lambda/2 ||W||_F^2",
+        "dual": (
+            "D(A) = -(1/n) sum_i w_i L*(y_i, -a_i/(w_i C)) - lambda/2 tr(A K A'),  <1,a_i> = 0,\n"
+            "-inf outside the domain of the conjugate"
+        ),
+        "maps": "W = X'A';  a_i = -w_i C x_i over the others, <1,x_i> w_i C at y_i",
+        "gap": (
+            "(1/n) sum_i w_i (L + L* - <u_i,x_i>) + lambda/2 ||W - X'A'||^2 = P(W) - D(A),\n"
+            "every term >= 0; ||W - W*||^2 <= 2 gap/lambda"
+        ),
+    },
+    symbols=(
+        Symbol("lam", "weight lambda of the regulariser; give lam or C", low=0, low_open=True),
+        Symbol("C", "1/(lambda n)", low=0, low_open=True),
+    ),
+    scaling="P and D carry 1/n; divided by lambda they are 1/2||W||^2 + C sum w_i L_i and its dual",
+    source="Lapin et al. 2015, Theorem 1; 2016, section 4, equation (16)",
+    notes=(
+        "Theorem 1 prints +inf outside the domain; a dual that is maximised is -inf there (E2)",
+        "a Gram matrix K replaces X: W is then given by B (m, n) as W = X'B'",
+        "an example of weight 0 is valid and has a_i = 0",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class ErmCertificate(Certificate):
+    """Certificate of a trained model.
+
+    Attributes
+    ----------
+    gap : float
+        P(W) - D(A) at the repaired A, summed from nonnegative terms.
+    violation : float
+        Largest violation of the dual constraints by A as given, in units of A.
+    distance : float
+        sqrt(2 gap/lambda), bound on ||W - W*||_F.
+    value, primal, dual : float
+        P(W) twice, and D(A).
+    scale : float
+        max(|P|, |D|).
+    residuals : ndarray of shape (n,)
+        w_i/n times the Fenchel-Young gap of each example.
+    drift : float
+        lambda/2 ||W - X'A'||^2.
+    """
+
+    primal: float
+    dual: float
+    residuals: Array
+    drift: float
+
+
+def weights(X: Any, A: Any) -> Array:
+    """W = X'A', (d, m), from X (n, d) and A (m, n)."""
+    X = check_matrix("X", X, (None, None))
+    return X.T @ check_matrix("A", A, (None, X.shape[0])).T
+
+
+def primal(loss: str, y: Any, *, W: Any = None, B: Any = None, **given: Any) -> float:
+    """P(W), with ``X`` and W (d, m), or with ``K`` and B (m, n); see `certificate`."""
+    data = check_data(loss, y, given)
+    scores, norm = data.primal_point(W, B)
+    upper = data.loss.value_bounds(data.margins(scores))[1]
+    return float(data.weight @ upper / data.n + data.lam / 2 * norm)
+
+
+def dual(loss: str, y: Any, *, A: Any, **given: Any) -> float:
+    """D(A), and -inf outside its domain (up to rounding); see `certificate`."""
+    data = check_data(loss, y, given)
+    x, violation = data.dual_point(A)
+    if violation > 64 * data.m * np.finfo(float).eps * data.C * data.weight.max(initial=1):
+        return -np.inf
+    return float(data.dual_value(x))
+
+
+def certificate(
+    loss: str, y: Any, *, W: Any = None, B: Any = None, A: Any = None, **given: Any
+) -> ErmCertificate:
+    """Primal-dual gap of W (or B) and A, whoever computed them.
+
+    Parameters
+    ----------
+    loss : str
+        Stem of the loss.
+    y : (n,) array of int
+        Class indices.
+    W : (d, m) array, optional
+        Weights, with ``X``; by default X'A'.
+    B : (m, n) array, optional
+        Expansion W = X'B', with ``X`` or ``K``; by default A.
+    A : (m, n) array, optional
+        Dual variables in units of C; by default subgradients of the losses at W.
+    **given
+        ``X`` (n, d), dense or scipy sparse, or ``K`` (n, n); ``lam`` or ``C``; ``costs``, (m,) or
+        (n, m); ``sample_weight`` (n,); ``n_classes``; the parameters of the loss.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the argument; `InvalidGramError` for a Gram matrix that is none.
+    """
+    data = check_data(loss, y, given)
+    if W is None and B is None and A is None:
+        raise InvalidParameterError("A", None, "W, B or A", "pass the model to be certified")
+    x, violation = (None, 0.0) if A is None else data.dual_point(A)
+    if W is None and B is None:
+        assert x is not None
+        B = data.blocks(x).T
+    scores, norm = data.primal_point(W, B)
+    z = data.margins(scores)
+    if x is None:
+        x = data.loss.maximiser(z)
+    residuals = data.weight * data.loss.fenchel_young(z, x) / data.n
+    drift = data.lam / 2 * data.distance(W, B, x)
+    gap = float(residuals.sum() + drift)
+    upper = data.loss.value_bounds(z)[1]
+    p = float(data.weight @ upper / data.n + data.lam / 2 * norm)
+    d = float(data.dual_value(x))
+    return ErmCertificate(
+        gap=gap,
+        violation=float(violation),
+        distance=float(np.sqrt(2 * gap / data.lam)),
+        value=p,
+        scale=max(abs(p), abs(d)),
+        primal=p,
+        dual=d,
+        residuals=np.asarray(residuals, dtype=float),
+        drift=float(drift),
+    )
+
+
+# ---- CVXPY ----------------------------------------------------------------------------------
+# With H = sqrt(C) G, GG' = K (G = X, or a factor of the Gram matrix) and V = W/sqrt(C),
+# P/(lambda C) = 1/2||V||^2 + sum w_i L(HV); t >= 1 bounds the rows of H, s the costs.
+
+
+def _scales(data: Data) -> tuple[Array, float, float, float, dict[str, Any]]:
+    """H/t, t, s, the largest weight, and the loss's parameters in units of s."""
+    H = np.sqrt(data.C) * data.factor()
+    t = max(1.0, float(np.sqrt((H * H).sum(axis=1).max())))
+    s, params = 1.0, data.loss.params
+    if data.loss.module.SPEC.homogeneous:
+        s = 2.0 ** round(np.log2(max(abs(data.costs).max(), 2.0**-40)))
+        params = {n: v / s if n == "gamma" else v for n, v in params.items()}
+    return H / t, t, s, float(data.weight.max()) or 1.0, dict(params)
+
+
+def _key(data: Data, params: Mapping[str, Any], rank: int) -> tuple[Any, ...]:
+    return (data.loss.stem, data.m, rank, tuple(data.y.tolist()), *sorted(params.items()))
+
+
+def _unit(data: Data) -> float:
+    """P(0), the natural size of the objective."""
+    start = data.loss.value_bounds(data.costs)[1]
+    return float(data.weight @ start / data.n) or 1.0
+
+
+def pose_primal(given: dict[str, Any]) -> Posed:
+    """Instance of ``multiclass_erm.primal``: x is W (d, m), or B (m, n) for a Gram matrix."""
+    loss, y = _required(given, "loss"), _required(given, "y")
+    data = check_data(loss, y, given)
+    H, t, s, top, params = _scales(data)
+    n, m = data.n, data.m
+
+    def build() -> Template:
+        V, F, Z = cp.Variable((H.shape[1], m)), cp.Variable((n, m)), cp.Variable((n, m - 1))
+        rows, costs = cp.Parameter(H.shape), cp.Parameter((n, m - 1))
+        weight, eta = cp.Parameter(n, nonneg=True), cp.Parameter(nonneg=True)
+        apart = [F[i] @ _margin_map(m, int(c)) for i, c in enumerate(data.y)]
+        tie = Z - cp.vstack(apart) - costs == 0  # its multiplier is -w_i x_i
+        risk = cp.sum([weight[i] * data.loss.module.value(Z[i], **params) for i in range(n)])
+        problem = cp.Problem(cp.Minimize(eta / 2 * cp.sum_squares(V) + risk), [rows @ V == F, tie])
+        parameters = {"H": rows, "costs": costs, "weight": weight, "eta": eta}
+        return Template(problem, parameters, {"V": V, "minus_x": tie.dual_variables[0]})
+
+    def finish(found: Mapping[str, Any]) -> Answer:
+        W = np.sqrt(data.C) * s / t * found["V"]
+        raw = -top * found["minus_x"] / np.where(data.weight > 0, data.weight, 1)[:, None]
+        A = np.asarray(data.blocks(data.loss.repair(raw)).T, dtype=float)
+        model = {"W": W} if data.K is None else {"B": data.expansion(W)}
+        proof = certificate(loss, y, A=A, **model, **given)
+        return Answer(next(iter(model.values())), proof.primal, A, proof)
+
+    values = {"H": H, "costs": data.costs / s, "weight": data.weight / top, "eta": s / t**2 / top}
+    return Posed(_key(data, params, H.shape[1]), build, values, finish, _unit(data))
+
+
+def pose_dual(given: dict[str, Any]) -> Posed:
+    """Instance of ``multiclass_erm.dual``: x is A (m, n)."""
+    loss, y = _required(given, "loss"), _required(given, "y")
+    data = check_data(loss, y, given)
+    H, t, s, top, params = _scales(data)
+    n, m = data.n, data.m
+    size = max(t * t / s * top, 1.0)
+
+    def build() -> Template:
+        x = cp.Variable((n, m - 1))
+        rows, costs = cp.Parameter(H.T.shape), cp.Parameter((n, m - 1))
+        weight = cp.Parameter(n, nonneg=True)
+        blocks = cp.vstack([x[i] @ -_margin_map(m, int(c)).T for i, c in enumerate(data.y)])
+        objective = cp.sum_squares(rows @ blocks) / 2 - cp.sum(cp.multiply(costs, x))
+        domains = []
+        for i in range(n):
+            conjugate, domain = data.loss.module.conjugate(x[i], **params)
+            objective += weight[i] * conjugate
+            domains += domain
+        parameters = {"H": rows, "costs": costs, "weight": weight}
+        return Template(cp.Problem(cp.Minimize(objective), domains), parameters, {"x": x})
+
+    def finish(found: Mapping[str, Any]) -> Answer:
+        A = np.asarray(data.blocks(data.loss.repair(found["x"])).T, dtype=float)
+        proof = certificate(loss, y, A=A, **given)
+        W = None if data.K is not None else data.X.T @ A.T
+        return Answer(A, proof.dual, W, proof)
+
+    # 1/2||H'wA||^2 - <wc,x> + w conjugate, divided by s, the largest weight and ``size``
+    weight = data.weight / top
+    values = {
+        "H": (H * weight[:, None]).T * (t * np.sqrt(top / s / size)),
+        "costs": weight[:, None] * data.costs / s / size,
+        "weight": weight / size,
+    }
+    return Posed(_key(data, params, H.shape[1]), build, values, finish, _unit(data))
+
+
+def _required(given: dict[str, Any], name: str) -> Any:
+    if name not in given:
+        raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
+    return given.pop(name)
+
+
+def _margin_map(m: int, y: int) -> Array:
+    """E (m, m-1) with f'E = (f_j - f_y) over j != y."""
+    E = np.delete(np.eye(m), y, axis=1)
+    E[y] = -1
+    return E
