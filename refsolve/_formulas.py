@@ -30,6 +30,13 @@ def positive(v: Array) -> Array:
     return np.maximum(v, 0)
 
 
+def lower_sum(x: Array, r: Any) -> Array:
+    """Rows whose sum exceeds r scaled down to it."""
+    s = x.sum(axis=-1, keepdims=True)
+    over = s > column(r)
+    return x * (np.where(over, column(r), 1) / np.where(over, s, 1))
+
+
 def column(r: Any) -> Any:
     """A scalar as it is, one value per row as a column."""
     return r if np.ndim(r) == 0 else np.asarray(r)[..., None]

@@ -22,7 +22,8 @@ from refsolve._multiclass import (
     margins,
     others,
 )
-from refsolve.spec import Symbol, check_vector
+from refsolve.errors import InvalidParameterError
+from refsolve.spec import LARGEST, Symbol, check_vector
 
 Real = np.longdouble
 Array = np.ndarray[Any, Any]
@@ -145,7 +146,7 @@ def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> C
 
 def _candidate(x: Any, size: int) -> Array:
     """A candidate as longdouble; longdouble candidates keep their digits."""
-    check_vector("x", x, size=size)
+    check_vector("x", x, size=size, largest=np.inf)
     return np.asarray(x, Real)
 
 
@@ -332,6 +333,9 @@ def update_data(
     """Checked K_ii, mass w C, and b = q - q_y + c over the others."""
     gram = Real(GRAM.check(k_ii))
     mass = Real(BOX.check(C)) * Real(WEIGHT.check(sample_weight))
+    if gram * mass > LARGEST:
+        fix = "rescale the examples, or lower C or the weight"
+        raise InvalidParameterError("k_ii", k_ii, f"k_ii * C * weight <= {LARGEST:g}", fix)
     return gram, mass, margins(q.astype(Real), y, check_costs(costs, y, q.size))
 
 

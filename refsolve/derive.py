@@ -29,6 +29,7 @@ from refsolve.oracle import Answer, Posed, Template
 from refsolve.spec import check_vector
 
 Array = np.ndarray[Any, Any]
+TINY = float(np.finfo(float).tiny)
 
 
 def pose(stem: str, operation: str, params: Mapping[str, Any]) -> Posed | Answer:
@@ -56,11 +57,13 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     a = check_vector("a", take(params, "a"))
     rho = certificates.RHO.check(take(params, "rho", 0.0))
     checked = module.SPEC.check(params, a.size)
-    size = float(abs(a).max()) or 1.0
-    radius = certificates.projection_size(stem, a, rho=rho, **checked) or 1.0
+    radius = certificates.projection_size(stem, a, rho=rho, **checked)
+    size = float(abs(a).max())
+    radius = radius or size or 1.0
+    size = max(size, 1e-12 * radius)
     scaled = {"a": a / size, "eta": radius / size, "eta_rho": rho * radius / size}
-    if "r" in checked:
-        scaled["r"] = checked["r"] / radius
+    if "r" in checked:  # beyond a million times the solution's size a bound is inactive
+        scaled["r"] = min(checked["r"], 1e6 * radius) / radius
     structure = _structure(checked)
 
     def build() -> Template:
@@ -79,7 +82,7 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
         return Answer(x, certificate.value, a - x - rho * x.sum(), certificate)
 
     key = (a.size, *sorted(structure.items()))
-    return Posed(key, build, scaled, finish, size * radius)
+    return Posed(key, build, scaled, finish, size * radius or TINY)
 
 
 def _power(size: float) -> float:

@@ -19,6 +19,9 @@ from refsolve.errors import InvalidParameterError
 #: Marks a symbol that has no default.
 REQUIRED: Any = type("_Required", (), {"__repr__": lambda self: "required"})()
 
+#: Largest magnitude accepted: squares and products must stay inside float64.
+LARGEST = 1e150
+
 
 @dataclass(frozen=True)
 class Symbol:
@@ -65,6 +68,8 @@ class Symbol:
             raise self._refuse(value, "pass one plain number", d)
         if self.kind == "real" and not math.isfinite(value):
             raise self._refuse(value, "pass a finite number", d)
+        if self.kind == "real" and abs(value) > LARGEST:
+            raise self._refuse(value, f"rescale to magnitudes up to {LARGEST:g}", d)
         if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
             raise self._refuse(value, f"raise {self.name}", d)
         high = d if self.high == "d" else self.high
@@ -167,9 +172,11 @@ class Spec:
         return "\n".join(lines)
 
 
-def check_vector(name: str, value: Any, *, size: int | None = None) -> np.ndarray:
+def check_vector(
+    name: str, value: Any, *, size: int | None = None, largest: float = LARGEST
+) -> np.ndarray:
     """A finite, non-empty 1-D float64 copy of ``value``, or `InvalidParameterError`."""
-    return _check_array(name, value, 1, (size,), "a finite, non-empty vector")
+    return _check_array(name, value, 1, (size,), "a finite, non-empty vector", largest)
 
 
 def check_matrix(name: str, value: Any, shape: tuple[int | None, int | None]) -> np.ndarray:
@@ -178,7 +185,12 @@ def check_matrix(name: str, value: Any, shape: tuple[int | None, int | None]) ->
 
 
 def _check_array(
-    name: str, value: Any, ndim: int, shape: tuple[int | None, ...], expected: str
+    name: str,
+    value: Any,
+    ndim: int,
+    shape: tuple[int | None, ...],
+    expected: str,
+    largest: float = LARGEST,
 ) -> np.ndarray:
     if any(size is not None for size in shape):
         sizes = ", ".join("any" if size is None else str(size) for size in shape)
@@ -202,5 +214,8 @@ def _check_array(
     if not np.isfinite(array).all():
         bad = int(np.flatnonzero(~np.isfinite(array.ravel()))[0])
         fix = f"replace or drop NaN and inf (first at flat index {bad})"
+        raise InvalidParameterError(name, value, expected, fix)
+    if abs(array).max() > largest:
+        fix = f"rescale to magnitudes up to {largest:g}"
         raise InvalidParameterError(name, value, expected, fix)
     return array

@@ -77,8 +77,7 @@ def repair(x: Array, k: int, r: Any = 1.0) -> Array:
     tails = f.descending(np.cumsum(np.sort(x, axis=-1), axis=-1))[..., :k]
     u = (tails / np.arange(k, 0, -1)).min(axis=-1, keepdims=True)
     x = np.minimum(x, u)
-    s = x.sum(axis=-1, keepdims=True)
-    return x * np.minimum(1, f.column(r) / np.where(s > 0, s, 1))
+    return f.lower_sum(x, r)
 
 
 def residual(x: Array, w: Array, k: int, r: Any = 1.0) -> Array:

@@ -65,8 +65,7 @@ def violation(x: Array, k: int, r: Any = 1.0) -> Array:
 def repair(x: Array, k: int, r: Any = 1.0) -> Array:
     """A feasible point near ``x``: clipped to the box, then the sum scaled down."""
     x = np.clip(x, 0, f.column(r) / k)
-    s = x.sum(axis=-1, keepdims=True)
-    return x * np.minimum(1, f.column(r) / np.where(s > 0, s, 1))
+    return f.lower_sum(x, r)
 
 
 def residual(x: Array, w: Array, k: int, r: Any = 1.0) -> Array:
