@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
-from verification.instances import Instance, literal
 from verification.families import valid
+from verification.instances import Instance, literal
 from verification.problems import DEFAULTS, lookup
 from verification.verdicts import Result, Verdict
 

@@ -74,7 +74,10 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
     moved = norm(x - feasible) + abs(number(imbalance))
     g = gradient(core, feasible)
     radius = _radius(core, feasible)
-    gap = number(truth.fw_gap(core.stem, core.params, feasible, g, radius))
+    try:
+        gap = number(truth.fw_gap(core.stem, core.params, feasible, g, radius))
+    except truth.UncertainError as error:
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     rho = 0.0 if core.linear else number(core.rho)
     limit = tolerance.fw_gap(allowed, d, norm(g), rho, point, number(radius))
     if moved > allowed:
