@@ -34,7 +34,8 @@ def lower_sum(x: Array, r: Any) -> Array:
     """Rows whose sum exceeds r scaled down to it."""
     s = x.sum(axis=-1, keepdims=True)
     over = s > column(r)
-    return x * (np.where(over, column(r), 1) / np.where(over, s, 1))
+    # the quotient only where it counts: int / int would turn Fractions into floats
+    return x * np.where(over, column(r) / np.where(over, s, 1), 1)
 
 
 def column(r: Any) -> Any:
