@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from refsolve import exact
-from verification.claims._rational import Vector, draw_vector
-from verification.claims._topk import ZERO, top
+from verification.claims._rational import Vector, dot, draw_vector, scale, square
+from verification.claims._topk import ONE, ZERO, hinge_alpha, top
 
 
 def is_projection(x: Vector, a: Vector, k: int, rho: Fraction, r: Fraction | None = None) -> bool:
@@ -42,6 +42,14 @@ def project_simplex(a: Vector, k: int, rho: Fraction, r: Fraction) -> Vector:
     if not is_projection(x, a, k, rho, r):
         raise ArithmeticError(f"projection of {a} on the top-{k} simplex is not optimal")
     return x
+
+
+def smooth_hinge_alpha(z: Vector, k: int, gamma: Fraction) -> Fraction:
+    """max{<z,b> - gamma/2 ||b||^2 : b in the top-k simplex}; the hinge itself for gamma = 0."""
+    if gamma == 0:
+        return hinge_alpha(z, k)
+    b = project_simplex(scale(1 / gamma, z), k, ZERO, ONE)
+    return dot(z, b) - gamma / 2 * square(b)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -184,9 +185,7 @@ def draw_dual(rng: np.random.Generator, d: int, k: int) -> Vector:
     return x
 
 
-def draw_pair(
-    rng: np.random.Generator, largest: int = 5, k: int | None = None
-) -> dict[str, object]:
+def draw_pair(rng: np.random.Generator, largest: int = 5, k: int | None = None) -> dict[str, Any]:
     """Scores a and a dual point b in R^m, a true class, and k < m."""
     m = int(rng.integers(2 if k is None else max(2, k + 1), largest + 1))
     chosen = int(rng.integers(1, m)) if k is None else k

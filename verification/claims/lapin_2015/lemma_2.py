@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from verification.claims import Claim, Trial
+from verification.claims._gap import of_differences
 from verification.claims._rational import (
     Matrix,
     Vector,
@@ -42,11 +43,6 @@ def _draw(rng: np.random.Generator) -> dict[str, Any]:
     if rng.random() < 0.4:
         y[int(rng.integers(m))] += Fraction(int(rng.choice([-1, 1])), 2)
     return {"pieces": pieces, "offsets": offsets, "j": j, "y": y}
-
-
-def of_differences(pieces: Matrix, j: int) -> Matrix:
-    """Slopes of x -> phi(x - x_j 1)."""
-    return [[v - sum(p) if i == j else v for i, v in enumerate(p)] for p in pieces]
 
 
 def formula(pieces: Matrix, offsets: Vector, y: Vector, j: int) -> Fraction | None:

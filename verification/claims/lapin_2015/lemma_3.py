@@ -95,9 +95,7 @@ def _check_cases(
     if not any(x):
         return
     sets = partition(x, k)
-    trial.exactly(
-        (not sets.middle) == constant(a, k, rho), "M = {} and its condition differ", x=x
-    )
+    trial.exactly((not sets.middle) == constant(a, k, rho), "M = {} and its condition differ", x=x)
     if not sets.middle:
         trial.exactly(
             sets.upper == leaders(a, k)
@@ -121,8 +119,9 @@ CASES_RIGHT = Claim(
         "zero if all entries are": {"zero": lambda a, k, rho: max(a) <= 0},
         "gap condition without rho": {"constant": lambda a, k, rho: _is_constant(a, k, ZERO)},
         "strict gap condition": {
-            "constant": lambda a, k, rho: k == len(a)
-            or top_value(a, k, rho) < kth(a, k) - kth(a, k + 1)
+            "constant": lambda a, k, rho: (
+                k == len(a) or top_value(a, k, rho) < kth(a, k) - kth(a, k + 1)
+            )
         },
         "value with rho k": {"value": lambda a, k, rho: top(a, k) / (k + rho * k)},
     },
@@ -133,15 +132,21 @@ CASES_RIGHT = Claim(
 # ---------------------------------------------------------------------------------------- case 3
 
 
-def system(a: Vector, sets: Partition, k: int, rho: Fraction) -> tuple[Fraction, Fraction]:
-    """(t, u) from the linear system (6), t = t' + rho u k."""
-    u_size, m_size = len(sets.upper), len(sets.middle)
-    u_sum = sum((a[i] for i in sets.upper), ZERO)
-    m_sum = sum((a[i] for i in sets.middle), ZERO)
+def solve_system(
+    sizes: tuple[int, int], sums: tuple[Fraction, Fraction], k: int, rho: Fraction
+) -> tuple[Fraction, Fraction]:
+    """(t, u) from (6), t = t' + rho u k, by the sizes of U and M and the sums of a over them."""
+    (u_size, m_size), (u_sum, m_sum) = sizes, sums
     big_d = (k - u_size) ** 2 + (u_size + rho * k**2) * m_size
     u = (m_size * u_sum + (k - u_size) * m_sum) / big_d
     t = (u_size * (1 + rho * k) * m_sum - (k - u_size + rho * k * m_size) * u_sum) / big_d
     return t + rho * u * k, u
+
+
+def system(a: Vector, sets: Partition, k: int, rho: Fraction) -> tuple[Fraction, Fraction]:
+    """(t, u) of a partition."""
+    sums = sum((a[i] for i in sets.upper), ZERO), sum((a[i] for i in sets.middle), ZERO)
+    return solve_system((len(sets.upper), len(sets.middle)), sums, k, rho)
 
 
 def thresholds_fit(a: Vector, sets: Partition, t: Fraction, u: Fraction) -> bool:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from verification.claims import Claim, Trial
 from verification.claims._cone import draw_target, project_cone
 from verification.claims._rational import Vector
-from verification.claims._topk import ZERO, top
+from verification.claims._topk import top
 
 Condition = Callable[[Vector, int], bool]
 

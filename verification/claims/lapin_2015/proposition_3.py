@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from verification.claims import Claim, Trial
+from verification.claims._gap import Pieces
 from verification.claims._rational import Matrix, Vector, dot, draw_vector, put, vector, without
 from verification.claims._topk import (
     ONE,
@@ -23,8 +24,6 @@ from verification.claims._topk import (
     pieces_beta,
     top,
 )
-
-Pieces = Callable[[int, int, int], Matrix]
 
 
 def all_classes(m: int, k: int, y: int) -> Matrix:

@@ -21,13 +21,13 @@ from verification.claims._erm import (
     scores,
     weights,
 )
+from verification.claims._gap import of_differences
 from verification.claims._rational import (
     Matrix,
     Vector,
     add,
     dot,
     draw_vector,
-    put,
     scale,
     vector,
 )
@@ -38,7 +38,6 @@ from verification.claims._topk import (
     margins,
     pieces_alpha,
 )
-from verification.claims.lapin_2015.lemma_2 import of_differences
 from verification.claims.lapin_2015.proposition_3 import other_classes
 
 
@@ -160,9 +159,7 @@ def _check_outside(trial: Trial, *, a: Vector, y: int, k: int, outside: int) -> 
     offsets = [dot(slope, costs(m, y)) for slope in slopes]
     conjugated = conjugate(of_differences(slopes, y), offsets, scale(-1, a))
     trial.exactly(conjugated is None, "the conjugate is finite although <1,a> is not 0")
-    at_zero = primal(
-        Problem([vector(0)], (y,), m, k, Fraction(1)), [vector(0)] * m, hinge_alpha
-    )
+    at_zero = primal(Problem([vector(0)], (y,), m, k, Fraction(1)), [vector(0)] * m, hinge_alpha)
     trial.exactly(
         outside < 0,
         "D(A) = -Phi*(-a) = -infinity, and a dual value of +infinity exceeds every P(W)",

@@ -1,0 +1,63 @@
+"""Solutions by the CVXPY oracle, turned into rational points of the domain before they are judged."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import refsolve
+from refsolve import exact
+from verification.claims._erm import Problem, column
+from verification.claims._rational import Matrix, Vector, without
+
+
+def rational(values: Any) -> Vector:
+    """The doubles as the rational numbers that they are."""
+    return [Fraction(float(v)) for v in np.ravel(values)]
+
+
+def features(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """(X, y) in floating point; the problems drawn here lose nothing by it."""
+    return np.array(problem.examples, dtype=float), np.array(problem.labels)
+
+
+def feasible(x: Any, k: int, radius: Fraction) -> Vector:
+    """The nearest point of the top-k simplex."""
+    return list(exact.project("topk_simplex_alpha", rational(x), k=k, r=radius).x)
+
+
+def _smoothing(gamma: Fraction) -> dict[str, Any]:
+    return {"gamma": float(gamma)} if gamma else {}
+
+
+def _data(problem: Problem, loss: str, gamma: Fraction) -> dict[str, Any]:
+    x, y = features(problem)
+    given = {"loss": loss, "X": x, "y": y, "lam": float(problem.lam), "k": problem.k}
+    return {**given, "n_classes": problem.m, **_smoothing(gamma)}
+
+
+def primal_solution(problem: Problem, loss: str, gamma: Fraction) -> Matrix:
+    """W that minimises P up to the solver's accuracy, one vector per class."""
+    found = refsolve.solve("multiclass_erm.primal", **_data(problem, loss, gamma)).x
+    return [rational(row) for row in np.asarray(found).T]
+
+
+def dual_solution(problem: Problem, loss: str, gamma: Fraction) -> Matrix:
+    """Columns that maximise D up to the solver's accuracy, moved into the domain."""
+    found = np.asarray(refsolve.solve("multiclass_erm.dual", **_data(problem, loss, gamma)).x)
+    return [
+        column(feasible(without(list(-a), y), problem.k, problem.radius), y)
+        for a, y in zip(found.T, problem.labels, strict=True)
+    ]
+
+
+def update_solution(problem: Problem, q: Vector, y: int, k_ii: Fraction, gamma: Fraction) -> Vector:
+    """Block that maximises D over one column, by CVXPY, moved into the domain."""
+    loss = "smooth_topk_hinge_alpha" if gamma else "topk_hinge_alpha"
+    scores = np.array([float(v) for v in q])
+    given: dict[str, Any] = {"q": scores, "y": y, "k_ii": float(k_ii), "C": float(problem.radius)}
+    given |= {"k": problem.k, **_smoothing(gamma)}
+    found = np.asarray(refsolve.solve(f"{loss}.sdca_update", **given).x)
+    return feasible(without(list(-found), y), problem.k, problem.radius)

@@ -1,0 +1,162 @@
+"""The update of one dual column, against the printed projection; shared by both papers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verification.claims._cone import project_simplex
+from verification.claims._erm import (
+    Problem,
+    column,
+    draw_block,
+    draw_problem,
+    dual,
+    scores,
+    weights,
+)
+from verification.claims._ledger import Trial
+from verification.claims._oracle import update_solution
+from verification.claims._rational import Matrix, Vector, add, draw_vector, scale, square, without
+from verification.claims._topk import ZERO, alpha_halfspaces, inside
+
+#: (q, y, <x_i,x_i>, gamma n lam) -> b
+Target = Callable[[Vector, int, Fraction, Fraction], Vector]
+#: (<x_i,x_i>, gamma n lam) -> rho
+Bias = Callable[[Fraction, Fraction], Fraction]
+Radius = Callable[[Problem], Fraction]
+
+
+def smooth_conjugate(gamma: Fraction) -> Callable[[Vector, int], Fraction | None]:
+    """gamma/2 ||v||^2 - <1,v> on the top-k simplex of the others, None (+infinity) outside."""
+
+    def value(v: Vector, k: int) -> Fraction | None:
+        if not inside(v, alpha_halfspaces(len(v), k)):
+            return None
+        return gamma / 2 * square(v) - sum(v, ZERO)
+
+    return value
+
+
+def draw_update(rng: np.random.Generator, zero_examples: bool = False) -> dict[str, Any]:
+    """A problem with a dual point, an example i, and two candidate blocks for it."""
+    problem = draw_problem(rng)
+    i = int(rng.integers(problem.n))
+    if square(problem.examples[i]) == 0 and not zero_examples:
+        examples = list(problem.examples)
+        examples[i] = [v + 1 for v in examples[i]]
+        problem = replace(problem, examples=examples)
+    d = problem.m - 1
+
+    def point() -> Vector:
+        return draw_block(rng, d, problem.k, problem.radius)
+
+    stray = point() if rng.random() < 0.5 else draw_vector(rng, d, spread=1)
+    return {
+        "problem": problem,
+        "columns": [column(point(), y) for y in problem.labels],
+        "i": i,
+        "x": point(),
+        "other": stray,
+    }
+
+
+def partial_scores(problem: Problem, columns: Matrix, i: int) -> tuple[Vector, Fraction]:
+    """Q = W'x_i - <x_i,x_i> a_i and <x_i,x_i>."""
+    x, k_ii = problem.examples[i], square(problem.examples[i])
+    return add(scores(weights(problem, columns), x), scale(-k_ii, columns[i])), k_ii
+
+
+def with_block(columns: Matrix, i: int, x: Vector, y: int) -> Matrix:
+    """The dual point with the block x in column i."""
+    return [column(x, y) if j == i else a for j, a in enumerate(columns)]
+
+
+def differences(q: Vector, y: int) -> Vector:
+    """Q without y + (1 - q_y) 1."""
+    return [v + 1 - q[y] for v in without(q, y)]
+
+
+def _objective(x: Vector, b: Vector, rho: Fraction) -> Fraction:
+    return square(add(x, scale(-1, b))) + rho * sum(x, ZERO) ** 2
+
+
+def check_identity(
+    trial: Trial,
+    *,
+    problem: Problem,
+    columns: Matrix,
+    i: int,
+    x: Vector,
+    other: Vector,
+    gamma: Fraction,
+    target: Target,
+    bias: Bias,
+    radius: Radius,
+) -> None:
+    """Whether D and the printed objective differ by a negative factor and a constant.
+
+    On the printed set: D(x) - D(x') = -lam (<x_i,x_i> + gamma n lam)/2 (objective difference);
+    outside of it: D = -infinity. The exact projection must then beat every candidate.
+    """
+    y, smoothing = problem.labels[i], gamma * problem.n * problem.lam
+    q, k_ii = partial_scores(problem, columns, i)
+    b, rho, r = target(q, y, k_ii, smoothing), bias(k_ii, smoothing), radius(problem)
+    conjugate = smooth_conjugate(gamma)
+
+    def value(candidate: Vector) -> Fraction | None:
+        return dual(problem, with_block(columns, i, candidate, y), conjugate)
+
+    at_x, at_other = value(x), value(other)
+    trial.exactly(
+        (at_other is not None) == inside(other, alpha_halfspaces(problem.m - 1, problem.k, r)),
+        "D is finite on another set",
+    )
+    if at_x is not None and at_other is not None:
+        difference = _objective(x, b, rho) - _objective(other, b, rho)
+        trial.exactly(
+            at_x - at_other == -problem.lam * (k_ii + smoothing) / 2 * difference,
+            "D and the projection's objective do not differ by a factor and a constant",
+            dual_difference=at_x - at_other,
+            objective_difference=difference,
+        )
+    best = project_simplex(b, problem.k, rho, r)
+    at_best = value(best)
+    trial.exactly(
+        at_best is not None and all(at_best >= v for v in (at_x, at_other) if v is not None),
+        "another block has a larger dual value than the projection",
+        best=best,
+    )
+
+
+def check_numerically(
+    trial: Trial,
+    *,
+    problem: Problem,
+    columns: Matrix,
+    i: int,
+    gamma: Fraction,
+    target: Target,
+    bias: Bias,
+    radius: Radius,
+    **_: Any,
+) -> None:
+    """Whether the printed projection has the dual value that CVXPY finds for the block."""
+    y, smoothing = problem.labels[i], gamma * problem.n * problem.lam
+    q, k_ii = partial_scores(problem, columns, i)
+    b, rho, r = target(q, y, k_ii, smoothing), bias(k_ii, smoothing), radius(problem)
+    printed = project_simplex(b, problem.k, rho, r)
+    found = update_solution(problem, q, y, k_ii, gamma)
+    conjugate = smooth_conjugate(gamma)
+    at_printed = dual(problem, with_block(columns, i, printed, y), conjugate)
+    at_found = dual(problem, with_block(columns, i, found, y), conjugate)
+    if at_printed is None or at_found is None:
+        trial.exactly(False, "the block lies outside of the domain", block=printed)
+        return
+    trial.exactly(at_printed >= at_found, "CVXPY finds a larger dual value", found=found)
+    # D is of order 1; the oracle's own certificate is 1e-8 of that.
+    trial.within(float(at_printed - at_found), 1e-8, "CVXPY finds a much smaller dual value")

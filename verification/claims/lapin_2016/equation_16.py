@@ -1,0 +1,65 @@
+"""Equation (16): primal and dual of the smooth top-k hinge, as printed and over the others."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from verification.claims import Claim
+from verification.claims._cone import smooth_hinge_alpha
+from verification.claims._erm import Problem, column
+from verification.claims._gap import check_bounds, check_meeting, draw_training
+from verification.claims._rational import vector
+from verification.claims._topk import ONE, ZERO, hinge_alpha, pieces_alpha
+
+GAMMA = Fraction(1, 2)
+
+PRINTED = Claim(
+    number="Equation (16) with (10) as printed",
+    section="3",
+    statement="P and D are dual for the smooth top-k hinge with a + c in R^m, k >= 2",
+    method="rational bounds over all W and all A, from multipliers and from one W",
+    expected="refuted",
+    check=check_bounds,
+    says={"pieces": lambda m, k, y: pieces_alpha(m, k)},
+    witnesses=(
+        {
+            "problem": Problem([vector(1), vector(1)], (0, 1), 3, 2, Fraction(1, 10)),
+            "gamma": ONE,
+            "multipliers": [vector("14/34", "1/2", "3/34"), vector("1/2", "14/34", "3/34")],
+            "w": [vector("10/17"), vector("10/17"), vector("-20/17")],
+            "columns": [
+                column(vector("10/17", "10/17"), 0),
+                column(vector("10/17", "10/17"), 1),
+            ],
+        },
+    ),
+    note="The same cause as in Proposition 3 of the 2015 paper: D belongs to the loss of the "
+    "others, and its conjugate at a vector without entry y is not the conjugate on R^m.",
+)
+
+OTHERS = Claim(
+    number="Equation (16), sum over the others",
+    section="3",
+    statement="min P = max D for the smooth top-k hinge of the m - 1 other classes and "
+    "P = mean loss + lam/2 ||W||^2",
+    method="both problems solved with CVXPY, their values at feasible points in rational "
+    "arithmetic; the certificate is P(W) - D(A)",
+    expected="repaired",
+    draw=draw_training,
+    check=check_meeting,
+    says={
+        "stem": "smooth_topk_hinge_alpha",
+        "loss": lambda z, k: smooth_hinge_alpha(z, k, GAMMA),
+        "lam_factor": 1,
+        "dual_stem": "smooth_topk_hinge_alpha",
+        "gamma": GAMMA,
+    },
+    wrong={
+        "the problem of section 2, with lam ||W||^2": {"lam_factor": 2},
+        "hinge without smoothing": {"loss": hinge_alpha},
+        "true class in the sum": {"loss": lambda z, k: smooth_hinge_alpha([*z, ZERO], k, GAMMA)},
+    },
+    instances=20,
+    note="Section 2 writes the regulariser as lam ||W||^2, (16) as lam/2 ||W||^2; D belongs to "
+    "the latter.",
+)
