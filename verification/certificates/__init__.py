@@ -8,11 +8,22 @@ model. Tolerances are rounding-error bounds for the precision of the input.
 from __future__ import annotations
 
 from verification.certificates import core, loss, points, truth
+from verification.certificates.erm import ModelCertificate, erm
 from verification.certificates.truth import expected
 from verification.instances import Instance
 from verification.verdicts import Candidate, Judgement
 
-__all__ = ["certify", "core", "expected", "judge", "loss", "points", "truth"]
+__all__ = [
+    "ModelCertificate",
+    "certify",
+    "core",
+    "erm",
+    "expected",
+    "judge",
+    "loss",
+    "points",
+    "truth",
+]
 
 
 def judge(instance: Instance, candidate: Candidate) -> Judgement:
