@@ -64,6 +64,12 @@ class Certificate:
         return self.gap / self.scale if self.scale > 0 else (0.0 if self.gap == 0 else np.inf)
 
 
+def _up(bound: Any) -> float:
+    """A bound rounded to float64 without getting smaller."""
+    value = float(bound)
+    return value * (1 + 2.0**-50) if np.isfinite(value) else value
+
+
 def _norm(v: Array) -> Any:
     """Euclidean norm without underflow of the squares."""
     top = abs(v).max(initial=0)
@@ -141,7 +147,7 @@ def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> C
     )
     value = (((repaired - a) ** 2).sum() + rho * s**2) / 2
     scale = float(abs(a).max()) * projection_size(stem, a, rho=float(rho), **checked)
-    return Certificate(float(gap), abs(float(violation)), float(distance), float(value), scale)
+    return Certificate(_up(gap), abs(float(violation)), _up(distance), float(value), scale)
 
 
 def _candidate(x: Any, size: int) -> Array:
@@ -218,9 +224,7 @@ def gradient(
         distance = min(through(x), through(loss.maximiser(z)))
     violation = max(abs(given.sum()), weight * loss.violation(raw))
     scale = float(weight * abs(z).max())
-    return Certificate(
-        float(gap), float(violation), float(distance), float(weight * (z @ x)), scale
-    )
+    return Certificate(float(gap), float(violation), _up(distance), float(weight * (z @ x)), scale)
 
 
 def conjugate(stem: str, value: Any, x: Any, *, costs: Any = None, **params: Any) -> Certificate:
@@ -261,7 +265,7 @@ def prox(
         through = _norm(u - better) + np.sqrt(2 * t * gap_at(better, proposal))
         distance = min(np.sqrt(2 * t * gap), through)
     value = loss.value_bounds(u + c)[1] + ((u - v) ** 2).sum() / (2 * t)
-    return Certificate(float(gap), 0.0, float(distance), float(value), float(abs(v + c).max()))
+    return Certificate(_up(gap), 0.0, _up(distance), float(value), float(abs(v + c).max()))
 
 
 def sdca_update(
@@ -319,9 +323,9 @@ def sdca_update(
     value = (beta * (x @ x + s * s) + loss.gamma * (x @ x)) / 2 - b @ x
     violation = max(abs(given.sum()), mass * loss.violation(-raw / mass))
     return Certificate(
-        float(mass * gap),
+        _up(mass * gap),
         float(violation),
-        float(distance) if np.isfinite(distance) else np.nan,
+        _up(distance) if np.isfinite(distance) else np.nan,
         float(mass * value),
         float(mass * abs(b).max()),
     )

@@ -1,0 +1,78 @@
+"""Exact rational projections against every face of the polytope and against the KKT conditions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from _draw import SETS, rational_point, set_params
+
+from refsolve import exact
+from refsolve.errors import InvalidParameterError, UnknownProblemError
+from refsolve.exact import faces
+
+
+def test_every_set_has_an_exact_projection():
+    assert set(exact.stems()) == set(SETS)
+
+
+@pytest.mark.parametrize("stem", SETS)
+def test_agrees_with_the_enumeration_of_faces(stem):
+    rng = np.random.default_rng(11)
+    for trial in range(40):
+        d = int(rng.integers(1, 4 if trial % 6 else 5))
+        a = rational_point(rng, d)
+        rho = Fraction(int(rng.integers(0, 4)), int(rng.integers(1, 4)))
+        params = set_params(stem, int(rng.integers(1, d + 2)), Fraction(int(rng.integers(0, 7)), 2))
+        clever = exact.project(stem, a, rho=rho, **params)
+        assert list(clever.x) == faces.project(stem, a, rho=rho, **params)
+        assert clever.gap == 0
+
+
+@pytest.mark.parametrize("stem", SETS)
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_certificate_is_exactly_zero_at_moderate_size(stem, scale):
+    rng = np.random.default_rng(12)
+    for d, k in ((30, 1), (30, 7), (30, 30), (200, 5)):
+        for a in (rng.normal(size=d) * scale, rng.integers(-2, 3, size=d) * scale):
+            params = set_params(stem, k, 1.0)
+            for rho in (0.0, 0.5, 1e3):
+                assert exact.project(stem, a, rho=rho, **params).gap == 0
+
+
+@pytest.mark.parametrize("rho", [0, 10])
+def test_zero_if_and_only_if_the_top_sum_is_not_positive(rho):
+    # Lemma 4 of Lapin et al. 2015 claims necessity for rho = 0 only (erratum E5)
+    x = exact.project("topk_cone", [Fraction(1), Fraction(-9, 10)], k=2, rho=rho).x
+    assert min(x) > 0
+    assert exact.project("topk_cone", [Fraction(1), Fraction(-1)], k=2, rho=rho).x == (0, 0)
+
+
+def test_values_of_the_errata():
+    # E5: x = .00238 (1, 1);  and the tied case that a strict search loses
+    x = exact.project("topk_cone", [1, -0.9], k=2, rho=10).array()
+    np.testing.assert_allclose(x, 0.1 / 42, rtol=1e-12)
+    a = [Fraction(v, 10) for v in (8, 21, 19, 4, -15, -2)]
+    x = exact.project("topk_cone", a, k=4).x
+    assert x == tuple(Fraction(v, 10) for v in (14, 14, 14, 10, 0, 4))
+
+
+def test_floats_are_taken_as_the_numbers_they_are():
+    a = [0.1, 0.2, 0.3]
+    x = exact.project("simplex", a).x
+    assert sum(x) == 1
+    assert x[1] - x[0] == Fraction(0.2) - Fraction(0.1)
+
+
+def test_bad_input():
+    with pytest.raises(UnknownProblemError, match="topk_cone"):
+        exact.project("topk_con", [1.0], k=1)
+    with pytest.raises(InvalidParameterError, match="k = 0"):
+        exact.project("topk_cone", [1.0], k=0)
+    with pytest.raises(InvalidParameterError, match="rho"):
+        exact.project("simplex", [1.0], rho=Fraction(-1, 2))
+    with pytest.raises(InvalidParameterError, match="r = "):
+        exact.project("simplex", [Fraction(1)], r=Fraction(-1, 2))
+    with pytest.raises(InvalidParameterError, match="at most 5"):
+        faces.project("simplex", [Fraction(1)] * 6, r=Fraction(1))

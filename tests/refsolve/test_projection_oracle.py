@@ -1,0 +1,109 @@
+"""The oracle's projections: against exact arithmetic, across solvers, scales and structures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from _draw import SETS, set_params
+
+import refsolve
+from refsolve import exact, oracle
+from refsolve.errors import OracleUncertainError, Status
+
+
+@pytest.mark.parametrize("stem", SETS)
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_certified_distance_covers_the_exact_solution(stem, scale):
+    rng = np.random.default_rng(21)
+    for d, k in ((1, 1), (4, 2), (4, 4), (25, 3)):
+        for a in (rng.normal(size=d) * scale, rng.integers(-1, 3, size=d) * scale, np.zeros(d)):
+            for r, rho in ((1.0, 0.0), (scale, 0.7), (0.0, 5.0)):
+                params = set_params(stem, k, r)
+                result = refsolve.solve(f"{stem}.projection", a=a, rho=rho, **params)
+                truth = exact.project(stem, a, rho=rho, **params).array()
+                rounding = 4e-16 * (np.linalg.norm(truth) + np.linalg.norm(result.x))
+                assert result.status is Status.CERTIFIED
+                assert np.linalg.norm(result.x - truth) <= result.certificate.distance + rounding
+                size = max(1.0, abs(a).max()) if stem == "topk_cone" else max(1.0, r)
+                np.testing.assert_allclose(result.x, truth, atol=1e-5 * size)
+
+
+@pytest.mark.parametrize("solver", list(oracle.SOLVERS))
+@pytest.mark.parametrize("stem", SETS)
+def test_each_solver_reaches_the_same_solution(stem, solver):
+    rng = np.random.default_rng(22)
+    a = rng.normal(size=8)
+    params = set_params(stem, 3, 1.0)
+    result = refsolve.solve(f"{stem}.projection", solver=solver.lower(), a=a, rho=0.5, **params)
+    truth = exact.project(stem, a, rho=0.5, **params).array()
+    assert result.solver == solver
+    assert result.status is Status.CERTIFIED
+    np.testing.assert_allclose(result.x, truth, atol=1e-6)
+
+
+def test_the_dual_point_is_in_the_normal_cone():
+    a = np.array([0.9, 0.4, -0.2, 0.7])
+    result = refsolve.solve("topk_simplex_alpha.projection", a=a, k=2, r=1.0, rho=0.5)
+    alpha = refsolve.sets.topk_simplex_alpha
+    assert alpha.support(result.dual, 2, 1.0) == pytest.approx(result.dual @ result.x, abs=1e-8)
+
+
+def test_one_compiled_problem_serves_all_values_of_a_structure():
+    rng = np.random.default_rng(23)
+    oracle._cache.clear()
+    for _ in range(3):
+        for r, rho in ((1.0, 0.0), (2.0, 3.0)):
+            refsolve.solve(
+                "topk_simplex_beta.projection",
+                solver="CLARABEL",
+                a=rng.normal(size=6),
+                k=2,
+                r=r,
+                rho=rho,
+            )
+    assert len(oracle._cache) == 1
+    refsolve.solve("topk_simplex_beta.projection", solver="CLARABEL", a=np.ones(6), k=3)
+    assert len(oracle._cache) == 2
+
+
+def test_the_cache_is_bounded(monkeypatch):
+    monkeypatch.setattr(oracle, "CACHE_SIZE", 2)
+    for d in (2, 3, 4, 5):
+        refsolve.solve("simplex.projection", a=np.ones(d))
+    assert len(oracle._cache) <= 2
+
+
+def test_a_solver_that_gives_up_makes_the_answer_uncertain(monkeypatch):
+    monkeypatch.setattr(oracle, "SOLVERS", {"SCS": {"max_iters": 1}})
+    oracle._cache.clear()
+    a = np.random.default_rng(24).normal(size=30)
+    result = refsolve.solve("topk_simplex_alpha.projection", a=a, k=3, rho=1.0)
+    assert result.status is Status.UNCERTAIN
+    assert "refsolve.exact" in result.remedy
+    with pytest.raises(OracleUncertainError, match="Remedy"):
+        result.raise_if_uncertain()
+
+
+def test_no_answer_at_all_is_an_error(monkeypatch):
+    monkeypatch.setattr(oracle, "_ask", lambda *args: None)
+    with pytest.raises(OracleUncertainError, match="no solver returned a point"):
+        refsolve.solve("simplex.projection", a=[1.0, 2.0])
+
+
+def test_nothing_is_printed_and_inputs_stay(capfd):
+    a = np.array([0.2, 0.1, 0.0])
+    copy = a.copy()
+    for solver in oracle.SOLVERS:
+        refsolve.solve("topk_simplex_alpha.projection", solver=solver, a=a, k=1, r=5.0)
+    assert (a == copy).all()
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("magnitude", [1e-310, 1e-100, 1e100, 1e150])
+@pytest.mark.parametrize("stem", SETS)
+def test_extreme_magnitudes(stem, magnitude):
+    params = set_params(stem, 2, 1.0)
+    a = np.array([1.0, 0.5, -1.0]) * magnitude
+    result = refsolve.solve(f"{stem}.projection", a=a, rho=0.1, **params)
+    assert np.isfinite(result.x).all()
+    assert result.status is Status.CERTIFIED
