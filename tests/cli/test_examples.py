@@ -117,7 +117,9 @@ def test_svm_stays_sparse(tmp_path: Path) -> None:
     assert y.tolist() == [3, 7]
 
 
-@pytest.mark.parametrize(("text", "words"), [("a b c\n", "not in svmlight format"), ("", "no examples|svmlight format")])
+@pytest.mark.parametrize(
+    ("text", "words"), [("a b c\n", "not in svmlight format"), ("", "no examples|svmlight format")]
+)
 def test_svm_complaints(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(DataFileError, match=words):
         read_examples(write(tmp_path / "a.svm", text))

@@ -31,7 +31,13 @@ from verification.verdicts import Report, Result, Verdict
 DOCUMENT = Document(
     "A <title> & more",
     (
-        table("Facts", ("name", "value"), [("a<b", Cell("1.5", "bad")), ("c", "[bold]2[/bold]")], ["value"], "a note"),
+        table(
+            "Facts",
+            ("name", "value"),
+            [("a<b", Cell("1.5", "bad")), ("c", "[bold]2[/bold]")],
+            ["value"],
+            "a note",
+        ),
         Paragraph("x < y & z", "warn"),
         Code("paste", "print('<hello>')"),
     ),
@@ -74,33 +80,68 @@ def test_html_is_well_formed_escaped_and_alone() -> None:
     assert page.open == []
     assert {"title", "h1", "table", "pre"} <= page.seen
     assert not {"script", "hello", "b"} & page.seen
-    for text in ("A <title> & more", "a<b", "1.5", "x < y & z", "print('<hello>')", "a note", "FAILED"):
+    for text in (
+        "A <title> & more",
+        "a<b",
+        "1.5",
+        "x < y & z",
+        "print('<hello>')",
+        "a note",
+        "FAILED",
+    ):
         assert text in page.text
 
 
 def test_terminal_shows_every_cell_and_takes_brackets_literally() -> None:
     shown = terminal(DOCUMENT)
-    for text in ("A <title> & more", "a<b", "1.5", "[bold]2[/bold]", "print('<hello>')", "a note", "FAILED"):
+    for text in (
+        "A <title> & more",
+        "a<b",
+        "1.5",
+        "[bold]2[/bold]",
+        "print('<hello>')",
+        "a note",
+        "FAILED",
+    ):
         assert text in shown
 
 
 def test_numbers_are_not_cut_in_a_narrow_terminal() -> None:
-    document = Document("t", (table("", ("words", "figure"), [("long " * 30, "1.2345e-10")], ["figure"]),))
+    document = Document(
+        "t", (table("", ("words", "figure"), [("long " * 30, "1.2345e-10")], ["figure"]),)
+    )
     assert "1.2345e-10" in terminal(document, width=40)
 
 
 def test_json_is_strict() -> None:
     data = json.loads(render_json(DOCUMENT), parse_constant=pytest.fail)
-    assert data == {"title": "A <title> & more", "ok": False, "worst": "inf", "many": [0, 1, 2], "one": 0.5}
+    assert data == {
+        "title": "A <title> & more",
+        "ok": False,
+        "worst": "inf",
+        "many": [0, 1, 2],
+        "one": 0.5,
+    }
 
 
 def test_plain_reaches_nested_values() -> None:
-    assert plain({"a": [(np.int64(1), float("nan"))], 2: {Path("x")}}) == {"a": [[1, "nan"]], "2": ["x"]}
+    assert plain({"a": [(np.int64(1), float("nan"))], 2: {Path("x")}}) == {
+        "a": [[1, "nan"]],
+        "2": ["x"],
+    }
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "-"), (0.0, "0"), (float("inf"), "inf"), (1.5e-7, "1.5e-07"), (0.25, "0.25"), (12345.6, "1.2e+04"), (123.4, "123")],
+    [
+        (None, "-"),
+        (0.0, "0"),
+        (float("inf"), "inf"),
+        (1.5e-7, "1.5e-07"),
+        (0.25, "0.25"),
+        (12345.6, "1.2e+04"),
+        (123.4, "123"),
+    ],
 )
 def test_number(value: float | None, text: str) -> None:
     assert number(value) == text
@@ -120,10 +161,13 @@ def test_write_makes_the_folder(tmp_path: Path) -> None:
 def report(*verdicts: Verdict) -> Report:
     instance = Instance.of("simplex.projection", "made up", a=np.array([1.0, 2.0]))
     results = tuple(
-        Result("certified_gap", instance.family, instance, v, gap=1e-16, message=f"message of {v}") for v in verdicts
+        Result("certified_gap", instance.family, instance, v, gap=1e-16, message=f"message of {v}")
+        for v in verdicts
     )
     code = "project([1.0, 2.0])" if any(v.is_bad for v in verdicts) else None
-    return Report("simplex.projection", "quick", 0, results, candidate="mine:project", counterexample=code)
+    return Report(
+        "simplex.projection", "quick", 0, results, candidate="mine:project", counterexample=code
+    )
 
 
 @pytest.mark.parametrize(
