@@ -1,0 +1,195 @@
+"""The command line: what a user types, sees, and gets as exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from verification import stems
+from verification.cli import app, command_names, is_ours
+from verification.verdicts import Verdict
+
+GROUPS = {"reproduce": ("letter",), "bench": ("topk",)}
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, [str(w) for w in words])
+
+
+def data(result: Result) -> dict:
+    return json.loads(result.stdout, parse_constant=pytest.fail)
+
+
+def leaves() -> list[tuple[str, ...]]:
+    return [
+        (name, *rest)
+        for name in command_names()
+        for rest in ([(s,) for s in GROUPS.get(name, ())] or [()])
+    ]
+
+
+@pytest.mark.parametrize("command", leaves(), ids=" ".join)
+def test_every_command_explains_itself_and_speaks_json(command: tuple[str, ...]) -> None:
+    result = run(*command, "--help")
+    assert result.exit_code == 0
+    assert "--json" in result.stdout
+
+
+def test_help_names_every_command() -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    assert [name for name in command_names() if name not in result.stdout] == []
+
+
+def test_help_is_quick_because_commands_import_late() -> None:
+    code = (
+        "import sys; from verification.cli import app\n"
+        "try: app(['--help'])\nexcept SystemExit as end: assert not end.code\n"
+        "print([n for n in ('cvxpy', 'numba', 'sklearn', 'scipy') if n in sys.modules], file=sys.stderr)"
+    )
+    root = Path(__file__).resolve().parents[2]
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert result.stderr.strip() == "[]"
+
+
+def test_an_unknown_command_is_a_usage_error() -> None:
+    assert run("nonsense").exit_code == 2
+
+
+def test_list_has_every_stem() -> None:
+    found = {s["name"] for s in data(run("list", "--json"))["stems"]}
+    assert found == {s.name for s in stems.discover()}
+    shown = run("list").stdout
+    assert [name for name in found if name not in shown] == []
+
+
+@pytest.mark.parametrize("stem", [s.name for s in stems.discover()])
+def test_show_tells_the_declaration(stem: str) -> None:
+    from refsolve import catalogue
+
+    spec = catalogue.load(stem).SPEC
+    shown = data(run("show", stem, "--json"))
+    assert shown["formulas"] == dict(spec.formulas)
+    assert [s["name"] for s in shown["symbols"]] == list(spec.names)
+    assert shown["source"] == spec.source
+    assert spec.title in run("show", stem).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("show", "topk_simplx_alpha"), "did you mean"),
+        (("verify",), "either --problem NAME"),
+        (("verify", "--all", "--problem", "simplex.projection"), "either --problem NAME"),
+        (("verify", "--all", "--solver", "a:b"), "go with --problem"),
+        (("verify", "--problem", "simplex.nothing"), "simplex.projection"),
+        (
+            ("verify", "--problem", "simplex.projection", "--solver", "no_such_module:f"),
+            "no_such_module",
+        ),
+        (
+            ("verify", "--problem", "simplex.projection", "--solver", "math:pi"),
+            "expected a function",
+        ),
+        (("verify", "--problem", "simplex.projection", "--profile", "slow"), "quick, thorough"),
+        (("verify", "--problem", "simplex.projection", "--check", "luck"), "certified_gap"),
+        (("claims", "--paper", "nobody_1900"), "lapin_2015"),
+        (("reproduce", "letter", "--lowest", "2", "--highest", "1"), "lowest <= highest"),
+        (("bench", "topk", "--dataset", "iris"), "mixture-400"),
+        (("train", "missing.csv"), "no such file"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_wrong_request_gets_one_paragraph_and_exit_code_2(
+    words: tuple[str, ...], expected: str
+) -> None:
+    result = run(*words)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    text = " ".join(result.stderr.split())
+    assert text.startswith("Error: ")
+    assert expected in text
+    assert "Traceback" not in text
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(stems, "discover", broken)
+    result = run("list")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, ZeroDivisionError)
+    assert not is_ours(result.exception)
+
+
+def test_verify_one_problem() -> None:
+    result = run("verify", "--problem", "simplex.projection", "--check", "purity", "--json")
+    assert result.exit_code == 0
+    assert data(result)["ok"] is True
+    assert data(result)["counts"]["pass"] > 0
+
+
+WRONG = "import numpy as np\n\ndef project(a, r):\n    return np.maximum(a, 0.0) * r\n"
+
+
+def test_verify_somebody_s_wrong_solver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found in the current folder, fails, and leaves a page, data and a replay file."""
+    (tmp_path / "somebodys_solver.py").write_text(WRONG, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    result = run(
+        "verify", "--problem", "simplex.projection", "--solver", "somebodys_solver:project",
+        "--check", "certified_gap", "--report", "out",
+    )  # fmt: skip
+    assert result.exit_code == 1
+    assert "Smallest counterexample found" in result.stdout
+    assert "FAILED" in result.stdout
+    report = json.loads(Path("out/report.json").read_text(encoding="utf-8"))
+    assert report["ok"] is False
+    assert report["counts"]["fail"] > 0
+    assert "<table>" in Path("out/report.html").read_text(encoding="utf-8")
+
+    from verification import replay
+
+    stored = replay.load("out/simplex.projection.replay.json")
+    assert stored.run().verdict is Verdict.FAIL
+
+
+def test_a_solver_of_which_nothing_can_be_judged_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lazy = "def project(a, r):\n    raise NotImplementedError\n"
+    (tmp_path / "lazy_solver.py").write_text(lazy, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    words = (
+        "verify",
+        "--problem",
+        "simplex.projection",
+        "--solver",
+        "lazy_solver:project",
+        "--check",
+        "purity",
+    )
+    assert run(*words).exit_code == 1
+
+
+def test_claims_as_json_and_markdown(tmp_path: Path) -> None:
+    page = tmp_path / "ledger.md"
+    result = run("claims", "--instances", "5", "--markdown", page, "--json")
+    ledger = data(result)["claims"]
+    assert result.exit_code == (0 if all(c["ok"] for c in ledger) else 1)
+    assert {"verified", "refuted"} <= {c["status"] for c in ledger}
+    refuted = [c for c in ledger if c["status"] == "refuted"]
+    assert all(c["counterexample"] for c in refuted)
+    assert {c["title"] for c in ledger} <= set(
+        page.read_text(encoding="utf-8").replace("## ", "").splitlines()
+    )
