@@ -14,9 +14,9 @@ from verification.claims._ledger import (
     papers,
     raise_if_failed,
     run_claims,
-    to_markdown,
     try_claim,
 )
+from verification.claims._markdown import to_markdown
 
 __all__ = [
     "Claim",

@@ -25,7 +25,7 @@ from verification.claims._rational import (
     square,
     without,
 )
-from verification.claims._topk import margins, pieces_alpha
+from verification.claims._topk import margins
 
 Loss = Callable[[Vector, int], Fraction]
 Conjugate = Callable[[Vector, int], Fraction | None]
@@ -65,10 +65,9 @@ def draw_problem(rng: np.random.Generator, largest_n: int = 4, largest_m: int = 
     )
 
 
-def draw_block(rng: np.random.Generator, d: int, k: int, radius: Fraction) -> Vector:
-    """Random point of the top-k simplex of the given radius; vertices and faces are common."""
-    points = pieces_alpha(d, k)
-    x = [Fraction(0)] * d
+def draw_block(rng: np.random.Generator, points: Matrix, radius: Fraction) -> Vector:
+    """Random point of radius times the hull of the points; vertices and faces are common."""
+    x = [Fraction(0)] * len(points[0])
     for weight in draw_weights(rng, 3):
         x = add(x, scale(weight * radius, points[int(rng.integers(len(points)))]))
     return x

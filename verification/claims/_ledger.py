@@ -11,7 +11,7 @@ import math
 import pkgutil
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from types import ModuleType
@@ -48,6 +48,9 @@ class Claim:
         the statement only through these, so that another statement can be put in their place.
     wrong
         Deliberately wrong contents, by name; the verifier must refute each of them.
+    right
+        For a refuted statement: contents with which the same verifier finds nothing wrong, not even
+        in the counterexamples.
     witnesses
         Fixed instances tried first: the counterexamples of a refuted statement.
     instances
@@ -65,6 +68,7 @@ class Claim:
     draw: Callable[[np.random.Generator], Inputs] | None = None
     says: Mapping[str, Any] = field(default_factory=dict)
     wrong: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    right: Mapping[str, Any] = field(default_factory=dict)
     witnesses: tuple[Inputs, ...] = ()
     instances: int = 0
     note: str = ""
@@ -72,6 +76,10 @@ class Claim:
     def variant(self, name: str) -> Claim:
         """The claim with one of its deliberately wrong contents."""
         return replace(self, says={**self.says, **self.wrong[name]})
+
+    def righted(self) -> Claim:
+        """The refuted claim with contents that are true."""
+        return replace(self, says={**self.says, **self.right})
 
 
 class Trial:
@@ -372,42 +380,3 @@ def raise_if_failed(results: Iterable[ClaimResult]) -> None:
     bad = [f"{r.paper} {r.number}: {r.failure}; {r.counterexample}" for r in results if not r.ok]
     if bad:
         raise VerificationFailedError("\n".join(bad))
-
-
-def to_markdown(results: Sequence[ClaimResult]) -> str:
-    """The ledger as Markdown: one table per paper, the counterexamples beneath it."""
-    parts: list[str] = []
-    for paper in dict.fromkeys(result.paper for result in results):
-        rows = [result for result in results if result.paper == paper]
-        parts += [f"## {rows[0].title}", "", *_table(rows), "", *_counterexamples(rows)]
-    return "\n".join(parts).rstrip() + "\n"
-
-
-def _table(rows: Sequence[ClaimResult]) -> list[str]:
-    lines = [
-        "| where | statement | status | instances | worst certificate | how it was checked |",
-        "|---|---|---|---:|---|---|",
-    ]
-    for row in rows:
-        status = row.status if row.ok else f"{row.status} (**unexpected**: {row.failure})"
-        count = f"{row.instances}"
-        if row.violations:
-            count = f"{row.violations} of {row.instances} contradict"
-        worst = "exact" if row.worst is None else f"{row.worst:.1e}"
-        cells = (f"{row.number} (§{row.section})", row.statement, status, count, worst, row.method)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return lines
-
-
-def _counterexamples(rows: Sequence[ClaimResult]) -> list[str]:
-    lines: list[str] = []
-    for row in rows:
-        if row.counterexample is not None:
-            facts = {k: v for k, v in row.counterexample.items() if k not in ("exact", "why")}
-            text = ", ".join(f"{key} = {value}".replace("'", "") for key, value in facts.items())
-            lines.append(f"- **{row.number}**: {row.counterexample['why']}. Take `{text}`.")
-        if row.note:
-            lines.append(
-                f"- {row.number}: {row.note}" if row.counterexample is None else f"  {row.note}"
-            )
-    return [*lines, ""] if lines else []

@@ -22,7 +22,7 @@ from verification.claims._erm import (
 from verification.claims._ledger import Trial
 from verification.claims._oracle import update_solution
 from verification.claims._rational import Matrix, Vector, add, draw_vector, scale, square, without
-from verification.claims._topk import ZERO, alpha_halfspaces, inside
+from verification.claims._topk import ZERO, alpha_halfspaces, inside, pieces_alpha
 
 #: (q, y, <x_i,x_i>, gamma n lam) -> b
 Target = Callable[[Vector, int, Fraction, Fraction], Vector]
@@ -51,9 +51,10 @@ def draw_update(rng: np.random.Generator, zero_examples: bool = False) -> dict[s
         examples[i] = [v + 1 for v in examples[i]]
         problem = replace(problem, examples=examples)
     d = problem.m - 1
+    corners = pieces_alpha(d, problem.k)
 
     def point() -> Vector:
-        return draw_block(rng, d, problem.k, problem.radius)
+        return draw_block(rng, corners, problem.radius)
 
     stray = point() if rng.random() < 0.5 else draw_vector(rng, d, spread=1)
     return {

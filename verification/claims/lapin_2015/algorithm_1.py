@@ -21,7 +21,7 @@ from verification.claims._gap import check_bounds
 from verification.claims._rational import Vector, scale, vector
 from verification.claims._topk import ONE, ZERO, hinge_alpha
 from verification.claims._update import smooth_conjugate
-from verification.claims.lapin_2015.proposition_3 import all_classes
+from verification.claims.lapin_2015.proposition_3 import all_classes, other_classes
 
 Update = Callable[[Vector, int, Fraction], Vector]
 
@@ -151,6 +151,7 @@ PRINTED_LOSS_GAP = Claim(
     expected="refuted",
     check=check_bounds,
     says={"pieces": all_classes},
+    right={"pieces": other_classes},
     witnesses=(WITNESS,),
     note="The least P is 8/15 and the largest D is 2/15: the algorithm solves the problem of the "
     "sum over the others, whose least P is 2/15 too.",

@@ -58,6 +58,7 @@ PSI_PRINTED = Claim(
     draw=draw_scores,
     check=_check_psi,
     says={"ranked": lambda f, y: f},
+    right={"ranked": without},
     witnesses=({"f": vector(0, 5), "y": 1, "k": 1},),
     instances=500,
     note="The true class takes part in its own ranking: whenever it is among the k largest, the "
@@ -90,6 +91,9 @@ def _check_chain(
     trial.exactly(
         chain == sorted(chain), "the chain err_k, psi_k, phi_k, phi_1 decreases", chain=chain
     )
+    # Beyond errors, the losses are ordered at every vector of R^m, a_y = 0 or not.
+    losses = [psi(f, k), middle(f, k), hinge_alpha(f, 1)]
+    trial.exactly(losses == sorted(losses), "the chain decreases at a + c = f", chain=losses)
     trial.exactly(middle(z, 1) == max(ZERO, max(z)), "phi_1 is not the multiclass hinge loss")
 
 
@@ -154,6 +158,7 @@ STRICT_PRINTED = Claim(
     draw=draw_scores,
     check=_check_strict,
     says={"strict": _strict_printed},
+    right={"strict": _strict_right},
     witnesses=(
         {"f": vector("-1/2", "-1/2", 0), "y": 2, "k": 2},
         {"f": vector(-3, -4, 0), "y": 2, "k": 2},

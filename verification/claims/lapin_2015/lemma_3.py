@@ -36,12 +36,15 @@ def _check_printed(
     k: int,
     rho: Fraction,
     value: Callable[[Vector, int, Fraction], Fraction],
+    concerned: Callable[[Vector], bool],
 ) -> None:
     x = project_cone(a, k, rho)
     sets = partition(x, k)
-    if not sets.upper and not sets.middle:
+    if sets.middle or not concerned(x):
+        trial.exactly(True, "nothing is claimed")
+    elif not sets.upper:
         trial.exactly(not any(x), "case 1: U and M are empty, x is not 0", x=x)
-    elif not sets.middle:
+    else:
         constant = value(a, k, rho)
         trial.exactly(
             sets.upper == leaders(a, k) and all(x[i] == constant for i in sets.upper),
@@ -50,8 +53,6 @@ def _check_printed(
             U=sets.upper,
             value=constant,
         )
-    else:
-        trial.exactly(True, "case 3 is not concerned")
 
 
 CASES_PRINTED = Claim(
@@ -63,7 +64,8 @@ CASES_PRINTED = Claim(
     expected="refuted",
     draw=draw_target,
     check=_check_printed,
-    says={"value": top_value},
+    says={"value": top_value, "concerned": lambda x: True},
+    right={"concerned": any},
     witnesses=({"a": vector(-1, -1, -1), "k": 2, "rho": ZERO},),
     instances=500,
     note="At x = 0 every index has x_i = s/k = 0, so that U is everything: case 1 never occurs "

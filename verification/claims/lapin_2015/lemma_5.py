@@ -83,6 +83,7 @@ LEMMA_5 = Claim(
     draw=_draw,
     check=_check_lemma,
     says={"multiplier": printed, "at_bound_only": False},
+    right={"multiplier": corrected, "at_bound_only": True},
     witnesses=(
         {"a": vector(1), "k": 1, "rho": ONE, "r": Fraction(10)},
         {"a": vector(1, 1, 1), "k": 2, "rho": ONE, "r": Fraction(10)},
@@ -139,6 +140,7 @@ RULE_PRINTED = Claim(
     draw=_draw,
     check=_check_rule,
     says={"multiplier": printed},
+    right={"multiplier": corrected},
     witnesses=({"a": vector(1, 0, 0), "k": 2, "rho": ZERO, "r": Fraction(2)},),
     instances=500,
 )

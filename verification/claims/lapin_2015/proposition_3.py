@@ -69,6 +69,7 @@ PRINTED = Claim(
     draw=lambda rng: _draw(rng, smallest=2),
     check=_check,
     says={"pieces": all_classes},
+    right={"pieces": other_classes},
     witnesses=({"y": 2, "k": 2, "v": vector("1/2", 0, 0)},),
     instances=300,
     note="The true class, whose entry is 0, may fill places of the sum: the supremum over x_y = 0 "

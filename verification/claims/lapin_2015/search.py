@@ -67,6 +67,7 @@ COUNT_PRINTED = Claim(
     draw=_draw_sizes,
     check=_check_count,
     says={"bound": lambda d, k: (k - 1) * (d - k + 1), "tight": False},
+    right={"bound": lambda d, k: k * (d - k)},
     witnesses=({"d": 2, "k": 1, "rho": ZERO}, {"d": 4, "k": 2, "rho": ONE}),
     instances=60,
     note="|U| = 0 belongs to the search too; for k = 1 it is all there is.",
@@ -158,6 +159,7 @@ FALLBACK = Claim(
     draw=_draw_decimal,
     check=_check_float,
     says={"arithmetic": float},
+    right={"arithmetic": Fraction},
     witnesses=(
         {
             "a": [Fraction(v, 10) for v in (8, 21, 19, 4, -15, -2)],

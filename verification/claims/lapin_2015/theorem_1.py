@@ -35,21 +35,27 @@ from verification.claims._topk import (
     conjugate,
     costs,
     hinge_alpha,
+    hinge_beta,
     margins,
     pieces_alpha,
+    pieces_beta,
 )
 from verification.claims.lapin_2015.proposition_3 import other_classes
 
+#: Compatible losses: the two hinges of the other classes, each with its slopes.
+VARIANTS = {"alpha": (hinge_alpha, pieces_alpha), "beta": (hinge_beta, pieces_beta)}
 
-def conjugate_in_u(v: Vector, k: int) -> Fraction | None:
-    """Conjugate of u -> max{0, S_k(u + 1)/k} over the other classes, by a linear program."""
-    slopes = pieces_alpha(len(v), k)
+
+def conjugate_in_u(v: Vector, k: int, variant: str) -> Fraction | None:
+    """Conjugate of u -> loss(u + 1) over the other classes, by a linear program."""
+    slopes = VARIANTS[variant][1](len(v), k)
     return conjugate(slopes, [sum(slope, Fraction(0)) for slope in slopes], v)
 
 
 def dual_printed(
     problem: Problem,
     columns: Matrix,
+    variant: str,
     *,
     half: Fraction = Fraction(1, 2),
     averaged: bool = True,
@@ -57,7 +63,7 @@ def dual_printed(
     """D(A) inside its domain, with tr(A K A') from the Gram matrix; None outside."""
     total, n = Fraction(0), problem.n
     for a, y in zip(columns, problem.labels, strict=True):
-        value = conjugate_in_u(scale(problem.lam * n, block(a, y)), problem.k)
+        value = conjugate_in_u(scale(problem.lam * n, block(a, y)), problem.k, variant)
         if value is None:
             return None
         total += value
@@ -73,15 +79,14 @@ def dual_printed(
 
 
 def _draw(rng: np.random.Generator) -> dict[str, Any]:
-    problem = draw_problem(rng)
+    problem, variant = draw_problem(rng), str(rng.choice(list(VARIANTS)))
+    points = VARIANTS[variant][1](problem.m - 1, problem.k)
     dimension = len(problem.examples[0])
     return {
         "problem": problem,
+        "variant": variant,
         "w": [draw_vector(rng, dimension, spread=2) for _ in range(problem.m)],
-        "columns": [
-            column(draw_block(rng, problem.m - 1, problem.k, problem.radius), y)
-            for y in problem.labels
-        ],
+        "columns": [column(draw_block(rng, points, problem.radius), y) for y in problem.labels],
     }
 
 
@@ -89,26 +94,27 @@ def _check(
     trial: Trial,
     *,
     problem: Problem,
+    variant: str,
     w: Matrix,
     columns: Matrix,
-    dual: Callable[[Problem, Matrix], Fraction | None],
+    dual: Callable[[Problem, Matrix, str], Fraction | None],
     recover: Callable[[Problem, Matrix], Matrix],
 ) -> None:
     """P(W) - D(A) = (1/n) sum of Fenchel-Young residuals + lam/2 ||W - X A'||^2, term by term."""
-    recovered = recover(problem, columns)
+    recovered, loss = recover(problem, columns), VARIANTS[variant][0]
     residuals = []
     for x, y, a in zip(problem.examples, problem.labels, columns, strict=True):
         u = [z - 1 for z in margins(scores(w, x), y)]
         v = scale(problem.lam * problem.n, block(a, y))
-        conjugated = conjugate_in_u(v, problem.k)
+        conjugated = conjugate_in_u(v, problem.k, variant)
         if conjugated is None:
             trial.exactly(False, "a column of the domain has an infinite conjugate")
             return
-        residuals.append(hinge_alpha([t + 1 for t in u], problem.k) + conjugated - dot(v, u))
+        residuals.append(loss([t + 1 for t in u], problem.k) + conjugated - dot(v, u))
     trial.exactly(min(residuals) >= 0, "a Fenchel-Young residual is negative")
     distance = norm2([add(row, scale(-1, other)) for row, other in zip(w, recovered, strict=True)])
-    value = dual(problem, columns)
-    gap = None if value is None else primal(problem, w, hinge_alpha) - value
+    value = dual(problem, columns, variant)
+    gap = None if value is None else primal(problem, w, loss) - value
     trial.exactly(
         gap == sum(residuals, Fraction(0)) / problem.n + problem.lam / 2 * distance,
         "P(W) - D(A) is not the sum of the Fenchel-Young residuals and lam/2 ||W - XA'||^2",
@@ -126,7 +132,7 @@ THEOREM_1 = Claim(
     statement="for compatible losses D is the Fenchel dual of P: P(W) - D(A) is a sum of "
     "nonnegative terms that vanish together, W = XA', W'x_i = AK_i",
     method="rational identity P - D = mean of Fenchel-Young residuals + lam/2 ||W - XA'||^2 with "
-    "conjugates by linear programs; top-k hinge of the others",
+    "conjugates by linear programs; alpha and beta hinge of the others",
     expected="verified",
     draw=_draw,
     check=_check,
@@ -177,6 +183,7 @@ OUTSIDE_PRINTED = Claim(
     draw=_draw_outside,
     check=_check_outside,
     says={"outside": 1},
+    right={"outside": -1},
     witnesses=({"a": vector(1, 0), "y": 0, "k": 1},),
     instances=100,
 )

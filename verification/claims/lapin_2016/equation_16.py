@@ -9,7 +9,8 @@ from verification.claims._cone import smooth_hinge_alpha
 from verification.claims._erm import Problem, column
 from verification.claims._gap import check_bounds, check_meeting, draw_training
 from verification.claims._rational import vector
-from verification.claims._topk import ONE, ZERO, hinge_alpha, pieces_alpha
+from verification.claims._topk import ONE, ZERO, hinge_alpha
+from verification.claims.lapin_2015.proposition_3 import all_classes, other_classes
 
 GAMMA = Fraction(1, 2)
 
@@ -20,7 +21,8 @@ PRINTED = Claim(
     method="rational bounds over all W and all A, from multipliers and from one W",
     expected="refuted",
     check=check_bounds,
-    says={"pieces": lambda m, k, y: pieces_alpha(m, k)},
+    says={"pieces": all_classes},
+    right={"pieces": other_classes},
     witnesses=(
         {
             "problem": Problem([vector(1), vector(1)], (0, 1), 3, 2, Fraction(1, 10)),

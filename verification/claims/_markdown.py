@@ -1,0 +1,54 @@
+"""The ledger as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from verification.claims._ledger import ClaimResult
+
+
+def to_markdown(results: Sequence[ClaimResult]) -> str:
+    """One table per paper, the counterexamples and notes beneath it."""
+    parts: list[str] = []
+    for paper in dict.fromkeys(result.paper for result in results):
+        rows = [result for result in results if result.paper == paper]
+        parts += [f"## {_text(rows[0].title)}", "", *_table(rows), "", *_remarks(rows), ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _text(formula: str) -> str:
+    """Plain text with the characters escaped that Markdown would read as markup."""
+    return re.sub(r"([*_<|\[\]`])", r"\\\1", formula)
+
+
+def _table(rows: Sequence[ClaimResult]) -> list[str]:
+    lines = [
+        "| where | statement | status | instances | worst certificate | how it was checked |",
+        "|---|---|---|---:|---|---|",
+    ]
+    for row in rows:
+        status = row.status if row.ok else f"{row.status} (**unexpected**: {_text(row.failure)})"
+        count = f"{row.instances}"
+        if row.violations:
+            count = f"{row.violations} of {row.instances} contradict"
+        worst = "exact" if row.worst is None else f"{row.worst:.1e}"
+        where = f"{_text(row.number)} (§{row.section})"
+        cells = (where, _text(row.statement), status, count, worst, _text(row.method))
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _remarks(rows: Sequence[ClaimResult]) -> list[str]:
+    lines: list[str] = []
+    for row in rows:
+        parts = []
+        if row.counterexample is not None:
+            facts = {k: v for k, v in row.counterexample.items() if k not in ("exact", "why")}
+            given = ", ".join(f"{key} = {value}".replace("'", "") for key, value in facts.items())
+            parts.append(f"{_text(row.counterexample['why'])}: `{given}`.")
+        if row.note:
+            parts.append(_text(row.note))
+        if parts:
+            lines.append(f"- **{_text(row.number)}**: {' '.join(parts)}")
+    return lines
