@@ -101,7 +101,7 @@ def projection_gap(stem: str, x: Any, a: Any, w: Any = None, *, rho: Any = 0, **
     s = x.sum()
     g = x - a + rho * s
     w = -g if w is None else np.asarray(w, Real)
-    if hasattr(module, "radius"):  # unbounded: the part with s <= r holds x and the solution
+    if hasattr(module, "radius"):  # the part with s <= r that holds x and the solution suffices
         params = {**params, "r": np.maximum(module.radius(a, rho=rho, **params), s)}
     e = g + w
     quadratic = ((e - e.mean()) ** 2).sum() + e.sum() ** 2 / (e.size * (1 + rho * e.size))

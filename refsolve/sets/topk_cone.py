@@ -51,9 +51,8 @@ def halfspaces(d: int, k: int) -> list[tuple[list[Fraction], Fraction, bool]]:
 
 
 def radius(a: Array, k: int, rho: Any = 0.0) -> Array:
-    """Bound on s at the solution: s^2/d + rho s^2 <= <a,x> <= s S_k(a)/k there."""
-    d = a.shape[-1]
-    return f.positive(f.top_sum(a, min(k, d))) / (k * (rho + np.ones((), a.dtype) / d))
+    """Bound on s at the projection: s^2/d + rho s^2 <= <a,x> <= s S_k(a)/k there."""
+    return bounded.radius(a, k, np.inf, rho)
 
 
 def support(w: Array, k: int, r: Any = np.inf) -> Array:
@@ -85,4 +84,4 @@ def residual(x: Array, w: Array, k: int, r: Any = np.inf) -> Array:
 
 def nearest(a: Array, k: int, rho: Any = 0.0) -> Array:
     """Rows near the biased projections, by bisection: a proposal for certificates to judge."""
-    return bounded.nearest(a, k, 2 * radius(a, k, rho), rho)
+    return bounded.nearest(a, k, np.inf, rho)

@@ -54,6 +54,17 @@ def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fractio
     return [*rows, ([Fraction(1)] * d, Fraction(r), False)]
 
 
+def radius(a: Array, k: int, r: Any = 1.0, rho: Any = 0.0) -> Array:
+    """Bound on s at the projection: r, and s^2/d + rho s^2 <= <a,x> <= s S_k(a)/k there.
+
+    The set with r lowered to it is this set cut at s, and has the same projection; a certificate
+    on it loses less to rounding when r is inactive.
+    """
+    d = a.shape[-1]
+    total = f.positive(f.top_sum(a, min(k, d)))
+    return np.minimum(r, total / (k * (rho + np.ones((), a.dtype) / d)))
+
+
 def support(w: Array, k: int, r: Any = 1.0) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     if k > w.shape[-1]:
@@ -101,6 +112,7 @@ def nearest(a: Array, k: int, r: Any = 1.0, rho: Any = 0.0) -> Array:
     top, rest = np.split(f.descending(a), [k], axis=-1)
     total, last = top.sum(axis=-1), top[..., -1]
     kappa = k * (1 + rho * k)
+    r = np.minimum(r, 2 * radius(a, k, r, rho))  # a short bracket
 
     def height(delta: Array) -> Array:
         return np.minimum(f.positive(total + delta) / kappa, r / k)

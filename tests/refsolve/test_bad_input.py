@@ -1,0 +1,154 @@
+"""Whatever is passed, the answer is a result or one of our own exceptions that names the argument."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from _draw import LOSSES, SETS, loss_params, set_params
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import refsolve
+from refsolve.errors import InvalidParameterError
+
+NOT_A_NUMBER = st.one_of(
+    st.none(), st.text(max_size=3), st.booleans(), st.just(float("nan")), st.just(float("inf")),
+    st.just(1j), st.lists(st.floats(), max_size=2), st.just(object()),
+)  # fmt: skip
+NOT_A_VECTOR = st.one_of(
+    st.none(), st.text(max_size=3), st.just([]), st.just([[1.0, 2.0]]), st.just([1.0, float("nan")]),
+    st.just([float("-inf"), 0.0]), st.just(["a", "b"]), st.just([1.0, None]), st.just([[1.0], [1.0, 2.0]]),
+    st.just(np.zeros((2, 2))), st.just(np.array([1.0, 2.0], dtype=object)), st.just([True, False]),
+    st.just([1e200, 1.0]), st.just(1.0), st.just({"a": 1}),
+)  # fmt: skip
+QUICK = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+def _refused(argument, problem, **arguments):
+    with pytest.raises(InvalidParameterError) as caught:
+        refsolve.solve(problem, **arguments)
+    assert caught.value.argument == argument
+    message = str(caught.value)
+    assert message.startswith(f"{argument} = ")
+    assert "expected" in message
+    assert "Fix: " in message
+
+
+@pytest.mark.parametrize("stem", SETS)
+@QUICK
+@given(bad=NOT_A_VECTOR)
+def test_projection_refuses_bad_points(stem, bad):
+    _refused("a", f"{stem}.projection", a=bad, **set_params(stem, 1, 1.0))
+
+
+@pytest.mark.parametrize("stem", SETS)
+@QUICK
+@given(bad=NOT_A_NUMBER | st.floats(max_value=-1e-300) | st.floats(min_value=1e151))
+def test_projection_refuses_bad_parameters(stem, bad):
+    good = set_params(stem, 1, 1.0)
+    for name in ("r", "rho"):
+        if name in good or name == "rho":
+            _refused(name, f"{stem}.projection", a=[1.0, 2.0], **{**good, name: bad})
+    if "k" in good:
+        _refused("k", f"{stem}.projection", a=[1.0, 2.0], **{**good, "k": bad})
+
+
+OPERATIONS = {
+    "value": ("scores", {"scores": [0.1, 0.2, 0.3], "y": 1}),
+    "gradient": ("scores", {"scores": [0.1, 0.2, 0.3], "y": 1}),
+    "conjugate": ("x", {"x": [0.1, 0.1]}),
+    "prox": ("v", {"v": [0.5, -0.5]}),
+    "sdca_update": ("q", {"q": [0.1, 0.2, 0.3], "y": 1, "k_ii": 1.0}),
+}
+SCALARS = {
+    "value": ("sample_weight",),
+    "gradient": ("sample_weight",),
+    "conjugate": (),
+    "prox": ("t",),
+    "sdca_update": ("sample_weight", "k_ii", "C"),
+}
+
+
+@pytest.mark.parametrize("operation", list(OPERATIONS))
+@pytest.mark.parametrize("stem", LOSSES)
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(vector=NOT_A_VECTOR, scalar=NOT_A_NUMBER | st.floats(max_value=-1e-300))
+def test_losses_refuse_bad_arguments(stem, operation, vector, scalar):
+    name, good = OPERATIONS[operation]
+    params = loss_params(stem, np.random.default_rng(0), 2)
+    problem = f"{stem}.{operation}"
+    _refused(name, problem, **{**good, **params, name: vector})
+    for other in (*SCALARS[operation], *params):
+        _refused(other, problem, **{**good, **params, other: scalar})
+    if vector is not None:
+        _refused("costs", problem, **good, **params, costs=vector)
+    if "y" in good:
+        _refused("y", problem, **{**good, **params, "y": scalar})
+        _refused("y", problem, **{**good, **params, "y": 3})
+
+
+@pytest.mark.parametrize("stem", LOSSES)
+def test_ranges_that_depend_on_the_number_of_classes(stem):
+    params = loss_params(stem, np.random.default_rng(0), 1)
+    good = {"scores": [0.1, 0.2, 0.3], "y": 0, **params}
+    if "k" in params:
+        _refused("k", f"{stem}.value", **{**good, "k": 3})
+        _refused("k", f"{stem}.value", **{**good, "k": 0})
+    if "gamma" in params:
+        _refused("gamma", f"{stem}.value", **{**good, "gamma": 0.0})
+    _refused("scores", f"{stem}.value", **{**good, "scores": [1.0]})
+    _refused("costs", f"{stem}.value", **good, costs=[1.0, 1.0, 1.0])
+    _refused("nonsense", f"{stem}.value", **good, nonsense=1)
+
+
+@pytest.mark.parametrize("problem", refsolve.problems())
+def test_a_call_without_arguments_says_what_is_missing(problem):
+    with pytest.raises(InvalidParameterError, match="missing"):
+        refsolve.solve(problem)
+
+
+def test_overflow_of_a_product_is_refused():
+    given = {"q": [0.0, 1.0], "y": 0, "k_ii": 1e100, "C": 1e100}
+    _refused("k_ii", "multiclass_hinge.sdca_update", **given)
+
+
+def test_unknown_solver():
+    _refused("solver", "simplex.projection", a=[1.0], solver="GUROBI")
+    _refused("solver", "simplex.projection", a=[1.0], solver=3)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    a=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6),
+    k=st.integers(1, 7),
+    r=st.floats(0, 1e6),
+    rho=st.floats(0, 1e3),
+    stem=st.sampled_from(SETS),
+)
+def test_any_valid_projection_is_answered(a, k, r, rho, stem):
+    point = np.array(a)
+    params = set_params(stem, k, r)
+    result = refsolve.solve(f"{stem}.projection", a=point, rho=rho, **params)
+    assert (point == a).all()
+    assert result.certificate.gap >= 0
+    truth = refsolve.exact.project(stem, a, rho=rho, **params).array()
+    error = np.linalg.norm(result.x - truth)
+    assert error <= result.certificate.distance + 1e-15 * (1 + np.linalg.norm(truth))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    scores=st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=6),
+    k=st.integers(1, 7),
+    gamma=st.floats(1e-6, 1e6),
+    stem=st.sampled_from(LOSSES),
+    operation=st.sampled_from(["value", "gradient"]),
+)
+def test_any_loss_is_answered_or_refused_by_name(scores, k, gamma, stem, operation):
+    names = refsolve.catalogue.load(stem).SPEC.names
+    params = {n: v for n, v in (("k", k), ("gamma", gamma)) if n in names}
+    if "k" in params and k > len(scores) - 1:
+        _refused("k", f"{stem}.{operation}", scores=scores, y=0, **params)
+    else:
+        result = refsolve.solve(f"{stem}.{operation}", scores=scores, y=0, **params)
+        assert str(result.status) == "certified"

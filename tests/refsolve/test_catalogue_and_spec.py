@@ -1,0 +1,132 @@
+"""Discovery, the declarations as text, and what importing the package costs."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+from _draw import LOSSES, SETS
+
+import refsolve
+from refsolve import catalogue
+from refsolve.errors import InvalidParameterError, OracleUncertainError, Status, UnknownProblemError
+from refsolve.spec import Spec, Symbol
+
+
+def test_stems_are_the_files():
+    for kind in catalogue.OPERATIONS:
+        package = __import__(f"refsolve.{kind}", fromlist=["__file__"])
+        files = {name for name in dir(package) if not name.startswith("_")}
+        assert files == set(catalogue.stems(kind))
+        for stem in files:
+            assert getattr(package, stem) is catalogue.load(stem)
+    assert len(set(catalogue.stems())) == len(catalogue.stems())
+
+
+def test_problems_are_stems_times_operations():
+    assert refsolve.list_problems() == refsolve.problems()
+    assert "topk_simplex_alpha.projection" in refsolve.problems("sets")
+    assert "multiclass_erm.dual" in refsolve.problems()
+    expected = sum(
+        len(catalogue.OPERATIONS[k]) * len(catalogue.stems(k)) for k in catalogue.OPERATIONS
+    )
+    assert len(refsolve.problems()) == expected
+
+
+@pytest.mark.parametrize("stem", catalogue.stems())
+def test_declarations_are_complete(stem):
+    spec = catalogue.load(stem).SPEC
+    assert isinstance(spec, Spec)
+    assert spec.kind == catalogue.kind(stem)
+    assert spec.title
+    assert spec.source
+    assert spec.scaling
+    text = spec.text()
+    for symbol in spec.symbols:
+        assert symbol.range_text() in text
+    for formula in spec.formulas.values():
+        assert formula.splitlines()[-1] in text
+
+
+@pytest.mark.parametrize("stem", SETS)
+def test_functions_of_a_set_take_the_declared_parameters(stem):
+    module = catalogue.load(stem)
+    for name in ("constraints", "violation", "repair", "halfspaces"):
+        taken = list(inspect.signature(getattr(module, name)).parameters)[1:]
+        assert taken == list(module.SPEC.names)
+
+
+@pytest.mark.parametrize("stem", LOSSES)
+def test_functions_of_a_loss_take_the_declared_parameters(stem):
+    module = catalogue.load(stem)
+    for name in ("value", "conjugate"):
+        assert list(inspect.signature(getattr(module, name)).parameters)[1:] == list(
+            module.SPEC.names
+        )
+    assert catalogue.load(module.dual_set).support
+
+
+def test_only_the_printed_loss_is_flagged():
+    specs = {stem: catalogue.load(stem).SPEC for stem in catalogue.stems()}
+    flagged = {stem: spec.erratum for stem, spec in specs.items() if spec.erratum}
+    assert flagged == {"topk_hinge_alpha_printed": "E1"}
+    assert [stem for stem, spec in specs.items() if spec.oracle_only] == list(flagged)
+
+
+def test_unknown_names_suggest_the_nearest():
+    with pytest.raises(UnknownProblemError, match=r"did you mean 'topk_cone\.projection'"):
+        refsolve.solve("topk_kone.projection", a=[1.0], k=1)
+    with pytest.raises(UnknownProblemError, match="'topk_hinge_alpha'"):
+        catalogue.load("topk_hinge_alfa")
+    with pytest.raises(UnknownProblemError, match="kind"):
+        catalogue.stems("lossess")
+    with pytest.raises(UnknownProblemError):
+        refsolve.solve("topk_cone")
+    with pytest.raises(AttributeError, match="no attribute"):
+        _ = refsolve.sets.topk_con
+
+
+def test_errors_survive_pickling_and_say_what_to_do():
+    import pickle
+
+    errors = [
+        InvalidParameterError("k", 0, "k >= 1", "raise k"),
+        UnknownProblemError("x", ["y"], "stem"),
+        OracleUncertainError("simplex.projection", "gap 1"),
+    ]
+    for error in errors:
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert isinstance(errors[0], ValueError)
+    assert isinstance(errors[1], LookupError)
+    assert "Fix: raise k." in str(errors[0])
+    assert Status.UNCERTAIN.remedy in str(errors[2])
+
+
+def test_symbol_ranges():
+    k = Symbol("k", "", "integer", low=1, high="d")
+    assert k.check(3, 3) == 3
+    with pytest.raises(
+        InvalidParameterError, match=r"k = 4: expected integer, 1 <= k <= d with d = 3"
+    ):
+        k.check(4, 3)
+    gamma = Symbol("gamma", "", low=0, low_open=True)
+    with pytest.raises(InvalidParameterError, match="0 < gamma"):
+        gamma.check(0.0)
+
+
+CHEAP = """
+import refsolve
+refsolve.problems()
+refsolve.certificates.projection("simplex", [1.0], [2.0])
+refsolve.certificates.prox("smooth_topk_hinge_alpha", [0.1], [0.2])
+refsolve.exact.project("topk_cone", [1.0], k=1)
+refsolve.models.multiclass_erm.dual("multiclass_hinge", [0, 1], A=[[0, 0], [0, 0]], X=[[1], [2]], C=1)
+import sys
+assert not {"cvxpy", "numba", "sklearn", "scipy"} & set(sys.modules)
+"""
+
+
+def test_formulas_do_not_import_cvxpy():
+    subprocess.run([sys.executable, "-W", "error", "-c", CHEAP], check=True)

@@ -1,0 +1,153 @@
+"""value, gradient, prox and sdca_update: certified, and right by an independent route."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from _draw import LOSSES, loss_params
+
+import refsolve
+from refsolve import catalogue, certificates, exact
+from refsolve._multiclass import Loss, block, others
+from refsolve.errors import Status
+
+TAME = [stem for stem in LOSSES if catalogue.load(stem).dual_set in exact.stems()]
+
+
+def _case(stem, rng, scale=1.0):
+    m = int(rng.integers(2, 7))
+    y = int(rng.integers(m))
+    costs = rng.uniform(0, 2, size=m) * scale
+    costs[y] = 0
+    weight = float(rng.uniform(0.2, 3))
+    return m, y, costs, weight, loss_params(stem, rng, m - 1)
+
+
+@pytest.mark.parametrize("scale", [1e-5, 1.0, 1e5])
+@pytest.mark.parametrize("stem", LOSSES)
+def test_value_and_gradient_agree_with_the_formulas(stem, scale):
+    rng = np.random.default_rng(41)
+    for _ in range(4):
+        m, y, costs, weight, params = _case(stem, rng, scale)
+        scores = rng.normal(size=m) * scale
+        given = {"scores": scores, "y": y, "costs": costs, "sample_weight": weight, **params}
+        value = refsolve.solve(f"{stem}.value", **given)
+        gradient = refsolve.solve(f"{stem}.gradient", **given)
+        z = (others(scores - scores[y], y) + others(costs, y)).astype(np.longdouble)
+        loss = Loss(stem, params, m - 1)
+        truth = weight * float(loss.value_bounds(z)[1])
+        assert value.status is gradient.status is Status.CERTIFIED
+        assert value.value == pytest.approx(truth, abs=1e-7 * weight * scale)
+        assert abs(value.value - truth) <= value.certificate.distance * (1 + 1e-9) + 1e-15 * scale
+        assert gradient.x.shape == (m,)
+        assert abs(gradient.x.sum()) <= 1e-12 * weight
+        # the subgradient inequality, at random other scores
+        for _ in range(5):
+            other = scores + rng.normal(size=m) * scale
+            there = weight * float(
+                loss.value_bounds(others(other - other[y], y) + others(costs, y))[1]
+            )
+            assert there >= truth + gradient.x @ (other - scores) - 1e-6 * weight * scale
+
+
+@pytest.mark.parametrize("stem", [s for s in LOSSES if "gamma" in catalogue.load(s).SPEC.names])
+def test_smooth_gradient_is_the_finite_difference(stem):
+    rng = np.random.default_rng(42)
+    m, y, costs, weight, params = _case(stem, rng)
+    scores = rng.normal(size=m)
+    given = {"y": y, "costs": costs, "sample_weight": weight, **params}
+    gradient = refsolve.solve(f"{stem}.gradient", scores=scores, **given)
+    assert gradient.certificate.distance < 1e-5
+    for j in range(m):
+        step = 1e-4 * np.eye(m)[j]
+        up, down = (
+            refsolve.solve(f"{stem}.value", scores=scores + h, **given).value for h in (step, -step)
+        )
+        assert gradient.x[j] == pytest.approx((up - down) / 2e-4, abs=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("stem", LOSSES)
+def test_prox_is_certified_and_obeys_moreau(stem, scale):
+    """The dual of the prox is a projection on the domain, computed here in exact arithmetic."""
+    rng = np.random.default_rng(43)
+    for _ in range(3):
+        m, y, costs, _, params = _case(stem, rng, scale)
+        v, t = rng.normal(size=m - 1) * scale, float(10 ** rng.uniform(-1, 1))
+        c = others(costs, y)
+        result = refsolve.solve(f"{stem}.prox", v=v, t=t, costs=c, **params)
+        assert result.status is Status.CERTIFIED
+        if stem in TAME:
+            loss = Loss(stem, params, m - 1)
+            radius = {"r": 1.0}
+            dual = exact.project(
+                loss.set_stem, (v + c) / (t + loss.gamma), **loss.set_params, **radius
+            )
+            truth = v - t * dual.array()
+            assert np.linalg.norm(result.x - truth) <= result.certificate.distance + 1e-14 * scale
+            np.testing.assert_allclose(result.x, truth, atol=1e-6 * max(scale, t))
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("stem", LOSSES)
+def test_sdca_update_is_the_biased_projection(stem, scale):
+    rng = np.random.default_rng(44)
+    for trial in range(4):
+        m, y, costs, weight, params = _case(stem, rng, scale)
+        q, C = rng.normal(size=m) * scale, float(10 ** rng.uniform(-1, 1))
+        k_ii = 0.0 if trial == 0 else float(rng.uniform(0, 2))
+        given = {"q": q, "y": y, "k_ii": k_ii, "C": C, "costs": costs, "sample_weight": weight}
+        result = refsolve.solve(f"{stem}.sdca_update", **given, **params)
+        assert result.status is Status.CERTIFIED
+        assert abs(result.x.sum()) <= 1e-12 * C * weight
+        loss = Loss(stem, params, m - 1)
+        den = k_ii + loss.gamma / (weight * C)
+        if stem not in TAME or den == 0:
+            continue
+        b = (others(q - q[y], y) + others(costs, y)) / den
+        x = exact.project(loss.set_stem, b, rho=k_ii / den, r=weight * C, **loss.set_params)
+        error = np.linalg.norm(result.x - block(x.array(), y))
+        assert error <= result.certificate.distance + 1e-14 * C * weight
+        assert error <= 1e-4 * C * weight
+
+
+def test_update_without_curvature_puts_the_mass_on_the_top_k():
+    costs = np.array([0.0, 3.0, 1.0, 2.0])
+    result = refsolve.solve(
+        "topk_hinge_alpha.sdca_update", q=np.zeros(4), y=0, k_ii=0.0, C=2.0, k=2, costs=costs
+    )
+    np.testing.assert_allclose(result.x, [2.0, -1.0, 0.0, -1.0], atol=1e-7)
+    assert np.isnan(result.certificate.distance)
+
+
+def test_an_example_of_weight_zero_has_no_dual_mass():
+    given = {"q": np.ones(3), "y": 1, "k_ii": 1.0, "C": 1.0, "sample_weight": 0.0}
+    result = refsolve.solve("smooth_topk_hinge_beta.sdca_update", **given, k=1, gamma=1.0)
+    assert (result.x == 0).all()
+    assert result.certificate.gap == 0
+    wrong = certificates.sdca_update("topk_hinge_alpha", [-1.0, 1.0, 0.0], **given, k=1)
+    assert wrong.violation > 1
+
+
+def test_update_maximises_the_dual_over_one_block():
+    """The block's definition: no other feasible block gives a larger D(A)."""
+    rng = np.random.default_rng(45)
+    X, y, C = rng.normal(size=(3, 2)), np.array([0, 2, 1]), 0.7
+    loss, params = "smooth_topk_hinge_alpha", {"k": 2, "gamma": 0.5}
+    A = refsolve.solve("multiclass_erm.dual", loss=loss, X=X, y=y, C=C, **params).x
+    A[:, 1] = 0
+    q = A @ X @ X[1]
+    update = refsolve.solve(f"{loss}.sdca_update", q=q, y=2, k_ii=X[1] @ X[1], C=C, **params).x
+
+    def value(a):
+        B = A.copy()
+        B[:, 1] = a
+        return refsolve.models.multiclass_erm.dual(loss, y, A=B, X=X, C=C, **params)
+
+    best = value(update)
+    L = Loss(loss, params, 2)
+    for _ in range(40):
+        x = L.repair(rng.uniform(0, 1, size=2))
+        for step in (1.0, 0.01):
+            a = (1 - step) * update + step * C * block(x, 2)
+            assert value(a) <= best + 1e-9
