@@ -68,12 +68,12 @@ def _stamp(dispatcher: Any, function: Any) -> None:
     """Make the cache of ``dispatcher`` depend on every file its code comes from."""
     files = {function.__code__.co_filename}
     for value in function.__globals__.values():
-        if isinstance(value, ModuleType) and value.__name__.startswith(_PACKAGE + "."):
-            files.add(value.__file__)
-            for inner in vars(value).values():
-                files |= getattr(inner, "source_files", set())
-        else:
-            files |= getattr(value, "source_files", set())
+        inner = vars(value).values() if isinstance(value, ModuleType) else ()
+        for item in (value, *inner):
+            files |= getattr(item, "source_files", set())
+            module = sys.modules.get(getattr(item, "__module__", None) or "")
+            if module is not None and module.__name__.startswith(_PACKAGE + "."):
+                files.add(module.__file__)
     dispatcher.source_files = files
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
@@ -100,7 +100,7 @@ class _SayOnce(event.Listener):
         return (
             _listening
             and isinstance(function, FunctionType)
-            and function.__module__.startswith(_PACKAGE + ".")
+            and str(function.__module__).startswith(_PACKAGE + ".")
         )
 
 

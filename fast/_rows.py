@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fast._numba import REORDER, kernel
+from fast._numba import kernel
 from fast._validation import LIMIT
 
 CHUNK = 1 << 16  # float64 numbers that a conversion may hold at a time (512 kB)
 
 
-@kernel(forceinline=True, fastmath=REORDER)
-def bounded(a):
-    """Whether all entries are finite and at most LIMIT in magnitude."""
-    wrong = 0
-    for i in range(a.shape[0]):
-        wrong += 0 if abs(a[i]) <= LIMIT else 1
-    return wrong == 0
+@kernel(forceinline=True)
+def load(given, row):
+    """Copy ``given`` to ``row``; False if an entry is not finite or beyond LIMIT."""
+    good = 0
+    for i in range(given.shape[0]):
+        v = given[i]
+        row[i] = v
+        good += abs(v) <= LIMIT
+    return good == given.shape[0]
 
 
 def read_only(a: NDArray[Any]) -> NDArray[np.float64]:

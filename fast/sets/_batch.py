@@ -15,7 +15,7 @@ from fast._validation import check_k, per_row, raise_bad_entry, real_array
 def project_rows(
     kernel: Callable[..., int], a: ArrayLike, k: Any, r: ArrayLike, rho: ArrayLike
 ) -> NDArray[Any]:
-    """Project a vector or each row of a matrix with ``kernel(x, k, r, rho, work)``.
+    """Project a vector or each row of a matrix with ``kernel(x, k, r, rho, row, work)``.
 
     The kernel overwrites the float64 rows of x by their projections and returns the number of
     rows done: fewer than there are if it meets an entry that is not finite.
@@ -25,7 +25,7 @@ def project_rows(
     n, d = rows.shape
     k = check_k(k)
     r, rho = per_row("r", r, n), per_row("rho", rho, n)
-    work = np.empty(d)
+    row, work = np.empty(d), np.empty(d)
     out = np.empty((n, d), dtype=given.dtype)
     step = max(CHUNK // d, 1)
     for start in range(0, n, step):
@@ -35,7 +35,7 @@ def project_rows(
             x[:] = rows[part]
         else:
             x = rows[part].astype(np.float64, order="C")
-        if kernel(x, k, r[part], rho[part], work) < len(x):
+        if kernel(x, k, r[part], rho[part], row, work) < len(x):
             raise_bad_entry("a", given)
         if x.dtype != out.dtype:
             out[part] = x

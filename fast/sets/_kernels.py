@@ -2,38 +2,52 @@
 
 All coordinates are differences to an entry of ``a`` near the solution's threshold (the largest,
 or the k-th largest): the result then has errors of a few ulp of the *result*, also when the
-entries of ``a`` are large and almost tied.
+entries of ``a`` are large and almost tied. Loops over entries have no branches, so that they run
+as SIMD; a row is read a few times, which beats any sorting.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fast._numba import REORDER, kernel
+from fast._numba import kernel
+from fast._simd import choose, larger, plus, smaller
 
-INSERTION_LIMIT = 24  # longer top lists are found by quickselect instead of insertion
+LOWEST = -1.7e308  # stands for -inf, which would keep LLVM from using SIMD
+SHORT = 64  # rows up to here are used whole; longer ones are filtered first
+WHOLE = -1  # for a number of collected entries: nothing was collected
+LANES = 32  # interleaved parts of a long row, whose maxima bound its k-th largest entry
+PEEL = 24  # up to this k the k-th largest entry is found by peeling maxima, then by quickselect
 STEPS = 2000  # bound on guesses of the active set; a handful are needed
 
 
-@kernel(forceinline=True, fastmath=REORDER | {"nnan"})
-def largest(a):
-    """Largest entry of ``a`` (finite numbers)."""
-    top = a[0]
-    for i in range(1, a.shape[0]):
-        top = a[i] if a[i] > top else top
+@kernel(forceinline=True)
+def largest_below(values, bound):
+    """Largest entry < bound (LOWEST if none)."""
+    top = LOWEST
+    for i in range(values.shape[0]):
+        v = values[i]
+        top = larger(choose(v < bound, v, LOWEST), top)
     return top
 
 
-@kernel(forceinline=True, fastmath=REORDER)
+@kernel(forceinline=True)
+def count_equal(values, v):
+    """Number of entries equal to v."""
+    count = 0
+    for i in range(values.shape[0]):
+        count += values[i] == v
+    return count
+
+
+@kernel(forceinline=True)
 def write_clipped(a, pivot, q, cap, x):
     """Write x = clip((a - pivot) + q, 0, cap); returns the sum of x."""
     s = 0.0
     for i in range(a.shape[0]):
-        v = (a[i] - pivot) + q
-        v = v if v < cap else cap
-        v = v if v > 0.0 else 0.0
+        v = larger(smaller((a[i] - pivot) + q, cap), 0.0)
         x[i] = v
-        s += v
+        s = plus(s, v)
     return s
 
 
@@ -45,81 +59,56 @@ def write_zero(x):
     return 0.0
 
 
+@kernel(forceinline=True)
+def collect_above(a, floor, work):
+    """Collect the entries > floor of a long row in ``work``; a short row stays whole.
+
+    Returns how many there are, or WHOLE: ``near = a if count == WHOLE else work[:count]``.
+    """
+    if a.shape[0] <= SHORT:
+        return WHOLE
+    count = 0
+    for i in range(a.shape[0]):
+        work[count] = a[i]
+        count += a[i] > floor
+    return count
+
+
 @kernel
 def uncapped_row(a, r, rho, equality, x, work):
     """Projection on {x >= 0, s = r} (``equality``) or {x >= 0, s <= r}; returns s.
 
     With D = a - max(a) <= 0 the solution is x = (D + p)_+. On the active set (c entries with sum
-    total) p is the smaller of (r - total)/c, where s = r, and (max(a) - rho*total)/(1 + rho*c),
-    where the threshold is t = rho*s. Newton's method from above shrinks the active set
-    monotonically, so it ends after finitely many passes.
+    total of D) p is the smaller of (r - total)/c, where s = r, and
+    (max(a) - rho*total)/(1 + rho*c), where the threshold is t = rho*s. Newton's method from above
+    shrinks the active set monotonically, so it ends after finitely many passes.
     """
-    d = a.shape[0]
-    top = largest(a)
+    top = largest_below(a, np.inf)
     level = np.inf if equality else top
-    if r <= 0.0 or level <= 0.0:
+    if not (r > 0.0 and level > 0.0):
         return write_zero(x)
     p = min(r, level / (1.0 + rho))
-    count = 0
-    total = 0.0
-    for i in range(d):
-        v = a[i] - top
-        work[count] = v
-        if v > -p:
-            count += 1
-            total += v
-    while count > 0:
-        p = min((r - total) / count, (level - rho * total) / (1.0 + rho * count))
-        kept = 0
+    taken = collect_above(a, np.nextafter(top - p, -np.inf), work)
+    near = a if taken == WHOLE else work[:taken]
+    before = near.shape[0] + 1
+    while True:
+        count = 0
         total = 0.0
-        for i in range(count):
-            v = work[i]
-            work[kept] = v
-            if v > -p:
-                kept += 1
-                total += v
-        if kept == count:
-            break
-        count = kept
-    return write_clipped(a, top, p, np.inf, x)
+        for i in range(near.shape[0]):
+            v = near[i] - top
+            take = v > -p
+            count += take
+            total = plus(total, choose(take, v, 0.0))
+        if count == before or count == 0:
+            return write_clipped(a, top, p, np.inf, x)
+        before = count
+        p = min((r - total) / count, (level - rho * total) / (1.0 + rho * count))
 
 
 @kernel
-def _insert_top(a, k, span, work):
-    """``split_top`` by insertion into a sorted list: best for small k."""
-    for i in range(k):
-        v = a[i]
-        j = i
-        while j > 0 and work[j - 1] > v:
-            work[j] = work[j - 1]
-            j -= 1
-        work[j] = v
-    count = 0
-    floor = work[0] - span
-    for i in range(k, a.shape[0]):
-        v = a[i]
-        if v > floor:
-            if v > work[0]:
-                out = work[0]
-                j = 1
-                while j < k and work[j] < v:
-                    work[j - 1] = work[j]
-                    j += 1
-                work[j - 1] = v
-                v = out
-                floor = work[0] - span
-            work[k + count] = v
-            count += 1
-    return count
-
-
-@kernel
-def _quickselect_top(a, k, span, work):
-    """``split_top`` by quickselect with pseudo-random pivots: O(d) expected for every k."""
-    d = a.shape[0]
-    for i in range(d):
-        work[i] = a[i]
-    lo, hi, seed = 0, d - 1, 12345
+def _quickselect(work, k):
+    """Return the k-th largest entry; reorders ``work``. Pseudo-random pivots: O(d) expected."""
+    lo, hi, seed = 0, work.shape[0] - 1, 12345
     while lo < hi:
         seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
         pivot = work[lo + seed % (hi - lo + 1)]
@@ -139,53 +128,62 @@ def _quickselect_top(a, k, span, work):
             lo = i
         else:
             break
-    work[0], work[k - 1] = work[k - 1], work[0]
-    count = 0
-    floor = work[0] - span
-    for i in range(k, d):
-        v = work[i]
-        work[k + count] = v
-        if v > floor:
-            count += 1
-    return count
+    return work[k - 1]
 
 
 @kernel
-def split_top(a, k, span, work):
-    """Put the k largest entries of ``a`` into work[:k], the smallest of them at work[0].
+def _peel(values, k):
+    """Return the k-th largest entry by taking off one distinct value at a time: k short passes."""
+    value = np.inf
+    while True:
+        count = 0
+        lower = LOWEST
+        for i in range(values.shape[0]):
+            v = values[i]
+            count += v >= value
+            lower = larger(choose(v < value, v, LOWEST), lower)
+        if count >= k:
+            return value
+        value = lower
 
-    The others that exceed work[0] - span (and perhaps a few that do not) follow in work[k:];
-    returns their number. ``work`` has room for len(a) entries.
+
+@kernel
+def kth_largest(a, k, span, work):
+    """Return the k-th largest entry, and as ``collect_above`` those that exceed it less span."""
+    d = a.shape[0]
+    if d <= SHORT:
+        return _peel(a, k), WHOLE
+    if k <= PEEL:
+        lanes = work[:LANES]
+        for j in range(LANES):
+            lanes[j] = a[j]
+        for start in range(LANES, d - LANES + 1, LANES):
+            for j in range(LANES):
+                lanes[j] = larger(a[start + j], lanes[j])
+        bound = _peel(lanes, k)  # k entries of a are at least this
+        taken = collect_above(a, min(bound - span, np.nextafter(bound, -np.inf)), work)
+        return _peel(work[:taken], k), taken
+    for i in range(d):
+        work[i] = a[i]
+    value = _quickselect(work, k)
+    return value, collect_above(a, min(value - span, np.nextafter(value, -np.inf)), work)
+
+
+@kernel(forceinline=True)
+def around(values, pivot, p, q):
+    """Sums of the distances to the pivot: n, b above it by less than p, b_out by p or more.
+
+    m, g below it by less than q. Entries equal to the pivot count nowhere.
     """
-    if k <= INSERTION_LIMIT:
-        return _insert_top(a, k, span, work)
-    return _quickselect_top(a, k, span, work)
-
-
-@kernel(forceinline=True, fastmath=REORDER)
-def below(values, threshold):
-    """Number and sum of the entries < threshold, and the sum of the others."""
-    count = 0
-    inside = 0.0
-    outside = 0.0
+    n, m = 0, 0
+    b, b_out, g = 0.0, 0.0, 0.0
     for i in range(values.shape[0]):
-        v = values[i]
-        take = v < threshold
-        count += 1 if take else 0
-        inside += v if take else 0.0
-        outside += 0.0 if take else v
-    return count, inside, outside
-
-
-@kernel(forceinline=True, fastmath=REORDER)
-def distances(top, rest):
-    """Turn both lists into distances to the pivot top[0]; returns (pivot, nearest of rest)."""
-    pivot = top[0]
-    gap = np.inf
-    for i in range(top.shape[0]):
-        top[i] -= pivot
-    for i in range(rest.shape[0]):
-        v = pivot - rest[i]
-        rest[i] = v
-        gap = v if v < gap else gap
-    return pivot, gap
+        v = values[i] - pivot
+        inside = (v > 0.0) & (v < p)
+        under = (v < 0.0) & (v > -q)
+        n += inside
+        m += under
+        b = plus(b, choose(inside, v, 0.0))
+        b_out = plus(b_out, choose(v >= p, v, 0.0))
+        g = plus(g, choose(under, -v, 0.0))
+    return n, b, b_out, m, g

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from fast._numba import kernel
-from fast._rows import bounded
+from fast._rows import load
 from fast.sets._batch import project_rows
 from fast.sets._kernels import uncapped_row
 
@@ -16,18 +16,18 @@ from fast.sets._kernels import uncapped_row
 def project_row(a, k, r, rho, x, work):
     """Write x = argmin ||x - a||^2 over {x >= 0, s = r}; returns s = <1,x>.
 
-    ``a``, ``x`` (may be the same array) and ``work`` are float64 with d entries. ``k`` and ``rho``
+    ``a``, ``x`` and ``work`` are writeable float64 arrays with d entries. ``k`` and ``rho``
     have no influence (s is constant); they stand here so that all sets are called alike.
     """
     return uncapped_row(a, r, 0.0, True, x, work)
 
 
 @kernel
-def _project_rows(x, k, r, rho, work):
+def _project_rows(x, k, r, rho, row, work):
     for i in range(x.shape[0]):
-        if not bounded(x[i]):
+        if not load(x[i], row):
             return i
-        project_row(x[i], k, r[i], rho[i], x[i], work)
+        project_row(row, k, r[i], rho[i], x[i], work)
     return x.shape[0]
 
 

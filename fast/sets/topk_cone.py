@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fast._numba import kernel
-from fast._rows import bounded
+from fast._rows import load
 from fast.sets import topk_simplex_alpha
 from fast.sets._batch import project_rows
 
@@ -17,17 +17,17 @@ from fast.sets._batch import project_rows
 def project_row(a, k, r, rho, x, work):
     """Write x = argmin ||x - a||^2 + rho <1,x>^2 over {x >= 0, x_i <= s/k}; returns s = <1,x>.
 
-    ``a``, ``x`` (may be the same array) and ``work`` are float64 with d entries; ``r`` is ignored.
+    ``a``, ``x`` and ``work`` are writeable float64 arrays with d entries; ``r`` is ignored.
     """
     return topk_simplex_alpha.project_row(a, k, np.inf, rho, x, work)
 
 
 @kernel
-def _project_rows(x, k, r, rho, work):
+def _project_rows(x, k, r, rho, row, work):
     for i in range(x.shape[0]):
-        if not bounded(x[i]):
+        if not load(x[i], row):
             return i
-        project_row(x[i], k, r[i], rho[i], x[i], work)
+        project_row(row, k, r[i], rho[i], x[i], work)
     return x.shape[0]
 
 

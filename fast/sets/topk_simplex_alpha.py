@@ -7,25 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fast._numba import REORDER, kernel
-from fast._rows import bounded
+from fast._numba import kernel
+from fast._rows import load
 from fast.sets._batch import project_rows
 from fast.sets._kernels import (
     STEPS,
-    below,
-    distances,
-    split_top,
+    WHOLE,
+    around,
+    count_equal,
+    kth_largest,
+    largest_below,
     uncapped_row,
     write_clipped,
     write_zero,
 )
 
 
-@kernel(fastmath=REORDER)
+@kernel
 def project_row(a, k, r, rho, x, work):
     """Write x = argmin ||x - a||^2 + rho <1,x>^2 over {x >= 0, s <= r, x_i <= s/k}; returns s = <1,x>.
 
-    ``a``, ``x`` (may be the same array) and ``work`` are float64 with d entries; r may be inf.
+    ``a``, ``x`` and ``work`` are writeable float64 arrays with d entries; r may be inf.
     The solution is x = clip(a - t, 0, u) with F(t) = F(t + u), F(v) = kv + sum (a - v)_+. From the
     k-th largest entry measure B >= 0 upwards (top k) and A >= 0 downwards (rest): then
     sum (p - B)_+ = sum (q - A)_+ with q = a_[k] - t and p = u - q. For guessed active sets (n
@@ -39,21 +41,20 @@ def project_row(a, k, r, rho, x, work):
     if k > d or not r > 0.0:
         return write_zero(x)
     cap = r / k
-    number = split_top(a, k, cap, work)
-    top, rest = work[:k], work[k : k + number]
-    total = 0.0
-    for i in range(k):
-        total += top[i]
-    kappa = k + rho * k * k
-    u = min(total / kappa, cap)
+    excess = rho * k * k
+    pivot, taken = kth_largest(a, k, cap, work)
+    near = a if taken == WHOLE else work[:taken]
+    higher, total, _, _, _ = around(near, pivot, np.inf, 0.0)
+    tied_top = k - higher  # entries equal to the pivot that belong to the top k
+    u = min((total + k * pivot) / (k + excess), cap)
     if not u > 0.0:
         return write_zero(x)
-    pivot, gap = distances(top, rest)
+    tied = count_equal(near, pivot)
+    gap = 0.0 if tied > tied_top else pivot - largest_below(near, pivot)
     if gap >= u:  # the cap binds the whole top, and nothing below it is reached
         return write_clipped(a, pivot, u, u, x)
-    n, b, outer = below(top, np.nextafter(0.0, 1.0))
-    m, g, _ = below(rest, np.nextafter(gap, np.inf))
-    excess = rho * k * k
+    n, b, outer = tied_top, 0.0, total
+    m, g = max(1, tied - tied_top), gap
     q = u
     for _ in range(STEPS):
         loose = excess + (k - n)
@@ -64,8 +65,9 @@ def project_row(a, k, r, rho, x, work):
             q = (n * u - b + g) / (n + m)
         if not u > q:
             break
-        n_new, b, outer = below(top, u - q)
-        m_new, g, _ = below(rest, q)
+        n_new, b, outer, m_new, g = around(near, pivot, u - q, q)
+        n_new += tied_top
+        m_new += tied - tied_top
         if n_new == n and m_new == m:
             break
         n, m = n_new, m_new
@@ -73,11 +75,11 @@ def project_row(a, k, r, rho, x, work):
 
 
 @kernel
-def _project_rows(x, k, r, rho, work):
+def _project_rows(x, k, r, rho, row, work):
     for i in range(x.shape[0]):
-        if not bounded(x[i]):
+        if not load(x[i], row):
             return i
-        project_row(x[i], k, r[i], rho[i], x[i], work)
+        project_row(row, k, r[i], rho[i], x[i], work)
     return x.shape[0]
 
 

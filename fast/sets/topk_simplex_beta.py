@@ -7,34 +7,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fast._numba import REORDER, kernel
-from fast._rows import bounded
+from fast._numba import kernel
+from fast._rows import load
+from fast._simd import choose, larger, plus, smaller
 from fast.sets._batch import project_rows
 from fast.sets._kernels import (
     STEPS,
-    below,
-    distances,
-    split_top,
+    WHOLE,
+    around,
+    count_equal,
+    kth_largest,
+    largest_below,
     uncapped_row,
     write_clipped,
     write_zero,
 )
 
 
-@kernel(forceinline=True, fastmath=REORDER)
+@kernel(forceinline=True)
 def _clipped_sum(values, origin, cap):
     """Sum of clip(values - origin, 0, cap)."""
     s = 0.0
     for i in range(values.shape[0]):
-        v = values[i] - origin
-        v = v if v < cap else cap
-        s += v if v > 0.0 else 0.0
+        s = plus(s, larger(smaller(values[i] - origin, cap), 0.0))
     return s
 
 
-@kernel(fastmath=REORDER)
-def _write_high(a, cap, rho, top, x):
-    """The case that only entries of ``top`` are positive and s < r; returns s.
+@kernel
+def _write_high(a, cap, rho, near, x):
+    """The case s < r and t >= a_[k], so that fewer than k entries are positive; returns s.
 
     Solve rho*s(t) = t without caps, fix the entries above the cap (t then only falls, so they
     stay there), and solve again for the others.
@@ -42,23 +43,20 @@ def _write_high(a, cap, rho, top, x):
     fixed = 0
     high = np.inf
     while True:
-        first = -np.inf
-        for i in range(top.shape[0]):
-            v = top[i]
-            first = v if first < v < high else first
+        first = largest_below(near, high)
         level = first - rho * (fixed * cap)
+        p = 0.0
         if not level > 0.0:  # the threshold lies between the fixed entries and the others
-            p = 0.0
             break
         p = level / (1.0 + rho)
         while True:
             count = 0
             total = 0.0
-            for i in range(top.shape[0]):
-                v = top[i] - first
-                if top[i] < high and v > -p:
-                    count += 1
-                    total += v
+            for i in range(near.shape[0]):
+                v = near[i] - first
+                take = (near[i] < high) & (v > -p)
+                count += take
+                total = plus(total, choose(take, v, 0.0))
             new = (level - rho * total) / (1.0 + rho * count)
             if not new < p:
                 break
@@ -67,22 +65,21 @@ def _write_high(a, cap, rho, top, x):
             break
         high = min(first, first + (cap - p))
         fixed = 0
-        for i in range(top.shape[0]):
-            fixed += 1 if top[i] >= high else 0
+        for i in range(near.shape[0]):
+            fixed += near[i] >= high
     s = 0.0
     for i in range(a.shape[0]):
-        v = (a[i] - first) + p
-        v = cap if a[i] >= high else (v if v > 0.0 else 0.0)
+        v = choose(a[i] >= high, cap, larger((a[i] - first) + p, 0.0))
         x[i] = v
-        s += v
+        s = plus(s, v)
     return s
 
 
-@kernel(fastmath=REORDER)
+@kernel
 def project_row(a, k, r, rho, x, work):
     """Write x = argmin ||x - a||^2 + rho <1,x>^2 over {0 <= x_i <= r/k, s <= r}; returns s = <1,x>.
 
-    ``a``, ``x`` (may be the same array) and ``work`` are float64 with d entries. The solution is
+    ``a``, ``x`` and ``work`` are writeable float64 arrays with d entries. The solution is
     x = clip(a - t, 0, r/k) for the smallest t >= 0 with s <= r and rho*s <= t. Distances to the
     k-th largest entry and guesses of the active sets as in the alpha projection; q = a_[k] - t is
     the smaller of the values at which s = r and rho*s = t.
@@ -96,21 +93,26 @@ def project_row(a, k, r, rho, x, work):
     if rho == 0.0 and _clipped_sum(a, 0.0, cap) <= r:
         return write_clipped(a, 0.0, 0.0, cap, x)
     j = min(k, d)
-    number = split_top(a, j, cap, work)
-    top, rest = work[:j], work[j : j + number]
-    if rho * _clipped_sum(top, top[0], cap) >= top[0]:
-        return _write_high(a, cap, rho, top, x)
-    pivot, gap = distances(top, rest)
-    n, b, _ = below(top, np.nextafter(0.0, 1.0))
-    m, g, _ = below(rest, np.nextafter(gap, np.inf)) if gap < cap else (0, 0.0, 0.0)
+    pivot, taken = kth_largest(a, j, cap, work)
+    near = a if taken == WHOLE else work[:taken]
+    if rho * _clipped_sum(near, pivot, cap) >= pivot:
+        return _write_high(a, cap, rho, near, x)
+    higher, _, _, _, _ = around(near, pivot, np.inf, 0.0)
+    tied = count_equal(near, pivot)
+    tied_top = j - higher  # entries equal to the pivot that belong to the top k
+    tied_rest = tied - tied_top
+    gap = 0.0 if tied_rest > 0 else pivot - largest_below(near, pivot)
+    n, b = tied_top, 0.0
+    m, g = (max(1, tied_rest), gap) if gap < cap else (0, 0.0)
     q = 0.0
     for _ in range(STEPS):
         equal = (n * cap - b + g) / (n + m) if m > 0 else cap
         q = min(equal, (pivot - rho * (b + (j - n) * cap - g)) / (1.0 + rho * (n + m)))
         if not cap > q:
             break
-        n_new, b, _ = below(top, cap - q)
-        m_new, g, _ = below(rest, q)
+        n_new, b, _, m_new, g = around(near, pivot, cap - q, q)
+        n_new += tied_top
+        m_new += tied_rest
         if n_new == n and m_new == m:
             break
         n, m = n_new, m_new
@@ -118,11 +120,11 @@ def project_row(a, k, r, rho, x, work):
 
 
 @kernel
-def _project_rows(x, k, r, rho, work):
+def _project_rows(x, k, r, rho, row, work):
     for i in range(x.shape[0]):
-        if not bounded(x[i]):
+        if not load(x[i], row):
             return i
-        project_row(x[i], k, r[i], rho[i], x[i], work)
+        project_row(row, k, r[i], rho[i], x[i], work)
     return x.shape[0]
 
 

@@ -1,0 +1,58 @@
+"""Choices between two numbers without a branch, in the form that LLVM turns into SIMD.
+
+A conditional expression in a numba function becomes a branch, whose misprediction costs more than
+a short loop, and keeps maxima and masked sums from being vectorised. No argument may be nan.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.extending import intrinsic
+
+_FLAGS = ("nnan", "nsz")
+_PAIR = types.float64(types.float64, types.float64)
+
+
+@intrinsic
+def larger(typing_context: Any, x: Any, y: Any) -> Any:
+    """max(x, y)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, y = arguments
+        return builder.select(builder.fcmp_ordered(">", x, y, flags=_FLAGS), x, y, flags=_FLAGS)
+
+    return _PAIR, generate
+
+
+@intrinsic
+def smaller(typing_context: Any, x: Any, y: Any) -> Any:
+    """min(x, y)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, y = arguments
+        return builder.select(builder.fcmp_ordered("<", x, y, flags=_FLAGS), x, y, flags=_FLAGS)
+
+    return _PAIR, generate
+
+
+@intrinsic
+def choose(typing_context: Any, condition: Any, x: Any, y: Any) -> Any:
+    """Return x if condition, else y."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        condition, x, y = arguments
+        return builder.select(condition, x, y, flags=_FLAGS)
+
+    return types.float64(types.boolean, types.float64, types.float64), generate
+
+
+@intrinsic
+def plus(typing_context: Any, total: Any, term: Any) -> Any:
+    """Return total + term, for sums in any order: the only operation that may be reordered."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.fadd(*arguments, flags=("reassoc", "nsz"))
+
+    return _PAIR, generate
