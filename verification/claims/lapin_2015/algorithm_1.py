@@ -125,7 +125,7 @@ ALGORITHM_1 = Claim(
         },
         "radius 1": {"update": lambda b, k, radius: update(b, k, ONE)},
     },
-    instances=6,
+    instances=20,
 )
 
 
