@@ -25,7 +25,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 project = "refsolve"
 author = "the refsolve developers"
-copyright = "the refsolve developers"  # noqa: A001
+copyright = "the refsolve developers"
 
 extensions = [
     "myst_nb",
