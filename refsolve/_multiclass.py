@@ -12,6 +12,8 @@ from refsolve.errors import InvalidParameterError
 from refsolve.spec import Symbol, check_vector
 
 Array = np.ndarray[Any, Any]
+#: From this many entries on, proposals are computed in float64.
+LARGE = 10_000
 WEIGHT = Symbol("sample_weight", "weight of the example", low=0, default=1.0)
 
 
@@ -104,6 +106,9 @@ class Loss:
         """Proposal for the projection of b on the domain, if the set has one."""
         if not hasattr(self.set, "nearest"):
             return None
+        if b.size > LARGE:  # a proposal need not have more digits than the data
+            rough = self.set.nearest(b.astype(float), rho=rho, **self.set_params)
+            return self.repair(rough.astype(b.dtype))
         return self.set.nearest(b, rho=rho, **self.set_params)
 
     def maximiser(self, z: Array) -> Array:
@@ -115,25 +120,26 @@ class Loss:
             y = self.nearest(z / np.where(size > 0, size, 1) * 2.0**20)
         return np.zeros_like(z) if y is None else y
 
-    def fenchel_young(self, z: Array, x: Array) -> Array:
+    def fenchel_young(self, z: Array, x: Array, y: Array | None = None) -> Array:
         """Bound on value(z) + conjugate(x) - <z,x>, x in the domain: a sum of terms >= 0.
 
         For gamma > 0, value(z) <= support(z - gamma y) + gamma/2 ||y||^2 at every y, which leaves
-        residual(x, z - gamma y) + gamma/2 ||x - y||^2; y is x or the proposal, by row.
+        residual(x, z - gamma y) + gamma/2 ||x - y||^2; the better of y = x and y, by default the
+        `maximiser`, by row.
         """
         direct = self.set.residual(x, z - self.gamma * x, **self.set_params)
         if self.gamma == 0:
             return direct
-        y = self.maximiser(z)
+        y = self.maximiser(z) if y is None else y
         through = self.set.residual(x, z - self.gamma * y, **self.set_params)
         return np.minimum(direct, through + self.gamma / 2 * ((x - y) ** 2).sum(axis=-1))
 
-    def value_bounds(self, z: Array) -> tuple[Array, Array]:
-        """Lower and upper bound on the loss, equal up to rounding."""
+    def value_bounds(self, z: Array, y: Array | None = None) -> tuple[Array, Array]:
+        """Lower and upper bound on the loss, equal up to rounding; y as in `fenchel_young`."""
         if self.gamma == 0:
             value = self.set.support(z, **self.set_params)
             return value, value
-        y = self.maximiser(z)
+        y = self.maximiser(z) if y is None else y
         lower = (z * y).sum(axis=-1) - self.conjugate(y)
         # max{0, ...}: the loss is nonnegative, 0 being in the domain
         lower = np.maximum(lower, 0)

@@ -137,12 +137,14 @@ def certificate(
         B = data.blocks(x).T
     scores, norm = data.primal_point(W, B)
     z = data.margins(scores)
+    best = data.loss.maximiser(z) if x is None or data.loss.gamma > 0 else None
     if x is None:
-        x = data.loss.maximiser(z)
-    residuals = data.weight * data.loss.fenchel_young(z, x) / data.n
+        assert best is not None
+        x = best
+    residuals = data.weight * data.loss.fenchel_young(z, x, best) / data.n
     drift = data.lam / 2 * data.distance(W, B, x)
     gap = float(residuals.sum() + drift)
-    upper = data.loss.value_bounds(z)[1]
+    upper = data.loss.value_bounds(z, best)[1]
     p = float(data.weight @ upper / data.n + data.lam / 2 * norm)
     d = float(data.dual_value(x))
     return ErmCertificate(

@@ -121,15 +121,19 @@ def nearest(a: Array, k: int, r: Any = 1.0, rho: Any = 0.0) -> Array:
         return f.positive(rest - (last - q)[..., None]).sum(axis=-1)
 
     def short(q: Array) -> Array:
-        p = height(moved(q)) - q
-        return moved(q) < f.positive(p[..., None] - (top - last[..., None])).sum(axis=-1)
+        delta = moved(q)
+        p = height(delta) - q
+        return delta < f.positive(p[..., None] - (top - last[..., None])).sum(axis=-1)
 
     gap = last - rest[..., 0] if d > k else np.full_like(last, np.inf)
     u = height(np.zeros_like(last))
     # u0 <= gap: the k largest all get u0; else t = a_[k] - q with q between the gap and r/k
     free = gap < u
     low = np.where(free, gap, 0)
-    q = f.bisect(short, low, low + np.where(free, r / k, 0))
+    high = low + np.where(free, r / k, 0)
+    if d > k:  # the entries that may end above t stand first
+        rest = rest[..., : max(1, int((rest > (last - high)[..., None]).sum(axis=-1).max()))]
+    q = f.bisect(short, low, high)
     u = np.where(free, height(moved(q)), u)
     q = np.where(free, q, np.where(gap < np.inf, np.minimum(gap, u), u))
     x = np.clip(a - (last - q)[..., None], 0, u[..., None])
