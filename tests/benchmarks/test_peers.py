@@ -1,0 +1,73 @@
+"""The peer is charged for true suboptimality: our objective is right, and the search finds a setting."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from verification.benchmarks import peers
+
+
+def naive_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:
+    """P by two loops, straight from the definition."""
+    total = 0.0
+    for x, own in zip(X, y, strict=True):
+        margins = [1 + W[j] @ x - W[own] @ x for j in range(len(W)) if j != own]
+        total += max(0.0, *margins)
+    return 0.5 * sum(w @ w for w in W) + C * total
+
+
+@pytest.fixture
+def problem() -> tuple[np.ndarray, np.ndarray]:
+    X, y = make_blobs(60, 4, centers=3, cluster_std=4.0, random_state=0)
+    return X / 10.0, y
+
+
+def test_objective_is_the_definition(
+    rng: np.random.Generator, problem: tuple[np.ndarray, np.ndarray]
+) -> None:
+    X, y = problem
+    for C in (0.01, 1.0, 30.0):
+        W = rng.standard_normal((3, 4))
+        assert peers.hinge_objective(W, X, y, C) == pytest.approx(
+            naive_objective(W, X, y, C), rel=1e-12
+        )
+
+
+def test_the_peer_minimises_this_objective(
+    rng: np.random.Generator, problem: tuple[np.ndarray, np.ndarray]
+) -> None:
+    """liblinear's result cannot be improved by any step along random directions."""
+    X, y = problem
+    W = peers.crammer_singer(X, y, 1.0, 1e-8).coef_
+    best = peers.hinge_objective(W, X, y, 1.0)
+    for step, _ in itertools.product((1e-1, 1e-2, 1e-3), range(50)):
+        moved = W + step * rng.standard_normal(W.shape)
+        assert peers.hinge_objective(moved, X, y, 1.0) >= best * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("target", [1e-2, 1e-4])
+def test_match_attains_the_target_and_not_by_the_tightest_setting(
+    problem: tuple[np.ndarray, np.ndarray], target: float
+) -> None:
+    X, y = problem
+    lower = peers.hinge_objective(peers.crammer_singer(X, y, 1.0, 1e-9).coef_, X, y, 1.0) * (
+        1 - 1e-9
+    )
+    found = peers.match(X, y, 1.0, lower, target)
+    assert found.reached
+    assert found.suboptimality <= target
+    again = peers.suboptimality(peers.crammer_singer(X, y, 1.0, found.tol).coef_, X, y, 1.0, lower)
+    assert again == found.suboptimality
+    assert found.tol > 1e-8
+
+
+def test_match_says_when_the_target_is_out_of_reach(problem: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = problem
+    impossible = 0.5 * peers.hinge_objective(np.zeros((3, 4)), X, y, 1.0)
+    found = peers.match(X, y, 1.0, -impossible, 1e-6)
+    assert not found.reached
+    assert found.suboptimality > 1e-6
