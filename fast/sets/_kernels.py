@@ -18,7 +18,6 @@ SHORT = 64  # rows up to here are used whole; longer ones are filtered first
 WHOLE = -1  # for a number of collected entries: nothing was collected
 LANES = 32  # interleaved parts of a long row, whose maxima bound its k-th largest entry
 PEEL = 24  # up to this k the k-th largest entry is found by peeling maxima, then by quickselect
-STEPS = 2000  # bound on guesses of the active set; a handful are needed
 
 
 @kernel(forceinline=True)

@@ -11,7 +11,6 @@ from fast._numba import kernel
 from fast._rows import load
 from fast.sets._batch import project_rows
 from fast.sets._kernels import (
-    STEPS,
     WHOLE,
     around,
     count_equal,
@@ -56,7 +55,8 @@ def project_row(a, k, r, rho, x, work):
     n, b, outer = tied_top, 0.0, total
     m, g = max(1, tied - tied_top), gap
     q = u
-    for _ in range(STEPS):
+    seen_n, seen_m, step, mark = -1, -1, 0, 1
+    while True:
         loose = excess + (k - n)
         q = (n * (k * pivot + outer) - loose * (b - g)) / (n * n + loose * (n + m))
         u = ((n + m) * q + (b - g)) / n
@@ -68,9 +68,12 @@ def project_row(a, k, r, rho, x, work):
         n_new, b, outer, m_new, g = around(near, pivot, u - q, q)
         n_new += tied_top
         m_new += tied - tied_top
-        if n_new == n and m_new == m:
+        if (n_new == n and m_new == m) or (n_new == seen_n and m_new == seen_m):
             break
         n, m = n_new, m_new
+        step += 1
+        if step == mark:  # rounding can make guesses repeat in a cycle: its members are as good
+            seen_n, seen_m, mark = n, m, 2 * mark
     return write_clipped(a, pivot, q, u, x)
 
 

@@ -12,7 +12,6 @@ from fast._rows import load
 from fast._simd import choose, larger, plus, smaller
 from fast.sets._batch import project_rows
 from fast.sets._kernels import (
-    STEPS,
     WHOLE,
     around,
     count_equal,
@@ -105,7 +104,8 @@ def project_row(a, k, r, rho, x, work):
     n, b = tied_top, 0.0
     m, g = (max(1, tied_rest), gap) if gap < cap else (0, 0.0)
     q = 0.0
-    for _ in range(STEPS):
+    seen_n, seen_m, step, mark = -1, -1, 0, 1
+    while True:
         equal = (n * cap - b + g) / (n + m) if m > 0 else cap
         q = min(equal, (pivot - rho * (b + (j - n) * cap - g)) / (1.0 + rho * (n + m)))
         if not cap > q:
@@ -113,9 +113,12 @@ def project_row(a, k, r, rho, x, work):
         n_new, b, _, m_new, g = around(near, pivot, cap - q, q)
         n_new += tied_top
         m_new += tied_rest
-        if n_new == n and m_new == m:
+        if (n_new == n and m_new == m) or (n_new == seen_n and m_new == seen_m):
             break
         n, m = n_new, m_new
+        step += 1
+        if step == mark:  # rounding can make guesses repeat in a cycle: its members are as good
+            seen_n, seen_m, mark = n, m, 2 * mark
     return write_clipped(a, pivot, q, cap, x)
 
 
