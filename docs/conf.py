@@ -61,6 +61,7 @@ autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the numpydoc sections already say the types
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 add_module_names = False
 

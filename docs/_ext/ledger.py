@@ -1,0 +1,68 @@
+"""The claims ledger as HTML: one entry per statement, its evidence beneath it."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from verification.claims import ClaimResult
+
+
+class Html(str):
+    """Markup that a notebook shows as it is."""
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+
+def _text(value: Any) -> str:
+    return html.escape(str(value))
+
+
+def _evidence(result: ClaimResult) -> str:
+    if result.violations:
+        count = f"{result.violations} of {result.instances} instances contradict it"
+    else:
+        count = f"{result.instances} instances"
+    worst = "exact arithmetic" if result.worst is None else f"largest residual {result.worst:.1e}"
+    return f"{_text(result.method)} ({count}; {worst})"
+
+
+def _facts(counterexample: Mapping[str, Any]) -> str:
+    given = {k: v for k, v in counterexample.items() if k not in ("exact", "why")}
+    return ", ".join(f"{key} = {value}".replace("'", "") for key, value in given.items())
+
+
+def entry(result: ClaimResult) -> str:
+    """One claim."""
+    status = result.status if result.ok else f"{result.status}, unexpectedly"
+    rows = [
+        f"<dt><span class='status {_text(result.status)}'>{_text(status)}</span> "
+        f"<b>{_text(result.number)}</b> <small>§{_text(result.section)}</small></dt>",
+        f"<dd><p>{_text(result.statement)}</p><p class='evidence'>{_evidence(result)}</p>",
+    ]
+    found = result.to_dict()["counterexample"]
+    if found is not None:
+        why = _text(found["why"])
+        rows.append(f"<p class='evidence'>Counterexample: {why}. <code>{_text(_facts(found))}</code></p>")
+    if result.note:
+        rows.append(f"<p class='evidence'>{_text(result.note)}</p>")
+    return "".join([*rows, "</dd>"])
+
+
+def ledger(results: Sequence[ClaimResult]) -> Html:
+    """All claims, paper by paper."""
+    parts = []
+    for paper in dict.fromkeys(result.paper for result in results):
+        rows = [result for result in results if result.paper == paper]
+        parts.append(f"<h2>{_text(rows[0].title)}</h2>")
+        parts.append(f"<dl class='ledger'>{''.join(map(entry, rows))}</dl>")
+    return Html("".join(parts))
+
+
+def counts(results: Sequence[ClaimResult]) -> str:
+    """How many of each status, in words."""
+    found = Counter(result.status for result in results)
+    return ", ".join(f"{number} {status}" for status, number in found.most_common())
