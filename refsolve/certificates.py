@@ -76,6 +76,15 @@ def _norm(v: Array) -> Any:
     return top * np.sqrt(((v / top) ** 2).sum()) if top > 0 else Real(0)
 
 
+def _rounding(d: int, *norms: Any) -> Any:
+    """How far the data would have to move to excuse the rounding of the formulas.
+
+    A gap computed in longdouble is exact for data perturbed by this much, and the solutions here
+    depend on their data without expansion: it is added to every distance.
+    """
+    return (8 + np.log2(d)) * np.finfo(Real).eps * sum(norms)
+
+
 def projection_size(stem: str, a: Any, *, rho: float = 0.0, **params: Any) -> float:
     """Bound on <1,x> at the solution: r, and max|a|/(rho + 1/d) if 0 is in the set.
 
@@ -130,7 +139,7 @@ def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> C
     """
     module = catalogue.load(stem)
     a = check_vector("a", a).astype(Real)
-    given = _candidate(x, a.size)
+    given = _candidate("x", x, a.size)
     checked = module.SPEC.check(params, a.size)
     rho = Real(RHO.check(rho))
     violation = module.violation(given, **checked)
@@ -145,15 +154,25 @@ def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> C
     distance = min(
         _norm(given - repaired) + np.sqrt(2 * gap), _norm(given - proposal) + np.sqrt(better)
     )
+    sums = rho * max(s, proposal.sum()) * np.sqrt(a.size)
+    rounding = _rounding(a.size, _norm(a), _norm(given), _norm(proposal), sums)
+    distance += rounding
+    gap += rounding * distance
     value = (((repaired - a) ** 2).sum() + rho * s**2) / 2
     scale = float(abs(a).max()) * projection_size(stem, a, rho=float(rho), **checked)
     return Certificate(_up(gap), abs(float(violation)), _up(distance), float(value), scale)
 
 
-def _candidate(x: Any, size: int) -> Array:
+def _candidate(name: str, value: Any, size: int) -> Array:
     """A candidate as longdouble; longdouble candidates keep their digits."""
-    check_vector("x", x, size=size, largest=np.inf)
-    return np.asarray(x, Real)
+    check_vector(name, value, size=size, largest=np.inf)
+    return np.asarray(value, Real)
+
+
+def _number_error(value: Any, low: Any, high: Any) -> float:
+    """Bound on |value - v| for a v in [low, high]; inf for a value that is no number."""
+    given = Real(value)
+    return max(0.0, float(given - low), float(high - given)) if np.isfinite(given) else np.inf
 
 
 def loss_value(
@@ -180,11 +199,10 @@ def loss_value(
     upper: Any
     lower, upper = loss.value_bounds(z)
     if x is not None:
-        x = loss.repair(_candidate(x, z.size))
+        x = loss.repair(_candidate("x", x, z.size))
         lower = max(0, z @ x - loss.conjugate(x))
         upper = lower + loss.fenchel_young(z, x)
-    given = Real(value)
-    error = max(0.0, float(given - weight * lower), float(weight * upper - given))
+    error = _number_error(value, weight * lower, weight * upper)
     return Certificate(error, 0.0, error, float(weight * upper), float(weight * abs(z).max()))
 
 
@@ -209,7 +227,7 @@ def gradient(
     loss = Loss(stem, params, m - 1)
     z = margins(scores.astype(Real), y, check_costs(costs, y, m))
     weight = Real(WEIGHT.check(sample_weight))
-    given = _candidate(g, m)
+    given = _candidate("g", g, m)
     raw = others(given, y) / weight if weight > 0 else 0 * z
     x = loss.repair(raw)
     gap = weight * loss.fenchel_young(z, x)
@@ -221,19 +239,20 @@ def gradient(
             rest = np.sqrt(2 * loss.fenchel_young(z, point) / loss.gamma * m)
             return _norm(given + weight * block(point, y)) + weight * rest
 
-        distance = min(through(x), through(loss.maximiser(z)))
+        rounding = weight * np.sqrt(m) * _rounding(m, _norm(z)) / loss.gamma
+        distance = min(through(x), through(loss.maximiser(z))) + rounding
     violation = max(abs(given.sum()), weight * loss.violation(raw))
     scale = float(weight * abs(z).max())
-    return Certificate(float(gap), float(violation), _up(distance), float(weight * (z @ x)), scale)
+    return Certificate(_up(gap), float(violation), _up(distance), float(weight * (z @ x)), scale)
 
 
 def conjugate(stem: str, value: Any, x: Any, *, costs: Any = None, **params: Any) -> Certificate:
     """Certificate of a finite number as conjugate(x) - <c,x>; ``violation`` is that of x."""
-    x = _candidate(x, check_vector("x", x).size)
+    x = _candidate("x", x, check_vector("x", x).size)
     loss = Loss(stem, params, x.size)
     c = check_other_costs(costs, x.size).astype(Real)
     exact = loss.conjugate(x) - c @ x
-    error = float(abs(Real(value) - exact))
+    error = _number_error(value, exact, exact)
     scale = float(loss.conjugate(x) + abs(c) @ abs(x))
     return Certificate(error, abs(float(loss.violation(x))), error, float(exact), scale)
 
@@ -247,7 +266,7 @@ def prox(
     of the domain, (v - u)/t repaired or a proposal; ||u - u*||^2 <= 2 t gap.
     """
     v = check_vector("v", v).astype(Real)
-    u = _candidate(u, v.size)
+    u = _candidate("u", u, v.size)
     t = Real(STEP.check(t))
     loss = Loss(stem, params, v.size)
     c = check_other_costs(costs, v.size).astype(Real)
@@ -264,6 +283,9 @@ def prox(
         better = v - t * proposal
         through = _norm(u - better) + np.sqrt(2 * t * gap_at(better, proposal))
         distance = min(np.sqrt(2 * t * gap), through)
+    rounding = _rounding(v.size, _norm(v), _norm(c), _norm(u), t)
+    distance += rounding
+    gap += rounding * distance / t
     value = loss.value_bounds(u + c)[1] + ((u - v) ** 2).sum() / (2 * t)
     return Certificate(_up(gap), 0.0, _up(distance), float(value), float(abs(v + c).max()))
 
@@ -289,7 +311,7 @@ def sdca_update(
     q, y = check_scores("q", q, y)
     m = q.size
     loss = Loss(stem, params, m - 1)
-    given = _candidate(a, m)
+    given = _candidate("a", a, m)
     gram, mass, b = update_data(loss, q, y, k_ii, C, costs, sample_weight)
     raw = others(given, y)
     if mass == 0:
@@ -319,6 +341,10 @@ def sdca_update(
         dual = b - beta * (proposal + proposal.sum())
         bound = loss.fenchel_young(dual, x) + beta / 2 * (e @ e + e.sum() ** 2)
         gap = min(gap, bound)
+    if den > 0:
+        rounding = _rounding(m, _norm(b), beta * m, loss.gamma) / den
+        distance += mass * np.sqrt(m) * rounding
+        gap += den * rounding * distance / mass
     s = x.sum()
     value = (beta * (x @ x + s * s) + loss.gamma * (x @ x)) / 2 - b @ x
     violation = max(abs(given.sum()), mass * loss.violation(-raw / mass))
