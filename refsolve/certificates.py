@@ -156,10 +156,12 @@ def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> C
     )
     sums = rho * max(s, proposal.sum()) * np.sqrt(a.size)
     rounding = _rounding(a.size, _norm(a), _norm(given), _norm(proposal), sums)
-    distance += rounding
-    gap += rounding * distance
+    # no two points of the set that matter are further apart than their norms
+    size = projection_size(stem, a, rho=float(rho), **checked)
+    distance = min(distance + rounding, _norm(given) + size)
+    gap += rounding * min(distance, s + size)
     value = (((repaired - a) ** 2).sum() + rho * s**2) / 2
-    scale = float(abs(a).max()) * projection_size(stem, a, rho=float(rho), **checked)
+    scale = float(abs(a).max()) * size
     return Certificate(_up(gap), abs(float(violation)), _up(distance), float(value), scale)
 
 
@@ -285,7 +287,7 @@ def prox(
         distance = min(np.sqrt(2 * t * gap), through)
     rounding = _rounding(v.size, _norm(v), _norm(c), _norm(u), t)
     distance += rounding
-    gap += rounding * distance / t
+    gap += rounding * min(distance / t, 1 + _norm(u - v) / t)  # the envelope is 1-Lipschitz in v
     value = loss.value_bounds(u + c)[1] + ((u - v) ** 2).sum() / (2 * t)
     return Certificate(_up(gap), 0.0, _up(distance), float(value), float(abs(v + c).max()))
 
@@ -344,7 +346,7 @@ def sdca_update(
     if den > 0:
         rounding = _rounding(m, _norm(b), beta * m, loss.gamma) / den
         distance += mass * np.sqrt(m) * rounding
-        gap += den * rounding * distance / mass
+        gap += den * rounding * min(distance / mass, 2)  # norms in the domain are at most 1
     s = x.sum()
     value = (beta * (x @ x + s * s) + loss.gamma * (x @ x)) / 2 - b @ x
     violation = max(abs(given.sum()), mass * loss.violation(-raw / mass))
