@@ -159,12 +159,17 @@ def _accuracy(model: Any, classifier: Any, X: Any, y: np.ndarray, k: int) -> flo
     return float(topk_accuracy(y, scores, k, classes=classifier.classes_))
 
 
+def check_output(output: Path) -> Path:
+    """The path, if a model may be written there."""
+    if output.suffix != ".joblib":
+        raise InvalidArgumentError(f"output is {output}; expected a name that ends in .joblib")
+    return output
+
+
 def save(trained: Trained, output: Path) -> list[Path]:
     """Write the model (joblib), and its report as JSON and Markdown beside it."""
     import joblib
 
-    if output.suffix != ".joblib":
-        raise InvalidArgumentError(f"output is {output}; expected a name that ends in .joblib")
     output.parent.mkdir(parents=True, exist_ok=True)
     joblib.dump(trained.model, output)
     data, page = output.with_suffix(".json"), output.with_suffix(".md")

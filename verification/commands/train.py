@@ -57,11 +57,12 @@ def train(
     """
     from verification.errors import InvalidArgumentError
     from verification.examples import read_examples
-    from verification.training import save, split_holdout
+    from verification.training import check_output, save, split_holdout
     from verification.training import train as fit
 
     if holdout is not None and test is not None:
         raise InvalidArgumentError("--holdout and --test exclude each other; give one of them")
+    target = check_output(output or file.with_suffix(".joblib"))
     X, y = read_examples(file, label)
     judged_on = None
     if test is not None:
@@ -83,7 +84,7 @@ def train(
             X, y, test=judged_on, scale=scale, k=k, variant=variant, gamma=gamma, C=c, tol=tol,
             fit_intercept=fit_intercept, random_state=seed, **limit,
         )  # fmt: skip
-    written = save(trained, output or file.with_suffix(".joblib"))
+    written = save(trained, target)
     if not as_json:
         stderr().print("wrote " + ", ".join(str(p) for p in written), style="dim", highlight=False)
     finish(trained.document, as_json)

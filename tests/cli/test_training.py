@@ -1,0 +1,156 @@
+"""``refsolve train``: the model written is the model reported, and the certificate decides the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file, load_iris, make_blobs
+from sklearn.pipeline import Pipeline
+from typer.testing import CliRunner, Result
+
+from fast import TopKSVC
+from verification.cli import app
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, ["train", *(str(w) for w in words)])
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    lines = [
+        "a,b,c,d,species",
+        *(",".join(map(str, [*x, name])) for x, name in zip(X, names, strict=True)),
+    ]
+    path = tmp_path / "iris.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_csv_to_model_and_reports(csv: Path) -> None:
+    result = run(
+        csv,
+        "--label",
+        "species",
+        "-C",
+        "0.1",
+        "--scale",
+        "minmax",
+        "--holdout",
+        "0.3",
+        "--tol",
+        "1e-4",
+        "--json",
+    )
+    assert result.exit_code == 0, result.stderr
+    shown = json.loads(result.stdout)
+    assert shown["ok"] is True
+    assert shown["model"]["certified relative duality gap"] <= 1e-4
+    assert shown["model"]["examples"] == 105
+    assert set(shown["accuracy"]) == {"train", "holdout"}
+    model = joblib.load(csv.with_suffix(".joblib"))
+    assert isinstance(model, Pipeline)
+    assert model.predict([[5.1, 3.5, 1.4, 0.2]]).tolist() == ["setosa"]
+    assert model[-1].dual_gap_ == shown["model"]["certified relative duality gap"]
+    assert json.loads(csv.with_suffix(".json").read_text(encoding="utf-8")) == shown
+    page = csv.with_suffix(".md").read_text(encoding="utf-8")
+    assert f"| top-1 | {shown['accuracy']['holdout']['1']:.6g} |" in page
+
+
+def test_accuracy_reported_is_that_of_the_model(csv: Path) -> None:
+    shown = json.loads(run(csv, "--test", csv, "-k", "2", "--gamma", "1", "--json").stdout)
+    assert shown["accuracy"]["train"] == shown["accuracy"]["holdout"]
+    X, y = load_iris(return_X_y=True)
+    twin = TopKSVC(k=2, gamma=1.0, random_state=0).fit(X, y)
+    scores = twin.decision_function(X)
+    rank = (scores >= scores[np.arange(len(y)), y][:, None]).sum(axis=1) - 1
+    assert shown["accuracy"]["train"]["1"] == pytest.approx(np.mean(rank < 1))
+
+
+def test_two_classes(tmp_path: Path) -> None:
+    X, y = make_blobs(40, 3, centers=2, random_state=0)
+    np.savez(tmp_path / "two.npz", X=X, y=y)
+    result = run(tmp_path / "two.npz", "--json", "-o", tmp_path / "new" / "model.joblib")
+    assert result.exit_code == 0, result.stderr
+    accuracy = json.loads(result.stdout)["accuracy"]["train"]
+    assert accuracy == {
+        "1": pytest.approx(np.mean(joblib.load(tmp_path / "new" / "model.joblib").predict(X) == y))
+    }
+
+
+def test_svm_file_stays_sparse(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    dump_svmlight_file(X, y, str(tmp_path / "iris.svm"))
+    assert (
+        run(tmp_path / "iris.svm", "--scale", "maxabs", "--test", tmp_path / "iris.svm").exit_code
+        == 0
+    )
+    refused = run(tmp_path / "iris.svm", "--scale", "minmax")
+    assert refused.exit_code == 2
+    assert "maxabs" in refused.stderr
+
+
+def test_a_model_that_is_not_certified_is_written_and_ends_with_1(csv: Path) -> None:
+    result = run(csv, "-C", "1000", "--tol", "1e-12", "--max-iter", "1", "--json")
+    assert result.exit_code == 1
+    shown = json.loads(result.stdout)
+    assert shown["ok"] is False
+    assert shown["model"]["certified relative duality gap"] > 1e-12
+    assert csv.with_suffix(".joblib").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("-k", "3"), "k"),
+        (("-k", "0"), "k"),
+        (("--C", "-1"), "C"),
+        (("--gamma", "-1"), "gamma"),
+        (("--tol", "nan"), "tol"),
+        (("--variant", "delta"), "'alpha' or 'beta'"),
+        (("--scale", "log"), "none, minmax"),
+        (("--holdout", "1.5"), "strictly between 0 and 1"),
+        (("--holdout", "0.001"), "every class on both sides"),
+        (("--holdout", "0.5", "--test", "x.csv"), "exclude each other"),
+        (("--label", "kind"), "no column 'kind'"),
+        (("-o", "model.pkl"), ".joblib"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_wrong_options(csv: Path, words: tuple[str, ...], expected: str) -> None:
+    result = run(csv, *words)
+    assert result.exit_code == 2, result.output
+    assert expected in " ".join(result.stderr.split())
+    assert not csv.with_suffix(".joblib").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,2,0\n3,4,0\n", "class"),
+        ("1,nan,0\n3,4,1\n", "NaN"),
+        ("1,inf,0\n3,4,1\n", "inf"),
+    ],
+)
+def test_data_that_cannot_be_trained_on(tmp_path: Path, text: str, expected: str) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(text, encoding="utf-8")
+    result = run(path)
+    assert result.exit_code == 2, result.output
+    assert expected.lower() in result.stderr.lower()
+
+
+def test_holdout_with_unknown_labels(csv: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("a,b,c,d,species\n1,2,3,4,orchid\n", encoding="utf-8")
+    result = run(csv, "--test", other)
+    assert result.exit_code == 2
+    assert "orchid" in result.stderr
+    other.write_text("a,b,species\n1,2,setosa\n", encoding="utf-8")
+    assert "has 2 features" in " ".join(run(csv, "--test", other).stderr.split())
