@@ -1,0 +1,45 @@
+"""What a user installs: every module, the data, the licence, and the command."""
+
+from __future__ import annotations
+
+import zipfile
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("refsolve", "fast", "verification")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Names of the files in a wheel built from this checkout."""
+    from hatchling.builders.wheel import WheelBuilder
+
+    folder = tmp_path_factory.mktemp("wheel")
+    (built,) = WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])
+    return zipfile.ZipFile(built).namelist()
+
+
+def test_wheel_holds_every_module_and_the_data(wheel: list[str]) -> None:
+    modules = {str(p.relative_to(ROOT)) for package in PACKAGES for p in (ROOT / package).rglob("*.py")}
+    assert modules <= set(wheel)
+    assert "fast/data/letter.npz" in wheel
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(wheel)
+
+
+def test_wheel_holds_nothing_else(wheel: list[str]) -> None:
+    tops = {name.partition("/")[0] for name in wheel}
+    assert {top for top in tops if not top.endswith(".dist-info")} == set(PACKAGES)
+    assert [n for n in wheel if "__pycache__" in n or n.endswith((".nbi", ".nbc"))] == []
+    assert any(n.endswith("licenses/LICENSE") for n in wheel)
+
+
+def test_the_command_is_installed() -> None:
+    """Holds in an environment where the package is installed, as `make test` makes it."""
+    found = [e for e in entry_points(group="console_scripts") if e.name == "refsolve"]
+    if not found:
+        pytest.skip("the package is on the path, not installed")
+    assert found[0].value == "verification.cli:app"
+    assert callable(found[0].load())
