@@ -1,0 +1,44 @@
+"""Every loss of `fast` against the exact values, duals and updates of its declaration."""
+
+import numpy as np
+import pytest
+
+from refsolve import catalogue
+from verification import families, verify
+from verification.problems import OPERATIONS, fast_candidate
+
+STEMS = [s for s in catalogue.stems("losses") if not catalogue.load(s).SPEC.oracle_only]
+PROBLEMS = [
+    f"{stem}.{operation}"
+    for stem in STEMS
+    for operation, (kind, _) in OPERATIONS.items()
+    if kind == "losses"
+]
+
+
+def test_there_are_losses():
+    assert len(STEMS) >= 5
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_quick_profile(problem):
+    assert fast_candidate(problem) is not None
+    report = verify(None, problem).raise_if_failed()
+    # nothing is skipped: batches, costs, weights and both precisions are supported
+    assert report.counts["pass"] == len(report.results) >= 300
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_the_update_with_no_step_is_the_gradient(stem):
+    """Both name a maximiser of the same dual function where the Gram entry vanishes."""
+    smooth = "gamma" in catalogue.load(stem).SPEC.names
+    update, gradient = fast_candidate(f"{stem}.sdca_update"), fast_candidate(f"{stem}.gradient")
+    for instance in families.draw(f"{stem}.gradient", "random", 30, seed=9):
+        params = instance.params
+        scores, y = params.pop("scores"), params.pop("y")
+        if params["sample_weight"] is None:
+            params.pop("sample_weight")
+        if not smooth:  # without curvature the update is defined for zero rows only
+            scores = np.zeros_like(scores)
+        block = update(scores, y, 0.0, C=1.0, **params)
+        np.testing.assert_allclose(-gradient(scores, y, **params), block, rtol=1e-12, atol=1e-12)

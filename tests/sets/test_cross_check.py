@@ -1,0 +1,54 @@
+"""Every set of `fast` against the exact solutions and certificates of its declaration."""
+
+import numpy as np
+import pytest
+
+from refsolve import catalogue
+from verification import families, verify
+from verification.certificates import truth
+from verification.certificates._rational import norm, number, vector
+from verification.problems import fast_candidate
+
+PROBLEMS = [f"{stem}.projection" for stem in catalogue.stems("sets")]
+
+
+def test_there_are_sets():
+    assert len(PROBLEMS) >= 4
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_quick_profile(problem, seed):
+    report = verify(None, problem, seed=seed).raise_if_failed()
+    counts = report.counts
+    # nothing is skipped: batches, all parameters and both precisions are supported
+    assert counts["pass"] == len(report.results) >= 1000
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_type_in_is_type_out(problem, dtype):
+    project = fast_candidate(problem)
+    for instance in families.draw(problem, "random", 10, seed=2):
+        params = instance.params
+        params["a"] = params["a"].astype(dtype)
+        assert project(**params).dtype == dtype
+        params["a"] = np.stack([params["a"]] * 3)
+        assert project(**params).dtype == dtype
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("d", [100, 400])
+def test_long_vectors(problem, d):
+    """Beyond the sizes of the profiles; the exact solution still decides."""
+    rng = np.random.default_rng(d)
+    project = fast_candidate(problem)
+    for k in (1, 5, d // 2, d):
+        for rho in (0.0, 0.5):
+            a = np.round(rng.normal(size=d), 2)  # many ties
+            instance = families.complete(
+                families.lookup(problem), rng, "long", a, k=k, r=2.0, rho=rho
+            )
+            right = truth.solution(instance)
+            off = norm(vector(project(**instance.params)) - right)
+            assert off <= 1e-13 * (1 + number(abs(right).max())), (k, rho)

@@ -1,0 +1,88 @@
+import functools
+import time
+
+import numpy as np
+import pytest
+
+from verification import Candidate, CandidateSignatureError, Instance
+from verification.calling import (
+    Caller,
+    CandidateCrashError,
+    CandidateTimeoutError,
+    NotApplicableError,
+)
+from verification.problems import lookup
+
+ALPHA = lookup("topk_simplex_alpha.projection")
+A = Instance.of(ALPHA.name, a=np.array([1.0, 2.0]), k=2, r=1.0, rho=0.0)
+
+
+def echo(**given):
+    """What arrived, as one vector."""
+    return np.array([given["a"].sum(), *(given[n] for n in ("k", "r", "rho") if n in given)])
+
+
+def test_arguments_by_name_position_and_default():
+    full = [3.0, 2.0, 1.0, 0.0]
+    assert Caller(lambda a, k, r, rho: echo(a=a, k=k, r=r, rho=rho), ALPHA)(A).x.tolist() == full
+    assert Caller(lambda **kw: echo(**kw), ALPHA)(A).x.tolist() == full
+    assert (
+        Caller(lambda *v: echo(**dict(zip(ALPHA.arguments, v, strict=True))), ALPHA)(A).x.tolist()
+        == full
+    )
+    assert (
+        Caller(lambda a, /, k, *, rho, r: echo(a=a, k=k, r=r, rho=rho), ALPHA)(A).x.tolist() == full
+    )
+    assert Caller(lambda v, k, r, extra=None: echo(a=v, k=k, r=r), ALPHA)(A).x.tolist() == full[:3]
+    bound = functools.partial(lambda a, k, r, rho: echo(a=a, k=k, r=r, rho=rho), rho=0.0)
+    assert Caller(bound, ALPHA)(A).x.tolist() == full
+
+
+def test_missing_arguments_skip_what_needs_them():
+    call = Caller(lambda a, k: echo(a=a, k=k), ALPHA)
+    assert call(A).x.tolist() == [3.0, 2.0]
+    assert not call.accepts(A.with_params(rho=1.0))
+    with pytest.raises(NotApplicableError, match="r, rho"):
+        call(A.with_params(rho=1.0, r=2.0))
+
+
+@pytest.mark.parametrize(
+    "candidate", [lambda a, k, radius: a, lambda: 0, lambda k, r: k, 3, lambda a, b: a]
+)
+def test_foreign_signatures_are_refused(candidate):
+    with pytest.raises(CandidateSignatureError):
+        Caller(candidate, ALPHA)
+
+
+@pytest.mark.parametrize("answer", [None, "x", [[1.0], [1.0, 2.0]], 1j, {"x": 1}])
+def test_answers_that_are_no_numbers_crash(answer):
+    with pytest.raises(CandidateCrashError):
+        Caller(lambda a, k, r, rho: answer, ALPHA)(A)
+
+
+def test_answers_are_unwrapped():
+    call = Caller(lambda a, k, r, rho: Candidate(a / 2, dual=a), ALPHA)
+    assert call(A).x.tolist() == [0.5, 1.0]
+    assert call(A).dual.tolist() == [1.0, 2.0]
+
+
+def test_a_candidate_that_never_ends_is_stopped(monkeypatch):
+    monkeypatch.setattr("verification.calling.FIRST_CALL_ALLOWANCE", 0.0)
+
+    def endless(a, k, r, rho):
+        while True:
+            time.sleep(0.001)
+
+    call = Caller(endless, ALPHA, timeout=0.05)
+    with pytest.raises(CandidateTimeoutError):
+        call(A)
+    assert call.timeouts == 1
+
+
+def test_a_late_answer_counts_as_a_timeout(monkeypatch):
+    """Compiled code cannot be interrupted; the clock decides after it has returned."""
+    monkeypatch.setattr("verification.calling.FIRST_CALL_ALLOWANCE", 0.0)
+    monkeypatch.delattr("signal.setitimer")
+    call = Caller(lambda a, k, r, rho: time.sleep(0.05) or a, ALPHA, timeout=0.01)
+    with pytest.raises(CandidateTimeoutError):
+        call(A)

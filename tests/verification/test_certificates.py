@@ -1,0 +1,144 @@
+"""The judges themselves: against hand calculation, faces and brute force, and by spoiling answers."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from _references import hinge_value, others
+
+from refsolve.exact import faces
+from verification import Instance, Verdict, certificates, families
+from verification.certificates import core, truth
+from verification.certificates._rational import floats, norm, vector
+from verification.verdicts import Candidate
+
+SETS = ["simplex", "topk_cone", "topk_simplex_alpha", "topk_simplex_beta"]
+F = Fraction
+
+
+def judge(instance, x):
+    return certificates.judge(instance, Candidate(np.asarray(x)))
+
+
+def test_by_hand():
+    a = np.array([1.0, -0.875])
+    instance = Instance.of("topk_simplex_alpha.projection", a=a, k=2, r=1.0, rho=10.0)
+    # both entries equal u with (2 + 4 rho) u = S_2(a)
+    assert truth.solution(instance).tolist() == [F(1, 8) / 42] * 2
+    assert judge(instance, floats(truth.solution(instance))).ok
+    assert judge(instance, [0.0, 0.0]).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("stem", SETS)
+def test_truth_against_every_face(stem):
+    for instance in families.draw(f"{stem}.projection", "ties", 60, seed=2, largest=4):
+        c = core.core(instance)
+        if c.b.size > 4:
+            continue
+        naive = faces.project(stem, c.b.tolist(), rho=c.rho, **c.params)
+        assert truth.solution(instance).tolist() == naive
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [f"{s}.projection" for s in SETS]
+    + [f"{v}.sdca_update" for v in ("topk_hinge_alpha", "smooth_topk_hinge_beta")],
+)
+@pytest.mark.parametrize("spoil", [1e-9, 1e-3])
+def test_spoiled_answers_fail(problem, spoil):
+    """An error far above rounding in any one entry is seen by both certificates' kinds."""
+    rng = np.random.default_rng(5)
+    seen = 0
+    for instance in families.draw(problem, "random", 40, seed=5):
+        c = core.core(instance)
+        right = certificates.expected(instance)
+        if c.linear or not right.any():
+            continue
+        x = right.copy()
+        i = rng.integers(x.size)
+        x[i] += spoil * (c.spread + abs(right).max())
+        assert judge(instance, right).ok
+        assert judge(instance, x).verdict is Verdict.FAIL
+        seen += 1
+    assert seen > 20
+
+
+@pytest.mark.parametrize("stem", SETS)
+def test_gap_bounds_the_distance(stem):
+    """For feasible points the gap is at least the squared distance, and not zero off the solution."""
+    rng = np.random.default_rng(0)
+    for instance in families.draw(f"{stem}.projection", "random", 40, seed=6):
+        c = core.core(instance)
+        right = truth.solution(instance)
+        from verification.certificates import points
+
+        x = points.repair(c, right + vector(rng.normal(size=right.size)))
+        gap = truth.fw_gap(c.stem, c.params, x, points.gradient(c, x), points._radius(c, x))
+        assert float(gap) >= norm(x - right) ** 2 * (1 - 1e-12)
+
+
+def test_shapes_and_nonfinite_answers_fail():
+    instance = families.draw("simplex.projection", "random", 1, seed=0)[0]
+    right = certificates.expected(instance)
+    for bad in (np.append(right, 0.0), right[None], np.full_like(right, np.nan)):
+        assert judge(instance, bad).verdict is Verdict.FAIL
+        assert certificates.certify(instance, Candidate(bad)).verdict is Verdict.FAIL
+
+
+def test_tolerance_follows_the_input():
+    a = np.array([0.3, 0.1, -0.2])
+    double = Instance.of("simplex.projection", a=a, r=1.0, rho=0.0)
+    single = double.astype(np.float32)
+    rounded = certificates.expected(single).astype(np.float32)
+    assert judge(single, rounded).ok
+    assert judge(double, certificates.expected(double).astype(np.float32)).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("variant", ["alpha", "beta"])
+def test_values_against_all_subsets(variant):
+    for instance in families.draw(f"topk_hinge_{variant}.value", "random", 60, seed=7, largest=7):
+        z = others(instance["scores"], instance["y"], instance["costs"])
+        weight = 1.0 if instance["sample_weight"] is None else instance["sample_weight"]
+        value = weight * hinge_value(z, instance["k"], variant)
+        assert judge(instance, value).ok
+        assert judge(instance, value + 1e-9 * (1 + abs(z).max())).verdict is Verdict.FAIL
+
+
+def test_smooth_values_lie_below_the_hinge():
+    for instance in families.draw("smooth_topk_hinge_alpha.value", "random", 40, seed=8):
+        z, _ = core.margins(instance)
+        k, gamma = instance["k"], core.smoothing(instance)
+        smooth = truth.loss_value("smooth_topk_hinge_alpha", z, gamma, {"k": k})
+        hinge = truth.loss_value("topk_hinge_alpha", z, F(0), {"k": k})
+        assert 0 <= hinge - smooth <= gamma / (2 * k)
+
+
+def test_conjugate_needs_its_domain():
+    inside = Instance.of("topk_hinge_alpha.conjugate", x=np.array([0.5, 0.5]), k=2, costs=None)
+    outside = inside.with_params(x=np.array([0.5, 0.25]))
+    assert judge(inside, -1.0).ok
+    assert judge(inside, math.inf).verdict is Verdict.FAIL
+    assert judge(outside, math.inf).ok
+    assert judge(outside, -0.75).verdict is Verdict.FAIL
+    # outside by rounding only: either answer is sound
+    nearly = inside.with_params(x=np.array([0.5, 0.5 - 2.0**-52]))
+    assert judge(nearly, math.inf).ok
+    assert judge(nearly, -1.0).ok
+
+
+def test_zero_weight_means_a_zero_gradient():
+    instance = families.draw("topk_hinge_beta.gradient", "random", 1, seed=0)[0]
+    instance = instance.with_params(sample_weight=0.0)
+    size = instance["scores"].size
+    assert judge(instance, np.zeros(size)).ok
+    assert judge(instance, np.eye(size)[0]).verdict is Verdict.FAIL
+
+
+def test_unbalanced_block_fails():
+    instance = families.draw("topk_hinge_beta.sdca_update", "random", 9, seed=0)[3]
+    right = certificates.expected(instance)
+    wrong = right.copy()
+    wrong[instance["y"]] += 1.0
+    assert judge(instance, right).ok
+    assert judge(instance, wrong).verdict is Verdict.FAIL

@@ -1,0 +1,173 @@
+import json
+
+import numpy as np
+import pytest
+from _references import SOUND
+
+from verification import (
+    InvalidArgumentError,
+    UnknownProblemError,
+    Verdict,
+    VerificationFailedError,
+    verify,
+)
+from verification.kit import applicable
+from verification.mutants import _sound
+from verification.problems import lookup
+
+PROBLEM = "topk_simplex_alpha.projection"
+
+
+@pytest.mark.parametrize("problem", SOUND)
+def test_sound_algorithms_pass(problem):
+    """What kills a mutant is its defect: the algorithms that they are made from are right."""
+    report = verify(SOUND[problem], problem)
+    report.raise_if_failed()
+    assert set(report.by_check()) == set(applicable(lookup(problem)))
+    for check, counts in report.by_check().items():
+        assert counts["pass"] > 0 or check == "batch"
+    assert report.counts["oracle uncertain"] == 0
+    assert report.worst_distance < 1e-14
+    assert report.worst_distance_ratio < 0.5
+
+
+def test_thorough_is_a_larger_quick():
+    report = verify(_sound.beta, "topk_simplex_beta.projection", "thorough").raise_if_failed()
+    assert len(report.results) > 3 * len(verify(_sound.beta, report.problem).results)
+    assert max(r.instance["a"].size for r in report.results) >= 30
+
+
+def test_same_seed_same_report():
+    first, second = (verify(_sound.beta, "topk_simplex_beta.projection", seed=4) for _ in "ab")
+    assert [r.to_dict() for r in first.results] == [r.to_dict() for r in second.results]
+    third = verify(_sound.beta, "topk_simplex_beta.projection", seed=5)
+    assert [r.instance for r in first.results] != [r.instance for r in third.results]
+
+
+def test_failure_prints_the_smallest_counterexample():
+    def project(a, k, r, rho):
+        return _sound.alpha(a, k, r, 0.0)
+
+    report = verify(project, PROBLEM)
+    assert not report.ok
+    with pytest.raises(VerificationFailedError) as caught:
+        report.raise_if_failed()
+    assert report.counterexample in str(caught.value)
+    assert "np.array([1.0]), k=1, r=1.0, rho=1.0" in report.counterexample
+    assert "# returned [1.0]" in report.counterexample
+    assert "# right    [0.5]" in report.counterexample
+    json.dumps(report.to_dict())
+
+
+def test_nothing_judged_is_a_failure():
+    """A candidate that takes no k on a problem whose instances all have k > 1."""
+    report = verify(lambda a: a, PROBLEM, checks=["agreement"], seed=0)
+    skipped = report.counts["skipped"]
+    only_skipped = [r for r in report.results if r.verdict is Verdict.SKIPPED]
+    assert skipped == len(only_skipped) > 0
+    empty = type(report)(PROBLEM, "quick", 0, tuple(only_skipped))
+    assert empty.checked == 0
+    assert not empty.ok
+    with pytest.raises(VerificationFailedError, match="nothing was judged"):
+        empty.raise_if_failed()
+
+
+def test_uncertain_oracle_is_no_pass(monkeypatch):
+    from verification.certificates import truth
+
+    def uncertain(*args):
+        raise truth.UncertainError("no certificate")
+
+    monkeypatch.setattr(truth, "solution", uncertain)
+    report = verify(_sound.alpha, PROBLEM, checks=["ground_truth"])
+    assert report.counts["oracle uncertain"] == len(report.results) > 0
+    assert not report.ok
+
+
+def test_wrong_exact_solver_is_caught_by_its_own_certificate(monkeypatch):
+    """The ground truth is believed for its zero gap only."""
+    from verification.certificates import truth
+
+    class Wrong:
+        @staticmethod
+        def stems():
+            return ("topk_simplex_alpha",)
+
+        @staticmethod
+        def project(stem, b, rho, **params):
+            return type("Answer", (), {"x": tuple(0 * v for v in b)})
+
+    truth.solution.cache_clear()
+    monkeypatch.setattr(truth, "rational_solver", Wrong)
+    report = verify(lambda a, k, r, rho: np.zeros_like(a), PROBLEM, checks=["ground_truth"])
+    truth.solution.cache_clear()
+    counts = report.counts
+    assert counts["fail"] == 0
+    assert 0 < counts["pass"] < counts["oracle uncertain"]  # passes: zero is right for some
+
+
+def test_crashes_and_timeouts_are_counted(monkeypatch):
+    monkeypatch.setattr("verification.calling.FIRST_CALL_ALLOWANCE", 0.0)
+
+    def crashing(a, k, r, rho):
+        if len(a) > 2:
+            raise ZeroDivisionError("division by zero")
+        return _sound.alpha(a, k, r, rho)
+
+    report = verify(crashing, PROBLEM, checks=["ties"])
+    assert report.counts["crash"] > 0
+    assert not report.ok
+    assert "ZeroDivisionError" in report.counterexample
+    assert len(report.counterexample_result.instance["a"]) == 3
+
+    def endless(a, k, r, rho):
+        while True:
+            pass
+
+    report = verify(endless, PROBLEM, checks=["ties"], timeout=0.02)
+    assert report.counts["timeout"] == 3
+    assert report.counts["skipped"] == len(report.results) - 3
+    assert not report.ok
+
+
+def test_expected_failures():
+    def project(a, k, r, rho):
+        return _sound.alpha(a, k, r, min(rho, 50.0))
+
+    plain = verify(project, PROBLEM)
+    failing = {r.check for r in plain.failures}
+    assert "scales" in failing
+    known = verify(project, PROBLEM, xfail=dict.fromkeys(failing, "rho is capped at 50"))
+    known.raise_if_failed()
+    assert known.counts["expected failure"] == len(plain.failures)
+    assert known.counterexample is None
+    one_family = verify(project, PROBLEM, xfail=["scales/scales"])
+    assert one_family.counts["expected failure"] > 0
+    assert {r.check for r in one_family.failures} == failing - {"scales"}
+
+
+def test_expected_failure_that_passes_is_a_failure():
+    report = verify(_sound.alpha, PROBLEM, xfail={"purity": "sorts in place"})
+    assert not report.ok
+    assert "remove it from xfail" in report.summary()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"problem": "topk_simplex_gamma.projection"}, UnknownProblemError),
+        ({"problem": "simplex.value"}, UnknownProblemError),
+        ({"profile": "slow"}, InvalidArgumentError),
+        ({"checks": ["tie"]}, InvalidArgumentError),
+        ({"xfail": ["tie"]}, InvalidArgumentError),
+    ],
+)
+def test_bad_arguments(arguments, error):
+    with pytest.raises(error, match="expected"):
+        verify(_sound.alpha, **{"problem": PROBLEM, **arguments})
+
+
+def test_progress_is_reported():
+    calls = []
+    verify(_sound.alpha, PROBLEM, checks=["purity"], progress=lambda *step: calls.append(step))
+    assert calls[-1] == ("purity", len(calls), len(calls))
