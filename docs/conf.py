@@ -33,6 +33,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "failing_cell",
+    "fresh_api",
     "plain_docstrings",
     "mathml",
     "offline",
@@ -64,6 +65,8 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 add_module_names = False
+# A name that a package re-exports has two homes; either is a good target.
+suppress_warnings = ["ref.python"]
 
 # -- HTML
 html_theme = "furo"
