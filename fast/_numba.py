@@ -75,7 +75,7 @@ def _stamp(dispatcher: Any, function: Any) -> None:
             if module is not None and module.__name__.startswith(_PACKAGE + "."):
                 files.add(module.__file__)
     dispatcher.source_files = files
-    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         stats = [Path(name).stat() for name in sorted(filter(None, files)) if Path(name).exists()]
         cache_file._source_stamp = tuple((s.st_mtime, s.st_size) for s in stats)

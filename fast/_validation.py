@@ -50,8 +50,7 @@ def real_array(name: str, value: ArrayLike, dims: tuple[int, ...] = (1, 2)) -> N
 
 def raise_bad_entry(name: str, array: NDArray[Any], allow: str = "finite numbers") -> None:
     """Raise for the first entry that is nan, infinite or beyond LIMIT."""
-    with np.errstate(invalid="ignore"):
-        bad = np.argwhere(~(np.abs(array) <= LIMIT))
+    bad = np.argwhere(~(np.abs(array.astype(np.float64, copy=False)) <= LIMIT))
     if len(bad):
         where = tuple(int(i) for i in bad[0])
         raise InvalidParameterError(

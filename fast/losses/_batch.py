@@ -1,0 +1,172 @@
+"""From the public functions of a loss to its kernels: checks, default costs, dtypes, rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fast._rows import chunks, read_only
+from fast._validation import (
+    check_classes,
+    check_k,
+    finite_array,
+    number,
+    per_row,
+    raise_bad_entry,
+    real_array,
+)
+from fast.errors import InvalidParameterError
+from fast.losses import _drivers as drivers
+from fast.losses._kernels import ALPHA
+
+Array = NDArray[Any]
+
+
+class _Rows:
+    """A vector or a matrix of rows, with what every operation needs to go through them."""
+
+    def __init__(self, name: str, value: ArrayLike, k: Any, variant: int, own: bool) -> None:
+        given = real_array(name, value)
+        self.name, self.given = name, given
+        self.single = given.ndim == 1
+        self.rows = given[np.newaxis] if self.single else given
+        self.n, self.m = self.rows.shape
+        others = self.m - 1 if own else self.m
+        if others == 0:
+            raise InvalidParameterError(
+                name, f"shape {given.shape}", "at least 2 classes", "pass the scores of all classes"
+            )
+        self.others = others
+        if variant == ALPHA:
+            self.k = check_k(k, others, f" (the number of other classes, {others})")
+        else:
+            self.k = check_k(k)
+        self.buffers = np.empty((4, self.m))
+
+    def run(self, driver: Any, head: tuple, beside: tuple, tail: tuple, width: int = 0) -> Any:
+        """Call the driver on chunks of rows; arrays of ``beside`` with n rows go along."""
+        out = np.empty((self.n, width) if width else self.n)
+        for part in chunks(self.rows):
+            rows = read_only(self.rows[part])
+            along = [v[part] if len(v) == self.n else v for v in beside]
+            if driver(*head, rows, *along, *tail, out[part], self.buffers) < len(rows):
+                raise_bad_entry(self.name, self.given)
+        with np.errstate(over="ignore"):  # a value beyond float32 becomes inf
+            typed = out.astype(self.given.dtype, copy=False)
+        return typed[0] if self.single else typed
+
+
+def _weights(value: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    return np.ones(n) if value is None else per_row("sample_weight", value, n)
+
+
+def _costs(value: ArrayLike | None, rows: _Rows, y: Array | None = None) -> NDArray[np.float64]:
+    """Costs as 1 or n rows of m (with y, whose own cost is 0) or d numbers."""
+    width = rows.others if y is None else rows.m
+    if value is None:
+        return read_only(np.ones((1, width)))
+    costs = finite_array("costs", value)
+    if costs.shape not in ((width,), (rows.n, width)) or (rows.single and costs.ndim > 1):
+        raise InvalidParameterError(
+            "costs",
+            f"shape {costs.shape}",
+            f"shape ({width},)" + ("" if rows.single else f" or ({rows.n}, {width})"),
+            "one cost per " + ("other class" if y is None else "class"),
+        )
+    if y is not None and (costs.ndim == 2 or rows.single):
+        own = np.atleast_2d(costs)[np.arange(rows.n), y]
+        if own.any():
+            i = int(np.flatnonzero(own)[0])
+            raise InvalidParameterError(
+                "costs",
+                f"{own[i]} for the own class {y[i]} of row {i}",
+                "0 there",
+                "set costs[i, y[i]] = 0",
+            )
+    return read_only(np.atleast_2d(costs))
+
+
+def value(
+    variant: int,
+    scores: ArrayLike,
+    y: ArrayLike,
+    k: Any,
+    gamma: float,
+    costs: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Any:
+    """Losses of rows of scores."""
+    rows = _Rows("scores", scores, k, variant, own=True)
+    y = check_classes(y, rows.n, rows.m)
+    beside = (y, _costs(costs, rows, y), _weights(sample_weight, rows.n))
+    return rows.run(drivers.value_rows, (variant,), beside, (rows.k, gamma))
+
+
+def gradient(
+    variant: int,
+    scores: ArrayLike,
+    y: ArrayLike,
+    k: Any,
+    gamma: float,
+    costs: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Array:
+    """(Sub)gradients with respect to the scores."""
+    rows = _Rows("scores", scores, k, variant, own=True)
+    y = check_classes(y, rows.n, rows.m)
+    beside = (y, _costs(costs, rows, y), _weights(sample_weight, rows.n))
+    return rows.run(drivers.gradient_rows, (variant,), beside, (rows.k, gamma), rows.m)
+
+
+def sdca_update(
+    variant: int,
+    q: ArrayLike,
+    y: ArrayLike,
+    k_ii: ArrayLike,
+    C: Any,
+    k: Any,
+    gamma: float,
+    costs: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Array:
+    """New dual blocks."""
+    rows = _Rows("q", q, k, variant, own=True)
+    y = check_classes(y, rows.n, rows.m)
+    weight = number("C", C, positive=True)
+    norms = per_row("k_ii", k_ii, rows.n)
+    beside = (y, _costs(costs, rows, y), _weights(sample_weight, rows.n), norms)
+    return rows.run(drivers.update_rows, (variant,), beside, (weight, rows.k, gamma), rows.m)
+
+
+def prox(
+    variant: int, v: ArrayLike, k: Any, t: ArrayLike, gamma: float, costs: ArrayLike | None
+) -> Array:
+    """Proximal points."""
+    rows = _Rows("v", v, k, variant, own=False)
+    beside = (_costs(costs, rows), per_row("t", t, rows.n, positive=True))
+    return rows.run(drivers.prox_rows, (variant,), beside, (rows.k, gamma), rows.m)
+
+
+def conjugate(variant: int, x: ArrayLike, k: Any, gamma: float, costs: ArrayLike | None) -> Any:
+    """Conjugates in u, +inf outside the domain (up to rounding)."""
+    rows = _Rows("x", x, k, variant, own=False)
+    slack = 2 * (rows.m + 2) * float(np.finfo(rows.given.dtype).eps)
+    beside = (_costs(costs, rows),)
+    return rows.run(drivers.conjugate_rows, (variant,), beside, (rows.k, gamma, slack))
+
+
+def positive_gamma(gamma: Any) -> float:
+    """Check the smoothing parameter."""
+    return number("gamma", gamma, positive=True)
+
+
+def warmup(variant: int, gamma: float) -> None:
+    """Run every driver on two rows."""
+    scores, y = np.zeros((2, 3)), np.zeros(2, dtype=np.int64)
+    value(variant, scores, y, 2, gamma, None, None)
+    gradient(variant, scores, y, 2, gamma, None, None)
+    sdca_update(variant, scores, y, 1.0, 1.0, 2, gamma, None, None)
+    prox(variant, scores, 2, 1.0, gamma, None)
+    conjugate(variant, scores, 2, gamma, None)

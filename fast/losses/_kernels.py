@@ -1,0 +1,191 @@
+"""Row kernels of the top-k hinge family, in z = u + c over the d = m - 1 other classes.
+
+All losses here are support functions of a top-k simplex, smoothed for gamma > 0:
+phi(z) = max <z,x> - gamma/2 ||x||^2 over Delta_k(1). ``variant`` is ALPHA or BETA, gamma = 0 the
+hinge. Arrays are writeable float64 with d entries; ``x`` and ``work`` are overwritten.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fast._numba import kernel
+from fast._simd import choose, larger, plus
+from fast.sets import topk_simplex_alpha, topk_simplex_beta
+from fast.sets._kernels import WHOLE, kth_largest, largest_below, write_zero
+
+ALPHA = 0
+BETA = 1
+
+
+@kernel
+def project_row(variant, a, k, r, rho, x, work):
+    """Write the biased projection on the top-k simplex of the variant; returns <1,x>."""
+    if variant == ALPHA:
+        return topk_simplex_alpha.project_row(a, k, r, rho, x, work)
+    return topk_simplex_beta.project_row(a, k, r, rho, x, work)
+
+
+@kernel
+def others(scores, y, costs, z):
+    """Write z = scores_j - scores_y + costs_j over the classes j != y, in class order."""
+    own = scores[y]
+    for j in range(y):
+        z[j] = (scores[j] - own) + costs[j]
+    for j in range(y + 1, scores.shape[0]):
+        z[j - 1] = (scores[j] - own) + costs[j]
+
+
+@kernel
+def with_own(x, y, sign, block):
+    """Write block_j = sign * x_j at the other classes and the number that makes the sum 0 at y."""
+    s = 0.0
+    for j in range(y):
+        block[j] = sign * x[j]
+        s = plus(s, x[j])
+    for j in range(y + 1, block.shape[0]):
+        block[j] = sign * x[j - 1]
+        s = plus(s, x[j - 1])
+    block[y] = -sign * s
+
+
+@kernel
+def _top_sum(variant, z, k, work):
+    """k-th largest entry, sum of the k largest (of their positive parts for BETA).
+
+    More than d entries cannot be summed: k > d gives 0 for ALPHA and all entries for BETA.
+    """
+    d = z.shape[0]
+    if k > d and variant == ALPHA:
+        return np.inf, 0.0
+    j = min(k, d)
+    if j == 1:
+        pivot = largest_below(z, np.inf)
+        return pivot, (larger(pivot, 0.0) if variant == BETA else pivot)
+    pivot, taken = kth_largest(z, j, 0.0, work)
+    near = z if taken == WHOLE else work[:taken]
+    count = 0
+    total = 0.0
+    least = 0.0 if variant == BETA else -np.inf
+    for i in range(near.shape[0]):
+        v = near[i]
+        count += v > pivot
+        total = plus(total, choose((v > pivot) & (v > least), v, 0.0))
+    if pivot > least:
+        total += (j - count) * pivot
+    return pivot, total
+
+
+@kernel
+def hinge_point_row(variant, z, k, r, x, work):
+    """Write x = argmax <z,x> over Delta_k(r), ties to the first classes; returns <1,x>.
+
+    Where x = 0 is among the solutions, it is the one returned.
+    """
+    pivot, total = _top_sum(variant, z, k, work)
+    if not total > 0.0:
+        return write_zero(x)
+    least = max(pivot, 0.0) if variant == BETA else pivot
+    cap = r / k
+    left = min(k, z.shape[0])
+    for i in range(z.shape[0]):
+        take = z[i] > least
+        x[i] = choose(take, cap, 0.0)
+        left -= take
+    s = cap * (min(k, z.shape[0]) - left)
+    if variant == ALPHA or pivot > 0.0:
+        for i in range(z.shape[0]):
+            if left == 0:
+                break
+            if z[i] == pivot:
+                x[i] = cap
+                s += cap
+                left -= 1
+    return s
+
+
+@kernel
+def value_row(variant, z, k, gamma, x, work):
+    """Return the loss phi(z) >= 0; for gamma > 0 ``x`` becomes the projection of z on radius gamma."""
+    if gamma == 0.0:
+        _, total = _top_sum(variant, z, k, work)
+        return total / k if total > 0.0 else 0.0
+    project_row(variant, z, k, gamma, 0.0, x, work)
+    half = 0.0
+    for i in range(z.shape[0]):
+        half = plus(half, choose(x[i] > 0.0, (z[i] - 0.5 * x[i]) * (x[i] / gamma), 0.0))
+    return half if half > 0.0 else 0.0
+
+
+@kernel
+def gradient_row(variant, z, k, gamma, x, work):
+    """Write the (sub)gradient x of phi at z, a point of Delta_k(1); returns <1,x>."""
+    if gamma == 0.0:
+        return hinge_point_row(variant, z, k, 1.0, x, work)
+    project_row(variant, z, k, gamma, 0.0, x, work)
+    s = 0.0
+    for i in range(x.shape[0]):
+        x[i] = x[i] / gamma
+        s = plus(s, x[i])
+    return s
+
+
+@kernel
+def conjugate_row(variant, x, costs, k, gamma, slack):
+    """Return gamma/2 ||x||^2 - <costs,x> on Delta_k(1), +inf outside.
+
+    ``slack`` > 0 allows for rounding: conditions may fail by that part of the radius or cap.
+    """
+    s = 0.0
+    largest = 0.0
+    least = 0.0
+    square = 0.0
+    inner = 0.0
+    for i in range(x.shape[0]):
+        v = x[i]
+        s = plus(s, v)
+        largest = larger(v, largest)
+        least = larger(-v, least)
+        square = plus(square, v * v)
+        inner = plus(inner, costs[i] * v)
+    bound = s if variant == ALPHA else 1.0
+    room = 1.0 + slack
+    inside = s <= room and k * largest <= bound * room and k * least <= bound * slack
+    if variant == ALPHA and k > x.shape[0]:
+        inside = largest == 0.0 and least == 0.0
+    return 0.5 * gamma * square - inner if inside else np.inf
+
+
+@kernel
+def prox_row(variant, v, costs, k, t, gamma, p, z, work):
+    """Write p = argmin over u of phi(u + costs) + ||u - v||^2/(2t).
+
+    By Moreau's identity p = v - t x with x the projection of (v + costs)/(gamma + t) on Delta_k(1).
+    """
+    total = gamma + t
+    for i in range(v.shape[0]):
+        z[i] = v[i] + costs[i]
+    project_row(variant, z, k, total, 0.0, p, work)
+    for i in range(v.shape[0]):
+        p[i] = v[i] - (t / total) * p[i]
+
+
+@kernel
+def update_row(variant, b, k, r, k_ii, den, x, work):
+    """Write the maximiser of the dual in one block; returns <1,x>.
+
+    x = argmin of ||x - b/den||^2 + rho <1,x>^2 over Delta_k(r), rho = k_ii/den, where
+    b = q_j - q_y + c_j; ``den`` = k_ii + gamma/r. For den = 0 the dual is linear in the block. ``b``
+    stays as it is: scaling the radius instead avoids an overflow of b/den.
+    """
+    radius = r * den
+    if not r > 0.0:
+        return write_zero(x)
+    if not radius > 0.0:
+        return hinge_point_row(variant, b, k, r, x, work)
+    project_row(variant, b, k, radius, k_ii / den, x, work)
+    s = 0.0
+    for i in range(x.shape[0]):
+        x[i] = x[i] / den
+        s = plus(s, x[i])
+    return s
