@@ -1,0 +1,217 @@
+"""What every linear multiclass estimator shares: fitting with certificates, scores, top-k."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from fast._validation import check_k, number
+from fast.errors import InvalidParameterError
+from fast.estimators._progress import Monitor
+from fast.models.multiclass_erm import SOLVERS, TrainingResult, rescaled_dual, train
+
+_DTYPES = (np.float64, np.float32)
+
+
+class MulticlassLinearModel(CallbackSupportMixin, BaseEstimator):
+    """Base of the linear multiclass estimators; a subclass supplies ``_loss(n_classes)``."""
+
+    # parameters and attributes of the subclasses
+    k: int
+    C: float
+    tol: float
+    max_iter: int
+    fit_intercept: bool
+    class_weight: Any
+    warm_start: bool
+    solver: str
+    random_state: Any
+    verbose: int
+
+    def _loss(self, n_classes: int) -> Any:
+        raise NotImplementedError
+
+    def _check_k(self, n_classes: int) -> int:
+        why = f" (the number of other classes: y has {n_classes} classes)"
+        return check_k(self.k, n_classes - 1, why)
+
+    def _check_settings(self) -> tuple[float, float, int]:
+        C, tol = number("C", self.C, positive=True), number("tol", self.tol, positive=True)
+        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
+            raise InvalidParameterError(
+                "max_iter", repr(self.max_iter), "an integer >= 1", "allow at least one iteration"
+            )
+        if self.solver != "auto" and self.solver not in SOLVERS:
+            raise InvalidParameterError(
+                "solver", repr(self.solver), f"'auto' or one of {sorted(SOLVERS)}", "use 'auto'"
+            )
+        return C, tol, int(self.max_iter)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _with_constant(self, X: Any) -> Any:
+        """X with a last column of ones when an intercept is fitted."""
+        if not self.fit_intercept:
+            return X
+        ones = np.ones((X.shape[0], 1), X.dtype)
+        if sp.issparse(X):
+            return sp.csr_array(sp.hstack([X, sp.csr_array(ones)], format="csr"))
+        return np.ascontiguousarray(np.hstack([X, ones]))
+
+    def _radii(self, y: np.ndarray, encoded: np.ndarray, sample_weight: Any, X: Any, C: float):
+        weight = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
+        )
+        factors = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=y, sample_weight=weight
+        )
+        r = C * weight * factors[encoded]
+        if not r.any():
+            raise InvalidParameterError(
+                "sample_weight", "all zero", "a positive weight", "keep at least one example"
+            )
+        return r
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train until the duality gap is certified.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_samples, n_features)
+            float64 or float32; CSR stays CSR.
+        y : array (n_samples,)
+            At least two classes.
+        sample_weight : array (n_samples,), optional
+            Factors of C per example, >= 0; zero removes an example.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidParameterError
+            A parameter is outside its range (the message says which, and the fix).
+        ValueError
+            From scikit-learn: nan, inf, wrong shapes, mismatched rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Stopped by ``max_iter``, a callback or Ctrl-C before ``tol``; the best certified model
+            is kept.
+        """
+        C, tol, max_iter = self._check_settings()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_DTYPES, order="C")
+        check_classification_targets(y)
+        self.classes_, encoded = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InvalidParameterError(
+                "y", "one class", "at least 2 classes", "add examples of another class"
+            )
+        loss = self._loss(len(self.classes_))
+        r = self._radii(y, encoded, sample_weight, X, C)
+        features = self._with_constant(X)
+        monitor = Monitor(self, X, y, tol, max_iter)
+        start = self._starting_dual(encoded, r)
+        with monitor:
+            result = train(
+                features,
+                encoded.astype(np.int64),
+                r,
+                len(self.classes_),
+                loss,
+                tol=tol,
+                max_iter=max_iter,
+                seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+                solver=self.solver,
+                start=start,
+                report=monitor,
+            )
+        self._store(result, encoded, r)
+        if result.gap > tol:
+            reason = "interrupted" if result.interrupted else f"after {result.n_iter} iterations"
+            warnings.warn(
+                f"{type(self).__name__} stopped {reason} with a certified relative duality gap of "
+                f"{result.gap:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
+                "scale the features, or lower C.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _starting_dual(self, encoded: np.ndarray, r: np.ndarray) -> Any:
+        """The dual of the last fit, scaled to the new radii, if it fits this problem."""
+        if not (self.warm_start and hasattr(self, "_last_dual")):
+            return None
+        masses, old_r, old_y, classes, kind = self._last_dual
+        if kind != self._dual_kind() or len(old_y) != len(encoded):
+            return None
+        if not (np.array_equal(old_y, encoded) and np.array_equal(classes, self.classes_)):
+            return None
+        return rescaled_dual(masses, old_r, r)
+
+    def _dual_kind(self) -> tuple:
+        """What the dual's domain depends on, besides the radii."""
+        return (type(self).__name__, self.k, getattr(self, "variant", None))
+
+    def _store(self, result: TrainingResult, encoded: np.ndarray, r: np.ndarray) -> None:
+        d = self.n_features_in_
+        self.coef_ = np.ascontiguousarray(result.W[:, :d])
+        self.intercept_ = result.W[:, d].copy() if self.fit_intercept else np.zeros(len(result.W))
+        self.primal_objective_, self.dual_objective_ = result.primal, result.dual
+        self.dual_gap_ = result.gap
+        self.n_iter_ = result.n_iter
+        self.history_ = {
+            name: np.array([entry[name] for entry in result.history]) for name in result.history[0]
+        }
+        self.solver_ = result.solver
+        sums = np.asarray(result.masses.sum(axis=1)).ravel()
+        own = sp.csr_array((sums, (np.arange(len(sums)), encoded)), shape=result.masses.shape)
+        self.dual_coef_ = sp.csr_array(own - result.masses)
+        if self.warm_start:
+            self._last_dual = (result.masses, r, encoded, self.classes_, self._dual_kind())
+
+    # -- prediction ---------------------------------------------------------------------------
+    def _scores(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)
+        return np.asarray(X @ self.coef_.T) + self.intercept_
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores W x, (n, n_classes); for two classes their difference, (n,)."""
+        f = self._scores(X)
+        return f[:, 1] - f[:, 0] if len(self.classes_) == 2 else f
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the largest score."""
+        f = self._scores(X)
+        return self.classes_[f.argmax(axis=1)]
+
+    def predict_topk(self, X: Any, k: int | None = None) -> np.ndarray:
+        """The k classes with the largest scores, best first, (n, k).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_samples, n_features)
+        k : int, optional
+            1 <= k <= n_classes; default: the model's own k.
+        """
+        f = self._scores(X)
+        k = check_k(self.k if k is None else k, len(self.classes_), " (the number of classes)")
+        best = np.argpartition(-f, k - 1, axis=1)[:, :k]
+        rank = np.argsort(-np.take_along_axis(f, best, axis=1), axis=1, kind="stable")
+        return self.classes_[np.take_along_axis(best, rank, axis=1)]

@@ -1,0 +1,185 @@
+"""Regularised multiclass risk: which algorithm trains it, and what a training run returns.
+
+P(W) = 1/2 ||W||_F^2 + sum_i r_i L(y_i, W x_i), r_i = C * weight_i, W (m, d)
+D(A) = sum_i (<1,x_i> - gamma/(2 r_i) ||x_i||^2) - 1/2 ||A'X||_F^2, x_i in Delta_k(r_i)
+
+with a_i = s_i e_{y_i} - x_i the i-th row of A (n, m) and W = A'X at the optimum. With
+C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by lambda.
+
+| solver   | algorithm                                          | for                         |
+|----------|----------------------------------------------------|-----------------------------|
+| "active" | coordinate ascent on class lists + face Newton     | everything                  |
+| "newton" | semismooth Newton in the primal                    | gamma > 0, dense duals      |
+| "sdca"   | blocked SDCA, the papers' Algorithm 1              | reference, teaching         |
+| "auto"   | "newton" when gamma > 0 and the support is wide    |                             |
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..solvers.state import TrainingState
+
+SOLVERS = {
+    "active": ("active_set", "ActiveSetSolver"),
+    "newton": ("primal_newton", "PrimalNewtonSolver"),
+    "sdca": ("blocked_sdca", "BlockedSDCASolver"),
+}
+POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-14, 100
+VARIANTS = {"alpha": 0, "beta": 1}
+
+
+@dataclass(frozen=True)
+class TopKHinge:
+    """The loss as the kernels see it: 0 alpha or 1 beta, k, and the smoothing gamma (0: none)."""
+
+    variant: int
+    k: int
+    gamma: float
+
+    @classmethod
+    def named(cls, variant: str, k: int, gamma: float) -> TopKHinge:
+        """From the names that the estimators use."""
+        return cls(VARIANTS[variant], int(k), float(gamma))
+
+
+@dataclass
+class TrainingResult:
+    """A certified model: W (m, d), masses (n, m) CSR, objectives, relative gap, history."""
+
+    W: np.ndarray
+    masses: sp.csr_array
+    primal: float
+    dual: float
+    gap: float
+    n_iter: int
+    history: list[dict[str, float]]
+    interrupted: bool
+    solver: str
+
+
+def choose_solver(solver: str, loss: TopKHinge) -> str:
+    """Resolve "auto" (measured: the active lists win wherever the dual is sparse)."""
+    if solver != "auto":
+        return solver
+    return "active"
+
+
+def train(
+    X: Any,
+    y: np.ndarray,
+    r: np.ndarray,
+    n_classes: int,
+    loss: TopKHinge,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    seed: int = 0,
+    solver: str = "auto",
+    start: sp.csr_array | None = None,
+    report: Callable[[TrainingState], bool] | None = None,
+) -> TrainingResult:
+    """Minimise P(W) until the relative duality gap is certified to be at most ``tol``.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR, float32 or float64, C-contiguous
+    y : (n,) int64 labels 0, ..., n_classes - 1
+    r : (n,) float64, C times the sample weight; zero takes an example out
+    n_classes : int
+    loss : TopKHinge
+    tol : float
+        Bound on (P - D)/max(|P|, |D|), computed in float64 from the formulas.
+    max_iter : int
+        Bound on iterations (a check and the work until the next one).
+    seed : int
+    solver : {"auto", "active", "newton", "sdca"}
+    start : CSR (n, m), optional
+        Masses of a feasible dual to begin with.
+    report : callable, optional
+        Called after every check; true stops the training.
+
+    Returns
+    -------
+    TrainingResult
+        The best W seen, with its certificate; also after KeyboardInterrupt.
+    """
+    name = choose_solver(solver, loss)
+    module, cls = SOLVERS[name]
+    state = TrainingState(started=time.perf_counter())
+    algorithm = getattr(importlib.import_module(f"fast.solvers.{module}"), cls)(
+        X, y, r, n_classes, loss, seed
+    )
+    state.record(0, float(r @ initial_losses(loss, n_classes, len(y))), 0.0, algorithm.W)
+    interrupted = False
+    try:
+        if start is None:
+            algorithm.start_cold()
+        else:
+            algorithm.start_warm(start)
+        report = report or (lambda _: False)
+        if (
+            n_classes * X.shape[1] * len(y) <= POLISHED_SIZE
+        ):  # costs less than a call: solve to rounding
+            algorithm.run(state, min(tol, POLISHED_GAP), min(max_iter, POLISH_ITERATIONS), report)
+        if state.gap > tol:
+            algorithm.run(state, tol, max_iter, report)
+    except KeyboardInterrupt:
+        interrupted = True
+    masses = algorithm.masses()
+    dual = dual_objective(X, y, r, masses, loss)
+    if dual < state.dual:  # interrupted half-way, or rounding
+        state.set_dual(dual)
+    return TrainingResult(
+        state.W,
+        masses,
+        state.primal,
+        state.dual,
+        state.gap,
+        state.n_iter,
+        state.history,
+        interrupted,
+        name,
+    )
+
+
+def initial_losses(loss: TopKHinge, n_classes: int, n: int) -> np.ndarray:
+    """Losses at W = 0, where all margins are 1: the first certified model, with D = 0."""
+    width = n_classes - 1
+    if loss.gamma == 0.0:
+        value = min(loss.k, width) / loss.k
+    else:  # p = q*1 with <1,p> <= gamma and, for beta, p <= gamma/k; z = 1
+        q = min(1.0, loss.gamma / max(width, loss.k if loss.variant else 0))
+        value = width * q * (1.0 - 0.5 * q) / loss.gamma
+    return np.full(n, value)
+
+
+def dual_objective(
+    X: Any, y: np.ndarray, r: np.ndarray, masses: sp.csr_array, loss: TopKHinge
+) -> float:
+    """D(A) of a dual given as masses on the other classes, from the formula, in float64."""
+    sums = np.asarray(masses.sum(axis=1)).ravel()
+    own = sp.csr_array((sums, (np.arange(len(y)), y)), shape=masses.shape)
+    W = (own - masses).T @ X
+    W = W.toarray() if sp.issparse(W) else np.asarray(W, dtype=np.float64)
+    value = float(sums.sum()) - 0.5 * float(np.vdot(W, W))
+    if loss.gamma > 0.0:
+        squares = np.asarray(masses.multiply(masses).sum(axis=1)).ravel()
+        value -= 0.5 * loss.gamma * float((squares[r > 0.0] / r[r > 0.0]).sum())
+    return value
+
+
+def rescaled_dual(masses: sp.csr_array, r_old: np.ndarray, r_new: np.ndarray) -> sp.csr_array:
+    """A feasible dual for new radii: every block scaled by r_new/r_old."""
+    factor = np.divide(r_new, r_old, out=np.zeros_like(r_new), where=r_old > 0.0)
+    scaled = sp.csr_array(masses.multiply(factor[:, None]))
+    scaled.eliminate_zeros()
+    scaled.sort_indices()
+    return scaled

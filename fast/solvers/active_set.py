@@ -1,0 +1,202 @@
+"""Driver of the active-list solver: check, face Newton step, passes, until the gap is certified.
+
+A round begins with a *check*, one matrix product that yields every example's loss, its
+Fenchel-Young gap and its new list. Then, where it has paid off, comes one Newton step on the
+current face, and then passes of exact block updates over the examples whose gap matters, until a
+pass earns less per second than the round has earned on average, the check included.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .active_list import active_pass, primal_from_dual, refresh_rows, squared_masses
+from .face_newton import FaceNewton
+from .rows import as_rows, scores, squared_norms
+from .state import TrainingState, block_length
+
+MAX_PASSES = 60  # of the active examples between two checks
+
+
+class ActiveSetSolver:
+    """Trains one top-k hinge model; see :func:`fast.models.multiclass_erm.train`."""
+
+    REACH = 0.15  # listed: classes within REACH * ||x_i|| * sqrt(2 gap) of the margin
+    PATIENCE = 0.4  # a round ends when a pass earns less than this share of the average rate
+
+    def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
+        self.X, self.y, self.r, self.m = X, y, r, m
+        self.loss = (loss.variant, loss.k, float(loss.gamma))
+        n, d = X.shape
+        self.rng = np.random.default_rng(seed)
+        self.rows = as_rows(X)
+        self.squares = squared_norms(X)
+        others = m - 1
+        self.keep = min(others, loss.k + (4 if loss.gamma == 0.0 else 16))
+        self._make_lists(min(others, 2 * self.keep + 4))
+        self.mass = np.zeros(n)
+        self.W = np.zeros((m, d))
+        self.work = np.zeros((6, max(m, 2)))
+        self.losses, self.gaps = np.zeros(n), np.zeros(n)
+        self.newton = FaceNewton(m, d)
+
+    def _make_lists(self, capacity: int) -> None:
+        n = len(self.y)
+        index, value = np.zeros((n, capacity), np.int32), np.zeros((n, capacity))
+        if hasattr(self, "lists"):
+            old = self.lists[0].shape[1]
+            index[:, :old], value[:, :old] = self.lists[0], self.lists[1]
+            self.lists = (index, value, self.lists[2])
+        else:
+            self.lists = (index, value, np.zeros(n, np.int64))
+
+    # -- starting points ----------------------------------------------------------------------
+    def start_cold(self) -> None:
+        """Lists from the distances to the class means; no dual mass."""
+        n = len(self.y)
+        counts = np.maximum(np.bincount(self.y, minlength=self.m), 1)
+        pick = sp.csr_array((1.0 / counts[self.y], (self.y, np.arange(n))), shape=(self.m, n))
+        means = pick @ self.X
+        means = means.toarray() if sp.issparse(means) else np.asarray(means, dtype=np.float64)
+        offset = -0.5 * np.einsum("ij,ij->i", means, means)
+        self._refresh(means, offset, np.full(len(self.y), np.inf))
+
+    def start_warm(self, dual: Any) -> None:
+        """Lists from a feasible dual, CSR (n, m) of masses of the other classes."""
+        longest = int(np.diff(dual.indptr).max(initial=0))
+        if longest > self.lists[0].shape[1]:
+            self._make_lists(longest)
+        index, value, count = self.lists
+        for i in range(len(self.y)):
+            a, b = dual.indptr[i], dual.indptr[i + 1]
+            index[i, : b - a], value[i, : b - a] = dual.indices[a:b], dual.data[a:b]
+            count[i] = b - a
+        primal_from_dual(self.rows, self.y, self.lists, self.mass, self.W)
+
+    # -- a round ------------------------------------------------------------------------------
+    def _refresh(
+        self, W: np.ndarray, offset: Any, reach: np.ndarray, negligible: float = -np.inf
+    ) -> None:
+        n = len(self.y)
+        size = block_length(self.m)
+        crowded = longest = 0
+        for first in range(0, n, size):
+            f = scores(self.X, W, first, min(n, first + size))
+            if offset is not None:
+                f += offset
+            short, support = refresh_rows(
+                f,
+                first,
+                self.y,
+                self.r,
+                reach,
+                negligible,
+                self.loss,
+                self.lists,
+                self.keep,
+                self.losses,
+                self.gaps,
+                self.work,
+            )
+            crowded += short
+            longest = max(longest, support)
+        if crowded or longest > self.keep:
+            self.keep = min(self.m - 1, max(2 * self.keep, longest + 8))
+            if self.lists[0].shape[1] < self.m - 1:
+                self._make_lists(min(self.m - 1, max(2 * self.lists[0].shape[1], self.keep + 8)))
+
+    def check(self, gap: float, negligible: float) -> tuple[float, float]:
+        """Primal and dual objective at the current point; lists are renewed."""
+        reach = self.REACH * np.sqrt(2.0 * max(gap, 0.0)) * np.sqrt(self.squares)
+        self._refresh(self.W, None, reach, negligible)
+        half = 0.5 * float(np.vdot(self.W, self.W))
+        primal = half + float(self.r @ self.losses)
+        return primal, self.dual_objective(half)
+
+    def dual_objective(self, half_norm: float) -> float:
+        """D = sum_i <1,x_i> - gamma/2 sum_i ||x_i||^2/r_i - ||W||^2/2."""
+        value = float(self.mass.sum()) - half_norm
+        gamma = self.loss[2]
+        return value - 0.5 * gamma * squared_masses(self.r, self.lists) if gamma else value
+
+    def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
+        """Rounds until state.gap <= tol, or max_iter, or the callback stops."""
+        loss, rng = self.loss, self.rng
+        active = np.flatnonzero(self.r > 0.0)
+        idle = np.zeros(len(self.y), np.int8)
+        newton_from, failures, rate = 3, 0, 0.0
+        check_time = time.perf_counter() - state.started
+        for iteration in range(state.n_iter + 1, max_iter + 1):
+            if iteration > newton_from:
+                begun = time.perf_counter()
+                gain = self.newton.step(
+                    self.rows,
+                    self.y,
+                    self.r,
+                    self.squares,
+                    loss,
+                    self.lists,
+                    self.mass,
+                    self.W,
+                    active,
+                    self.work,
+                )
+                failed = gain < 0.5 * rate * (time.perf_counter() - begun)
+                failures = failures + 1 if failed else 0
+                newton_from = iteration + min(failures, 3)
+            idle[:] = 0
+            order = rng.permutation(active)
+            n_order, total = len(order), 0.0
+            begun = last = time.perf_counter()
+            for p in range(MAX_PASSES):
+                if p:
+                    rng.shuffle(order[:n_order])
+                gain, n_order = active_pass(
+                    self.rows,
+                    self.y,
+                    self.r,
+                    self.squares,
+                    loss,
+                    self.lists,
+                    self.mass,
+                    self.W,
+                    order,
+                    n_order,
+                    idle,
+                    self.work,
+                )
+                total += gain
+                now = time.perf_counter()
+                rate, last = gain / (now - last), now
+                if n_order == 0 or rate * (check_time + now - begun) < self.PATIENCE * total:
+                    break
+            begun = time.perf_counter()
+            negligible = 0.1 * tol * abs(state.primal) / len(self.y) if state.history else 0.0
+            primal, dual = self.check(state.absolute_gap, negligible)
+            state.record(iteration, primal, dual, self.W)
+            check_time = time.perf_counter() - begun
+            if state.gap <= tol and self._certify(state, tol):
+                return
+            if report(state):
+                return
+            active = np.flatnonzero((self.gaps > negligible) & (self.r > 0.0))
+
+    def _certify(self, state: TrainingState, tol: float) -> bool:
+        """The dual objective again, with W = X'A summed anew: rounding must not certify."""
+        primal_from_dual(self.rows, self.y, self.lists, self.mass, self.W)
+        state.set_dual(self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
+        return state.gap <= tol
+
+    def masses(self) -> sp.csr_array:
+        """The dual as a CSR array (n, m): mass of each example on the other classes."""
+        index, value, count = self.lists
+        taken = (np.arange(index.shape[1]) < count[:, None]) & (value > 0.0)
+        indptr = np.concatenate([[0], np.cumsum(taken.sum(axis=1))])
+        out = sp.csr_array((value[taken], index[taken], indptr), shape=(len(self.y), self.m))
+        out.sort_indices()
+        return out
