@@ -99,7 +99,7 @@ def number(name: str, value: Any, *, positive: bool = False) -> float:
     return float(per_row(name, array, 1, positive=positive)[0])
 
 
-def check_k(k: Any, largest: int = LARGEST_K, why: str = "") -> int:
+def check_k(k: Any, largest: int = LARGEST_K, why: str = "", name: str = "k") -> int:
     """An integer in 1..largest."""
     try:
         if isinstance(k, (bool, np.bool_)):
@@ -107,38 +107,47 @@ def check_k(k: Any, largest: int = LARGEST_K, why: str = "") -> int:
         value = operator.index(k)
     except TypeError:
         raise InvalidTypeError(
-            "k", f"{k!r} of type {type(k).__name__}", "an integer >= 1", "pass k=1, 2, ..."
+            name,
+            f"{k!r} of type {type(k).__name__}",
+            "an integer >= 1",
+            f"pass {name}=1, 2, ...",
         ) from None
     if not 1 <= value <= largest:
         bound = "" if largest == LARGEST_K else f" and <= {largest}"
         raise InvalidParameterError(
-            "k", f"{value}", f"an integer >= 1{bound}{why}", "choose k in that range"
+            name, f"{value}", f"an integer >= 1{bound}{why}", f"choose {name} in that range"
         )
     return value
 
 
-def check_classes(y: ArrayLike, n: int, m: int) -> NDArray[np.int64]:
+def check_classes(y: ArrayLike, n: int, m: int, name: str = "y") -> NDArray[np.int64]:
     """Class numbers 0..m-1, one per row, as int64."""
     try:
         array = np.atleast_1d(np.asarray(y))
     except ValueError as error:
         raise InvalidTypeError(
-            "y", str(error), "one class number per row", "pass a vector"
+            name, str(error), "one class number per row", "pass a vector"
         ) from None
     if array.dtype.kind not in "iu":
         raise InvalidTypeError(
-            "y",
+            name,
             f"dtype {array.dtype}",
             f"integers 0..{m - 1}, one per row of scores",
             "encode the labels, for example np.unique(labels, return_inverse=True)[1]",
         )
     if array.shape != (n,):
         raise InvalidParameterError(
-            "y", f"shape {np.shape(y)}", f"{n} class numbers, one per row", "match y to the rows"
+            name,
+            f"shape {np.shape(y)}",
+            f"{n} class numbers, one per row",
+            f"match {name} to the rows",
         )
     if n and not (array.min() >= 0 and array.max() < m):
         wrong = array.min() if array.min() < 0 else array.max()
         raise InvalidParameterError(
-            "y", f"class {wrong}", f"class numbers in 0..{m - 1}", "recode y or pass all scores"
+            name,
+            f"class {wrong}",
+            f"class numbers in 0..{m - 1}",
+            f"recode {name} or pass all scores",
         )
     return array.astype(np.int64)
