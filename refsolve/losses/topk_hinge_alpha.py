@@ -42,7 +42,7 @@ dual_set = "topk_simplex_alpha"
 
 def value(z: Any, k: int = 1) -> Any:
     """CVXPY expression of the loss in z = u + c."""
-    # sum_largest at k = size raises on a second solve (cvxpy 1.9)
+    # sum_largest at k = size raises when a solved problem goes to another solver (cvxpy 1.9)
     top = cp.sum(z) if k == z.size else cp.sum_largest(z, k)
     return cp.pos(top) / k
 

@@ -40,7 +40,7 @@ dual_set = "topk_simplex_beta"
 def value(z: Any, k: int = 1) -> Any:
     """CVXPY expression of the loss in z = u + c."""
     hinges = cp.pos(z)
-    # sum_largest at k = size raises on a second solve (cvxpy 1.9)
+    # sum_largest at k = size raises when a solved problem goes to another solver (cvxpy 1.9)
     return (cp.sum(hinges) if k == z.size else cp.sum_largest(hinges, k)) / k
 
 
