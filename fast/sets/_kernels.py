@@ -89,7 +89,6 @@ def uncapped_row(a, r, rho, equality, x, work):
     p = min(r, level / (1.0 + rho))
     taken = collect_above(a, np.nextafter(top - p, -np.inf), work)
     near = a if taken == WHOLE else work[:taken]
-    before = near.shape[0] + 1
     while True:
         count = 0
         total = 0.0
@@ -98,10 +97,10 @@ def uncapped_row(a, r, rho, equality, x, work):
             take = v > -p
             count += take
             total = plus(total, choose(take, v, 0.0))
-        if count == before or count == 0:
+        new = min((r - total) / count, (level - rho * total) / (1.0 + rho * count))
+        if not new < p:  # the same set again, up to rounding
             return write_clipped(a, top, p, np.inf, x)
-        before = count
-        p = min((r - total) / count, (level - rho * total) / (1.0 + rho * count))
+        p = new
 
 
 @kernel
@@ -141,7 +140,7 @@ def _peel(values, k):
             v = values[i]
             count += v >= value
             lower = larger(choose(v < value, v, LOWEST), lower)
-        if count >= k:
+        if count >= k or lower == LOWEST:
             return value
         value = lower
 
