@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -77,6 +78,7 @@ def train(
     Raises the estimator's own errors, and DataFileError where the data do not fit it.
     """
     from scipy.sparse import issparse
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
 
     from fast import TopKSVC
@@ -86,7 +88,9 @@ def train(
     model = classifier if transform is None else make_pipeline(transform, classifier)
     start = perf_counter()
     try:
-        model.fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the document says it, and more
+            model.fit(X, y)
     except ValueError as error:  # scikit-learn's own validation: NaN, one class, ...
         if type(error).__module__.partition(".")[0] == "fast":
             raise

@@ -82,5 +82,6 @@ def test_a_fit_is_certified_and_better_than_the_prior() -> None:
     assert abs(found.validation[0] - found.test[0]) < 10.0
     assert list(found.test) == sorted(found.test)
     refitted = letter.fit_model(few, letter.ROWS[4], 0.1, 1e-3, refit=True)
-    assert refitted.validation == found.validation
+    # Two certified models of one problem: the objective agrees to the gap, accuracies nearly.
+    assert refitted.validation == pytest.approx(found.validation, abs=1.0)
     assert refitted.test != found.test
