@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from verification.errors import CandidateSignatureError
-from verification.instances import Instance
+from verification.instances import Instance, literal
 from verification.problems import DEFAULTS, Problem
 from verification.verdicts import Candidate
 
@@ -47,7 +48,8 @@ class Caller:
         Whether the candidate claims to take batches of rows; None leaves it to a probe.
     timeout : float
         Seconds per call. Python code is interrupted (in the main thread, where the system has
-        timers); compiled code is judged by the clock after it returns.
+        timers); compiled code is judged by the clock after it returns. `watch` names the instance
+        if it does not.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Caller:
         self.timeout = timeout
         self.batch = batch
         self.timeouts = 0
+        self.overdue: tuple[float, dict[str, Any]] | None = None  # of the call under way
         self._called = False
         self.positional, self.named = _match(function, problem)
         accepted = {*self.positional, *self.named}
@@ -99,6 +102,7 @@ class Caller:
         limit = self.timeout if self._called else self.timeout + FIRST_CALL_ALLOWANCE
         self._called = True
         start = time.perf_counter()
+        self.overdue = (start + limit, params)
         try:
             with _alarm(limit):
                 output = self.function(*args, **kwargs)
@@ -107,6 +111,8 @@ class Caller:
             raise
         except Exception as error:
             raise CandidateCrashError(f"{type(error).__name__}: {error}") from error
+        finally:
+            self.overdue = None
         if time.perf_counter() - start > limit:
             self.timeouts += 1
             raise CandidateTimeoutError(f"no answer within {limit:g} s")
@@ -172,6 +178,35 @@ def _match(
             f"without which {problem.name} is not determined"
         )
     return tuple(positional), tuple(named)
+
+
+@contextmanager
+def watch(call: Caller, every: float = 1.0, grace: float = 20.0) -> Iterator[None]:
+    """Say on standard error which arguments a call hangs on that nothing can interrupt."""
+    done = threading.Event()
+
+    def look() -> None:
+        said: dict[str, Any] | None = None
+        while not done.wait(every):
+            overdue = call.overdue
+            if overdue is None or overdue[1] is said or time.perf_counter() < overdue[0] + grace:
+                continue
+            said = overdue[1]
+            arguments = ", ".join(f"{name}={literal(value)}" for name, value in said.items())
+            print(
+                f"{call.name} does not return and cannot be interrupted: "
+                f"{call.problem.function}({arguments})",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from verification.calling import (
     CandidateCrashError,
     CandidateTimeoutError,
     NotApplicableError,
+    watch,
 )
 from verification.checks import Check
 from verification.errors import InvalidArgumentError
@@ -99,16 +100,18 @@ def verify(
     _reject_unknown(expected, selected)
 
     results: list[Result] = []
-    for name, check in selected.items():
-        if check.applies(task):
-            instances = check.instances(task, profile, seed)
-            for done, instance in enumerate(instances):
-                results.append(run_one(name, check, call, instance))
-                if progress is not None:
-                    progress(name, done + 1, len(instances))
     smallest = None
-    if shrink:
-        smallest = _smallest_failure(results, selected, call, expected, SHRINK_SECONDS[profile])
+    with watch(call):
+        for name, check in selected.items():
+            if check.applies(task):
+                instances = check.instances(task, profile, seed)
+                for done, instance in enumerate(instances):
+                    results.append(run_one(name, check, call, instance))
+                    if progress is not None:
+                        progress(name, done + 1, len(instances))
+        if shrink:
+            seconds = SHRINK_SECONDS[profile]
+            smallest = _smallest_failure(results, selected, call, expected, seconds)
     results = _apply_xfail(results, expected)
     return Report(
         problem=problem,

@@ -96,11 +96,15 @@ def lookup(name: str) -> Problem:
 
 
 def names() -> tuple[str, ...]:
-    """All problems that can be judged, sorted by kind and stem."""
+    """All problems of stems that solvers are written for, sorted by kind and stem.
+
+    Stems that exist only to be refuted are left out.
+    """
     return tuple(
         f"{stem}.{operation}"
         for kind in ("sets", "losses")
         for stem in catalogue.stems(kind)
+        if not catalogue.load(stem).SPEC.oracle_only
         for operation, (where, _) in OPERATIONS.items()
         if where == kind
     )

@@ -10,6 +10,7 @@ from verification.calling import (
     CandidateCrashError,
     CandidateTimeoutError,
     NotApplicableError,
+    watch,
 )
 from verification.problems import lookup
 
@@ -77,6 +78,18 @@ def test_a_candidate_that_never_ends_is_stopped(monkeypatch):
     with pytest.raises(CandidateTimeoutError):
         call(A)
     assert call.timeouts == 1
+
+
+def test_a_hanging_call_is_named(monkeypatch, capsys):
+    """The watch names the arguments; here of code that ignores the alarm."""
+    monkeypatch.setattr("verification.calling.FIRST_CALL_ALLOWANCE", 0.0)
+    monkeypatch.delattr("signal.setitimer")
+    call = Caller(lambda a, k, r, rho: time.sleep(0.3) or a, ALPHA, timeout=0.01)
+    with watch(call, every=0.02, grace=0.0), pytest.raises(CandidateTimeoutError):
+        call(A)
+    said = capsys.readouterr().err
+    assert said.count("does not return") == 1
+    assert "project(a=np.array([1.0, 2.0]), k=2, r=1.0, rho=0.0)" in said
 
 
 def test_a_late_answer_counts_as_a_timeout(monkeypatch):
