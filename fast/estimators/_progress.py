@@ -62,7 +62,7 @@ class Monitor:
                 self.row, completed=max(0.0, digits), description=f"gap {state.gap:.1e}"
             )
         if self.verbose > 1:
-            print(  # noqa: T201
+            print(
                 f"iteration {state.n_iter}: primal {state.primal:.9g}, dual {state.dual:.9g}, "
                 f"gap {state.gap:.3g}"
             )

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..solvers.state import TrainingState
+from fast.solvers.state import TrainingState
 
 SOLVERS = {
     "active": ("active_set", "ActiveSetSolver"),

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import REORDER, njit
-from ..sets import topk_simplex_alpha, topk_simplex_beta
+from fast._numba import REORDER, njit
+from fast.sets import topk_simplex_alpha, topk_simplex_beta
+
 from .rows import row_axpy, row_dot
 
 ALPHA, BETA = 0, 1
@@ -184,11 +185,11 @@ def refresh_rows(
 
 @njit
 def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle, work):
-    """One pass over order[:n_order]; returns (dual increase, examples kept in order[:kept]).
+    """One pass over order[:n_order]; returns (dual increase, examples kept, list entries visited).
 
     The block maximises the dual exactly: with q = W x_i - K a_i, den = K + gamma/r and
     b = (q_j - q_y + 1)/den it is the biased projection of b with rho = K/den. An example that did
-    not change twice in a row leaves ``order``.
+    not change twice in a row leaves ``order``, whose first entries are those kept.
     """
     dense, data, indices, indptr = rows
     variant, k, gamma = loss
@@ -196,9 +197,11 @@ def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle,
     b_all, x_all, z_all, scratch = work[0], work[1], work[2], work[3]
     gain = 0.0
     kept = 0
+    visited = 0
     for position in range(n_order):
         i = order[position]
         p = count[i]
+        visited += p + 1
         K = squares[i]
         s_old = mass[i]
         ridge = gamma / r[i]
@@ -242,7 +245,7 @@ def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle,
         if change != 0.0:
             row_axpy(dense, data, indices, indptr, i, change, W, y[i])
         mass[i] = s
-    return gain, kept
+    return gain, kept, visited
 
 
 @njit

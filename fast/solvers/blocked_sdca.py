@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._numba import REORDER, njit
+from fast._numba import REORDER, njit
+
 from .active_list import hinge_of_sorted, keep_largest, project_block, smooth_loss
 from .rows import scores
 from .state import TrainingState, block_length

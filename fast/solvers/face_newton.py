@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numba import njit
+from fast._numba import njit
+
 from .active_list import ALPHA, project_block
 from .rows import row_axpy, row_dot
 
@@ -138,7 +139,7 @@ def conjugate_gradients(rows, y, r, squares, loss, lists, face, W, proximal, max
 
     Leaves the step in arrays[0]; returns (gain that the quadratic predicts, iterations).
     """
-    variant, k, gamma = loss
+    _variant, _k, gamma = loss
     members, _, _ = face
     count = lists[2]
     step, residual, search, image = arrays
@@ -250,17 +251,21 @@ class FaceNewton:
             self._arrays = [np.zeros((n, capacity)) for _ in range(5)]
             self._kinds = np.zeros((n, capacity), np.int8)
 
-    def step(self, rows, y, r, squares, loss, lists, mass, W, examples, work) -> float:
-        """One regularised Newton step; W, lists and mass are updated; returns the dual gain."""
+    def step(
+        self, rows, y, r, squares, loss, lists, mass, W, examples, work
+    ) -> tuple[float, float]:
+        """One regularised Newton step, taken if it helps; returns (dual gain, entries visited)."""
         self._reserve(len(examples), lists[0].shape[1])
         members = np.empty(len(examples), np.int64)
         saturated = np.empty(len(examples), np.bool_)
-        q, _ = find_faces(examples, r, squares, loss, lists, mass, members, self._kinds, saturated)
+        q, dimension = find_faces(
+            examples, r, squares, loss, lists, mass, members, self._kinds, saturated
+        )
         if q == 0:
-            return 0.0
+            return 0.0, 0.0
         face = (members[:q], self._kinds[:q], saturated[:q])
         step, residual, search, image, trial = (a[:q] for a in self._arrays)
-        predicted, _ = conjugate_gradients(
+        predicted, done = conjugate_gradients(
             rows,
             y,
             r,
@@ -287,4 +292,5 @@ class FaceNewton:
             self.proximal = max(self.proximal / 3.0, 1e-7)
         elif length < 1.0 or gain < 0.2 * predicted:
             self.proximal = min(self.proximal * 4.0, 1.0)
-        return max(gain, 0.0)
+        visited = (2.0 * done + 3.0) * (dimension + 2 * q)
+        return max(gain, 0.0), visited

@@ -12,14 +12,14 @@ P(W) - D(A) = ||W - X'A||^2 / 2.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._numba import njit
+from fast._numba import njit
+
 from .active_list import ALPHA, smooth_loss
 from .face_newton import AT_BOUND, CAPPED, FIXED, FREE, to_tangent
 from .rows import scores

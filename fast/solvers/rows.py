@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._numba import REORDER, njit
+from fast._numba import REORDER, njit
 
 FUSE = REORDER | {"contract"}  # fused multiply-add
 
