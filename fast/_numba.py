@@ -70,10 +70,10 @@ def _stamp(dispatcher: Any, function: Any) -> None:
     for value in function.__globals__.values():
         inner = vars(value).values() if isinstance(value, ModuleType) else ()
         for item in (value, *inner):
-            files |= getattr(item, "source_files", set())
-            module = sys.modules.get(getattr(item, "__module__", None) or "")
-            if module is not None and module.__name__.startswith(_PACKAGE + "."):
-                files.add(module.__file__)
+            files |= getattr(item, "__dict__", {}).get("source_files", set())
+            home = getattr(item, "__module__", None)
+            if isinstance(home, str) and home.startswith(_PACKAGE + ".") and home in sys.modules:
+                files.add(sys.modules[home].__file__)
     dispatcher.source_files = files
     cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):

@@ -27,6 +27,8 @@ def real_array(name: str, value: ArrayLike, dims: tuple[int, ...] = (1, 2)) -> N
         ) from None
     if array.dtype.kind in "iub":
         array = array.astype(np.float64)
+    elif not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype not in (np.float32, np.float64):
         raise InvalidTypeError(
             name,

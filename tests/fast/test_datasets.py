@@ -1,0 +1,74 @@
+"""The shipped Letter data and the mixtures."""
+
+import numpy as np
+import pytest
+
+from fast import errors
+from fast.datasets import load_letter, make_gaussian_mixture
+
+
+def test_letter_has_the_published_sizes_and_parts():
+    X, y = load_letter()
+    assert X.shape == (20_000, 16)
+    assert (X.dtype, y.dtype) == (np.float64, np.int64)
+    assert set(np.unique(X)) == set(range(16))
+    assert list(np.unique(y)) == list(range(26))
+    # the first lines of the UCI file: T, I, D, N, G
+    assert [chr(65 + c) for c in y[:5]] == ["T", "I", "D", "N", "G"]
+    assert X[0].tolist() == [2, 8, 3, 5, 1, 8, 13, 0, 6, 6, 10, 8, 0, 8, 0, 8]
+    parts = {name: load_letter(name) for name in ("train", "validation", "test")}
+    assert {n: len(p[1]) for n, p in parts.items()} == {
+        "train": 10_500,
+        "validation": 4_500,
+        "test": 5_000,
+    }
+    # the parts are the whole: the same multiset of rows
+    rows = np.concatenate([np.column_stack(part) for part in parts.values()])
+    whole = np.column_stack((X, y))
+    np.testing.assert_array_equal(
+        rows[np.lexsort(rows.T)],
+        whole[np.lexsort(whole.T)],
+    )
+
+
+def test_unknown_part():
+    with pytest.raises(errors.InvalidParameterError, match=r"'dev'.*train"):
+        load_letter("dev")
+
+
+def test_damaged_file(monkeypatch, tmp_path):
+    (tmp_path / "data").mkdir()
+    monkeypatch.setattr("fast.datasets.files", lambda package: tmp_path)
+    with pytest.raises(errors.DatasetError, match="reinstall"):
+        load_letter()
+    (tmp_path / "data" / "letter.npz").write_bytes(b"not an archive")
+    with pytest.raises(errors.DatasetError, match="reinstall"):
+        load_letter()
+
+
+def test_mixture_is_reproducible_balanced_and_scaled():
+    X, y = make_gaussian_mixture(1000, 7, 50, random_state=3)
+    again = make_gaussian_mixture(1000, 7, 50, random_state=np.random.default_rng(3))
+    np.testing.assert_array_equal(X, again[0])
+    np.testing.assert_array_equal(y, again[1])
+    counts = np.bincount(y)
+    assert counts.max() - counts.min() <= 1
+    assert np.median(np.linalg.norm(X, axis=1)) == pytest.approx(np.sqrt(1 + 16 / 50), rel=0.1)
+    means = np.array([X[y == j].mean(axis=0) for j in range(7)]) * np.sqrt(50)
+    within = (X - means[y] / np.sqrt(50)) * np.sqrt(50)
+    assert within.std() == pytest.approx(1.0, rel=0.05)
+    assert np.linalg.norm(means, axis=1).mean() == pytest.approx(4.0, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [((5, 1, 2), "2 <= m"), ((3, 4, 2), "2 <= m <= n"), ((0, 2, 2), "n: 0"), ((5, 2, 1.5), "d: ")],
+)
+def test_mixture_sizes(sizes, message):
+    with pytest.raises(errors.InvalidParameterError, match=message):
+        make_gaussian_mixture(*sizes)
+
+
+def test_mixture_separation():
+    with pytest.raises(errors.InvalidParameterError, match="separation: -1"):
+        make_gaussian_mixture(5, 2, 2, separation=-1)

@@ -1,0 +1,230 @@
+"""Losses against naive twins, enumerated from the definitions."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fast.losses import (
+    multiclass_hinge,
+    smooth_topk_hinge_alpha,
+    smooth_topk_hinge_beta,
+    topk_hinge_alpha,
+    topk_hinge_beta,
+)
+from refsolve import exact
+
+LOSSES = {
+    "multiclass_hinge": (multiclass_hinge, "alpha", False),
+    "topk_hinge_alpha": (topk_hinge_alpha, "alpha", False),
+    "topk_hinge_beta": (topk_hinge_beta, "beta", False),
+    "smooth_topk_hinge_alpha": (smooth_topk_hinge_alpha, "alpha", True),
+    "smooth_topk_hinge_beta": (smooth_topk_hinge_beta, "beta", True),
+}
+NAMES = sorted(LOSSES)
+EPS = np.finfo(float).eps
+
+
+def params(name, k, gamma):
+    """Keyword arguments that the loss has."""
+    out = {} if name == "multiclass_hinge" else {"k": k}
+    return {**out, "gamma": gamma} if LOSSES[name][2] else out
+
+
+def others(scores, y, costs):
+    return np.delete(np.asarray(scores) - scores[y] + costs, y)
+
+
+def exact_point(variant, b, k, r, rho=0.0):
+    return exact.project(f"topk_simplex_{variant}", b, k=k, r=r, rho=rho).array()
+
+
+def naive_value(variant, z, k, gamma):
+    """Best average over all sets of k classes; the envelope through its exact proximal point."""
+    if gamma:
+        p = exact_point(variant, z, k, gamma)
+        return naive_value(variant, z - p, k, 0.0) + p @ p / (2 * gamma)
+    terms = np.maximum(z, 0) if variant == "beta" else z
+    best = max(sum(chosen) for chosen in itertools.combinations(terms, k))
+    return max(0.0, best / k)
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+def draw(rng, scale=1.0, ties=False):
+    m = int(rng.integers(2, 8))
+    scores = rng.standard_normal(m) * scale
+    if ties:
+        scores = np.round(rng.standard_normal(m) * 1.5)
+    return scores, int(rng.integers(m)), int(rng.integers(1, m))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_value_is_the_best_average(name, scale, rng):
+    module, variant, smooth = LOSSES[name]
+    for i in range(60):
+        scores, y, k = draw(rng, scale, ties=i % 3 == 0)
+        k = 1 if name == "multiclass_hinge" else k
+        gamma = float(rng.choice([1e-3, 1.0, 1e3]))
+        costs = rng.uniform(0, 2, scores.size)
+        costs[y] = 0.0
+        got = module.value(scores, y, costs=costs, **params(name, k, gamma))
+        z = others(scores, y, costs)
+        assert got == pytest.approx(
+            naive_value(variant, z, k, gamma if smooth else 0.0),
+            rel=1e-12,
+            abs=16 * EPS * np.abs(z).max(),
+        )
+
+
+def test_gradient_supports_the_loss(name, rng):
+    """f(v) >= f(u) + <g, v - u> with g in the dual set; rows of g sum to 0."""
+    module, _, _ = LOSSES[name]
+    for i in range(40):
+        scores, y, k = draw(rng, ties=i % 2 == 0)
+        p = params(name, k, 0.7)
+        g = module.gradient(scores, y, **p)
+        assert abs(g.sum()) <= 8 * EPS
+        x = np.delete(g, y)
+        assert module.conjugate(x, **p) < np.inf
+        here = module.value(scores, y, **p)
+        for _ in range(10):
+            moved = scores + rng.standard_normal(scores.size)
+            assert module.value(moved, y, **p) >= here + g @ (moved - scores) - 1e-12
+
+
+def test_fenchel_young_is_tight_at_the_gradient(name, rng):
+    module, _, _ = LOSSES[name]
+    for i in range(40):
+        scores, y, k = draw(rng, ties=i % 2 == 0)
+        p = params(name, k, 0.7)
+        costs = rng.uniform(0, 2, scores.size)
+        costs[y] = 0.0
+        x = np.delete(module.gradient(scores, y, costs=costs, **p), y)
+        u = np.delete(scores - scores[y], y)
+        total = module.value(scores, y, costs=costs, **p)
+        total += module.conjugate(x, costs=np.delete(costs, y), **p)
+        assert total == pytest.approx(u @ x, abs=1e-13)
+
+
+def test_conjugate_is_infinite_outside(name):
+    module, variant, _ = LOSSES[name]
+    k = 1 if name == "multiclass_hinge" else 2
+    p = params(name, k, 1.0)
+    outside = [[0.6, 0.6, 0.0], [-1e-9, 0.5, 0.5], [0.4, 0.4, 0.3], [1.0 + 1e-9, 0, 0]]
+    if k == 2:
+        outside.append([0.6, 0.2, 0.2])
+        if variant == "alpha":
+            outside.append([0.3, 0.1, 0.1])
+    assert np.isinf(module.conjugate(outside, **p)).all()
+    inside = [[0.0, 0.0, 0.0], [0.2, 0.2, 0.0], [0.3, 0.4, 0.3], [0.5, 0.25, 0.25]]
+    assert np.isfinite(module.conjugate(inside, **p)).all()
+    # rounding of the format is allowed, not more
+    tenth = np.full((1, 10), 0.1, dtype=np.float32)
+    assert tenth.astype(np.float64).sum() > 1
+    assert np.isfinite(module.conjugate(tenth, **p)).all()
+    assert np.isinf(module.conjugate(tenth.astype(np.float64), **p)).all()
+
+
+def test_prox_solves_its_inclusion(name, rng):
+    """(v - u)/t is a subgradient at u: Fenchel-Young holds with equality."""
+    module, _, _ = LOSSES[name]
+    for i in range(40):
+        d = int(rng.integers(1, 8))
+        k = int(rng.integers(1, d + 1))
+        p = params(name, k, 0.7)
+        v = rng.standard_normal(d) * 2 if i % 2 else np.round(rng.standard_normal(d) * 2)
+        t = float(rng.uniform(0.1, 3))
+        costs = rng.uniform(0, 2, d)
+        u = module.prox(v, t=t, costs=costs, **p)
+        x = np.maximum((v - u) / t, 0)
+        with_own = np.concatenate([[0.0], u])
+        value = module.value(with_own, 0, costs=np.concatenate([[0.0], costs]), **p)
+        conjugate = module.conjugate(x * (1 - 1e-14), costs=costs, **p)
+        assert value + conjugate == pytest.approx(u @ x, abs=1e-12)
+
+
+def test_sdca_update_is_the_exact_projection(name, rng):
+    module, variant, smooth = LOSSES[name]
+    for i in range(40):
+        q, y, k = draw(rng, ties=i % 2 == 0)
+        k = 1 if name == "multiclass_hinge" else k
+        k_ii, C, w = (float(v) for v in rng.uniform(0.1, 3, 3))
+        gamma = 0.7 if smooth else 0.0
+        costs = rng.uniform(0, 2, q.size)
+        costs[y] = 0.0
+        block = module.sdca_update(
+            q, y, k_ii, C, costs=costs, sample_weight=w, **params(name, k, gamma)
+        )
+        den = k_ii + gamma / (w * C)
+        x = exact_point(variant, others(q, y, costs) / den, k, w * C, k_ii / den)
+        np.testing.assert_allclose(np.delete(block, y), -x, rtol=0, atol=1e-13)
+        assert block[y] == pytest.approx(x.sum(), abs=1e-13)
+
+
+def test_sdca_update_without_a_norm_puts_the_mass_on_the_largest_costs(name):
+    module, _, smooth = LOSSES[name]
+    if smooth:
+        return
+    k = 1 if name == "multiclass_hinge" else 2
+    costs = [0.5, 0.0, 3.0, 2.0, 3.0]
+    block = module.sdca_update(np.zeros(5), 1, 0.0, 1.5, costs=costs, **params(name, k, 0.0))
+    expected = [0, 1.5, -1.5, 0, 0] if k == 1 else [0, 1.5, -0.75, 0, -0.75]
+    np.testing.assert_array_equal(block, expected)
+    tiny = module.sdca_update(np.zeros(5), 1, 1e-300, 1.5, costs=costs, **params(name, k, 0.0))
+    assert np.isfinite(tiny).all()
+    assert tiny[1] == pytest.approx(1.5)
+
+
+def test_weight_zero_and_huge_norms_give_zero_blocks(name):
+    module, _, _ = LOSSES[name]
+    p = params(name, 1, 1.0)
+    assert not module.sdca_update([1.0, 2.0, 0.0], 0, 1.0, sample_weight=0.0, **p).any()
+    block = module.sdca_update([1.0, 2.0, 0.0], 0, 1e200, **p)
+    assert 0 < block[0] < 1e-199
+
+
+def test_ties_go_to_the_first_classes():
+    g = topk_hinge_alpha.gradient([0.0, 1.0, 1.0, 1.0], 0, k=2)
+    np.testing.assert_array_equal(g, [-1.0, 0.5, 0.5, 0.0])
+    g = topk_hinge_beta.gradient([0.0, -1.0, 1.0, -1.0, 1.0, 1.0], 0, k=2)
+    np.testing.assert_array_equal(g, [-1.0, 0.0, 0.5, 0.0, 0.5, 0.0])
+    # beta: entries of the top k that are not positive carry nothing, and k may exceed m - 1
+    g = topk_hinge_beta.gradient([0.0, 1.0, -3.0], 0, k=2)
+    np.testing.assert_array_equal(g, [-0.5, 0.5, 0.0])
+    assert topk_hinge_beta.value([0.0, 1.0, 1.0], 0, k=4) == 1.0
+
+
+def test_the_chain_of_the_hinges(rng):
+    """alpha <= beta <= multiclass hinge, and each smooth loss at most gamma/(2k) below its hinge."""
+    scores = rng.standard_normal((200, 12)) * 3
+    y = rng.integers(0, 12, 200)
+    for k in (1, 3, 11):
+        alpha = topk_hinge_alpha.value(scores, y, k)
+        beta = topk_hinge_beta.value(scores, y, k)
+        assert (alpha <= beta + 1e-13).all()
+        assert (beta <= multiclass_hinge.value(scores, y) + 1e-13).all()
+        for hinge, smooth in ((alpha, smooth_topk_hinge_alpha), (beta, smooth_topk_hinge_beta)):
+            below = hinge - smooth.value(scores, y, k, 0.4)
+            assert (below >= -1e-13).all()
+            assert (below <= 0.4 / (2 * k) + 1e-13).all()
+
+
+@given(
+    z=st.lists(st.integers(-3, 3), min_size=1, max_size=5),
+    k=st.integers(1, 5),
+    exponent=st.integers(-300, 300),
+)
+def test_hinges_at_ties_and_powers_of_two(z, k, exponent):
+    k = min(k, len(z))
+    z = np.array(z, dtype=float) * 2.0**exponent
+    scores = np.concatenate([[0.0], z])
+    costs = np.zeros(scores.size)
+    for variant, module in (("alpha", topk_hinge_alpha), ("beta", topk_hinge_beta)):
+        expected = naive_value(variant, z, k, 0.0)
+        assert module.value(scores, 0, k, costs=costs) == pytest.approx(expected, rel=1e-15, abs=0)

@@ -1,0 +1,133 @@
+"""The compilation wrapper: its cache, its fall-back, and kernels as other kernels call them."""
+
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+
+import numba
+import numpy as np
+import pytest
+
+import fast
+from fast import _numba
+from fast._numba import kernel, njit
+from fast.losses import _kernels, topk_hinge_beta
+from fast.sets import simplex, topk_simplex_alpha
+
+PACKAGE = {
+    "__init__.py": "",
+    "inner.py": """
+        from fast._numba import kernel
+        @kernel
+        def f(x):
+            return x + {shift}
+        """,
+    "outer.py": """
+        from other.inner import f
+        from fast._numba import njit
+        @njit
+        def g(x):
+            return 2.0 * f(x)
+        """,
+}
+RUN = "from other.outer import g; print(g(1.0), sum(g.stats.cache_hits.values()))"
+
+
+def run(code, folder, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_cache_notices_an_edited_callee_in_another_file(tmp_path):
+    """Numba itself compares only the file of the cached function."""
+    folder, cache = tmp_path / "other", str(tmp_path / "cache")
+    folder.mkdir()
+
+    def write(shift):
+        for name, text in PACKAGE.items():
+            (folder / name).write_text(textwrap.dedent(text).replace("{shift}", shift))
+
+    write("1.0")
+    assert run(RUN, tmp_path, NUMBA_CACHE_DIR=cache) == ["4.0", "0"]
+    assert run(RUN, tmp_path, NUMBA_CACHE_DIR=cache) == ["4.0", "1"]
+    write("10.0")
+    assert run(RUN, tmp_path, NUMBA_CACHE_DIR=cache) == ["22.0", "0"]
+
+
+def test_without_a_writeable_folder_functions_still_compile(monkeypatch, caplog):
+    def refuse(self):
+        raise RuntimeError("cannot cache function: no locator available")
+
+    monkeypatch.setattr("numba.core.dispatcher.Dispatcher.enable_caching", refuse)
+    with caplog.at_level(logging.INFO, logger="fast"):
+        double = njit(lambda x: 2 * x)
+    assert double(4) == 8
+    assert "no writable cache folder" in caplog.text
+
+
+def test_importing_the_package_does_not_import_numba(tmp_path):
+    code = "import sys, fast; fast.errors; dir(fast); print('numba' in sys.modules)"
+    assert run(code, tmp_path) == ["False"]
+
+
+def test_lazy_names():
+    assert fast.sets.topk_simplex_alpha is topk_simplex_alpha
+    assert {"TopKSVC", "warmup", "sets", "losses"} <= set(dir(fast))
+    assert {"simplex", "topk_cone"} <= set(dir(fast.sets))
+    for package in (fast, fast.sets, fast.losses):
+        with pytest.raises(AttributeError, match="no_such_name"):
+            package.no_such_name  # noqa: B018
+
+
+def test_compilation_is_announced_once(caplog, monkeypatch):
+    monkeypatch.setattr(_numba, "_listening", True)
+    with caplog.at_level(logging.INFO, logger="fast"):
+        for _ in range(2):
+            probe = njit(eval("lambda x: x + 1", {"__name__": "fast.probe"}), cache=False)
+            assert probe(1.0) == 2.0
+    assert caplog.text.count("compiling kernels") == 1
+
+
+def test_warmup_readies_every_module_with_kernels():
+    ready = fast.warmup()
+    assert {"fast.sets.simplex", "fast.losses.topk_hinge_beta"} <= set(ready)
+    assert simplex._project_rows.signatures
+
+
+def test_an_allocating_kernel_is_refused():
+    with pytest.raises(numba.TypingError):
+        kernel(eval("lambda n: np.zeros(n)", {"np": np, "__name__": "probe"}), cache=False)(3)
+
+
+@kernel(cache=False)
+def call_kernels(scores, y, costs, k, z, x, work):
+    _kernels.others(scores, y, costs, z)
+    total = _kernels.value_row(_kernels.BETA, z, k, 0.0, x, work)
+    s = _kernels.gradient_row(_kernels.BETA, z, k, 0.0, x, work)
+    return total, s
+
+
+def test_row_kernels_are_callable_from_other_kernels(rng):
+    scores, costs = rng.standard_normal(6), np.ones(6)
+    z, x, work = np.empty((3, 5))
+    total, s = call_kernels(scores, 2, costs, 3, z, x, work)
+    assert total == topk_hinge_beta.value(scores, 2, 3)
+    np.testing.assert_array_equal(x, np.delete(topk_hinge_beta.gradient(scores, 2, 3), 2))
+    assert s == pytest.approx(x.sum())
+
+
+def test_returned_sum_is_that_of_the_projection(rng):
+    for d in (3, 100):
+        a = rng.standard_normal(d)
+        x, work = np.empty(d), np.empty(d)
+        for k in (1, 2, 3):
+            s = topk_simplex_alpha.project_row(a, k, 1.0, 0.5, x, work)
+            assert s == pytest.approx(x.sum())

@@ -1,0 +1,164 @@
+"""The public projections: batches, dtypes, layouts, purity, and clear errors."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fast import errors
+from fast.sets import simplex, topk_cone, topk_simplex_alpha, topk_simplex_beta
+
+PROJECTIONS = [
+    simplex.project,
+    topk_cone.project,
+    topk_simplex_alpha.project,
+    topk_simplex_beta.project,
+]
+
+
+def call(project, a, **params):
+    """Call with the parameters that the set has."""
+    names = inspect.signature(project).parameters
+    return project(a, **{n: v for n, v in params.items() if n in names})
+
+
+@pytest.fixture(params=PROJECTIONS, ids=lambda p: p.__module__.rpartition(".")[2])
+def project(request):
+    return request.param
+
+
+def test_batch_equals_single_rows_with_parameters_per_row(project, rng):
+    a = rng.standard_normal((30, 12))
+    r, rho = rng.uniform(0, 3, 30), rng.uniform(0, 2, 30)
+    batch = call(project, a, k=3, r=r, rho=rho)
+    for i in range(30):
+        single = call(project, a[i], k=3, r=r[i], rho=rho[i])
+        assert single.shape == (12,)
+        np.testing.assert_array_equal(single, batch[i])
+
+
+@pytest.mark.parametrize("shape", [(3, 40_000), (40_000, 3)])
+def test_batches_longer_than_a_chunk(project, shape, rng):
+    a = rng.standard_normal(shape)
+    batch = call(project, a, k=2, r=0.5, rho=0.1)
+    for i in (0, shape[0] // 2, shape[0] - 1):
+        np.testing.assert_array_equal(batch[i], call(project, a[i], k=2, r=0.5, rho=0.1))
+
+
+def test_float32_is_the_rounded_float64_result(project, rng):
+    a = rng.standard_normal((9, 33)).astype(np.float32)
+    x = call(project, a, k=4, rho=0.3)
+    assert x.dtype == np.float32
+    expected = call(project, a.astype(np.float64), k=4, rho=0.3)
+    np.testing.assert_array_equal(x, expected.astype(np.float32))
+
+
+def test_integers_lists_and_booleans_become_float64(project):
+    expected = call(project, np.array([[3.0, 1.0, 0.0]]), k=2)
+    for a in ([[3, 1, 0]], np.array([[3, 1, 0]], dtype=np.int8), [[3.0, True, False]]):
+        x = call(project, a, k=2)
+        assert x.dtype == np.float64
+        np.testing.assert_array_equal(x, expected)
+
+
+def test_layouts_and_read_only_arrays_give_the_same_and_stay_unchanged(project, rng, tmp_path):
+    a = rng.standard_normal((8, 10))
+    copy = a.copy()
+    expected = call(project, a, k=3)
+    a.flags.writeable = False
+    np.save(tmp_path / "a.npy", a)
+    wide = np.empty((16, 20))
+    wide[::2, ::2] = a
+    variants = [
+        a,
+        np.asfortranarray(a),
+        wide[::2, ::2],
+        a[::-1][::-1],
+        np.load(tmp_path / "a.npy", mmap_mode="r"),
+        a.astype(">f8"),
+    ]
+    for variant in variants:
+        np.testing.assert_array_equal(call(project, variant, k=3), expected)
+    np.testing.assert_array_equal(a, copy)
+    result = call(project, a, k=3)
+    assert result.flags.writeable
+    assert not np.shares_memory(result, a)
+
+
+def test_a_feasible_point_stays(project):
+    x = np.array([0.25, 0.25, 0.25, 0.25])
+    np.testing.assert_array_equal(call(project, x, k=4), x)
+
+
+def test_empty_batch(project):
+    assert call(project, np.empty((0, 4)), k=2).shape == (0, 4)
+
+
+BAD = [
+    ({"a": [1.0, np.nan]}, r"a\[1\] = nan"),
+    ({"a": [[1.0, 2.0], [np.inf, 0.0]]}, r"a\[1, 0\] = inf"),
+    ({"a": [1e301, 0.0]}, r"1e\+301.*magnitude"),
+    ({"a": []}, "at least one entry"),
+    ({"a": np.empty((3, 0))}, "at least one entry"),
+    ({"a": 1.0}, "a vector or a matrix"),
+    ({"a": np.zeros((2, 2, 2))}, r"shape \(2, 2, 2\)"),
+    ({"a": [1.0, None]}, "dtype object"),
+    ({"a": ["1", "2"]}, "dtype"),
+    ({"a": [1j, 0]}, "complex"),
+    ({"a": [[1.0], [1.0, 2.0]]}, "rectangular"),
+    ({"a": np.array([1.0], dtype=np.longdouble)}, "float64, float32"),
+    ({"rho": -1.0}, "rho: -1.0; expected a number >= 0"),
+    ({"rho": np.nan}, "rho"),
+    ({"rho": [0.0, 1.0]}, r"rho: shape \(2,\)"),
+    ({"rho": "x"}, "rho"),
+]
+BAD_R = [({"r": -1.0}, "r: -1.0"), ({"r": np.inf}, "r: inf"), ({"r": [1.0, 2.0]}, r"r: shape")]
+BAD_K = [
+    ({"k": 0}, "k: 0; expected an integer >= 1"),
+    ({"k": -3}, "k: -3"),
+    ({"k": 1.0}, "k: 1.0 of type float"),
+    ({"k": True}, "k: True of type bool"),
+    ({"k": None}, "k: None"),
+    ({"k": 2**70}, "k"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), BAD + BAD_R + BAD_K)
+def test_bad_input_names_argument_and_value(project, wrong, message):
+    if not wrong.keys() <= inspect.signature(project).parameters.keys():
+        return
+    with pytest.raises(errors.InvalidParameterError, match=message) as caught:
+        call(project, **{"a": [1.0, 2.0, 3.0], "k": 1, **wrong})
+    assert caught.value.argument in wrong
+    assert "Fix: " in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again)) == (type(caught.value), str(caught.value))
+
+
+JUNK = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.floats(),
+    st.text(max_size=2),
+    st.binary(max_size=2),
+    st.complex_numbers(),
+    st.dictionaries(st.integers(), st.integers(), max_size=1),
+    st.lists(st.one_of(st.floats(), st.integers(-3, 3), st.none(), st.text()), max_size=3),
+    st.lists(st.lists(st.floats(-5, 5), max_size=3), max_size=3),
+)
+
+
+@given(a=JUNK, k=JUNK, r=JUNK, rho=JUNK)
+def test_junk_raises_only_our_errors(a, k, r, rho):
+    for project in PROJECTIONS:
+        try:
+            x = call(project, a, k=k, r=r, rho=rho)
+        except errors.FastError:
+            continue
+        assert np.isfinite(x).all()
+        assert (x >= 0).all()
