@@ -8,7 +8,7 @@ model. Tolerances are rounding-error bounds for the precision of the input.
 from __future__ import annotations
 
 from verification.certificates import core, loss, points, truth
-from verification.certificates.model import ModelCertificate, erm
+from verification.certificates.model import ModelCertificate, erm, judge_claims, trained
 from verification.certificates.truth import expected
 from verification.instances import Instance
 from verification.verdicts import Candidate, Judgement
@@ -20,8 +20,10 @@ __all__ = [
     "erm",
     "expected",
     "judge",
+    "judge_claims",
     "loss",
     "points",
+    "trained",
     "truth",
 ]
 

@@ -15,10 +15,13 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.class_weight import compute_class_weight
 
 from refsolve import catalogue
 from verification.certificates.core import dual_set, set_params
 from verification.errors import InvalidArgumentError, NoDualPointError
+from verification.verdicts import Judgement, Verdict
 
 Array = np.ndarray[Any, Any]
 EPS = float(np.finfo(np.float64).eps)
@@ -83,7 +86,7 @@ def erm(
     C : float
         1/(lambda n).
     k, gamma : as the loss declares them.
-    dual : (n, m) array, optional
+    dual : (n, m) array or sparse matrix, optional
         Blocks a_i with W = A'X, in units of C; they are repaired to feasibility. Smooth losses
         can do without (their gradients are a dual point), hinges cannot.
     sample_weight : (n,) array, optional
@@ -124,7 +127,8 @@ def erm(
         if A is None:
             q = module.repair(module.nearest(z / smooth, **params), **params)
         else:
-            given = -A[rows][kept].reshape(-1, m - 1)
+            block = A[rows].toarray() if hasattr(A, "toarray") else A[rows]
+            given = -np.asarray(block, dtype=np.float64)[kept].reshape(-1, m - 1)
             unit = np.where(mass > 0, mass, 1.0)[:, None]
             q = module.repair(given / unit, **params) * (mass > 0)[:, None]
             moved = max(moved, float(np.sqrt(((q * mass[:, None] - given) ** 2).sum(1)).max()))
@@ -148,6 +152,67 @@ def erm(
     norm = float((W * W).sum()) / 2
     primal += norm + error + summation * primal + (W.size + 2) * EPS * norm
     return ModelCertificate(primal, primal - gap, gap, error, moved)
+
+
+def trained(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> ModelCertificate:
+    """Certify a fitted `fast.TopKSVC` on its training data from ``coef_`` and ``dual_coef_``.
+
+    Parameters
+    ----------
+    estimator : fitted TopKSVC
+    X, y, sample_weight : what it was fitted on.
+    """
+    y = np.asarray(y)
+    classes = estimator.classes_
+    labels = np.searchsorted(classes, y)
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    factors = compute_class_weight(
+        estimator.class_weight, classes=classes, y=y, sample_weight=weights
+    )
+    coef = np.asarray(estimator.coef_, dtype=np.float64)
+    if estimator.fit_intercept:  # the constant feature is regularised like the others
+        coef = np.column_stack([coef, estimator.intercept_])
+        ones = np.ones((X.shape[0], 1))
+        if hasattr(X, "tocsr"):
+            X = sp.hstack([sp.csr_array(X), sp.csr_array(ones)], format="csr")
+        else:
+            X = np.hstack([X, ones])
+    smooth = estimator.gamma > 0
+    return erm(
+        coef,
+        X,
+        labels,
+        loss=f"{'smooth_' if smooth else ''}topk_hinge_{estimator.variant}",
+        C=float(estimator.C),
+        k=int(estimator.k),
+        gamma=float(estimator.gamma) if smooth else None,
+        dual=estimator.dual_coef_,
+        sample_weight=weights * factors[labels],
+    )
+
+
+def judge_claims(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judgement:
+    """Whether the gap and the objectives that a fitted `fast.TopKSVC` claims are true.
+
+    The claimed ``dual_gap_`` may exceed the certified one (a weaker claim), not undercut it by
+    more than the rounding in both computations; likewise for the objectives.
+    """
+    found = trained(estimator, X, y, sample_weight)
+    size = max(abs(found.primal), abs(found.dual))
+    n, m = estimator.dual_coef_.shape
+    # both sides sum n m terms of the size of the objective
+    slack = found.error + 4 * (n + m) * EPS * size
+    claimed = float(estimator.dual_gap_) * size
+    problems = []
+    if found.gap > claimed + slack:
+        problems.append(f"gap {found.gap:.6g}, claimed {claimed:.6g}")
+    if found.primal > estimator.primal_objective_ + slack:
+        problems.append(f"primal {found.primal!r}, claimed {estimator.primal_objective_!r}")
+    if found.dual < estimator.dual_objective_ - slack:
+        problems.append(f"dual {found.dual!r}, claimed {estimator.dual_objective_!r}")
+    verdict = Verdict.FAIL if problems else Verdict.PASS
+    relative = slack / size if size > 0 else 0.0
+    return Judgement(verdict, found.relative_gap, relative, message="; ".join(problems))
 
 
 def _terms(
@@ -209,7 +274,7 @@ def _squares(X: Any) -> Array:
 
 def _check(
     W: Array, X: Any, y: Any, C: float, sample_weight: Any, dual: Any
-) -> tuple[Array, Array, Array | None]:
+) -> tuple[Array, Array, Any]:
     labels = np.asarray(y)
     if W.ndim != 2 or len(W) < 2 or not np.isfinite(W).all():
         raise InvalidArgumentError(
@@ -233,7 +298,11 @@ def _check(
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise InvalidArgumentError(f"sample_weight: expected {n} finite numbers >= 0")
-    A = None if dual is None else np.asarray(dual, dtype=np.float64)
-    if A is not None and (A.shape != (n, m) or not np.isfinite(A).all()):
-        raise InvalidArgumentError(f"dual of shape {A.shape}: expected finite numbers, ({n}, {m})")
+    A = dual.tocsr() if hasattr(dual, "tocsr") else dual if dual is None else np.asarray(dual)
+    if A is not None:
+        entries = A.data if hasattr(A, "tocsr") else A
+        if A.shape != (n, m) or not np.isfinite(entries).all():
+            raise InvalidArgumentError(
+                f"dual of shape {A.shape}: expected finite numbers, ({n}, {m})"
+            )
     return labels, weights, A

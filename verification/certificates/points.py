@@ -119,8 +119,9 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
             f"distance {off * number(scale):.3g} to the exact solution exceeds the rounding-error "
             f"bound {allowed * number(scale):.3g}"
         )
-        if core.module.violation(x, **core.params) > 0:
-            message += f" (infeasible by {number(core.module.violation(x, **core.params)):.3g})"
+        violation = number(Fraction(core.module.violation(x, **core.params)))
+        if violation > allowed:
+            message += f" (infeasible by {violation:.3g})"
     elif abs(number(imbalance)) > allowed:
         verdict = Verdict.FAIL
         message = f"the entries sum to {number(imbalance):.3g} instead of 0"
