@@ -7,14 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markup import Html
+
 from verification.claims import ClaimResult
-
-
-class Html(str):
-    """Markup that a notebook shows as it is."""
-
-    def _repr_html_(self) -> str:
-        return str(self)
 
 
 def _text(value: Any) -> str:
@@ -39,14 +34,16 @@ def entry(result: ClaimResult) -> str:
     """One claim."""
     status = result.status if result.ok else f"{result.status}, unexpectedly"
     rows = [
-        f"<dt><span class='status {_text(result.status)}'>{_text(status)}</span> "
-        f"<b>{_text(result.number)}</b> <small>§{_text(result.section)}</small></dt>",
+        f"<dt><span class='status {_text(result.status)}'>{_text(status)}</span>",
+        f" <b>{_text(result.number)}</b> <small>§{_text(result.section)}</small></dt>",
         f"<dd><p>{_text(result.statement)}</p><p class='evidence'>{_evidence(result)}</p>",
     ]
     found = result.to_dict()["counterexample"]
     if found is not None:
         why = _text(found["why"])
-        rows.append(f"<p class='evidence'>Counterexample: {why}. <code>{_text(_facts(found))}</code></p>")
+        rows.append(
+            f"<p class='evidence'>Counterexample: {why}. <code>{_text(_facts(found))}</code></p>"
+        )
     if result.note:
         rows.append(f"<p class='evidence'>{_text(result.note)}</p>")
     return "".join([*rows, "</dd>"])

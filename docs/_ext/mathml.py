@@ -28,8 +28,12 @@ def convert(tex: str, *, block: bool) -> str:
     # The indentation would be copied along with the formula and is a third of the page.
     mathml = "".join(line.strip() for line in mathml.splitlines())
     mathml = mathml.replace("⧵", "∖")  # the fonts have only this set difference
+    # Bars are brackets here, never relations.
+    mathml = re.sub(
+        r"<mo[^>]*>[|∣]</mo>", '<mo stretchy="false" lspace="0" rspace="0">|</mo>', mathml
+    )
     # Plain brackets keep their size; those written with \Bigl, \left and the like carry their own.
-    mathml = re.sub(r'<mo( class="\w+")?>([⟨⟩‖|∣{}])</mo>', r'<mo\1 stretchy="false">\2</mo>', mathml)
+    mathml = re.sub(r'<mo( class="\w+")?>([⟨⟩‖{}])</mo>', r'<mo\1 stretchy="false">\2</mo>', mathml)
     # Kept for readers who copy a formula, and for screen readers without MathML.
     return mathml.replace("<math ", f'<math alttext="{html.escape(tex.strip())}" ', 1)
 

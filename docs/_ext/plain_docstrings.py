@@ -25,7 +25,10 @@ def escape(text: str) -> str:
     """Backslash what reStructuredText would read as markup, outside literals."""
     pieces, end = [], 0
     for match in LITERAL.finditer(text):
-        pieces += [_escape_plain(text[end : match.start()]), f"``{match.group().split('`', 1)[1].strip('`')}``"]
+        pieces += [
+            _escape_plain(text[end : match.start()]),
+            f"``{match.group().split('`', 1)[1].strip('`')}``",
+        ]
         end = match.end()
     return "".join([*pieces, _escape_plain(text[end:])])
 
@@ -68,9 +71,7 @@ def format_text(lines: list[str]) -> list[str]:
         if BULLET.match(first):
             for line in run:
                 match = BULLET.match(line)
-                result.append(
-                    f"{match[1]}{match[2]} {escape(match[3])}" if match else escape(line)
-                )
+                result.append(f"{match[1]}{match[2]} {escape(match[3])}" if match else escape(line))
         elif first.lstrip().startswith(">>>"):
             result += run
         elif first.startswith(("|", " ")):

@@ -1,0 +1,26 @@
+"""The table of contents by what is declared: one row per stem, found as the catalogue finds it."""
+
+from __future__ import annotations
+
+import html
+
+from markup import Html
+
+import refsolve
+
+
+def stems_table() -> Html:
+    """Title, linked to the stem's page, and the formula that defines it."""
+    rows = []
+    for stem in refsolve.catalogue.stems():
+        spec = refsolve.catalogue.load(stem).SPEC
+        formula = next(spec.formulas[n] for n in ("set", "value", "primal") if n in spec.formulas)
+        link = f"<a href='{spec.kind}/{stem}.html'>{html.escape(spec.title)}</a>"
+        formula = html.escape(formula).replace("\n", "<br>")
+        rows.append(f"<tr><td>{link}</td><td><code>{formula}</code></td></tr>")
+    head = "<tr><th>object</th><th>definition</th></tr>"
+    body = "".join(rows)
+    return Html(
+        f"<div class='table-wrapper'><table class='docutils'><thead>{head}</thead>"
+        f"<tbody>{body}</tbody></table></div>"
+    )
