@@ -21,6 +21,7 @@ from verification.report import (
     tally,
 )
 from verification.stems import Stem, discover
+from verification.trainers import verify_trainer
 from verification.verdicts import Report, Verdict
 
 if TYPE_CHECKING:
@@ -45,12 +46,14 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     """
     stems = discover()
     problems = [name for name in names() if fast_candidate(name) is not None]
-    total = len(problems) + len(letter.ROWS) * len(letter.GRID) + 1
+    total = len(problems) + 1 + len(letter.ROWS) * len(letter.GRID) + 1
     reports = []
     for done, name in enumerate(problems):
         task.at(done, name, total)
         reports.append(verify(None, name, profile, seed))
-    task.at(len(problems), "Letter", total)
+    task.at(len(problems), "trainers", total)
+    reports.append(verify_trainer(profile, seed))
+    task.at(len(problems) + 1, "Letter", total)
     parts = letter.load_parts()
     results = [letter.run_row(parts, row, letter.GRID, TOL, step=task.step) for row in letter.ROWS]
     task.describe("LinearSVC")

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from verification.benchmarks import peers
+from verification.certificates import trained
 
 TOP = (1, 3, 5, 10)
 #: Values of C: powers of ten.
-GRID = (0.1, 1.0, 10.0, 100.0)
+GRID = (0.1, 1.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -125,15 +126,19 @@ def fit_model(parts: Parts, row: Row, C: float, tol: float, refit: bool = False)
     validation = accuracies(
         model.decision_function(parts.validation[0]), parts.validation[1], model.classes_
     )
-    gap = float(model.dual_gap_)
+    gap = certified_gap(model, parts.train)
     if refit:
         X = np.vstack([parts.train[0], parts.validation[0]])
-        model, more = timed_fit(
-            (X, np.concatenate([parts.train[1], parts.validation[1]])), row, C, tol
-        )
-        seconds, gap = seconds + more, max(gap, float(model.dual_gap_))
+        both = (X, np.concatenate([parts.train[1], parts.validation[1]]))
+        model, more = timed_fit(both, row, C, tol)
+        seconds, gap = seconds + more, max(gap, certified_gap(model, both))
     test = accuracies(model.decision_function(parts.test[0]), parts.test[1], model.classes_)
     return Fit(C, gap, seconds, validation, test)
+
+
+def certified_gap(model: Any, data: tuple[np.ndarray, np.ndarray]) -> float:
+    """Relative duality gap from the model's weights and dual, by formulas the trainer has no part in."""
+    return trained(model, *data).relative_gap
 
 
 def timed_fit(
