@@ -16,7 +16,7 @@ def stems_table() -> Html:
         spec = refsolve.catalogue.load(stem).SPEC
         formula = next(spec.formulas[n] for n in ("set", "value", "primal") if n in spec.formulas)
         link = f"<a href='{spec.kind}/{stem}.html'>{html.escape(spec.title)}</a>"
-        formula = html.escape(formula).replace("\n", "<br>")
+        formula = html.escape(formula.splitlines()[0].rstrip(";"))
         rows.append(f"<tr><td>{link}</td><td><code>{formula}</code></td></tr>")
     head = "<tr><th>object</th><th>definition</th></tr>"
     body = "".join(rows)

@@ -1,0 +1,114 @@
+"""The small Sphinx extensions of docs/_ext do what the pages rely on."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+pytest.importorskip("myst_nb", reason="needs the docs extra: pip install 'refsolve[docs]'")
+
+EXTENSIONS = Path(__file__).resolve().parents[2] / "docs" / "_ext"
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch):
+    def load(name: str) -> ModuleType:
+        monkeypatch.syspath_prepend(str(EXTENSIONS))
+        return importlib.import_module(name)
+
+    return load
+
+
+@pytest.mark.parametrize("tex", [r"\frac12", r"\tfrac12", r"\dfrac 12", r"\frac{1}{2}"])
+def test_fractions_of_digits_read_as_tex_reads_them(load, tex: str) -> None:
+    assert re.search(
+        r"<mfrac[^>]*><mn>1</mn><mn>2</mn></mfrac>", load("mathml").convert(tex, block=False)
+    )
+
+
+def test_plain_brackets_do_not_stretch_and_sized_ones_keep_their_size(load) -> None:
+    convert = load("mathml").convert
+    assert '<mo stretchy="false">⟨</mo>' in convert(r"\langle x, y\rangle", block=True)
+    assert "minsize" in convert(r"\Bigl\{0\Bigr\}", block=True)
+
+
+def test_the_source_of_a_formula_stays_readable(load) -> None:
+    assert 'alttext="a &lt; b"' in load("mathml").convert("a < b", block=False)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<script src="https://example.org/a.js"></script>',
+        "<link rel='stylesheet' href='//example.org/a.css'>",
+        '<img alt="x" src=http://example.org/a.png>',
+        "<style>@import url(https://example.org/font.css);</style>",
+        "<style>src: url('//example.org/font.woff2')</style>",
+    ],
+)
+def test_remote_loads_are_found(load, tmp_path: Path, markup: str) -> None:
+    (tmp_path / "page.html").write_text(f"<p>text</p>{markup}", encoding="utf-8")
+    found = load("offline").remote_references(tmp_path)
+    assert [page for page, _ in found] == ["page.html"]
+    assert "example.org" in found[0][1]
+
+
+def test_links_and_local_files_are_no_remote_loads(load, tmp_path: Path) -> None:
+    page = '<a href="https://example.org">paper</a><script src="_static/a.js"></script>'
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    (tmp_path / "a.css").write_text("src: url(font.woff2)", encoding="utf-8")
+    assert load("offline").remote_references(tmp_path) == []
+
+
+def rendered(load, text: str) -> str:
+    lines = text.splitlines()
+    load("plain_docstrings").process(None, "function", "f", None, None, lines)
+    return "\n".join(lines)
+
+
+def test_formulas_survive_as_text(load) -> None:
+    text = rendered(load, "Bound on ||x - a||^2 by L*(v) + S_k(z)_+ with `rho` and ``w_``.")
+    assert r"\|\|x - a\|\|^2 by L\*(v) + S_k(z)\_+ with ``rho`` and ``w_``." in text
+
+
+def test_lines_of_a_formula_stay_apart_and_prose_flows(load) -> None:
+    long = "Prose that was wrapped near the hundredth column goes on in the next line without a break, "
+    text = rendered(load, f"Title.\n\nP(W) = a\nD(A) = b\n\n{long}\nas here.")
+    assert "| P(W) = a\n| D(A) = b" in text
+    assert "| Prose" not in text
+
+
+def test_lists_tables_and_sections_keep_their_form(load) -> None:
+    text = rendered(
+        load,
+        "Title.\n\n* one\n* two\n\n| a | b |\n|---|---|\n\nNotes\n-----\nx*y\n\nExamples\n--------\n>>> a * b",
+    )
+    assert "* one\n* two" in text
+    assert ".. code-block:: text\n\n    | a | b |" in text
+    assert "Notes\n-----\nx\\*y" in text
+    assert ">>> a * b" in text
+
+
+def test_figures_take_the_colour_of_the_page(load) -> None:
+    mpl = pytest.importorskip("matplotlib")
+    with mpl.rc_context():
+        figures = load("figures")
+        pictures = []
+        for label in ("first", "second"):
+            figure, axes = figures.plt.subplots()
+            axes.plot([0, 1], [0, 1], label=label)
+            axes.set(xlabel=label, ylabel="y")
+            pictures.append(figures.show(figure, f"a < {label}").markup)
+    for markup in pictures:
+        assert figures.INK not in markup
+        assert "currentColor" in markup
+        assert "<figcaption>a &lt; " in markup
+        assert "://matplotlib" not in markup
+    # Two figures on one page share no identifier.
+    first, second = (set(re.findall(r'\bid="([^"]+)"', markup)) for markup in pictures)
+    assert first
+    assert not first & second
