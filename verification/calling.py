@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -94,6 +94,15 @@ class Caller:
         if needed := self._needed(instance):
             raise NotApplicableError(f"the candidate takes no {', '.join(needed)}")
         return self.raw(instance.params)
+
+    def arguments_code(self, params: dict[str, Any], names: Mapping[str, str] | None = None) -> str:
+        """The arguments of a call as source; ``names`` replaces values by variables."""
+
+        def source(name: str) -> str:
+            return (names or {}).get(name) or literal(params[name])
+
+        parts = [source(name) for name in self.positional]
+        return ", ".join([*parts, *(f"{name}={source(name)}" for name in self.named)])
 
     def raw(self, params: dict[str, Any]) -> Candidate:
         """Solve with these very arguments (not copies: purity is checked with them)."""
@@ -192,10 +201,9 @@ def watch(call: Caller, every: float = 1.0, grace: float = 20.0) -> Iterator[Non
             if overdue is None or overdue[1] is said or time.perf_counter() < overdue[0] + grace:
                 continue
             said = overdue[1]
-            arguments = ", ".join(f"{name}={literal(value)}" for name, value in said.items())
             print(
                 f"{call.name} does not return and cannot be interrupted: "
-                f"{call.problem.function}({arguments})",
+                f"{call.problem.function}({call.arguments_code(said)})",
                 file=sys.stderr,
                 flush=True,
             )

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from verification import certificates, checks
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.families import valid
-from verification.instances import Instance, literal
+from verification.instances import Instance
 from verification.problems import DEFAULTS, lookup
 from verification.verdicts import Result, Verdict
 
@@ -168,37 +169,41 @@ def _simpler_vectors(instance: Instance) -> Iterator[Instance]:
 def _roundings(value: float) -> list[float]:
     if value == 0 or not np.isfinite(value):
         return []
-    found = [0.0, 1.0, float(np.sign(value)), float(np.round(value))]
-    found += [float(np.round(value * 2.0**b) / 2.0**b) for b in (1, 2, 3, 6, 10, 20)]
-    unit = 2.0 ** np.floor(np.log2(abs(value)))
-    found += [float(np.sign(value) * unit), float(np.round(value / unit * 4) / 4 * unit)]
-    return [v for v in dict.fromkeys(found) if v != value]
+    sign = float(np.sign(value))
+    found = [0.0, 1.0, sign, 2 * sign, float(np.round(value))]
+    found += [float(np.round(value * 2.0**b) / 2.0**b) for b in (1, 2, 3, 6, 10, 20, 26, 32)]
+    exponent = int(np.floor(np.log2(abs(value))))
+    found += [float(np.round(value / 2.0**exponent * 4) / 4 * 2.0**exponent)]
+    # towards 1: half the exponent, then step by step
+    found += [sign * 2.0**e for e in (exponent // 2, exponent, exponent - int(np.sign(exponent)))]
+    return [v for v in dict.fromkeys(found) if v != value and np.isfinite(v)]
 
 
 def code(result: Result, call: Caller) -> str:
     """A failing instance as code to paste, with what came out and what is right."""
-    from verification import certificates
-
     assert result.instance is not None
-    params = result.instance.params
-    arguments = [literal(params[name]) for name in call.positional]
-    arguments += [f"{name}={literal(params[name])}" for name in call.named]
     module, _, name = call.name.rpartition(".")
     importable = name.isidentifier() and "<" not in call.name and module != "__main__"
-    function = name if name.isidentifier() else lookup(result.instance.problem).function
+    function = name if name.isidentifier() else call.problem.function
     origin = f"from {module} import {name}" if importable else f"# {function} is {call.name}"
-    lines = [
-        "import numpy as np",
-        origin,
-        "",
-        f"print({function}({', '.join(arguments)}))",
-    ]
+    script = getattr(checks.discover().get(result.check), "script", single_call)
+    lines = ["import numpy as np", origin, "", *script(call, result.instance, function)]
+    return "\n".join([*lines, f"# {result.check}: {result.message}"])
+
+
+def single_call(call: Caller, instance: Instance, function: str) -> list[str]:
+    """Lines that call the candidate once; a check with a ``script`` of its own replaces them."""
+    right = certificates.expected(instance)
+    return call_lines(call, instance.params, function, right)
+
+
+def call_lines(
+    call: Caller, params: dict[str, Any], function: str, right: np.ndarray | None
+) -> list[str]:
+    """``print(function(...))`` with the answer and the right answer as comments."""
+    lines = [f"print({function}({call.arguments_code(params)}))"]
     try:
-        lines.append(f"# returned {call(result.instance).x.tolist()}")
+        lines.append(f"# returned {call.raw(params).x.tolist()}")
     except (CandidateCrashError, CandidateTimeoutError) as error:
         lines.append(f"# raised {error}")
-    right = certificates.expected(result.instance)
-    if right is not None:
-        lines.append(f"# right    {right.tolist()}")
-    lines.append(f"# {result.check}: {result.message}")
-    return "\n".join(lines)
+    return lines if right is None else [*lines, f"# right    {right.tolist()}"]

@@ -37,7 +37,8 @@ class Candidate:
     x : array or float
         The answer, in the shape of the operation (see `verification.problems`).
     dual : array, optional
-        A dual point; only used to sharpen certificates, never believed.
+        A normal of the set at x (see `verification.certificates.points.by_gap`); it can sharpen
+        the certified gap, and is never believed.
     """
 
     x: Any

@@ -142,3 +142,18 @@ def test_unbalanced_block_fails():
     wrong[instance["y"]] += 1.0
     assert judge(instance, right).ok
     assert judge(instance, wrong).verdict is Verdict.FAIL
+
+
+def test_a_dual_point_sharpens_the_gap_and_a_wrong_one_does_no_harm():
+    """At x off the solution on its own face, the solution's normal makes the gap second order."""
+    instance = Instance.of("topk_cone.projection", a=np.array([2.0, 1.0, -1.0]), k=1, rho=0.5)
+    right = truth.solution(instance)
+    normal = vector(instance["a"]) - right - F(1, 2) * sum(right)
+    x = floats(right)
+    x[0] += 1e-4
+    plain = certificates.certify(instance, Candidate(x))
+    sharp = certificates.certify(instance, Candidate(x, dual=floats(normal)))
+    assert sharp.verdict is Verdict.FAIL  # 1e-4 is far from rounding, with any dual point
+    assert 0 < sharp.gap < 1e-3 * plain.gap
+    for useless in (np.ones(3), np.full(3, np.nan), np.zeros(2), np.array(["a"])):
+        assert certificates.certify(instance, Candidate(x, dual=useless)) == plain

@@ -1,3 +1,6 @@
+import re
+
+import numpy as np
 import pytest
 
 from verification import mutants
@@ -60,3 +63,30 @@ def test_every_check_kills_something():
         report = mutants.run(MUTANTS[name])
         killers |= {r.check for r in report.failures}
     assert killers == set(checks())
+
+
+@pytest.mark.parametrize(
+    "name", ["batch_takes_first_radius", "sorts_in_place", "m_dimensional_sum"]
+)
+def test_counterexamples_run_and_show_the_failure(name, capsys):
+    report = mutants.run(MUTANTS[name])
+    exec(report.counterexample, {})
+    out = capsys.readouterr().out
+    if name == "sorts_in_place":
+        first, second, changed = (_numbers(line) for line in out.splitlines())
+        given = next(x for x in report.counterexample.splitlines() if x.startswith("a = "))
+        assert changed == sorted(changed) != _numbers(given)
+        assert second[: len(first)] == first
+    else:
+        returned, right = (np.ravel(eval(_comment(report, w))) for w in ("returned", "right"))
+        assert not np.array_equal(returned, right)
+        assert _numbers(out) == pytest.approx(returned.tolist(), abs=1e-7)
+
+
+def _numbers(text):
+    return [float(v) for v in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", text.split("#")[0])]
+
+
+def _comment(report, word):
+    lines = report.counterexample.splitlines()
+    return next(line.split(word, 1)[1] for line in lines if line.startswith(f"# {word}"))

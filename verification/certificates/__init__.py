@@ -41,4 +41,4 @@ def certify(instance: Instance, candidate: Candidate) -> Judgement:
     """Judge an answer by the gap at the repaired point; needs no solution."""
     if instance.operation in ("value", "conjugate"):
         return judge(instance, candidate)
-    return points.by_gap(instance, candidate.x)
+    return points.by_gap(instance, candidate.x, candidate.dual)

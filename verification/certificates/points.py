@@ -8,12 +8,13 @@ measures the distance to an exact solution, which is believed for its own gap be
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from verification.certificates import core as cores
 from verification.certificates import tolerance, truth
-from verification.certificates._rational import Vector, dot, floats, norm, number, total
+from verification.certificates._rational import Vector, dot, floats, norm, number, total, vector
 from verification.certificates.core import Core
 from verification.instances import Instance
 from verification.verdicts import Judgement, Verdict
@@ -57,8 +58,12 @@ def _radius(core: Core, x: Vector) -> Fraction:
     return max(Fraction(bound), total(x))
 
 
-def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
-    """Certified gap at the repaired point, judged against its rounding-error bound."""
+def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgement:
+    """Certified gap at the repaired point, judged against its rounding-error bound.
+
+    ``dual`` is a normal w of the set for which x − b + rho <1,x> 1 + w = 0 at the solution; of a
+    projection's own it can only sharpen the gap.
+    """
     if early := _without_core(instance, answer):
         return early
     core = cores.core(instance)
@@ -78,6 +83,8 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
         gap = number(truth.fw_gap(core.stem, core.params, feasible, g, radius))
     except truth.UncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    if dual is not None and not core.linear:
+        gap = min(gap, _gap_of(core, feasible, g, dual))
     rho = 0.0 if core.linear else number(core.rho)
     limit = tolerance.fw_gap(allowed, d, norm(g), rho, point, number(radius))
     if moved > allowed:
@@ -89,6 +96,21 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
         verdict, message = Verdict.PASS, ""
     unit = limit / eps if limit > 0 else 1.0
     return Judgement(verdict, gap / unit, limit / unit, message=message)
+
+
+def _gap_of(core: Core, x: Vector, g: Vector, dual: Any) -> float:
+    """Fenchel–Young gap at the dual point given; infinite if it is no use."""
+    given = np.asarray(dual)
+    if given.shape != x.shape or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
+        return float("inf")
+    w = vector(given)
+    if "r" not in core.params and Fraction(core.module.support(w, **core.params, r=1)) > 0:
+        return float("inf")
+    # 1/2 e'(I + rho 11')^-1 e with e = g + w
+    e, d = g + w, x.size
+    mean = total(e) / d
+    quadratic = dot(e - mean, e - mean) + total(e) ** 2 / (d * (1 + core.rho * d))
+    return number(quadratic / 2 + Fraction(core.module.residual(x, w, **core.params)))
 
 
 def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:

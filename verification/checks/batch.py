@@ -16,6 +16,7 @@ from verification.calling import (
 from verification.families import draw
 from verification.instances import Instance
 from verification.problems import Problem, lookup
+from verification.shrink import call_lines
 from verification.verdicts import Candidate, Judgement, Verdict
 
 ORDER = 60
@@ -81,13 +82,32 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         call.batch = takes_batches(call)
     if not call.batch:
         raise NotApplicableError("the candidate takes single vectors only")
+    return _examine(call, instance)[0]
+
+
+def _examine(call: Caller, instance: Instance) -> tuple[Judgement, list[Instance], dict[str, Any]]:
+    """The verdict, with the rows and the arguments of the call that it is about."""
     found = rows(instance)
     unweighted = [_without_weight(row) for row in found]
-    shared = _judge_rows(unweighted, call.raw(stack(unweighted, ALWAYS_PER_ROW)).x)
+    params = stack(unweighted, ALWAYS_PER_ROW)
+    shared = _judge_rows(unweighted, call.raw(params).x)
     varied = vary(found)
     if not shared.ok or varied == found or not call.accepts(varied[-1]):
-        return shared
-    return _judge_rows(varied, call.raw(stack(varied, PER_ROW)).x)
+        return shared, unweighted, params
+    params = stack(varied, PER_ROW)
+    return _judge_rows(varied, call.raw(params).x), varied, params
+
+
+def script(call: Caller, instance: Instance, function: str) -> list[str]:
+    """The batch that failed, as code."""
+    try:
+        _, found, params = _examine(call, instance)
+    except (CandidateCrashError, CandidateTimeoutError):
+        found = [_without_weight(row) for row in rows(instance)]
+        params = stack(found, ALWAYS_PER_ROW)
+    right = [certificates.expected(row) for row in found]
+    known = None if any(r is None for r in right) else np.stack(right)  # type: ignore[arg-type]
+    return call_lines(call, params, function, known)
 
 
 def takes_batches(call: Caller) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from verification import certificates
 from verification.calling import Caller
 from verification.families import draw
-from verification.instances import Instance
+from verification.instances import Instance, literal
 from verification.problems import Problem, lookup
 from verification.verdicts import Candidate, Judgement, Verdict
 
@@ -43,6 +43,21 @@ def _changed(params: dict[str, Any], instance: Instance) -> str | None:
         if isinstance(before, np.ndarray) and before.tobytes() != after.tobytes():
             return f"{name} was changed in place from {before.tolist()} to {after.tolist()}"
     return None
+
+
+def script(call: Caller, instance: Instance, function: str) -> list[str]:
+    """Three calls; the first argument and the first answer are shown again after them."""
+    name = lookup(instance.problem).data
+    other = _disturbance(instance)
+    again = f"{function}({call.arguments_code(instance.params, {name: name})})"
+    return [
+        f"{name} = {literal(instance[name])}",
+        f"x = {again}",
+        "print(x)",
+        f"{function}({call.arguments_code(other.params)})",
+        f"print(x, {again})  # the same three times?",
+        f"print({name})  # as above?",
+    ]
 
 
 def examine(call: Caller, instance: Instance) -> Judgement:
