@@ -14,10 +14,10 @@ from fast._numba import kernel
 from fast._simd import choose, larger, plus, smaller
 
 LOWEST = -1.7e308  # stands for -inf, which would keep LLVM from using SIMD
-SHORT = 64  # rows up to here are used whole; longer ones are filtered first
+SHORT = 128  # rows up to here are used whole; longer ones are filtered first
 WHOLE = -1  # for a number of collected entries: nothing was collected
 LANES = 32  # interleaved parts of a long row, whose maxima bound its k-th largest entry
-PEEL = 24  # up to this k the k-th largest entry is found by peeling maxima, then by quickselect
+PEEL = 24  # so many passes at most to find a k-th largest entry, else quickselect
 
 
 @kernel(forceinline=True)
@@ -31,11 +31,30 @@ def largest_below(values, bound):
 
 
 @kernel(forceinline=True)
+def smallest_above(values, bound):
+    """Smallest entry > bound (-LOWEST if none)."""
+    least = -LOWEST
+    for i in range(values.shape[0]):
+        v = values[i]
+        least = smaller(choose(v > bound, v, -LOWEST), least)
+    return least
+
+
+@kernel(forceinline=True)
 def count_equal(values, v):
     """Number of entries equal to v."""
     count = 0
     for i in range(values.shape[0]):
         count += values[i] == v
+    return count
+
+
+@kernel(forceinline=True)
+def count_above(values, v):
+    """Number of entries > v."""
+    count = 0
+    for i in range(values.shape[0]):
+        count += values[i] > v
     return count
 
 
@@ -58,19 +77,23 @@ def write_zero(x):
     return 0.0
 
 
+@kernel
+def _collect(a, floor, work):
+    """Copy the entries > floor to ``work``; returns how many there are."""
+    count = 0
+    for i in range(a.shape[0]):
+        work[count] = a[i]
+        count += a[i] > floor
+    return count
+
+
 @kernel(forceinline=True)
 def collect_above(a, floor, work):
     """Collect the entries > floor of a long row in ``work``; a short row stays whole.
 
     Returns how many there are, or WHOLE: ``near = a if count == WHOLE else work[:count]``.
     """
-    if a.shape[0] <= SHORT:
-        return WHOLE
-    count = 0
-    for i in range(a.shape[0]):
-        work[count] = a[i]
-        count += a[i] > floor
-    return count
+    return WHOLE if a.shape[0] <= SHORT else _collect(a, floor, work)
 
 
 @kernel
@@ -130,40 +153,80 @@ def _quickselect(work, k):
 
 
 @kernel
-def _peel(values, k):
-    """Return the k-th largest entry by taking off one distinct value at a time: k short passes."""
+def _kth_from_top(values, k):
+    """Return the k-th largest entry by taking off one distinct value after the other."""
     value = np.inf
+    ahead = 0
     while True:
-        count = 0
-        lower = LOWEST
-        for i in range(values.shape[0]):
-            v = values[i]
-            count += v >= value
-            lower = larger(choose(v < value, v, LOWEST), lower)
-        if count >= k or lower == LOWEST:
+        lower = largest_below(values, value)
+        if lower == LOWEST:
             return value
         value = lower
+        ahead += count_equal(values, value)
+        if ahead >= k:
+            return value
+
+
+@kernel
+def _kth_from_bottom(values, k):
+    """Return the k-th smallest entry; as above."""
+    value = -np.inf
+    below = 0
+    while True:
+        higher = smallest_above(values, value)
+        if higher == -LOWEST:
+            return value
+        value = higher
+        below += count_equal(values, value)
+        if below >= k:
+            return value
+
+
+@kernel
+def _lower_bound(a, k, lanes):
+    """Return a number that at least k entries of the long row ``a`` reach, few more if possible.
+
+    The maxima of LANES interleaved parts are distinct entries; bisection finds a level that k of
+    them reach. A few steps are enough, as any level will do.
+    """
+    for j in range(LANES):
+        lanes[j] = a[j]
+    for start in range(LANES, a.shape[0] - LANES + 1, LANES):
+        for j in range(LANES):
+            lanes[j] = larger(a[start + j], lanes[j])
+    low = smallest_above(lanes, -np.inf)
+    high = largest_below(lanes, np.inf)
+    for _ in range(8):
+        level = 0.5 * low + 0.5 * high
+        count = count_above(lanes, level)
+        if count < k:
+            high = level
+        else:
+            low = level
+            if count <= k + 2:
+                break
+    return low
 
 
 @kernel
 def kth_largest(a, k, span, work):
     """Return the k-th largest entry, and as ``collect_above`` those that exceed it less span."""
     d = a.shape[0]
-    if d <= SHORT:
-        return _peel(a, k), WHOLE
-    if k <= PEEL:
-        lanes = work[:LANES]
-        for j in range(LANES):
-            lanes[j] = a[j]
-        for start in range(LANES, d - LANES + 1, LANES):
-            for j in range(LANES):
-                lanes[j] = larger(a[start + j], lanes[j])
-        bound = _peel(lanes, k)  # k entries of a are at least this
-        taken = collect_above(a, min(bound - span, np.nextafter(bound, -np.inf)), work)
-        return _peel(work[:taken], k), taken
-    for i in range(d):
-        work[i] = a[i]
-    value = _quickselect(work, k)
+    values = a
+    if d > 2 * LANES and k <= PEEL:
+        floor = np.nextafter(_lower_bound(a, k, work[:LANES]), -np.inf)
+        values = work[: _collect(a, floor, work)]
+    n = values.shape[0]
+    if n - k < min(k, PEEL):
+        value = _kth_from_bottom(values, n - k + 1)
+    elif k <= PEEL:
+        value = _kth_from_top(values, k)
+    else:
+        for i in range(d):
+            work[i] = a[i]
+        value = _quickselect(work[:d], k)
+    if span == np.inf:
+        return value, WHOLE
     return value, collect_above(a, min(value - span, np.nextafter(value, -np.inf)), work)
 
 
@@ -185,3 +248,22 @@ def around(values, pivot, p, q):
         b_out = plus(b_out, choose(v >= p, v, 0.0))
         g = plus(g, choose(under, -v, 0.0))
     return n, b, b_out, m, g
+
+
+@kernel(forceinline=True)
+def ranks(values, pivot):
+    """Return how many entries exceed the pivot, by how much in total, how many equal it.
+
+    And the gap down to the next entry (huge if there is none).
+    """
+    higher, equal = 0, 0
+    total = 0.0
+    below = LOWEST
+    for i in range(values.shape[0]):
+        v = values[i]
+        take = v > pivot
+        higher += take
+        equal += v == pivot
+        total = plus(total, choose(take, v - pivot, 0.0))
+        below = larger(choose(v < pivot, v, LOWEST), below)
+    return higher, total, equal, pivot - below

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fast._numba import kernel
@@ -13,9 +12,8 @@ from fast.sets._batch import project_rows
 from fast.sets._kernels import (
     WHOLE,
     around,
-    count_equal,
     kth_largest,
-    largest_below,
+    ranks,
     uncapped_row,
     write_clipped,
     write_zero,
@@ -43,13 +41,12 @@ def project_row(a, k, r, rho, x, work):
     excess = rho * k * k
     pivot, taken = kth_largest(a, k, cap, work)
     near = a if taken == WHOLE else work[:taken]
-    higher, total, _, _, _ = around(near, pivot, np.inf, 0.0)
+    higher, total, tied, gap = ranks(near, pivot)
     tied_top = k - higher  # entries equal to the pivot that belong to the top k
     u = min((total + k * pivot) / (k + excess), cap)
     if not u > 0.0:
         return write_zero(x)
-    tied = count_equal(near, pivot)
-    gap = 0.0 if tied > tied_top else pivot - largest_below(near, pivot)
+    gap = 0.0 if tied > tied_top else gap
     if gap >= u:  # the cap binds the whole top, and nothing below it is reached
         return write_clipped(a, pivot, u, u, x)
     n, b, outer = tied_top, 0.0, total

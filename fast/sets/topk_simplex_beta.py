@@ -14,9 +14,9 @@ from fast.sets._batch import project_rows
 from fast.sets._kernels import (
     WHOLE,
     around,
-    count_equal,
     kth_largest,
     largest_below,
+    ranks,
     uncapped_row,
     write_clipped,
     write_zero,
@@ -96,11 +96,10 @@ def project_row(a, k, r, rho, x, work):
     near = a if taken == WHOLE else work[:taken]
     if rho * _clipped_sum(near, pivot, cap) >= pivot:
         return _write_high(a, cap, rho, near, x)
-    higher, _, _, _, _ = around(near, pivot, np.inf, 0.0)
-    tied = count_equal(near, pivot)
+    higher, _, tied, gap = ranks(near, pivot)
     tied_top = j - higher  # entries equal to the pivot that belong to the top k
     tied_rest = tied - tied_top
-    gap = 0.0 if tied_rest > 0 else pivot - largest_below(near, pivot)
+    gap = 0.0 if tied_rest > 0 else gap
     n, b = tied_top, 0.0
     m, g = (max(1, tied_rest), gap) if gap < cap else (0, 0.0)
     q = 0.0
