@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, compute_class_weight
@@ -22,7 +22,7 @@ from fast.models.multiclass_erm import SOLVERS, TrainingResult, rescaled_dual, t
 _DTYPES = (np.float64, np.float32)
 
 
-class MulticlassLinearModel(CallbackSupportMixin, BaseEstimator):
+class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Base of the linear multiclass estimators; a subclass supplies ``_loss(n_classes)``."""
 
     # parameters and attributes of the subclasses
@@ -59,6 +59,8 @@ class MulticlassLinearModel(CallbackSupportMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        # without a constant feature the decision regions are cones at the origin
+        tags.classifier_tags.poor_score = not self.fit_intercept
         return tags
 
     def _with_constant(self, X: Any) -> Any:

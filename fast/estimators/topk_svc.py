@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import ClassifierMixin
-
 from fast._validation import number
 from fast.errors import InvalidParameterError
 from fast.estimators._multiclass import MulticlassLinearModel
 from fast.models.multiclass_erm import VARIANTS, TopKHinge
 
 
-class TopKSVC(ClassifierMixin, MulticlassLinearModel):
+class TopKSVC(MulticlassLinearModel):
     """Linear classifier that minimises a top-k hinge loss, with a certified duality gap.
 
     Minimises P(W) = 1/2 ||W||_F^2 + C sum_i w_i L(y_i, W x_i), not divided by n: the scaling of

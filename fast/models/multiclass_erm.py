@@ -32,7 +32,7 @@ SOLVERS = {
     "newton": ("primal_newton", "PrimalNewtonSolver"),
     "sdca": ("blocked_sdca", "BlockedSDCASolver"),
 }
-POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-14, 100
+POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 VARIANTS = {"alpha": 0, "beta": 1}
 
 

@@ -124,7 +124,7 @@ def refresh_rows(
                     z[t] = f[j] + shift
                     t += 1
             value_i = smooth_loss(variant, z[: m - 1], k, gamma, p[: m - 1], scratch[: m - 1])
-            lowest = np.inf
+            lowest = largest_but(f, yi) + shift
             support = 0
             for t in range(m - 1):
                 if p[t] > 0.0:
@@ -158,27 +158,35 @@ def refresh_rows(
             gap += 0.5 * gamma / r[i] * square
         out_loss[i] = value_i
         out_gap[i] = gap
-        if gap > negligible:
+        old = n_list
+        if gap > negligible and gamma > 0.0 and reach[i] < np.inf:
+            threshold = lowest - reach[i] - shift  # supports may be long: no need to sort them
+            for j in range(m):
+                if f[j] >= threshold and seen[j] != i and j != yi:
+                    if n_list == index.shape[1]:
+                        crowded += 1
+                        break
+                    index[i, n_list] = j
+                    value[i, n_list] = 0.0
+                    n_list += 1
+        elif gap > negligible:
             if held == 0:
                 held = keep_largest(f, yi, keep, top, place)
             lowest = min(lowest, top[0] + shift)
-        threshold = lowest - reach[i] - shift
-        old = n_list
-        if gap <= negligible:
-            held = 0
-        for t in range(held):
-            if t >= k and top[t] < threshold:
-                break
-            j = int(place[t])
-            if seen[j] != i:
-                if n_list == index.shape[1]:
-                    crowded += 1
+            threshold = lowest - reach[i] - shift
+            for t in range(held):
+                if t >= k and top[t] < threshold:
                     break
-                index[i, n_list] = j
-                value[i, n_list] = 0.0
-                n_list += 1
-        if n_list == old and 0 < held == keep < m - 1 and top[held - 1] >= lowest - shift:
-            crowded += 1  # every class seen here is listed, and some others may belong there
+                j = int(place[t])
+                if seen[j] != i:
+                    if n_list == index.shape[1]:
+                        crowded += 1
+                        break
+                    index[i, n_list] = j
+                    value[i, n_list] = 0.0
+                    n_list += 1
+            if n_list == old and held == keep < m - 1 and top[held - 1] >= lowest - shift:
+                crowded += 1  # every class seen here is listed, and others may belong there
         count[i] = n_list
     return crowded, longest
 

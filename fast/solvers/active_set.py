@@ -21,13 +21,15 @@ from .face_newton import FaceNewton
 from .rows import as_rows, scores, squared_norms
 from .state import TrainingState, block_length
 
+ROOM = 4_000_000  # list entries that smooth losses, with their long supports, may take at once
 MAX_PASSES = 60  # of the active examples between two checks
 
 
 class ActiveSetSolver:
     """Trains one top-k hinge model; see :func:`fast.models.multiclass_erm.train`."""
 
-    REACH = 0.15  # listed: classes within REACH * ||x_i|| * sqrt(2 gap) of the margin
+    # listed are the classes within REACH * ||x_i|| * sqrt(2 gap) of the margin
+    REACH, SMOOTH_REACH = 0.15, 0.003
     PATIENCE = 0.4  # a round ends when a pass earns less than this share of the average rate
 
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
@@ -39,7 +41,8 @@ class ActiveSetSolver:
         self.squares = squared_norms(X)
         others = m - 1
         self.keep = min(others, loss.k + (4 if loss.gamma == 0.0 else 16))
-        self._make_lists(min(others, 2 * self.keep + 4))
+        roomy = loss.gamma > 0.0 and n * others <= ROOM
+        self._make_lists(others if roomy else min(others, 2 * self.keep + 4))
         width = X.nnz / n if sp.issparse(X) else d
         self.entry_cost = 15.0 + (1.2 if sp.issparse(X) else 0.3) * width
         self.check_cost = n * (30.0 + m * (1.5 + (0.6 if sp.issparse(X) else 0.03) * width))
@@ -109,14 +112,15 @@ class ActiveSetSolver:
             )
             crowded += short
             longest = max(longest, support)
-        if crowded or longest > self.keep:
+        if crowded:
             self.keep = min(self.m - 1, max(2 * self.keep, longest + 8))
             if self.lists[0].shape[1] < self.m - 1:
                 self._make_lists(min(self.m - 1, max(2 * self.lists[0].shape[1], self.keep + 8)))
 
     def check(self, gap: float, negligible: float) -> tuple[float, float]:
         """Primal and dual objective at the current point; lists are renewed."""
-        reach = self.REACH * np.sqrt(2.0 * max(gap, 0.0)) * np.sqrt(self.squares)
+        share = self.SMOOTH_REACH if self.loss[2] > 0.0 else self.REACH
+        reach = share * np.sqrt(2.0 * max(gap, 0.0)) * np.sqrt(self.squares)
         self._refresh(self.W, None, reach, negligible)
         half = 0.5 * float(np.vdot(self.W, self.W))
         primal = half + float(self.r @ self.losses)
@@ -134,17 +138,24 @@ class ActiveSetSolver:
         problem = (self.rows, self.y, self.r, self.squares, loss)
         active = np.flatnonzero(self.r > 0.0)
         idle = np.zeros(len(self.y), np.int8)
-        newton_from, failures, rate = 3, 0, 0.0
+        newton_from, failures, rate, spent = 3, 0, 0.0, self.check_cost
         for iteration in range(state.n_iter + 1, max_iter + 1):
             if iteration > newton_from:
                 gain, visited = self.newton.step(
-                    *problem, self.lists, self.mass, self.W, active, self.work
+                    *problem,
+                    self.lists,
+                    self.mass,
+                    self.W,
+                    active,
+                    self.work,
+                    spent / self.entry_cost,
                 )
                 failures = failures + 1 if gain < 0.5 * rate * visited * self.entry_cost else 0
                 newton_from = iteration + min(failures, 3)
             idle[:] = 0
             order = rng.permutation(active)
-            n_order, total, spent = len(order), 0.0, self.check_cost
+            n_order, total, spent, last = len(order), 0.0, self.check_cost, 0.0
+            enough = 0.1 * tol * abs(state.primal)
             for p in range(MAX_PASSES):
                 if p:
                     rng.shuffle(order[:n_order])
@@ -156,8 +167,14 @@ class ActiveSetSolver:
                 rate = gain / (visited * self.entry_cost)
                 if n_order == 0 or rate * spent < self.PATIENCE * total:
                     break
+                if loss[2] > 0.0 and gain < last and gain * gain < enough * (last - gain):
+                    break  # the geometric tail of the gains is below what tol asks for
+                last = gain
             negligible = 0.1 * tol * abs(state.primal) / len(self.y) if state.history else 0.0
-            primal, dual = self.check(state.absolute_gap, negligible)
+            gap = state.absolute_gap
+            if self.loss[2] > 0.0:  # strongly concave duals converge fast: the gains tell how far
+                gap = min(gap, 20.0 * gain)
+            primal, dual = self.check(gap, negligible)
             state.record(iteration, primal, dual, self.W)
             if state.gap <= tol and self._certify(state, tol):
                 return

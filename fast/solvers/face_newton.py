@@ -252,9 +252,12 @@ class FaceNewton:
             self._kinds = np.zeros((n, capacity), np.int8)
 
     def step(
-        self, rows, y, r, squares, loss, lists, mass, W, examples, work
+        self, rows, y, r, squares, loss, lists, mass, W, examples, work, budget
     ) -> tuple[float, float]:
-        """One regularised Newton step, taken if it helps; returns (dual gain, entries visited)."""
+        """One regularised Newton step, taken if it helps; returns (dual gain, entries visited).
+
+        ``budget`` bounds the entries that conjugate gradients visit (but 5 iterations are free).
+        """
         self._reserve(len(examples), lists[0].shape[1])
         members = np.empty(len(examples), np.int64)
         saturated = np.empty(len(examples), np.bool_)
@@ -263,6 +266,8 @@ class FaceNewton:
         )
         if q == 0:
             return 0.0, 0.0
+        entries = dimension + 2 * q
+        steps = min(100, max(5, int(budget / (2.0 * entries))))
         face = (members[:q], self._kinds[:q], saturated[:q])
         step, residual, search, image, trial = (a[:q] for a in self._arrays)
         predicted, done = conjugate_gradients(
@@ -275,7 +280,7 @@ class FaceNewton:
             face,
             W,
             self.proximal,
-            100,
+            steps,
             (step, residual, search, image),
             self.V,
         )
@@ -292,5 +297,5 @@ class FaceNewton:
             self.proximal = max(self.proximal / 3.0, 1e-7)
         elif length < 1.0 or gain < 0.2 * predicted:
             self.proximal = min(self.proximal * 4.0, 1.0)
-        visited = (2.0 * done + 3.0) * (dimension + 2 * q)
+        visited = (2.0 * done + 3.0) * entries
         return max(gain, 0.0), visited
