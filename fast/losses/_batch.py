@@ -45,16 +45,44 @@ class _Rows:
             self.k = check_k(k)
         self.buffers = np.empty((4, self.m))
 
-    def run(self, driver: Any, head: tuple, beside: tuple, tail: tuple, width: int = 0) -> Any:
-        """Call the driver on chunks of rows; arrays of ``beside`` with n rows go along."""
-        out = np.empty((self.n, width) if width else self.n)
+    def run(
+        self,
+        operation: int,
+        variant: int,
+        gamma: float,
+        costs: Array,
+        *,
+        y: Array | None = None,
+        weights: Array | None = None,
+        numbers: Array | None = None,
+        scalar: float = 0.0,
+    ) -> Any:
+        """Call the driver on chunks of rows; what an operation does not use is a dummy."""
+        y = np.zeros(self.n, dtype=np.int64) if y is None else y
+        weights = np.ones(self.n) if weights is None else weights
+        numbers = np.ones(self.n) if numbers is None else numbers
+        scalars = operation in (drivers.VALUE, drivers.CONJUGATE)
+        out = np.empty((self.n, 1 if scalars else self.m))
         for part in chunks(self.rows):
-            rows = read_only(self.rows[part])
-            along = [v[part] if len(v) == self.n else v for v in beside]
-            if driver(*head, rows, *along, *tail, out[part], self.buffers) < len(rows):
+            done = drivers.run_rows(
+                operation,
+                variant,
+                self.k,
+                gamma,
+                scalar,
+                read_only(self.rows[part]),
+                y[part],
+                costs[part] if len(costs) == self.n else costs,
+                weights[part],
+                numbers[part],
+                out[part],
+                self.buffers,
+            )
+            if done < part.stop - part.start:
                 raise_bad_entry(self.name, self.given)
         with np.errstate(over="ignore"):  # a value beyond float32 becomes inf
             typed = out.astype(self.given.dtype, copy=False)
+        typed = typed[:, 0] if scalars else typed
         return typed[0] if self.single else typed
 
 
@@ -100,8 +128,9 @@ def value(
     """Losses of rows of scores."""
     rows = _Rows("scores", scores, k, variant, own=True)
     y = check_classes(y, rows.n, rows.m)
-    beside = (y, _costs(costs, rows, y), _weights(sample_weight, rows.n))
-    return rows.run(drivers.value_rows, (variant,), beside, (rows.k, gamma))
+    weights = _weights(sample_weight, rows.n)
+    cost = _costs(costs, rows, y)
+    return rows.run(drivers.VALUE, variant, gamma, cost, y=y, weights=weights)
 
 
 def gradient(
@@ -116,8 +145,9 @@ def gradient(
     """(Sub)gradients with respect to the scores."""
     rows = _Rows("scores", scores, k, variant, own=True)
     y = check_classes(y, rows.n, rows.m)
-    beside = (y, _costs(costs, rows, y), _weights(sample_weight, rows.n))
-    return rows.run(drivers.gradient_rows, (variant,), beside, (rows.k, gamma), rows.m)
+    weights = _weights(sample_weight, rows.n)
+    cost = _costs(costs, rows, y)
+    return rows.run(drivers.GRADIENT, variant, gamma, cost, y=y, weights=weights)
 
 
 def sdca_update(
@@ -134,10 +164,16 @@ def sdca_update(
     """New dual blocks."""
     rows = _Rows("q", q, k, variant, own=True)
     y = check_classes(y, rows.n, rows.m)
-    weight = number("C", C, positive=True)
-    norms = per_row("k_ii", k_ii, rows.n)
-    beside = (y, _costs(costs, rows, y), _weights(sample_weight, rows.n), norms)
-    return rows.run(drivers.update_rows, (variant,), beside, (weight, rows.k, gamma), rows.m)
+    return rows.run(
+        drivers.UPDATE,
+        variant,
+        gamma,
+        _costs(costs, rows, y),
+        y=y,
+        weights=_weights(sample_weight, rows.n),
+        numbers=per_row("k_ii", k_ii, rows.n),
+        scalar=number("C", C, positive=True),
+    )
 
 
 def prox(
@@ -145,16 +181,15 @@ def prox(
 ) -> Array:
     """Proximal points."""
     rows = _Rows("v", v, k, variant, own=False)
-    beside = (_costs(costs, rows), per_row("t", t, rows.n, positive=True))
-    return rows.run(drivers.prox_rows, (variant,), beside, (rows.k, gamma), rows.m)
+    steps = per_row("t", t, rows.n, positive=True)
+    return rows.run(drivers.PROX, variant, gamma, _costs(costs, rows), numbers=steps)
 
 
 def conjugate(variant: int, x: ArrayLike, k: Any, gamma: float, costs: ArrayLike | None) -> Any:
     """Conjugates in u, +inf outside the domain (up to rounding)."""
     rows = _Rows("x", x, k, variant, own=False)
     slack = 2 * (rows.m + 2) * float(np.finfo(rows.given.dtype).eps)
-    beside = (_costs(costs, rows),)
-    return rows.run(drivers.conjugate_rows, (variant,), beside, (rows.k, gamma, slack))
+    return rows.run(drivers.CONJUGATE, variant, gamma, _costs(costs, rows), scalar=slack)
 
 
 def positive_gamma(gamma: Any) -> float:
@@ -163,10 +198,5 @@ def positive_gamma(gamma: Any) -> float:
 
 
 def warmup(variant: int, gamma: float) -> None:
-    """Run every driver on two rows."""
-    scores, y = np.zeros((2, 3)), np.zeros(2, dtype=np.int64)
-    value(variant, scores, y, 2, gamma, None, None)
-    gradient(variant, scores, y, 2, gamma, None, None)
-    sdca_update(variant, scores, y, 1.0, 1.0, 2, gamma, None, None)
-    prox(variant, scores, 2, 1.0, gamma, None)
-    conjugate(variant, scores, 2, gamma, None)
+    """Run the driver on two rows; it serves every operation of every loss."""
+    value(variant, np.zeros((2, 3)), np.zeros(2, dtype=np.int64), 1, gamma, None, None)

@@ -13,10 +13,11 @@ from fast._validation import check_k, per_row, raise_bad_entry, real_array
 
 
 def project_rows(
-    kernel: Callable[..., int], a: ArrayLike, k: Any, r: ArrayLike, rho: ArrayLike
+    kernel: Callable[..., int], a: ArrayLike, k: Any, r: ArrayLike | None, rho: ArrayLike
 ) -> NDArray[Any]:
     """Project a vector or each row of a matrix with ``kernel(x, k, r, rho, row, work)``.
 
+    ``r`` is None for a set without a radius.
     The kernel overwrites the float64 rows of x by their projections and returns the number of
     rows done: fewer than there are if it meets an entry that is not finite.
     """
@@ -24,7 +25,8 @@ def project_rows(
     rows = given if given.ndim == 2 else given[np.newaxis]
     n, d = rows.shape
     k = check_k(k)
-    r, rho = per_row("r", r, n), per_row("rho", rho, n)
+    r = np.full(n, np.inf) if r is None else per_row("r", r, n)
+    rho = per_row("rho", rho, n)
     row, work = np.empty(d), np.empty(d)
     out = np.empty((n, d), dtype=given.dtype)
     step = max(CHUNK // d, 1)

@@ -23,7 +23,8 @@ def project_row(a, k, r, rho, x, work):
 
 
 @kernel
-def _project_rows(x, k, r, rho, row, work):
+def project_all(x, k, r, rho, row, work):
+    """Replace the rows of x by their projections, up to the first that is not finite."""
     for i in range(x.shape[0]):
         if not load(x[i], row):
             return i
@@ -62,7 +63,7 @@ def project(a: ArrayLike, r: ArrayLike = 1.0, rho: ArrayLike = 0.0) -> NDArray[A
     -----
     x = (a - t)_+ with the threshold t that makes the sum r; Newton from the largest entry down.
     """
-    return project_rows(_project_rows, a, 1, r, rho)
+    return project_rows(project_all, a, 1, r, rho)
 
 
 def _warmup() -> None:

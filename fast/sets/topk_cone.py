@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fast._numba import kernel
-from fast._rows import load
 from fast.sets import topk_simplex_alpha
 from fast.sets._batch import project_rows
 
@@ -20,15 +19,6 @@ def project_row(a, k, r, rho, x, work):
     ``a``, ``x`` and ``work`` are writeable float64 arrays with d entries; ``r`` is ignored.
     """
     return topk_simplex_alpha.project_row(a, k, np.inf, rho, x, work)
-
-
-@kernel
-def _project_rows(x, k, r, rho, row, work):
-    for i in range(x.shape[0]):
-        if not load(x[i], row):
-            return i
-        project_row(row, k, r[i], rho[i], x[i], work)
-    return x.shape[0]
 
 
 def project(a: ArrayLike, k: int, rho: ArrayLike = 0.0) -> NDArray[Any]:
@@ -62,7 +52,7 @@ def project(a: ArrayLike, k: int, rho: ArrayLike = 0.0) -> NDArray[Any]:
     Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM", section 3.2. The same kernel as for the
     top-k simplex of the first kind, with an infinite radius.
     """
-    return project_rows(_project_rows, a, k, 1.0, rho)
+    return project_rows(topk_simplex_alpha.project_all, a, k, None, rho)
 
 
 def _warmup() -> None:

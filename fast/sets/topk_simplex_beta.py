@@ -122,7 +122,8 @@ def project_row(a, k, r, rho, x, work):
 
 
 @kernel
-def _project_rows(x, k, r, rho, row, work):
+def project_all(x, k, r, rho, row, work):
+    """Replace the rows of x by their projections, up to the first that is not finite."""
     for i in range(x.shape[0]):
         if not load(x[i], row):
             return i
@@ -162,7 +163,7 @@ def project(a: ArrayLike, k: int, r: ArrayLike = 1.0, rho: ArrayLike = 0.0) -> N
     -----
     Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM", section 3.1 and supplement.
     """
-    return project_rows(_project_rows, a, k, r, rho)
+    return project_rows(project_all, a, k, r, rho)
 
 
 def _warmup() -> None:

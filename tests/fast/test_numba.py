@@ -99,7 +99,7 @@ def test_compilation_is_announced_once(caplog, monkeypatch):
 def test_warmup_readies_every_module_with_kernels():
     ready = fast.warmup()
     assert {"fast.sets.simplex", "fast.losses.topk_hinge_beta"} <= set(ready)
-    assert simplex._project_rows.signatures
+    assert simplex.project_all.signatures
 
 
 def test_an_allocating_kernel_is_refused():
