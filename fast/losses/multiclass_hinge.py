@@ -10,139 +10,64 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from fast.losses import _batch
+from fast.losses._docs import documented
 from fast.losses._kernels import ALPHA
 
 
+@documented(ALPHA)
 def value(
     scores: ArrayLike,
     y: ArrayLike,
     costs: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Any:
-    """Loss of each row, not averaged.
+    """Losses max{0, max_j z_j}: both top-k hinges with k = 1.
 
-    max{0, max_j z_j}: both top-k hinges with k = 1. Crammer and Singer 2001.
-
-    Parameters
-    ----------
-    scores : array_like, shape (m,) or (n, m)
-        Scores of all classes; float64, float32 or integers (computed as float64). Never changed.
-    y : int or array_like of int, shape (n,)
-        True classes, 0 to m - 1.
-    costs : array_like, shape (m,) or (n, m), optional
-        Margins c_j, 0 at the true class (one vector for several rows is read as 0 there);
-        default 1 at the others.
-    sample_weight : float or array_like, shape (n,), optional
-        Factors >= 0 of the losses.
-
-    Returns
-    -------
-    float or ndarray, shape (n,)
-        sample_weight * loss, in the dtype of the scores.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        An entry or parameter out of range, or shapes that do not match.
+    Crammer and Singer 2001.
     """
     return _batch.value(ALPHA, scores, y, 1, 0.0, costs, sample_weight)
 
 
+@documented(ALPHA)
 def gradient(
     scores: ArrayLike,
     y: ArrayLike,
     costs: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> NDArray[Any]:
-    """Subgradient of each row's loss with respect to its m scores.
+    """Subgradients with respect to the m scores.
 
     All mass on the largest z_j (ties: the first class); 0 where the loss is 0.
-
-    Parameters
-    ----------
-    scores : array_like, shape (m,) or (n, m)
-        Scores of all classes; float64, float32 or integers (computed as float64). Never changed.
-    y : int or array_like of int, shape (n,)
-        True classes, 0 to m - 1.
-    costs : array_like, shape (m,) or (n, m), optional
-        Margins c_j, 0 at the true class (one vector for several rows is read as 0 there);
-        default 1 at the others.
-    sample_weight : float or array_like, shape (n,), optional
-        Factors >= 0 of the losses.
-
-    Returns
-    -------
-    ndarray, shape (m,) or (n, m)
-        x_j at the other classes and -<1,x> at y, times sample_weight: rows sum to 0.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        An entry or parameter out of range, or shapes that do not match.
     """
     return _batch.gradient(ALPHA, scores, y, 1, 0.0, costs, sample_weight)
 
 
+@documented(ALPHA)
 def conjugate(
     x: ArrayLike,
     costs: ArrayLike | None = None,
 ) -> Any:
     """Convex conjugate of the loss as a function of u (u_j = f_j - f_y, j != y).
 
-    L*(x) = -<c,x> on {x >= 0, <1,x> <= 1}, +inf elsewhere.
-
-    Parameters
-    ----------
-    x : array_like, shape (d,) or (n, d)
-        Dual points over the d = m - 1 other classes.
-    costs : array_like, shape (d,) or (n, d), optional
-        Margins of the other classes; default 1.
-
-    Returns
-    -------
-    float or ndarray, shape (n,)
-        +inf outside the domain; 2 (d + 2) units of rounding, relative to the radius and to the
-        cap, are allowed.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        An entry or parameter out of range, or shapes that do not match.
+    L*(x) = -<c,x> on {x >= 0, <1,x> <= 1}.
     """
     return _batch.conjugate(ALPHA, x, 1, 0.0, costs)
 
 
+@documented(ALPHA)
 def prox(
     v: ArrayLike,
     t: ArrayLike = 1.0,
     costs: ArrayLike | None = None,
 ) -> NDArray[Any]:
-    """Proximal point: argmin over u of loss(u + costs) + ||u - v||^2/(2 t).
+    """Proximal point: argmin over u of loss(u + costs) + ||u - v||^2/(2t).
 
     It is v - t x with x the projection of (v + costs)/(t) on {x >= 0, <1,x> <= 1}.
-
-    Parameters
-    ----------
-    v : array_like, shape (d,) or (n, d)
-        Points over the d = m - 1 other classes.
-    t : float or array_like, shape (n,), default 1.0
-        Step > 0.
-    costs : array_like, shape (d,) or (n, d), optional
-        Margins of the other classes; default 1.
-
-    Returns
-    -------
-    ndarray
-        As ``v`` in shape and dtype.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        An entry or parameter out of range, or shapes that do not match.
     """
     return _batch.prox(ALPHA, v, 1, t, 0.0, costs)
 
 
+@documented(ALPHA)
 def sdca_update(
     q: ArrayLike,
     y: ArrayLike,
@@ -151,38 +76,11 @@ def sdca_update(
     costs: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> NDArray[Any]:
-    """Maximiser of the dual over one example's block, the others fixed.
+    """Maximiser of the dual of ||W||^2/2 + C sum_i w_i L_i over one example's block.
 
-    The model minimises ||W||^2/2 + C sum_i w_i L_i (C = 1/(lambda n)). With r = w C,
-    den = k_ii and b = (q_j - q_y + c_j)/den over the others,
-    x = argmin ||x - b||^2 + (k_ii/den) <1,x>^2 over {x >= 0, <1,x> <= 1}; the block is -x, and
-    <1,x> at y. For den = 0 all mass that is allowed goes to the largest b.
-
-    Parameters
-    ----------
-    q : array_like, shape (m,) or (n, m)
-        Scores W'x_i less the example's own part k_ii a_i.
-    y : int or array_like of int, shape (n,)
-        True classes, 0 to m - 1.
-    k_ii : float or array_like, shape (n,)
-        Squared norms ||x_i||^2 >= 0.
-    C : float, default 1.0
-        Weight > 0 of a loss against ||W||^2/2.
-    costs : array_like, shape (m,) or (n, m), optional
-        Margins c_j, 0 at the true class (one vector for several rows is read as 0 there);
-        default 1 at the others.
-    sample_weight : float or array_like, shape (n,), optional
-        Weights w_i >= 0 of the examples; weight 0 gives the block 0.
-
-    Returns
-    -------
-    ndarray, shape (m,) or (n, m)
-        New blocks a_i; rows sum to 0. Each row is solved by itself.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        An entry or parameter out of range, or shapes that do not match.
+    With r = w C, den = k_ii and b = (q_j - q_y + c_j)/den over the others,
+    x = argmin ||x - b||^2 + (k_ii/den) <1,x>^2 over {x >= 0, <1,x> <= r}.
+    For k_ii = 0 all mass that is allowed goes to the largest costs.
     """
     return _batch.sdca_update(ALPHA, q, y, k_ii, C, 1, 0.0, costs, sample_weight)
 

@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fast.losses import _batch
 from fast.losses._batch import positive_gamma
+from fast.losses._docs import documented
 from fast.losses._kernels import BETA
 
 
+@documented(BETA)
 def value(
     scores: ArrayLike,
     y: ArrayLike,
@@ -23,40 +25,14 @@ def value(
     costs: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Any:
-    """Loss of each row, not averaged.
+    """Losses (<z,p> - ||p||^2/2)/gamma, at most gamma/(2k) below the hinge.
 
-    (<z,p> - ||p||^2/2)/gamma; at most gamma/(2k) below the hinge. Lapin, Hein and Schiele 2016,
-    Propositions 6 and 10.
-
-    Parameters
-    ----------
-    scores : array_like, shape (m,) or (n, m)
-        Scores of all classes; float64, float32 or integers (computed as float64). Never changed.
-    y : int or array_like of int, shape (n,)
-        True classes, 0 to m - 1.
-    k : int, default 1
-        At least 1; beyond m - 1 only the factor 1/k changes.
-    gamma : float, default 1.0
-        Smoothing > 0, in units of z.
-    costs : array_like, shape (m,) or (n, m), optional
-        Margins c_j, 0 at the true class (one vector for several rows is read as 0 there);
-        default 1 at the others.
-    sample_weight : float or array_like, shape (n,), optional
-        Factors >= 0 of the losses.
-
-    Returns
-    -------
-    float or ndarray, shape (n,)
-        sample_weight * loss, in the dtype of the scores.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        An entry or parameter out of range, or shapes that do not match.
+    Lapin, Hein and Schiele 2016, Propositions 6 and 10.
     """
     return _batch.value(BETA, scores, y, k, positive_gamma(gamma), costs, sample_weight)
 
 
+@documented(BETA)
 def gradient(
     scores: ArrayLike,
     y: ArrayLike,
@@ -65,39 +41,14 @@ def gradient(
     costs: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> NDArray[Any]:
-    """Gradient of each row's loss with respect to its m scores.
+    """Gradients with respect to the m scores.
 
-    x = p/gamma; it is 1/gamma-Lipschitz in z.
-
-    Parameters
-    ----------
-    scores : array_like, shape (m,) or (n, m)
-        Scores of all classes; float64, float32 or integers (computed as float64). Never changed.
-    y : int or array_like of int, shape (n,)
-        True classes, 0 to m - 1.
-    k : int, default 1
-        At least 1; beyond m - 1 only the factor 1/k changes.
-    gamma : float, default 1.0
-        Smoothing > 0, in units of z.
-    costs : array_like, shape (m,) or (n, m), optional
-        Margins c_j, 0 at the true class (one vector for several rows is read as 0 there);
-        default 1 at the others.
-    sample_weight : float or array_like, shape (n,), optional
-        Factors >= 0 of the losses.
-
-    Returns
-    -------
-    ndarray, shape (m,) or (n, m)
-        x_j at the other classes and -<1,x> at y, times sample_weight: rows sum to 0.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        An entry or parameter out of range, or shapes that do not match.
+    x = p/gamma over the other classes; it is 1/gamma-Lipschitz in z.
     """
     return _batch.gradient(BETA, scores, y, k, positive_gamma(gamma), costs, sample_weight)
 
 
+@documented(BETA)
 def conjugate(
     x: ArrayLike,
     k: int = 1,
@@ -106,33 +57,12 @@ def conjugate(
 ) -> Any:
     """Convex conjugate of the loss as a function of u (u_j = f_j - f_y, j != y).
 
-    L*(x) = gamma/2 ||x||^2 - <c,x> on {0 <= x_i <= 1/k, <1,x> <= 1}.
-
-    Parameters
-    ----------
-    x : array_like, shape (d,) or (n, d)
-        Dual points over the d = m - 1 other classes.
-    k : int, default 1
-        At least 1; beyond m - 1 only the factor 1/k changes.
-    gamma : float, default 1.0
-        Smoothing > 0, in units of z.
-    costs : array_like, shape (d,) or (n, d), optional
-        Margins of the other classes; default 1.
-
-    Returns
-    -------
-    float or ndarray, shape (n,)
-        +inf outside the domain; 2 (d + 2) units of rounding, relative to the radius and to the
-        cap, are allowed.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        An entry or parameter out of range, or shapes that do not match.
+    L*(x) = gamma/2 ||x||^2 - <c,x> on Delta_k^beta(1) = {0 <= x_i <= 1/k, <1,x> <= 1}.
     """
     return _batch.conjugate(BETA, x, k, positive_gamma(gamma), costs)
 
 
+@documented(BETA)
 def prox(
     v: ArrayLike,
     k: int = 1,
@@ -140,36 +70,14 @@ def prox(
     gamma: float = 1.0,
     costs: ArrayLike | None = None,
 ) -> NDArray[Any]:
-    """Proximal point: argmin over u of loss(u + costs) + ||u - v||^2/(2 t).
+    """Proximal point: argmin over u of loss(u + costs) + ||u - v||^2/(2t).
 
     It is v - t x with x the projection of (v + costs)/(gamma + t) on Delta_k^beta(1).
-
-    Parameters
-    ----------
-    v : array_like, shape (d,) or (n, d)
-        Points over the d = m - 1 other classes.
-    k : int, default 1
-        At least 1; beyond m - 1 only the factor 1/k changes.
-    t : float or array_like, shape (n,), default 1.0
-        Step > 0.
-    gamma : float, default 1.0
-        Smoothing > 0, in units of z.
-    costs : array_like, shape (d,) or (n, d), optional
-        Margins of the other classes; default 1.
-
-    Returns
-    -------
-    ndarray
-        As ``v`` in shape and dtype.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        An entry or parameter out of range, or shapes that do not match.
     """
     return _batch.prox(BETA, v, k, t, positive_gamma(gamma), costs)
 
 
+@documented(BETA)
 def sdca_update(
     q: ArrayLike,
     y: ArrayLike,
@@ -180,42 +88,10 @@ def sdca_update(
     costs: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> NDArray[Any]:
-    """Maximiser of the dual over one example's block, the others fixed.
+    """Maximiser of the dual of ||W||^2/2 + C sum_i w_i L_i over one example's block.
 
-    The model minimises ||W||^2/2 + C sum_i w_i L_i (C = 1/(lambda n)). With r = w C,
-    den = k_ii + gamma/r and b = (q_j - q_y + c_j)/den over the others,
-    x = argmin ||x - b||^2 + (k_ii/den) <1,x>^2 over Delta_k^beta(r); the block is -x, and
-    <1,x> at y. For den = 0 all mass that is allowed goes to the largest b.
-
-    Parameters
-    ----------
-    q : array_like, shape (m,) or (n, m)
-        Scores W'x_i less the example's own part k_ii a_i.
-    y : int or array_like of int, shape (n,)
-        True classes, 0 to m - 1.
-    k_ii : float or array_like, shape (n,)
-        Squared norms ||x_i||^2 >= 0.
-    C : float, default 1.0
-        Weight > 0 of a loss against ||W||^2/2.
-    k : int, default 1
-        At least 1; beyond m - 1 only the factor 1/k changes.
-    gamma : float, default 1.0
-        Smoothing > 0, in units of z.
-    costs : array_like, shape (m,) or (n, m), optional
-        Margins c_j, 0 at the true class (one vector for several rows is read as 0 there);
-        default 1 at the others.
-    sample_weight : float or array_like, shape (n,), optional
-        Weights w_i >= 0 of the examples; weight 0 gives the block 0.
-
-    Returns
-    -------
-    ndarray, shape (m,) or (n, m)
-        New blocks a_i; rows sum to 0. Each row is solved by itself.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        An entry or parameter out of range, or shapes that do not match.
+    With r = w C, den = k_ii + gamma/r and b = (q_j - q_y + c_j)/den over the others,
+    x = argmin ||x - b||^2 + (k_ii/den) <1,x>^2 over Delta_k^beta(r).
     """
     return _batch.sdca_update(BETA, q, y, k_ii, C, k, positive_gamma(gamma), costs, sample_weight)
 

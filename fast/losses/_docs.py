@@ -1,0 +1,105 @@
+"""What the docstrings of all losses share, written once: parameters, results, errors."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TypeVar
+
+from fast.losses._kernels import ALPHA
+
+Function = TypeVar("Function", bound=Callable)
+
+_SCORES = (
+    "array_like, shape (m,) or (n, m)",
+    "Scores of all classes; float64, float32 or integers (computed as float64). Never changed.",
+)
+_OTHERS = "array_like, shape (d,) or (n, d)"
+_PARAMETERS = {
+    "scores": _SCORES,
+    "q": (_SCORES[0], "Scores W'x_i less the example's own part k_ii a_i. Never changed."),
+    "y": ("int or array_like of int, shape (n,)", "True classes, 0 to m - 1."),
+    "k_ii": ("float or array_like, shape (n,)", "Squared norms ||x_i||^2 >= 0."),
+    "C": ("float, default 1.0", "Weight > 0 of a loss against ||W||^2/2, C = 1/(lambda n)."),
+    "x": (_OTHERS, "Dual points over the d = m - 1 other classes. Never changed."),
+    "v": (_OTHERS, "Points over the d = m - 1 other classes. Never changed."),
+    "t": ("float or array_like, shape (n,), default 1.0", "Step > 0."),
+    "gamma": ("float, default 1.0", "Smoothing > 0, in units of z."),
+    "sample_weight": (
+        "float or array_like, shape (n,), optional",
+        "Weights w_i >= 0 of the losses; default 1.",
+    ),
+}
+_K = {
+    True: "1 <= k <= m - 1: the sum runs over the other classes.",
+    False: "At least 1; beyond m - 1 only the factor 1/k changes.",
+}
+_COSTS = {
+    True: (
+        "array_like, shape (m,) or (n, m), optional",
+        (
+            "Margins c_j, 0 at the true class (one vector for several rows is read as 0 there);\n"
+            "default 1 at the others."
+        ),
+    ),
+    False: (f"{_OTHERS}, optional", "Margins c_j of the other classes; default 1."),
+}
+_RETURNS = {
+    "value": (
+        "float or ndarray, shape (n,)",
+        "w_i times the loss of each row, not averaged, in the dtype of the scores.",
+    ),
+    "gradient": (
+        "ndarray, shape (m,) or (n, m)",
+        "w_i x_j at the other classes, -w_i <1,x> at y: rows sum to 0.",
+    ),
+    "conjugate": (
+        "float or ndarray, shape (n,)",
+        (
+            "+inf outside the domain; 2 (d + 2) units of rounding, relative to the radius and to the\n"
+            "cap, are allowed."
+        ),
+    ),
+    "prox": ("ndarray", "As ``v`` in shape and dtype."),
+    "sdca_update": (
+        "ndarray, shape (m,) or (n, m)",
+        "Blocks a_i: -x at the other classes, <1,x> at y. Each row is solved by itself.",
+    ),
+}
+_RAISES = (
+    "fast.errors.InvalidParameterError",
+    "An entry or parameter out of range, or shapes that do not match.",
+)
+
+
+def documented(variant: int) -> Callable[[Function], Function]:
+    """Append the numpydoc sections of an operation, read off its name and signature."""
+
+    def complete(function: Function) -> Function:
+        names = inspect.signature(function).parameters
+        texts = {
+            **_PARAMETERS,
+            "k": ("int, default 1", _K[variant == ALPHA]),
+            "costs": _COSTS["y" in names],
+        }
+        lines = [inspect.cleandoc(function.__doc__ or ""), "", *_title("Parameters")]
+        for name in names:
+            kind, text = texts[name]
+            lines += [f"{name} : {kind}", *_indented(text)]
+        for title, (kind, text) in (
+            ("Returns", _RETURNS[function.__name__]),
+            ("Raises", _RAISES),
+        ):
+            lines += ["", *_title(title), kind, *_indented(text)]
+        function.__doc__ = "\n".join(lines)
+        return function
+
+    return complete
+
+
+def _title(title: str) -> list[str]:
+    return [title, "-" * len(title)]
+
+
+def _indented(text: str) -> list[str]:
+    return ["    " + line for line in text.split("\n")]
