@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TypeVar
 
+from fast._docs import Function, with_sections
 from fast.losses._kernels import ALPHA
-
-Function = TypeVar("Function", bound=Callable)
 
 _SCORES = (
     "array_like, shape (m,) or (n, m)",
@@ -76,30 +74,8 @@ def documented(variant: int) -> Callable[[Function], Function]:
     """Append the numpydoc sections of an operation, read off its name and signature."""
 
     def complete(function: Function) -> Function:
-        names = inspect.signature(function).parameters
-        texts = {
-            **_PARAMETERS,
-            "k": ("int, default 1", _K[variant == ALPHA]),
-            "costs": _COSTS["y" in names],
-        }
-        lines = [inspect.cleandoc(function.__doc__ or ""), "", *_title("Parameters")]
-        for name in names:
-            kind, text = texts[name]
-            lines += [f"{name} : {kind}", *_indented(text)]
-        for title, (kind, text) in (
-            ("Returns", _RETURNS[function.__name__]),
-            ("Raises", _RAISES),
-        ):
-            lines += ["", *_title(title), kind, *_indented(text)]
-        function.__doc__ = "\n".join(lines)
-        return function
+        own = "y" in inspect.signature(function).parameters
+        texts = {**_PARAMETERS, "k": ("int, default 1", _K[variant == ALPHA]), "costs": _COSTS[own]}
+        return with_sections(function, texts, _RETURNS[function.__name__], _RAISES)
 
     return complete
-
-
-def _title(title: str) -> list[str]:
-    return [title, "-" * len(title)]
-
-
-def _indented(text: str) -> list[str]:
-    return ["    " + line for line in text.split("\n")]

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fast._numba import kernel
 from fast._rows import load
 from fast.sets._batch import project_rows
+from fast.sets._docs import documented
 from fast.sets._kernels import uncapped_row
 
 
@@ -32,36 +33,14 @@ def project_all(x, k, r, rho, row, work):
     return x.shape[0]
 
 
+@documented
 def project(a: ArrayLike, r: ArrayLike = 1.0, rho: ArrayLike = 0.0) -> NDArray[Any]:
     """Projection onto the simplex.
 
     argmin over x of ||x - a||^2 + rho <1,x>^2 subject to x >= 0, <1,x> = r. As <1,x> is constant,
     rho only shifts the objective.
 
-    Parameters
-    ----------
-    a : array_like, shape (d,) or (n, d)
-        A vector, or one per row; float64, float32 or integers (computed as float64). Never
-        changed.
-    r : float or array_like, shape (n,), default 1.0
-        Sum >= 0 of the result.
-    rho : float or array_like, shape (n,), default 0.0
-        Weight >= 0 of the squared sum; no factor 1/2 on either term.
-
-    Returns
-    -------
-    ndarray
-        The projection, with the shape and dtype of ``a`` (float64 for integers).
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        A nan, infinite or huge (> 1e300) entry, a parameter out of range, shapes that do not
-        match; its subclass InvalidTypeError for anything but real numbers.
-
-    Notes
-    -----
-    x = (a - t)_+ with the threshold t that makes the sum r; Newton from the largest entry down.
+    x = (a - t)_+ with the threshold t that makes the sum r, by Newton from the largest entry down.
     """
     return project_rows(project_all, a, 1, r, rho)
 

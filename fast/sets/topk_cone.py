@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fast._numba import kernel
 from fast.sets import topk_simplex_alpha
 from fast.sets._batch import project_rows
+from fast.sets._docs import documented
 
 
 @kernel
@@ -21,36 +22,14 @@ def project_row(a, k, r, rho, x, work):
     return topk_simplex_alpha.project_row(a, k, np.inf, rho, x, work)
 
 
+@documented
 def project(a: ArrayLike, k: int, rho: ArrayLike = 0.0) -> NDArray[Any]:
     """Projection onto the top-k cone, biased for rho > 0.
 
     argmin over x of ||x - a||^2 + rho <1,x>^2 subject to x >= 0, x_i <= <1,x>/k.
 
-    Parameters
-    ----------
-    a : array_like, shape (d,) or (n, d)
-        A vector, or one per row; float64, float32 or integers (computed as float64). Never
-        changed.
-    k : int
-        At least 1. For k > d the cone is {0}; for k = 1 the nonnegative orthant.
-    rho : float or array_like, shape (n,), default 0.0
-        Weight >= 0 of the squared sum; no factor 1/2 on either term.
-
-    Returns
-    -------
-    ndarray
-        The projection, with the shape and dtype of ``a`` (float64 for integers).
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        A nan, infinite or huge (> 1e300) entry, a parameter out of range, shapes that do not
-        match; its subclass InvalidTypeError for anything but real numbers.
-
-    Notes
-    -----
-    Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM", section 3.2. The same kernel as for the
-    top-k simplex of the first kind, with an infinite radius.
+    For k = 1 this is the nonnegative orthant. Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM",
+    section 3.2; the kernel of the top-k simplex of the first kind, with an infinite radius.
     """
     return project_rows(topk_simplex_alpha.project_all, a, k, None, rho)
 

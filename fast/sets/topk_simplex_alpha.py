@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fast._numba import kernel
 from fast._rows import load
 from fast.sets._batch import project_rows
+from fast.sets._docs import documented
 from fast.sets._kernels import (
     WHOLE,
     around,
@@ -84,38 +85,15 @@ def project_all(x, k, r, rho, row, work):
     return x.shape[0]
 
 
+@documented
 def project(a: ArrayLike, k: int, r: ArrayLike = 1.0, rho: ArrayLike = 0.0) -> NDArray[Any]:
     """Projection onto the top-k simplex of the first kind, biased for rho > 0.
 
     argmin over x of ||x - a||^2 + rho <1,x>^2 subject to x >= 0, <1,x> <= r, x_i <= <1,x>/k.
 
-    Parameters
-    ----------
-    a : array_like, shape (d,) or (n, d)
-        A vector, or one per row; float64, float32 or integers (computed as float64). Never
-        changed.
-    k : int
-        At least 1. For k > d the set is {0}; for k = 1 it is {x >= 0, <1,x> <= r}.
-    r : float or array_like, shape (n,), default 1.0
-        Radius >= 0.
-    rho : float or array_like, shape (n,), default 0.0
-        Weight >= 0 of the squared sum; no factor 1/2 on either term.
-
-    Returns
-    -------
-    ndarray
-        The projection, with the shape and dtype of ``a`` (float64 for integers).
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        A nan, infinite or huge (> 1e300) entry, a parameter out of range, shapes that do not
-        match; its subclass InvalidTypeError for anything but real numbers.
-
-    Notes
-    -----
-    Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM", section 3.2. Expected time O(d) per row
-    for small k; the result is 0 exactly if the k largest entries sum to 0 or less.
+    For k = 1 this is {x >= 0, <1,x> <= r}; the result is 0 exactly if the k largest entries sum to
+    0 or less. Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM", section 3.2. Expected time
+    O(d) per row for small k.
     """
     return project_rows(project_all, a, k, r, rho)
 

@@ -11,6 +11,7 @@ from fast._numba import kernel
 from fast._rows import load
 from fast._simd import choose, larger, plus, smaller
 from fast.sets._batch import project_rows
+from fast.sets._docs import documented
 from fast.sets._kernels import (
     WHOLE,
     around,
@@ -131,37 +132,14 @@ def project_all(x, k, r, rho, row, work):
     return x.shape[0]
 
 
+@documented
 def project(a: ArrayLike, k: int, r: ArrayLike = 1.0, rho: ArrayLike = 0.0) -> NDArray[Any]:
     """Projection onto the top-k simplex of the second kind, biased for rho > 0.
 
     argmin over x of ||x - a||^2 + rho <1,x>^2 subject to 0 <= x_i <= r/k, <1,x> <= r.
 
-    Parameters
-    ----------
-    a : array_like, shape (d,) or (n, d)
-        A vector, or one per row; float64, float32 or integers (computed as float64). Never
-        changed.
-    k : int
-        At least 1. For k > d only the bounds r/k are active.
-    r : float or array_like, shape (n,), default 1.0
-        Radius >= 0.
-    rho : float or array_like, shape (n,), default 0.0
-        Weight >= 0 of the squared sum; no factor 1/2 on either term.
-
-    Returns
-    -------
-    ndarray
-        The projection, with the shape and dtype of ``a`` (float64 for integers).
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        A nan, infinite or huge (> 1e300) entry, a parameter out of range, shapes that do not
-        match; its subclass InvalidTypeError for anything but real numbers.
-
-    Notes
-    -----
-    Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM", section 3.1 and supplement.
+    Lapin, Hein and Schiele 2015, "Top-k Multiclass SVM", section 3.1 and supplement. Expected time
+    O(d) per row for small k.
     """
     return project_rows(project_all, a, k, r, rho)
 
