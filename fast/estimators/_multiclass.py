@@ -18,6 +18,7 @@ from fast._validation import check_k, number
 from fast.errors import InvalidParameterError
 from fast.estimators._progress import Monitor
 from fast.models.multiclass_erm import SOLVERS, TrainingResult, rescaled_dual, train
+from fast.solvers.rows import is_sparse
 
 _DTYPES = (np.float64, np.float32)
 
@@ -68,11 +69,14 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         if not self.fit_intercept:
             return X
         ones = np.ones((X.shape[0], 1), X.dtype)
-        if sp.issparse(X):
+        if is_sparse(X):
             return sp.csr_array(sp.hstack([X, sp.csr_array(ones)], format="csr"))
         return np.ascontiguousarray(np.hstack([X, ones]))
 
-    def _radii(self, y: np.ndarray, encoded: np.ndarray, sample_weight: Any, X: Any, C: float):
+    def _radii(
+        self, y: np.ndarray, encoded: np.ndarray, sample_weight: Any, X: Any, C: float
+    ) -> np.ndarray:
+        """C times the weight of each example."""
         weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
         )

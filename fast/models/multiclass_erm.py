@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState
 
 SOLVERS = {
@@ -134,9 +135,8 @@ def train(
     except KeyboardInterrupt:
         interrupted = True
     masses = algorithm.masses()
-    dual = dual_objective(X, y, r, masses, loss)
-    if dual < state.dual:  # interrupted half-way, or rounding
-        state.set_dual(dual)
+    if interrupted:  # the dual may have moved since the last certificate
+        state.set_dual(dual_objective(X, y, r, masses, loss))
     return TrainingResult(
         state.W,
         masses,
@@ -168,7 +168,7 @@ def dual_objective(
     sums = np.asarray(masses.sum(axis=1)).ravel()
     own = sp.csr_array((sums, (np.arange(len(y)), y)), shape=masses.shape)
     W = (own - masses).T @ X
-    W = W.toarray() if sp.issparse(W) else np.asarray(W, dtype=np.float64)
+    W = W.toarray() if is_sparse(W) else np.asarray(W, dtype=np.float64)
     value = float(sums.sum()) - 0.5 * float(np.vdot(W, W))
     if loss.gamma > 0.0:
         squares = np.asarray(masses.multiply(masses).sum(axis=1)).ravel()

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from .active_list import active_pass, primal_from_dual, refresh_rows, squared_masses
 from .face_newton import FaceNewton
-from .rows import as_rows, scores, squared_norms
+from .rows import as_rows, is_sparse, scores, squared_norms
 from .state import TrainingState, block_length
 
 ROOM = 4_000_000  # list entries that smooth losses, with their long supports, may take at once
@@ -29,7 +29,7 @@ class ActiveSetSolver:
     """Trains one top-k hinge model; see :func:`fast.models.multiclass_erm.train`."""
 
     # listed are the classes within REACH * ||x_i|| * sqrt(2 gap) of the margin
-    REACH, SMOOTH_REACH = 0.15, 0.003
+    REACH, SMOOTH_REACH = 0.15, 0.001
     PATIENCE = 0.4  # a round ends when a pass earns less than this share of the average rate
 
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
@@ -41,11 +41,13 @@ class ActiveSetSolver:
         self.squares = squared_norms(X)
         others = m - 1
         self.keep = min(others, loss.k + (4 if loss.gamma == 0.0 else 16))
+        empty = np.zeros((n, 0), np.int32), np.zeros((n, 0)), np.zeros(n, np.int64)
+        self.lists: tuple[np.ndarray, np.ndarray, np.ndarray] = empty
         roomy = loss.gamma > 0.0 and n * others <= ROOM
         self._make_lists(others if roomy else min(others, 2 * self.keep + 4))
-        width = X.nnz / n if sp.issparse(X) else d
-        self.entry_cost = 15.0 + (1.2 if sp.issparse(X) else 0.3) * width
-        self.check_cost = n * (30.0 + m * (1.5 + (0.6 if sp.issparse(X) else 0.03) * width))
+        width = X.nnz / n if is_sparse(X) else d
+        self.entry_cost = 15.0 + (1.2 if is_sparse(X) else 0.3) * width
+        self.check_cost = n * (30.0 + m * (1.5 + (0.6 if is_sparse(X) else 0.03) * width))
         self.mass = np.zeros(n)
         self.W = np.zeros((m, d))
         self.work = np.zeros((6, max(m, 2)))
@@ -53,14 +55,11 @@ class ActiveSetSolver:
         self.newton = FaceNewton(m, d)
 
     def _make_lists(self, capacity: int) -> None:
-        n = len(self.y)
+        """Room for ``capacity`` classes per example; what the lists hold is kept."""
+        n, old = self.lists[0].shape
         index, value = np.zeros((n, capacity), np.int32), np.zeros((n, capacity))
-        if hasattr(self, "lists"):
-            old = self.lists[0].shape[1]
-            index[:, :old], value[:, :old] = self.lists[0], self.lists[1]
-            self.lists = (index, value, self.lists[2])
-        else:
-            self.lists = (index, value, np.zeros(n, np.int64))
+        index[:, :old], value[:, :old] = self.lists[0], self.lists[1]
+        self.lists = (index, value, self.lists[2])
 
     # -- starting points ----------------------------------------------------------------------
     def start_cold(self) -> None:
@@ -69,7 +68,7 @@ class ActiveSetSolver:
         counts = np.maximum(np.bincount(self.y, minlength=self.m), 1)
         pick = sp.csr_array((1.0 / counts[self.y], (self.y, np.arange(n))), shape=(self.m, n))
         means = pick @ self.X
-        means = means.toarray() if sp.issparse(means) else np.asarray(means, dtype=np.float64)
+        means = means.toarray() if is_sparse(means) else np.asarray(means, dtype=np.float64)
         offset = -0.5 * np.einsum("ij,ij->i", means, means)
         self._refresh(means, offset, np.full(len(self.y), np.inf))
 
@@ -139,6 +138,7 @@ class ActiveSetSolver:
         active = np.flatnonzero(self.r > 0.0)
         idle = np.zeros(len(self.y), np.int8)
         newton_from, failures, rate, spent = 3, 0, 0.0, self.check_cost
+        ratio = 1.0
         for iteration in range(state.n_iter + 1, max_iter + 1):
             if iteration > newton_from:
                 gain, visited = self.newton.step(
@@ -167,8 +167,12 @@ class ActiveSetSolver:
                 rate = gain / (visited * self.entry_cost)
                 if n_order == 0 or rate * spent < self.PATIENCE * total:
                     break
-                if loss[2] > 0.0 and gain < last and gain * gain < enough * (last - gain):
-                    break  # the geometric tail of the gains is below what tol asks for
+                if (
+                    loss[2] > 0.0
+                ):  # the gains fall geometrically: stop when their tail is negligible
+                    ratio = gain / last if 0.0 < gain < last else ratio
+                    if gain * ratio < enough * (1.0 - ratio):
+                        break
                 last = gain
             negligible = 0.1 * tol * abs(state.primal) / len(self.y) if state.history else 0.0
             gap = state.absolute_gap
@@ -179,8 +183,9 @@ class ActiveSetSolver:
             if state.gap <= tol and self._certify(state, tol):
                 return
             if report(state):
-                return
+                break
             active = np.flatnonzero((self.gaps > negligible) & (self.r > 0.0))
+        self._certify(state, tol)
 
     def _certify(self, state: TrainingState, tol: float) -> bool:
         """The dual objective again, with W = X'A summed anew: rounding must not certify."""

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from fast._numba import REORDER, njit
 
 from .active_list import hinge_of_sorted, keep_largest, project_block, smooth_loss
-from .rows import scores
+from .rows import is_sparse, scores
 from .state import TrainingState, block_length
 
 
@@ -124,7 +124,7 @@ class BlockedSDCASolver:
     def _primal_of_dual(self) -> np.ndarray:
         a = -self.x
         a[np.arange(len(self.y)), self.y] = self.x.sum(axis=1)
-        if sp.issparse(self.X):
+        if is_sparse(self.X):
             return np.ascontiguousarray((self.X.T @ a).T)
         return a.T @ self.X.astype(np.float64, copy=False)
 
@@ -136,7 +136,7 @@ class BlockedSDCASolver:
             chosen = order[first : first + self.BLOCK]
             rows = self.X[chosen]
             gram = rows @ rows.T
-            if sp.issparse(rows):
+            if is_sparse(rows):
                 f, gram = np.asarray(rows @ self.W.T), gram.toarray()
             else:
                 rows = rows.astype(np.float64, copy=False)
@@ -154,7 +154,7 @@ class BlockedSDCASolver:
                 self.work,
             )
             self.x[chosen] = x
-            self.W += (rows.T @ part).T if sp.issparse(rows) else part.T @ rows
+            self.W += (rows.T @ part).T if is_sparse(rows) else part.T @ rows
 
     def check(self) -> tuple[float, float]:
         """Primal and dual objective, with W = X'A summed anew."""

@@ -22,7 +22,7 @@ from fast._numba import njit
 
 from .active_list import ALPHA, smooth_loss
 from .face_newton import AT_BOUND, CAPPED, FIXED, FREE, to_tangent
-from .rows import scores
+from .rows import is_sparse, scores
 from .state import TrainingState
 
 
@@ -141,8 +141,8 @@ class PrimalNewtonSolver:
         """W = X'A, (m, d), for masses x (n, m) with x[i, y_i] = 0 (consumed)."""
         np.negative(x, out=x)
         x[np.arange(len(self.y)), self.y] = -x.sum(axis=1)
-        product = self.X.T @ x if sp.issparse(self.X) else x.T @ self.X
-        return np.ascontiguousarray((product.T if sp.issparse(self.X) else product), np.float64)
+        product = self.X.T @ x if is_sparse(self.X) else x.T @ self.X
+        return np.ascontiguousarray((product.T if is_sparse(self.X) else product), np.float64)
 
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
         """Newton steps until state.gap <= tol, or max_iter, or the callback stops."""
@@ -171,7 +171,9 @@ class PrimalNewtonSolver:
             if iteration % 10 == 0:  # the running sum of scores drifts
                 f = scores(self.X, self.W, 0, n)
 
-    def _direction(self, gradient, members, kinds, full) -> np.ndarray:
+    def _direction(
+        self, gradient: np.ndarray, members: np.ndarray, kinds: np.ndarray, full: np.ndarray
+    ) -> np.ndarray:
         """Conjugate gradients on (I + X'TX) d = -gradient, in float32."""
         rows = self.X32[members]
         y = self.y[members]
@@ -195,7 +197,14 @@ class PrimalNewtonSolver:
             rho = new
         return d.astype(np.float64)
 
-    def _line_search(self, f, step, direction, gradient, primal) -> float:
+    def _line_search(
+        self,
+        f: np.ndarray,
+        step: np.ndarray,
+        direction: np.ndarray,
+        gradient: np.ndarray,
+        primal: float,
+    ) -> float:
         """Armijo backtracking on P(W + t d); the scores are affine in t."""
         slope = float(np.vdot(gradient, direction))
         cross, half = float(np.vdot(self.W, direction)), 0.5 * float(np.vdot(direction, direction))

@@ -18,9 +18,14 @@ from fast._numba import REORDER, njit
 FUSE = REORDER | {"contract"}  # fused multiply-add
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether ``X`` is a scipy sparse array or matrix."""
+    return bool(sp.issparse(X))
+
+
 def as_rows(X: Any) -> tuple:
     """The kernels' view of ``X`` ((n, d), C-contiguous or CSR); nothing is copied."""
-    if sp.issparse(X):
+    if is_sparse(X):
         none = np.empty(0, X.dtype)
         return none, X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)
     none = np.empty(0, np.int64)
@@ -53,7 +58,7 @@ def row_axpy(dense, data, indices, indptr, i, factor, W, j):
 
 def squared_norms(X: Any) -> np.ndarray:
     """||x_i||^2 of every row, in float64."""
-    if sp.issparse(X):
+    if is_sparse(X):
         return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
@@ -61,6 +66,6 @@ def squared_norms(X: Any) -> np.ndarray:
 def scores(X: Any, W: np.ndarray, first: int, last: int) -> np.ndarray:
     """Rows first:last of X W' in float64, W (m, d)."""
     block = X[first:last]
-    if sp.issparse(block):
+    if is_sparse(block):
         return np.asarray(block @ W.T)
     return block.astype(np.float64, copy=False) @ W.T
