@@ -28,7 +28,7 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 
 docs: $(VENV)/.docs
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -j 2 -b html docs docs/_build/html
 
 bench: $(VENV)/.core
 	$(BIN)/refsolve bench topk

@@ -12,7 +12,8 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def report(app: Sphinx, exception: Exception | None) -> None:
-    cause = getattr(exception, "__cause__", None)
+    # A parallel reader hands over its traceback as text, with the failing cell in it.
+    cause = getattr(exception, "traceback", None) or getattr(exception, "__cause__", None)
     if cause is not None:
         logger.error("%s", COLOURS.sub("", str(cause)))
 
