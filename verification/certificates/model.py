@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.class_weight import compute_class_weight
 
 from refsolve import catalogue
 from verification.certificates.core import dual_set, set_params
@@ -162,6 +161,8 @@ def trained(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> ModelC
     estimator : fitted TopKSVC
     X, y, sample_weight : what it was fitted on.
     """
+    from sklearn.utils.class_weight import compute_class_weight  # a second to import
+
     y = np.asarray(y)
     classes = estimator.classes_
     labels = np.searchsorted(classes, y)
