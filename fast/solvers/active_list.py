@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fast._numba import REORDER, njit
+from fast._numba import REORDER, kernel
 from fast.sets import topk_simplex_alpha, topk_simplex_beta
 
 from .rows import row_axpy, row_dot
@@ -26,7 +26,7 @@ _project_alpha = topk_simplex_alpha.project_row
 _project_beta = topk_simplex_beta.project_row
 
 
-@njit(forceinline=True)
+@kernel
 def project_block(variant, b, k, r, rho, x, work):
     """Biased projection on the top-k simplex of either kind; returns <1,x>."""
     if variant == ALPHA:
@@ -34,7 +34,7 @@ def project_block(variant, b, k, r, rho, x, work):
     return _project_beta(b, k, r, rho, x, work)
 
 
-@njit
+@kernel
 def keep_largest(scores, skip, keep, top, top_class):
     """The ``keep`` largest entries of ``scores`` but scores[skip], sorted; returns their number."""
     held = 0
@@ -58,7 +58,7 @@ def keep_largest(scores, skip, keep, top, top_class):
     return held
 
 
-@njit(forceinline=True, fastmath=REORDER | {"nnan"})
+@kernel(forceinline=True, fastmath=REORDER | {"nnan"})
 def largest_but(f, skip):
     """Largest entry of ``f`` but f[skip]."""
     kept = f[skip]
@@ -70,7 +70,7 @@ def largest_but(f, skip):
     return best
 
 
-@njit
+@kernel
 def hinge_of_sorted(variant, z, k):
     """Top-k hinge from the k largest margins z, sorted: max(0, mean) or mean of the positive."""
     s = 0.0
@@ -81,7 +81,7 @@ def hinge_of_sorted(variant, z, k):
     return max(s, 0.0) / k
 
 
-@njit(fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def smooth_loss(variant, z, k, gamma, p, work):
     """(<z,p> - ||p||^2/2)/gamma, p the projection of z on Delta_k(gamma) (left in ``p``)."""
     project_block(variant, z, k, gamma, 0.0, p, work)
@@ -91,7 +91,7 @@ def smooth_loss(variant, z, k, gamma, p, work):
     return s / gamma
 
 
-@njit
+@kernel
 def refresh_rows(
     scores, first, y, r, reach, negligible, loss, lists, keep, out_loss, out_gap, work
 ):
@@ -191,7 +191,7 @@ def refresh_rows(
     return crowded, longest
 
 
-@njit
+@kernel
 def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle, work):
     """One pass over order[:n_order]; returns (dual increase, examples kept, list entries visited).
 
@@ -256,7 +256,7 @@ def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle,
     return gain, kept, visited
 
 
-@njit
+@kernel
 def primal_from_dual(rows, y, lists, mass, W):
     """W = sum_i a_i x_i' and mass_i = <1,x_i>, anew from the lists."""
     dense, data, indices, indptr = rows
@@ -274,7 +274,7 @@ def primal_from_dual(rows, y, lists, mass, W):
             row_axpy(dense, data, indices, indptr, i, s, W, y[i])
 
 
-@njit
+@kernel
 def squared_masses(r, lists):
     """sum_i ||x_i||^2 / r_i: the strongly concave part of the smooth dual, over gamma/2."""
     _, value, count = lists

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast._numba import REORDER, njit
+from fast._numba import REORDER, kernel
 
 from .active_list import hinge_of_sorted, keep_largest, project_block, smooth_loss
 from .rows import is_sparse, scores
 from .state import TrainingState, block_length
 
 
-@njit(fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def update_block(f, gram, y, r, loss, x_all, change, work):
     """Sequential exact updates of one block.
 
@@ -69,7 +69,7 @@ def update_block(f, gram, y, r, loss, x_all, change, work):
         change[i, yi] = s - s_old
 
 
-@njit(fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def losses_and_dual(f, y, r, loss, x_all, out_loss, work):
     """Losses of the rows of ``f``; returns sum <1,x> - gamma/2 sum ||x||^2/r over the rows."""
     variant, k, gamma = loss

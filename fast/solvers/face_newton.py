@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fast._numba import njit
+from fast._numba import kernel
 
 from .active_list import ALPHA, project_block
 from .rows import row_axpy, row_dot
@@ -24,7 +24,7 @@ FREE, CAPPED, FIXED = 0, 1, 2  # kinds of list entries
 AT_BOUND = 1e-12  # relative rounding of sums within a list
 
 
-@njit
+@kernel
 def find_faces(examples, r, squares, loss, lists, mass, members, kinds, saturated):
     """Collect the examples whose face has a positive dimension; returns (number, dimension)."""
     variant, k, _ = loss
@@ -63,7 +63,7 @@ def find_faces(examples, r, squares, loss, lists, mass, members, kinds, saturate
     return q, dimension
 
 
-@njit
+@kernel
 def to_tangent(g, n_list, kinds, full, alpha, k):
     """Orthogonal projection of ``g`` on the tangent space of its face, in place."""
     free = 0
@@ -96,7 +96,7 @@ def to_tangent(g, n_list, kinds, full, alpha, k):
             g[t] = level if kinds[t] == CAPPED else 0.0
 
 
-@njit
+@kernel
 def face_gradient(rows, y, r, loss, lists, face, W, margin, out):
     """Out = tangent part of (f_j - f_y + margin) - margin*gamma/r x under the scores of W."""
     dense, data, indices, indptr = rows
@@ -114,7 +114,7 @@ def face_gradient(rows, y, r, loss, lists, face, W, margin, out):
         to_tangent(out[t], count[i], kinds[t], saturated[t], variant == ALPHA, k)
 
 
-@njit
+@kernel
 def direction_to_primal(rows, y, lists, face, direction, V):
     """V = the change of W that belongs to ``direction``."""
     dense, data, indices, indptr = rows
@@ -133,7 +133,7 @@ def direction_to_primal(rows, y, lists, face, direction, V):
             row_axpy(dense, data, indices, indptr, i, s, V, y[i])
 
 
-@njit
+@kernel
 def conjugate_gradients(rows, y, r, squares, loss, lists, face, W, proximal, max_steps, arrays, V):
     """Maximise the quadratic on the face, minus proximal/2 sum_i K_i ||d_i||^2.
 
@@ -192,7 +192,7 @@ def conjugate_gradients(rows, y, r, squares, loss, lists, face, W, proximal, max
     return predicted, done
 
 
-@njit
+@kernel
 def try_step(rows, y, r, loss, lists, face, step, length, trial, V, work):
     """Trial = projection of value + length*step; V = its change of W; returns the linear gain."""
     dense, data, indices, indptr = rows
@@ -221,7 +221,7 @@ def try_step(rows, y, r, loss, lists, face, step, length, trial, V, work):
     return gain
 
 
-@njit
+@kernel
 def accept_step(lists, face, trial, mass):
     """Write the projected step into the lists."""
     _, value, count = lists

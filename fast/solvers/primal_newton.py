@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast._numba import njit
+from fast._numba import kernel
 
 from .active_list import ALPHA, smooth_loss
 from .face_newton import AT_BOUND, CAPPED, FIXED, FREE, to_tangent
@@ -26,7 +26,7 @@ from .rows import is_sparse, scores
 from .state import TrainingState
 
 
-@njit
+@kernel
 def smooth_rows(f, y, loss, out_loss, p_all, work):
     """Loss of each row of the scores ``f`` and its dual direction p (row of p_all, p_y = 0)."""
     variant, k, gamma = loss
@@ -47,7 +47,7 @@ def smooth_rows(f, y, loss, out_loss, p_all, work):
                 t += 1
 
 
-@njit
+@kernel
 def losses_along(f, step, length, y, loss, out_loss, work):
     """Loss of each row of f + length*step, nothing stored."""
     variant, k, gamma = loss
@@ -63,7 +63,7 @@ def losses_along(f, step, length, y, loss, out_loss, work):
         out_loss[i] = smooth_loss(variant, z, k, gamma, p, scratch)
 
 
-@njit
+@kernel
 def curved_rows(p_all, loss, r, members, kinds, full):
     """Rows whose face has a positive dimension, with the kinds of their entries."""
     variant, k, gamma = loss
@@ -101,7 +101,7 @@ def curved_rows(p_all, loss, r, members, kinds, full):
     return q
 
 
-@njit
+@kernel
 def curvature_rows(V, y, weight, loss, kinds, full):
     """V_i <- (r_i/gamma) T_i V_i in place, with the entry at y_i that makes the row sum zero."""
     variant, k, _ = loss

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast._numba import REORDER, njit
+from fast._numba import REORDER, kernel
 
 FUSE = REORDER | {"contract"}  # fused multiply-add
 
@@ -32,7 +32,7 @@ def as_rows(X: Any) -> tuple:
     return X, np.empty(0, X.dtype), none, none
 
 
-@njit(forceinline=True, fastmath=FUSE)
+@kernel(forceinline=True, fastmath=FUSE)
 def row_dot(dense, data, indices, indptr, i, W, j):
     """<x_i, W_j> in float64."""
     s = 0.0
@@ -45,7 +45,7 @@ def row_dot(dense, data, indices, indptr, i, W, j):
     return s
 
 
-@njit(forceinline=True, fastmath=FUSE)
+@kernel(forceinline=True, fastmath=FUSE)
 def row_axpy(dense, data, indices, indptr, i, factor, W, j):
     """W_j += factor * x_i."""
     if dense.ndim == 1:
