@@ -11,6 +11,7 @@ import numpy as np
 
 from fast._numba import kernel
 from fast._simd import choose, larger, plus
+from fast._validation import LIMIT
 from fast.sets import topk_simplex_alpha, topk_simplex_beta
 from fast.sets._kernels import WHOLE, kth_largest, largest_below, write_zero
 
@@ -41,12 +42,12 @@ def with_own(x, y, sign, block):
     """Write block_j = sign * x_j at the other classes and the number that makes the sum 0 at y."""
     s = 0.0
     for j in range(y):
-        block[j] = sign * x[j]
+        block[j] = sign * x[j] + 0.0  # no -0
         s = plus(s, x[j])
     for j in range(y + 1, block.shape[0]):
-        block[j] = sign * x[j - 1]
+        block[j] = sign * x[j - 1] + 0.0
         s = plus(s, x[j - 1])
-    block[y] = -sign * s
+    block[y] = 0.0 - sign * s
 
 
 @kernel
@@ -178,7 +179,7 @@ def update_row(variant, b, k, r, k_ii, den, x, work):
     b = q_j - q_y + c_j; ``den`` = k_ii + gamma/r. For den = 0 the dual is linear in the block. ``b``
     stays as it is: scaling the radius instead avoids an overflow of b/den.
     """
-    radius = r * den
+    radius = min(r * den, LIMIT)
     if not r > 0.0:
         return write_zero(x)
     if not radius > 0.0:

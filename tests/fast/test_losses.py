@@ -228,3 +228,20 @@ def test_hinges_at_ties_and_powers_of_two(z, k, exponent):
     for variant, module in (("alpha", topk_hinge_alpha), ("beta", topk_hinge_beta)):
         expected = naive_value(variant, z, k, 0.0)
         assert module.value(scores, 0, k, costs=costs) == pytest.approx(expected, rel=1e-15, abs=0)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_extreme_magnitudes_stay_finite(name, size):
+    module, _, smooth = LOSSES[name]
+    p = params(name, 1 if name == "multiclass_hinge" else 2, size)
+    scores = np.array([1.0, -1.0, 0.5, 0.0]) * size
+    zero = np.zeros(4)
+    value = module.value(scores, 1, costs=zero, **p)
+    assert 0 < value < 3 * size
+    assert np.isfinite(module.gradient(scores, 1, costs=zero, **p)).all()
+    for k_ii, C in itertools.product((0.0, 1e-300, 1.0, 1e300), (1e-300, 1e300)):
+        block = module.sdca_update(scores, 1, k_ii, C, costs=zero, **p)
+        assert np.isfinite(block).all()
+        assert not np.signbit(block[block == 0]).any()
+        assert 0 <= block[1] <= C * (1 + 8 * EPS)
+        assert smooth or k_ii > 0 or block[1] == C
