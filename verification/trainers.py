@@ -65,13 +65,13 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
 
     ``trainer`` makes the estimator from its parameters; default `fast.TopKSVC`.
     """
+    import fast
     import refsolve
 
-    if trainer is None:
-        from fast import TopKSVC as trainer
+    train = trainer or fast.TopKSVC
     given = instance.params
     X, y, loss = given.pop("X"), given.pop("y"), given.pop("loss")
-    model = trainer(tol=TOL, max_iter=10_000, random_state=0, **{**given, **LOSSES[loss]}).fit(X, y)
+    model = train(tol=TOL, max_iter=10_000, random_state=0, **{**given, **LOSSES[loss]}).fit(X, y)
     claims = certificates.judge_claims(model, X, y)
     if not claims.ok:
         return claims
@@ -84,7 +84,7 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     except refsolve.errors.OracleUncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     unit = given["C"] * len(y)  # the oracle's P carries 1/n: P/lambda = C n P
-    proof = oracle.certificate
+    proof: Any = oracle.certificate
     upper, lower = proof.primal * unit, proof.dual * unit
     slack = 64 * len(y) * EPS * max(abs(upper), abs(ours.primal), unit)
     if max(lower, ours.dual) > min(upper, ours.primal) + slack:

@@ -63,15 +63,15 @@ def suboptimality(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float, lower: 
 def match(X: np.ndarray, y: np.ndarray, C: float, lower: float, target: float) -> Peer:
     """Find the loosest tolerance of `crammer_singer` that attains the target suboptimality.
 
-    Powers of 10^(1/2) downwards from 0.1, then one bisection step in the exponent between the last
+    Powers of 10^(1/2) downwards from 1, then one bisection step in the exponent between the last
     failure and the first success.
     """
-    exponent, best = -1.0, Peer(float("nan"), float("inf"), False)
+    exponent, best = 0.0, Peer(float("nan"), float("inf"), False)
     while exponent >= -8.0:
         found = _try(X, y, C, lower, target, exponent)
         if found.reached:
             best = found
-            if exponent < -1.0:
+            if exponent < 0.0:
                 looser = _try(X, y, C, lower, target, exponent + 0.25)
                 best = looser if looser.reached else found
             return best

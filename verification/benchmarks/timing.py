@@ -24,6 +24,15 @@ def one_thread() -> Iterator[None]:
         numba.set_num_threads(before)
 
 
+def limit_to_one_thread() -> None:
+    """Limit this process for good; what worker processes start with."""
+    import numba
+    from threadpoolctl import threadpool_limits
+
+    numba.set_num_threads(1)
+    threadpool_limits(1)
+
+
 def clock(run: Callable[[], Any]) -> float:
     """Seconds of one call."""
     start = perf_counter()

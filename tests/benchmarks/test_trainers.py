@@ -1,0 +1,103 @@
+"""The trainers' judge: passes the real one, and sees through every kind of wrong one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fast import TopKSVC
+from verification import trainers
+from verification.main_job import run_all
+from verification.verdicts import Verdict
+
+INSTANCES = trainers.instances("quick", 0)
+
+
+def test_instances_cover_every_loss_and_family_and_depend_on_the_seed() -> None:
+    assert {i["loss"] for i in INSTANCES} == set(trainers.LOSSES)
+    assert {i.family for i in INSTANCES} == set(trainers.FAMILIES)
+    assert trainers.instances("quick", 0) == INSTANCES != trainers.instances("quick", 1)
+    assert len(trainers.instances("thorough", 0)) > len(INSTANCES)
+
+
+def test_losses_are_those_declared() -> None:
+    from verification.stems import discover
+
+    assert set(trainers.LOSSES) == {
+        s.name for s in discover() if s.kind == "losses" and not s.oracle_only
+    }
+
+
+@pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: f"{i['loss']}-{i.family}")
+def test_the_trainer_passes(instance: Any) -> None:
+    judgement = trainers.examine(instance)
+    assert judgement.verdict is Verdict.PASS, judgement.message
+    assert judgement.gap is not None
+    assert judgement.gap <= judgement.gap_tolerance
+
+
+class WrongC(TopKSVC):
+    """Solves the problem with twice the C, and is perfectly consistent about it."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> WrongC:
+        weight = np.full(len(y), 2.0) if sample_weight is None else 2.0 * sample_weight
+        return super().fit(X, y, sample_weight=weight)
+
+
+class Boaster(TopKSVC):
+    """Stops at once and claims to be done."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Boaster:
+        super().fit(X, y, sample_weight=sample_weight)
+        self.coef_ = 0.5 * self.coef_
+        return self
+
+
+class Shifted(TopKSVC):
+    """Every score is off by the same vector: predictions agree, the objective does not."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Shifted:
+        super().fit(X, y, sample_weight=sample_weight)
+        self.coef_ = self.coef_ + 0.1
+        self.primal_objective_ += 0.0
+        return self
+
+
+class OtherLoss(TopKSVC):
+    """Trains the plain multiclass hinge whatever k is."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OtherLoss:
+        wanted, self.k = self.k, 1
+        super().fit(X, y, sample_weight=sample_weight)
+        self.k = wanted
+        return self
+
+
+@pytest.mark.parametrize("wrong", [WrongC, Boaster, Shifted, OtherLoss])
+def test_a_wrong_trainer_is_caught(wrong: type[TopKSVC]) -> None:
+    verdicts = [trainers.examine(i, wrong).verdict for i in INSTANCES if i.get("k", 1) > 1]
+    assert Verdict.FAIL in verdicts
+
+
+def test_jobs_run_side_by_side_and_an_exception_gets_out() -> None:
+    class Silent:
+        def at(self, *words: Any) -> None: ...
+        def step(self, *words: Any) -> None: ...
+
+    assert run_all({"a": _one, "b": _two}, Silent()) == {"a": 1, "b": 2}  # type: ignore[arg-type]
+    with pytest.raises(ZeroDivisionError):
+        run_all({"a": _one, "bad": _bad}, Silent())  # type: ignore[arg-type]
+
+
+def _one() -> int:
+    return 1
+
+
+def _two() -> int:
+    return 2
+
+
+def _bad() -> int:
+    return 1 // 0
