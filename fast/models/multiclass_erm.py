@@ -183,3 +183,12 @@ def rescaled_dual(masses: sp.csr_array, r_old: np.ndarray, r_new: np.ndarray) ->
     scaled.eliminate_zeros()
     scaled.sort_indices()
     return scaled
+
+
+def _warmup() -> None:
+    """Train every solver once on a few dense examples."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, 3)), np.arange(12) % 4
+    for solver in SOLVERS:
+        for gamma in (1.0,) if solver == "newton" else (0.0, 1.0):
+            train(X, y, np.ones(12), 4, TopKHinge(0, 2, gamma), max_iter=8, solver=solver)

@@ -25,11 +25,16 @@ def is_sparse(X: Any) -> bool:
 
 def as_rows(X: Any) -> tuple:
     """The kernels' view of ``X`` ((n, d), C-contiguous or CSR); nothing is copied."""
+    none = np.empty(0, X.dtype)
     if is_sparse(X):
-        none = np.empty(0, X.dtype)
-        return none, X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    none = np.empty(0, np.int64)
-    return X, np.empty(0, X.dtype), none, none
+        parts = none, X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    else:
+        empty = np.empty(0, np.int64)
+        parts = X, none, empty, empty
+    views = tuple(part.view() for part in parts)
+    for view in views:  # always typed read-only: memory-mapped data need no kernels of their own
+        view.flags.writeable = False
+    return views
 
 
 @kernel(forceinline=True, fastmath=FUSE)
