@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fast._rows import CHUNK
+from fast._rows import chunks, read_only
 from fast._validation import check_k, per_row, raise_bad_entry, real_array
 
 
 def project_rows(
     kernel: Callable[..., int], a: ArrayLike, k: Any, r: ArrayLike | None, rho: ArrayLike
 ) -> NDArray[Any]:
-    """Project a vector or each row of a matrix with ``kernel(x, k, r, rho, row, work)``.
+    """Project a vector or each row of a matrix with ``kernel(a, k, r, rho, x, row, work)``.
 
-    ``r`` is None for a set without a radius.
-    The kernel overwrites the float64 rows of x by their projections and returns the number of
-    rows done: fewer than there are if it meets an entry that is not finite.
+    ``r`` is None for a set without a radius. The kernel writes float64 rows x and returns their
+    number: less than there are if it meets an entry that is not finite.
     """
     given = real_array("a", a)
     rows = given if given.ndim == 2 else given[np.newaxis]
@@ -29,15 +28,9 @@ def project_rows(
     rho = per_row("rho", rho, n)
     row, work = np.empty(d), np.empty(d)
     out = np.empty((n, d), dtype=given.dtype)
-    step = max(CHUNK // d, 1)
-    for start in range(0, n, step):
-        part = slice(start, start + step)
-        if given.dtype == np.float64:
-            x = out[part]
-            x[:] = rows[part]
-        else:
-            x = rows[part].astype(np.float64, order="C")
-        if kernel(x, k, r[part], rho[part], row, work) < len(x):
+    for part in chunks(rows):
+        x = np.empty(rows[part].shape) if out.dtype == np.float32 else out[part]
+        if kernel(read_only(rows[part]), k, r[part], rho[part], x, row, work) < len(x):
             raise_bad_entry("a", given)
         if x.dtype != out.dtype:
             out[part] = x

@@ -76,13 +76,13 @@ def project_row(a, k, r, rho, x, work):
 
 
 @kernel
-def project_all(x, k, r, rho, row, work):
-    """Replace the rows of x by their projections, up to the first that is not finite."""
-    for i in range(x.shape[0]):
-        if not load(x[i], row):
+def project_all(a, k, r, rho, x, row, work):
+    """Write the projections of the rows of a; returns how many, less if one is not finite."""
+    for i in range(a.shape[0]):
+        if not load(a[i], row):
             return i
         project_row(row, k, r[i], rho[i], x[i], work)
-    return x.shape[0]
+    return a.shape[0]
 
 
 @documented
