@@ -78,11 +78,11 @@ class ActiveSetSolver:
         if longest > self.lists[0].shape[1]:
             self._make_lists(longest)
         index, value, count = self.lists
-        for i in range(len(self.y)):
-            a, b = dual.indptr[i], dual.indptr[i + 1]
-            index[i, : b - a], value[i, : b - a] = dual.indices[a:b], dual.data[a:b]
-            count[i] = b - a
+        count[:] = np.diff(dual.indptr)
+        taken = np.arange(index.shape[1]) < count[:, None]
+        index[taken], value[taken] = dual.indices, dual.data
         primal_from_dual(self.rows, self.y, self.lists, self.mass, self.W)
+        self._refresh(self.W, None, self.REACH * np.sqrt(self.squares))
 
     # -- a round ------------------------------------------------------------------------------
     def _refresh(
