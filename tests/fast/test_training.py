@@ -1,0 +1,199 @@
+"""Certificates of the trainers, recomputed by naive formulas."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _naive_erm import check_certificate, dual, hinge_value, margins, smooth_value, with_sum
+from sklearn.exceptions import ConvergenceWarning
+
+from fast import TopKSVC
+from fast.models.multiclass_erm import TopKHinge
+from fast.solvers.blocked_sdca import BlockedSDCASolver
+from refsolve.models import multiclass_erm
+
+N, M, D = 60, 6, 4
+SOLVERS = ["active", "sdca", "newton"]
+LOSSES = [
+    (variant, k, gamma)
+    for variant, k, gamma in itertools.product(["alpha", "beta"], [1, 2, 3, 5], [0.0, 0.7])
+    if (variant, k) != ("beta", 1)
+]
+
+
+def problem(seed=0, n=N, m=M, d=D):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % m)
+    X = 1.2 * rng.standard_normal((m, d))[y] + rng.standard_normal((n, d))
+    return X, y
+
+
+def fit(X, y, sample_weight=None, **params):
+    """A fit that may end with a ConvergenceWarning (SDCA often does), and with no other."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return TopKSVC(**{"random_state": 0, **params}).fit(X, y, sample_weight=sample_weight)
+
+
+@pytest.mark.parametrize(
+    ("solver", "variant", "k", "gamma"),
+    [(s, *loss) for s in SOLVERS for loss in LOSSES if s != "newton" or loss[2] > 0.0],
+)
+def test_certificates(solver, variant, k, gamma):
+    X, y = problem()
+    for C in (1e-2, 0.3):
+        tol = 1e-2 if solver == "sdca" else 1e-5
+        model = fit(X, y, variant=variant, k=k, gamma=gamma, C=C, solver=solver, tol=tol)
+        assert model.dual_gap_ <= tol
+        assert model.solver_ == solver
+        check_certificate(model, X, y)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "csr_matrix", "float32", "float32 csr", "fortran"])
+@pytest.mark.parametrize(
+    ("solver", "gamma"),
+    [("active", 0.0), ("active", 0.7), ("sdca", 0.0), ("sdca", 0.7), ("newton", 0.7)],
+)
+def test_certificates_of_other_layouts(form, solver, gamma):
+    X, y = problem(1)
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    given = {
+        "csr": sp.csr_array,
+        "csc": sp.csc_array,
+        "csr_matrix": sp.csr_matrix,
+        "float32": np.float32,
+        "float32 csr": lambda X: sp.csr_array(X.astype(np.float32)),
+        "fortran": np.asfortranarray,
+    }[form](X)
+    tol = 1e-2 if solver == "sdca" else 1e-5
+    for intercept in (False, True):
+        model = fit(
+            given, y, k=2, gamma=gamma, C=0.1, tol=tol, solver=solver, fit_intercept=intercept
+        )
+        assert model.dual_gap_ <= tol
+        check_certificate(model, given, y)
+        dense = fit(X, y, k=2, gamma=gamma, C=0.1, tol=tol, solver=solver, fit_intercept=intercept)
+        overlap = 1e-6 if "32" in form else 1e-12  # the rounded X is another problem
+        assert dense.dual_objective_ <= model.primal_objective_ * (1 + overlap)
+        assert model.dual_objective_ <= dense.primal_objective_ * (1 + overlap)
+
+
+@pytest.mark.parametrize(("variant", "k", "gamma"), LOSSES)
+def test_all_solvers_bracket_the_oracles_optimum(variant, k, gamma):
+    X, y = problem(2, n=12, m=max(4, k + 1), d=3)
+    C = 0.5
+    loss = {"alpha": "topk_hinge_alpha", "beta": "topk_hinge_beta"}[variant]
+    given = {"k": k, "gamma": gamma} if gamma else {"k": k}
+    for solver in SOLVERS if gamma else SOLVERS[:2]:
+        tol = 1e-2 if solver == "sdca" else 1e-7
+        model = fit(X, y, variant=variant, k=k, gamma=gamma, C=C, tol=tol, solver=solver)
+        found = multiclass_erm.certificate(
+            ("smooth_" if gamma else "") + loss, y, W=model.coef_.T, X=X, C=C,
+            A=model.dual_coef_.toarray().T, **given,
+        )  # fmt: skip
+        lam = 1.0 / (C * len(y))  # refsolve's P is ours times lambda
+        assert found.violation <= 1e-12
+        assert found.primal / lam == pytest.approx(model.primal_objective_, rel=1e-9)
+        assert found.gap / lam <= tol * model.primal_objective_ * (1 + 1e-9)
+        assert found.primal - found.gap == pytest.approx(model.dual_objective_ * lam, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("loss", "params"),
+    [
+        ("topk_hinge_alpha", {"variant": "alpha", "k": 2}),
+        ("topk_hinge_beta", {"variant": "beta", "k": 2}),
+        ("smooth_topk_hinge_alpha", {"variant": "alpha", "k": 3, "gamma": 0.5}),
+        ("smooth_topk_hinge_beta", {"variant": "beta", "k": 2, "gamma": 2.0}),
+    ],
+)
+def test_the_oracles_optimum_lies_in_the_certified_interval(loss, params):
+    import refsolve
+
+    X, y = problem(3, n=10, m=4, d=3)
+    given = {n: v for n, v in params.items() if n != "variant"}
+    truth = refsolve.solve("multiclass_erm.primal", loss=loss, y=y, X=X, C=0.4, **given)
+    lam = 1.0 / (0.4 * len(y))
+    high = truth.certificate.primal / lam
+    low = high - truth.certificate.gap / lam
+    assert high - low <= 1e-4 * high
+    for solver in ("active", "sdca", *(["newton"] if "gamma" in params else [])):
+        model = fit(X, y, C=0.4, tol=1e-2 if solver == "sdca" else 1e-8, solver=solver, **params)
+        assert model.dual_objective_ <= high * (1 + 1e-12)
+        assert low <= model.primal_objective_ * (1 + 1e-12)
+
+
+# ---- SDCA as the papers state it ------------------------------------------------------------
+def naive_update(q, y, K, r, variant, k, gamma):
+    """argmax of the dual over one block: biased projection, its sum s found by ternary search."""
+    den = K + gamma / r
+    b = (np.delete(q, y) - q[y] + 1.0) / den
+    rho = K / den
+
+    def point(s):
+        return with_sum(b, s, s / k if variant == "alpha" else r / k) if s > 0 else 0.0 * b
+
+    def cost(s):
+        x = point(s)
+        return float((x - b) @ (x - b)) + rho * s * s
+
+    low, high = 0.0, min(r, len(b) * r / k)
+    for _ in range(50):
+        a, c = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (a, high) if cost(a) > cost(c) else (low, c)
+    return point(0.5 * (low + high))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("variant", "k", "gamma"), [("alpha", 2, 0.0), ("beta", 2, 0.4)])
+def test_blocked_sdca_is_sequential_sdca(variant, k, gamma, sparse):
+    X, y = problem(4, n=70, m=4, d=3)  # more than one block
+    X[5] = X[6]
+    r = np.random.default_rng(0).uniform(0.1, 1.0, len(y))
+    r[7] = 0.0
+    solver = BlockedSDCASolver(
+        sp.csr_array(X) if sparse else X, y, r, 4, TopKHinge.named(variant, k, gamma), seed=11
+    )
+    order = np.random.default_rng(11)
+    W, A = np.zeros((4, 3)), np.zeros((len(y), 4))
+    for _ in range(2):
+        solver.epoch()
+        for i in order.permutation(len(y)):
+            if r[i] == 0.0:
+                continue
+            K = X[i] @ X[i]
+            x = naive_update(W @ X[i] - K * A[i], y[i], K, r[i], variant, k, gamma)
+            new = np.insert(-x, y[i], x.sum())
+            W += np.outer(new - A[i], X[i])
+            A[i] = new
+        mine = -solver.masses().toarray()
+        mine[np.arange(len(y)), y] = -mine.sum(axis=1)
+        np.testing.assert_allclose(mine, A, atol=3e-6)  # ternary search: sqrt(eps)
+        np.testing.assert_allclose(solver.W, W, atol=2e-5)
+    # exact block maximisation never lowers the dual
+    P, value = solver.check()
+    assert value == pytest.approx(dual(A, X, y, r, gamma), rel=1e-6)
+    assert P >= value
+
+
+def test_the_naive_losses_agree_with_their_definition():
+    """The twins are tested too: gamma -> 0, and the maximum over a grid of feasible points."""
+    rng = np.random.default_rng(5)
+    for variant in ("alpha", "beta"):
+        for k in (1, 2, 3):
+            z = rng.standard_normal(3)
+            smooth = smooth_value(z, variant, k, 1e-9)
+            assert smooth == pytest.approx(hinge_value(z, variant, k), abs=1e-6)
+            grid = np.array(list(itertools.product(np.linspace(0, 1, 25), repeat=3)))
+            s = grid.sum(axis=1)
+            cap = (s if variant == "alpha" else 1.0) / k
+            feasible = grid[(s <= 1 + 1e-12) & (grid.max(axis=1) <= cap + 1e-12)]
+            values = feasible @ z - 0.5 * 0.6 * (feasible**2).sum(axis=1)
+            best = smooth_value(z, variant, k, 0.6)
+            assert values.max() <= best + 1e-12
+            assert best <= values.max() + 0.15
+    assert margins(np.array([1.0, 2.0, 4.0]), 1).tolist() == [0.0, 3.0]
