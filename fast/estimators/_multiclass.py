@@ -21,6 +21,7 @@ from fast.models.multiclass_erm import SOLVERS, TrainingResult, rescaled_dual, t
 from fast.solvers.rows import is_sparse
 
 _DTYPES = (np.float64, np.float32)
+MAGNITUDE = 1e70  # of features and of C: products of several of them must not overflow
 
 
 class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -83,10 +84,21 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         factors = compute_class_weight(
             self.class_weight, classes=self.classes_, y=y, sample_weight=weight
         )
+        if not (np.isfinite(factors) & (factors >= 0.0)).all():
+            raise InvalidParameterError(
+                "class_weight", repr(self.class_weight), "factors >= 0", "use 0 to remove a class"
+            )
         r = C * weight * factors[encoded]
         if not r.any():
             raise InvalidParameterError(
                 "sample_weight", "all zero", "a positive weight", "keep at least one example"
+            )
+        if not 1.0 / MAGNITUDE <= r.max() <= MAGNITUDE:
+            raise InvalidParameterError(
+                "C",
+                f"C times the largest weight is {r.max():g}",
+                f"a number between {1.0 / MAGNITUDE:g} and {MAGNITUDE:g}",
+                "rescale C, sample_weight or class_weight",
             )
         return r
 
@@ -122,6 +134,11 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         """
         C, tol, max_iter = self._check_settings()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_DTYPES, order="C")
+        largest = float(max(X.max(), -X.min()))
+        if largest > MAGNITUDE:
+            raise InvalidParameterError(
+                "X", f"an entry of magnitude {largest:g}", f"at most {MAGNITUDE:g}", "rescale X"
+            )
         check_classification_targets(y)
         self.classes_, encoded = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -155,7 +172,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
                 f"{result.gap:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
                 "scale the features, or lower C.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,  # past with_callbacks
             )
         return self
 

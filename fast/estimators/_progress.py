@@ -18,7 +18,7 @@ class Monitor:
 
     def __init__(self, estimator: Any, X: Any, y: Any, tol: float, max_iter: int) -> None:
         self.estimator, self.data = estimator, {"X": X, "y": y}
-        self.tol, self.verbose = tol, int(estimator.verbose)
+        self.tol, self.max_iter, self.verbose = tol, max_iter, int(estimator.verbose)
         self.bar: Any = None
         self.task: Any = None
         self.context: Any = None
@@ -70,10 +70,12 @@ class Monitor:
             return False
         d = self.estimator.n_features_in_
         bias = state.W[:, d] if self.estimator.fit_intercept else 0.0 * state.W[:, 0]
-        stop = self.task.call_on_fit_task_end(
+        task, self.task = self.task, None
+        stop = task.call_on_fit_task_end(
             estimator=self.estimator,
             reconstruction_attributes={"coef_": state.W[:, :d].copy(), "intercept_": bias.copy()},
             **self.data,
         )
-        self._begin()
+        if not (stop or state.done or state.n_iter >= self.max_iter):
+            self._begin()
         return bool(stop)

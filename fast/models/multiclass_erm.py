@@ -119,19 +119,24 @@ def train(
         X, y, r, n_classes, loss, seed
     )
     state.record(0, float(r @ initial_losses(loss, n_classes, len(y))), 0.0, algorithm.W)
-    interrupted = False
+    interrupted = stopped = False
+
+    def ask(state: TrainingState) -> bool:
+        nonlocal stopped
+        stopped = report is not None and report(state)
+        return stopped
+
     try:
         if start is None:
             algorithm.start_cold()
         else:
             algorithm.start_warm(start)
-        report = report or (lambda _: False)
         if (
             n_classes * X.shape[1] * len(y) <= POLISHED_SIZE
         ):  # costs less than a call: solve to rounding
-            algorithm.run(state, min(tol, POLISHED_GAP), min(max_iter, POLISH_ITERATIONS), report)
-        if state.gap > tol:
-            algorithm.run(state, tol, max_iter, report)
+            algorithm.run(state, min(tol, POLISHED_GAP), min(max_iter, POLISH_ITERATIONS), ask)
+        if state.gap > tol and not stopped:
+            algorithm.run(state, tol, max_iter, ask)
     except KeyboardInterrupt:
         interrupted = True
     masses = algorithm.masses()

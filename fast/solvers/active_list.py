@@ -19,7 +19,7 @@ import numpy as np
 from fast._numba import REORDER, kernel
 from fast.sets import topk_simplex_alpha, topk_simplex_beta
 
-from .rows import row_axpy, row_dot
+from .rows import TINY, row_axpy, row_dot
 
 ALPHA, BETA = 0, 1
 _project_alpha = topk_simplex_alpha.project_row
@@ -215,17 +215,17 @@ def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle,
         ridge = gamma / r[i]
         den = K + ridge
         b, x, z = b_all[:p], x_all[:p], z_all[:p]
-        if den > 0.0:
+        if den > TINY:
             f_y = row_dot(dense, data, indices, indptr, i, W, y[i])
             for t in range(p):
                 z[t] = row_dot(dense, data, indices, indptr, i, W, index[i, t]) - f_y + 1.0
                 b[t] = (z[t] + K * (value[i, t] + s_old)) / den
             s = project_block(variant, b, k, r[i], K / den, x, scratch[:p])
         else:  # a zero row without smoothing: all mass on the first k classes, all equally good
-            s = r[i]
+            s = r[i] * min(p, k) / k
             for t in range(p):
                 z[t] = 1.0
-                x[t] = s / k if t < k else 0.0
+                x[t] = r[i] / k if t < k else 0.0
         linear = 0.0
         quadratic = 0.0
         smooth = 0.0

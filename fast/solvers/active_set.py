@@ -153,6 +153,8 @@ class ActiveSetSolver:
                 failures = failures + 1 if gain < 0.5 * rate * visited * self.entry_cost else 0
                 newton_from = iteration + min(failures, 3)
             idle[:] = 0
+            if len(active) == 0:  # every gap is rounding, the certificate is not there yet
+                active = np.flatnonzero(self.r > 0.0)
             order = rng.permutation(active)
             n_order, total, spent, last = len(order), 0.0, self.check_cost, 0.0
             enough = 0.1 * tol * abs(state.primal)
@@ -180,10 +182,11 @@ class ActiveSetSolver:
                 gap = min(gap, 20.0 * gain)
             primal, dual = self.check(gap, negligible)
             state.record(iteration, primal, dual, self.W)
-            if state.gap <= tol and self._certify(state, tol):
-                return
+            state.done = state.gap <= tol and self._certify(state, tol)
             if report(state):
                 break
+            if state.done:
+                return
             active = np.flatnonzero((self.gaps > negligible) & (self.r > 0.0))
         self._certify(state, tol)
 

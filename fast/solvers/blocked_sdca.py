@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from fast._numba import REORDER, kernel
 
 from .active_list import hinge_of_sorted, keep_largest, project_block, smooth_loss
-from .rows import is_sparse, scores
+from .rows import TINY, is_sparse, scores
 from .state import TrainingState, block_length
 
 
@@ -48,7 +48,7 @@ def update_block(f, gram, y, r, loss, x_all, change, work):
         s_old = 0.0
         for j in range(m):
             s_old += x_all[i, j]
-        if den > 0.0:
+        if den > TINY:
             base = 1.0 - f[i, yi] + K * s_old
             t = 0
             for j in range(m):
@@ -134,18 +134,17 @@ class BlockedSDCASolver:
         change = np.empty((self.BLOCK, self.m))
         for first in range(0, len(order), self.BLOCK):
             chosen = order[first : first + self.BLOCK]
-            rows = self.X[chosen]
+            rows = self.X[chosen].astype(np.float64, copy=False)
             gram = rows @ rows.T
             if is_sparse(rows):
                 f, gram = np.asarray(rows @ self.W.T), gram.toarray()
             else:
-                rows = rows.astype(np.float64, copy=False)
                 f = rows @ self.W.T
             x = self.x[chosen]
             part = change[: len(chosen)]
             update_block(
                 f,
-                gram.astype(np.float64, copy=False),
+                gram,
                 self.y[chosen],
                 self.r[chosen],
                 self.loss,
@@ -174,7 +173,8 @@ class BlockedSDCASolver:
         for iteration in range(state.n_iter + 1, max_iter + 1):
             self.epoch()
             state.record(iteration, *self.check(), self.W)
-            if state.gap <= tol or report(state):
+            state.done = state.gap <= tol
+            if report(state) or state.done:
                 return
 
     def masses(self) -> sp.csr_array:

@@ -124,9 +124,12 @@ class PrimalNewtonSolver:
         self.X, self.y, self.r, self.m = X, y, r, m
         self.loss = (loss.variant, loss.k, float(loss.gamma))
         n = X.shape[0]
-        self.X32 = X.astype(np.float32)
+        size = float(max(X.max(), -X.min()))
+        fits = max(size * size / loss.gamma, size, 1.0) * float(r.max()) * n < 1e25
+        self.X32 = X.astype(np.float32 if fits else np.float64)  # directions may be inaccurate
         self.W = np.zeros((m, X.shape[1]))
         self.p = np.zeros((n, m))
+        self.best = np.zeros((n, m))  # the p of the best dual so far
         self.losses = np.zeros(n)
         self.work = np.zeros((3, max(m, 2)))
 
@@ -157,8 +160,13 @@ class PrimalNewtonSolver:
             primal = half + float(self.r @ self.losses)
             gradient = self.W - self._primal_of(self.p * (self.r / gamma)[:, None])
             gap = 0.5 * float(np.vdot(gradient, gradient))
-            state.record(iteration, primal, max(primal - gap, state.dual), self.W)
-            if state.gap <= tol or report(state):
+            dual = state.dual
+            if primal - gap > dual:
+                dual = primal - gap
+                self.best[:] = self.p
+            state.record(iteration, primal, dual, self.W)
+            state.done = state.gap <= tol
+            if report(state) or state.done:
                 return
             q = curved_rows(self.p, self.loss, self.r, members, kinds, full)
             direction = self._direction(gradient, members[:q], kinds[:q], full[:q])
@@ -177,8 +185,8 @@ class PrimalNewtonSolver:
         """Conjugate gradients on (I + X'TX) d = -gradient, in float32."""
         rows = self.X32[members]
         y = self.y[members]
-        weight = (self.r[members] / self.loss[2]).astype(np.float32)
-        residual = (-gradient).astype(np.float32)
+        weight = (self.r[members] / self.loss[2]).astype(rows.dtype)
+        residual = (-gradient).astype(rows.dtype)
         d = np.zeros_like(residual)
         search = residual.copy()
         rho = start = float(np.vdot(residual, residual))
@@ -187,7 +195,10 @@ class PrimalNewtonSolver:
             V = np.ascontiguousarray(rows @ search.T)
             curvature_rows(V, y, weight, self.loss, kinds, full)
             image = search + (rows.T @ V).T
-            length = rho / float(np.vdot(search, image))
+            curvature = float(np.vdot(search, image))
+            if not curvature > 0.0:  # underflow
+                return -gradient
+            length = rho / curvature
             d += length * search
             residual -= length * image
             new = float(np.vdot(residual, residual))
@@ -220,4 +231,4 @@ class PrimalNewtonSolver:
 
     def masses(self) -> sp.csr_array:
         """The dual as a CSR array (n, m): mass of each example on the other classes."""
-        return sp.csr_array(self.p * (self.r / self.loss[2])[:, None])
+        return sp.csr_array(self.best * (self.r / self.loss[2])[:, None])

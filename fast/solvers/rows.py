@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from fast._numba import REORDER, kernel
 
 FUSE = REORDER | {"contract"}  # fused multiply-add
+TINY = 1e-290  # squared norms below it count as 0: dividing by them would overflow
 
 
 def is_sparse(X: Any) -> bool:
@@ -62,10 +63,12 @@ def row_axpy(dense, data, indices, indptr, i, factor, W, j):
 
 
 def squared_norms(X: Any) -> np.ndarray:
-    """||x_i||^2 of every row, in float64."""
+    """||x_i||^2 of every row, in float64; 0 below TINY."""
     if is_sparse(X):
-        return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+    else:
+        squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return np.where(squares < TINY, 0.0, squares)
 
 
 def scores(X: Any, W: np.ndarray, first: int, last: int) -> np.ndarray:

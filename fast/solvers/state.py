@@ -33,6 +33,7 @@ class TrainingState:
     dual: float = -np.inf
     W: Any = None
     n_iter: int = 0
+    done: bool = False  # the check just recorded is the last one
     history: list[dict[str, float]] = field(default_factory=list)
 
     @property

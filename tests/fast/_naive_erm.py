@@ -94,7 +94,7 @@ def check_certificate(model, X, y, sample_weight=None, *, slack=1e-9):
     assert violation(A, encoded, r, model.variant, model.k) <= 1e-12 * max(r.max(), 1e-300)
     assert abs(P - model.primal_objective_) <= slack * scale
     assert abs(D - model.dual_objective_) <= slack * scale
-    assert P >= D - slack * scale
+    assert D - slack * scale <= P
     assert abs((P - D) / scale - model.dual_gap_) <= slack
     assert model.dual_gap_ >= 0.0
     # P is 1-strongly convex and A'X minimises the Lagrangian: 1/2 ||W - A'X||^2 <= P - D
