@@ -138,7 +138,7 @@ class ActiveSetSolver:
         active = np.flatnonzero(self.r > 0.0)
         idle = np.zeros(len(self.y), np.int8)
         newton_from, failures, rate, spent = 3, 0, 0.0, self.check_cost
-        ratio = 1.0
+        ratio, tail = 1.0, 0.1
         for iteration in range(state.n_iter + 1, max_iter + 1):
             if iteration > newton_from:
                 gain, visited = self.newton.step(
@@ -157,7 +157,7 @@ class ActiveSetSolver:
                 active = np.flatnonzero(self.r > 0.0)
             order = rng.permutation(active)
             n_order, total, spent, last = len(order), 0.0, self.check_cost, 0.0
-            enough = 0.1 * tol * abs(state.primal)
+            enough = tail * tol * abs(state.primal)
             for p in range(MAX_PASSES):
                 if p:
                     rng.shuffle(order[:n_order])
@@ -169,11 +169,10 @@ class ActiveSetSolver:
                 rate = gain / (visited * self.entry_cost)
                 if n_order == 0 or rate * spent < self.PATIENCE * total:
                     break
-                if (
-                    loss[2] > 0.0
-                ):  # the gains fall geometrically: stop when their tail is negligible
+                if loss[2] > 0.0:  # gains fall geometrically: stop when their tail is negligible
                     ratio = gain / last if 0.0 < gain < last else ratio
                     if gain * ratio < enough * (1.0 - ratio):
+                        tail *= 0.1  # if the check disagrees, the next round waits for more
                         break
                 last = gain
             negligible = 0.1 * tol * abs(state.primal) / len(self.y) if state.history else 0.0
