@@ -52,7 +52,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             raise InvalidParameterError(
                 "max_iter", repr(self.max_iter), "an integer >= 1", "allow at least one iteration"
             )
-        if self.solver != "auto" and self.solver not in SOLVERS:
+        if not isinstance(self.solver, str) or self.solver not in ("auto", *SOLVERS):
             raise InvalidParameterError(
                 "solver", repr(self.solver), f"'auto' or one of {sorted(SOLVERS)}", "use 'auto'"
             )
@@ -134,6 +134,9 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         """
         C, tol, max_iter = self._check_settings()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_DTYPES, order="C")
+        if is_sparse(X) and not X.has_canonical_format:  # summing duplicates works in place
+            X = X.copy()
+            X.sum_duplicates()
         largest = float(max(X.max(), -X.min()))
         if largest > MAGNITUDE:
             raise InvalidParameterError(

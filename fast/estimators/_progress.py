@@ -70,6 +70,8 @@ class Monitor:
             return False
         d = self.estimator.n_features_in_
         bias = state.W[:, d] if self.estimator.fit_intercept else 0.0 * state.W[:, 0]
+        if self.task is None:
+            self._begin()
         task, self.task = self.task, None
         stop = task.call_on_fit_task_end(
             estimator=self.estimator,

@@ -6,7 +6,7 @@ from typing import Any
 
 from fast._validation import number
 from fast.errors import InvalidParameterError
-from fast.estimators._multiclass import MulticlassLinearModel
+from fast.estimators._multiclass import MAGNITUDE, MulticlassLinearModel
 from fast.models.multiclass_erm import VARIANTS, TopKHinge
 
 
@@ -120,6 +120,13 @@ class TopKSVC(MulticlassLinearModel):
                 "variant", repr(self.variant), "'alpha' or 'beta'", "choose one of the two losses"
             )
         gamma = number("gamma", self.gamma)
+        if gamma != 0.0 and not 1.0 / MAGNITUDE <= gamma <= MAGNITUDE:
+            raise InvalidParameterError(
+                "gamma",
+                f"{gamma:g}",
+                f"0, or a number between {1.0 / MAGNITUDE:g} and {MAGNITUDE:g}",
+                "use 0 for the hinge itself",
+            )
         if gamma == 0.0 and self.solver == "newton":
             raise InvalidParameterError(
                 "solver",

@@ -120,9 +120,12 @@ def train(
     )
     state.record(0, float(r @ initial_losses(loss, n_classes, len(y))), 0.0, algorithm.W)
     interrupted = stopped = False
+    small = n_classes * X.shape[1] * len(y) <= POLISHED_SIZE
+    polish = min(max_iter, POLISH_ITERATIONS) if small else 0
 
     def ask(state: TrainingState) -> bool:
         nonlocal stopped
+        state.done |= state.n_iter == polish and state.gap <= tol
         stopped = report is not None and report(state)
         return stopped
 
@@ -131,10 +134,8 @@ def train(
             algorithm.start_cold()
         else:
             algorithm.start_warm(start)
-        if (
-            n_classes * X.shape[1] * len(y) <= POLISHED_SIZE
-        ):  # costs less than a call: solve to rounding
-            algorithm.run(state, min(tol, POLISHED_GAP), min(max_iter, POLISH_ITERATIONS), ask)
+        if polish:  # costs less than a call: solve to rounding
+            algorithm.run(state, min(tol, POLISHED_GAP), polish, ask)
         if state.gap > tol and not stopped:
             algorithm.run(state, tol, max_iter, ask)
     except KeyboardInterrupt:

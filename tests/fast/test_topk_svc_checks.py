@@ -1,0 +1,32 @@
+"""scikit-learn's own checks, with no expected failure."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from fast import TopKSVC
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [
+        TopKSVC(),
+        TopKSVC(gamma=0.5, fit_intercept=True, variant="beta"),
+        TopKSVC(solver="newton", gamma=1.0),
+    ]
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_parameters_are_those_documented():
+    documented = inspect.getdoc(TopKSVC)
+    for name, parameter in inspect.signature(TopKSVC).parameters.items():
+        line = next(li for li in documented.splitlines() if li.startswith(f"{name} :"))
+        default = line.partition("default=")[2] or line.partition("{")[2].split(",")[0]
+        assert ast.literal_eval(default) == parameter.default, name
