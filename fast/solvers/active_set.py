@@ -167,14 +167,13 @@ class ActiveSetSolver:
                 total += gain
                 spent += visited * self.entry_cost
                 rate = gain / (visited * self.entry_cost)
+                ratio = gain / last if 0.0 < gain < last else ratio
+                last = gain
                 if n_order == 0 or rate * spent < self.PATIENCE * total:
                     break
-                if loss[2] > 0.0:  # gains fall geometrically: stop when their tail is negligible
-                    ratio = gain / last if 0.0 < gain < last else ratio
-                    if gain * ratio < enough * (1.0 - ratio):
-                        tail *= 0.1  # if the check disagrees, the next round waits for more
-                        break
-                last = gain
+                if loss[2] > 0.0 and gain * ratio < enough * (1.0 - ratio):
+                    tail *= 0.1  # gains fall geometrically, their tail is negligible; if the
+                    break  # check disagrees, the next round waits for more
             negligible = 0.1 * tol * abs(state.primal) / len(self.y) if state.history else 0.0
             gap = state.absolute_gap
             if self.loss[2] > 0.0:  # strongly concave duals converge fast: the gains tell how far
