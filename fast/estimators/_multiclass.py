@@ -81,9 +81,11 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
         )
-        factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=y, sample_weight=weight
-        )
+        with np.errstate(divide="ignore"):  # "balanced" divides by the weight of a class
+            factors = compute_class_weight(
+                self.class_weight, classes=self.classes_, y=y, sample_weight=weight
+            )
+        factors = np.where(np.bincount(encoded, weight) > 0.0, factors, 0.0)
         if not (np.isfinite(factors) & (factors >= 0.0)).all():
             raise InvalidParameterError(
                 "class_weight", repr(self.class_weight), "factors >= 0", "use 0 to remove a class"

@@ -77,10 +77,11 @@ def check_certificate(model, X, y, sample_weight=None, *, slack=1e-9):
     classes, encoded = np.unique(y, return_inverse=True)
     assert np.array_equal(classes, model.classes_)
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
-    factor = compute_class_weight(
-        model.class_weight, classes=classes, y=np.asarray(y), sample_weight=weight
-    )
-    r = model.C * weight * factor[encoded]
+    with np.errstate(divide="ignore"):
+        factor = compute_class_weight(
+            model.class_weight, classes=classes, y=np.asarray(y), sample_weight=weight
+        )
+    r = model.C * weight * np.where(weight > 0.0, factor[encoded], 0.0)
     W = model.coef_
     assert W.shape == (len(classes), X.shape[1])
     assert W.dtype == np.float64

@@ -58,9 +58,11 @@ def test_weights_repeat_and_remove(solver, gamma):
 
 def test_a_class_of_zero_weight_is_still_a_class():
     X, y = problem(2)
-    model = fit(X, y, np.where(y == 3, 0.0, 1.0), k=2, tol=CERTIFIED)
-    assert model.classes_.tolist() == [0, 1, 2, 3, 4]
-    check_certificate(model, X, y, np.where(y == 3, 0.0, 1.0))
+    weight = np.where(y == 3, 0.0, 1.0)
+    for class_weight in (None, "balanced", {0: 2.0}):
+        model = fit(X, y, weight, k=2, tol=CERTIFIED, class_weight=class_weight)
+        assert model.classes_.tolist() == [0, 1, 2, 3, 4]
+        check_certificate(model, X, y, weight)
 
 
 def test_class_weight_is_a_weight_of_the_examples():
@@ -179,8 +181,8 @@ def test_a_wide_range_of_C(solver, gamma):
     X, y = problem(10, n=40, d=3)
     last = 0.0
     for C in (1e-3, 1e-1, 10.0, 1e3):
-        model = fit(X, y, k=2, gamma=gamma, solver=solver, C=C, tol=1e-4, max_iter=3000)
-        assert model.dual_gap_ <= 1e-4
+        model = fit(X, y, k=2, gamma=gamma, solver=solver, C=C, tol=1e-3, max_iter=3000)
+        assert model.dual_gap_ <= 1e-3
         check_certificate(model, X, y)
         assert model.primal_objective_ >= last  # P* grows with C
         last = model.dual_objective_

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from fast import TopKSVC
 from fast.models.multiclass_erm import TopKHinge
+from fast.solvers import active_set
 from fast.solvers.blocked_sdca import BlockedSDCASolver
 from refsolve.models import multiclass_erm
 
@@ -125,6 +126,31 @@ def test_the_oracles_optimum_lies_in_the_certified_interval(loss, params):
         model = fit(X, y, C=0.4, tol=1e-2 if solver == "sdca" else 1e-8, solver=solver, **params)
         assert model.dual_objective_ <= high * (1 + 1e-12)
         assert low <= model.primal_objective_ * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("k", "gamma"), [(1, 0.0), (7, 0.0), (1, 5.0)])
+@pytest.mark.parametrize("variant", ["alpha", "beta"])
+def test_lists_that_are_too_short_grow(variant, k, gamma, monkeypatch):
+    """Many classes, tied margins and no room: lists of the active-set trainer overflow."""
+    monkeypatch.setattr(active_set, "ROOM", 0)
+    grown, make = [], active_set.ActiveSetSolver._make_lists
+
+    def record(solver, capacity):
+        grown.append(capacity)
+        make(solver, capacity)
+
+    monkeypatch.setattr(active_set.ActiveSetSolver, "_make_lists", record)
+    rng = np.random.default_rng(6)
+    y = np.repeat(np.arange(50), 2)
+    X = rng.integers(-1, 2, (100, 3)).astype(float)
+    model = fit(X, y, variant=variant, k=k, gamma=gamma, C=0.01, tol=1e-6)
+    assert model.dual_gap_ <= 1e-6
+    assert grown[-1] > grown[0]  # made once, then again
+    check_certificate(model, X, y)
+    if gamma:  # and the trainer without lists agrees
+        full = fit(X, y, variant=variant, k=k, gamma=gamma, C=0.01, tol=1e-6, solver="newton")
+        assert full.dual_objective_ <= model.primal_objective_ * (1 + 1e-12)
+        assert model.dual_objective_ <= full.primal_objective_ * (1 + 1e-12)
 
 
 # ---- SDCA as the papers state it ------------------------------------------------------------
