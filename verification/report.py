@@ -241,7 +241,7 @@ _STYLE = """
 :root { color-scheme: light dark; --good: #1a7f37; --bad: #c62828; --warn: #9a6700; --dim: #777; --line: #8884; }
 @media (prefers-color-scheme: dark) { :root { --good: #57c878; --bad: #ff7b72; --warn: #e0b040; --dim: #999; } }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.wide { overflow-x: auto; margin-top: 1.5rem; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: .4rem 0; }
 th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .num { text-align: right; white-space: nowrap; }

@@ -4,7 +4,8 @@ Features scaled to [-1, 1] by the range of the training part, no bias, P = 1/2 |
 C = 1/(lambda n). For every column (top-1, 3, 5, 10) C is the power of ten with the best validation
 accuracy of that column, among equals the smallest. The paper does not say which examples the final
 model sees, so that there are two readings, and both are measured: the training part alone, or
-training and validation part together at the same lambda.
+training and validation part together at the same lambda. The top-1 column of the top-10 rows depends
+most on the grid: it falls by more than two points from C = 0.03 to C = 0.1.
 """
 
 from __future__ import annotations
