@@ -43,7 +43,8 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda decorated: njit(decorated, **options)
-    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "cache": True, **options}
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "cache": True}
+    settings |= {"fastmath": False, **options}  # unset, it would be inherited from the caller
     try:
         dispatcher = numba.njit(**settings)(function)
     except RuntimeError:  # numba: "cannot cache function: no locator available"
@@ -109,10 +110,11 @@ event.register("numba:compile", _SayOnce())
 
 
 def warmup() -> list[str]:
-    """Compile (or load from the cache) every kernel behind the public functions.
+    """Compile (or load from the cache) the kernels behind the public functions.
 
     Each module of the package that has kernels defines ``_warmup()``, which calls them once on
-    tiny arrays. Call this before timing anything or before forking workers.
+    tiny arrays, the trainers on dense float64 data; a first fit on CSR or float32 data compiles
+    its own. Call this before timing anything or before forking workers.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fast._validation import check_k, number
-from fast.errors import InvalidParameterError
+from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators._progress import Monitor
 from fast.models.multiclass_erm import SOLVERS, TrainingResult, rescaled_dual, train
 from fast.solvers.rows import is_sparse
@@ -144,8 +144,13 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             raise InvalidParameterError(
                 "X", f"an entry of magnitude {largest:g}", f"at most {MAGNITUDE:g}", "rescale X"
             )
-        check_classification_targets(y)
-        self.classes_, encoded = np.unique(y, return_inverse=True)
+        try:
+            check_classification_targets(y)
+            self.classes_, encoded = np.unique(y, return_inverse=True)
+        except TypeError as error:  # such labels have no order
+            raise InvalidTypeError(
+                "y", f"labels of several types ({error})", "labels of one type", "convert y"
+            ) from None
         if len(self.classes_) < 2:
             raise InvalidParameterError(
                 "y", "one class", "at least 2 classes", "add examples of another class"
