@@ -8,10 +8,13 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 
 | solver   | algorithm                                          | for                         |
 |----------|----------------------------------------------------|-----------------------------|
-| "active" | coordinate ascent on class lists + face Newton     | everything                  |
-| "newton" | semismooth Newton in the primal                    | gamma > 0, dense duals      |
+| "active" | coordinate ascent on class lists + face Newton     | nearly everything           |
+| "newton" | semismooth Newton in the primal                    | strong smoothing            |
 | "sdca"   | blocked SDCA, the papers' Algorithm 1              | reference, teaching         |
-| "auto"   | "newton" when gamma > 0 and the support is wide    |                             |
+| "auto"   | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active"                      |
+
+Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever
+``tol``: it costs less than the call, and makes weights and repeated rows agree to 7 digits.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast.solvers.rows import is_sparse
+from fast.solvers.rows import is_sparse, squared_norms
 from fast.solvers.state import TrainingState
 
 SOLVERS = {
@@ -33,6 +36,7 @@ SOLVERS = {
     "newton": ("primal_newton", "PrimalNewtonSolver"),
     "sdca": ("blocked_sdca", "BlockedSDCASolver"),
 }
+WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 VARIANTS = {"alpha": 0, "beta": 1}
 
@@ -66,11 +70,17 @@ class TrainingResult:
     solver: str
 
 
-def choose_solver(solver: str, loss: TopKHinge) -> str:
-    """Resolve "auto" (measured: the active lists win wherever the dual is sparse)."""
+def choose_solver(solver: str, X: Any, r: np.ndarray, loss: TopKHinge) -> str:
+    """Resolve "auto".
+
+    Measured on digits, Letter and Gaussian mixtures: the class lists win by up to 30x, unless the
+    smoothing outweighs the data, mean r_i ||x_i||^2 <= 0.02 gamma. Then nearly every class carries
+    mass, the Hessian is close to the identity, and Newton's matrix products win by up to 2.5x.
+    """
     if solver != "auto":
         return solver
-    return "active"
+    smooth = loss.gamma > 0.0 and float(np.mean(r * squared_norms(X))) <= WEAK * loss.gamma
+    return "newton" if smooth else "active"
 
 
 def train(
@@ -112,7 +122,7 @@ def train(
     TrainingResult
         The best W seen, with its certificate; also after KeyboardInterrupt.
     """
-    name = choose_solver(solver, loss)
+    name = choose_solver(solver, X, r, loss)
     module, cls = SOLVERS[name]
     state = TrainingState(started=time.perf_counter())
     algorithm = getattr(importlib.import_module(f"fast.solvers.{module}"), cls)(

@@ -25,6 +25,33 @@ AT_BOUND = 1e-12  # relative rounding of sums within a list
 
 
 @kernel
+def classify(v, n, total, radius, variant, k, kinds):
+    """Kinds of the entries v[:n] of a point of Delta_k(radius) with sum ``total``.
+
+    Returns (dimension of its face, whether the sum is at the radius).
+    """
+    full = total >= radius * (1.0 - AT_BOUND)
+    if k == 1:
+        cap = np.inf
+    else:
+        cap = (total if variant == ALPHA else radius) / k * (1.0 - AT_BOUND)
+    free = 0
+    capped = 0
+    for t in range(n):
+        if v[t] <= 0.0:
+            kinds[t] = FIXED
+        elif v[t] >= cap:
+            kinds[t] = CAPPED
+            capped += 1
+        else:
+            kinds[t] = FREE
+            free += 1
+    if free > 0:
+        return (free - 1 if full else free), full
+    return (1 if variant == ALPHA and capped > 0 and not full else 0), full
+
+
+@kernel
 def find_faces(examples, r, squares, loss, lists, mass, members, kinds, saturated):
     """Collect the examples whose face has a positive dimension; returns (number, dimension)."""
     variant, k, _ = loss
@@ -35,26 +62,7 @@ def find_faces(examples, r, squares, loss, lists, mass, members, kinds, saturate
         i = examples[position]
         if squares[i] == 0.0:  # a zero row couples with nothing: its own update is exact
             continue
-        full = mass[i] >= r[i] * (1.0 - AT_BOUND)
-        if k == 1:
-            cap = np.inf
-        else:
-            cap = (mass[i] if variant == ALPHA else r[i]) / k * (1.0 - AT_BOUND)
-        free = 0
-        capped = 0
-        for t in range(count[i]):
-            v = value[i, t]
-            if v <= 0.0:
-                kinds[q, t] = FIXED
-            elif v >= cap:
-                kinds[q, t] = CAPPED
-                capped += 1
-            else:
-                kinds[q, t] = FREE
-                free += 1
-        dim = free - 1 if full and free > 0 else free
-        if variant == ALPHA and not full and free == 0 and capped > 0:
-            dim = 1
+        dim, full = classify(value[i], count[i], mass[i], r[i], variant, k, kinds[q])
         if dim > 0:
             members[q] = i
             saturated[q] = full

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from fast._numba import kernel
 
 from .active_list import ALPHA, smooth_loss
-from .face_newton import AT_BOUND, CAPPED, FIXED, FREE, to_tangent
+from .face_newton import classify, to_tangent
 from .rows import is_sparse, scores
 from .state import TrainingState
 
@@ -74,26 +74,7 @@ def curved_rows(p_all, loss, r, members, kinds, full):
         s = 0.0
         for j in range(p_all.shape[1]):
             s += p_all[i, j]
-        saturated = s >= gamma * (1.0 - AT_BOUND)
-        if k == 1:
-            cap = np.inf
-        else:
-            cap = (s if variant == ALPHA else gamma) / k * (1.0 - AT_BOUND)
-        free = 0
-        capped = 0
-        for j in range(p_all.shape[1]):
-            v = p_all[i, j]
-            if v <= 0.0:
-                kinds[q, j] = FIXED
-            elif v >= cap:
-                kinds[q, j] = CAPPED
-                capped += 1
-            else:
-                kinds[q, j] = FREE
-                free += 1
-        dim = free - 1 if saturated and free > 0 else free
-        if variant == ALPHA and not saturated and free == 0 and capped > 0:
-            dim = 1
+        dim, saturated = classify(p_all[i], p_all.shape[1], s, gamma, variant, k, kinds[q])
         if dim > 0:
             members[q] = i
             full[q] = saturated
