@@ -55,7 +55,7 @@ class TrainingState:
             else:
                 self.W[:] = W
         self.n_iter = iteration
-        self.set_dual(dual)
+        self.dual = dual
         self.history.append(
             {
                 "iteration": iteration,

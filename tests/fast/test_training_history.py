@@ -1,0 +1,40 @@
+"""What the history of a fit says: the certificates of each check, the first one at W = 0."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from fast import TopKSVC
+
+X, y = load_digits(return_X_y=True)
+X = X[:600] / 16.0
+y = y[:600]
+
+
+@pytest.mark.parametrize(
+    ("solver", "gamma"), [("active", 0.0), ("active", 1.0), ("newton", 1.0), ("sdca", 0.0)]
+)
+def test_history_begins_at_zero_and_bounds_only_tighten(solver: str, gamma: float) -> None:
+    model = TopKSVC(k=2, gamma=gamma, C=0.1, tol=1e-3, solver=solver, random_state=0).fit(X, y)
+    history = model.history_
+    others = 9
+    value = 1.0 if gamma == 0.0 else (1.0 - 0.5 / others)  # p = 1/9 each at z = 1
+    assert history["iteration"][0] == 0
+    assert history["primal"][0] == pytest.approx(0.1 * len(y) * value, rel=1e-12)
+    assert history["dual"][0] == 0.0
+    assert history["gap"][0] == 1.0
+    assert (np.diff(history["primal"]) <= 0.0).all()
+    rounding = 1e-12 * abs(model.dual_objective_)
+    assert (np.diff(history["dual"]) >= -rounding).all()
+    assert history["gap"][-1] == model.dual_gap_ <= 1e-3
+    scale = np.maximum(np.abs(history["primal"]), np.abs(history["dual"]))
+    np.testing.assert_array_equal(history["gap"], (history["primal"] - history["dual"]) / scale)
+
+
+def test_solver_follows_the_weight_of_the_smoothing() -> None:
+    weak = TopKSVC(gamma=1.0, C=0.1, tol=1e-3, random_state=0).fit(X, y)
+    strong = TopKSVC(gamma=1e4, C=0.1, tol=1e-3, random_state=0).fit(X, y)
+    assert (weak.solver_, strong.solver_) == ("active", "newton")
+    assert strong.dual_gap_ <= 1e-3
