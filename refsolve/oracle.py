@@ -160,10 +160,8 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
     if solver is not None and str(solver).upper() not in SOLVERS:
         raise InvalidParameterError("solver", solver, f"one of {', '.join(SOLVERS)}", "choose one")
     posed = derive.pose(stem, operation, params)
-    if isinstance(posed, Answer):  # a formula, nothing to optimise
-        return OracleResult(
-            posed.x, posed.value, posed.dual, posed.certificate, "formula", Status.CERTIFIED
-        )
+    if isinstance(posed, Answer):  # a formula, nothing to optimise, but judged like the solvers
+        return _result(posed, "formula", posed.certificate.scale)
     best: tuple[float, str, Answer] | None = None
     for name in SOLVERS if solver is None else (str(solver).upper(),):
         answer = _ask(problem, posed, name)
@@ -176,9 +174,19 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
             break
     if best is None:
         raise OracleUncertainError(problem, "no solver returned a point")
-    gap, name, answer = best
-    status = Status.CERTIFIED if gap <= TOLERANCE else Status.UNCERTAIN
-    return OracleResult(answer.x, answer.value, answer.dual, answer.certificate, name, status)
+    _, name, answer = best
+    return _result(answer, name, posed.unit)
+
+
+def _result(answer: Answer, name: str, unit: float) -> OracleResult:
+    """The answer with its status: certified if its gap is small beside the natural size.
+
+    A conjugate of +inf has gap 0 and scale inf: that x is outside the domain is all it says.
+    """
+    proof = answer.certificate
+    certified = np.isfinite(proof.gap) and proof.gap <= TOLERANCE * unit
+    status = Status.CERTIFIED if certified else Status.UNCERTAIN
+    return OracleResult(answer.x, answer.value, answer.dual, proof, name, status)
 
 
 def _ask(problem: str, posed: Posed, name: str) -> Answer | None:

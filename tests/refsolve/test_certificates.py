@@ -11,7 +11,7 @@ from _draw import LOSSES, SETS, loss_params, set_params
 import refsolve
 from refsolve import catalogue, certificates, exact
 from refsolve._multiclass import Loss, block, others
-from refsolve.errors import InvalidParameterError
+from refsolve.errors import InvalidParameterError, Status
 
 
 def _objective(x, a, rho):
@@ -174,6 +174,26 @@ def test_conjugate_certificate():
     assert certificates.conjugate(
         "topk_hinge_alpha", 0, [1.0, 0, 0], k=2
     ).violation == pytest.approx(0.5)
+    # +inf is proved by a point outside, and by no other
+    assert certificates.conjugate("topk_hinge_alpha", np.inf, [1.0, 0, 0], k=2).gap == 0
+    assert certificates.conjugate("topk_hinge_alpha", np.inf, x, k=2).gap == np.inf
+    assert certificates.conjugate("topk_hinge_alpha", -np.inf, [1.0, 0, 0], k=2).gap == np.inf
+
+
+@pytest.mark.parametrize(
+    ("problem", "given"),
+    [
+        ("topk_hinge_beta.conjugate", {"x": [0.2, 0.2, 0.0], "k": 2}),
+        ("topk_hinge_beta.sdca_update", {"q": np.ones(3), "y": 1, "k_ii": 1, "k": 2}),
+    ],
+)
+def test_formulas_are_judged_by_their_gap_like_solvers(problem, given, monkeypatch):
+    if "q" in given:
+        given = {**given, "sample_weight": 0}
+    assert refsolve.solve(problem, **given).status is Status.CERTIFIED
+    wrong = certificates.Certificate(1e-3, 0.0, 1e-3, 1.0, 1.0)
+    monkeypatch.setattr(certificates, problem.split(".")[1], lambda *args, **kwargs: wrong)
+    assert refsolve.solve(problem, **given).status is Status.UNCERTAIN
 
 
 def test_candidates_of_the_wrong_shape_or_content_are_refused():
