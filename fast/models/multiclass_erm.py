@@ -11,7 +11,8 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "active" | coordinate ascent on class lists + face Newton     | nearly everything           |
 | "newton" | semismooth Newton in the primal                    | strong smoothing            |
 | "sdca"   | blocked SDCA, the papers' Algorithm 1              | reference, teaching         |
-| "auto"   | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active"                      |
+| "auto"   | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active", followed by         |
+|          | "newton" if gamma > 0 and 150 iterations did not suffice                         |
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever
 ``tol``: it costs less than the call, and makes weights and repeated rows agree to 7 digits.
@@ -37,6 +38,7 @@ SOLVERS = {
     "sdca": ("blocked_sdca", "BlockedSDCASolver"),
 }
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
+PATIENT = 150  # iterations that class lists get on a smooth loss before Newton takes over
 POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 VARIANTS = {"alpha": 0, "beta": 1}
 
@@ -122,12 +124,15 @@ def train(
     TrainingResult
         The best W seen, with its certificate; also after KeyboardInterrupt.
     """
+
+    def make(name: str) -> Any:
+        module, cls = SOLVERS[name]
+        found = getattr(importlib.import_module(f"fast.solvers.{module}"), cls)
+        return found(X, y, r, n_classes, loss, seed)
+
     name = choose_solver(solver, X, r, loss)
-    module, cls = SOLVERS[name]
     state = TrainingState(started=time.perf_counter())
-    algorithm = getattr(importlib.import_module(f"fast.solvers.{module}"), cls)(
-        X, y, r, n_classes, loss, seed
-    )
+    algorithm = make(name)
     state.record(0, float(r @ initial_losses(loss, n_classes, len(y))), 0.0, algorithm.W)
     interrupted = stopped = False
     small = n_classes * X.shape[1] * len(y) <= POLISHED_SIZE
@@ -146,7 +151,13 @@ def train(
             algorithm.start_warm(start)
         if polish:  # costs less than a call: solve to rounding
             algorithm.run(state, min(tol, POLISHED_GAP), polish, ask)
+        hybrid = solver == "auto" and name == "active" and loss.gamma > 0.0
         if state.gap > tol and not stopped:
+            algorithm.run(state, tol, min(max_iter, PATIENT) if hybrid else max_iter, ask)
+        if hybrid and state.gap > tol and not stopped and state.n_iter < max_iter:  # it crawls
+            dual, name = algorithm.masses(), "newton"
+            algorithm = make(name)
+            algorithm.start_warm(dual)
             algorithm.run(state, tol, max_iter, ask)
     except KeyboardInterrupt:
         interrupted = True

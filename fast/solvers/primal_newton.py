@@ -118,7 +118,9 @@ class PrimalNewtonSolver:
         """W = 0."""
 
     def start_warm(self, dual: sp.csr_array) -> None:
-        """W = X'A of a feasible dual."""
+        """W = X'A of a feasible dual, which counts as the best one until a better is met."""
+        scale = np.divide(self.loss[2], self.r, out=np.zeros_like(self.r), where=self.r > 0.0)
+        self.best = dual.toarray() * scale[:, None]
         self.W = self._primal_of(dual.toarray())
 
     def _primal_of(self, x: np.ndarray) -> np.ndarray:

@@ -38,3 +38,17 @@ def test_solver_follows_the_weight_of_the_smoothing() -> None:
     strong = TopKSVC(gamma=1e4, C=0.1, tol=1e-3, random_state=0).fit(X, y)
     assert (weak.solver_, strong.solver_) == ("active", "newton")
     assert strong.dual_gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_newton_takes_over_where_class_lists_crawl(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    data, labels = rng.standard_normal((40, 6)), rng.integers(0, 5, 40)
+    settings = {"k": 2, "gamma": 0.5, "C": 1e3, "tol": 1e-5, "random_state": 0}
+    model = TopKSVC(**settings).fit(data, labels)
+    assert model.solver_ == "newton"
+    assert model.n_iter_ > 150
+    assert model.dual_gap_ <= 1e-5
+    other = TopKSVC(solver="newton", **settings).fit(data, labels)
+    assert model.dual_objective_ <= other.primal_objective_
+    assert other.dual_objective_ <= model.primal_objective_
