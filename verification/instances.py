@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -104,10 +104,6 @@ class Instance:
     def with_params(self, **changes: Any) -> Instance:
         """A copy with some arguments replaced or added."""
         return Instance.of(self.problem, self.family, **{**self.params, **changes})
-
-    def with_family(self, family: str) -> Instance:
-        """A copy filed under another family."""
-        return replace(self, family=family)
 
     def astype(self, dtype: Any) -> Instance:
         """A copy rounded to a float dtype: arrays have it, numbers are representable in it."""
