@@ -90,6 +90,9 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     if max(lower, ours.dual) > min(upper, ours.primal) + slack:
         message = f"the oracle has P* in [{lower!r}, {upper!r}], the trainer in [{ours.dual!r}, {ours.primal!r}]"
         return Judgement(Verdict.FAIL, message=message)
+    if oracle.status is not refsolve.errors.Status.CERTIFIED:  # too wide a bracket to agree with
+        message = f"{oracle.solver} has gap {proof.gap:.3g}"
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
     # P is 1-strongly convex: each of the two is within sqrt(2 gap) of the one minimiser.
     bound = float(
         np.sqrt(2 * (ours.gap + slack)) + np.sqrt(2 * (max(proof.gap, 0.0) * unit + slack))

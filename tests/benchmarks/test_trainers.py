@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
+import refsolve
 from fast import TopKSVC
+from refsolve.errors import Status
 from verification import trainers
 from verification.main_job import run_all
 from verification.verdicts import Verdict
@@ -79,6 +82,18 @@ class OtherLoss(TopKSVC):
 def test_a_wrong_trainer_is_caught(wrong: type[TopKSVC]) -> None:
     verdicts = [trainers.examine(i, wrong).verdict for i in INSTANCES if i.get("k", 1) > 1]
     assert Verdict.FAIL in verdicts
+
+
+def test_an_uncertain_oracle_passes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = refsolve.solve
+
+    def uncertain(*args: Any, **params: Any) -> Any:
+        return dataclasses.replace(solve(*args, **params), status=Status.UNCERTAIN)
+
+    monkeypatch.setattr(refsolve, "solve", uncertain)
+    judgement = trainers.examine(INSTANCES[0])
+    assert judgement.verdict is Verdict.ORACLE_UNCERTAIN
+    assert "gap" in judgement.message
 
 
 def test_jobs_run_side_by_side_and_an_exception_gets_out() -> None:
