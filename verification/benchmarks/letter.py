@@ -223,7 +223,7 @@ def against_peer(parts: Parts, results: Sequence[RowResult], tol: float = TOL) -
         fit = result.chosen[0]
         if fit.C not in found:
             model, _ = timed_fit(parts.train, ROWS[0], fit.C, tol / 10)
-            peer = peers.match(X, y, fit.C, float(model.dual_objective_), tol)
+            peer = peers.match(X, y, fit.C, trained(model, X, y).dual, tol)
             start = perf_counter()
             best = peers.crammer_singer(X, y, fit.C, peer.tol)
             seconds = perf_counter() - start
