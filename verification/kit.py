@@ -87,6 +87,10 @@ def verify(
     task = lookup(problem)
     if profile not in PROFILES:
         raise InvalidArgumentError(f"profile={profile!r}: expected one of {', '.join(PROFILES)}")
+    if seed < 0:
+        raise InvalidArgumentError(f"seed={seed!r}: expected an integer >= 0, e.g. 0")
+    if not timeout > 0:
+        raise InvalidArgumentError(f"timeout={timeout!r}: expected seconds > 0, e.g. 10")
     if candidate is None:
         candidate = fast_candidate(problem)
         if candidate is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -50,6 +49,7 @@ def split_holdout(
     """Stratified train and holdout parts; `fraction` of the examples go to the holdout."""
     from sklearn.model_selection import train_test_split
 
+    _check_seed(seed)
     if not 0.0 < fraction < 1.0:
         raise InvalidArgumentError(
             f"holdout is {fraction}; expected a fraction strictly between 0 and 1"
@@ -62,6 +62,11 @@ def split_holdout(
         ) from error
     X_train, X_held, y_train, y_held = parts
     return X_train, X_held, y_train, y_held
+
+
+def _check_seed(seed: Any) -> None:
+    if isinstance(seed, int | np.integer) and not 0 <= seed < 2**32:
+        raise InvalidArgumentError(f"seed={seed}: expected an integer from 0 to 2**32 - 1, e.g. 0")
 
 
 def train(
@@ -83,10 +88,10 @@ def train(
 
     from fast import TopKSVC
 
+    _check_seed(parameters.get("random_state"))
     transform = scaler(scale, issparse(X))
     classifier = TopKSVC(**parameters)
     model = classifier if transform is None else make_pipeline(transform, classifier)
-    start = perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the document says it, and more
@@ -95,8 +100,7 @@ def train(
         if type(error).__module__.partition(".")[0] == "fast":
             raise
         raise DataFileError(f"the examples cannot be trained on: {error}") from error
-    seconds = perf_counter() - start
-    return Trained(model, classifier, describe(classifier, model, X, y, test, seconds, scale))
+    return Trained(model, classifier, describe(classifier, model, X, y, test, scale))
 
 
 def describe(
@@ -105,10 +109,12 @@ def describe(
     X: Any,
     y: np.ndarray,
     test: tuple[Any, np.ndarray] | None,
-    seconds: float,
     scale: str,
 ) -> Document:
-    """Facts of a fitted model: certificate, size, top-k accuracy on each part."""
+    """Facts of a fitted model: certificate, size, top-k accuracy on each part (also at its own k).
+
+    Seconds are those of the training itself, as its history counts them.
+    """
     m, d = len(classifier.classes_), classifier.coef_.shape[-1]
     certified = bool(classifier.dual_gap_ <= classifier.tol)
     facts = {
@@ -125,10 +131,10 @@ def describe(
         "certified relative duality gap": float(classifier.dual_gap_),
         "asked for": classifier.tol,
         "passes": int(classifier.n_iter_),
-        "seconds": seconds,
+        "seconds": float(classifier.history_["time"][-1]),
     }
     parts = {"train": (X, y)} | ({"holdout": test} if test is not None else {})
-    tops = [k for k in TOP if k < max(m, 2)]
+    tops = [k for k in sorted({*TOP, int(classifier.k)}) if k < max(m, 2)]
     accuracy = {
         name: {k: _accuracy(model, classifier, *part, k) for k in tops}
         for name, part in parts.items()
@@ -155,7 +161,7 @@ def _accuracy(model: Any, classifier: Any, X: Any, y: np.ndarray, k: int) -> flo
     unknown = np.setdiff1d(y, classifier.classes_)
     if unknown.size:
         raise DataFileError(
-            f"label(s) {unknown[:5].tolist()} occur in the holdout but not in the training examples"
+            f"label(s) {unknown[:5].tolist()} occur in the examples to measure on but not in the training examples"
         )
     scores = np.asarray(model.decision_function(X))
     if scores.ndim == 1:  # two classes: scikit-learn's single column is the difference of the two

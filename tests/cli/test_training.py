@@ -70,7 +70,10 @@ def test_accuracy_reported_is_that_of_the_model(csv: Path) -> None:
     twin = TopKSVC(k=2, gamma=1.0, random_state=0).fit(X, y)
     scores = twin.decision_function(X)
     rank = (scores >= scores[np.arange(len(y)), y][:, None]).sum(axis=1) - 1
-    assert shown["accuracy"]["train"]["1"] == pytest.approx(np.mean(rank < 1))
+    assert shown["accuracy"]["train"] == {
+        str(k): pytest.approx(np.mean(rank < k))
+        for k in (1, 2)  # 2 is the model's own k
+    }
 
 
 def test_two_classes(tmp_path: Path) -> None:
@@ -118,6 +121,8 @@ def test_a_model_that_is_not_certified_is_written_and_ends_with_1(csv: Path) -> 
         (("--holdout", "1.5"), "strictly between 0 and 1"),
         (("--holdout", "0.001"), "every class on both sides"),
         (("--holdout", "0.5", "--test", "x.csv"), "exclude each other"),
+        (("--seed=-1",), "seed=-1: expected an integer from 0"),
+        (("--seed=-1", "--holdout", "0.5"), "seed=-1: expected an integer from 0"),
         (("--label", "kind"), "no column 'kind'"),
         (("-o", "model.pkl"), ".joblib"),
     ],

@@ -349,7 +349,7 @@ def run_claims(
         For an unknown paper, a negative seed or less than one instance.
     """
     if seed < 0:
-        raise InvalidArgumentError(f"seed={seed!r}: expected an integer >= 0")
+        raise InvalidArgumentError(f"seed={seed!r}: expected an integer >= 0, e.g. 0")
     if instances is not None and instances < 1:
         raise InvalidArgumentError(f"instances={instances!r}: expected None or an integer >= 1")
     todo = claims(paper)
