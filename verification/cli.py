@@ -8,6 +8,7 @@ anything else is a bug and keeps its traceback.
 from __future__ import annotations
 
 import importlib
+import logging
 import pkgutil
 from typing import Annotated, Any
 
@@ -34,6 +35,21 @@ def is_ours(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] in _OURS
 
 
+class _Notices(logging.Handler):
+    """Prints on the standard error of the moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        stderr().print(record.getMessage(), style="dim", highlight=False)
+
+
+def _show_notices() -> None:
+    """Show what `fast` has to say while nothing seems to happen: that kernels are being compiled."""
+    log = logging.getLogger("fast")
+    if not any(isinstance(handler, _Notices) for handler in log.handlers):
+        log.addHandler(_Notices(logging.INFO))
+    log.setLevel(logging.INFO)
+
+
 class DiscoveredGroup(TyperGroup):
     """Loads a subcommand when it is asked for, and words the errors."""
 
@@ -51,6 +67,7 @@ class DiscoveredGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run it; an exception of ours becomes a paragraph on standard error."""
+        _show_notices()
         try:
             return super().invoke(ctx)
         except Exception as error:

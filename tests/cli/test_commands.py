@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from verification import stems
@@ -99,6 +101,8 @@ def test_show_tells_the_declaration(stem: str) -> None:
             "expected a function",
         ),
         (("verify", "--problem", "simplex.projection", "--profile", "slow"), "quick, thorough"),
+        (("verify", "--problem", "simplex.projection", "--seed=-1"), "seed=-1: expected"),
+        (("verify", "--problem", "simplex.projection", "--timeout=-1"), "timeout=-1.0: expected"),
         (("verify", "--problem", "simplex.projection", "--check", "luck"), "certified_gap"),
         (("claims", "--paper", "nobody_1900"), "lapin_2015"),
         (("reproduce", "letter", "--lowest", "2", "--highest", "1"), "lowest <= highest"),
@@ -117,6 +121,19 @@ def test_a_wrong_request_gets_one_paragraph_and_exit_code_2(
     assert text.startswith("Error: ")
     assert expected in text
     assert "Traceback" not in text
+
+
+def test_notices_of_fast_are_shown_once_and_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    from verification.commands import list as command
+
+    def compiling() -> None:
+        logging.getLogger("fast").info("compiling kernels")
+
+    monkeypatch.setattr(command, "app", typer.Typer())
+    command.app.command()(compiling)
+    for _ in range(2):
+        result = run("list")
+        assert (result.stderr, result.stdout) == ("compiling kernels\n", "")
 
 
 def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
