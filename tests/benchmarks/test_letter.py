@@ -14,7 +14,7 @@ from verification.benchmarks.letter import (
     column_accuracies,
     deviations,
 )
-from verification.benchmarks.letter_report import document, passed
+from verification.benchmarks.letter_report import accuracy_tables, document, passed, peer_table
 
 ROW = Row("made up", 1, 0.0, (70.0, 80.0, 90.0, 95.0))
 
@@ -73,6 +73,21 @@ def test_a_row_passes_within_the_points_and_certified(shift: float, gap: float, 
     for result in (refitted(fit(1.0, test, test, gap)), refitted(fit(1.0, test, test), gap=gap)):
         assert passed(result, 1e-4) is good
         assert document([result], 1e-4).ok is good
+
+
+def test_the_grid_is_printed_and_a_choice_at_its_edge_flagged() -> None:
+    best_inside = [fit(C, (v,) * 4, (v,) * 4) for C, v in ((0.1, 60), (1.0, 70), (10.0, 50))]
+    inside, edge = (accuracy_tables([refitted(*f)], 1e-4) for f in (best_inside, best_inside[1:]))
+    assert "C tried: 0.1, 1, 10;" in str(inside[1])
+    assert "1*" not in str(inside[1])
+    assert "1*, 1*, 1*, 1*" in str(edge[1])
+    assert "0.7*, 0.7*" in str(edge[0])  # the refit's C, flagged by the choice behind it
+
+
+@pytest.mark.parametrize(("suboptimality", "mark"), [(9e-5, False), (2e-4, True)])
+def test_a_peer_that_did_not_get_there_is_marked(suboptimality: float, mark: bool) -> None:
+    row = letter.PeerRow("made up", 1.0, 1e-5, 0.1, (1.0,), suboptimality, 7.0, (1.0,))
+    assert ("> 7" in str(peer_table([row]).rows)) is mark
 
 
 def test_an_empty_table_is_no_success() -> None:
