@@ -96,6 +96,7 @@ def train(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the document says it, and more
             model.fit(X, y)
+        classifier.set_params(verbose=0)  # the bar was for this fit, not for whoever loads it
     except ValueError as error:  # scikit-learn's own validation: NaN, one class, ...
         if type(error).__module__.partition(".")[0] == "fast":
             raise

@@ -28,9 +28,10 @@ class Monitor:
 
     def __enter__(self) -> Monitor:
         if self.verbose == 1:
+            from rich.console import Console
             from rich.progress import Progress
 
-            self.bar = Progress()
+            self.bar = Progress(console=Console(stderr=True))
             self.bar.start()
             self.goal = max(-math.log10(self.tol), 1e-9)
             self.row = self.bar.add_task(type(self.estimator).__name__, total=self.goal)

@@ -430,7 +430,7 @@ def test_progress_bars_and_printing(capsys):
     assert "TopKSVC" in [with_bar.fit(X, y), capsys.readouterr().out][1]
     np.testing.assert_array_equal(with_bar.coef_, plain.coef_)
     model = fit(X, y, verbose=1)
-    assert "gap" in capsys.readouterr().out
+    assert "gap" in capsys.readouterr().err
     np.testing.assert_array_equal(model.coef_, plain.coef_)
     model = fit(X, y, verbose=2)
     lines = capsys.readouterr().out.splitlines()

@@ -97,7 +97,9 @@ def peer_table(rows: Sequence[PeerRow]) -> Table:
         "Where it is never reached, the time has a > and is a lower bound. LinearSVC was fitted once, alone; "
         "in `verify --all` our seconds come from one of two workers that share the machine."
     )
-    title = "Time of one fit beside what a user would pick instead (of the chosen C the one nearest 1)"
+    title = (
+        "Time of one fit beside what a user would pick instead (of the chosen C the one nearest 1)"
+    )
     return table(title, columns, shown, columns[1:], note)
 
 

@@ -79,11 +79,10 @@ def train(
         X, held, y, held_labels = split_holdout(X, y, holdout, seed)
         judged_on = (held, held_labels)
     limit = {} if max_iter is None else {"max_iter": max_iter}
-    with stderr().status(f"training on {X.shape[0]} examples"):
-        trained = fit(
-            X, y, test=judged_on, scale=scale, k=k, variant=variant, gamma=gamma, C=c, tol=tol,
-            fit_intercept=fit_intercept, random_state=seed, **limit,
-        )  # fmt: skip
+    trained = fit(
+        X, y, test=judged_on, scale=scale, k=k, variant=variant, gamma=gamma, C=c, tol=tol,
+        fit_intercept=fit_intercept, random_state=seed, verbose=int(stderr().is_terminal), **limit,
+    )  # fmt: skip
     written = save(trained, target)
     if not as_json:
         stderr().print("wrote " + ", ".join(str(p) for p in written), style="dim", highlight=False)
