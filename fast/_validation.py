@@ -153,3 +153,27 @@ def check_classes(y: ArrayLike, n: int, m: int, name: str = "y") -> NDArray[np.i
             f"recode {name} or pass all scores",
         )
     return array.astype(np.int64)
+
+
+def check_indicator(
+    name: str, value: ArrayLike, shape: tuple[int, ...]
+) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    """A matrix of 0 and 1 of this shape (or a vector, which becomes one row), as booleans."""
+    array = real_array(name, value)
+    if array.shape != shape:
+        raise InvalidParameterError(
+            name,
+            f"shape {array.shape}",
+            f"shape {shape}: 0 or 1 for every entry",
+            f"pass {name} as indicator, for example by sklearn.preprocessing.MultiLabelBinarizer",
+        )
+    wrong = np.argwhere((array != 0) & (array != 1))
+    if len(wrong):
+        where = tuple(int(i) for i in wrong[0])
+        raise InvalidParameterError(
+            name,
+            f"{name}[{', '.join(map(str, where))}] = {array[where]}",
+            "0 or 1 everywhere",
+            "set 1 for the labels that apply and 0 for the others",
+        )
+    return np.ascontiguousarray(np.atleast_2d(array == 1))

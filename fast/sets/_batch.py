@@ -9,16 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fast._rows import chunks, read_only
-from fast._validation import check_k, per_row, raise_bad_entry, real_array
+from fast._validation import check_indicator, check_k, per_row, raise_bad_entry, real_array
 
 
 def project_rows(
-    kernel: Callable[..., int], a: ArrayLike, k: Any, r: ArrayLike | None, rho: ArrayLike
+    kernel: Callable[..., int],
+    a: ArrayLike,
+    k: Any = 1,
+    r: ArrayLike | None = 1.0,
+    rho: ArrayLike = 0.0,
+    y: ArrayLike | None = None,
 ) -> NDArray[Any]:
     """Project a vector or each row of a matrix with ``kernel(a, k, r, rho, x, row, work)``.
 
-    ``r`` is None for a set without a radius. The kernel writes float64 rows x and returns their
-    number: less than there are if it meets an entry that is not finite.
+    ``r`` is None for a set without a radius. A set that depends on an indicator y of its entries
+    has the kernel ``kernel(a, y, r, x, row, work)``. The kernel writes float64 rows x and returns
+    their number: less than there are if it meets an entry that is not finite.
     """
     given = real_array("a", a)
     rows = given if given.ndim == 2 else given[np.newaxis]
@@ -26,11 +32,13 @@ def project_rows(
     k = check_k(k)
     r = np.full(n, np.inf) if r is None else per_row("r", r, n)
     rho = per_row("rho", rho, n)
+    sides = None if y is None else check_indicator("y", y, given.shape)
     row, work = np.empty(d), np.empty(d)
     out = np.empty((n, d), dtype=given.dtype)
     for part in chunks(rows):
         x = np.empty(rows[part].shape) if out.dtype == np.float32 else out[part]
-        if kernel(read_only(rows[part]), k, r[part], rho[part], x, row, work) < len(x):
+        given_set = (k, r[part], rho[part]) if sides is None else (sides[part], r[part])
+        if kernel(read_only(rows[part]), *given_set, x, row, work) < len(x):
             raise_bad_entry("a", given)
         if x.dtype != out.dtype:
             out[part] = x

@@ -9,6 +9,10 @@ _PARAMETERS = {
         "array_like, shape (d,) or (n, d)",
         "A vector, or one per row; float64, float32 or integers (computed as float64). Never changed.",
     ),
+    "y": (
+        "array_like of 0 and 1, as ``a`` in shape",
+        "Indicator of P; N holds the other entries. Where one of them is empty, only 0 is in the set.",
+    ),
     "k": ("int", "At least 1. Beyond d, where entries may not exceed s/k, only 0 is in the set."),
     "r": ("float or array_like, shape (n,), default 1.0", "Radius >= 0."),
     "rho": (

@@ -96,6 +96,19 @@ def collect_above(a, floor, work):
     return WHOLE if a.shape[0] <= SHORT else _collect(a, floor, work)
 
 
+@kernel(forceinline=True)
+def active(values, top, p):
+    """Number of entries above top - p, and the sum of their distances to ``top`` (<= 0)."""
+    count = 0
+    total = 0.0
+    for i in range(values.shape[0]):
+        v = values[i] - top
+        take = v > -p
+        count += take
+        total = plus(total, choose(take, v, 0.0))
+    return count, total
+
+
 @kernel
 def uncapped_row(a, r, rho, equality, x, work):
     """Projection on {x >= 0, s = r} (``equality``) or {x >= 0, s <= r}; returns s.
@@ -113,13 +126,7 @@ def uncapped_row(a, r, rho, equality, x, work):
     taken = collect_above(a, np.nextafter(top - p, -np.inf), work)
     near = a if taken == WHOLE else work[:taken]
     while True:
-        count = 0
-        total = 0.0
-        for i in range(near.shape[0]):
-            v = near[i] - top
-            take = v > -p
-            count += take
-            total = plus(total, choose(take, v, 0.0))
+        count, total = active(near, top, p)
         new = min((r - total) / count, (level - rho * total) / (1.0 + rho * count))
         if not new < p:  # the same set again, up to rounding
             return write_clipped(a, top, p, np.inf, x)

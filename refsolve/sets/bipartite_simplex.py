@@ -1,0 +1,126 @@
+"""Bipartite simplex: nonnegative, with equal sums over two groups of entries, bounded by r.
+
+Delta = {x >= 0, <1,x_N> = <1,x_P> <= r} for an indicator y, P = {y = 1}, N = {y = 0}.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from refsolve import _formulas as f
+from refsolve._formulas import Array
+from refsolve.spec import Spec, Symbol
+
+SPEC = Spec(
+    title="Bipartite simplex",
+    kind="sets",
+    formulas={
+        "set": "{x in R^d : x >= 0, <1,x_N> = <1,x_P> <= r},  P = {y = 1}, N = {y = 0}",
+        "support": "r max{0, max w_N + max w_P};  0 if N or P is empty",
+        "projection": "argmin 1/2||x - a||^2 over the set",
+        "solution": (
+            "x_N = (a_N - t)_+, x_P = (a_P + t)_+ with t such that both sums agree, if that sum is\n"
+            "<= r; else each side is projected on its simplex of sum r"
+        ),
+    },
+    symbols=(Symbol("r", "bound on the sum of each side", low=0, default=1.0),),
+    scaling="r carries the units of x",
+    source="Lapin et al. 2018 (TPAMI), multilabel SVM; vertices r (e_j + e_l), j in N, l in P, and 0",
+    notes=(
+        "N or P empty leaves only x = 0",
+        "x = 0 is the projection if and only if max a_N + max a_P <= 0 (or r = 0)",
+    ),
+)
+
+arguments = ("a", "y", "r")
+
+
+def constraints(x: Any, y: Any, r: Any = 1.0) -> list[Any]:
+    """CVXPY constraints: x >= 0, <1,x_N> = <1,x_P> <= r."""
+    y = np.asarray(y, dtype=float)
+    return [x >= 0, (1 - 2 * y) @ x == 0, y @ x <= r]
+
+
+def halfspaces(d: int, y: Any, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+    """The set as rows (g, h, equality) meaning <g,x> <= h or = h, rational."""
+    rows = [([Fraction(-(i == j)) for j in range(d)], Fraction(0), False) for i in range(d)]
+    inside = [Fraction(bool(v)) for v in y]
+    rows.append(([1 - 2 * v for v in inside], Fraction(0), True))
+    return [*rows, (inside, Fraction(r), False)]
+
+
+def _empty(y: Array) -> Any:
+    """Rows where N or P is empty."""
+    return ~y.any(axis=-1) | y.all(axis=-1)
+
+
+def _sums(x: Array, y: Array) -> tuple[Array, Array]:
+    """<1,x_N> and <1,x_P>."""
+    return np.where(y, 0, x).sum(axis=-1), np.where(y, x, 0).sum(axis=-1)
+
+
+def _tops(w: Array, y: Array) -> tuple[Array, Array]:
+    """Largest entries of w_N and w_P with the axis kept; a number without meaning where empty."""
+    least = w.min(axis=-1, keepdims=True)
+    low = np.where(y, least, w).max(axis=-1, keepdims=True)
+    return low, np.where(y, w, least).max(axis=-1, keepdims=True)
+
+
+def support(w: Array, y: Any, r: Any = 1.0) -> Array:
+    """Max <w,x> over the set, for each row of ``w``."""
+    y = np.asarray(y, dtype=bool)
+    low, high = _tops(w, y)
+    return r * np.where(_empty(y), 0, f.positive((low + high)[..., 0]))
+
+
+def violation(x: Array, y: Any, r: Any = 1.0) -> Array:
+    """Largest violated constraint, 0 if feasible."""
+    low, high = _sums(x, np.asarray(y, dtype=bool))
+    excess = np.maximum(abs(low - high), np.maximum(low, high) - r)
+    return f.positive(np.maximum((-x).max(axis=-1), excess))
+
+
+def repair(x: Array, y: Any, r: Any = 1.0) -> Array:
+    """A feasible point near ``x``: negative entries to 0, then each side scaled to the least sum."""
+    y = np.asarray(y, dtype=bool)
+    x = f.positive(x)
+    low, high = _sums(x, y)
+    s = np.minimum(np.minimum(low, high), r)
+    return np.where(y, f.lower_sum(np.where(y, x, 0), s), f.lower_sum(np.where(y, 0, x), s))
+
+
+def residual(x: Array, w: Array, y: Any, r: Any = 1.0) -> Array:
+    """support(w) - <w,x> for feasible x, as a sum of nonnegative terms (no cancellation)."""
+    y = np.asarray(y, dtype=bool)
+    low, high = _tops(w, y)
+    lost = x * f.positive(np.where(y, high, low) - w)
+    total, s = (low + high)[..., 0], np.minimum(*_sums(x, y))
+    rest = f.positive(r - s) * f.positive(total) + s * f.positive(-total)
+    return np.where(_empty(y), 0, lost.sum(axis=-1) + rest)
+
+
+def nearest(a: Array, y: Any, r: Any = 1.0) -> Array:
+    """Rows near the projections, by bisection: a proposal for certificates to judge."""
+    y = np.broadcast_to(np.asarray(y, dtype=bool), a.shape)
+    low, high = _tops(a, y)
+    below = a - np.where(y, high, low)
+    height = np.where(_empty(y), 0, f.positive((low + high)[..., 0]))
+
+    def mass(depth: Array, side: Array) -> Array:
+        return np.where(side, f.positive(below + depth[..., None]), 0).sum(axis=-1)
+
+    def common(p: Array) -> Array:
+        return mass(p, ~y) < mass(height - p, y)
+
+    p = f.bisect(common, np.zeros_like(height), height)
+    top = np.minimum(height, r)
+    # where the common sum exceeds r both depths do, and each side is cut at r by itself
+    p, q = (
+        np.minimum(depth, f.bisect(lambda v, side=side: mass(v, side) < r, np.zeros_like(top), top))
+        for depth, side in ((p, ~y), (height - p, y))
+    )
+    x = f.positive(below + np.where(y, q[..., None], p[..., None]))
+    return repair(x, y, r)
