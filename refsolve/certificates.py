@@ -6,22 +6,15 @@ the proposals that sharpen a bound (`nearest` of a set) are themselves only judg
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from refsolve import catalogue
-from refsolve._multiclass import (
-    WEIGHT,
-    Loss,
-    block,
-    check_costs,
-    check_other_costs,
-    check_scores,
-    margins,
-    others,
-)
+from refsolve._families import check_indicator
+from refsolve._multiclass import WEIGHT, Loss, check_complement, check_example, check_point
 from refsolve.errors import InvalidParameterError
 from refsolve.spec import LARGEST, Symbol, check_vector
 
@@ -142,13 +135,14 @@ def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> C
     module = catalogue.load(stem)
     a = check_vector("a", a).astype(Real)
     given = _candidate("x", x, a.size)
-    checked = module.SPEC.check(params, a.size)
-    rho = Real(RHO.check(rho))
+    rho, checked = set_arguments(module, rho, params, a.size)
+    rho = Real(rho)
     violation = module.violation(given, **checked)
     repaired = module.repair(given, **checked)
     s = repaired.sum()
     gap = projection_gap(stem, repaired, a, rho=rho, **checked)
-    proposal = module.nearest(a, rho=rho, **checked)
+    biased = {"rho": rho} if catalogue.has_rho(module) else {}
+    proposal = module.nearest(a, **biased, **checked)
     better = projection_gap(stem, proposal, a, rho=rho, **checked)
     # the same dual point, now for the candidate: sharp to second order
     w = a - proposal - rho * proposal.sum()
@@ -165,6 +159,24 @@ def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> C
     value = (((repaired - a) ** 2).sum() + rho * s**2) / 2
     scale = float(abs(a).max()) * size
     return Certificate(_up(gap), abs(float(violation)), _up(distance), float(value), scale)
+
+
+def set_arguments(
+    module: Any, rho: Any, params: Mapping[str, Any], d: int
+) -> tuple[float, dict[str, Any]]:
+    """Checked rho (0 for a set without it) and parameters, y among them where the set has one."""
+    params = dict(params)
+    if rho != 0 and not catalogue.has_rho(module):
+        raise InvalidParameterError("rho", rho, "no rho: this set has none", "drop rho")
+    labelled = "y" in catalogue.arguments(module)
+    y = params.pop("y", None) if labelled else None
+    checked = module.SPEC.check(params, d)
+    rho = RHO.check(rho)
+    if labelled:
+        if y is None:
+            raise InvalidParameterError("y", "missing", "a 0/1 row", "pass y=...")
+        checked["y"] = check_indicator(y, d)
+    return rho, checked
 
 
 def _candidate(name: str, value: Any, size: int) -> Array:
@@ -195,9 +207,8 @@ def loss_value(
     The loss lies between <z,x> - conjugate(x) and a bound of Moreau type at a point x of the
     domain: the given one, or a proposal. ``gap`` and ``distance`` bound the candidate's error.
     """
-    scores, y = check_scores("scores", scores, y)
-    loss = Loss(stem, params, scores.size - 1)
-    z = margins(scores.astype(Real), y, check_costs(costs, y, scores.size))
+    scores, y, loss = check_example(stem, "scores", scores, y, params)
+    z = loss.margins(scores.astype(Real), y, loss.check_costs(costs, y))
     weight = Real(WEIGHT.check(sample_weight))
     lower: Any
     upper: Any
@@ -207,7 +218,7 @@ def loss_value(
         lower = max(0, z @ x - loss.conjugate(x))
         upper = lower + loss.fenchel_young(z, x)
     error = _number_error(value, weight * lower, weight * upper)
-    return Certificate(error, 0.0, error, float(weight * upper), float(weight * abs(z).max()))
+    return Certificate(error, 0.0, error, float(weight * upper), float(weight * loss.size(z)))
 
 
 def gradient(
@@ -218,6 +229,7 @@ def gradient(
     *,
     costs: Any = None,
     sample_weight: Any = 1.0,
+    complement: Any = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of g, (m,), as (sub)gradient of the weighted loss in the scores.
@@ -226,50 +238,86 @@ def gradient(
     subgradient; ``violation`` covers the domain and <1,g> = 0. For gamma > 0 the gradient is
     unique and ``distance`` bounds the error.
     """
-    scores, y = check_scores("scores", scores, y)
+    scores, y, loss = check_example(stem, "scores", scores, y, params)
     m = scores.size
-    loss = Loss(stem, params, m - 1)
-    z = margins(scores.astype(Real), y, check_costs(costs, y, m))
+    z = loss.margins(scores.astype(Real), y, loss.check_costs(costs, y))
     weight = Real(WEIGHT.check(sample_weight))
     given = _candidate("g", g, m)
-    raw = others(given, y) / weight if weight > 0 else 0 * z
-    x = loss.repair(raw)
-    gap = weight * loss.fenchel_young(z, x)
+    raw = loss.family.coordinates(-given, y) / weight if weight > 0 else 0 * z
+    x, rest = loss.balance(loss.repair(raw), _complement(loss, complement))
+    best = loss.maximum(z)
+    gap = weight * loss.fenchel_young(z, x, best, rest)
     distance: Any = _norm(given) if weight == 0 else np.nan
-    if loss.gamma > 0 and weight > 0:
+    if loss.modulus > 0 and weight > 0:
 
-        def through(point: Array) -> Any:
-            # gamma-strongly convex in x; the entry at y adds at most d ||dx||^2
-            rest = np.sqrt(2 * loss.fenchel_young(z, point) / loss.gamma * m)
-            return _norm(given + weight * block(point, y)) + weight * rest
+        def through(point: Array, bound: Any) -> Any:
+            # strongly convex in x; the entry at y adds at most d ||dx||^2
+            error = np.sqrt(2 * bound / loss.modulus * loss.spread)
+            return _norm(given + weight * loss.block(point, y)) + weight * error
 
-        rounding = weight * np.sqrt(m) * _rounding(m, _norm(z)) / loss.gamma
-        distance = min(through(x), through(loss.maximiser(z))) + rounding
-    violation = max(abs(given.sum()), weight * loss.violation(raw))
-    scale = float(weight * abs(z).max())
-    return Certificate(_up(gap), float(violation), _up(distance), float(weight * (z @ x)), scale)
+        rounding = weight * np.sqrt(loss.spread) * _rounding(m, _norm(z)) / loss.modulus
+        proposal = loss.maximiser(z)
+        direct = through(x, gap / weight)
+        distance = min(direct, through(proposal, loss.fenchel_young(z, proposal, best))) + rounding
+    violation = max(loss.family.unbalance(given), weight * loss.violation(raw))
+    scale = float(weight * loss.size(z))
+    value = float(weight * (z @ x))
+    return Certificate(_up(gap), float(violation), _up(distance), value, scale)
 
 
-def conjugate(stem: str, value: Any, x: Any, *, costs: Any = None, **params: Any) -> Certificate:
+def _complement(loss: Loss, complement: Any) -> Any:
+    """Checked 1 - s, or None; only a loss with the entropy of (x, 1 - s) has one."""
+    if complement is None:
+        return None
+    if loss.generator != "entropy":
+        raise InvalidParameterError(
+            "complement", complement, "no complement: this conjugate has no 1 - s", "drop it"
+        )
+    return check_complement(complement)
+
+
+def conjugate(
+    stem: str,
+    value: Any,
+    x: Any,
+    *,
+    y: Any = None,
+    costs: Any = None,
+    complement: Any = None,
+    **params: Any,
+) -> Certificate:
     """Certificate of a number as conjugate(x) - <c,x>; ``violation`` is that of x.
 
     A finite number is compared with the formula. +inf is right, with gap 0, where x violates the
     domain by more than rounding explains (the violation is a formula too); elsewhere its gap is inf.
     """
     x = _candidate("x", x, check_vector("x", x).size)
-    loss = Loss(stem, params, x.size)
-    c = check_other_costs(costs, x.size).astype(Real)
+    loss = check_point(stem, x.size, y, params)
+    c = loss.check_own_costs(costs).astype(Real)
+    rest = _complement(loss, complement)
     violation = abs(float(loss.violation(x)))
+    if rest is not None:
+        violation = max(violation, abs(float(x.sum() + rest - 1)))
     if value == np.inf and violation > x.size * DOMAIN_SLACK:
         return Certificate(0.0, violation, 0.0, np.inf, np.inf)
-    exact = loss.conjugate(x) - c @ x
+    own = loss.conjugate(loss.repair(x) if loss.generator != "quadratic" else x, rest)
+    exact = own - c @ x
     error = _number_error(value, exact, exact)
-    scale = float(loss.conjugate(x) + abs(c) @ abs(x))
+    least = 0 if loss.generator == "quadratic" else np.log(loss.d + 1.0)
+    scale = float(abs(own) + abs(c) @ abs(x) + least)
     return Certificate(error, violation, error, float(exact), scale)
 
 
 def prox(
-    stem: str, u: Any, v: Any, *, t: Any = 1.0, costs: Any = None, **params: Any
+    stem: str,
+    u: Any,
+    v: Any,
+    *,
+    t: Any = 1.0,
+    y: Any = None,
+    costs: Any = None,
+    complement: Any = None,
+    **params: Any,
 ) -> Certificate:
     """Certificate of u as argmin phi(u + c) + ||u - v||^2/(2t), over the m - 1 others.
 
@@ -279,16 +327,16 @@ def prox(
     v = check_vector("v", v).astype(Real)
     u = _candidate("u", u, v.size)
     t = Real(STEP.check(t))
-    loss = Loss(stem, params, v.size)
-    c = check_other_costs(costs, v.size).astype(Real)
+    loss = check_point(stem, v.size, y, params)
+    c = loss.check_own_costs(costs).astype(Real)
 
-    def gap_at(point: Array, x: Array) -> Any:
+    def gap_at(point: Array, x: Array, rest: Any = None) -> Any:
         square = ((point - v + t * x) ** 2).sum() / (2 * t)
-        return loss.fenchel_young(point + c, x) + square
+        return loss.fenchel_young(point + c, x, complement=rest) + square
 
-    gap = gap_at(u, loss.repair((v - u) / t))
+    gap = gap_at(u, *loss.balance(loss.repair((v - u) / t), _complement(loss, complement)))
     distance = np.sqrt(2 * t * gap)
-    proposal = loss.nearest((v + c) / (t + loss.gamma))  # the dual is a projection
+    proposal = loss.propose(v + c, t)  # the dual problem
     if proposal is not None:
         gap = min(gap, gap_at(u, proposal))
         better = v - t * proposal
@@ -298,7 +346,7 @@ def prox(
     distance += rounding
     gap += rounding * min(distance / t, 1 + _norm(u - v) / t)  # the envelope is 1-Lipschitz in v
     value = loss.value_bounds(u + c)[1] + ((u - v) ** 2).sum() / (2 * t)
-    return Certificate(_up(gap), 0.0, _up(distance), float(value), float(abs(v + c).max()))
+    return Certificate(_up(gap), 0.0, _up(distance), float(value), float(loss.size(v + c)))
 
 
 def sdca_update(
@@ -311,6 +359,7 @@ def sdca_update(
     C: Any = 1.0,
     costs: Any = None,
     sample_weight: Any = 1.0,
+    complement: Any = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of a, (m,), as the block that maximises the dual, the others fixed.
@@ -319,52 +368,51 @@ def sdca_update(
     gamma/(2 w C) ||x||^2 over the dual set scaled to r = w C, b = q - q_y + c, w the weight.
     ``distance`` is nan for K = gamma = 0, where the block need not be unique.
     """
-    q, y = check_scores("q", q, y)
+    q, y, loss = check_example(stem, "q", q, y, params)
     m = q.size
-    loss = Loss(stem, params, m - 1)
     given = _candidate("a", a, m)
     gram, mass, b = update_data(loss, q, y, k_ii, C, costs, sample_weight)
-    raw = others(given, y)
+    raw = loss.family.coordinates(given, y)
     if mass == 0:
         size = float(_norm(given))
         return Certificate(0.0, size, size, 0.0, 0.0)
-    # in units of the mass: x in the domain, beta/2 (||x||^2 + s^2) - <b,x> + gamma/2 ||x||^2
-    beta, x = gram * mass, loss.repair(-raw / mass)
+    # in units of the mass: x in the domain, beta/2 ||block(x)||^2 - <b,x> + conjugate(x)
+    beta = gram * mass
+    x, rest = loss.balance(loss.repair(raw / mass), _complement(loss, complement))
 
-    def gap_at(x: Array) -> Any:
-        # the loss at z = b - beta (x + s 1) has x as its gradient
-        return loss.fenchel_young(b - beta * (x + x.sum()), x)
+    def gap_at(x: Array, rest: Any = None) -> Any:
+        # the loss at z = b - beta M M'x has x as its gradient
+        return loss.fenchel_young(b - beta * loss.family.pull(x), x, complement=rest)
 
     def error(gap: Any) -> Any:
-        # beta-strongly convex in the block, gamma-strongly in x alone
+        # beta-strongly convex in the block, modulus-strongly in x alone
         bounds = [np.inf if beta == 0 else 2 * gap / beta]
-        bounds += [] if loss.gamma == 0 else [2 * gap * m / loss.gamma]
+        bounds += [] if loss.modulus == 0 else [2 * gap * loss.spread / loss.modulus]
         return np.sqrt(min(bounds))
 
-    gap = gap_at(x)
-    distance = _norm(given - mass * block(x, y)) + mass * error(gap)
-    den = beta + loss.gamma
-    proposal = None if den == 0 else loss.nearest(b / den, rho=beta / den)
+    gap = gap_at(x, rest)
+    distance = _norm(given - mass * loss.block(x, y)) + mass * error(gap)
+    den = beta + loss.modulus
+    proposal = loss.propose(b, beta, coupled=loss.family.coupled)
     if proposal is not None:
-        through = _norm(given - mass * block(proposal, y)) + mass * error(gap_at(proposal))
+        through = _norm(given - mass * loss.block(proposal, y)) + mass * error(gap_at(proposal))
         distance = min(distance, through)
-        e = x - proposal  # the proposal's dual point, for the candidate
-        dual = b - beta * (proposal + proposal.sum())
-        bound = loss.fenchel_young(dual, x) + beta / 2 * (e @ e + e.sum() ** 2)
-        gap = min(gap, bound)
+        # the proposal's dual point, for the candidate
+        dual = b - beta * loss.family.pull(proposal)
+        bound = loss.fenchel_young(dual, x, complement=rest)
+        gap = min(gap, bound + beta / 2 * loss.square(x - proposal))
     if den > 0:
-        rounding = _rounding(m, _norm(b), beta * m, loss.gamma) / den
+        rounding = _rounding(m, _norm(b), beta * m, loss.modulus) / den
         distance += mass * np.sqrt(m) * rounding
         gap += den * rounding * min(distance / mass, 2)  # norms in the domain are at most 1
-    s = x.sum()
-    value = (beta * (x @ x + s * s) + loss.gamma * (x @ x)) / 2 - b @ x
-    violation = max(abs(given.sum()), mass * loss.violation(-raw / mass))
+    value = beta / 2 * loss.square(x) + loss.conjugate(x, rest) - b @ x
+    violation = max(loss.family.unbalance(given), mass * loss.violation(raw / mass))
     return Certificate(
         _up(mass * gap),
         float(violation),
         _up(distance) if np.isfinite(distance) else np.nan,
         float(mass * value),
-        float(mass * abs(b).max()),
+        float(mass * loss.size(b)),
     )
 
 
@@ -377,7 +425,7 @@ def update_data(
     if gram * mass > LARGEST:
         fix = "rescale the examples, or lower C or the weight"
         raise InvalidParameterError("k_ii", k_ii, f"k_ii * C * weight <= {LARGEST:g}", fix)
-    return gram, mass, margins(q.astype(Real), y, check_costs(costs, y, q.size))
+    return gram, mass, loss.margins(q.astype(Real), y, loss.check_costs(costs, y))
 
 
 def erm(*args: Any, **kwargs: Any) -> Any:

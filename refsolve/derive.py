@@ -15,15 +15,7 @@ import numpy as np
 
 from refsolve import catalogue, certificates
 from refsolve._lazy import cp
-from refsolve._multiclass import (
-    WEIGHT,
-    Loss,
-    block,
-    check_costs,
-    check_other_costs,
-    check_scores,
-    margins,
-)
+from refsolve._multiclass import WEIGHT, Loss, check_example, check_point
 from refsolve.errors import InvalidParameterError
 from refsolve.oracle import Answer, Posed, Template
 from refsolve.spec import check_vector
@@ -55,8 +47,7 @@ def _structure(values: Mapping[str, Any]) -> dict[str, int]:
 def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     """Min 1/2||x - a||^2 + rho/2 <1,x>^2, as eta/2 (||x||^2 + rho s^2) - <a,x>/max|a|."""
     a = check_vector("a", take(params, "a"))
-    rho = certificates.RHO.check(take(params, "rho", 0.0))
-    checked = module.SPEC.check(params, a.size)
+    rho, checked = certificates.set_arguments(module, take(params, "rho", 0.0), params, a.size)
     radius = certificates.projection_size(stem, a, rho=rho, **checked)
     size = float(abs(a).max())
     radius = radius or size or 1.0
@@ -65,6 +56,7 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     if "r" in checked:  # beyond a million times the solution's size a bound is inactive
         scaled["r"] = min(checked["r"], 1e6 * radius) / radius
     structure = _structure(checked)
+    labels = {"y": checked["y"]} if "y" in checked else {}
 
     def build() -> Template:
         x = cp.Variable(a.size)
@@ -73,15 +65,15 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
         bounds = {"r": parameters["r"]} if "r" in parameters else {}
         objective = parameters["eta"] / 2 * cp.sum_squares(x)
         objective += parameters["eta_rho"] / 2 * cp.square(cp.sum(x)) - parameters["a"] @ x
-        problem = cp.Problem(cp.Minimize(objective), module.constraints(x, **structure, **bounds))
-        return Template(problem, parameters, {"x": x})
+        constraints = module.constraints(x, **labels, **structure, **bounds)
+        return Template(cp.Problem(cp.Minimize(objective), constraints), parameters, {"x": x})
 
     def finish(found: Mapping[str, Any]) -> Answer:
         x = np.asarray(module.repair(found["x"] * radius, **checked), dtype=float)
         certificate = certificates.projection(stem, x, a, rho=rho, **checked)
         return Answer(x, certificate.value, a - x - rho * x.sum(), certificate)
 
-    key = (a.size, *sorted(structure.items()))
+    key = (a.size, *sorted(structure.items()), *(tuple(v.tolist()) for v in labels.values()))
     return Posed(key, build, scaled, finish, size * radius or TINY)
 
 
@@ -99,8 +91,9 @@ def _scaled(loss: Loss, size: float) -> tuple[float, dict[str, Any]]:
     return scale, params
 
 
-def _key(d: int, params: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (d, *sorted(params.items()))
+def _key(loss: Loss, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    labels = tuple(tuple(v.tolist()) for v in loss.arguments)
+    return (loss.d, *labels, *sorted(params.items()))
 
 
 def _with_parameters(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -109,13 +102,12 @@ def _with_parameters(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[st
     return {**params, **real}, real
 
 
-def _weighted_margins(stem: str, params: dict[str, Any]) -> tuple[Loss, Array, int, float, dict]:
+def _weighted_margins(stem: str, params: dict[str, Any]) -> tuple[Loss, Array, Any, float, dict]:
     """Arguments shared by value and gradient: loss, z, y, weight, and those for certificates."""
-    scores, y = check_scores("scores", take(params, "scores"), take(params, "y"))
-    costs = params.pop("costs", None)
+    scores, y, costs = take(params, "scores"), take(params, "y"), params.pop("costs", None)
     weight = WEIGHT.check(take(params, "sample_weight", 1.0))
-    loss = Loss(stem, params, scores.size - 1)
-    z = margins(scores, y, check_costs(costs, y, scores.size))
+    scores, y, loss = check_example(stem, "scores", scores, y, params)
+    z = loss.margins(scores, y, loss.check_costs(costs, y))
     given = {"scores": scores, "y": y, "costs": costs, "sample_weight": weight, **params}
     return loss, z, y, weight, given
 
@@ -128,7 +120,7 @@ def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     def build() -> Template:
         variable, data = cp.Variable(z.size), cp.Parameter(z.size)
         fixed = variable - data == 0  # its multiplier is minus the gradient
-        value = module.value(variable, **scaled)
+        value = module.value(variable, *loss.arguments, **scaled)
         problem = cp.Problem(cp.Minimize(value), [fixed])
         found = {"value": problem.objective, "minus_x": fixed.dual_variables[0]}
         return Template(problem, {"z": data}, found)
@@ -139,8 +131,8 @@ def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
         certificate = certificates.loss_value(stem, value, x=x, **given)
         return Answer(value, value, x, certificate)
 
-    unit = weight * float(abs(z).max()) or 1.0
-    return Posed(_key(z.size, scaled), build, {"z": z / scale}, finish, unit)
+    unit = weight * float(loss.size(z)) or 1.0
+    return Posed(_key(loss, scaled), build, {"z": z / scale}, finish, unit)
 
 
 def _gradient(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
@@ -151,30 +143,32 @@ def _gradient(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     def build() -> Template:
         x, data = cp.Variable(z.size), cp.Parameter(z.size)
         declared, real = _with_parameters(scaled)
-        conjugate, domain = module.conjugate(x, **declared)
+        conjugate, domain = module.conjugate(x, *loss.arguments, **declared)
         problem = cp.Problem(cp.Maximize(data @ x - conjugate), domain)
         return Template(problem, {"z": data, **real}, {"x": x})
 
     def finish(found: Mapping[str, Any]) -> Answer:
-        g = -weight * block(np.asarray(loss.repair(found["x"]), dtype=float), y)
+        g = -weight * loss.block(np.asarray(loss.repair(found["x"]), dtype=float), y)
         certificate = certificates.gradient(stem, g, **given)
         return Answer(g, certificate.value, z, certificate)
 
     values = {"z": z / scale} | {n: v for n, v in scaled.items() if isinstance(v, float)}
-    unit = weight * float(abs(z).max()) or 1.0
-    return Posed(_key(z.size, _structure(scaled)), build, values, finish, unit)
+    unit = weight * float(loss.size(z)) or 1.0
+    return Posed(_key(loss, _structure(scaled)), build, values, finish, unit)
 
 
 def _conjugate(stem: str, module: ModuleType, params: dict[str, Any]) -> Answer:
     """The declared expression at x, less <c,x>; +inf outside the domain (up to rounding)."""
     x = check_vector("x", take(params, "x"))
-    costs = params.pop("costs", None)
-    loss = Loss(stem, params, x.size)
-    c = check_other_costs(costs, x.size)
+    given = {name: params.pop(name, None) for name in ("y", "costs", "complement")}
+    loss = check_point(stem, x.size, given["y"], params)
+    c = loss.check_own_costs(given["costs"])
     value = np.inf
     if loss.violation(x) <= x.size * certificates.DOMAIN_SLACK:
-        value = float(module.conjugate(cp.Constant(x), **loss.params)[0].value) - float(c @ x)
-    certificate = certificates.conjugate(stem, value, x, costs=costs, **params)
+        inside = np.asarray(loss.repair(x), dtype=float) if loss.generator != "quadratic" else x
+        declared = module.conjugate(cp.Constant(inside), *loss.arguments, **loss.params)[0]
+        value = float(declared.value) - float(c @ x)
+    certificate = certificates.conjugate(stem, value, x, **given, **params)
     return Answer(value, value, None, certificate)
 
 
@@ -182,10 +176,10 @@ def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     """The minimiser of phi(u + c) + ||u - v||^2/(2t), from the value alone, in z = u + c."""
     v = check_vector("v", take(params, "v"))
     t = certificates.STEP.check(take(params, "t", 1.0))
-    costs = params.pop("costs", None)
-    loss = Loss(stem, params, v.size)
-    c = check_other_costs(costs, v.size)
-    size = float(abs(v + c).max())
+    y, costs = params.pop("y", None), params.pop("costs", None)
+    loss = check_point(stem, v.size, y, params)
+    c = loss.check_own_costs(costs)
+    size = float(loss.size(v + c))
     scale, scaled = _scaled(loss, size)
     step = t / scale
 
@@ -193,26 +187,27 @@ def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
         z, move = cp.Variable(v.size), cp.Variable(v.size)
         centre = cp.Parameter(v.size)
         loss_weight, move_weight = cp.Parameter(nonneg=True), cp.Parameter(nonneg=True)
-        objective = loss_weight * module.value(z, **scaled) + move_weight / 2 * cp.sum_squares(move)
+        objective = loss_weight * module.value(z, *loss.arguments, **scaled)
+        objective += move_weight / 2 * cp.sum_squares(move)
         problem = cp.Problem(cp.Minimize(objective), [move == z - centre])
         parameters = {"centre": centre, "loss": loss_weight, "move": move_weight}
         return Template(problem, parameters, {"move": move})
 
     def finish(found: Mapping[str, Any]) -> Answer:
         u = v + scale * found["move"]
-        certificate = certificates.prox(stem, u, v, t=t, costs=costs, **params)
+        certificate = certificates.prox(stem, u, v, t=t, y=y, costs=costs, **params)
         return Answer(u, certificate.value, (v - u) / t, certificate)
 
     values = {"centre": (v + c) / scale, "loss": min(step, 1.0), "move": min(1 / step, 1.0)}
-    return Posed(_key(v.size, scaled), build, values, finish, size or 1.0)
+    return Posed(_key(loss, scaled), build, values, finish, size or 1.0)
 
 
 def _sdca_update(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed | Answer:
-    """The block: x = argmin beta/2 (||x||^2 + s^2) - <b,x> + conjugate(x), times w C."""
-    q, y = check_scores("q", take(params, "q"), take(params, "y"))
+    """The block: x = argmin beta/2 ||block(x)||^2 - <b,x> + conjugate(x), times w C."""
+    q, y = take(params, "q"), take(params, "y")
     k_ii, box = take(params, "k_ii"), take(params, "C", 1.0)
     costs, weight = params.pop("costs", None), take(params, "sample_weight", 1.0)
-    loss = Loss(stem, params, q.size - 1)
+    q, y, loss = check_example(stem, "q", q, y, params)
     gram, mass, b = (
         np.asarray(v, dtype=float)
         for v in certificates.update_data(loss, q, y, k_ii, box, costs, weight)
@@ -227,29 +222,31 @@ def _sdca_update(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed
         return answer(np.zeros(q.size))
     beta = float(gram * mass)
     # the objective may be divided by anything, the conjugate being homogeneous in gamma
-    size = max(float(abs(b).max()), beta, loss.gamma)
+    size = max(float(abs(b).max()), beta, loss.modulus)
     scale, scaled = _scaled(loss, size)
 
     def build() -> Template:
         x, data, curvature = cp.Variable(b.size), cp.Parameter(b.size), cp.Parameter(nonneg=True)
         declared, real = _with_parameters(scaled)
-        conjugate, domain = module.conjugate(x, **declared)
-        square = cp.sum_squares(x) + cp.square(cp.sum(x))
+        conjugate, domain = module.conjugate(x, *loss.arguments, **declared)
+        square = cp.sum_squares(x)
+        if loss.family.coupled:
+            square += cp.square(cp.sum(x))
         objective = curvature / 2 * square - data @ x + conjugate
         problem = cp.Problem(cp.Minimize(objective), domain)
         return Template(problem, {"b": data, "beta": curvature, **real}, {"x": x})
 
     def finish(found: Mapping[str, Any]) -> Answer:
-        return answer(block(np.asarray(loss.repair(found["x"]), dtype=float) * float(mass), y))
+        return answer(loss.block(np.asarray(loss.repair(found["x"]), dtype=float) * float(mass), y))
 
     values = {"b": b / scale, "beta": beta / scale}
     values |= {n: v for n, v in scaled.items() if isinstance(v, float)}
-    unit = float(mass) * float(abs(b).max()) or 1.0
-    return Posed(_key(b.size, _structure(scaled)), build, values, finish, unit)
+    unit = float(mass) * float(loss.size(b)) or 1.0
+    return Posed(_key(loss, _structure(scaled)), build, values, finish, unit)
 
 
 def conjugate_from_value(
-    stem: str, x: Any, *, bound: float = 100.0, **params: Any
+    stem: str, x: Any, *, y: Any = None, bound: float = 100.0, **params: Any
 ) -> tuple[float, Array]:
     """Largest <x,z> - value(z) found in |z_j| <= bound, from the declared value alone.
 
@@ -261,6 +258,8 @@ def conjugate_from_value(
         Any point, in the conjugate's domain or not.
     bound : float
         Outside the domain the supremum is +inf, and grows with ``bound``.
+    y : (m,) array, optional
+        Ground truth of a multilabel loss.
     **params
         Parameters of the loss.
 
@@ -272,9 +271,9 @@ def conjugate_from_value(
         Where it is attained.
     """
     x = check_vector("x", x)
-    loss = Loss(stem, params, x.size)
+    loss = check_point(stem, x.size, y, params)
     z = cp.Variable(x.size)
-    objective = x @ z - loss.module.value(z, **loss.params)
+    objective = x @ z - loss.module.value(z, *loss.arguments, **loss.params)
     problem = cp.Problem(cp.Maximize(objective), [cp.abs(z) <= bound])
     problem.solve(solver="CLARABEL")
     found = np.clip(np.array(z.value), -bound, bound)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve import _families, catalogue
 from refsolve._multiclass import Loss
 from refsolve.errors import InvalidGramError, InvalidParameterError
 from refsolve.spec import Symbol, check_matrix, check_vector
@@ -35,32 +36,33 @@ class Data:
     @property
     def n(self) -> int:
         """Number of examples."""
-        return self.y.size
-
-    def _others(self) -> Array:
-        return np.arange(self.m) != self.y[:, None]
+        return self.y.shape[0]
 
     def margins(self, scores: Array) -> Array:
-        """Z (n, m-1) from scores (n, m)."""
-        own = np.take_along_axis(scores, self.y[:, None], axis=1)
-        return (scores - own)[self._others()].reshape(self.n, -1) + self.costs
+        """Z (n, d) from scores (n, m), d = m - 1 for the multiclass family, m for the others."""
+        return self.loss.margins(scores, self.y, self.costs)
 
     def blocks(self, x: Array) -> Array:
-        """A' (n, m) from x (n, m-1): a_i = w_i C (-x_i, <1,x_i>)."""
-        a = np.empty((self.n, self.m), x.dtype)
-        a[self._others()] = -x.ravel()
-        np.put_along_axis(a, self.y[:, None], x.sum(axis=1, keepdims=True), axis=1)
-        return a * (self.C * self.weight)[:, None]
+        """A' (n, m) from x (n, d): a_i = w_i C block(x_i)."""
+        return self.loss.block(x, self.y) * (self.C * self.weight)[:, None]
+
+    def row(self, i: int) -> tuple[Any, ...]:
+        """What the declaration's functions take of y for example i."""
+        return (self.y[i],) if self.loss.labelled else ()
+
+    def matrix(self, i: int) -> Array:
+        """M' (m, d) of example i: z_i = f_i M' + c_i."""
+        return self.loss.family.matrix(self.m, self.y[i])
 
     def dual_point(self, A: Any) -> tuple[Array, float]:
         """Feasible x (n, m-1) nearest in spirit to A, and by how much A violated the constraints."""
         a = check_matrix("A", A, (self.m, self.n)).T.astype(np.longdouble)
         mass = (self.C * self.weight)[:, None]
-        raw = -a[self._others()].reshape(self.n, -1)
+        raw = self.loss.family.coordinates(a, self.y)
         scaled = raw / np.where(mass > 0, mass, 1)
         excess = np.where(mass[:, 0] > 0, mass[:, 0] * self.loss.violation(scaled), 0)
         lost = np.where(mass > 0, 0, abs(a))  # an example of weight 0 has no dual mass
-        violation = max(excess.max(), abs(a.sum(axis=1)).max(), lost.max())
+        violation = max(excess.max(), self.loss.family.unbalance(a).max(), lost.max())
         return np.where(mass > 0, self.loss.repair(scaled), 0), float(violation)
 
     def dual_value(self, x: Array) -> Any:
@@ -146,7 +148,9 @@ def check_data(loss: str, y: Any, given: dict[str, Any]) -> Data:
     else:
         K = check_gram(K)
     n = K.shape[0] if X is None else X.shape[0]
-    y, m = _check_labels(y, n, rest.pop("n_classes", None))
+    family = _families.of(_load_loss(loss))
+    y, m = _check_labels(family, y, n, rest.pop("n_classes", None))
+    costs = rest.pop("costs", None)
     lam, box = rest.pop("lam", None), rest.pop("C", None)
     if (lam is None) == (box is None):
         raise InvalidParameterError("lam", lam, "either lam or C = 1/(lam n)", "pass exactly one")
@@ -162,8 +166,9 @@ def check_data(loss: str, y: Any, given: dict[str, Any]) -> Data:
         raise InvalidParameterError(
             "sample_weight", float(weight.min()), "weights >= 0", "drop or lift negative weights"
         )
-    costs = _check_costs(rest.pop("costs", None), y, m)
-    return Data(Loss(loss, rest, m - 1), y, X, K, lam, box, costs, weight, m)
+    declared = Loss(loss, rest, family.size(m), y)
+    costs = _check_costs(declared, costs, y, m)
+    return Data(declared, y, X, K, lam, box, costs, weight, m)
 
 
 def check_gram(K: Any) -> Array:
@@ -196,7 +201,20 @@ def _check_sparse(X: Any) -> Any:
     return X
 
 
-def _check_labels(y: Any, n: int, m: Any) -> tuple[Array, int]:
+def _load_loss(stem: str) -> Any:
+    if catalogue.kind(stem) != "losses":
+        raise InvalidParameterError(
+            "loss", stem, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
+        )
+    module = catalogue.load(stem)
+    if "sdca_update" not in catalogue.operations(stem):
+        raise InvalidParameterError("loss", stem, "a convex loss", "train by convex steps")
+    return module
+
+
+def _check_labels(family: _families.Family, y: Any, n: int, m: Any) -> tuple[Array, int]:
+    if family.name == "multilabel":
+        return _check_indicators(family, y, n, m)
     array = np.asarray(y)
     if array.ndim != 1 or array.size != n or array.dtype.kind not in "iu":
         raise InvalidParameterError(
@@ -211,15 +229,37 @@ def _check_labels(y: Any, n: int, m: Any) -> tuple[Array, int]:
     return array.astype(np.intp), m
 
 
-def _check_costs(costs: Any, y: Array, m: int) -> Array:
-    """Costs over the others, (n, m-1), from (m,), whose entry at y_i is not used, or (n, m)."""
-    n = y.size
+def _check_indicators(family: _families.Family, y: Any, n: int, m: Any) -> tuple[Array, int]:
+    """A 0/1 matrix (n, m), dense or scipy sparse."""
+    array = np.asarray(y.toarray() if hasattr(y, "tocsr") else y)
+    expected = f"a 0/1 indicator matrix of {n} rows and at least two columns"
+    if array.ndim != 2 or array.shape[0] != n or array.shape[1] < 2:
+        raise InvalidParameterError("y", y, expected, "binarise the labels, one column a class")
+    if m is not None and m != array.shape[1]:
+        raise InvalidParameterError(
+            "n_classes", m, f"the columns of y, {array.shape[1]}", "drop n_classes"
+        )
+    rows = [family.check_label(row, array.shape[1]) for row in array]
+    return np.array(rows), array.shape[1]
+
+
+def _check_costs(loss: Loss, costs: Any, y: Array, m: int) -> Array:
+    """Costs over the coordinates of x, (n, d), from (m,) or (n, m).
+
+    In the multiclass family entries at y_i must be 0, or are not used if one row serves all.
+    """
+    n = y.shape[0]
     if costs is None:
-        return np.ones((n, m - 1))
+        if loss.labelled:
+            return loss.family.default_costs(loss.default_cost, y, loss.d)
+        return np.full((n, loss.d), loss.default_cost)
     if np.ndim(costs) == 1:
         full = np.tile(check_vector("costs", costs, size=m), (n, 1))
     else:
         full = check_matrix("costs", costs, (n, m))
+    if loss.family.name != "multiclass":
+        return full
+    if np.ndim(costs) != 1:
         own = full[np.arange(n), y]
         if own.any():
             row = int(np.flatnonzero(own)[0])
@@ -227,4 +267,4 @@ def _check_costs(costs: Any, y: Array, m: int) -> Array:
                 "costs", f"{own[row]} at the ground truth of row {row}", "costs[i, y_i] = 0",
                 "set those entries to 0",
             )  # fmt: skip
-    return full[np.arange(m) != y[:, None]].reshape(n, m - 1)
+    return _families.others(full, y)

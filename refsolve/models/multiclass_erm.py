@@ -137,10 +137,10 @@ def certificate(
         B = data.blocks(x).T
     scores, norm = data.primal_point(W, B)
     z = data.margins(scores)
-    best = data.loss.maximiser(z) if x is None or data.loss.gamma > 0 else None
+    best = data.loss.maximum(z) if x is None or data.loss.modulus > 0 else None
     if x is None:
         assert best is not None
-        x = best
+        x = data.loss.repair(best.x - data.loss.target)
     residuals = data.weight * data.loss.fenchel_young(z, x, best) / data.n
     drift = data.lam / 2 * data.distance(W, B, x)
     gap = float(residuals.sum() + drift)
@@ -177,7 +177,7 @@ def _scales(data: Data) -> tuple[Array, float, float, float, dict[str, Any]]:
 
 
 def _key(data: Data, params: Mapping[str, Any], rank: int) -> tuple[Any, ...]:
-    return (data.loss.stem, data.m, rank, tuple(data.y.tolist()), *sorted(params.items()))
+    return (data.loss.stem, data.m, rank, data.y.tobytes(), data.y.shape, *sorted(params.items()))
 
 
 def _unit(data: Data) -> float:
@@ -191,15 +191,17 @@ def pose_primal(given: dict[str, Any]) -> Posed:
     loss, y = _required(given, "loss"), _required(given, "y")
     data = check_data(loss, y, given)
     H, t, s, top, params = _scales(data)
-    n, m = data.n, data.m
+    n, m, d = data.n, data.m, data.loss.d
 
     def build() -> Template:
-        V, F, Z = cp.Variable((H.shape[1], m)), cp.Variable((n, m)), cp.Variable((n, m - 1))
-        rows, costs = cp.Parameter(H.shape), cp.Parameter((n, m - 1))
+        V, F, Z = cp.Variable((H.shape[1], m)), cp.Variable((n, m)), cp.Variable((n, d))
+        rows, costs = cp.Parameter(H.shape), cp.Parameter((n, d))
         weight, eta = cp.Parameter(n, nonneg=True), cp.Parameter(nonneg=True)
-        apart = [F[i] @ _margin_map(m, int(c)) for i, c in enumerate(data.y)]
+        apart = [F[i] @ data.matrix(i) for i in range(n)]
         tie = Z - cp.vstack(apart) - costs == 0  # its multiplier is -w_i x_i
-        risk = cp.sum([weight[i] * data.loss.module.value(Z[i], **params) for i in range(n)])
+        risk = cp.sum(
+            [weight[i] * data.loss.module.value(Z[i], *data.row(i), **params) for i in range(n)]
+        )
         problem = cp.Problem(cp.Minimize(eta / 2 * cp.sum_squares(V) + risk), [rows @ V == F, tie])
         parameters = {"H": rows, "costs": costs, "weight": weight, "eta": eta}
         return Template(problem, parameters, {"V": V, "minus_x": tie.dual_variables[0]})
@@ -221,18 +223,18 @@ def pose_dual(given: dict[str, Any]) -> Posed:
     loss, y = _required(given, "loss"), _required(given, "y")
     data = check_data(loss, y, given)
     H, t, s, top, params = _scales(data)
-    n, m = data.n, data.m
+    n, d = data.n, data.loss.d
     size = max(t * t / s * top, 1.0)
 
     def build() -> Template:
-        x = cp.Variable((n, m - 1))
-        rows, costs = cp.Parameter(H.T.shape), cp.Parameter((n, m - 1))
+        x = cp.Variable((n, d))
+        rows, costs = cp.Parameter(H.T.shape), cp.Parameter((n, d))
         weight = cp.Parameter(n, nonneg=True)
-        blocks = cp.vstack([x[i] @ -_margin_map(m, int(c)).T for i, c in enumerate(data.y)])
+        blocks = cp.vstack([x[i] @ -data.matrix(i).T for i in range(n)])
         objective = cp.sum_squares(rows @ blocks) / 2 - cp.sum(cp.multiply(costs, x))
         domains = []
         for i in range(n):
-            conjugate, domain = data.loss.module.conjugate(x[i], **params)
+            conjugate, domain = data.loss.module.conjugate(x[i], *data.row(i), **params)
             objective += weight[i] * conjugate
             domains += domain
         parameters = {"H": rows, "costs": costs, "weight": weight}
@@ -258,10 +260,3 @@ def _required(given: dict[str, Any], name: str) -> Any:
     if name not in given:
         raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
     return given.pop(name)
-
-
-def _margin_map(m: int, y: int) -> Array:
-    """E (m, m-1) with f'E = (f_j - f_y) over j != y."""
-    E = np.delete(np.eye(m), y, axis=1)
-    E[y] = -1
-    return E

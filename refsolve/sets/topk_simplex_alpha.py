@@ -72,6 +72,11 @@ def support(w: Array, k: int, r: Any = 1.0) -> Array:
     return r * f.positive(f.top_sum(w, k)) / k
 
 
+def cap(x: Array, k: int, r: Any = 1.0) -> Array:
+    """Largest value that the set allows an entry of a feasible x: s/k."""
+    return x.sum(axis=-1, keepdims=True) / k
+
+
 def violation(x: Array, k: int, r: Any = 1.0) -> Array:
     """Largest violated constraint, 0 if feasible."""
     s = x.sum(axis=-1)

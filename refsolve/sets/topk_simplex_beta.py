@@ -56,6 +56,11 @@ def support(w: Array, k: int, r: Any = 1.0) -> Array:
     return r * f.top_sum(f.positive(w), k) / k
 
 
+def cap(x: Array, k: int, r: Any = 1.0) -> Array:
+    """Largest value that the set allows an entry of a feasible x: r/k."""
+    return f.column(r) / k + 0 * x
+
+
 def violation(x: Array, k: int, r: Any = 1.0) -> Array:
     """Largest violated constraint, 0 if feasible."""
     excess = np.maximum((-x).max(axis=-1), x.max(axis=-1) - r / k)

@@ -1,0 +1,58 @@
+"""Top-k entropy loss, beta variant: the softmax conjugate restricted to entries of at most 1/k.
+
+L(y, f) = max <u,x> - <x,log x> - (1-s) log(1-s) over 0 <= x_i <= 1/k, s = <1,x> <= 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from refsolve._lazy import cp
+from refsolve.losses import softmax
+from refsolve.sets import topk_simplex_beta
+from refsolve.spec import Spec, Symbol
+
+SPEC = Spec(
+    title="Top-k entropy loss, beta variant",
+    kind="losses",
+    formulas={
+        "z": "z_j = f_j - f_y + c_j for the d = m - 1 classes j != y",
+        "value": (
+            "min over mu >= 0 of log(1 + sum_j e^{z_j - mu_j}) + <1,mu>/k\n"
+            "= rho log k + sum_U z/k + (1-rho) t,  t = log((1 + Z_M)/(1-rho)),  rho = |U|/k,\n"
+            "U the u largest, u the least number with (k-u) e^{z_[u+1]} <= 1 + Z_M"
+        ),
+        "conjugate": (
+            "<x,log x> + (1-s) log(1-s) - <c,x> on {0 <= x_i <= 1/k, s <= 1}; +inf elsewhere"
+        ),
+        "gradient": "x_j = min(e^{z_j - t}, 1/k) at j != y, -s at y; 1 - s = e^{-t}",
+        "sdca_update": (
+            "b = q - q_y + c over the others, alpha = omega C K_ii,\n"
+            "x = argmin alpha/2 (||x||^2 + s^2) - <b,x> + conjugate,  a = -omega C x, a_y = omega C s"
+        ),
+    },
+    symbols=(Symbol("k", "number of guesses", "integer", low=1, default=1),),
+    scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
+    source="named and deferred by Lapin et al. 2016, section 2; derived in the lesson",
+    notes=(
+        "k = 1 is the softmax loss; any k >= 1 makes sense",
+        "costs are 0 by default",
+        "topk_entropy_alpha <= this <= softmax",
+    ),
+)
+
+family = "multiclass"
+generator = "entropy"
+default_cost = 0.0
+dual_set = "topk_simplex_beta"
+
+
+def value(z: Any, k: int = 1) -> Any:
+    """CVXPY expression of the loss in z = u + c; its own variable mu is to be minimised over."""
+    mu = cp.Variable(z.shape, nonneg=True)
+    return softmax.value(z - mu) + cp.sum(mu) / k
+
+
+def conjugate(x: Any, k: int = 1) -> tuple[Any, list[Any]]:
+    """CVXPY expression and domain of the conjugate in z; subtract <c,x> for the one in u."""
+    return softmax.conjugate(x)[0], topk_simplex_beta.constraints(x, k)
