@@ -1,7 +1,7 @@
 """Production implementations: numba kernels and scikit-learn estimators.
 
 Everything below is imported at its first use, so that ``import fast`` costs nothing:
-``fast.TopKSVC``, ``fast.warmup``, and the subpackages ``sets``, ``losses``, ``models``,
+``fast.TopKSVC``, ``fast.warmup``, and the subpackages ``functions``, ``sets``, ``losses``, ``models``,
 ``solvers``, ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
 """
 
@@ -19,6 +19,7 @@ _MODULES = (
     "datasets",
     "errors",
     "estimators",
+    "functions",
     "losses",
     "metrics",
     "models",

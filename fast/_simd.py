@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -56,3 +57,34 @@ def plus(typing_context: Any, total: Any, term: Any) -> Any:
         return builder.fadd(*arguments, flags=("reassoc", "nsz"))
 
     return _PAIR, generate
+
+
+@intrinsic
+def fused(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
+    """Return x * y + z, in one operation where the processor has it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, y, z = arguments
+        return builder.fadd(builder.fmul(x, y, flags=("contract",)), z, flags=("contract",))
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+@intrinsic
+def bits(typing_context: Any, x: Any) -> Any:
+    """Return the pattern of a double as an integer."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
+def from_bits(typing_context: Any, n: Any) -> Any:
+    """Return the double whose pattern is n."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate

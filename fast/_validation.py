@@ -50,15 +50,17 @@ def real_array(name: str, value: ArrayLike, dims: tuple[int, ...] = (1, 2)) -> N
     return array
 
 
-def raise_bad_entry(name: str, array: NDArray[Any], allow: str = "finite numbers") -> None:
-    """Raise for the first entry that is nan, infinite or beyond LIMIT."""
-    bad = np.argwhere(~(np.abs(array.astype(np.float64, copy=False)) <= LIMIT))
+def raise_bad_entry(
+    name: str, array: NDArray[Any], allow: str = "finite numbers", limit: float = LIMIT
+) -> None:
+    """Raise for the first entry that is nan, infinite or beyond the limit."""
+    bad = np.argwhere(~(np.abs(array.astype(np.float64, copy=False)) <= limit))
     if len(bad):
         where = tuple(int(i) for i in bad[0])
         raise InvalidParameterError(
             name,
             f"{name}[{', '.join(map(str, where))}] = {array[where]}" if where else f"{array}",
-            f"{allow} of magnitude at most {LIMIT:g}",
+            f"{allow} of magnitude at most {limit:g}",
             "remove or impute nan and inf, rescale larger numbers",
         )
 

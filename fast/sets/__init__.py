@@ -2,18 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from types import ModuleType
+from fast import _lazy
 
-_STEMS = tuple(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-
-
-def __getattr__(name: str) -> ModuleType:
-    if name in _STEMS:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_STEMS})
+__getattr__, __dir__ = _lazy.stems(__name__, __path__)
