@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fast._numba import kernel
-from fast._validation import LIMIT
+from fast._validation import LIMIT, raise_bad_entry, real_array
 
 CHUNK = 1 << 16  # float64 numbers that a conversion may hold at a time (512 kB)
 
@@ -39,3 +39,39 @@ def chunks(a: NDArray[Any]) -> Iterator[slice]:
     step = max(n, 1) if whole else max(CHUNK // max(a.shape[1], 1), 1)
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
+
+
+class Rows:
+    """A vector or a matrix of rows of a loss's argument, and the way through them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    value : array_like
+        What was given.
+    """
+
+    def __init__(self, name: str, value: ArrayLike) -> None:
+        given = real_array(name, value)
+        self.name, self.given = name, given
+        self.single = given.ndim == 1
+        self.rows = given[np.newaxis] if self.single else given
+        self.n, self.m = self.rows.shape
+        self.buffers = np.empty((4, self.m))
+
+    def through(
+        self, drive: Callable[[NDArray[Any], slice, NDArray[Any]], int], *, scalars: bool
+    ) -> Any:
+        """Let ``drive(rows, part, out)`` fill a number or m numbers per row; typed as what was given.
+
+        It returns the number of rows done: less than there are if it meets a bad entry.
+        """
+        out = np.empty((self.n, 1 if scalars else self.m))
+        for part in chunks(self.rows):
+            if drive(read_only(self.rows[part]), part, out[part]) < part.stop - part.start:
+                raise_bad_entry(self.name, self.given)
+        with np.errstate(over="ignore"):  # a value beyond float32 becomes inf
+            typed = out.astype(self.given.dtype, copy=False)
+        typed = typed[:, 0] if scalars else typed
+        return typed[0] if self.single else typed

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fast._rows import chunks, read_only
+from fast._rows import Rows, read_only
 from fast._validation import (
     check_classes,
     check_k,
     finite_array,
     number,
     per_row,
-    raise_bad_entry,
-    real_array,
 )
 from fast.errors import InvalidParameterError
 from fast.losses import _drivers as drivers
@@ -24,26 +22,22 @@ from fast.losses._kernels import ALPHA
 Array = NDArray[Any]
 
 
-class _Rows:
-    """A vector or a matrix of rows, with what every operation needs to go through them."""
+class _Rows(Rows):
+    """Rows over all classes (``own``) or over the others, for a loss with parameter k."""
 
     def __init__(self, name: str, value: ArrayLike, k: Any, variant: int, own: bool) -> None:
-        given = real_array(name, value)
-        self.name, self.given = name, given
-        self.single = given.ndim == 1
-        self.rows = given[np.newaxis] if self.single else given
-        self.n, self.m = self.rows.shape
+        super().__init__(name, value)
         others = self.m - 1 if own else self.m
         if others == 0:
+            shape = f"shape {self.given.shape}"
             raise InvalidParameterError(
-                name, f"shape {given.shape}", "at least 2 classes", "pass the scores of all classes"
+                name, shape, "at least 2 classes", "pass the scores of all classes"
             )
         self.others = others
         if variant == ALPHA:
             self.k = check_k(k, others, f" (the number of other classes, {others})")
         else:
             self.k = check_k(k)
-        self.buffers = np.empty((4, self.m))
 
     def run(
         self,
@@ -58,35 +52,30 @@ class _Rows:
         scalar: float = 0.0,
     ) -> Any:
         """Call the driver on chunks of rows; what an operation does not use is a dummy."""
-        y = np.zeros(self.n, dtype=np.int64) if y is None else y
-        weights = np.ones(self.n) if weights is None else weights
-        numbers = np.ones(self.n) if numbers is None else numbers
-        scalars = operation in (drivers.VALUE, drivers.CONJUGATE)
-        out = np.empty((self.n, 1 if scalars else self.m))
-        for part in chunks(self.rows):
-            done = drivers.run_rows(
+        labels = np.zeros(self.n, dtype=np.int64) if y is None else y
+        weight = np.ones(self.n) if weights is None else weights
+        number_ = np.ones(self.n) if numbers is None else numbers
+
+        def drive(rows: Array, part: slice, out: Array) -> int:
+            return drivers.run_rows(
                 operation,
                 variant,
                 self.k,
                 gamma,
                 scalar,
-                read_only(self.rows[part]),
-                y[part],
+                rows,
+                labels[part],
                 costs[part] if len(costs) == self.n else costs,
-                weights[part],
-                numbers[part],
-                out[part],
+                weight[part],
+                number_[part],
+                out,
                 self.buffers,
             )
-            if done < part.stop - part.start:
-                raise_bad_entry(self.name, self.given)
-        with np.errstate(over="ignore"):  # a value beyond float32 becomes inf
-            typed = out.astype(self.given.dtype, copy=False)
-        typed = typed[:, 0] if scalars else typed
-        return typed[0] if self.single else typed
+
+        return self.through(drive, scalars=operation in (drivers.VALUE, drivers.CONJUGATE))
 
 
-def _weights(value: ArrayLike | None, n: int) -> NDArray[np.float64]:
+def weights_of(value: ArrayLike | None, n: int) -> NDArray[np.float64]:
     return np.ones(n) if value is None else per_row("sample_weight", value, n)
 
 
@@ -128,7 +117,7 @@ def value(
     """Losses of rows of scores."""
     rows = _Rows("scores", scores, k, variant, own=True)
     y = check_classes(y, rows.n, rows.m)
-    weights = _weights(sample_weight, rows.n)
+    weights = weights_of(sample_weight, rows.n)
     cost = _costs(costs, rows, y)
     return rows.run(drivers.VALUE, variant, gamma, cost, y=y, weights=weights)
 
@@ -145,7 +134,7 @@ def gradient(
     """(Sub)gradients with respect to the scores."""
     rows = _Rows("scores", scores, k, variant, own=True)
     y = check_classes(y, rows.n, rows.m)
-    weights = _weights(sample_weight, rows.n)
+    weights = weights_of(sample_weight, rows.n)
     cost = _costs(costs, rows, y)
     return rows.run(drivers.GRADIENT, variant, gamma, cost, y=y, weights=weights)
 
@@ -170,7 +159,7 @@ def sdca_update(
         gamma,
         _costs(costs, rows, y),
         y=y,
-        weights=_weights(sample_weight, rows.n),
+        weights=weights_of(sample_weight, rows.n),
         numbers=per_row("k_ii", k_ii, rows.n),
         scalar=number("C", C, positive=True),
     )
