@@ -1,0 +1,57 @@
+"""Smooth multilabel hinge: Moreau envelope of the multilabel hinge in z, parameter gamma.
+
+L(y, f) = min_p phi(z - p) + ||p||^2/(2 gamma), phi the multilabel hinge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from refsolve._lazy import cp
+from refsolve.losses import multilabel_hinge as hinge
+from refsolve.spec import Spec, Symbol
+
+SPEC = Spec(
+    title="Smooth multilabel hinge loss",
+    kind="losses",
+    formulas={
+        "z": "z_j = f_j + c_j at j in N, z_l = -f_l + c_l at l in P: all m labels",
+        "value": (
+            "min_p phi(z - p) + ||p||^2/(2 gamma), phi the multilabel hinge;\n"
+            "(<z,p> - 1/2 ||p||^2)/gamma at the minimiser p, the projection of z on the set times gamma"
+        ),
+        "conjugate": "gamma/2 ||x||^2 - <c,x> on {x >= 0, <1,x_N> = <1,x_P> <= 1}; +inf elsewhere",
+        "gradient": "x_j on N, -x_l on P, with x = p/gamma",
+        "sdca_update": (
+            "b = q + c on N, -q + c on P,\n"
+            "x = argmin ||x - b/(omega C K_ii + gamma)||^2 over the set,\n"
+            "a = -omega C x on N, omega C x on P"
+        ),
+    },
+    symbols=(Symbol("gamma", "smoothing, in units of z", low=0, low_open=True, default=1.0),),
+    scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
+    source="Lapin et al. 2018 (TPAMI), smooth multilabel SVM; the conjugate is derived in the lesson",
+    notes=(
+        "0 <= phi - L <= gamma, as ||x||^2 <= 2 on the set; the gradient is 1/gamma-Lipschitz in f",
+        (
+            "one right label: not smooth_topk_hinge_alpha with k = 1, as gamma/2 also weighs the square "
+            "of the mass at that label"
+        ),
+    ),
+    homogeneous=True,
+)
+
+family = "multilabel"
+dual_set = "bipartite_simplex"
+dual_params: dict[str, Any] = {}
+
+
+def value(z: Any, y: Any, gamma: float = 1.0) -> Any:
+    """CVXPY expression of the loss in z; its own variable p is to be minimised over."""
+    p = cp.Variable(z.shape)
+    return hinge.value(z - p, y) + cp.sum_squares(p) / (2 * gamma)
+
+
+def conjugate(x: Any, y: Any, gamma: Any = 1.0) -> tuple[Any, list[Any]]:
+    """CVXPY expression and domain of the conjugate in z; subtract <c,x> for costs."""
+    return gamma / 2 * cp.sum_squares(x), hinge.conjugate(x, y)[1]
