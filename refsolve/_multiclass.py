@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _entropy, _families, catalogue
+from refsolve import _entropic_prox, _entropy, _families, catalogue
 from refsolve._entropy import Point
 from refsolve._families import others as others
 from refsolve.errors import InvalidParameterError
@@ -185,14 +185,26 @@ class Loss:
             return self.repair(self.set.nearest(b.astype(float), **params).astype(b.dtype))
         return self.set.nearest(b, **params)
 
-    def propose(self, b: Array, beta: Any, coupled: bool = False) -> Array | None:
-        """Proposal for argmin beta/2 (||x||^2 + [coupled] s^2) - <b,x> + conjugate(x)."""
-        if self.generator == "quadratic":
-            den = beta + self.gamma
-            if den == 0:
-                return None
-            return self.nearest(b / den, beta / den if coupled else 0.0)
-        return None
+    def propose(self, b: Array, beta: Any, coupled: bool = False) -> tuple[Array, Any] | None:
+        """Proposal for argmin beta/2 (||x||^2 + [coupled] s^2) - <b,x> + conjugate(x).
+
+        The point x and its complement: 1 - s, 1 - x for the binary entropy, or None.
+        """
+        if self.generator == "entropy":
+            return self.root(b, beta, coupled).point()
+        if self.generator == "binary_entropy":
+            return _entropic_prox.box(b, beta)
+        if self.generator == "simplex_entropy":
+            return _entropic_prox.simplex(b + beta * self.target, beta) - self.target, None
+        den = beta + self.gamma
+        x = self.nearest(b / den, beta / den if coupled else 0.0) if den > 0 else None
+        return None if x is None else (x, None)
+
+    def root(self, b: Array, beta: Any, coupled: bool = False) -> _entropic_prox.TopK:
+        """The one root behind `propose` for the entropy of (x, 1 - s)."""
+        sigma = beta if coupled else np.longdouble(0)
+        k, capped = self.set_params.get("k", 1), self.set_stem == "topk_simplex_beta"
+        return _entropic_prox.TopK(b, np.longdouble(beta), sigma, k, capped)
 
     # ---- the maximiser and what it proves
 
@@ -216,6 +228,12 @@ class Loss:
     def maximiser(self, z: Array) -> Array:
         """The x of `maximum`."""
         return self.maximum(z).x - self.target
+
+    def complement_of(self, point: Point) -> Any:
+        """The complement of a `maximum`, as `fenchel_young` takes it."""
+        if point.rest is None:
+            return None
+        return point.rest if self.generator == "binary_entropy" else point.rest[..., 0]
 
     def fenchel_young(
         self, z: Array, x: Array, point: Point | None = None, complement: Any = None
@@ -242,7 +260,10 @@ class Loss:
         total = _entropy.divergence(x + self.target, p.x, p.logs).sum(axis=-1)
         if p.rest is None or p.log_rest is None:
             return total
-        rest = 1 - x if self.generator == "binary_entropy" else self._rest(x, complement)
+        if self.generator == "binary_entropy":
+            rest = 1 - x if complement is None else complement
+        else:
+            rest = self._rest(x, complement)
         return total + _entropy.divergence(rest, p.rest, p.log_rest).sum(axis=-1)
 
     def _slack(self, x: Array, p: Point) -> Any:
@@ -250,7 +271,10 @@ class Loss:
         if p.mu is None:
             return 0
         cap = self.set.cap(x, **self.set_params)
-        return (p.mu * np.maximum(cap - x, 0)).sum(axis=-1)
+        slack = cap - x
+        # what the rounding of s explains moves x by no more than `_rounding` allows for
+        least = (4 + np.log2(x.shape[-1])) * np.finfo(x.dtype).eps * cap
+        return (p.mu * np.where(slack > least, slack, 0)).sum(axis=-1)
 
     def value_bounds(self, z: Array, point: Point | None = None) -> tuple[Array, Array]:
         """Lower and upper bound on the loss, equal up to rounding; ``point`` as above."""

@@ -7,7 +7,7 @@ the proposals that sharpen a bound (`nearest` of a set) are themselves only judg
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,8 @@ class Certificate:
         Objective at the repaired candidate.
     scale : float
         Natural size of the objective, to judge ``gap`` by.
+    complement : float
+        Bound on the relative error of the candidate's 1 - s, if it was given, else nan.
     """
 
     gap: float
@@ -52,6 +54,7 @@ class Certificate:
     distance: float
     value: float
     scale: float
+    complement: float = field(default=np.nan, kw_only=True)
 
     @property
     def relative_gap(self) -> float:
@@ -256,13 +259,14 @@ def gradient(
             return _norm(given + weight * loss.block(point, y)) + weight * error
 
         rounding = weight * np.sqrt(loss.spread) * _rounding(m, _norm(z)) / loss.modulus
-        proposal = loss.maximiser(z)
-        direct = through(x, gap / weight)
-        distance = min(direct, through(proposal, loss.fenchel_young(z, proposal, best))) + rounding
+        proposal = best.x - loss.target
+        own = loss.fenchel_young(z, proposal, best, loss.complement_of(best))
+        distance = min(through(x, gap / weight), through(proposal, own)) + rounding
     violation = max(loss.family.unbalance(given), weight * loss.violation(raw))
     scale = float(weight * loss.size(z))
     value = float(weight * (z @ x))
-    return Certificate(_up(gap), float(violation), _up(distance), value, scale)
+    error = _complement_error(loss, complement, z, Real(0))
+    return Certificate(_up(gap), float(violation), _up(distance), value, scale, complement=error)
 
 
 def _complement(loss: Loss, complement: Any) -> Any:
@@ -274,6 +278,20 @@ def _complement(loss: Loss, complement: Any) -> Any:
             "complement", complement, "no complement: this conjugate has no 1 - s", "drop it"
         )
     return check_complement(complement)
+
+
+def _complement_error(
+    loss: Loss, complement: Any, b: Array, beta: Any, coupled: bool = False
+) -> float:
+    """Bound on the relative error of 1 - s at argmin beta/2 (...) - <b,x> + conjugate(x)."""
+    given = _complement(loss, complement)
+    if given is None:
+        return np.nan
+    low, high = loss.root(b, beta, coupled).complement()
+    smallest = np.log(Real(np.finfo(float).tiny))
+    if given <= np.finfo(float).tiny:  # float64 ends there, gradually
+        return 0.0 if high <= smallest + 1e-9 else np.inf
+    return _up(np.expm1(max(np.log(given) - low, high - np.log(given), 0)))
 
 
 def conjugate(
@@ -338,15 +356,17 @@ def prox(
     distance = np.sqrt(2 * t * gap)
     proposal = loss.propose(v + c, t)  # the dual problem
     if proposal is not None:
-        gap = min(gap, gap_at(u, proposal))
-        better = v - t * proposal
-        through = _norm(u - better) + np.sqrt(2 * t * gap_at(better, proposal))
+        gap = min(gap, gap_at(u, *proposal))
+        better = v - t * proposal[0]
+        through = _norm(u - better) + np.sqrt(2 * t * gap_at(better, *proposal))
         distance = min(np.sqrt(2 * t * gap), through)
     rounding = _rounding(v.size, _norm(v), _norm(c), _norm(u), t)
     distance += rounding
     gap += rounding * min(distance / t, 1 + _norm(u - v) / t)  # the envelope is 1-Lipschitz in v
     value = loss.value_bounds(u + c)[1] + ((u - v) ** 2).sum() / (2 * t)
-    return Certificate(_up(gap), 0.0, _up(distance), float(value), float(loss.size(v + c)))
+    scale = float(loss.size(v + c))
+    wrong = _complement_error(loss, complement, v + c, t)
+    return Certificate(_up(gap), 0.0, _up(distance), float(value), scale, complement=wrong)
 
 
 def sdca_update(
@@ -395,12 +415,13 @@ def sdca_update(
     den = beta + loss.modulus
     proposal = loss.propose(b, beta, coupled=loss.family.coupled)
     if proposal is not None:
-        through = _norm(given - mass * loss.block(proposal, y)) + mass * error(gap_at(proposal))
+        better = proposal[0]
+        through = _norm(given - mass * loss.block(better, y)) + mass * error(gap_at(*proposal))
         distance = min(distance, through)
         # the proposal's dual point, for the candidate
-        dual = b - beta * loss.family.pull(proposal)
+        dual = b - beta * loss.family.pull(better)
         bound = loss.fenchel_young(dual, x, complement=rest)
-        gap = min(gap, bound + beta / 2 * loss.square(x - proposal))
+        gap = min(gap, bound + beta / 2 * loss.square(x - better))
     if den > 0:
         rounding = _rounding(m, _norm(b), beta * m, loss.modulus) / den
         distance += mass * np.sqrt(m) * rounding
@@ -413,6 +434,7 @@ def sdca_update(
         _up(distance) if np.isfinite(distance) else np.nan,
         float(mass * value),
         float(mass * loss.size(b)),
+        complement=_complement_error(loss, complement, b, beta, coupled=True),
     )
 
 
