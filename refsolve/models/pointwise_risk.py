@@ -1,0 +1,365 @@
+"""Pointwise risk: the expected loss at one x, minimised over all scores g of R^m.
+
+R(g) = sum_y p_y L(y, g) for class probabilities p. What its minimisers rank first is what a loss is
+calibrated for; see ``docs/calibration.md``. With ``behind=(i, j)`` the scores are confined to
+g_i <= g_j: where that costs a positive amount, every minimiser has g_i > g_j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsolve import _families, catalogue
+from refsolve._lazy import cp
+from refsolve._multiclass import Loss
+from refsolve.certificates import Certificate
+from refsolve.errors import InvalidParameterError
+from refsolve.oracle import Answer, Posed, Template
+from refsolve.spec import Spec, Symbol, check_matrix, check_vector
+
+Array = np.ndarray[Any, Any]
+
+SPEC = Spec(
+    title="Pointwise risk (expected loss at one x)",
+    kind="models",
+    formulas={
+        "primal": "min over g in R^m of R(g) = sum_y p_y L(y, g), optionally with g_i <= g_j",
+        "dual": (
+            "max over x_y in the dual set of sum_y p_y (<c,x_y> - h(x_y)),\n"
+            "sum_y p_y block(x_y) = 0, or mu (e_i - e_j) with mu >= 0 if g_i <= g_j is asked"
+        ),
+        "gap": "sum_y p_y (L + L* - <u_y,x_y>) + mu (g_j - g_i) = R(g) - D(x), every term >= 0",
+    },
+    symbols=(),
+    scaling="p is divided by its sum; R is in the units of the loss",
+    source="Lapin et al. 2016, Lemma 1, Definition 1 and Propositions 1-5, 9",
+    notes=(
+        "a class of probability 0 has no term, but scores; the infimum need not be attained then",
+        "multilabel losses have no p over single classes and are refused",
+    ),
+    oracle_only=True,
+    erratum="E10",
+)
+
+
+@dataclass(frozen=True)
+class RiskCertificate(Certificate):
+    """Certificate of scores as minimiser of the risk.
+
+    Attributes
+    ----------
+    gap : float
+        R(g) - D(x), summed from nonnegative terms.
+    violation : float
+        By how much the given x violated the dual's constraints, or g the asked order.
+    distance : float
+        nan: the minimiser need not be unique.
+    value, primal, dual : float
+        R(g) twice, and D(x), a lower bound on every risk.
+    scale : float
+        max(|R|, |D|).
+    x : ndarray of shape (m, d)
+        The dual point behind the bound: one row per class.
+    """
+
+    primal: float
+    dual: float
+    x: Array
+
+
+def check_probabilities(p: Any) -> Array:
+    """Class probabilities, divided by their sum."""
+    p = check_vector("p", p)
+    if p.size < 2 or p.min() < 0 or p.max() <= 0:
+        raise InvalidParameterError(
+            "p", p, "at least two probabilities >= 0, not all 0", "pass one entry per class"
+        )
+    return p / p.sum()
+
+
+class _Risk:
+    """One checked instance: the classes of positive probability, their loss, maps and costs."""
+
+    def __init__(self, loss: str, p: Any, given: Mapping[str, Any]) -> None:
+        params = dict(given)
+        self.p = check_probabilities(p).astype(np.longdouble)
+        self.m = m = self.p.size
+        if catalogue.kind(loss) != "losses":
+            raise InvalidParameterError(
+                "loss", loss, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
+            )
+        module = catalogue.load(loss)
+        family = _families.of(module)
+        if family.name == "multilabel" or "sdca_update" not in catalogue.operations(loss):
+            raise InvalidParameterError(
+                "loss", loss, "a convex loss of one class", "choose another loss"
+            )
+        costs, behind = params.pop("costs", None), params.pop("behind", None)
+        self.behind = None if behind is None else _check_pair(behind, m)
+        self.loss = Loss(loss, params, family.size(m))
+        self.live = np.flatnonzero(self.p > 0)
+        self.weight = self.p[self.live]
+        rows: Any = [] if costs is None else check_matrix("costs", costs, (m, m))
+        self.costs = np.array(
+            [self.loss.check_costs(None if costs is None else rows[y], y) for y in self.live]
+        )
+        self.maps = [family.matrix(m, int(y)) for y in self.live]
+
+    def margins(self, g: Array) -> Array:
+        """Z, one row per class of positive probability."""
+        return np.array([g @ E for E in self.maps]) + self.costs
+
+    def imbalance(self, x: Array) -> Array:
+        """Sum of p_y block(x_y), (m,)."""
+        pull = zip(self.weight, self.maps, x, strict=True)
+        return -sum((w * (E @ row) for w, E, row in pull), np.zeros(self.m, np.longdouble))
+
+    def interior(self) -> Array:
+        """A balanced point inside the dual sets: p_y x_yj symmetric in y and j, or 0."""
+        x = np.zeros((self.live.size, self.loss.d), np.longdouble)
+        others = self.live.size - 1
+        if self.loss.family.coupled:
+            k = self.loss.set_params.get("k", 1)
+            if others >= k:
+                each = self.weight.min() / (2 * others)
+                for row, y, w in zip(x, self.live, self.weight, strict=True):
+                    row[np.isin(np.delete(np.arange(self.m), y), self.live)] = each / w
+            return x
+        for i, c in enumerate(self.live):
+            odds = self.weight[i] / max(1 - self.weight[i], self.weight[i])
+            x[:, c] = odds / 2
+            x[i, c] = odds / 2 * (1 - self.weight[i]) / self.weight[i]
+        return x
+
+    def balance(self, x: Array) -> tuple[Array, float]:
+        """A point near x that meets the dual's constraints up to rounding, and the mu of (i, j)."""
+        x = self.loss.repair(x.astype(np.longdouble))
+        pushed_back = [] if self.behind is None else [self.behind[1]]  # by the order asked for
+        dead = np.setdiff1d(np.arange(self.m), [*self.live, *pushed_back])
+        columns = [(i, d) for i in range(self.live.size) for d in range(self.loss.d)]
+        if dead.size:  # nothing may push a class that never occurs
+            mine = [abs(E[dead]).any(axis=0) for E in self.maps]
+            for row, pushed in zip(x, mine, strict=True):
+                row[pushed] = 0
+            columns = [(i, d) for i, d in columns if not mine[i][d]]
+        off, mu = self.imbalance(x), 0.0
+        if self.behind is not None:
+            i, j = self.behind
+            mu = max(0.0, (off[i] - off[j]) / 2)
+        off = off - self._tilt(mu)
+        moves = np.array([-self.maps[i][:, d] for i, d in columns])
+        if moves.size:
+            x = x.copy()
+            for _ in range(2):  # once more for the rounding of the first step
+                step = np.linalg.lstsq(moves.T, -off.astype(float), rcond=None)[0]
+                for (i, d), t in zip(columns, step, strict=True):
+                    x[i, d] += t / self.weight[i]
+                off = self.imbalance(x) - self._tilt(mu)
+        inside, theta = self.interior(), np.longdouble(0)
+        while self._violation((1 - theta) * x + theta * inside) > 0 and theta < 1:
+            theta = max(2 * theta, np.longdouble(1e-18))
+        theta = min(theta, np.longdouble(1))
+        return (1 - theta) * x + theta * inside, float((1 - theta) * mu)
+
+    def _violation(self, x: Array) -> Any:
+        """Violation of the dual sets beyond rounding."""
+        return np.maximum(np.asarray(self.loss.violation(x)) - 1e-18, 0).max()
+
+    def _tilt(self, mu: Any) -> Array:
+        tilt = np.zeros(self.m, np.longdouble)
+        if self.behind is not None:
+            tilt[self.behind[0]], tilt[self.behind[1]] = mu, -mu
+        return tilt
+
+    def certify(self, g: Array, x: Array) -> RiskCertificate:
+        """R(g) against D at the balanced x; both as terms that are >= 0."""
+        g = g.astype(np.longdouble)
+        crossed = 0.0
+        if self.behind is not None:
+            i, j = self.behind
+            crossed = max(0.0, float(g[i] - g[j]))
+            g[[i, j]] = (g[i] + g[j]) / 2 if crossed else g[[i, j]]
+        off = abs(self.imbalance(x)).max() if self.behind is None else 0.0
+        violation = max(float(abs(self.loss.violation(x)).max()), float(off), crossed)
+        x, mu = self.balance(x)
+        z = self.margins(g)
+        terms = self.loss.fenchel_young(z, x)
+        slack = 0 if self.behind is None else mu * (g[self.behind[1]] - g[self.behind[0]])
+        gap = float(self.weight @ terms + slack)
+        primal = float(self.weight @ self.loss.value_bounds(z)[1])
+        lower = (self.costs * x).sum(axis=1) - self.loss.conjugate(x)
+        dual = float(self.weight @ lower)
+        rows = np.zeros((self.m, self.loss.d))
+        rows[self.live] = x
+        return RiskCertificate(
+            gap=gap,
+            violation=violation,
+            distance=np.nan,
+            value=primal,
+            scale=max(abs(primal), abs(dual)),
+            primal=primal,
+            dual=dual,
+            x=rows,
+        )
+
+
+def _check_pair(behind: Any, m: int) -> tuple[int, int]:
+    pair = tuple(behind) if isinstance(behind, list | tuple) else ()
+    if len(pair) != 2 or len(set(pair)) != 2:
+        raise InvalidParameterError("behind", behind, "two different classes (i, j)", "g_i <= g_j")
+    index = Symbol("behind", "class", "integer", low=0, high=m - 1)
+    return index.check(pair[0]), index.check(pair[1])
+
+
+def certificate(
+    loss: str, p: Any, *, g: Any, x: Any = None, behind: Any = None, **given: Any
+) -> RiskCertificate:
+    """Gap between the risk at g and a lower bound on every risk.
+
+    Parameters
+    ----------
+    loss : str
+        Stem of a convex loss, multiclass or one-vs-all.
+    p : (m,) array
+        Class probabilities, divided by their sum.
+    g : (m,) array
+        Scores.
+    x : (m, d) array, optional
+        Dual point, one row per class; by default the gradients at g. It is moved onto the dual's
+        constraints.
+    behind : (i, j), optional
+        Only scores with g_i <= g_j are admitted.
+    **given
+        ``costs`` (m, m), row y for class y, and the parameters of the loss.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the argument.
+    """
+    risk = _Risk(loss, p, {**given, "behind": behind})
+    g = check_vector("g", g, size=risk.m)
+    if x is None:
+        x = risk.loss.maximiser(risk.margins(g.astype(np.longdouble)))
+    else:
+        x = check_matrix("x", x, (risk.m, risk.loss.d))[risk.live]
+    return risk.certify(g, x)
+
+
+def bayes_error(p: Any, k: int = 1) -> float:
+    """Least expected top-k error, 1 - the sum of the k largest probabilities (Lemma 1)."""
+    p = check_probabilities(p)
+    k = Symbol("k", "number of guesses", "integer", low=1, high=p.size).check(k)
+    return float(np.sort(p)[: p.size - k].sum())
+
+
+def expected_error(g: Any, p: Any, k: int = 1) -> float:
+    """Expected error of the k guesses with the largest scores, ties broken in the worst way."""
+    p = check_probabilities(p)
+    g = check_vector("g", g, size=p.size)
+    k = Symbol("k", "number of guesses", "integer", low=1, high=p.size).check(k)
+    order = np.lexsort((p, -g))  # of tied scores, the least probable class first
+    return float(np.sort(p[order[k:]]).sum())
+
+
+def margin(loss: str, p: Any, i: int, j: int, *, x: Any, g: Any, least: Any, **given: Any) -> float:
+    """Lower bound on what g_i <= g_j costs: positive proves g_i > g_j in every minimiser.
+
+    ``x`` is a dual point of the problem with ``behind=(i, j)``, ``g`` any scores for it, ``least``
+    scores of the problem without; both are used only as far as their certificates go.
+    """
+    bound = certificate(loss, p, g=g, x=x, behind=(i, j), **given).dual
+    return bound - certificate(loss, p, g=least, **given).primal
+
+
+# ---- CVXPY ----------------------------------------------------------------------------------
+
+
+def _take(given: dict[str, Any]) -> tuple[_Risk, float, dict[str, Any]]:
+    """The instance, the unit of its scores and the loss's parameters in that unit."""
+    for name in ("loss", "p"):
+        if name not in given:
+            raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
+    rest = dict(given)
+    risk = _Risk(rest.pop("loss"), rest.pop("p"), rest)
+    s, params = 1.0, risk.loss.params
+    if risk.loss.module.SPEC.homogeneous:
+        s = 2.0 ** round(np.log2(max(abs(risk.costs).max(), 2.0**-40)))
+        params = {n: v / s if n == "gamma" else v for n, v in params.items()}
+    return risk, s, dict(params)
+
+
+def _key(risk: _Risk, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (risk.loss.stem, risk.m, tuple(risk.live), risk.behind, *sorted(params.items()))
+
+
+def _unit(risk: _Risk) -> float:
+    """R(0), the natural size of the risk."""
+    return float(risk.weight @ risk.loss.value_bounds(risk.costs.astype(np.longdouble))[1]) or 1.0
+
+
+def pose_primal(given: dict[str, Any]) -> Posed:
+    """Instance of ``pointwise_risk.primal``: x is g (m,), dual the rows x_y (m, d)."""
+    risk, s, params = _take(given)
+
+    def build() -> Template:
+        g, Z = cp.Variable(risk.m), cp.Variable(risk.costs.shape)
+        weight, costs = cp.Parameter(risk.live.size, nonneg=True), cp.Parameter(risk.costs.shape)
+        tie = Z - cp.vstack([g @ E for E in risk.maps]) - costs == 0  # its multiplier is -p_y x_y
+        value = risk.loss.module.value
+        terms = [weight[i] * value(Z[i], **params) for i in range(risk.live.size)]
+        order = [] if risk.behind is None else [g[risk.behind[0]] <= g[risk.behind[1]]]
+        # the constant in g is free in the multiclass family: fix it
+        centre = [cp.sum(g) == 0] if risk.loss.family.coupled else []
+        problem = cp.Problem(cp.Minimize(cp.sum(terms)), [tie, *order, *centre])
+        found = {"g": g, "minus_x": tie.dual_variables[0]}
+        return Template(problem, {"weight": weight, "costs": costs}, found)
+
+    def finish(found: Mapping[str, Any]) -> Answer:
+        g = s * found["g"]
+        if risk.behind is not None and g[risk.behind[0]] > g[risk.behind[1]]:
+            g[list(risk.behind)] = g[list(risk.behind)].mean()
+        raw = -found["minus_x"] / np.asarray(risk.weight, float)[:, None]
+        best = risk.certify(g, raw)
+        if risk.behind is None:  # the gradients at g may be the better dual point
+            own = risk.certify(g, risk.loss.maximiser(risk.margins(g.astype(np.longdouble))))
+            best = min(best, own, key=lambda proof: proof.gap)
+        return Answer(g, best.primal, best.x, best)
+
+    values = {"weight": np.asarray(risk.weight, float), "costs": risk.costs / s}
+    return Posed(_key(risk, params), build, values, finish, _unit(risk))
+
+
+def pose_dual(given: dict[str, Any]) -> Posed:
+    """Instance of ``pointwise_risk.dual``: x is (m, d), one row per class, dual is g."""
+    risk, s, params = _take(given)
+
+    def build() -> Template:
+        x, mu = cp.Variable(risk.costs.shape), cp.Variable(nonneg=True)
+        weight, costs = cp.Parameter(risk.live.size, nonneg=True), cp.Parameter(risk.costs.shape)
+        objective, domains = -cp.sum(cp.multiply(costs, x)), []
+        balance = 0
+        for i, E in enumerate(risk.maps):
+            conjugate, domain = risk.loss.module.conjugate(x[i], **params)
+            objective += weight[i] * conjugate
+            domains += domain
+            balance = balance - weight[i] * (E @ x[i])
+        tilt = np.zeros(risk.m)
+        if risk.behind is not None:
+            tilt[list(risk.behind)] = 1, -1
+        coupling = balance - mu * tilt == 0  # its multiplier is g
+        problem = cp.Problem(cp.Minimize(objective), [coupling, *domains])
+        found = {"x": x, "g": coupling.dual_variables[0]}
+        return Template(problem, {"weight": weight, "costs": costs}, found)
+
+    def finish(found: Mapping[str, Any]) -> Answer:
+        proof = risk.certify(s * found["g"], found["x"])
+        return Answer(proof.x, proof.dual, s * found["g"], proof)
+
+    weight = np.asarray(risk.weight, float)
+    values = {"weight": weight, "costs": weight[:, None] * risk.costs / s}
+    return Posed(_key(risk, params), build, values, finish, _unit(risk))
