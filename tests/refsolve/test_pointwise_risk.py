@@ -164,7 +164,7 @@ def test_expected_errors_against_all_sets_of_guesses(seed):
 )
 def test_bad_input_is_named(given, name):
     asked = {"loss": "softmax", "p": [0.5, 0.3, 0.2], **given}
-    with pytest.raises(InvalidParameterError, match=rf"^{name}="):
+    with pytest.raises(InvalidParameterError, match=rf"^{name} ="):
         refsolve.solve("pointwise_risk.primal", **asked)
 
 
