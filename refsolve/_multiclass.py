@@ -79,10 +79,13 @@ class Loss:
         self.params = self.module.SPEC.check(params, d)
         self.gamma: float = self.params.get("gamma", 0.0)
         self.y = y
-        self.set_stem: str = self.module.dual_set
+        pieces = getattr(self.module, "pieces", None)
+        self.kept = getattr(self.module, "kept", None)
+        source = self.module if pieces is None else catalogue.load(pieces)
+        self.set_stem: str = source.dual_set
         self.set = catalogue.load(self.set_stem)
         shared = {name: value for name, value in self.params.items() if name != "gamma"}
-        self.set_params = dict(getattr(self.module, "dual_params", shared))
+        self.set_params = dict(getattr(source, "dual_params", shared))
         self.labelled = self.family.name == "multilabel"
         self.target: Any = 0
         if self.generator == "simplex_entropy":
@@ -210,6 +213,8 @@ class Loss:
 
     def maximum(self, z: Array) -> Point:
         """A point of the domain near argmax <z,x> - conjugate(x): a proposal, only ever judged."""
+        if self.kept is not None:  # the best piece: no mass on what it drops
+            z = np.where(self.kept(z, **self.params), z, -np.inf)
         if self.generator == "entropy":
             k = self.set_params.get("k", 1)
             beta = self.set_stem == "topk_simplex_beta"

@@ -194,6 +194,15 @@ def _number_error(value: Any, low: Any, high: Any) -> float:
     return max(0.0, float(given - low), float(high - given)) if np.isfinite(given) else np.inf
 
 
+def _of_pieces(stem: str) -> Any:
+    """The certificates of a loss that is the least of convex pieces; None for the others."""
+    if not hasattr(catalogue.load(stem), "pieces"):
+        return None
+    from refsolve import _pieces  # built on this module
+
+    return _pieces
+
+
 def loss_value(
     stem: str,
     value: Any,
@@ -210,6 +219,9 @@ def loss_value(
     The loss lies between <z,x> - conjugate(x) and a bound of Moreau type at a point x of the
     domain: the given one, or a proposal. ``gap`` and ``distance`` bound the candidate's error.
     """
+    given = {"scores": scores, "y": y, "costs": costs, "sample_weight": sample_weight}
+    if (pieces := _of_pieces(stem)) is not None:
+        return pieces.value(stem, value, **given, **params)
     scores, y, loss = check_example(stem, "scores", scores, y, params)
     z = loss.margins(scores.astype(Real), y, loss.check_costs(costs, y))
     weight = Real(WEIGHT.check(sample_weight))
@@ -241,6 +253,9 @@ def gradient(
     subgradient; ``violation`` covers the domain and <1,g> = 0. For gamma > 0 the gradient is
     unique and ``distance`` bounds the error.
     """
+    if (pieces := _of_pieces(stem)) is not None:
+        example = {"scores": scores, "y": y, "costs": costs, "sample_weight": sample_weight}
+        return pieces.gradient(stem, g, **example, complement=complement, **params)
     scores, y, loss = check_example(stem, "scores", scores, y, params)
     m = scores.size
     z = loss.margins(scores.astype(Real), y, loss.check_costs(costs, y))
@@ -310,6 +325,8 @@ def conjugate(
     domain by more than rounding explains (the violation is a formula too); elsewhere its gap is inf.
     """
     x = _candidate("x", x, check_vector("x", x).size)
+    if (pieces := _of_pieces(stem)) is not None:
+        return pieces.conjugate(stem, value, x, costs=costs, complement=complement, **params)
     loss = check_point(stem, x.size, y, params)
     c = loss.check_own_costs(costs).astype(Real)
     rest = _complement(loss, complement)
@@ -345,6 +362,8 @@ def prox(
     v = check_vector("v", v).astype(Real)
     u = _candidate("u", u, v.size)
     t = Real(STEP.check(t))
+    if (pieces := _of_pieces(stem)) is not None:
+        return pieces.prox(stem, u, v, t=t, costs=costs, complement=complement, **params)
     loss = check_point(stem, v.size, y, params)
     c = loss.check_own_costs(costs).astype(Real)
 
@@ -448,6 +467,39 @@ def update_data(
         fix = "rescale the examples, or lower C or the weight"
         raise InvalidParameterError("k_ii", k_ii, f"k_ii * C * weight <= {LARGEST:g}", fix)
     return gram, mass, loss.margins(q.astype(Real), y, loss.check_costs(costs, y))
+
+
+def function_value(stem: str, value: Any, t: Any) -> Certificate:
+    """Certificate of a number w as lambert_w_exp(t), the root of w + log w = t.
+
+    ``gap`` and ``distance`` bound |w - w*|, ``complement`` is not used, ``scale`` is w, so that
+    `relative_gap` is the relative error. With r = w + log w - t: as a function of log w the residual
+    has slope 1 + w, so log w is off by at most |r|/(1 + w e^-|r|); as a function of w it has slope
+    1 + 1/w, so w is off by at most |r| b/(1 + b), b = w for r > 0, else w + |r|.
+    """
+    t = Real(catalogue.load(stem).SPEC.check({"t": t})["t"])
+    w = _number(value)
+    if not np.isfinite(w) or w < 0:
+        return Certificate(np.inf, float(max(0, -w)), np.inf, float(w), 1.0)
+    tiny = Real(np.finfo(float).tiny)
+    if w <= tiny and t <= np.log(tiny):  # e^t is what float64 can hold of it, gradually
+        error = max(abs(w - np.exp(t)) - Real(5e-324), Real(0))
+        return Certificate(_up(error), 0.0, _up(error), float(w), float(tiny))
+    if w == 0:
+        return Certificate(np.inf, 0.0, np.inf, 0.0, 1.0)
+    noise = 4 * np.finfo(Real).eps * (w + abs(np.log(w)) + abs(t))
+    residual = w + np.log(w) - t
+    r = abs(residual) + noise
+    bound = w if residual > noise else w + r
+    with np.errstate(over="ignore"):
+        error = min(w * np.expm1(r / (1 + w * np.exp(-r))), r * bound / (1 + bound))
+    return Certificate(_up(error), 0.0, _up(error), float(w), float(w))
+
+
+def _number(value: Any) -> Any:
+    """A real number as longdouble, nan for anything else."""
+    array = np.asarray(value)
+    return Real(array[()]) if array.ndim == 0 and array.dtype.kind in "fiu" else Real(np.nan)
 
 
 def erm(*args: Any, **kwargs: Any) -> Any:

@@ -27,6 +27,10 @@ TINY = float(np.finfo(float).tiny)
 def pose(stem: str, operation: str, params: Mapping[str, Any]) -> Posed | Answer:
     """The instance of ``stem.operation`` with these arguments; an `Answer` if a formula suffices."""
     module = catalogue.load(stem)
+    if hasattr(module, "pieces"):
+        from refsolve import _pieces  # built on this module
+
+        return _pieces.pose(stem, operation, dict(params))
     return _OPERATIONS[catalogue.kind(stem), operation](stem, module, dict(params))
 
 
@@ -245,6 +249,30 @@ def _sdca_update(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed
     return Posed(_key(loss, _structure(scaled)), build, values, finish, unit)
 
 
+def _function_value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
+    """W(e^t) as the minimiser of its declared objective, in v = w/scale near 1."""
+    t = module.SPEC.check(params)["t"]
+    scale = t - math.log(t) if t > 1 else math.exp(t)
+
+    def build() -> Template:
+        v = cp.Variable()
+        parameters = {"square": cp.Parameter(nonneg=True), "entropy": cp.Parameter(nonneg=True)}
+        parameters["linear"] = cp.Parameter()
+        problem = cp.Problem(cp.Minimize(module.objective(v, **parameters)))
+        return Template(problem, parameters, {"v": v})
+
+    def finish(found: Mapping[str, Any]) -> Answer:
+        w = scale * float(found["v"])
+        return Answer(w, w, None, certificates.function_value(stem, w, t))
+
+    linear = t - math.log(scale) if t > 1 else 0.0
+    size = 1 + scale  # of the order of the curvature at the root
+    # less entropy stops the solvers, and v = 1 to the last digit from there on
+    entropy = max(1 / size, 1e-12)
+    values = {"square": scale / size, "entropy": entropy, "linear": linear / size}
+    return Posed((), build, values, finish, max(scale, TINY))
+
+
 def conjugate_from_value(
     stem: str, x: Any, *, y: Any = None, bound: float = 100.0, **params: Any
 ) -> tuple[float, Array]:
@@ -294,6 +322,7 @@ _OPERATIONS: dict[tuple[str, str], Callable[[str, ModuleType, dict[str, Any]], P
     ("losses", "conjugate"): _conjugate,
     ("losses", "prox"): _prox,
     ("losses", "sdca_update"): _sdca_update,
+    ("functions", "value"): _function_value,
     ("models", "primal"): _model("primal"),
     ("models", "dual"): _model("dual"),
 }
