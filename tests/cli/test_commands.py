@@ -16,7 +16,7 @@ from verification import stems
 from verification.cli import app, command_names, is_ours
 from verification.verdicts import Verdict
 
-GROUPS = {"reproduce": ("letter",), "bench": ("topk",)}
+GROUPS = {"reproduce": ("letter", "circle"), "bench": ("topk",)}
 
 
 def run(*words: str) -> Result:
@@ -106,6 +106,7 @@ def test_show_tells_the_declaration(stem: str) -> None:
         (("verify", "--problem", "simplex.projection", "--check", "luck"), "certified_gap"),
         (("claims", "--paper", "nobody_1900"), "lapin_2015"),
         (("reproduce", "letter", "--lowest", "2", "--highest", "1"), "lowest <= highest"),
+        (("reproduce", "circle", "--reading", "square"), "segments, uniform"),
         (("bench", "topk", "--dataset", "iris"), "mixture-400"),
         (("train", "missing.csv"), "no such file"),
     ],
