@@ -15,8 +15,9 @@ from verification.benchmarks.letter import (
     deviations,
 )
 from verification.benchmarks.letter_report import accuracy_tables, document, passed, peer_table
+from verification.benchmarks.methods import Loss
 
-ROW = Row("made up", 1, 0.0, (70.0, 80.0, 90.0, 95.0))
+ROW = Row("made up", Loss("hinge"), (70.0, 80.0, 90.0, 95.0), 0.6)
 
 
 def fit(C: float, validation: tuple[float, ...], test: tuple[float, ...], gap: float = 1e-5) -> Fit:
@@ -113,7 +114,7 @@ def test_a_fit_is_certified_and_better_than_chance() -> None:
     few = letter.Parts(
         *(tuple(a[:1500] for a in part) for part in (parts.train, parts.validation, parts.test))  # type: ignore[arg-type]
     )
-    row = letter.ROWS[4]
+    row = letter.HINGES[4]
     result = letter.run_row(few, row, grid=(0.1, 0.01))
     assert [f.C for f in result.fits] == [0.01, 0.1]
     assert result.worst_gap <= letter.TOL
@@ -130,7 +131,7 @@ def test_the_gap_reported_is_computed_anew() -> None:
     """A model that claims to be optimal and is not gets the gap that it has."""
     parts = letter.load_parts()
     few = (parts.train[0][:500], parts.train[1][:500])
-    model, _ = letter.timed_fit(few, letter.ROWS[0], 1.0, 1e-4)
+    model, _ = letter.timed_fit(few, letter.HINGES[0], 1.0, 1e-4)
     honest = letter.certified_gap(model, few)
     model.dual_gap_ = 0.0
     model.coef_ = 1.5 * model.coef_

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from verification.certificates import trained
+
 #: Iterations allowed to one model; where they do not suffice the certificate says so.
 MAX_ITER = 100_000
 
@@ -93,3 +95,32 @@ def _joined(loss: Loss, C: float, models: Sequence[Fitted]) -> Fitted:
     primal = 2.0 * sum(model.primal for model in models)
     lost = 2.0 * sum(model.gap * abs(model.primal) for model in models)
     return Fitted(C, W, dual, primal, lost / primal)
+
+
+def fit(loss: Loss, X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
+    """A fitted classifier; one-vs-all losses through scikit-learn's `OneVsRestClassifier`."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.multiclass import OneVsRestClassifier
+
+    model = loss.estimator(C, tol)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate says it
+        return (OneVsRestClassifier(model) if loss.ova else model).fit(X, y)
+
+
+def certified_gap(model: Any, X: np.ndarray, y: np.ndarray) -> float:
+    """Relative duality gap from weights and dual, by formulas that the trainer has no part in.
+
+    The one-vs-all problem is the sum of its binary problems; so are its objectives and its gap.
+    """
+    parts = (
+        [
+            (part, (y == label).astype(np.int64))
+            for part, label in zip(model.estimators_, model.classes_, strict=True)
+        ]
+        if hasattr(model, "estimators_")
+        else [(model, y)]
+    )
+    found = [trained(part, X, labels) for part, labels in parts]
+    size = max(abs(sum(c.primal for c in found)), abs(sum(c.dual for c in found)))
+    return sum(c.gap for c in found) / size if size > 0 else 0.0
