@@ -58,7 +58,6 @@ class Rows:
         self.single = given.ndim == 1
         self.rows = given[np.newaxis] if self.single else given
         self.n, self.m = self.rows.shape
-        self.buffers = np.empty((4, self.m))
 
     def through(
         self, drive: Callable[[NDArray[Any], slice, NDArray[Any]], int], *, scalars: bool

@@ -38,6 +38,7 @@ class _Rows(Rows):
             self.k = check_k(k, others, f" (the number of other classes, {others})")
         else:
             self.k = check_k(k)
+        self.buffers = np.empty((4, self.m))
 
     def run(
         self,
@@ -79,21 +80,30 @@ def weights_of(value: ArrayLike | None, n: int) -> NDArray[np.float64]:
     return np.ones(n) if value is None else per_row("sample_weight", value, n)
 
 
-def _costs(value: ArrayLike | None, rows: _Rows, y: Array | None = None) -> NDArray[np.float64]:
-    """Costs as 1 or n rows of m (with y, whose own cost is 0) or d numbers."""
-    width = rows.others if y is None else rows.m
+def costs_of(
+    value: ArrayLike | None, rows: Rows, width: int, one_per: str, default: float = 1.0
+) -> NDArray[np.float64]:
+    """Costs as 1 or n rows of ``width`` numbers."""
     if value is None:
-        return read_only(np.ones((1, width)))
+        return read_only(np.full((1, width), default))
     costs = finite_array("costs", value)
     if costs.shape not in ((width,), (rows.n, width)) or (rows.single and costs.ndim > 1):
         raise InvalidParameterError(
             "costs",
             f"shape {costs.shape}",
             f"shape ({width},)" + ("" if rows.single else f" or ({rows.n}, {width})"),
-            "one cost per " + ("other class" if y is None else "class"),
+            f"one cost per {one_per}",
         )
-    if y is not None and (costs.ndim == 2 or rows.single):
-        own = np.atleast_2d(costs)[np.arange(rows.n), y]
+    return read_only(np.atleast_2d(costs))
+
+
+def _costs(value: ArrayLike | None, rows: _Rows, y: Array | None = None) -> NDArray[np.float64]:
+    """Costs of all classes (with y, whose own cost is 0) or of the others."""
+    if y is None:
+        return costs_of(value, rows, rows.others, "other class")
+    costs = costs_of(value, rows, rows.m, "class")
+    if value is not None and (np.ndim(value) == 2 or rows.single):
+        own = costs[np.arange(rows.n), y]
         if own.any():
             i = int(np.flatnonzero(own)[0])
             raise InvalidParameterError(
@@ -102,7 +112,7 @@ def _costs(value: ArrayLike | None, rows: _Rows, y: Array | None = None) -> NDAr
                 "0 there",
                 "set costs[i, y[i]] = 0",
             )
-    return read_only(np.atleast_2d(costs))
+    return costs
 
 
 def value(

@@ -13,7 +13,7 @@ _SCORES = (
     "Scores of all classes; float64, float32 or integers (computed as float64). Never changed.",
 )
 _OTHERS = "array_like, shape (d,) or (n, d)"
-_PARAMETERS = {
+PARAMETERS = {
     "scores": _SCORES,
     "q": (_SCORES[0], "Scores W'x_i less the example's own part k_ii a_i. Never changed."),
     "y": ("int or array_like of int, shape (n,)", "True classes, 0 to m - 1."),
@@ -42,7 +42,7 @@ _COSTS = {
     ),
     False: (f"{_OTHERS}, optional", "Margins c_j of the other classes; default 1."),
 }
-_RETURNS = {
+RETURNS = {
     "value": (
         "float or ndarray, shape (n,)",
         "w_i times the loss of each row, not averaged, in the dtype of the scores.",
@@ -64,7 +64,7 @@ _RETURNS = {
         "Blocks a_i: -x at the other classes, <1,x> at y. Each row is solved by itself.",
     ),
 }
-_RAISES = (
+RAISES = (
     "fast.errors.InvalidParameterError",
     "An entry or parameter out of range, or shapes that do not match.",
 )
@@ -75,7 +75,7 @@ def documented(variant: int) -> Callable[[Function], Function]:
 
     def complete(function: Function) -> Function:
         own = "y" in inspect.signature(function).parameters
-        texts = {**_PARAMETERS, "k": ("int, default 1", _K[variant == ALPHA]), "costs": _COSTS[own]}
-        return with_sections(function, texts, _RETURNS[function.__name__], _RAISES)
+        texts = {**PARAMETERS, "k": ("int, default 1", _K[variant == ALPHA]), "costs": _COSTS[own]}
+        return with_sections(function, texts, RETURNS[function.__name__], RAISES)
 
     return complete

@@ -106,16 +106,32 @@ def hinge_point_row(variant, z, k, r, x, work):
 
 
 @kernel
+def envelope(z, x, gamma):
+    """Return (<z,x> - ||x||^2/2)/gamma >= 0, the smoothed loss at z with projection x."""
+    half = 0.0
+    for i in range(z.shape[0]):
+        half = plus(half, choose(x[i] > 0.0, (z[i] - 0.5 * x[i]) * (x[i] / gamma), 0.0))
+    return half if half > 0.0 else 0.0
+
+
+@kernel
+def divided(x, den):
+    """Divide x by a number; returns the new sum."""
+    s = 0.0
+    for i in range(x.shape[0]):
+        x[i] = x[i] / den
+        s = plus(s, x[i])
+    return s
+
+
+@kernel
 def value_row(variant, z, k, gamma, x, work):
     """Return the loss phi(z) >= 0; for gamma > 0 ``x`` becomes the projection of z on radius gamma."""
     if gamma == 0.0:
         _, total = _top_sum(variant, z, k, work)
         return total / k if total > 0.0 else 0.0
     project_row(variant, z, k, gamma, 0.0, x, work)
-    half = 0.0
-    for i in range(z.shape[0]):
-        half = plus(half, choose(x[i] > 0.0, (z[i] - 0.5 * x[i]) * (x[i] / gamma), 0.0))
-    return half if half > 0.0 else 0.0
+    return envelope(z, x, gamma)
 
 
 @kernel
@@ -124,11 +140,7 @@ def gradient_row(variant, z, k, gamma, x, work):
     if gamma == 0.0:
         return hinge_point_row(variant, z, k, 1.0, x, work)
     project_row(variant, z, k, gamma, 0.0, x, work)
-    s = 0.0
-    for i in range(x.shape[0]):
-        x[i] = x[i] / gamma
-        s = plus(s, x[i])
-    return s
+    return divided(x, gamma)
 
 
 @kernel
@@ -185,8 +197,4 @@ def update_row(variant, b, k, r, k_ii, den, x, work):
     if not radius > 0.0:
         return hinge_point_row(variant, b, k, r, x, work)
     project_row(variant, b, k, radius, k_ii / den, x, work)
-    s = 0.0
-    for i in range(x.shape[0]):
-        x[i] = x[i] / den
-        s = plus(s, x[i])
-    return s
+    return divided(x, den)
