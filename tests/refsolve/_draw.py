@@ -2,27 +2,96 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from refsolve import catalogue
+from refsolve import _families, catalogue
+from refsolve._multiclass import Loss
 
 SETS = catalogue.stems("sets")
 LOSSES = catalogue.stems("losses")
+#: The losses with a dual: all but the truncated ones.
+CONVEX = [stem for stem in LOSSES if "sdca_update" in catalogue.operations(stem)]
+ENTROPIES = [s for s in LOSSES if getattr(catalogue.load(s), "generator", "quadratic") != "quadratic"]
+MULTICLASS = [s for s in CONVEX if _families.of(catalogue.load(s)).name == "multiclass"]
 
 
-def set_params(stem: str, k: int, r: Any) -> dict[str, Any]:
-    """k and r where the set has them."""
-    names = catalogue.load(stem).SPEC.names
-    return {name: value for name, value in (("k", k), ("r", r)) if name in names}
+def set_params(stem: str, k: int, r: Any, d: int) -> dict[str, Any]:
+    """k, r and the two groups of entries where the set has them."""
+    module = catalogue.load(stem)
+    values = {name: value for name, value in (("k", k), ("r", r)) if name in module.SPEC.names}
+    if "y" in catalogue.arguments(module):
+        values["y"] = (np.arange(d) * (k + 2) // 2 % 2).astype(int)
+    return values
+
+
+def biased(stem: str, rho: Any) -> dict[str, Any]:
+    """The weight rho for the sets that have one."""
+    return {"rho": rho} if catalogue.has_rho(catalogue.load(stem)) else {}
 
 
 def loss_params(stem: str, rng: np.random.Generator, d: int) -> dict[str, Any]:
     """Random k <= d and gamma where the loss has them."""
     values = {"k": int(rng.integers(1, d + 1)), "gamma": float(10 ** rng.uniform(-1, 1))}
     return {name: values[name] for name in catalogue.load(stem).SPEC.names}
+
+
+@dataclass(frozen=True)
+class Example:
+    """One random example of a loss: the ground truth in its family's form, costs, a weight."""
+
+    stem: str
+    m: int
+    y: Any
+    costs: np.ndarray
+    weight: float
+    params: dict[str, Any]
+
+    @property
+    def loss(self) -> Loss:
+        """The formulas."""
+        return Loss(self.stem, self.params, self.family.size(self.m), self.y)
+
+    @property
+    def family(self) -> Any:
+        """Its family."""
+        return _families.of(catalogue.load(self.stem))
+
+    @property
+    def own_costs(self) -> np.ndarray:
+        """The costs over the coordinates of x."""
+        return self.loss.check_costs(self.costs, self.y)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """What the operations over the coordinates of x take of the ground truth."""
+        return {"y": self.y} if self.family.name == "multilabel" else {}
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Arguments of value and gradient but the scores."""
+        return {"y": self.y, "costs": self.costs, "sample_weight": self.weight, **self.params}
+
+    def margins(self, scores: np.ndarray) -> np.ndarray:
+        """Z in longdouble."""
+        return self.loss.margins(scores, self.y, self.own_costs).astype(np.longdouble)
+
+
+def example(stem: str, rng: np.random.Generator, m: int | None = None, scale: float = 1.0) -> Example:
+    """A random example with m classes."""
+    m = int(rng.integers(2, 7)) if m is None else m
+    family = _families.of(catalogue.load(stem))
+    costs = rng.uniform(0, 2, size=m) * scale
+    y: Any = int(rng.integers(m))
+    if family.name == "multilabel":
+        y = np.where(np.arange(m) == y, 1, rng.integers(0, 2, size=m))
+    if family.name == "multiclass":
+        costs[y] = 0
+    weight = float(rng.uniform(0.2, 3))
+    return Example(stem, m, y, costs, weight, loss_params(stem, rng, family.size(m)))
 
 
 def rational_point(rng: np.random.Generator, d: int) -> list[Fraction]:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from _draw import LOSSES, loss_params
+from _draw import CONVEX, LOSSES, example
 
 import refsolve
 from refsolve import catalogue, certificates, exact
-from refsolve._multiclass import Loss, block, others
+from refsolve._multiclass import Loss, block
 from refsolve.errors import Status
 
-TAME = [stem for stem in LOSSES if catalogue.load(stem).dual_set in exact.stems()]
-
-
-def _case(stem, rng, scale=1.0):
-    m = int(rng.integers(2, 7))
-    y = int(rng.integers(m))
-    costs = rng.uniform(0, 2, size=m) * scale
-    costs[y] = 0
-    weight = float(rng.uniform(0.2, 3))
-    return m, y, costs, weight, loss_params(stem, rng, m - 1)
+HINGES = [s for s in CONVEX if example(s, np.random.default_rng(0)).loss.modulus == 0]
+#: Conjugate quadratic on a set with exact projections.
+TAME = [
+    stem
+    for stem in CONVEX
+    if getattr(catalogue.load(stem), "generator", "quadratic") == "quadratic"
+    and catalogue.load(stem).dual_set in exact.stems()
+]
 
 
 @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e5])
@@ -28,39 +26,39 @@ def _case(stem, rng, scale=1.0):
 def test_value_and_gradient_agree_with_the_formulas(stem, scale):
     rng = np.random.default_rng(41)
     for _ in range(4):
-        m, y, costs, weight, params = _case(stem, rng, scale)
+        case = example(stem, rng, scale=scale)
+        m, weight, loss = case.m, case.weight, case.loss
         scores = rng.normal(size=m) * scale
-        given = {"scores": scores, "y": y, "costs": costs, "sample_weight": weight, **params}
+        given = {"scores": scores, **case.given}
         value = refsolve.solve(f"{stem}.value", **given)
         gradient = refsolve.solve(f"{stem}.gradient", **given)
-        z = (others(scores - scores[y], y) + others(costs, y)).astype(np.longdouble)
-        loss = Loss(stem, params, m - 1)
-        truth = weight * float(loss.value_bounds(z)[1])
+        size = weight * float(loss.size(case.margins(scores)))
+        truth = weight * float(loss.value_bounds(case.margins(scores))[1])
         assert value.status is gradient.status is Status.CERTIFIED
-        assert value.value == pytest.approx(truth, abs=1e-7 * weight * scale)
-        assert abs(value.value - truth) <= value.certificate.distance * (1 + 1e-9) + 1e-15 * scale
+        assert value.value == pytest.approx(truth, abs=1e-7 * size)
+        assert abs(value.value - truth) <= value.certificate.distance * (1 + 1e-9) + 1e-15 * size
         assert gradient.x.shape == (m,)
-        assert abs(gradient.x.sum()) <= 1e-12 * weight
+        assert loss.family.unbalance(gradient.x) <= 1e-12 * weight
+        if stem not in CONVEX:
+            continue
         # the subgradient inequality, at random other scores
         for _ in range(5):
             other = scores + rng.normal(size=m) * scale
-            there = weight * float(
-                loss.value_bounds(others(other - other[y], y) + others(costs, y))[1]
-            )
-            assert there >= truth + gradient.x @ (other - scores) - 1e-6 * weight * scale
+            there = weight * float(loss.value_bounds(case.margins(other))[1])
+            assert there >= truth + gradient.x @ (other - scores) - 1e-6 * size
 
 
-@pytest.mark.parametrize("stem", [s for s in LOSSES if "gamma" in catalogue.load(s).SPEC.names])
+@pytest.mark.parametrize("stem", [s for s in CONVEX if s not in HINGES])
 def test_smooth_gradient_is_the_finite_difference(stem):
     rng = np.random.default_rng(42)
-    m, y, costs, weight, params = _case(stem, rng)
+    case = example(stem, rng)
+    m, given = case.m, case.given
     scores = rng.normal(size=m)
-    given = {"y": y, "costs": costs, "sample_weight": weight, **params}
     gradient = refsolve.solve(f"{stem}.gradient", scores=scores, **given)
     assert gradient.certificate.distance < 1e-5
     h = 1e-4
-    # the gradient in the margins is 1/gamma-Lipschitz, and score y moves all m - 1 of them
-    curvature = weight * (m - 1) / params["gamma"]
+    # the gradient in the margins is 1/modulus-Lipschitz, and score y may move all of them
+    curvature = case.weight * case.loss.spread / case.loss.modulus
     for j in range(m):
         up, down = (
             refsolve.solve(f"{stem}.value", scores=scores + step, **given)
@@ -77,13 +75,12 @@ def test_prox_is_certified_and_obeys_moreau(stem, scale):
     """The dual of the prox is a projection on the domain, computed here in exact arithmetic."""
     rng = np.random.default_rng(43)
     for _ in range(3):
-        m, y, costs, _, params = _case(stem, rng, scale)
-        v, t = rng.normal(size=m - 1) * scale, float(10 ** rng.uniform(-1, 1))
-        c = others(costs, y)
-        result = refsolve.solve(f"{stem}.prox", v=v, t=t, costs=c, **params)
+        case = example(stem, rng, scale=scale)
+        loss, c = case.loss, case.own_costs
+        v, t = rng.normal(size=loss.d) * scale, float(10 ** rng.uniform(-1, 1))
+        result = refsolve.solve(f"{stem}.prox", v=v, t=t, costs=c, **case.labels, **case.params)
         assert result.status is Status.CERTIFIED
         if stem in TAME:
-            loss = Loss(stem, params, m - 1)
             radius = {"r": 1.0}
             dual = exact.project(
                 loss.set_stem, (v + c) / (t + loss.gamma), **loss.set_params, **radius
@@ -93,24 +90,25 @@ def test_prox_is_certified_and_obeys_moreau(stem, scale):
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
-@pytest.mark.parametrize("stem", LOSSES)
+@pytest.mark.parametrize("stem", CONVEX)
 def test_sdca_update_is_the_biased_projection(stem, scale):
     rng = np.random.default_rng(44)
     for trial in range(4):
-        m, y, costs, weight, params = _case(stem, rng, scale)
-        q, C = rng.normal(size=m) * scale, float(10 ** rng.uniform(-1, 1))
+        case = example(stem, rng, scale=scale)
+        loss, y, weight = case.loss, case.y, case.weight
+        q, C = rng.normal(size=case.m) * scale, float(10 ** rng.uniform(-1, 1))
         k_ii = 0.0 if trial == 0 else float(rng.uniform(0, 2))
-        given = {"q": q, "y": y, "k_ii": k_ii, "C": C, "costs": costs, "sample_weight": weight}
-        result = refsolve.solve(f"{stem}.sdca_update", **given, **params)
+        given = {"q": q, "k_ii": k_ii, "C": C, **case.given}
+        result = refsolve.solve(f"{stem}.sdca_update", **given)
         assert result.status is Status.CERTIFIED
-        assert abs(result.x.sum()) <= 1e-12 * C * weight
-        loss = Loss(stem, params, m - 1)
+        assert loss.family.unbalance(result.x) <= 1e-12 * C * weight
         den = k_ii + loss.gamma / (weight * C)
         if stem not in TAME or den == 0:
             continue
-        b = (others(q - q[y], y) + others(costs, y)) / den
-        x = exact.project(loss.set_stem, b, rho=k_ii / den, r=weight * C, **loss.set_params)
-        error = np.linalg.norm(result.x - block(x.array(), y))
+        b = case.margins(q).astype(float) / den
+        bias = {"rho": k_ii / den} if loss.family.coupled else {}
+        x = exact.project(loss.set_stem, b, r=weight * C, **bias, **loss.set_params)
+        error = np.linalg.norm(result.x - loss.block(x.array(), y))
         assert error <= result.certificate.distance + 1e-14 * C * weight
 
 

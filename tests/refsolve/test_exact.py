@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from _draw import SETS, rational_point, set_params
+from _draw import SETS, biased, rational_point, set_params
 
 from refsolve import exact
 from refsolve.errors import InvalidParameterError, UnknownProblemError
@@ -24,9 +24,10 @@ def test_agrees_with_the_enumeration_of_faces(stem):
         d = int(rng.integers(1, 4 if trial % 6 else 5))
         a = rational_point(rng, d)
         rho = Fraction(int(rng.integers(0, 4)), int(rng.integers(1, 4)))
-        params = set_params(stem, int(rng.integers(1, d + 2)), Fraction(int(rng.integers(0, 7)), 2))
-        clever = exact.project(stem, a, rho=rho, **params)
-        assert list(clever.x) == faces.project(stem, a, rho=rho, **params)
+        params = set_params(stem, int(rng.integers(1, d + 2)), Fraction(int(rng.integers(0, 7)), 2), d)
+        params |= biased(stem, rho)
+        clever = exact.project(stem, a, **params)
+        assert list(clever.x) == faces.project(stem, a, **params)
         assert clever.gap == 0
 
 
@@ -36,9 +37,9 @@ def test_certificate_is_exactly_zero_at_moderate_size(stem, scale):
     rng = np.random.default_rng(12)
     for d, k in ((30, 1), (30, 7), (30, 30), (200, 5)):
         for a in (rng.normal(size=d) * scale, rng.integers(-2, 3, size=d) * scale):
-            params = set_params(stem, k, 1.0)
+            params = set_params(stem, k, 1.0, d)
             for rho in (0.0, 0.5, 1e3):
-                assert exact.project(stem, a, rho=rho, **params).gap == 0
+                assert exact.project(stem, a, **biased(stem, rho), **params).gap == 0
 
 
 @pytest.mark.parametrize("rho", [0, 10])

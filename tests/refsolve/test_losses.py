@@ -8,21 +8,20 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import pytest
-from _draw import LOSSES, loss_params
+from _draw import CONVEX, MULTICLASS, example, loss_params
 
 import refsolve
 from refsolve import catalogue, certificates, derive, oracle
 from refsolve._multiclass import Loss
 
-SMOOTH = [stem for stem in LOSSES if "gamma" in catalogue.load(stem).SPEC.names]
-HINGES = [stem for stem in LOSSES if stem not in SMOOTH]
+SMOOTH = [stem for stem in MULTICLASS if "gamma" in catalogue.load(stem).SPEC.names]
 
 
 def _top(z, k):
     return np.sort(z)[::-1][:k].sum()
 
 
-DEFINITIONS = {
+DEFINITIONS = {  # hinges over the others
     "multiclass_hinge": lambda z: max(0.0, max(z)),
     "topk_hinge_alpha": lambda z, k: max(0.0, _top(z, k) / k),
     "topk_hinge_beta": lambda z, k: _top(np.maximum(z, 0), k) / k,
@@ -35,7 +34,7 @@ def _points(rng, d):
     return rng.normal(size=d), tied, -abs(rng.normal(size=d)), np.zeros(d)
 
 
-@pytest.mark.parametrize("stem", HINGES)
+@pytest.mark.parametrize("stem", DEFINITIONS)
 def test_hinges_are_what_their_definition_says(stem):
     rng = np.random.default_rng(31)
     for d in (1, 2, 5):
@@ -66,59 +65,66 @@ def test_smooth_losses_are_the_moreau_envelope(stem):
             assert -1e-12 <= hinge - upper <= params["gamma"] / (2 * params["k"]) + 1e-12
 
 
-@pytest.mark.parametrize("stem", LOSSES)
+@pytest.mark.parametrize("stem", CONVEX)
 def test_declared_conjugate_is_the_supremum_of_the_value(stem):
     rng = np.random.default_rng(33)
-    for d in (1, 3, 5):
+    for m in (2, 4, 6):
         for _ in range(3):
-            params = loss_params(stem, rng, d)
-            loss = Loss(stem, params, d)
-            x = loss.repair(rng.uniform(0, 2 / d, size=d))
-            expression, domain = loss.module.conjugate(cp.Constant(x), **params)
+            case = example(stem, rng, m)
+            loss, d = case.loss, case.loss.d
+            x = loss.repair(rng.uniform(0, 2 / d, size=d)).astype(float)
+            expression, domain = loss.module.conjugate(
+                cp.Constant(x), *loss.arguments, **case.params
+            )
             assert max(float(np.max(c.violation())) for c in domain) <= 1e-12
-            supremum, z = derive.conjugate_from_value(stem, x, **params)
+            supremum, z = derive.conjugate_from_value(stem, x, **case.labels, **case.params)
             assert supremum == pytest.approx(float(expression.value), abs=1e-6)
-            assert float(loss.conjugate(x)) == pytest.approx(float(expression.value), rel=1e-12)
+            assert float(loss.conjugate(x)) == pytest.approx(
+                float(expression.value), rel=1e-12, abs=1e-13
+            )
             # no z beats it: Fenchel-Young at the maximiser and elsewhere
             for point in (z, rng.normal(size=d)):
                 assert loss.fenchel_young(point.astype(np.longdouble), x) >= 0
 
 
-@pytest.mark.parametrize("stem", LOSSES)
+@pytest.mark.parametrize("stem", CONVEX)
 def test_the_supremum_grows_without_bound_outside_the_domain(stem):
     rng = np.random.default_rng(34)
     tried = 0
-    for d in (2, 4):
-        params = loss_params(stem, rng, d)
-        loss = Loss(stem, params, d)
+    for m in (3, 5):
+        case = example(stem, rng, m)
+        loss, d = case.loss, case.loss.d
         for x in (
             np.full(d, 1.5 / d),
             np.r_[0.9, np.full(d - 1, -0.1)],
             np.r_[1.2, np.zeros(d - 1)],
         ):
-            violation = loss.violation(x)
-            assert violation > 0.05
+            if loss.violation(x) <= 0.05:
+                continue  # the box holds the first of them
             near, far = (
-                derive.conjugate_from_value(stem, x, bound=b, **params)[0] for b in (50, 100)
+                derive.conjugate_from_value(stem, x, bound=b, **case.labels, **case.params)[0]
+                for b in (50, 100)
             )
             assert far > near + 0.5
-            assert refsolve.solve(f"{stem}.conjugate", x=x, **params).value == np.inf
+            assert refsolve.solve(
+                f"{stem}.conjugate", x=x, **case.labels, **case.params
+            ).value == np.inf
             tried += 1
-    assert tried == 6
+    assert tried >= (4 if loss.set_stem == "box" else 6)
 
 
-@pytest.mark.parametrize("stem", LOSSES)
+@pytest.mark.parametrize("stem", CONVEX)
 def test_fenchel_young_is_value_plus_conjugate_minus_inner_product(stem):
     rng = np.random.default_rng(35)
-    for d in (1, 4, 9):
-        params = loss_params(stem, rng, d)
-        loss = Loss(stem, params, d)
+    for m in (2, 5, 10):
+        loss = example(stem, rng, m).loss
+        d = loss.d
         z = 3 * rng.normal(size=(20, d)).astype(np.longdouble)
         x = loss.repair(rng.uniform(-0.2, 0.6, size=z.shape).astype(np.longdouble))
         lower, upper = loss.value_bounds(z)
         plain = loss.conjugate(x) - (z * x).sum(axis=1)
         gap = loss.fenchel_young(z, x)
-        assert (gap >= lower + plain - 1e-16).all()
+        assert (gap >= lower + plain - 1e-15).all()
         assert (gap <= upper + plain + 1e-15).all()
 
 
@@ -149,7 +155,7 @@ def test_the_printed_dual_is_not_the_dual_of_the_printed_loss():
     assert supremum == pytest.approx(0, abs=1e-7)
 
 
-@pytest.mark.parametrize("stem", [s for s in LOSSES if s != "multiclass_hinge"])
+@pytest.mark.parametrize("stem", [s for s in CONVEX if "k" in catalogue.load(s).SPEC.names])
 def test_the_value_at_k_equal_to_d_can_be_handed_to_a_second_solver(stem):
     # cvxpy's sum_largest raises there when k is the size: the declarations must not use it
     z = cp.Variable(3)
@@ -159,7 +165,11 @@ def test_the_value_at_k_equal_to_d_can_be_handed_to_a_second_solver(stem):
     for solver, settings in oracle.SOLVERS.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "may be inaccurate": the certificate decides
-            problem.solve(solver=solver, **settings)
+            try:
+                problem.solve(solver=solver, **settings)
+            except cp.SolverError:  # OSQP has no exponential cone
+                assert solver == "OSQP"
+                continue
         # phi(z) + ||z - 1||^2 is the prox at v = 1 and t = 1/2, without costs
         proof = certificates.prox(stem, z.value, np.ones(3), t=0.5, costs=np.zeros(3), **params)
         assert proof.gap <= oracle.TOLERANCE * proof.scale
@@ -168,11 +178,11 @@ def test_the_value_at_k_equal_to_d_can_be_handed_to_a_second_solver(stem):
 def test_chain_of_inequalities():
     # alpha <= beta <= multiclass hinge, and the smooth ones below their hinges
     rng = np.random.default_rng(38)
+    names = ("topk_hinge_alpha", "topk_hinge_alpha_printed", "topk_hinge_beta")
     for _ in range(100):
         z = rng.normal(size=6) * 3
         for k in range(1, 7):
-            value = {s: float(Loss(s, {"k": k}, 6).value_bounds(z)[1]) for s in HINGES[1:]}
+            value = {s: float(Loss(s, {"k": k}, 6).value_bounds(z)[1]) for s in names}
             top = float(Loss("multiclass_hinge", {}, 6).value_bounds(z)[1])
-            names = ("topk_hinge_alpha", "topk_hinge_alpha_printed", "topk_hinge_beta")
             chain = [*(value[name] for name in names), top]
             assert all(a <= b + 1e-14 for a, b in itertools.pairwise(chain))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from _draw import SETS, set_params
+from _draw import SETS, biased, set_params
 
 from refsolve import catalogue, exact
 
@@ -27,7 +27,7 @@ def test_support_is_the_maximum_over_the_constraints(stem):
     for d, k, r in CASES:
         if k > d and stem == "simplex":
             continue
-        params = set_params(stem, k, r)
+        params = set_params(stem, k, r, d)
         x, w = cp.Variable(d), cp.Parameter(d)
         box = [cp.sum(x) <= 2.0] if stem == "topk_cone" else []
         problem = cp.Problem(cp.Maximize(w @ x), module.constraints(x, **params) + box)
@@ -45,7 +45,7 @@ def test_violation_is_zero_exactly_on_the_constraints(stem):
     rng = np.random.default_rng(2)
     seen = {True: 0, False: 0}
     for d, k, r in CASES:
-        params = set_params(stem, k, r)
+        params = set_params(stem, k, r, d)
         for x in (*rng.normal(size=(4, d)), *rng.uniform(0, 1, size=(4, d)), np.zeros(d)):
             for point in (x, module.repair(x, **params), 1.5 * module.repair(x, **params)):
                 worst = max(
@@ -62,7 +62,7 @@ def test_halfspaces_describe_the_same_set(stem):
     module = catalogue.load(stem)
     rng = np.random.default_rng(3)
     for d, k, r in CASES:
-        params = set_params(stem, k, r)
+        params = set_params(stem, k, r, d)
         for x in rng.uniform(-0.2, 1, size=(5, d)):
             point = module.repair(x, **params) if x[0] > 0.4 else x
             slacks = [
@@ -80,7 +80,7 @@ def test_repair_returns_a_feasible_point_and_keeps_feasible_ones(stem):
     module = catalogue.load(stem)
     rng = np.random.default_rng(4)
     for d, k, r in CASES:
-        params = set_params(stem, k, r)
+        params = set_params(stem, k, r, d)
         x = rng.normal(size=(20, d)) * 10.0 ** rng.integers(-3, 4, size=(20, 1))
         once = module.repair(x, **params)
         assert (module.violation(once, **params) <= 1e-14 * np.maximum(1, once.sum(axis=1))).all()
@@ -92,7 +92,7 @@ def test_residual_is_support_minus_inner_product(stem):
     module = catalogue.load(stem)
     rng = np.random.default_rng(5)
     for d, k, r in CASES:
-        params = set_params(stem, k, r)
+        params = set_params(stem, k, r, d)
         w = _rows(rng, d)
         x = module.repair(rng.uniform(-0.5, 1, size=w.shape), **params)
         radius = {"r": x.sum(axis=1) + 1} if stem == "topk_cone" else {}
@@ -107,12 +107,12 @@ def test_nearest_is_near_the_exact_projection(stem):
     module = catalogue.load(stem)
     rng = np.random.default_rng(6)
     for d, k, r in CASES:
-        params = set_params(stem, k, r)
+        params = set_params(stem, k, r, d)
         for rho in (0.0, 0.7, 20.0):
             a = _rows(rng, d) + 0.3
-            found = module.nearest(a, rho=rho, **params)
+            found = module.nearest(a, **biased(stem, rho), **params)
             for row, x in zip(a, found, strict=True):
-                truth = exact.project(stem, row, rho=rho, **params).array()
+                truth = exact.project(stem, row, **biased(stem, rho), **params).array()
                 np.testing.assert_allclose(x, truth, atol=1e-12)
 
 
