@@ -135,30 +135,36 @@ class _Risk:
             x[i, c] = odds / 2 * (1 - self.weight[i]) / self.weight[i]
         return x
 
+    def _moves(self) -> list[tuple[int, Array]]:
+        """Directions (row, move) in which x may be changed without leaving the sets' span."""
+        pushed_back = [] if self.behind is None else [self.behind[1]]  # by the order asked for
+        dead = np.setdiff1d(np.arange(self.m), [*self.live, *pushed_back])
+        d = self.loss.d
+        # at k = d the caps x_j <= s/k leave the multiples of one vector
+        flat = self.loss.set_stem == "topk_simplex_alpha" and self.loss.set_params.get("k") == d
+        rows = np.ones((1, d)) if flat else np.eye(d)
+        moves = ((i, move) for i in range(self.live.size) for move in rows)
+        # nothing may push a class that never occurs
+        return [(i, move) for i, move in moves if not (self.maps[i] @ move)[dead].any()]
+
     def balance(self, x: Array) -> tuple[Array, float]:
         """A point near x that meets the dual's constraints up to rounding, and the mu of (i, j)."""
         x = self.loss.repair(x.astype(np.longdouble))
-        pushed_back = [] if self.behind is None else [self.behind[1]]  # by the order asked for
-        dead = np.setdiff1d(np.arange(self.m), [*self.live, *pushed_back])
-        columns = [(i, d) for i in range(self.live.size) for d in range(self.loss.d)]
-        if dead.size:  # nothing may push a class that never occurs
-            mine = [abs(E[dead]).any(axis=0) for E in self.maps]
-            for row, pushed in zip(x, mine, strict=True):
-                row[pushed] = 0
-            columns = [(i, d) for i, d in columns if not mine[i][d]]
+        moves, free = self._moves(), np.zeros(x.shape, bool)
+        for i, move in moves:
+            free[i] |= move != 0
+        x = np.where(free, x, 0)
         off, mu = self.imbalance(x), 0.0
         if self.behind is not None:
             i, j = self.behind
             mu = max(0.0, (off[i] - off[j]) / 2)
         off = off - self._tilt(mu)
-        moves = np.array([-self.maps[i][:, d] for i, d in columns])
-        if moves.size:
-            x = x.copy()
-            for _ in range(2):  # once more for the rounding of the first step
-                step = np.linalg.lstsq(moves.T, -off.astype(float), rcond=None)[0]
-                for (i, d), t in zip(columns, step, strict=True):
-                    x[i, d] += t / self.weight[i]
-                off = self.imbalance(x) - self._tilt(mu)
+        pulls = np.array([-self.maps[i] @ move for i, move in moves]).T
+        for _ in range(2 if moves else 0):  # once more for the rounding of the first step
+            step = np.linalg.lstsq(pulls, -off.astype(float), rcond=None)[0]
+            for (i, move), t in zip(moves, step, strict=True):
+                x[i] += t / self.weight[i] * move
+            off = self.imbalance(x) - self._tilt(mu)
         inside, theta = self.interior(), np.longdouble(0)
         while self._violation((1 - theta) * x + theta * inside) > 0 and theta < 1:
             theta = max(2 * theta, np.longdouble(1e-18))

@@ -189,6 +189,12 @@ def test_a_run_reports_its_progress(results):
     ]
 
 
+def test_a_run_can_be_confined_to_some_numbers():
+    found = run_claims(only="Lemma 1", instances=1)
+    assert len({r.paper for r in found}) == 2
+    assert all("Lemma 1" in r.number for r in found)
+
+
 def test_results_are_json(results):
     back = json.loads(json.dumps([r.to_dict() for r in results], allow_nan=False))
     refuted = next(r for r in back if r["number"] == "Equation (16) with (10) as printed")
@@ -222,6 +228,7 @@ def test_markdown_has_a_line_per_claim_and_escapes_formulas(results):
         ({"paper": "nobody_1900"}, "nobody_1900.*lapin_2015"),
         ({"seed": -1}, "seed=-1"),
         ({"instances": 0}, "instances=0"),
+        ({"only": "Theorem 99"}, "Theorem 99"),
     ],
 )
 def test_bad_arguments_are_named(arguments, message):

@@ -323,6 +323,7 @@ def run_claims(
     seed: int = 0,
     instances: int | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    only: str = "",
 ) -> list[ClaimResult]:
     """Try every claim of the ledger, or those of one paper.
 
@@ -336,6 +337,8 @@ def run_claims(
         Random instances per claim instead of each claim's own number (>= 1).
     progress
         Called as ``progress(done, total, label)`` before each claim and once at the end.
+    only
+        Part of a claim's number, e.g. "Table 1"; the others are left out.
 
     Returns
     -------
@@ -346,13 +349,17 @@ def run_claims(
     Raises
     ------
     InvalidArgumentError
-        For an unknown paper, a negative seed or less than one instance.
+        For an unknown paper, a number that no claim has, a negative seed or less than one instance.
     """
     if seed < 0:
         raise InvalidArgumentError(f"seed={seed!r}: expected an integer >= 0, e.g. 0")
     if instances is not None and instances < 1:
         raise InvalidArgumentError(f"instances={instances!r}: expected None or an integer >= 1")
-    todo = claims(paper)
+    todo = [(name, claim) for name, claim in claims(paper) if only in claim.number]
+    if not todo:
+        raise InvalidArgumentError(
+            f"only={only!r}: no claim's number contains it, see `refsolve claims`"
+        )
     titles = {name: str(getattr(module, "TITLE", name)) for name, module in papers().items()}
     results: list[ClaimResult] = []
     for done, (name, claim) in enumerate(todo):

@@ -14,8 +14,18 @@ from itertools import combinations
 
 import numpy as np
 
-from verification.claims._rational import Matrix, Vector, dot, maximise, put
-from verification.claims._topk import ZERO, pieces_alpha, pieces_beta, top
+from refsolve import exact
+from verification.claims._rational import (
+    Matrix,
+    Vector,
+    add,
+    dot,
+    maximise,
+    put,
+    scale,
+    square,
+)
+from verification.claims._topk import ONE, ZERO, pieces_alpha, pieces_beta, top
 
 #: (slope in R^m, offset)
 Piece = tuple[Vector, Fraction]
@@ -48,6 +58,16 @@ def risk(p: Vector, loss: list[list[Piece]], g: Sequence[Fraction]) -> Fraction:
     return sum((p_y * value(pieces, g) for p_y, pieces in zip(p, loss, strict=True)), ZERO)
 
 
+def smooth_hinge_beta(z: Vector, k: int, gamma: Fraction) -> Fraction:
+    """Maximum of <z,x> - gamma/2 ||x||^2 over 0 <= x_i <= 1/k, <1,x> <= 1, proved optimal."""
+    x = list(exact.project("topk_simplex_beta", scale(1 / gamma, z), k=k, r=ONE).x)
+    # optimal: <slope, v - x> <= 0 for all v of the set, so for the 1/k on its largest entries
+    slope = add(z, scale(-gamma, x))
+    if dot(slope, x) != top([max(ZERO, v) for v in slope], k) / k:
+        raise ArithmeticError(f"projection of {z} on the top-{k} simplex beta is not optimal")
+    return dot(z, x) - gamma / 2 * square(x)
+
+
 @dataclass(frozen=True)
 class Minimisers:
     """The polyhedron of all minimisers: one of them, and its defining inequalities around it."""
@@ -62,6 +82,20 @@ class Minimisers:
         extra = [ZERO] * (len(self._rows[0]) - len(direction))
         step = maximise([*direction, *extra], self._rows, self._room).value
         return None if step is None else dot(direction, self.g) + step
+
+    def best_lead(self, directions: Matrix) -> Fraction:
+        """Largest value of min over the directions of <direction, g>, cut off at 1."""
+        start = min(ONE, *(dot(direction, self.g) for direction in directions))
+        rows = [[*row, ZERO] for row in self._rows]
+        extra = [ZERO] * (len(self._rows[0]) - len(self.g))
+        rows += [[*(-v for v in direction), *extra, ONE] for direction in directions]
+        room = [*self._room, *(dot(direction, self.g) - start for direction in directions)]
+        last = [ZERO] * len(self._rows[0])
+        rows, room = [*rows, [*last, ONE]], [*room, 1 - start]
+        found = maximise([*last, ONE], rows, room).value
+        if found is None:
+            raise ArithmeticError("a lead is cut off at 1")
+        return start + found
 
 
 def minimisers(p: Vector, loss: list[list[Piece]]) -> Minimisers:
@@ -114,21 +148,30 @@ def optimal(g: Sequence[Fraction], p: Vector, k: int) -> bool:
     return all(sum((p[i] for i in chosen), ZERO) == top(p, k) for chosen in guesses(g, k))
 
 
-def errs(found: Minimisers, p: Vector, k: int) -> tuple[int, int] | None:
-    """Classes (i, j), p_i > p_j, where some minimiser has g_i <= g_j and guesses j without i.
-
-    None if every minimiser is top-k Bayes optimal. Exact for p with p_[k] > p_[k+1]: then a wrong
-    guess is the same as g_i <= g_j for some i among the k most probable classes and j not.
-    """
+def leads(p: Vector, k: int) -> list[tuple[int, int]]:
+    """Pairs (i, j), i one of the k most probable classes, j not; these must be unique."""
     order = sorted(range(len(p)), key=lambda y: -p[y])
     if p[order[k - 1]] == p[order[k]]:
         raise ValueError("the k most probable classes are not unique")
-    for i in order[:k]:
-        for j in order[k:]:
-            lead = found.largest(gap(len(p), j, i))
-            if lead is None or lead >= 0:
-                return i, j
+    return [(i, j) for i in order[:k] for j in order[k:]]
+
+
+def wrong_pair(found: Minimisers, p: Vector, k: int) -> tuple[int, int] | None:
+    """Classes (i, j), p_i > p_j, where some minimiser has g_i <= g_j and guesses j without i.
+
+    None if every minimiser is top-k Bayes optimal: with p_[k] > p_[k+1] a wrong guess is the same
+    as g_i <= g_j for some i among the k most probable classes and j not.
+    """
+    for i, j in leads(p, k):
+        ahead = found.largest(gap(len(p), j, i))
+        if ahead is None or ahead >= 0:
+            return i, j
     return None
+
+
+def all_err(found: Minimisers, p: Vector, k: int) -> bool:
+    """Whether every minimiser has g_i <= g_j for some such pair."""
+    return found.best_lead([gap(len(p), i, j) for i, j in leads(p, k)]) <= 0
 
 
 def draw_probabilities(
@@ -140,3 +183,15 @@ def draw_probabilities(
         ordered = sorted(counts, reverse=True)
         if sum(counts) and (k is None or ordered[k - 1] > ordered[k]):
             return [Fraction(v, sum(counts)) for v in counts]
+
+
+def partitions(total: int, parts: int, largest: int | None = None) -> list[tuple[int, ...]]:
+    """All ways to write `total` as a sum of positive integers in decreasing order."""
+    if parts == 1:
+        return [(total,)] if 1 <= total <= (largest or total) else []
+    most = min(total - parts + 1, largest or total)
+    return [
+        (first, *rest)
+        for first in range(most, 0, -1)
+        for rest in partitions(total - first, parts - 1, first)
+    ]

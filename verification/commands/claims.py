@@ -23,6 +23,7 @@ def claims(
     instances: Annotated[
         int | None, typer.Option(help="Random instances per claim instead of its own number.")
     ] = None,
+    only: Annotated[str, typer.Option(help="Only claims whose number contains this text.")] = "",
     markdown: Annotated[
         Path | None, typer.Option(help="Also write the ledger to this file.")
     ] = None,
@@ -36,9 +37,13 @@ def claims(
     from verification.claims import run_claims, to_markdown
     from verification.report import Block, Cell, Document, Paragraph, number, table
 
-    with progress(len(find(paper))) as task:
+    with progress(sum(only in claim.number for _, claim in find(paper))) as task:
         results = run_claims(
-            paper, seed, instances, progress=lambda done, total, label: task.at(done, label)
+            paper,
+            seed,
+            instances,
+            progress=lambda done, total, label: task.at(done, label),
+            only=only,
         )
     if markdown is not None:
         markdown.write_text(to_markdown(results), encoding="utf-8")
