@@ -109,7 +109,9 @@ def projection_gap(stem: str, x: Any, a: Any, w: Any = None, *, rho: Any = 0, **
     g = x - a + rho * s
     w = -g if w is None else np.asarray(w, Real)
     if hasattr(module, "radius"):  # the part with s <= r that holds x and the solution suffices
-        params = {**params, "r": np.maximum(module.radius(a, rho=rho, **params), s)}
+        biased = {"rho": rho} if catalogue.has_rho(module) else {}
+        bound = np.maximum(module.radius(a, **biased, **params), s)
+        params = {**params, "r": np.minimum(params.get("r", np.inf), bound)}
     e = g + w
     quadratic = ((e - e.mean()) ** 2).sum() + e.sum() ** 2 / (e.size * (1 + rho * e.size))
     return quadratic / 2 + module.residual(x, w, **params)

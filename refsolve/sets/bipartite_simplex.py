@@ -69,6 +69,15 @@ def _tops(w: Array, y: Array) -> tuple[Array, Array]:
     return low, np.where(y, w, least).max(axis=-1, keepdims=True)
 
 
+def radius(a: Array, y: Any, r: Any = 1.0) -> Array:
+    """Bound on the common sum at the projection: r, and s^2 d/(|N||P|) <= <a,x> <= s (tops) there."""
+    y = np.asarray(y, dtype=bool)
+    low, high = _tops(a, y)
+    right, d = y.sum(axis=-1), y.shape[-1]
+    total = f.positive((low + high)[..., 0])
+    return np.minimum(r, total * (right * (d - right) * np.ones((), a.dtype) / d))
+
+
 def support(w: Array, y: Any, r: Any = 1.0) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     y = np.asarray(y, dtype=bool)

@@ -15,7 +15,9 @@ SETS = catalogue.stems("sets")
 LOSSES = catalogue.stems("losses")
 #: The losses with a dual: all but the truncated ones.
 CONVEX = [stem for stem in LOSSES if "sdca_update" in catalogue.operations(stem)]
-ENTROPIES = [s for s in LOSSES if getattr(catalogue.load(s), "generator", "quadratic") != "quadratic"]
+ENTROPIES = [
+    s for s in LOSSES if getattr(catalogue.load(s), "generator", "quadratic") != "quadratic"
+]
 MULTICLASS = [s for s in CONVEX if _families.of(catalogue.load(s)).name == "multiclass"]
 
 
@@ -80,7 +82,9 @@ class Example:
         return self.loss.margins(scores, self.y, self.own_costs).astype(np.longdouble)
 
 
-def example(stem: str, rng: np.random.Generator, m: int | None = None, scale: float = 1.0) -> Example:
+def example(
+    stem: str, rng: np.random.Generator, m: int | None = None, scale: float = 1.0
+) -> Example:
     """A random example with m classes."""
     m = int(rng.integers(2, 7)) if m is None else m
     family = _families.of(catalogue.load(stem))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from _draw import LOSSES, SETS, loss_params, set_params
+from _draw import LOSSES, SETS, biased, example, set_params
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refsolve
+from refsolve import catalogue
 from refsolve.errors import InvalidParameterError
 
 NOT_A_NUMBER = st.one_of(
@@ -38,16 +39,16 @@ def _refused(argument, problem, **arguments):
 @QUICK
 @given(bad=NOT_A_VECTOR)
 def test_projection_refuses_bad_points(stem, bad):
-    _refused("a", f"{stem}.projection", a=bad, **set_params(stem, 1, 1.0))
+    _refused("a", f"{stem}.projection", a=bad, **set_params(stem, 1, 1.0, 2))
 
 
 @pytest.mark.parametrize("stem", SETS)
 @QUICK
 @given(bad=NOT_A_NUMBER | st.floats(max_value=-1e-300) | st.floats(min_value=1e151))
 def test_projection_refuses_bad_parameters(stem, bad):
-    good = set_params(stem, 1, 1.0)
+    good = set_params(stem, 1, 1.0, 2)
     for name in ("r", "rho"):
-        if name in good or name == "rho":
+        if name in good or name in biased(stem, 1.0):
             _refused(name, f"{stem}.projection", a=[1.0, 2.0], **{**good, name: bad})
     if "k" in good:
         _refused("k", f"{stem}.projection", a=[1.0, 2.0], **{**good, "k": bad})
@@ -56,8 +57,8 @@ def test_projection_refuses_bad_parameters(stem, bad):
 OPERATIONS = {
     "value": ("scores", {"scores": [0.1, 0.2, 0.3], "y": 1}),
     "gradient": ("scores", {"scores": [0.1, 0.2, 0.3], "y": 1}),
-    "conjugate": ("x", {"x": [0.1, 0.1]}),
-    "prox": ("v", {"v": [0.5, -0.5]}),
+    "conjugate": ("x", {"x": [0.1, 0.1, -0.2]}),
+    "prox": ("v", {"v": [0.5, -0.5, 0.1]}),
     "sdca_update": ("q", {"q": [0.1, 0.2, 0.3], "y": 1, "k_ii": 1.0}),
 }
 SCALARS = {
@@ -69,14 +70,17 @@ SCALARS = {
 }
 
 
-@pytest.mark.parametrize("operation", list(OPERATIONS))
-@pytest.mark.parametrize("stem", LOSSES)
+@pytest.mark.parametrize("problem", catalogue.problems("losses"))
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(vector=NOT_A_VECTOR, scalar=NOT_A_NUMBER | st.floats(max_value=-1e-300))
-def test_losses_refuse_bad_arguments(stem, operation, vector, scalar):
+def test_losses_refuse_bad_arguments(problem, vector, scalar):
+    stem, operation = catalogue.split(problem)
     name, good = OPERATIONS[operation]
-    params = loss_params(stem, np.random.default_rng(0), 2)
-    problem = f"{stem}.{operation}"
+    case = example(stem, np.random.default_rng(0), 3)
+    params = case.params
+    good = {**good, "y": case.y} if "y" in good else {**good, **case.labels}
+    if name in ("x", "v"):
+        good = {**good, name: good[name][: case.loss.d]}
     _refused(name, problem, **{**good, **params, name: vector})
     for other in (*SCALARS[operation], *params):
         _refused(other, problem, **{**good, **params, other: scalar})
@@ -85,19 +89,29 @@ def test_losses_refuse_bad_arguments(stem, operation, vector, scalar):
     if "y" in good:
         _refused("y", problem, **{**good, **params, "y": scalar})
         _refused("y", problem, **{**good, **params, "y": 3})
+        if case.labels:
+            _refused("y", problem, **{**good, **params, "y": [0, 1, 2]})
+            _refused("y", problem, **{**good, **params, "y": [0, 1]})
+            _refused("y", problem, **{**good, **params, "y": [0, np.nan, 1]})
 
 
 @pytest.mark.parametrize("stem", LOSSES)
 def test_ranges_that_depend_on_the_number_of_classes(stem):
-    params = loss_params(stem, np.random.default_rng(0), 1)
-    good = {"scores": [0.1, 0.2, 0.3], "y": 0, **params}
+    case = example(stem, np.random.default_rng(0), 3)
+    params = {**case.params, "k": 1} if "k" in case.params else case.params
+    good = {"scores": [0.1, 0.2, 0.3], "y": case.y, **params}
     if "k" in params:
-        _refused("k", f"{stem}.value", **{**good, "k": 3})
+        (symbol,) = (s for s in catalogue.load(stem).SPEC.symbols if s.name == "k")
+        if symbol.high == "d":
+            _refused("k", f"{stem}.value", **{**good, "k": 3})
+        else:
+            assert refsolve.solve(f"{stem}.value", **{**good, "k": 3}).status == "certified"
         _refused("k", f"{stem}.value", **{**good, "k": 0})
     if "gamma" in params:
         _refused("gamma", f"{stem}.value", **{**good, "gamma": 0.0})
     _refused("scores", f"{stem}.value", **{**good, "scores": [1.0]})
-    _refused("costs", f"{stem}.value", **good, costs=[1.0, 1.0, 1.0])
+    if case.family.name == "multiclass":
+        _refused("costs", f"{stem}.value", **good, costs=[1.0, 1.0, 1.0])
     _refused("nonsense", f"{stem}.value", **good, nonsense=1)
 
 
@@ -127,11 +141,11 @@ def test_unknown_solver():
 )
 def test_any_valid_projection_is_answered(a, k, r, rho, stem):
     point = np.array(a)
-    params = set_params(stem, k, r)
-    result = refsolve.solve(f"{stem}.projection", a=point, rho=rho, **params)
+    params = set_params(stem, k, r, point.size) | biased(stem, rho)
+    result = refsolve.solve(f"{stem}.projection", a=point, **params)
     assert (point == a).all()
     assert result.certificate.gap >= 0
-    truth = refsolve.exact.project(stem, a, rho=rho, **params).array()
+    truth = refsolve.exact.project(stem, a, **params).array()
     error = np.linalg.norm(result.x - truth)
     assert error <= result.certificate.distance + 1e-15 * (1 + np.linalg.norm(truth))
 
@@ -145,10 +159,16 @@ def test_any_valid_projection_is_answered(a, k, r, rho, stem):
     operation=st.sampled_from(["value", "gradient"]),
 )
 def test_any_loss_is_answered_or_refused_by_name(scores, k, gamma, stem, operation):
-    names = refsolve.catalogue.load(stem).SPEC.names
+    module = catalogue.load(stem)
+    names, m = module.SPEC.names, len(scores)
+    y = (
+        0
+        if "y" not in example(stem, np.random.default_rng(0), 2).labels
+        else np.eye(m, dtype=int)[0]
+    )
     params = {n: v for n, v in (("k", k), ("gamma", gamma)) if n in names}
-    if "k" in params and k > len(scores) - 1:
-        _refused("k", f"{stem}.{operation}", scores=scores, y=0, **params)
+    if "k" in params and k > m - 1 and "d" in [s.high for s in module.SPEC.symbols]:
+        _refused("k", f"{stem}.{operation}", scores=scores, y=y, **params)
     else:
-        result = refsolve.solve(f"{stem}.{operation}", scores=scores, y=0, **params)
+        result = refsolve.solve(f"{stem}.{operation}", scores=scores, y=y, **params)
         assert str(result.status) == "certified"

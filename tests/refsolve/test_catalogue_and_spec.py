@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from _draw import CONVEX, LOSSES, SETS
+from _draw import CONVEX, SETS
 
 import refsolve
 from refsolve import _families, catalogue

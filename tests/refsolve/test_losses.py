@@ -106,9 +106,10 @@ def test_the_supremum_grows_without_bound_outside_the_domain(stem):
                 for b in (50, 100)
             )
             assert far > near + 0.5
-            assert refsolve.solve(
-                f"{stem}.conjugate", x=x, **case.labels, **case.params
-            ).value == np.inf
+            assert (
+                refsolve.solve(f"{stem}.conjugate", x=x, **case.labels, **case.params).value
+                == np.inf
+            )
             tried += 1
     assert tried >= (4 if loss.set_stem == "box" else 6)
 
