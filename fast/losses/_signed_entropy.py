@@ -15,37 +15,28 @@ _STEPS = 100
 _MOVE = 1e-8  # the last Newton step: its square is below a unit of rounding
 
 
-@kernel(forceinline=True)
-def _share(w, alpha, log_alpha):
-    """The p > 0 with alpha p + log p = w, for p up to 1 where alpha is tiny."""
-    if alpha > _LARGEST:
-        return root(w + log_alpha, 1.0, 0.0) / alpha
-    return root(w, alpha, log_alpha)
-
-
 @kernel
-def logistic_root(z, alpha, log_alpha):
-    """Return the x in (0,1) with alpha x + log(x/(1-x)) = z.
+def logistic_step_row(z, alpha, x):
+    """Write the x_j in (0,1) with alpha x + log(x/(1-x)) = z_j.
 
     x -> 1 - x, z -> alpha - z moves the root to the lower half. There v = log p, p the root of
     alpha p + log p = z, is at most log 2 below the logit of x. A step d of Newton's method for the
     logit leaves an error of at most d^2/2, so that five steps end below a unit of rounding.
     """
-    flip = z > 0.5 * alpha
-    w = alpha - z if flip else z
-    t = w + log_alpha
-    u = root(t, 1.0, 0.0)
-    v = log(u) - log_alpha if t > 0.5 else w - u
-    for _ in range(_STEPS):
+    log_alpha = math.log(max(alpha, 1e-307))
+    for j in range(z.shape[0]):
+        flip = z[j] > 0.5 * alpha
+        w = choose(flip, alpha - z[j], z[j])
+        t = w + log_alpha
+        u = root(t, 1.0, 0.0)
+        v = choose(t > 0.5, log(larger(u, 0.1)) - log_alpha, w - u)
+        for _ in range(5):
+            e = exp(-abs(v))
+            one = 1.0 + e
+            s = choose(v > 0.0, 1.0, e) / one
+            v -= (v + alpha * s - w) / (1.0 + alpha * (e / (one * one)))
         e = exp(-abs(v))
-        one = 1.0 + e
-        x = choose(v > 0.0, 1.0, e) / one
-        move = (v + alpha * x - w) / (1.0 + alpha * e / (one * one))
-        v -= move
-        if abs(move) <= _MOVE * (1.0 + abs(v)):
-            break
-    e = exp(-abs(v))
-    return choose((v > 0.0) != flip, 1.0, e) / (1.0 + e)
+        x[j] = choose((v > 0.0) != flip, 1.0, e) / (1.0 + e)
 
 
 @kernel
@@ -74,17 +65,9 @@ def softmax_row(z, y, x):
 
 
 @kernel
-def _excess(w, t, alpha, log_alpha):
-    """Return v = p - t, alpha v + log p = w, also where v is tiny: then it is no difference.
-
-    Near t the equation is alpha v + log(1 + v/t) = w - log t, almost linear for a large alpha.
-    """
-    p = _share(w + alpha * t, alpha, log_alpha)
-    v = p - t
-    if abs(v) >= 0.5 * t:
-        return v
-    right = w - math.log(t)
-    if alpha * t > 1e4:
+def _refined(v, right, t, alpha):
+    """Two Newton steps for alpha v + log(1 + v/t) = right: a v beside t that is no difference."""
+    if alpha * t > 1e4:  # almost linear
         v = right / (alpha + 1.0 / t)
     for _ in range(2):
         v -= ((alpha * v + math.log1p(v / t)) - right) / (alpha + 1.0 / (t + v))
@@ -111,6 +94,32 @@ def _level(z, y, top, alpha, count):
 
 
 @kernel
+def _shares(z, y, top, level, alpha, t, x):
+    """Write the x_j with alpha x_j + log(t_j + x_j) = z_j - top - level.
+
+    Returns their sum and minus its derivative in ``level``.
+    """
+    log_alpha = math.log(alpha)
+    shift, a, log_a, unit = 0.0, alpha, log_alpha, 1.0
+    if alpha > _LARGEST:
+        shift, a, log_a, unit = log_alpha, 1.0, 0.0, 1.0 / alpha
+    total, slope = 0.0, 0.0
+    for j in range(z.shape[0]):
+        own = choose(y[j], t, 0.0)
+        p = root(((z[j] - top) - level) + alpha * own + shift, a, log_a) * unit
+        x[j] = p - own
+        total = plus(total, x[j])
+        slope = plus(slope, p / (1.0 + alpha * p))
+    if alpha > 1.0:  # a rounding error of p counts alpha times
+        for j in range(z.shape[0]):
+            if y[j] and abs(x[j]) < 0.5 * t:
+                total -= x[j]
+                x[j] = _refined(x[j], ((z[j] - top) - level) - math.log(t), t, alpha)
+                total += x[j]
+    return total, slope
+
+
+@kernel
 def entropy_row(z, y, alpha, x):
     """Write x = p - t, p = argmin alpha/2 ||p - t||^2 - <z,p> + <p,log p> over the simplex.
 
@@ -120,38 +129,26 @@ def entropy_row(z, y, alpha, x):
     if not alpha > _SMALLEST:
         softmax_row(z, y, x)
         return
-    log_alpha = math.log(alpha)
-    m = z.shape[0]
     top = z[0]
     count = 0
-    for j in range(m):
+    for j in range(z.shape[0]):
         top = larger(z[j], top)
         count += y[j]
     t = 1.0 / count
     level = _level(z, y, top, alpha, count)
+    move = 0.0
     for _ in range(_STEPS):
-        total, slope = 0.0, 0.0
-        for j in range(m):
-            w = (z[j] - top) - level
-            if y[j]:
-                v = _excess(w, t, alpha, log_alpha)
-                p = t + v
-            else:
-                p = _share(w, alpha, log_alpha)
-                v = p
-            x[j] = v
-            total += v
-            slope += p / (1.0 + alpha * p)
+        total, slope = _shares(z, y, top, level, alpha, t, x)
         move = total / slope
         level += move
         # a step d leaves an error of d^2/2 at most: the curvature of the sum is below its slope
         if abs(move) <= _MOVE * (1.0 + abs(level)):
             break
     others = 0.0
-    for j in range(m):  # the last step, to first order
+    for j in range(z.shape[0]):  # the last step, to first order
         p = x[j] + choose(y[j], t, 0.0)
         x[j] -= move * p / (1.0 + alpha * p)
         others = plus(others, choose(y[j], 0.0, x[j]))
     if count == 1:
-        for j in range(m):
+        for j in range(z.shape[0]):
             x[j] = choose(y[j], -others, x[j])

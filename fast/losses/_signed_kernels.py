@@ -17,7 +17,7 @@ from fast._numba import kernel
 from fast._simd import choose, larger, plus
 from fast._validation import LIMIT
 from fast.losses._kernels import divided, envelope
-from fast.losses._signed_entropy import entropy_row, logistic_root, softmax_row
+from fast.losses._signed_entropy import entropy_row, logistic_step_row, softmax_row
 from fast.sets import bipartite_simplex, box
 from fast.sets._kernels import write_zero
 
@@ -173,9 +173,7 @@ def conjugate_row(variant, x, y, costs, gamma, slack):
 def step_row(variant, z, y, alpha, gamma, x, work):
     """Write x = argmin alpha/2 ||x||^2 - <z,x> + conjugate(x), alpha + gamma > 0 for a hinge."""
     if variant == LOGISTIC:
-        log_alpha = math.log(max(alpha, 1e-307))
-        for j in range(z.shape[0]):
-            x[j] = logistic_root(z[j], alpha, log_alpha)
+        logistic_step_row(z, alpha, x)
     elif variant == ENTROPY:
         entropy_row(z, y, alpha, x)
     else:  # scaling the radius instead of z avoids an overflow
