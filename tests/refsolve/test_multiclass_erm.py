@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
-from _draw import LOSSES, loss_params
+from _draw import CONVEX, example
 
 import refsolve
 from refsolve import _multiclass
@@ -17,20 +17,20 @@ from refsolve.models import multiclass_erm as erm
 def _problem(stem, rng, *, gram, weights=True):
     n, m, d = int(rng.integers(2, 9)), int(rng.integers(2, 5)), 2
     X = rng.normal(size=(n, d))
-    y = rng.integers(0, m, size=n)
-    costs = rng.uniform(0, 2, size=(n, m))
-    costs[np.arange(n), y] = 0
+    cases = [example(stem, rng, m) for _ in range(n)]
+    y = np.array([case.y for case in cases])
+    costs = np.array([case.costs for case in cases])
     weight = rng.uniform(0, 3, size=n)
     weight[0] = 0
     given = {"K": X @ X.T + 0.1 * np.eye(n)} if gram else {"X": X}
     given |= {"lam": float(10 ** rng.uniform(-2, 1)), "n_classes": m}
     if weights:
         given |= {"costs": costs, "sample_weight": weight}
-    return y, given | loss_params(stem, rng, m - 1)
+    return y, given | cases[0].params
 
 
 @pytest.mark.parametrize("gram", [False, True])
-@pytest.mark.parametrize("stem", LOSSES)
+@pytest.mark.parametrize("stem", CONVEX)
 def test_strong_duality_with_costs_and_weights(stem, gram):
     rng = np.random.default_rng(61)
     for _ in range(3):
@@ -48,7 +48,7 @@ def test_strong_duality_with_costs_and_weights(stem, gram):
         assert (d.x[:, 0] == 0).all()  # the example of weight 0
 
 
-@pytest.mark.parametrize("stem", LOSSES)
+@pytest.mark.parametrize("stem", CONVEX)
 def test_the_linear_kernel_gives_the_linear_model(stem):
     rng = np.random.default_rng(62)
     y, given = _problem(stem, rng, gram=False)
@@ -65,7 +65,7 @@ def test_the_linear_kernel_gives_the_linear_model(stem):
 
 def test_the_gap_is_a_bound_for_any_pair():
     rng = np.random.default_rng(63)
-    for stem in LOSSES:
+    for stem in CONVEX:
         y, given = _problem(stem, rng, gram=False)
         best = refsolve.solve("multiclass_erm.primal", loss=stem, y=y, **given)
         n, m = len(y), given["n_classes"]
