@@ -13,7 +13,7 @@ from verification.mutants import discover
 def kills(matrix: Mapping[str, Mapping[str, int]]) -> Html:
     """Failed instances; a dash where the check found nothing, empty where it does not apply."""
     checks = sorted({check for row in matrix.values() for check in row})
-    head = "".join(f"<th>{check.replace('_', ' ')}</th>" for check in checks)
+    head = "".join(f"<th><span>{check.replace('_', ' ')}</span></th>" for check in checks)
     rows = []
     for name, row in matrix.items():
         mutant = discover()[name]
@@ -21,7 +21,7 @@ def kills(matrix: Mapping[str, Mapping[str, int]]) -> Html:
         cells = "".join(f"<td>{row[c] or '–' if c in row else ''}</td>" for c in checks)
         rows.append(f"<tr><td>{what}{html.escape(mutant.defect)}</small></td>{cells}</tr>")
     return Html(
-        "<div class='table-wrapper'><table class='docutils'>"
+        "<div class='table-wrapper'><table class='docutils kills'>"
         f"<thead><tr><th>wrong solver</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
         "</table></div>"
     )
