@@ -20,6 +20,23 @@ def naive_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> fl
     return 0.5 * sum(w @ w for w in W) + C * total
 
 
+def naive_softmax_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:
+    """P with the probability of the true class, straight from the definition."""
+    total = 0.0
+    for x, own in zip(X, y, strict=True):
+        powers = [np.exp(w @ x) for w in W]
+        total -= np.log(powers[own] / sum(powers))
+    return 0.5 * sum(w @ w for w in W) + C * total
+
+
+NAIVE = {peers.CRAMMER_SINGER: naive_objective, peers.LOGISTIC: naive_softmax_objective}
+
+
+@pytest.fixture(params=NAIVE, ids=["crammer_singer", "logistic"])
+def trainer(request: pytest.FixtureRequest) -> peers.Trainer:
+    return request.param
+
+
 @pytest.fixture
 def problem() -> tuple[np.ndarray, np.ndarray]:
     X, y = make_blobs(60, 4, centers=3, cluster_std=4.0, random_state=0)
@@ -27,40 +44,42 @@ def problem() -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_objective_is_the_definition(
-    rng: np.random.Generator, problem: tuple[np.ndarray, np.ndarray]
+    rng: np.random.Generator, problem: tuple[np.ndarray, np.ndarray], trainer: peers.Trainer
 ) -> None:
     X, y = problem
     for C in (0.01, 1.0, 30.0):
         W = rng.standard_normal((3, 4))
-        assert peers.hinge_objective(W, X, y, C) == pytest.approx(
-            naive_objective(W, X, y, C), rel=1e-12
-        )
+        assert trainer.objective(W, X, y, C) == pytest.approx(NAIVE[trainer](W, X, y, C), rel=1e-12)
+
+
+def test_softmax_objective_does_not_overflow(problem: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = problem
+    W = 1e4 * np.eye(3, 4)
+    assert np.isfinite(peers.softmax_objective(W, X, y, 1.0))
 
 
 def test_the_peer_minimises_this_objective(
-    rng: np.random.Generator, problem: tuple[np.ndarray, np.ndarray]
+    rng: np.random.Generator, problem: tuple[np.ndarray, np.ndarray], trainer: peers.Trainer
 ) -> None:
-    """liblinear's result cannot be improved by any step along random directions."""
+    """The peer's result cannot be improved by any step along random directions: its C is ours."""
     X, y = problem
-    W = peers.crammer_singer(X, y, 1.0, 1e-8).coef_
-    best = peers.hinge_objective(W, X, y, 1.0)
+    W = trainer.fit(X, y, 1.0, 1e-8).coef_
+    best = trainer.objective(W, X, y, 1.0)
     for step, _ in itertools.product((1e-1, 1e-2, 1e-3), range(50)):
         moved = W + step * rng.standard_normal(W.shape)
-        assert peers.hinge_objective(moved, X, y, 1.0) >= best * (1 - 1e-6)
+        assert trainer.objective(moved, X, y, 1.0) >= best * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("target", [1e-2, 1e-4])
 def test_match_attains_the_target_and_not_by_the_tightest_setting(
-    problem: tuple[np.ndarray, np.ndarray], target: float
+    problem: tuple[np.ndarray, np.ndarray], target: float, trainer: peers.Trainer
 ) -> None:
     X, y = problem
-    lower = peers.hinge_objective(peers.crammer_singer(X, y, 1.0, 1e-9).coef_, X, y, 1.0) * (
-        1 - 1e-9
-    )
-    found = peers.match(X, y, 1.0, lower, target)
+    lower = trainer.objective(trainer.fit(X, y, 1.0, 1e-9).coef_, X, y, 1.0) * (1 - 1e-9)
+    found = peers.match(X, y, 1.0, lower, target, trainer)
     assert found.reached
     assert found.suboptimality <= target
-    again = peers.suboptimality(peers.crammer_singer(X, y, 1.0, found.tol).coef_, X, y, 1.0, lower)
+    again = peers.suboptimality(trainer.fit(X, y, 1.0, found.tol).coef_, X, y, 1.0, lower, trainer)
     assert again == found.suboptimality
     assert found.tol > 1e-8
 

@@ -16,7 +16,7 @@ from verification import stems
 from verification.cli import app, command_names, is_ours
 from verification.verdicts import Verdict
 
-GROUPS = {"reproduce": ("letter", "circle"), "bench": ("topk",)}
+GROUPS = {"reproduce": ("letter", "circle"), "bench": ("topk", "entropy")}
 
 
 def run(*words: str) -> Result:
@@ -108,6 +108,7 @@ def test_show_tells_the_declaration(stem: str) -> None:
         (("reproduce", "letter", "--lowest", "2", "--highest", "1"), "lowest <= highest"),
         (("reproduce", "circle", "--reading", "square"), "segments, uniform"),
         (("bench", "topk", "--dataset", "iris"), "mixture-400"),
+        (("bench", "entropy", "--dataset", "iris"), "mixture-400"),
         (("train", "missing.csv"), "no such file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,

@@ -1,13 +1,14 @@
-"""scikit-learn's Crammer-Singer SVM, stopped at a true suboptimality that we measure ourselves.
+"""scikit-learn's trainers, stopped at a true suboptimality that we measure ourselves.
 
-liblinear's tolerance bounds the largest violation of an optimality condition, which says little
-about P(W) - P*. The search below finds the loosest tolerance whose result is good enough, so that
-the peer is charged for exactly the accuracy asked of everybody.
+The tolerances of liblinear and lbfgs bound a violation of the optimality conditions, which says
+little about P(W) - P*. The search below finds the loosest tolerance whose result is good enough, so
+that the peer is charged for exactly the accuracy asked of everybody.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,25 +55,71 @@ def hinge_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> fl
     )
 
 
-def suboptimality(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float, lower: float) -> float:
+def logistic(X: np.ndarray, y: np.ndarray, C: float, tol: float, max_iter: int = 100_000) -> Any:
+    """A fitted LogisticRegression (lbfgs) without bias: 1/2 ||W||^2 + C sum of softmax losses."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(fit_intercept=False, C=C, tol=tol, max_iter=max_iter)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
+def softmax_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:
+    """P = 1/2 ||W||^2 + C sum_i log sum_j exp(f_j - f_{y_i}); W is (m, d), y in 0..m-1."""
+    scores = X @ W.T
+    u = scores - scores[np.arange(len(y)), y][:, None]
+    top = u.max(axis=1)
+    losses = top + np.log(np.exp(u - top[:, None]).sum(axis=1))
+    return 0.5 * float(np.sum(W * W)) + C * float(losses.sum())
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """A peer: ``fit(X, y, C, tol)`` returns a model with ``coef_`` (m, d), ``objective`` its P."""
+
+    fit: Callable[[np.ndarray, np.ndarray, float, float], Any]
+    objective: Callable[[np.ndarray, np.ndarray, np.ndarray, float], float]
+
+
+CRAMMER_SINGER = Trainer(crammer_singer, hinge_objective)
+LOGISTIC = Trainer(logistic, softmax_objective)
+
+
+def suboptimality(
+    W: np.ndarray,
+    X: np.ndarray,
+    y: np.ndarray,
+    C: float,
+    lower: float,
+    trainer: Trainer = CRAMMER_SINGER,
+) -> float:
     """(P(W) - lower) / P(W), an upper bound on the relative suboptimality if ``lower`` <= P*."""
-    value = hinge_objective(W, X, y, C)
+    value = trainer.objective(W, X, y, C)
     return (value - lower) / value
 
 
-def match(X: np.ndarray, y: np.ndarray, C: float, lower: float, target: float) -> Peer:
-    """Find the loosest tolerance of `crammer_singer` that attains the target suboptimality.
+def match(
+    X: np.ndarray,
+    y: np.ndarray,
+    C: float,
+    lower: float,
+    target: float,
+    trainer: Trainer = CRAMMER_SINGER,
+) -> Peer:
+    """Find the loosest tolerance of the trainer that attains the target suboptimality.
 
     Powers of 10^(1/2) downwards from 1, then one bisection step in the exponent between the last
     failure and the first success.
     """
     exponent, best = 0.0, Peer(float("nan"), float("inf"), False)
     while exponent >= -8.0:
-        found = _try(X, y, C, lower, target, exponent)
+        found = _try(X, y, C, lower, target, trainer, exponent)
         if found.reached:
             best = found
             if exponent < 0.0:
-                looser = _try(X, y, C, lower, target, exponent + 0.25)
+                looser = _try(X, y, C, lower, target, trainer, exponent + 0.25)
                 best = looser if looser.reached else found
             return best
         best = min(best, found, key=lambda p: p.suboptimality)
@@ -81,8 +128,15 @@ def match(X: np.ndarray, y: np.ndarray, C: float, lower: float, target: float) -
 
 
 def _try(
-    X: np.ndarray, y: np.ndarray, C: float, lower: float, target: float, exponent: float
+    X: np.ndarray,
+    y: np.ndarray,
+    C: float,
+    lower: float,
+    target: float,
+    trainer: Trainer,
+    exponent: float,
 ) -> Peer:
     tol = 10.0**exponent
-    attained = suboptimality(crammer_singer(X, y, C, tol).coef_, X, y, C, lower)
+    W = trainer.fit(X, y, C, tol).coef_
+    attained = suboptimality(W, X, y, C, lower, trainer)
     return Peer(tol, attained, attained <= target)

@@ -1,0 +1,70 @@
+"""The benchmark of the entropy losses: honest gaps, targets as agreed; no test here asserts a time."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from verification.benchmarks import entropy, entropy_rows, topk
+from verification.benchmarks.entropy_report import document
+
+CASE = entropy.Case("letter", 1.0, 0.1, 1e-7, 0.3, 1e-7, 3.0, 0.2, 1e-6, 2.0)
+TIMING = entropy_rows.Timing("softmax", 1000, None, 0.01, 2.0, 0.1, 1e7, 1e4)
+
+
+@pytest.mark.parametrize(
+    ("change", "softmax", "topk_entropy"),
+    [
+        ({}, True, True),
+        ({"peer_ratio": 1.9}, False, True),
+        ({"softmax_gap": 2e-6}, False, True),
+        ({"topk_ratio": 3.1}, True, False),
+        ({"topk_gap": 2e-5}, True, False),
+        ({"dataset": "digits", "peer_ratio": 1.0}, True, True),
+        ({"dataset": "digits", "peer_ratio": 0.9}, False, True),
+    ],
+)
+def test_a_case_is_reached_fast_and_certified(
+    change: dict, softmax: bool, topk_entropy: bool
+) -> None:
+    case = dataclasses.replace(CASE, **change)
+    assert case.softmax_reached is softmax
+    assert case.topk_reached is topk_entropy
+    assert document([case], [], strict=True).ok is (softmax and topk_entropy)
+    assert document([case], [], strict=False).ok is None
+
+
+@pytest.mark.parametrize(
+    ("change", "reached"),
+    [
+        ({}, True),
+        ({"exp_ratio": 5.1}, False),
+        ({"oracle_ratio": 49.0}, False),
+        ({"entries_per_second": 4e6}, False),
+    ],
+)
+def test_rows_are_reached_if_all_three_targets_are(change: dict, reached: bool) -> None:
+    timing = dataclasses.replace(TIMING, **change)
+    assert timing.reached is reached
+    found = document([CASE], [timing], strict=True)
+    assert found.ok is reached
+    assert found.data["rows"][0]["reached"] is reached
+
+
+def test_every_data_set_has_its_targets() -> None:
+    assert set(entropy.PEER_FACTOR) == set(topk.DATASETS)
+
+
+def test_measure_holds_both_sides_to_the_same_accuracy() -> None:
+    case = entropy.measure("digits", 0.1, repeats=1)
+    assert case.softmax_gap <= entropy.SOFTMAX_GAP
+    assert case.topk_gap <= entropy.TOPK_GAP
+    assert 0.0 < case.peer_suboptimality <= entropy.SOFTMAX_GAP
+    assert min(case.peer_ratio, case.topk_ratio) > 0.0
+
+
+@pytest.mark.parametrize(("stem", "k"), entropy_rows.LOSSES.items())
+def test_rows_are_measured(stem: str, k: int | None) -> None:
+    timing = entropy_rows.measure(stem, k, repeats=1, rows=8, m=12)
+    assert min(timing.exp_ratio, timing.entries_per_second, timing.oracle_ratio) > 0.0

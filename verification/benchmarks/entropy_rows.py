@@ -1,0 +1,76 @@
+"""Value and prox of the entropy losses on rows of 1000: against numpy.exp and against the CVXPY oracle."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from verification.benchmarks.timing import clock, median_ratio, paired
+
+#: Losses and the k they are measured at; softmax has none.
+LOSSES: dict[str, int | None] = {"softmax": None, "topk_entropy_alpha": 5, "topk_entropy_beta": 5}
+M, ROWS = 1000, 1000
+EXP_LIMIT, ORACLE_LIMIT, ENTRIES = 5.0, 50.0, 5e6
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Median seconds for all rows, and what has targets."""
+
+    stem: str
+    m: int
+    k: int | None
+    value: float
+    exp_ratio: float
+    prox: float
+    entries_per_second: float
+    oracle_ratio: float
+
+    @property
+    def reached(self) -> bool:
+        """True iff all three targets hold."""
+        return (
+            self.exp_ratio <= EXP_LIMIT
+            and self.oracle_ratio >= ORACLE_LIMIT
+            and self.entries_per_second >= ENTRIES
+        )
+
+
+def measure(stem: str, k: int | None, repeats: int = 5, rows: int = ROWS, m: int = M) -> Timing:
+    """Time one loss on standard normal scores, after one call that compiles."""
+    module = importlib.import_module(f"fast.losses.{stem}")
+    extra: dict[str, Any] = {} if k is None else {"k": k}
+    rng = np.random.default_rng(m)
+    scores, y = rng.standard_normal((rows, m)), rng.integers(0, m, rows)
+    module.value(scores[:2], y[:2], **extra)
+    module.prox(scores[:2], **extra)
+    values, exps = paired(
+        partial(module.value, scores, y, **extra), partial(np.exp, scores), repeats
+    )
+    seconds = median(clock(partial(module.prox, scores, **extra)) for _ in range(repeats))
+    return Timing(
+        stem,
+        m,
+        k,
+        value=median(values),
+        exp_ratio=median_ratio(values, exps),
+        prox=seconds,
+        entries_per_second=scores.size / seconds,
+        oracle_ratio=oracle_seconds(stem, scores, extra) * rows / seconds,
+    )
+
+
+def oracle_seconds(stem: str, rows: np.ndarray, extra: dict[str, Any], samples: int = 3) -> float:
+    """Seconds of Clarabel for the prox of one row; its problem is compiled before the clock starts."""
+    from refsolve import solve
+
+    def once(row: np.ndarray) -> float:
+        return clock(partial(solve, f"{stem}.prox", solver="CLARABEL", v=row, t=1.0, **extra))
+
+    once(rows[0])  # builds and compiles the problem
+    return median(once(row) for row in rows[1 : 1 + samples])
