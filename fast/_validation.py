@@ -14,7 +14,7 @@ LIMIT = 1e300  # larger magnitudes would overflow in sums and products
 LARGEST_K = 2**53
 
 
-def real_array(name: str, value: ArrayLike, dims: tuple[int, ...] = (1, 2)) -> NDArray[Any]:
+def real_array(name: str, value: ArrayLike | None, dims: tuple[int, ...] = (1, 2)) -> NDArray[Any]:
     """Array as float32 or float64 (integers become float64) with an allowed number of axes.
 
     Whether the entries are finite is left to the kernels, which read them anyway.
@@ -158,7 +158,7 @@ def check_classes(y: ArrayLike, n: int, m: int, name: str = "y") -> NDArray[np.i
 
 
 def check_indicator(
-    name: str, value: ArrayLike, shape: tuple[int, ...]
+    name: str, value: ArrayLike | None, shape: tuple[int, ...]
 ) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
     """A matrix of 0 and 1 of this shape (or a vector, which becomes one row), as booleans."""
     array = real_array(name, value)

@@ -66,11 +66,11 @@ def is_multilabel(variant: int) -> bool:
     return variant in (BIPARTITE, ENTROPY)
 
 
-def _sides(variant: int, rows: Rows, y: ArrayLike | None) -> NDArray[np.bool_]:
+def _sides(operation: int, variant: int, rows: Rows, y: Any) -> NDArray[np.bool_]:
     """Which entries belong to P, (n, m)."""
-    if y is None:  # the coordinates of a one-vs-all loss: the signs do not matter
-        return np.zeros((rows.n, rows.m), dtype=np.bool_)
     if not is_multilabel(variant):
+        if operation in (CONJUGATE, PROX):  # over the coordinates z, where signs do not matter
+            return np.zeros((rows.n, rows.m), dtype=np.bool_)
         return check_classes(y, rows.n, rows.m)[:, np.newaxis] == np.arange(rows.m)
     sides = check_indicator("y", y, rows.given.shape)
     if variant == ENTROPY and not sides.any(axis=1).all():
@@ -100,7 +100,7 @@ def _run(
         raise InvalidParameterError(
             rows.name, f"shape {rows.given.shape}", "at least 2 classes", "pass all scores"
         )
-    sides = _sides(variant, rows, y)
+    sides = _sides(operation, variant, rows, y)
     default = 1.0 if variant < LOGISTIC else 0.0
     cost = costs_of(costs, rows, rows.m, "class", default)
     own = 0.0 if costs is None and variant == BIPARTITE else 1.0

@@ -19,11 +19,13 @@ def project_rows(
     r: ArrayLike | None = 1.0,
     rho: ArrayLike = 0.0,
     y: ArrayLike | None = None,
+    *,
+    two_sides: bool = False,
 ) -> NDArray[Any]:
     """Project a vector or each row of a matrix with ``kernel(a, k, r, rho, x, row, work)``.
 
     ``r`` is None for a set without a radius. A set that depends on an indicator y of its entries
-    has the kernel ``kernel(a, y, r, x, row, work)``. The kernel writes float64 rows x and returns
+    (``two_sides``) has the kernel ``kernel(a, y, r, x, row, work)``. The kernel writes float64 rows x and returns
     their number: less than there are if it meets an entry that is not finite.
     """
     given = real_array("a", a)
@@ -32,7 +34,7 @@ def project_rows(
     k = check_k(k)
     r = np.full(n, np.inf) if r is None else per_row("r", r, n)
     rho = per_row("rho", rho, n)
-    sides = None if y is None else check_indicator("y", y, given.shape)
+    sides = check_indicator("y", y, given.shape) if two_sides else None
     row, work = np.empty(d), np.empty(d)
     out = np.empty((n, d), dtype=given.dtype)
     for part in chunks(rows):

@@ -105,7 +105,7 @@ def project(a: ArrayLike, y: ArrayLike, r: ArrayLike = 1.0) -> NDArray[Any]:
     "Analysis and Optimization of Loss Functions for Multiclass, Top-k, and Multilabel
     Classification".
     """
-    return project_rows(project_all, a, r=r, y=y)
+    return project_rows(project_all, a, r=r, y=y, two_sides=True)
 
 
 def _warmup() -> None:

@@ -7,40 +7,55 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fast.sets import simplex, topk_cone, topk_simplex_alpha, topk_simplex_beta
+from fast.sets import (
+    bipartite_simplex,
+    box,
+    simplex,
+    topk_cone,
+    topk_simplex_alpha,
+    topk_simplex_beta,
+)
 from refsolve import exact
 
 MODULES = {
+    "bipartite_simplex": bipartite_simplex,
+    "box": box,
     "simplex": simplex,
     "topk_cone": topk_cone,
     "topk_simplex_alpha": topk_simplex_alpha,
     "topk_simplex_beta": topk_simplex_beta,
 }
 HAS = {
-    "simplex": {"r"},
-    "topk_cone": {"k"},
-    "topk_simplex_alpha": {"k", "r"},
-    "topk_simplex_beta": {"k", "r"},
+    "bipartite_simplex": {"r", "y"},
+    "box": {"r"},
+    "simplex": {"r", "rho"},
+    "topk_cone": {"k", "rho"},
+    "topk_simplex_alpha": {"k", "r", "rho"},
+    "topk_simplex_beta": {"k", "r", "rho"},
 }
 EPS = np.finfo(float).eps
 STEMS = sorted(MODULES)
 
 
-def parameters(stem, k, r):
-    return {name: value for name, value in (("k", k), ("r", r)) if name in HAS[stem]}
+def parameters(stem, d, k, r, rho=0.0):
+    """Those that the set has; the sides are drawn anew for every length."""
+    y = np.random.default_rng(d).integers(0, 2, d)
+    values = {"k": k, "r": r, "rho": rho, "y": y}
+    return {name: value for name, value in values.items() if name in HAS[stem]}
 
 
 def check(stem, a, k, r, rho):
     """Errors of a few ulp of the largest entry; of the result itself where its sum is r."""
-    params = parameters(stem, k, r)
-    x = MODULES[stem].project(a, rho=rho, **params)
+    params = parameters(stem, a.size, k, r, rho)
+    x = MODULES[stem].project(a, **params)
     # the oracle refuses k > d for the sets that are {0} then
     if k > a.size and stem in ("topk_cone", "topk_simplex_alpha"):
         assert not x.any()
         return
-    right = exact.project(stem, a, rho=rho, **params)
+    right = exact.project(stem, a, **params)
     expected = right.array()
-    tight = rho == 0 and "r" in params and sum(right.x) == Fraction(r)
+    tight = params.get("rho", 0) == 0 and "r" in params and sum(right.x) == Fraction(r)
+    tight = tight or stem == "bipartite_simplex"  # the sums agree to the precision of the sums
     scale = expected.max() if tight else max(expected.max(), np.abs(a).max())
     assert np.abs(x - expected).max() <= 64 * EPS * scale + 5e-324
 
@@ -81,13 +96,13 @@ def test_tie_grids(stem, data):
     check(stem, a, k, r, rho)
 
 
-@pytest.mark.parametrize("stem", ["simplex", "topk_simplex_alpha", "topk_simplex_beta"])
+@pytest.mark.parametrize("stem", [s for s in STEMS if "r" in HAS[s] and s != "box"])
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("large", [1e6, 1e12, 2.0**52])
 def test_large_tied_rows_keep_the_precision_of_the_radius(stem, k, large):
     """Coordinates relative to the threshold: errors are relative to r = 1e-6, not to the entries."""
     a = large + np.array([1.0, 2.0, 2.0, 0.0, 2.0, 1.0])
-    params = parameters(stem, k, 1e-6)
+    params = parameters(stem, a.size, k, 1e-6)
     x = MODULES[stem].project(a, **params)
     expected = exact.project(stem, a, **params).array()
     np.testing.assert_allclose(x, expected, rtol=8 * EPS, atol=0)
@@ -101,8 +116,8 @@ def test_extreme_scales_are_exact_multiples(stem, factor):
     for d in (7, 100):
         a = rng.standard_normal(d)
         for k in (1, 3):
-            x = MODULES[stem].project(a, rho=0.5, **parameters(stem, k, 0.5))
-            scaled = MODULES[stem].project(factor * a, rho=0.5, **parameters(stem, k, 0.5 * factor))
+            x = MODULES[stem].project(a, **parameters(stem, d, k, 0.5, 0.5))
+            scaled = MODULES[stem].project(factor * a, **parameters(stem, d, k, 0.5 * factor, 0.5))
             np.testing.assert_array_equal(scaled, factor * x)
 
 
@@ -130,9 +145,11 @@ def test_integer_ties_do_not_cycle(stem):
     """Rounding can make two guesses of the active set imply each other; the search must end."""
     rng = np.random.default_rng(12)
     rows = np.round(rng.standard_normal((400, 100)) * 2)
-    x = MODULES[stem].project(rows, rho=0.5, **parameters(stem, 5, 3.0))
+    params = parameters(stem, 100, 5, 3.0, 0.5)
+    each = {n: np.tile(v, (400, 1)) if n == "y" else v for n, v in params.items()}
+    x = MODULES[stem].project(rows, **each)
     for row, result in zip(rows[:10], x, strict=False):
-        expected = exact.project(stem, row, rho=0.5, **parameters(stem, 5, 3.0)).array()
+        expected = exact.project(stem, row, **params).array()
         np.testing.assert_allclose(result, expected, atol=64 * EPS * 10, rtol=0)
 
 
@@ -146,3 +163,25 @@ def test_search_for_one_level_ends_on_rounded_ties():
         x = topk_simplex_alpha.project(a, k=1, r=r, rho=rho)
         assert x.min() >= 0
         assert x.sum() <= r * (1 + 1e-14)
+
+
+def test_the_bipartite_simplex_is_zero_iff_the_largest_entries_sum_to_zero_or_less():
+    y = [0, 0, 1, 1]
+    assert bipartite_simplex.project([1.0, -5.0, -1.0 + 2.0**-50, -9.0], y).any()
+    for a in ([1.0, -5.0, -1.0, -9.0], [1.0, 0.0, -2.0, -3.0], [0.0] * 4):
+        assert not bipartite_simplex.project(a, y).any()
+    for one_sided in ([0, 0, 0, 0], [1, 1, 1, 1]):
+        assert not bipartite_simplex.project([3.0, 2.0, 1.0, 4.0], one_sided).any()
+
+
+def test_the_bipartite_simplex_depends_on_the_sum_of_both_levels_only(rng):
+    """<1,x_N> = <1,x_P>: shifting N up and P down by the same number changes nothing."""
+    a = np.round(rng.standard_normal((50, 9)) * 8)
+    y = rng.integers(0, 2, (50, 9))
+    shifted = a + np.where(y, -64.0, 64.0)
+    x = bipartite_simplex.project(a, y, r=5.0)
+    np.testing.assert_array_equal(bipartite_simplex.project(shifted, y, r=5.0), x)
+    low, high = np.where(y, 0, x).sum(axis=1), np.where(y, x, 0).sum(axis=1)
+    np.testing.assert_allclose(low, high, rtol=8 * EPS)
+    assert (low > 0).any()
+    assert (low < 4.9).any()

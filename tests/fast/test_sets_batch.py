@@ -9,9 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fast import errors
-from fast.sets import simplex, topk_cone, topk_simplex_alpha, topk_simplex_beta
+from fast.sets import (
+    bipartite_simplex,
+    box,
+    simplex,
+    topk_cone,
+    topk_simplex_alpha,
+    topk_simplex_beta,
+)
 
 PROJECTIONS = [
+    bipartite_simplex.project,
+    box.project,
     simplex.project,
     topk_cone.project,
     topk_simplex_alpha.project,
@@ -20,9 +29,19 @@ PROJECTIONS = [
 
 
 def call(project, a, **params):
-    """Call with the parameters that the set has."""
+    """Call with the parameters that the set has; P holds every other entry unless y is given."""
     names = inspect.signature(project).parameters
+    if "y" in names and "y" not in params:
+        params["y"] = sides(a)
     return project(a, **{n: v for n, v in params.items() if n in names})
+
+
+def sides(a):
+    """0, 1, 0, 1, ... in the shape of a."""
+    try:
+        return np.broadcast_to(np.arange(np.shape(a)[-1]) % 2, np.shape(a))
+    except (ValueError, IndexError):  # a itself is refused
+        return [0, 1]
 
 
 @pytest.fixture(params=PROJECTIONS, ids=lambda p: p.__module__.rpartition(".")[2])
@@ -110,6 +129,13 @@ BAD = [
     ({"a": [1j, 0]}, "complex"),
     ({"a": [[1.0], [1.0, 2.0]]}, "rectangular"),
     ({"a": np.array([1.0], dtype=np.longdouble)}, "float64, float32"),
+    ({"y": [0, 1]}, r"y: shape \(2,\); expected shape \(3,\)"),
+    ({"y": [0, 1, 2]}, r"y\[2\] = 2.0; expected 0 or 1"),
+    ({"y": [0, 0.5, 1]}, r"y\[1\] = 0.5"),
+    ({"y": [0, np.nan, 1]}, r"y\[1\] = nan"),
+    ({"y": None}, "y: "),
+    ({"y": ["a", "b", "c"]}, "y: "),
+    ({"y": 1}, "y: shape"),
     ({"rho": -1.0}, "rho: -1.0; expected a number >= 0"),
     ({"rho": np.nan}, "rho"),
     ({"rho": [0.0, 1.0]}, r"rho: shape \(2,\)"),
@@ -153,11 +179,11 @@ JUNK = st.one_of(
 )
 
 
-@given(a=JUNK, k=JUNK, r=JUNK, rho=JUNK)
-def test_junk_raises_only_our_errors(a, k, r, rho):
+@given(a=JUNK, k=JUNK, r=JUNK, rho=JUNK, y=JUNK)
+def test_junk_raises_only_our_errors(a, k, r, rho, y):
     for project in PROJECTIONS:
         try:
-            x = call(project, a, k=k, r=r, rho=rho)
+            x = call(project, a, k=k, r=r, rho=rho, y=y)
         except errors.FastError:
             continue
         assert np.isfinite(x).all()
