@@ -63,6 +63,12 @@ class Log:
     def __le__(self, other: Log | Fraction | int) -> bool:
         return (self - other).sign() <= 0
 
+    def __gt__(self, other: Log | Fraction | int) -> bool:
+        return (self - other).sign() > 0
+
+    def __ge__(self, other: Log | Fraction | int) -> bool:
+        return (self - other).sign() >= 0
+
     def __hash__(self) -> int:
         raise TypeError("equal numbers can be written in several ways")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
-from verification.claims import Claim
+from verification.claims import Claim, Trial
 from verification.claims._cone import smooth_hinge_alpha
-from verification.claims._erm import Problem, column
-from verification.claims._gap import check_bounds, check_meeting, draw_training
-from verification.claims._rational import vector
+from verification.claims._erm import Problem, column, primal
+from verification.claims._gap import check_bounds, check_meeting, draw_training, lower_bound
+from verification.claims._rational import Vector, vector
 from verification.claims._topk import ONE, ZERO, hinge_alpha
 from verification.claims.lapin_2015.proposition_3 import all_classes, other_classes
 
@@ -64,4 +65,46 @@ OTHERS = Claim(
     instances=20,
     note="Section 2 writes the regulariser as lam ||W||^2, (16) as lam/2 ||W||^2; D belongs to "
     "the latter.",
+)
+
+
+def _check_regulariser(
+    trial: Trial,
+    *,
+    problem: Problem,
+    multipliers: list[Vector],
+    w: list[Vector],
+    factor: int,
+) -> None:
+    """All P(W) of section 2 from below, against all D(A) of (16) from above (k = 1)."""
+    least = lower_bound(
+        replace(problem, lam=factor * problem.lam), multipliers, other_classes, ZERO
+    )
+    most = primal(problem, w, hinge_alpha)
+    trial.exactly(
+        least is None or least <= most,
+        "every P(W) exceeds every D(A) by a fixed amount",
+        least_primal=least,
+        largest_dual=most,
+    )
+
+
+REGULARISER = Claim(
+    number="Section 2, the optimisation problem",
+    section="3",
+    statement="D in (16) is the dual of the problem of section 2, (1/n) sum L + lam ||W||^2",
+    method="rational bounds over all W and all A, from multipliers and from one W",
+    expected="refuted",
+    check=_check_regulariser,
+    says={"factor": 2},
+    right={"factor": 1},
+    witnesses=(
+        {
+            "problem": Problem([vector(1)], (0,), 2, 1, Fraction(1)),
+            "multipliers": [vector(0, "1/2")],
+            "w": [vector("1/2"), vector("-1/2")],
+        },
+    ),
+    note="(16) has lam/2 ||W||^2, and so has the code: read C = 1/(lam n) everywhere. With lam = 1 "
+    "of section 2 the least value is 1/2 here, that of (16) is 1/4.",
 )

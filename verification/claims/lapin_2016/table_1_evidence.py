@@ -25,7 +25,8 @@ LEAST = 1e-9
 def _draw(rng: np.random.Generator, smooth: bool) -> dict[str, Any]:
     m = int(rng.integers(3, 5))
     k = int(rng.integers(2, m))
-    p = sorted(draw_probabilities(rng, m, k, largest=20), reverse=True)
+    least = int(rng.choice([1, 9]))  # half of the p are nearly uniform
+    p = sorted(draw_probabilities(rng, m, k, least=least, largest=14), reverse=True)
     return {"p": p, "k": k, "gamma": float(rng.choice([0.25, 1, 4])) if smooth else None}
 
 

@@ -1,0 +1,57 @@
+"""Lemma 3 of the arXiv version: conjugates of functions of score differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verification.claims import Claim, Trial
+from verification.claims._gap import of_differences
+from verification.claims._rational import Matrix, Vector, add, draw_vector, draw_weights, scale
+from verification.claims._topk import ZERO, conjugate
+
+
+def _draw(rng: np.random.Generator) -> dict[str, Any]:
+    m, count = int(rng.integers(2, 5)), int(rng.integers(1, 5))
+    y = int(rng.integers(m))
+    pieces = [draw_vector(rng, m, spread=2) for _ in range(count)]
+    v = [ZERO] * m
+    for weight, slope in zip(draw_weights(rng, count), of_differences(pieces, y), strict=True):
+        v = add(v, scale(weight, slope))
+    if rng.random() < 0.5:
+        v[int(rng.integers(m))] += Fraction(int(rng.choice([-1, 1])), 2)
+    return {"pieces": pieces, "offsets": draw_vector(rng, count, spread=2), "y": y, "v": v}
+
+
+def _check(
+    trial: Trial,
+    *,
+    pieces: Matrix,
+    offsets: Vector,
+    y: int,
+    v: Vector,
+    infinite: Callable[[Vector, int], bool],
+) -> None:
+    value = conjugate(of_differences(pieces, y), offsets, v)
+    trial.exactly(value is None or not infinite(v, y), "the conjugate is finite", conjugate=value)
+
+
+LEMMA_3 = Claim(
+    number="Lemma 3 of the arXiv version",
+    section="3",
+    statement="for Phi(u) = phi(u - u_y 1), Phi*(v) = +infinity unless <1,v> = 0",
+    method="random maxima of affine functions, conjugates by rational linear programs",
+    expected="verified",
+    draw=_draw,
+    check=_check,
+    says={"infinite": lambda v, y: sum(v, ZERO) != 0},
+    wrong={
+        "unless v_y = 0": {"infinite": lambda v, y: v[y] != 0},
+        "unless v = 0": {"infinite": lambda v, y: any(v)},
+        "unless v_y <= 0": {"infinite": lambda v, y: v[y] > 0},
+    },
+    instances=300,
+)
