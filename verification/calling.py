@@ -16,7 +16,7 @@ import numpy as np
 
 from verification.errors import CandidateSignatureError
 from verification.instances import Instance, literal
-from verification.problems import DEFAULTS, Problem
+from verification.problems import Problem
 from verification.verdicts import Candidate
 
 # The first call may compile.
@@ -73,6 +73,7 @@ class Caller:
         self._called = False
         self.positional, self.named = _match(function, problem)
         accepted = {*self.positional, *self.named}
+        self.complements = _takes(function, "return_complement")
         self.ignored = tuple(a for a in problem.arguments if a not in accepted)
 
     @property
@@ -87,7 +88,7 @@ class Caller:
         return not self._needed(instance)
 
     def _needed(self, instance: Instance) -> list[str]:
-        return [a for a in self.ignored if instance.get(a) != DEFAULTS[a]]
+        return [a for a in self.ignored if instance.get(a) != self.problem.defaults[a]]
 
     def __call__(self, instance: Instance) -> Candidate:
         """Solve an instance."""
@@ -104,10 +105,15 @@ class Caller:
         parts = [source(name) for name in self.positional]
         return ", ".join([*parts, *(f"{name}={source(name)}" for name in self.named)])
 
-    def raw(self, params: dict[str, Any]) -> Candidate:
-        """Solve with these very arguments (not copies: purity is checked with them)."""
+    def raw(self, params: dict[str, Any], complement: bool = False) -> Candidate:
+        """Solve with these very arguments (not copies: purity is checked with them).
+
+        ``complement``: ask for the pair (answer, 1 - s).
+        """
         args = [params[name] for name in self.positional]
         kwargs = {name: params[name] for name in self.named}
+        if complement:
+            kwargs["return_complement"] = True
         limit = self.timeout if self._called else self.timeout + FIRST_CALL_ALLOWANCE
         self._called = True
         start = time.perf_counter()
@@ -125,10 +131,15 @@ class Caller:
         if time.perf_counter() - start > limit:
             self.timeouts += 1
             raise CandidateTimeoutError(f"no answer within {limit:g} s")
-        return _unwrap(output)
+        return _unwrap(output, complement)
 
 
-def _unwrap(output: Any) -> Candidate:
+def _unwrap(output: Any, pair: bool = False) -> Candidate:
+    complement = None
+    if pair:
+        if not isinstance(output, tuple) or len(output) != 2:
+            raise CandidateCrashError(f"returned {output!r:.200}, expected a pair (answer, 1 - s)")
+        output, complement = output
     if hasattr(output, "x") and not isinstance(output, np.ndarray):
         output, dual = output.x, getattr(output, "dual", None)
     else:
@@ -139,7 +150,14 @@ def _unwrap(output: Any) -> Candidate:
         raise CandidateCrashError(f"returned {output!r:.200}, not an array of numbers") from error
     if x.dtype.kind not in "fiu":
         raise CandidateCrashError(f"returned {output!r:.200}, not an array of real numbers")
-    return Candidate(x, dual)
+    return Candidate(x, dual, complement)
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _match(
@@ -172,7 +190,7 @@ def _match(
             continue
         # A name of the candidate's own: the data arguments are recognised by their place.
         meant = problem.arguments[place] if place < len(problem.arguments) else None
-        if in_order and meant is not None and meant not in DEFAULTS and meant not in by_name:
+        if in_order and meant in problem.required and meant not in by_name:
             positional.append(meant)
         elif parameter.default is kinds.empty:
             raise CandidateSignatureError(
@@ -180,7 +198,7 @@ def _match(
                 f"{parameter.name!r}, which {problem.name} does not have; its arguments are "
                 f"{', '.join(problem.arguments)}. Rename it or wrap the candidate in a lambda"
             )
-    missing = [a for a in problem.arguments if a not in DEFAULTS and a not in positional + named]
+    missing = [a for a in problem.required if a not in positional + named]
     if missing:
         raise CandidateSignatureError(
             f"candidate {getattr(function, '__name__', function)!r} takes no {', '.join(missing)}, "

@@ -39,7 +39,7 @@ def draw(problem: str, family: str, count: int, seed: int, *, largest: int = 10)
 
 def entries(problem: Problem, vector_length: int) -> int:
     """Dimension of the dual block that belongs to a main vector: one less for score vectors."""
-    return vector_length - 1 if "y" in problem.arguments else vector_length
+    return vector_length - 1 if problem.others else vector_length
 
 
 def complete(problem: Problem, rng: Rng, family: str, vector: np.ndarray, **fixed: Any) -> Instance:
@@ -50,7 +50,7 @@ def complete(problem: Problem, rng: Rng, family: str, vector: np.ndarray, **fixe
         "k": lambda: int(rng.choice([1, d, max(1, d - 1), int(rng.integers(1, d + 1))])),
         "r": lambda: float(rng.choice([1.0, 1.0, size * rng.uniform(0.05, 2.0), 8 * d * size])),
         "rho": lambda: float(rng.choice([0.0, 0.0, 1.0, 10.0 ** rng.uniform(-2, 2)])),
-        "y": lambda: int(rng.integers(0, vector.size)),
+        "y": lambda: _truth(problem, rng, vector.size),
         "gamma": lambda: float(rng.choice([1.0, 0.5, 10.0 ** rng.uniform(-2, 1)])),
         "t": lambda: float(rng.choice([1.0, 10.0 ** rng.uniform(-2, 2)])),
         "k_ii": lambda: float(rng.choice([1.0, 2.0, 10.0 ** rng.uniform(-2, 2)])),
@@ -63,6 +63,8 @@ def complete(problem: Problem, rng: Rng, family: str, vector: np.ndarray, **fixe
         params[name] = fixed[name] if name in fixed else draws[name]()
     if params.get("k_ii") == 0:  # then x_i = 0, and so are its scores
         params[problem.data] = np.zeros_like(vector)
+    if problem.labels and problem.operation == "conjugate" and rng.random() < 0.8:
+        params["x"] = _labelled_dual_point(problem, vector, params["y"])
     return Instance.of(problem.name, family, **params)
 
 
@@ -70,8 +72,10 @@ def valid(instance: Instance) -> bool:
     """Whether all arguments are in the ranges that every stem declares."""
     problem = lookup(instance.problem)
     params = instance.params
-    main, y = params[problem.data], params.get("y")
-    if main.size < 1 + (y is not None) or not np.isfinite(main).all():
+    main, y = params[problem.data], np.asarray(params.get("y"))
+    if main.size < shortest(problem) or not np.isfinite(main).all():
+        return False
+    if problem.labels and (y.shape != main.shape or not (y.any() or not _needs_label(problem))):
         return False
     d, k, costs = entries(problem, main.size), params.get("k"), params.get("costs")
     highest = problem.largest_k(d)
@@ -79,11 +83,48 @@ def valid(instance: Instance) -> bool:
         return False
     if any(params.get(n) is not None and params[n] < 0 for n in NONNEGATIVE):
         return False
-    if any(params.get(n) is not None and params[n] <= 0 for n in POSITIVE):
+    positive = [n for n in POSITIVE if n != problem.data]
+    if any(params.get(n) is not None and params[n] <= 0 for n in positive):
         return False
-    if costs is not None and (costs.min() < 0 or (y is not None and costs[y] != 0)):
+    if costs is not None and (costs.min() < 0 or (problem.others and costs[int(y)] != 0)):
         return False
     return params.get("k_ii") != 0 or not main.any()
+
+
+def shortest(problem: Problem) -> int:
+    """Least number of entries of a main vector: two classes, but one other class."""
+    return 2 if problem.others or problem.family in ("ova", "multilabel") else 1
+
+
+def _needs_label(problem: Problem) -> bool:
+    """Whether a row of labels must have a positive one."""
+    return problem.generator == "simplex_entropy"
+
+
+def _truth(problem: Problem, rng: Rng, size: int) -> int | np.ndarray:
+    """A class, or a row of labels in which now and then all or none are positive."""
+    if not problem.labels:
+        return int(rng.integers(0, size))
+    y = (rng.random(size) < rng.choice([0.2, 0.5, 0.5, 0.8])).astype(np.int64)
+    if rng.random() < 0.85:  # both kinds
+        y[rng.integers(size)] = 1
+        if size > 1 and y.all():
+            y[rng.integers(size)] = 0
+    if _needs_label(problem) and not y.any():
+        y[rng.integers(size)] = 1
+    return y
+
+
+def _labelled_dual_point(problem: Problem, vector: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """A dual point of the size of ``vector`` that meets the equations of the domain, up to rounding."""
+    x = np.abs(vector)
+    if _needs_label(problem):
+        p = x / x.sum() if x.sum() > 0 else np.full(x.size, 1 / x.size)
+        return p - y / y.sum()
+    sums = x[y == 0].sum(), x[y == 1].sum()
+    least = min(sums)
+    scale = np.where(y == 1, *(least / s if s > 0 else 0.0 for s in sums[::-1]))
+    return x * scale / max(1.0, least)
 
 
 def _costs(problem: Problem, rng: Rng, size: int, y: int | None) -> np.ndarray | None:
@@ -92,16 +133,16 @@ def _costs(problem: Problem, rng: Rng, size: int, y: int | None) -> np.ndarray |
     costs = (
         rng.choice([0.5, 1.0, 2.0], size=size) if rng.random() < 0.5 else rng.uniform(0, 2, size)
     )
-    if y is not None:
+    if problem.others:
         costs[y] = 0.0
     return costs
 
 
 def _length(problem: Problem, rng: Rng, largest: int) -> int:
     """Short vectors most of the time: bugs live there, and there they are easiest to read."""
-    shortest = 2 if "y" in problem.arguments else 1
+    low = shortest(problem)
     top = largest if rng.random() < 0.3 else min(largest, 6)
-    return int(rng.integers(shortest, max(top, shortest) + 1))
+    return int(rng.integers(low, max(top, low) + 1))
 
 
 def _dual_point(problem: Problem, rng: Rng, vector: np.ndarray) -> np.ndarray:
@@ -195,7 +236,7 @@ def _ties(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     ]
     for index in rng.permutation(len(grid)):
         vector, k, r, rho = grid[index]
-        if "y" in problem.arguments:
+        if problem.others or vector.size < shortest(problem):
             vector = np.insert(vector, rng.integers(0, vector.size + 1), rng.choice([0.0, 0.5]))
         if problem.operation == "conjugate":
             vector = np.abs(vector) / 2
@@ -222,10 +263,34 @@ def _scales(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
             yield complete(problem, rng, "scales", vector, **fixed)
 
 
+def _saturated(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+    """Where exponentials overflow and 1 - s vanishes: scores to 1e4, curvatures 1e-300 to 1e10."""
+    while True:
+        d = _length(problem, rng, largest)
+        scale = float(rng.choice([30.0, 700.0, 1e4]))
+        vector = rng.normal(size=d) * scale
+        kind = rng.integers(4)
+        if kind == 0:  # ties far out
+            vector = rng.choice([-scale, 0.0, scale], size=d)
+        elif kind == 1:  # one winner, just about where 1 - s is the smallest float
+            vector = rng.normal(size=d)
+            vector[rng.integers(d)] += rng.uniform(600, 760)
+        elif kind == 2:  # everybody far below, or above
+            vector = rng.normal(size=d) + rng.choice([-1.0, 1.0]) * scale
+        curvature = float(rng.choice([1e-300, 1e-10, 1.0, 1e5, 1e10]))
+        fixed: dict[str, Any] = {"t": curvature, "k_ii": curvature, "C": 1.0, "r": 1.0}
+        if rng.random() < 0.3:
+            fixed |= {"k_ii": 1.0, "C": max(curvature, 1e-10)}
+        if problem.operation == "conjugate":
+            vector = _dual_point(problem, rng, np.exp(-np.abs(vector)))
+        yield complete(problem, rng, "saturated", vector, **fixed)
+
+
 FAMILIES: dict[str, Callable[[Problem, Rng, int], Iterator[Instance]]] = {
     "random": _random,
     "adversarial": _adversarial,
     "planted": _planted,
     "ties": _ties,
     "scales": _scales,
+    "saturated": _saturated,
 }

@@ -16,14 +16,15 @@ from typing import Any
 from refsolve import catalogue
 from verification.errors import UnknownProblemError
 
-# operation -> (kind of stem, arguments in calling order); those a stem does not declare are dropped
-OPERATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "projection": ("sets", ("a", "k", "r", "rho")),
-    "value": ("losses", ("scores", "y", "k", "gamma", "costs", "sample_weight")),
-    "gradient": ("losses", ("scores", "y", "k", "gamma", "costs", "sample_weight")),
-    "conjugate": ("losses", ("x", "k", "gamma", "costs")),
-    "prox": ("losses", ("v", "k", "t", "gamma", "costs")),
-    "sdca_update": ("losses", ("q", "y", "k_ii", "C", "k", "gamma", "costs", "sample_weight")),
+# (kind of stem, operation) -> arguments in calling order; those a stem does not take are dropped
+OPERATIONS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("sets", "projection"): ("a", "y", "k", "r", "rho"),
+    ("losses", "value"): ("scores", "y", "k", "gamma", "costs", "sample_weight"),
+    ("losses", "gradient"): ("scores", "y", "k", "gamma", "costs", "sample_weight"),
+    ("losses", "conjugate"): ("x", "y", "k", "gamma", "costs"),
+    ("losses", "prox"): ("v", "y", "k", "t", "gamma", "costs"),
+    ("losses", "sdca_update"): ("q", "y", "k_ii", "C", "k", "gamma", "costs", "sample_weight"),
+    ("functions", "value"): ("t",),
 }
 
 # What a missing argument means; a candidate may leave out any of these.
@@ -40,7 +41,10 @@ DEFAULTS: dict[str, Any] = {
 
 # Arguments that only some stems declare.
 DECLARED = ("k", "r", "gamma")
+# Operations over coordinates in which the ground truth has no place, unless y is a row of labels.
+WITHOUT_TRUTH = ("conjugate", "prox")
 
+KINDS = ("sets", "losses", "functions")
 FUNCTION_NAMES = {"projection": "project"}
 
 
@@ -56,7 +60,7 @@ class Problem:
 
     @property
     def data(self) -> str:
-        """Name of the main array: a, scores, x, v or q."""
+        """Name of the main array: a, scores, x, v, q or t."""
         return self.arguments[0]
 
     @property
@@ -65,9 +69,52 @@ class Problem:
         return FUNCTION_NAMES.get(self.operation, self.operation)
 
     @property
+    def family(self) -> str:
+        """Family of a loss: multiclass, ova or multilabel; empty for other kinds."""
+        if self.kind != "losses":
+            return ""
+        return str(getattr(self.declaration(), "family", "multiclass"))
+
+    @property
+    def labels(self) -> bool:
+        """Whether y is a 0/1 row of labels, one per entry of the main array."""
+        return "y" in self.arguments and self.family in ("multilabel", "")
+
+    @property
+    def others(self) -> bool:
+        """Whether the main array has an entry for the ground truth that x has not."""
+        return "y" in self.arguments and self.family == "multiclass"
+
+    @property
+    def convex(self) -> bool:
+        """False for a loss that is a minimum over pieces, and has no dual."""
+        return not hasattr(self.declaration(), "pieces")
+
+    @property
+    def generator(self) -> str:
+        """Generator of a loss's conjugate: quadratic (also of a set), or one of the entropies."""
+        return str(getattr(self.declaration(), "generator", "quadratic"))
+
+    @property
+    def unique(self) -> bool:
+        """Whether there is one right answer: a number, or the point of a strictly convex problem."""
+        smooth = "gamma" in self.arguments or self.generator != "quadratic"
+        return self.convex and (self.operation != "gradient" or smooth)
+
+    @property
+    def point(self) -> bool:
+        """Whether the answer is a point, not a number."""
+        return self.kind != "functions" and self.operation not in ("value", "conjugate")
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Values of the arguments that may be left out."""
+        return {a: DEFAULTS[a] for a in self.arguments[1:] if a in DEFAULTS}
+
+    @property
     def required(self) -> tuple[str, ...]:
         """Arguments without a default."""
-        return tuple(a for a in self.arguments if a not in DEFAULTS)
+        return tuple(a for a in self.arguments if a not in self.defaults)
 
     def declaration(self) -> ModuleType:
         """The module of `refsolve` that says what the stem is."""
@@ -85,14 +132,23 @@ class Problem:
 def lookup(name: str) -> Problem:
     """Find ``"<stem>.<operation>"``; UnknownProblemError says what there is."""
     stem, _, operation = str(name).rpartition(".")
-    kind, arguments = OPERATIONS.get(operation, ("", ()))
-    if not kind or stem not in catalogue.stems(kind):
+    kind = next((k for k in KINDS if stem in catalogue.stems(k)), "")
+    if (kind, operation) not in OPERATIONS or operation not in catalogue.operations(stem):
         raise UnknownProblemError(
             f"problem={name!r} is not known; expected one of: {', '.join(names())}"
         )
-    declared = catalogue.load(stem).SPEC.names
-    kept = tuple(a for a in arguments if a not in DECLARED or a in declared)
-    return Problem(name, stem, operation, kind, kept)
+    return Problem(name, stem, operation, kind, _arguments(kind, stem, operation))
+
+
+def _arguments(kind: str, stem: str, operation: str) -> tuple[str, ...]:
+    """Arguments that a stem's operation takes."""
+    module = catalogue.load(stem)
+    if kind == "sets":
+        return tuple(catalogue.arguments(module))
+    dropped = {a for a in DECLARED if a not in module.SPEC.names}
+    if operation in WITHOUT_TRUTH and getattr(module, "family", "multiclass") != "multilabel":
+        dropped.add("y")
+    return tuple(a for a in OPERATIONS[kind, operation] if a not in dropped)
 
 
 def names() -> tuple[str, ...]:
@@ -102,11 +158,11 @@ def names() -> tuple[str, ...]:
     """
     return tuple(
         f"{stem}.{operation}"
-        for kind in ("sets", "losses")
+        for kind in KINDS
         for stem in catalogue.stems(kind)
         if not catalogue.load(stem).SPEC.oracle_only
-        for operation, (where, _) in OPERATIONS.items()
-        if where == kind
+        for operation in catalogue.operations(stem)
+        if (kind, operation) in OPERATIONS
     )
 
 

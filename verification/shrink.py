@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from verification import certificates, checks
+from verification import certificates, checks, families
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
-from verification.families import valid
 from verification.instances import Instance
-from verification.problems import DEFAULTS, lookup
+from verification.problems import lookup
 from verification.verdicts import Result, Verdict
 
 # Arguments with one entry per entry of the main vector.
-PARALLEL = ("costs",)
+PARALLEL = ("costs", "y")
 
 
 def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float = 3.0) -> Result:
@@ -44,7 +43,7 @@ def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float 
         for simpler in _candidates(best.instance):
             if time.perf_counter() >= deadline:
                 break
-            if not valid(simpler) or complexity(simpler) >= complexity(best.instance):
+            if not families.valid(simpler) or complexity(simpler) >= complexity(best.instance):
                 continue
             result = rerun(simpler)
             if _same_failure(result, failure):
@@ -68,8 +67,9 @@ def complexity(instance: Instance | None) -> tuple[float, ...]:
     params = instance.params
     arrays = [v for v in params.values() if isinstance(v, np.ndarray)]
     size = sum(v.size for v in arrays)
+    defaults = lookup(instance.problem).defaults
     off_default = sum(
-        not isinstance(value, np.ndarray) and name in DEFAULTS and value != DEFAULTS[name]
+        not isinstance(value, np.ndarray) and name in defaults and value != defaults[name]
         for name, value in params.items()
         if name != "k"
     )
@@ -100,6 +100,7 @@ def _fewer_entries(instance: Instance) -> Iterator[Instance]:
     name = lookup(instance.problem).data
     n = params[name].size
     y = params.get("y")
+    y = None if isinstance(y, np.ndarray) else y  # a class must stay, labels need not
     removable = [i for i in range(n) if i != y]
     half = len(removable) // 2
     groups = [removable[:half], removable[half:]] if half > 1 else []
@@ -115,7 +116,7 @@ def _fewer_entries(instance: Instance) -> Iterator[Instance]:
         if y is not None:
             changes["y"] = keep.index(y)
         if "k" in params:
-            d = len(keep) - (y is not None)
+            d = families.entries(lookup(instance.problem), len(keep))
             changes["k"] = min(params["k"], d)
         yield instance.with_params(**changes)
         if "k" in params and params["k"] > 1:
@@ -123,13 +124,14 @@ def _fewer_entries(instance: Instance) -> Iterator[Instance]:
 
 
 def _simpler_scalars(instance: Instance) -> Iterator[Instance]:
+    defaults = lookup(instance.problem).defaults
     for name, value in instance.params.items():
-        if name in DEFAULTS and not np.array_equal(value, DEFAULTS[name]):
-            yield instance.with_params(**{name: DEFAULTS[name]})
+        if name in defaults and not np.array_equal(value, defaults[name]):
+            yield instance.with_params(**{name: defaults[name]})
         if name == "k" and value > 1:
             for k in {1, value // 2, value - 1}:
                 yield instance.with_params(k=k)
-        elif name == "y" and value > 0:
+        elif name == "y" and np.ndim(value) == 0 and value > 0:
             order = [value, *(i for i in range(value)), *range(value + 1, _size(instance))]
             changes = {
                 other: array[order]

@@ -39,10 +39,13 @@ class Candidate:
     dual : array, optional
         A normal of the set at x (see `verification.certificates.points.by_gap`); it can sharpen
         the certified gap, and is never believed.
+    complement : float or array, optional
+        1 - s of an entropy's point, which x alone does not determine once s is close to 1.
     """
 
     x: Any
     dual: Any = None
+    complement: Any = None
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from verification.certificates import coordinates, entropy_points, truth
 from verification.certificates import core as cores
-from verification.certificates import truth
 from verification.certificates._rational import Vector, exact, floats, total, vector
+from verification.certificates.decimals import rational
+from verification.certificates.entropy import UncertainError
 from verification.instances import Instance
 from verification.problems import lookup
 
@@ -18,54 +20,74 @@ def plant(start: Instance, multiple: float) -> Instance:
 
     The solution x of ``start`` has the normal w = b − x − rho <1,x> 1; every b' = b + (λ−1) w has
     the same solution. λ = 0 leaves all active constraints without a multiplier, which is where
-    case distinctions go wrong (rounding b' to floats moves it a little to either side).
-    Operations without a strictly convex projection keep their vector.
+    case distinctions go wrong (rounding b' to floats moves it a little to either side). For the
+    entropies w consists of the multipliers of the caps. Operations without a strictly convex
+    projection keep their vector.
     """
+    problem = lookup(start.problem)
+    if not problem.convex or problem.kind == "functions":
+        return start
     if start.operation == "conjugate":
         return _into_domain(start, multiple)
     if start.operation == "value":
         return start
     try:
-        core = cores.core(start)
-        if core.linear:
-            return start
-        x = truth.solution(start)
-    except truth.UncertainError:
+        b, w = _normal(start)
+    except (truth.UncertainError, UncertainError):
         return start
-    w = core.b - x - core.rho * total(x)
-    target = core.b + (exact(multiple) - 1) * w
-    return start.with_params(**{lookup(start.problem).data: _main(start, core, target)})
+    if w is None:
+        return start
+    return start.with_params(**{problem.data: _main(start, b, (exact(multiple) - 1) * w)})
+
+
+def _normal(start: Instance) -> tuple[Vector, Vector | None]:
+    """The point b of the projection inside, and the normal of its set at the solution."""
+    if cores.is_entropic(start):
+        entropic = cores.entropy_core(start)
+        mu = vector([rational(v) for v in entropy_points.solution(entropic).mu])
+        if entropic.shared:
+            mu = mu - total(mu) / entropic.k
+        return vector(entropic.b), mu
+    core = cores.core(start)
+    if core.linear:
+        return core.b, None
+    x = truth.solution(start)
+    return core.b, core.b - x - core.rho * total(x)
 
 
 def _into_domain(start: Instance, multiple: float) -> Instance:
     """Move x into the domain: onto its border, or (multiple > 0) a little towards a uniform x."""
-    stem, fixed = cores.dual_set(start.stem)
-    params = cores.set_params(stem, {"k": start.get("k"), **fixed, "r": Fraction(1)})
-    x = np.asarray(cores.catalogue.load(stem).repair(vector(start["x"]), **params), dtype=object)
-    if multiple > 0:
+    stem, params = cores.unit_set(start)
+    x = vector(start["x"])
+    shift = vector(np.zeros(x.size))
+    if coordinates.layout(start.stem) == "scores":
+        shift = coordinates.target(start["y"], x.size)
+    x = np.asarray(cores.catalogue.load(stem).repair(x + shift, **params), dtype=object)
+    if multiple > 0 and start.get("y") is None:
         x = (7 * x + total(x) / x.size) / 8 * Fraction(15, 16)
-    return start.with_params(x=floats(x))
+    elif multiple > 0 and coordinates.layout(start.stem) == "signs":
+        x = x * Fraction(15, 16)
+    return start.with_params(x=floats(x - shift))
 
 
-def _main(start: Instance, core: cores.Core, target: Vector) -> np.ndarray:
-    """Main vector whose core has the point ``target``."""
-    name = lookup(start.problem).data
+def _main(start: Instance, b: Vector, step: Vector) -> np.ndarray:
+    """Main vector whose projection inside has the point b + ``step``."""
+    name, y = lookup(start.problem).data, start.get("y")
     if start.operation == "projection":
-        return floats(target)
+        return floats(b + step)
     current = vector(start[name])
-    y = start.get("y")
-    if y is None:
-        ratio = _curvature(start, core, current)
-        return floats(current + (target - core.b) * ratio)
-    rest = np.delete(current, y)
-    shifted = rest + (target - core.b) * _curvature(start, core, current)
-    return floats(np.insert(shifted, y, current[y]))
+    moved = step * _curvature(start, b)
+    if start.operation == "prox" or coordinates.layout(start.stem) == "scores":
+        return floats(current + moved)
+    if coordinates.layout(start.stem) == "signs":
+        return floats(current + coordinates.signs(y, current.size) * moved)
+    return floats(np.insert(np.delete(current, y) + moved, y, current[y]))
 
 
-def _curvature(start: Instance, core: cores.Core, current: Vector) -> Fraction:
+def _curvature(start: Instance, b: Vector) -> Fraction:
     """Factor from the core's point to margins: margins z = curvature · b."""
     z, _ = cores.margins(start)
-    for zi, bi in zip(z.tolist(), core.b.tolist(), strict=True):
+    for zi, bi in zip(z.tolist(), b.tolist(), strict=True):
         if bi != 0:
             return Fraction(zi / bi)
     return Fraction(1)

@@ -30,11 +30,13 @@ def shape_defect(instance: Instance, x: np.ndarray) -> str | None:
     return None
 
 
-def _without_core(instance: Instance, answer: np.ndarray) -> Judgement | None:
+def without_core(instance: Instance, answer: np.ndarray) -> Judgement | None:
     """Verdict on answers that need no certificate: malformed, or of an example without weight."""
     if defect := shape_defect(instance, answer):
         return Judgement(Verdict.FAIL, message=defect)
-    if instance.operation == "gradient" and cores.weight(instance) == 0:
+    problem = cores.lookup(instance.problem)
+    entropic = problem.generator != "quadratic" and instance.operation == "sdca_update"
+    if (instance.operation == "gradient" or entropic) and cores.weight(instance) == 0:
         message = f"returned {answer.tolist()} for sample_weight=0, expected zeros"
         return Judgement(Verdict.FAIL, message=message) if answer.any() else Judgement(Verdict.PASS)
     return None
@@ -64,7 +66,7 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     ``dual`` is a normal w of the set for which x − b + rho <1,x> 1 + w = 0 at the solution; of a
     projection's own it can only sharpen the gap.
     """
-    if early := _without_core(instance, answer):
+    if early := without_core(instance, answer):
         return early
     core = cores.core(instance)
     x, imbalance, scale = cores.dual_point(instance, answer)
@@ -115,7 +117,7 @@ def _gap_of(core: Core, x: Vector, g: Vector, dual: Any) -> float:
 
 def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     """Distance to the exact solution, judged against its rounding-error bound."""
-    if early := _without_core(instance, answer):
+    if early := without_core(instance, answer):
         return early
     core = cores.core(instance)
     x, imbalance, scale = cores.dual_point(instance, answer)

@@ -20,6 +20,12 @@ def precision(instance: Instance) -> float:
     return float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(float).eps)
 
 
+def smallest(instance: Instance) -> float:
+    """Smallest normal number of the main array's dtype."""
+    dtype = instance[lookup(instance.problem).data].dtype
+    return float(np.finfo(dtype if dtype.kind == "f" else float).tiny)
+
+
 def size_factor(d: int) -> float:
     """Growth of the error of sums over d entries (recursive summation: d eps; with a margin)."""
     return 4.0 * (d + 4)

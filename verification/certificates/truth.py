@@ -83,18 +83,24 @@ def loss_value(stem: str, z: Vector, gamma: Fraction, params: dict[str, Any]) ->
 
 def expected(instance: Instance) -> np.ndarray | None:
     """The right answer as floats (one of them, where it is not unique), or None if unknown."""
-    from verification.certificates import loss
+    from verification.certificates import entropy, entropy_points, loss, scalar, truncated
 
+    problem = cores.lookup(instance.problem)
     try:
+        if problem.kind == "functions":
+            return scalar.expected(instance)
+        if not problem.convex:
+            return truncated.expected(instance)
         if instance.operation in ("value", "conjugate"):
             return np.asarray(loss.exact_number(instance), dtype=float)
+        if problem.generator != "quadratic":
+            return entropy_points.expected(instance)
         x = solution(instance)
-    except UncertainError:
+    except (UncertainError, entropy.UncertainError, scalar.UncertainError):
         return None
     if instance.operation == "projection":
         return floats(x)
     if instance.operation == "prox":
         return floats(vector(instance["v"]) - cores.exact(instance["t"]) * x)
     factor = cores.weight(instance) if instance.operation == "gradient" else Fraction(-1)
-    block = floats(x * factor)
-    return np.insert(block, instance["y"], float(-total(x) * factor))
+    return floats(cores.coordinates.push(instance.stem, x * factor, instance["y"]))

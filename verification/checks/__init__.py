@@ -46,6 +46,15 @@ class Check(Protocol):
         """Run the candidate and judge it."""
 
 
+#: Share of the instances that a check runs on where the truth is computed in decimal arithmetic.
+DECIMAL_SHARE = 1 / 3
+
+
+def amount(problem: Problem, count: int) -> int:
+    """Number of instances for a problem: decimal exponentials cost more than fractions do."""
+    return count if problem.generator == "quadratic" else max(1, round(DECIMAL_SHARE * count))
+
+
 @functools.cache
 def discover() -> dict[str, Check]:
     """All checks by name, in their order."""

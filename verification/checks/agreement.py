@@ -12,9 +12,11 @@ from verification.calling import Caller
 from verification.certificates import core as cores
 from verification.certificates import points, tolerance
 from verification.certificates._rational import norm, number, vector
+from verification.certificates.entropy import EntropyCore
+from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
-from verification.problems import Problem
+from verification.problems import Problem, lookup
 from verification.verdicts import Judgement, Verdict
 
 ORDER = 80
@@ -22,19 +24,20 @@ COUNTS = {"quick": 12, "thorough": 90}
 
 
 def applies(problem: Problem) -> bool:
-    """Operations whose answer is unique: points of strictly convex problems, and numbers."""
-    smooth = "gamma" in problem.arguments
-    return problem.operation != "gradient" or smooth
+    """Operations whose answer is unique (on random instances, for a loss that is no convex one)."""
+    return problem.unique or not problem.convex
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """Random ones of few shapes: the oracle compiles once per shape."""
-    return draw(problem.name, "random", COUNTS[profile], seed + 8, largest=6)
+    return draw(problem.name, "random", amount(problem, COUNTS[profile]), seed + 8, largest=6)
 
 
 def examine(call: Caller, instance: Instance) -> Judgement:
     """Both answers lie within their certified distances of the same solution."""
     answer = call(instance).x
+    if lookup(instance.problem).kind == "functions":
+        return _entries(instance, answer)
     try:
         given = {name: v for name, v in instance.params.items() if v is not None}
         oracle = refsolve.solve(instance.problem, **given)
@@ -47,17 +50,20 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         return _numbers(instance, answer, oracle)
     if defect := points.shape_defect(instance, answer):
         return Judgement(Verdict.FAIL, message=defect)
-    core = cores.core(instance)
+    core = cores.entropy_core(instance) if cores.is_entropic(instance) else cores.core(instance)
+    # what the threshold of an entropy adds to the sizes of the scores
+    spread = core.spread + 1.0 if isinstance(core, EntropyCore) else core.spread
+    linear = False if isinstance(core, EntropyCore) else core.linear
     x, _, scale = cores.dual_point(instance, answer)
     reference, _, _ = cores.dual_point(instance, np.asarray(oracle.x, dtype=float))
     apart = norm(x - reference) * number(scale)
     reach = oracle.certificate.distance
-    if core.linear or not math.isfinite(reach):
+    if linear or not math.isfinite(reach):
         message = "the oracle's certificate bounds no distance here"
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
     eps = tolerance.precision(instance)
     mass = number(sum(abs(v) for v in reference.tolist()))
-    allowed = tolerance.distance(eps, x.size, core.spread, mass) * number(scale)
+    allowed = tolerance.distance(eps, x.size, spread, mass) * number(scale)
     allowed += tolerance.size_factor(x.size) * eps * float(np.linalg.norm(answer))
     if apart > reach + allowed:
         message = (
@@ -65,6 +71,23 @@ def examine(call: Caller, instance: Instance) -> Judgement:
             f"the solution {np.asarray(oracle.x).tolist()}"
         )
         return Judgement(Verdict.FAIL, message=message)
+    return Judgement(Verdict.PASS)
+
+
+def _entries(instance: Instance, answer: np.ndarray) -> Judgement:
+    """A function, number by number."""
+    for t, got in zip(instance["t"].tolist(), np.asarray(answer, float).ravel(), strict=True):
+        oracle = refsolve.solve(instance.problem, t=t)
+        if oracle.status is not Status.CERTIFIED:
+            message = f"{oracle.solver} has gap {oracle.certificate.gap:.3g}"
+            return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
+        right = float(oracle.value)
+        reach = oracle.certificate.distance + tolerance.value(
+            tolerance.precision(instance), 1, 1.0, right, tolerance.smallest(instance)
+        )
+        if abs(got - right) > reach:
+            message = f"returned {got!r} at t = {t!r}, the oracle says {right!r} within {reach:.3g}"
+            return Judgement(Verdict.FAIL, message=message)
     return Judgement(Verdict.PASS)
 
 

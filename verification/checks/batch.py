@@ -13,6 +13,7 @@ from verification.calling import (
     CandidateTimeoutError,
     NotApplicableError,
 )
+from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
 from verification.problems import Problem, lookup
@@ -35,7 +36,7 @@ def applies(problem: Problem) -> bool:
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """The instances are the first rows; `rows` makes the others."""
-    return draw(problem.name, "random", COUNTS[profile], seed + 7)
+    return draw(problem.name, "random", amount(problem, COUNTS[profile]), seed + 7)
 
 
 def rows(instance: Instance) -> list[Instance]:
@@ -46,7 +47,8 @@ def rows(instance: Instance) -> list[Instance]:
     for i, other in enumerate((main[::-1], main / 2, np.zeros_like(main), 2 * main)):
         changes: dict[str, Any] = {name: np.ascontiguousarray(other)}
         if instance.get("y") is not None and instance.get("costs") is None:
-            changes["y"] = (instance["y"] + i) % main.size
+            y = instance["y"]
+            changes["y"] = np.roll(y, i) if np.ndim(y) else (y + i) % main.size
         if instance.get("k_ii"):
             changes["k_ii"] = instance["k_ii"] * (1 + i)
         found.append(instance.with_params(**changes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verification import certificates
 from verification.calling import Caller
+from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
 from verification.problems import Problem
@@ -16,12 +17,12 @@ LARGEST = {"quick": 12, "thorough": 40}
 
 def applies(problem: Problem) -> bool:
     """Every operation whose answer is a point."""
-    return problem.operation not in ("value", "conjugate")
+    return problem.point
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """Random ones."""
-    count, largest = COUNTS[profile], LARGEST[profile]
+    count, largest = amount(problem, COUNTS[profile]), LARGEST[profile]
     return draw(problem.name, "random", count, seed, largest=largest)
 
 

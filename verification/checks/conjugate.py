@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import zlib
+from fractions import Fraction
 
 import numpy as np
 
 from verification import certificates
 from verification.calling import Caller
-from verification.certificates import core, tolerance, truth
-from verification.certificates._rational import dot, exact, number, vector
+from verification.certificates import core, entropy, loss, tolerance, truth
+from verification.certificates._rational import Vector, dot, exact, number, vector
+from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
-from verification.problems import Problem
+from verification.problems import Problem, lookup
 from verification.verdicts import Judgement, Verdict
 
 ORDER = 20
@@ -30,7 +32,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     return [
         instance
         for family in ("random", "planted", "ties")
-        for instance in draw(problem.name, family, COUNTS[profile] // 3, seed + 5)
+        for instance in draw(problem.name, family, amount(problem, COUNTS[profile]) // 3, seed + 5)
     ]
 
 
@@ -38,24 +40,18 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     """Judge the number, then sample sup_z <x,z> − L(z) − <c,x> for a larger value."""
     candidate = call(instance)
     judgement = certificates.judge(instance, candidate)
-    if not judgement.ok or not np.isfinite(candidate.x).all():
+    convex = lookup(instance.problem).convex
+    if not judgement.ok or not convex or not np.isfinite(candidate.x).all():
         return judgement
     got = exact(float(candidate.x.ravel()[0]))
     x = vector(instance["x"])
-    shift = dot(core.costs_of_others(instance, x.size), x)
-    gamma = core.smoothing(instance)
-    k = instance.get("k")
     rng = np.random.default_rng(zlib.crc32(instance["x"].tobytes()))
     for scale in (0.1, 1.0, 10.0):
         z = vector(rng.normal(size=x.size) * scale)
         try:
-            value = truth.loss_value(instance.stem, z, gamma, {} if k is None else {"k": k})
-        except truth.UncertainError as error:
+            excess, allowed = _excess(instance, x, z, got, scale)
+        except (truth.UncertainError, entropy.UncertainError) as error:
             return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
-        excess = number(dot(x, z) - value - shift - got)
-        terms = (abs(number(dot(x, z))), abs(number(value)), abs(number(shift)))
-        # x may be outside by rounding, and is then judged as if it were inside
-        allowed = tolerance.value(tolerance.precision(instance), x.size, 1.0, *terms, scale * 4)
         if excess > allowed or not math.isfinite(excess):
             message = (
                 f"returned {float(got)!r}, but <x,z> − L(z) − <c,x> is larger by {excess:.3g} at "
@@ -63,3 +59,15 @@ def examine(call: Caller, instance: Instance) -> Judgement:
             )
             return Judgement(Verdict.FAIL, message=message)
     return judgement
+
+
+def _excess(
+    instance: Instance, x: Vector, z: Vector, got: Fraction, scale: float
+) -> tuple[float, float]:
+    """<x,z> − L(z) − <c,x> − got, positive if the conjugate is too small, and its tolerance."""
+    shift = dot(core.costs(instance), x)
+    value = loss.value_at(instance, z)
+    terms = (abs(number(dot(x, z))), abs(number(value)), abs(number(shift)))
+    # x may be outside by rounding, and is then judged as if it were inside
+    allowed = tolerance.value(tolerance.precision(instance), x.size, 1.0, *terms, scale * 4)
+    return number(dot(x, z) - value - shift - got), allowed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verification import certificates
 from verification.calling import Caller
+from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
 from verification.problems import Problem
@@ -16,12 +17,12 @@ LARGEST = {"quick": 10, "thorough": 40}
 
 def applies(problem: Problem) -> bool:
     """Losses: value and gradient."""
-    return problem.operation in ("value", "gradient")
+    return problem.kind == "losses" and problem.operation in ("value", "gradient")
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """Random and adversarial ones."""
-    count, largest = COUNTS[profile] // 2, LARGEST[profile]
+    count, largest = amount(problem, COUNTS[profile]) // 2, LARGEST[profile]
     return [
         instance
         for family in ("random", "adversarial")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verification import certificates
 from verification.calling import Caller
+from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
 from verification.problems import Problem
@@ -15,14 +16,15 @@ LARGEST = {"quick": 10, "thorough": 40}
 
 
 def applies(problem: Problem) -> bool:
-    """Operations whose answer is a point; gradients of hinges are not unique."""
-    unique = problem.operation != "gradient" or "gamma" in problem.arguments
-    return unique and problem.operation not in ("value", "conjugate")
+    """Operations whose answer is a point, and functions; gradients of hinges are not unique."""
+    if problem.kind == "functions":
+        return True
+    return problem.point and (problem.unique or not problem.convex)
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """Random, planted and adversarial ones in equal parts."""
-    count, largest = COUNTS[profile] // 3, LARGEST[profile]
+    count, largest = amount(problem, COUNTS[profile]) // 3, LARGEST[profile]
     return [
         instance
         for family in ("random", "planted", "adversarial")

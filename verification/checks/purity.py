@@ -8,6 +8,7 @@ import numpy as np
 
 from verification import certificates
 from verification.calling import Caller
+from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance, literal
 from verification.problems import Problem, lookup
@@ -27,7 +28,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     return [
         instance
         for family in ("random", "ties")
-        for instance in draw(problem.name, family, COUNTS[profile] // 2, seed + 6)
+        for instance in draw(problem.name, family, amount(problem, COUNTS[profile]) // 2, seed + 6)
     ]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from verification import certificates
 from verification.calling import Caller
+from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
 from verification.problems import Problem
@@ -25,7 +26,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     return [
         instance.astype(np.float32)
         for family in ("random", "ties", "scales")
-        for instance in draw(problem.name, family, COUNTS[profile] // 3, seed + 2)
+        for instance in draw(problem.name, family, amount(problem, COUNTS[profile]) // 3, seed + 2)
     ]
 
 

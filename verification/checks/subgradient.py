@@ -7,9 +7,10 @@ import zlib
 import numpy as np
 
 from verification.calling import Caller
-from verification.certificates import points, truth
+from verification.certificates import entropy, points, truth
 from verification.certificates._rational import number, vector
 from verification.certificates.loss import subgradient_defect
+from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
 from verification.problems import Problem
@@ -20,8 +21,8 @@ COUNTS = {"quick": 40, "thorough": 250}
 
 
 def applies(problem: Problem) -> bool:
-    """Losses: gradient."""
-    return problem.operation == "gradient"
+    """Convex losses: gradient."""
+    return problem.operation == "gradient" and problem.convex
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
@@ -29,7 +30,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     return [
         instance
         for family in ("random", "ties")
-        for instance in draw(problem.name, family, COUNTS[profile] // 2, seed + 4)
+        for instance in draw(problem.name, family, amount(problem, COUNTS[profile]) // 2, seed + 4)
     ]
 
 
@@ -57,6 +58,6 @@ def examine(call: Caller, instance: Instance) -> Judgement:
                     f"{answer.tolist()}; the rounding-error bound is {allowed:.3g}"
                 )
                 return Judgement(Verdict.FAIL, message=message)
-    except truth.UncertainError as error:
+    except (truth.UncertainError, entropy.UncertainError) as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     return Judgement(Verdict.PASS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verification import certificates
 from verification.calling import Caller
+from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
 from verification.problems import Problem
@@ -20,7 +21,7 @@ def applies(problem: Problem) -> bool:
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """A random part of the grid; with thorough all of it, and longer tied vectors."""
-    return draw(problem.name, "ties", COUNTS[profile], seed)
+    return draw(problem.name, "ties", amount(problem, COUNTS[profile]), seed)
 
 
 def examine(call: Caller, instance: Instance) -> Judgement:

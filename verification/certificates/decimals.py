@@ -1,0 +1,186 @@
+"""Multiple precision with the standard library: sums, exp and log to 60 digits and more.
+
+`decimal` rounds exp and ln correctly and has exponents beyond 10^17, so that 1 - s = 1e-4000 is a
+number like any other. Every function works in the precision of the context that is active; `digits`
+opens one that leaves 60 digits after the largest number in sight.
+"""
+
+from __future__ import annotations
+
+import decimal
+import functools
+import math
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from scipy.special import wrightomega
+
+#: Digits behind the point that every result has to spare.
+DIGITS = 60
+#: Digits of the first approximation of a root.
+ROUGH = 20
+ZERO, ONE = Decimal(0), Decimal(1)
+
+
+def digits(*sizes: Any, base: int = DIGITS) -> AbstractContextManager[decimal.Context]:
+    """A context in which numbers of these sizes keep ``base`` digits behind the point."""
+    largest = max((abs(s) for s in sizes), default=0)
+    before = max(0, math.ceil(math.log10(largest))) if largest > 1 else 0
+    return decimal.localcontext(
+        decimal.Context(
+            prec=base + before,
+            rounding=decimal.ROUND_HALF_EVEN,
+            Emin=decimal.MIN_EMIN,
+            Emax=decimal.MAX_EMAX,
+            traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow],
+        )
+    )
+
+
+def decimal_of(value: Fraction | Decimal | float | int) -> Decimal:
+    """A number in the precision of the context."""
+    if isinstance(value, Fraction):
+        return Decimal(value.numerator) / Decimal(value.denominator)
+    return +Decimal(value)
+
+
+def rational(value: Decimal) -> Fraction:
+    """The number as a Fraction; 0 for what is far below every float (its digits would be legion)."""
+    return Fraction(value) if abs(value) > Decimal("1e-1000") else Fraction(0)
+
+
+def total(values: Iterable[Decimal]) -> Decimal:
+    """Sum, a Decimal even if there is nothing to add."""
+    return sum(values, ZERO)
+
+
+def dot(v: Iterable[Decimal], w: Iterable[Decimal]) -> Decimal:
+    """Inner product."""
+    return sum((a * b for a, b in zip(v, w, strict=True)), ZERO)
+
+
+def log1p(x: Decimal) -> Decimal:
+    """log(1 + x) to full relative accuracy for x > -1."""
+    if abs(x) > Decimal("1e-5"):
+        return (ONE + x).ln()
+    term, found, power = x, ZERO, 1
+    while term and abs(term) > abs(found) * _unit():
+        found += term / power
+        term *= -x
+        power += 1
+    return found
+
+
+def softplus(z: Decimal) -> Decimal:
+    """log(1 + e^z), without overflow and to full relative accuracy."""
+    return z + log1p((-z).exp()) if z > 0 else log1p(z.exp())
+
+
+def sigmoid(z: Decimal) -> Decimal:
+    """1/(1 + e^-z), to full relative accuracy at either end."""
+    if z > 0:
+        return ONE / (ONE + (-z).exp())
+    power = z.exp()
+    return power / (ONE + power)
+
+
+def entropy(x: Decimal) -> Decimal:
+    """X log x, 0 at 0."""
+    return x * x.ln() if x else ZERO
+
+
+def divergence(x: Decimal, p: Decimal) -> Decimal:
+    """X log(x/p) - x + p >= 0, for x >= 0 and p > 0."""
+    return x * (x / p).ln() - x + p if x else p
+
+
+def lambert_w_exp(t: Decimal) -> Decimal:
+    """W(e^t), the root w of w + log w = t, by fourth-order steps (Fritsch, Shafer, Crowley 1973)."""
+    if t > -600:
+        w = Decimal(float(wrightomega(float(t)))) if t < Decimal("1e300") else t - t.ln()
+    else:
+        w = t.exp()
+    while True:
+        r = t - w - w.ln()
+        one = ONE + w
+        a = 2 * one * (one + 2 * r / 3)
+        step = r / one * (a - r) / (a - 2 * r)
+        w += w * step
+        # the next error is of the order of the fourth power of this step
+        if abs(step) ** 4 <= _unit():
+            return w
+
+
+def entropic(w: Decimal, alpha: Decimal) -> Decimal:
+    """The root x of alpha x + log x = w."""
+    return lambert_w_exp(w + _log(alpha)) / alpha if alpha else w.exp()
+
+
+@functools.lru_cache(maxsize=1024)
+def _log_at(value: Decimal, precision: int) -> Decimal:
+    return value.ln()
+
+
+def _log(value: Decimal) -> Decimal:
+    return _log_at(value, decimal.getcontext().prec)
+
+
+def _unit() -> Decimal:
+    """Unit roundoff of the context."""
+    return Decimal((0, (1,), 1 - decimal.getcontext().prec))
+
+
+Function = Callable[[Decimal], tuple[Decimal, Decimal]]
+
+
+def root(f: Function, start: Decimal, increasing: bool = False) -> Decimal:
+    """Zero of a strictly monotone function that comes with its slope, by guarded Newton steps.
+
+    The bracket is found by doubling; its middle is taken where Newton leaves it or does not halve
+    the last step.
+    """
+    with digits(base=min(ROUGH, decimal.getcontext().prec)):
+        rough = _search(f, start, ONE, increasing)
+    return _search(f, rough, max(ONE, abs(rough)) * Decimal((0, (1,), 6 - ROUGH)), increasing)
+
+
+def _search(f: Function, start: Decimal, width: Decimal, increasing: bool) -> Decimal:
+    low: Decimal | None = None
+    high: Decimal | None = None
+    x, before = start, None
+    unit = _unit()
+    for _ in range(500):
+        value, slope = f(x)
+        if value == 0:
+            return x
+        if (value > 0) is increasing:
+            high = x
+        else:
+            low = x
+        step = -value / slope if slope else None
+        # a step below the last digits; what is left is the rounding of f
+        if step is not None and abs(step) <= 8 * unit * max(ONE, abs(x)):
+            return x + step
+        if low is None or high is None:  # a Newton step, or a doubled one if it is too short
+            reach = -width if low is None else width
+            if step is not None and (step > 0) is (reach > 0) and abs(step) < 64 * width:
+                x += step
+                width *= 2
+            else:
+                x, width = x + reach, 2 * width
+        elif (
+            step is None
+            or not low < x + step < high
+            or (before is not None and 2 * abs(step) > abs(before))
+        ):
+            before = high - low
+            x = low + (high - low) / 2
+        else:
+            before = step
+            x += step
+        if low is not None and high is not None and high - low <= unit * max(ONE, abs(low)):
+            return x
+    raise ArithmeticError("no root was found")

@@ -1,0 +1,221 @@
+"""Judges gradients, proxes and updates of the entropies, every entry by its own rounding-error bound.
+
+An error in the scores moves log x_j and log(1-s) by at most twice itself. So each x_j, however small,
+and 1 - s, where it is returned, must be right relatively, up to rounding of the scores and of theta;
+only what the answer's own form rounds away (v - t x, p - t, numbers below the smallest normal float)
+is excused besides.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from refsolve import catalogue
+from verification.certificates import coordinates, entropy, tolerance
+from verification.certificates import core as cores
+from verification.certificates._rational import Vector, vector
+from verification.certificates.decimals import ONE, ZERO, decimal_of, divergence, total
+from verification.certificates.entropy import EntropyCore, Solution
+from verification.instances import Instance
+from verification.verdicts import Judgement, Verdict
+
+
+@functools.lru_cache(maxsize=20000)
+def solution(core: EntropyCore) -> Solution:
+    """The certified minimiser, kept."""
+    return entropy.solve(core)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An answer beside the solution: entries of x (p on the simplex), errors and their bounds."""
+
+    given: list[Decimal]
+    bounds: list[Decimal]
+    found: Solution
+    defect: Decimal
+    scale: Decimal
+
+    @property
+    def ratio(self) -> Decimal:
+        """Largest error in units of its bound."""
+        return max(
+            abs(x - right) / bound
+            for x, right, bound in zip(self.given, self.found.x, self.bounds, strict=True)
+        )
+
+
+def unit(instance: Instance, d: int) -> Decimal:
+    """Rounding of a sum of d terms, relative to them."""
+    return decimal_of(tolerance.size_factor(d) * tolerance.precision(instance))
+
+
+def smallest(instance: Instance) -> Decimal:
+    """Smallest normal number of the precision, below which floats lose their digits."""
+    return decimal_of(tolerance.smallest(instance))
+
+
+def read(instance: Instance, core: EntropyCore, found: Solution, answer: np.ndarray) -> Reading:
+    """Compare an answer with a solution, entry by entry."""
+    x, defect, scale = cores.dual_point(instance, answer)
+    d = len(found.x)
+    eps = unit(instance, d)
+    size, factor = decimal_of(found.size), decimal_of(scale)
+    given = [decimal_of(v) for v in x.tolist()]
+    bounds = [eps * size * xi + smallest(instance) / factor for xi in found.x]
+    if instance.operation == "prox":
+        v = [abs(decimal_of(w)) for w in vector(instance["v"]).tolist()]
+        bounds = [bound + eps * vi / factor for bound, vi in zip(bounds, v, strict=True)]
+    if core.target:
+        target = [decimal_of(t) for t in core.target]
+        given = [xi + ti for xi, ti in zip(given, target, strict=True)]
+        bounds = [bound + eps * ti for bound, ti in zip(bounds, target, strict=True)]
+    return Reading(given, bounds, found, decimal_of(defect), factor)
+
+
+def by_truth(instance: Instance, answer: np.ndarray, complement: Any = None) -> Judgement:
+    """Relative distance of every entry from the certified solution, and of 1 - s if it is given."""
+    return judge(instance, cores.entropy_core(instance), answer, complement)
+
+
+def judge(
+    instance: Instance, core: EntropyCore, answer: np.ndarray, complement: Any = None
+) -> Judgement:
+    """As `by_truth`, for a problem given apart (the piece of a loss that an answer means)."""
+    try:
+        found = solution(core)
+    except entropy.UncertainError as error:
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    with entropy.precision(core):
+        seen = read(instance, core, found, answer)
+        eps = unit(instance, len(found.x))
+        ratio = seen.ratio
+        verdict, message = Verdict.PASS, ""
+        if ratio > 1:
+            verdict = Verdict.FAIL
+            message = _worst(seen)
+        elif abs(seen.defect) > total(seen.bounds) + eps * total(found.x):
+            verdict = Verdict.FAIL
+            message = f"the entries sum to {seen.defect:.3g} instead of 0"
+        elif complement is not None:
+            right = found.complement[0]
+            off = abs(decimal_of(complement) - right)
+            allowed = eps * decimal_of(found.size) * right + smallest(instance)
+            if off > allowed:
+                verdict = Verdict.FAIL
+                message = (
+                    f"1 - s is returned as {float(complement)!r}, right is {right:.17g}: off by "
+                    f"{off:.3g}, more than the rounding-error bound {allowed:.3g}"
+                )
+            ratio = max(ratio, off / allowed)
+        gap, limit = _gap(core, seen)
+        relative = float(eps)
+        share = float(gap / limit) if limit else 0.0
+        return Judgement(
+            verdict, share * relative, relative, float(ratio) * relative, relative, message
+        )
+
+
+def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
+    """Certified gap at the repaired answer against what errors within their bounds cause.
+
+    Bregman divergence from any interior point and Fenchel-Young residual there bound the gap.
+    """
+    core = cores.entropy_core(instance)
+    try:
+        found = solution(core)
+    except entropy.UncertainError as error:
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    with entropy.precision(core):
+        seen = read(instance, core, found, answer)
+        repaired = _repair(core, seen.given)
+        eps = unit(instance, len(found.x))
+        gap, limit = _gap(core, seen)
+        reach = 2 * total(seen.bounds)
+        moved = max(abs(a - b) for a, b in zip(repaired, seen.given, strict=True))
+        verdict, message = Verdict.PASS, ""
+        if moved > reach or abs(seen.defect) > reach + eps * total(found.x):
+            verdict = Verdict.FAIL
+            message = (
+                f"infeasible: the repair moves {entropy.floats(seen.given).tolist()} by {moved:.3g}"
+            )
+        elif gap > limit:
+            verdict = Verdict.FAIL
+            message = f"gap {gap:.3g} exceeds the rounding-error bound {limit:.3g}"
+        relative = float(eps)
+        return Judgement(
+            verdict, float(gap / limit) * relative if limit else 0.0, relative, message=message
+        )
+
+
+def _repair(core: EntropyCore, x: Sequence[Decimal]) -> list[Decimal]:
+    """Feasible point near x, by the set's own formula in exact arithmetic."""
+    array = vector([Fraction(v) for v in x])
+    params = dict(core.params)
+    params["r"] = Fraction(params["r"])
+    repaired: Vector = np.asarray(catalogue.load(core.stem).repair(array, **params), dtype=object)
+    return [decimal_of(Fraction(v)) for v in repaired.tolist()]
+
+
+def _complement(core: EntropyCore, x: Sequence[Decimal]) -> list[Decimal]:
+    if core.generator == "binary_entropy":
+        return [ONE - xi for xi in x]
+    return [max(ONE - total(x), ZERO)] if core.generator == "entropy" else []
+
+
+def _gap(core: EntropyCore, seen: Reading) -> tuple[Decimal, Decimal]:
+    """Certified gap of the repaired answer, and what entries off by twice their bounds may cause."""
+    found = seen.found
+    x = _repair(core, seen.given)
+    gap = entropy.gap(core, x, _complement(core, x), found.x, found.complement)
+    off = [2 * bound for bound in seen.bounds]
+    reach = total(off)
+    first = entropy.slope(core, found.x, found.complement)
+    # a divergence at x - e is at most three times that at x + e
+    rest = [reach] if core.generator == "entropy" else off if found.complement else []
+    pairs = [*zip(found.x, off, strict=True), *zip(found.complement, rest, strict=True)]
+    curved = 3 * total(divergence(at + by, at) for at, by in pairs)
+    alpha = decimal_of(core.alpha)
+    curved += alpha / 2 * (total(e * e for e in off) + core.rho * reach**2)
+    return gap, reach * first + curved + found.error
+
+
+def _worst(seen: Reading) -> str:
+    errors = [
+        abs(x - right) / bound
+        for x, right, bound in zip(seen.given, seen.found.x, seen.bounds, strict=True)
+    ]
+    i = max(range(len(errors)), key=errors.__getitem__)
+    x, right, bound = (float(v[i]) for v in (seen.given, seen.found.x, seen.bounds))
+    return (
+        f"x_{i} = {x!r}, right is {right!r}: off by {abs(x - right):.3g}, more than the "
+        f"rounding-error bound {bound:.3g} (x = {entropy.floats(seen.given).tolist()}, right "
+        f"{entropy.floats(seen.found.x).tolist()})"
+    )
+
+
+def expected(instance: Instance, core: EntropyCore | None = None) -> np.ndarray:
+    """The right answer as floats."""
+    core = core or cores.entropy_core(instance)
+    found = solution(core)
+    with entropy.precision(core):
+        x = list(found.x)
+        if core.target:
+            x = [xi - decimal_of(t) for xi, t in zip(x, core.target, strict=True)]
+        if instance.operation == "prox":
+            t = decimal_of(cores.exact(instance["t"]))
+            v = [decimal_of(w) for w in vector(instance["v"]).tolist()]
+            return entropy.floats([vi - t * xi for vi, xi in zip(v, x, strict=True)])
+        sign = -1 if instance.operation == "sdca_update" else 1
+        factor = sign * decimal_of(cores.mass(instance))
+        array = np.empty(len(x), dtype=object)
+        array[:] = x
+        block = coordinates.push(instance.stem, array, instance["y"])
+        return entropy.floats([v * factor for v in block.tolist()])

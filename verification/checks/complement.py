@@ -1,0 +1,55 @@
+"""1 - s, returned by itself, is right relatively: also where s rounds to 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from verification import certificates
+from verification.calling import Caller, NotApplicableError
+from verification.checks import amount
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Candidate, Judgement, Verdict
+
+ORDER = 37
+COUNTS = {"quick": 180, "thorough": 1200}
+
+
+def applies(problem: Problem) -> bool:
+    """Points of the entropies of the other classes: gradient, prox and update."""
+    return problem.generator == "entropy" and problem.point
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Random, saturated and scaled ones."""
+    count = amount(problem, COUNTS[profile]) // 3
+    return [
+        instance
+        for family in ("random", "saturated", "scales")
+        for instance in draw(problem.name, family, count, seed + 10)
+    ]
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call with ``return_complement=True``; the answer must be the same, and 1 - s right."""
+    if not call.complements:
+        raise NotApplicableError("the candidate takes no return_complement")
+    plain = call(instance).x
+    both = call.raw(instance.params, complement=True)
+    if both.complement is None or np.size(both.complement) != 1:
+        message = "return_complement=True: expected a pair (answer, 1 - s) with one number"
+        return Judgement(Verdict.FAIL, message=message)
+    if not np.array_equal(plain, both.x):
+        message = f"{both.x.tolist()} with return_complement, {plain.tolist()} without"
+        return Judgement(Verdict.FAIL, message=message)
+    complement = float(np.asarray(both.complement).ravel()[0])
+    if not 0.0 <= complement <= 1.0:
+        return Judgement(Verdict.FAIL, message=f"1 - s = {complement!r}, expected 0 <= 1 - s <= 1")
+    return certificates.judge(instance, Candidate(both.x, complement=complement))
+
+
+def script(call: Caller, instance: Instance, function: str) -> list[str]:
+    """One call that returns the pair."""
+    arguments = call.arguments_code(instance.params)
+    return [f"print({function}({arguments}, return_complement=True))"]

@@ -1,0 +1,29 @@
+"""Scores to 1e4, 1 - s to 1e-300, curvatures from 1e-300 to 1e10: nothing overflows, nothing is lost."""
+
+from __future__ import annotations
+
+from verification import certificates
+from verification.calling import Caller
+from verification.checks import amount
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Judgement
+
+ORDER = 35
+COUNTS = {"quick": 150, "thorough": 1200}
+
+
+def applies(problem: Problem) -> bool:
+    """Entropies, and the functions behind them."""
+    return problem.kind == "functions" or problem.generator != "quadratic"
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Saturated ones."""
+    return draw(problem.name, "saturated", amount(problem, COUNTS[profile]), seed + 9)
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call once, compare with the solution to 60 digits."""
+    return certificates.judge(instance, call(instance))
