@@ -17,9 +17,12 @@ from fast._validation import (
 )
 from fast.errors import InvalidParameterError
 from fast.losses import _drivers as drivers
-from fast.losses._kernels import ALPHA
+from fast.losses import _entropy_drivers as entropy_drivers
+from fast.losses._entropy_kernels import ENTROPY_ALPHA, TRUNCATED
+from fast.losses._kernels import ALPHA, BETA
 
 Array = NDArray[Any]
+BOUNDED = (ALPHA, ENTROPY_ALPHA, TRUNCATED)  # k is at most the number of other classes
 
 
 class _Rows(Rows):
@@ -34,16 +37,16 @@ class _Rows(Rows):
                 name, shape, "at least 2 classes", "pass the scores of all classes"
             )
         self.others = others
-        if variant == ALPHA:
+        if variant in BOUNDED:
             self.k = check_k(k, others, f" (the number of other classes, {others})")
         else:
             self.k = check_k(k)
+        self.variant = variant
         self.buffers = np.empty((4, self.m))
 
     def run(
         self,
         operation: int,
-        variant: int,
         gamma: float,
         costs: Array,
         *,
@@ -51,16 +54,26 @@ class _Rows(Rows):
         weights: Array | None = None,
         numbers: Array | None = None,
         scalar: float = 0.0,
+        complement: Array | None = None,
+        return_complement: bool = False,
     ) -> Any:
-        """Call the driver on chunks of rows; what an operation does not use is a dummy."""
+        """Call the driver on chunks of rows; what an operation does not use is a dummy.
+
+        The entropies read and write 1 - s in a second column of the numbers.
+        """
         labels = np.zeros(self.n, dtype=np.int64) if y is None else y
         weight = np.ones(self.n) if weights is None else weights
         number_ = np.ones(self.n) if numbers is None else numbers
+        run_rows = drivers.run_rows
+        if self.variant > BETA:
+            run_rows = entropy_drivers.run_rows
+            rest = np.full(self.n, -1.0) if complement is None else complement
+            number_ = np.stack([number_, rest], axis=1)
 
         def drive(rows: Array, part: slice, out: Array) -> int:
-            return drivers.run_rows(
+            return run_rows(
                 operation,
-                variant,
+                self.variant,
                 self.k,
                 gamma,
                 scalar,
@@ -73,7 +86,10 @@ class _Rows(Rows):
                 self.buffers,
             )
 
-        return self.through(drive, scalars=operation in (drivers.VALUE, drivers.CONJUGATE))
+        answer = self.through(drive, scalars=operation in (drivers.VALUE, drivers.CONJUGATE))
+        if not return_complement:
+            return answer
+        return answer, (float(number_[0, 1]) if self.single else number_[:, 1])
 
 
 def weights_of(value: ArrayLike | None, n: int) -> NDArray[np.float64]:
@@ -99,9 +115,10 @@ def costs_of(
 
 def _costs(value: ArrayLike | None, rows: _Rows, y: Array | None = None) -> NDArray[np.float64]:
     """Costs of all classes (with y, whose own cost is 0) or of the others."""
+    default = 1.0 if rows.variant <= BETA else 0.0
     if y is None:
-        return costs_of(value, rows, rows.others, "other class")
-    costs = costs_of(value, rows, rows.m, "class")
+        return costs_of(value, rows, rows.others, "other class", default)
+    costs = costs_of(value, rows, rows.m, "class", default)
     if value is not None and (np.ndim(value) == 2 or rows.single):
         own = costs[np.arange(rows.n), y]
         if own.any():
@@ -129,7 +146,7 @@ def value(
     y = check_classes(y, rows.n, rows.m)
     weights = weights_of(sample_weight, rows.n)
     cost = _costs(costs, rows, y)
-    return rows.run(drivers.VALUE, variant, gamma, cost, y=y, weights=weights)
+    return rows.run(drivers.VALUE, gamma, cost, y=y, weights=weights)
 
 
 def gradient(
@@ -140,13 +157,16 @@ def gradient(
     gamma: float,
     costs: ArrayLike | None,
     sample_weight: ArrayLike | None,
-) -> Array:
+    return_complement: bool = False,
+) -> Any:
     """(Sub)gradients with respect to the scores."""
     rows = _Rows("scores", scores, k, variant, own=True)
     y = check_classes(y, rows.n, rows.m)
     weights = weights_of(sample_weight, rows.n)
     cost = _costs(costs, rows, y)
-    return rows.run(drivers.GRADIENT, variant, gamma, cost, y=y, weights=weights)
+    return rows.run(
+        drivers.GRADIENT, gamma, cost, y=y, weights=weights, return_complement=return_complement
+    )
 
 
 def sdca_update(
@@ -159,36 +179,57 @@ def sdca_update(
     gamma: float,
     costs: ArrayLike | None,
     sample_weight: ArrayLike | None,
-) -> Array:
+    return_complement: bool = False,
+) -> Any:
     """New dual blocks."""
     rows = _Rows("q", q, k, variant, own=True)
     y = check_classes(y, rows.n, rows.m)
     return rows.run(
         drivers.UPDATE,
-        variant,
         gamma,
         _costs(costs, rows, y),
         y=y,
         weights=weights_of(sample_weight, rows.n),
         numbers=per_row("k_ii", k_ii, rows.n),
         scalar=number("C", C, positive=True),
+        return_complement=return_complement,
     )
 
 
 def prox(
-    variant: int, v: ArrayLike, k: Any, t: ArrayLike, gamma: float, costs: ArrayLike | None
-) -> Array:
+    variant: int,
+    v: ArrayLike,
+    k: Any,
+    t: ArrayLike,
+    gamma: float,
+    costs: ArrayLike | None,
+    return_complement: bool = False,
+) -> Any:
     """Proximal points."""
     rows = _Rows("v", v, k, variant, own=False)
     steps = per_row("t", t, rows.n, positive=True)
-    return rows.run(drivers.PROX, variant, gamma, _costs(costs, rows), numbers=steps)
+    return rows.run(
+        drivers.PROX,
+        gamma,
+        _costs(costs, rows),
+        numbers=steps,
+        return_complement=return_complement,
+    )
 
 
-def conjugate(variant: int, x: ArrayLike, k: Any, gamma: float, costs: ArrayLike | None) -> Any:
+def conjugate(
+    variant: int,
+    x: ArrayLike,
+    k: Any,
+    gamma: float,
+    costs: ArrayLike | None,
+    complement: ArrayLike | None = None,
+) -> Any:
     """Conjugates in u, +inf outside the domain (up to rounding)."""
     rows = _Rows("x", x, k, variant, own=False)
     slack = 2 * (rows.m + 2) * float(np.finfo(rows.given.dtype).eps)
-    return rows.run(drivers.CONJUGATE, variant, gamma, _costs(costs, rows), scalar=slack)
+    rest = None if complement is None else per_row("complement", complement, rows.n)
+    return rows.run(drivers.CONJUGATE, gamma, _costs(costs, rows), scalar=slack, complement=rest)
 
 
 def positive_gamma(gamma: Any) -> float:

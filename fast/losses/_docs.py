@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable
 
 from fast._docs import Function, with_sections
-from fast.losses._kernels import ALPHA
+from fast.losses._batch import BOUNDED
+from fast.losses._kernels import BETA
 
 _SCORES = (
     "array_like, shape (m,) or (n, m)",
@@ -22,6 +23,11 @@ PARAMETERS = {
     "x": (_OTHERS, "Dual points over the d = m - 1 other classes. Never changed."),
     "v": (_OTHERS, "Points over the d = m - 1 other classes. Never changed."),
     "t": ("float or array_like, shape (n,), default 1.0", "Step > 0."),
+    "complement": (
+        "float or array_like, shape (n,), optional",
+        "1 - <1,x>, where it is known more accurately than as that difference.",
+    ),
+    "return_complement": ("bool, default False", "Also return 1 - <1,x>, see below."),
     "gamma": ("float, default 1.0", "Smoothing > 0, in units of z."),
     "sample_weight": (
         "float or array_like, shape (n,), optional",
@@ -37,10 +43,10 @@ _COSTS = {
         "array_like, shape (m,) or (n, m), optional",
         (
             "Margins c_j, 0 at the true class (one vector for several rows is read as 0 there);\n"
-            "default 1 at the others."
+            "default {} at the others."
         ),
     ),
-    False: (f"{_OTHERS}, optional", "Margins c_j of the other classes; default 1."),
+    False: (f"{_OTHERS}, optional", "Margins c_j of the other classes; default {}."),
 }
 RETURNS = {
     "value": (
@@ -70,12 +76,33 @@ RAISES = (
 )
 
 
+_PAIR = (
+    "\nWith ``return_complement`` a pair: this, and 1 - <1,x> (a float, or float64 numbers of shape\n"
+    "(n,)) for the {}, accurate also where <1,x> rounds to 1."
+)
+_POINTS = {
+    "gradient": "unweighted gradient x",
+    "prox": "x = (v - u)/t",
+    "sdca_update": "x of the block -w C x",
+}
+
+
 def documented(variant: int) -> Callable[[Function], Function]:
     """Append the numpydoc sections of an operation, read off its name and signature."""
 
     def complete(function: Function) -> Function:
-        own = "y" in inspect.signature(function).parameters
-        texts = {**PARAMETERS, "k": ("int, default 1", _K[variant == ALPHA]), "costs": _COSTS[own]}
-        return with_sections(function, texts, RETURNS[function.__name__], RAISES)
+        names = inspect.signature(function).parameters
+        kind, costs = _COSTS["y" in names]
+        texts = {
+            **PARAMETERS,
+            "k": ("int, default 1", _K[variant in BOUNDED]),
+            "costs": (kind, costs.format(1 if variant <= BETA else 0)),
+        }
+        kind, returns = RETURNS[function.__name__]
+        if variant > BETA and function.__name__ == "sdca_update":
+            returns = returns.replace("-x at", "-w C x at").replace("<1,x> at", "w C <1,x> at")
+        if "return_complement" in names:
+            returns += _PAIR.format(_POINTS[function.__name__])
+        return with_sections(function, texts, (kind, returns), RAISES)
 
     return complete

@@ -17,6 +17,9 @@ from fast._simd import choose, larger, plus, smaller
 from fast.losses._kernels import ALPHA
 from fast.sets._kernels import LOWEST, WHOLE, kth_largest, largest_below
 
+# The losses here, numbered on from the hinges' ALPHA and BETA.
+ENTROPY_ALPHA, ENTROPY_BETA, TRUNCATED = 2, 3, 4
+
 
 @kernel
 def _sort_down(a):
@@ -222,3 +225,14 @@ def truncated_gradient_row(u, k, x, work):
     for i in range(u.shape[0]):
         x[i] = choose(x[i] > 0.0, exp(u[i] - p) / total, 0.0)
     return exp(base - p) * z / total, exp(-p) / total
+
+
+@kernel
+def truncated_conjugate_row(x, costs, k, complement, slack):
+    """Return 0 at x = 0 and +inf elsewhere: a dropped class can grow for free. k = 1 is softmax."""
+    if k == 1:
+        return conjugate_row(ALPHA, x, costs, 1, complement, slack)
+    largest = 0.0
+    for i in range(x.shape[0]):
+        largest = larger(abs(x[i]), largest)
+    return 0.0 if largest == 0.0 else np.inf

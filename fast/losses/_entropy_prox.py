@@ -1,0 +1,238 @@
+"""The prox and the dual block update of the entropies: one strictly convex problem in a row.
+
+x = argmin of a/2 (<x,x> + rho s^2) - <b,x> + <x,log x> + (1-s) log(1-s) over Delta_k(1), rho 0 or 1.
+
+Let t = a rho s - log(1-s), less p/k for ALPHA with p the sum of the multipliers of x_i <= s/k. Then
+x_i = min(X(b_i - t), cap) with X(z) the root of a X + log X = z, and what is left is one
+equation in t: the mass <1,x> + y of all classes is 1, where y = 1 - s has a root of its own.
+"""
+
+from __future__ import annotations
+
+import math
+
+from fast._elementary import exp
+from fast._numba import kernel
+from fast._simd import choose, plus, smaller
+from fast._validation import LIMIT
+from fast.functions.lambert_w_exp import root
+from fast.losses._entropy_kernels import _capped, _level, gradient_row, keep_row
+from fast.losses._kernels import ALPHA, BETA
+
+EPS = 2.220446049250313e-16
+FREE = 1e-17  # up to this a the quadratic moves no exponent by a rounding: the closed form holds
+TINY = 1e-300
+HUGE = 1e100  # beyond this a the entropy is lost to rounding: the problem is scaled down
+
+
+@kernel
+def _own(t, a, rho):
+    """Return y = 1 - s, the root of a rho y + log y = a rho - t, and -y'(t)."""
+    if rho == 0.0:
+        y = exp(-t)
+        return y, y
+    y = root(a - t, a, math.log(a))
+    return y, y / (1.0 + a * y)
+
+
+@kernel
+def _capped_mass(b, pivot, tau, a, log_a, cap, x):
+    """Write x = min(X(b - t), cap), t = pivot + tau.
+
+    Returns the number of capped entries, and over the others the sum of x and that of -x'(t).
+    """
+    s = 0.0
+    fall = 0.0
+    count = 0
+    for i in range(b.shape[0]):
+        v = smaller(root((b[i] - pivot) - tau, a, log_a), cap)
+        take = v < cap
+        count += not take
+        x[i] = v
+        s = plus(s, choose(take, v, 0.0))
+        fall = plus(fall, choose(take, v / (1.0 + a * v), 0.0))
+    return count, s, fall
+
+
+@kernel
+def _cone_mass(b, pivot, tau, a, log_a, k, x):
+    """Write x = min(X(b - t), c) with k c = <1,x>, t = pivot + tau.
+
+    Returns the number n of capped entries, s = <1,x>, -s'(t), the sum p of the multipliers of the
+    caps, and p'(t). c is the root of the concave function sum of min(X, c) - k c:
+    Newton's method comes down to it.
+    """
+    c = 0.0
+    for i in range(b.shape[0]):
+        v = smaller(root((b[i] - pivot) - tau, a, log_a), 1e290)
+        x[i] = v
+        c = plus(c, choose(b[i] <= pivot, v, 0.0))
+    if k == 1:
+        fall = 0.0
+        for i in range(x.shape[0]):
+            fall = plus(fall, x[i] / (1.0 + a * x[i]))
+        return 0, c, fall, 0.0, 0.0
+    n = -1
+    while True:
+        total = 0.0
+        fall = 0.0
+        count = 0
+        for i in range(x.shape[0]):
+            v = x[i]
+            take = v <= c
+            count += not take
+            total = plus(total, choose(take, v, 0.0))
+            fall = plus(fall, choose(take, v / (1.0 + a * v), 0.0))
+        if count == n or count >= k:
+            break
+        n = count
+        c = total / (k - n)
+    p = 0.0
+    fall = fall / (k - n)
+    log_of = max(c, TINY)  # where c underflows, 1 - s rounds to 1 either way
+    level = tau + (a * c + math.log(log_of))
+    for i in range(x.shape[0]):
+        take = x[i] > c
+        p = plus(p, choose(take, (b[i] - pivot) - level, 0.0))
+        x[i] = smaller(x[i], c)
+    return n, k * c, k * fall, p, n * ((a + 1.0 / log_of) * fall - 1.0)
+
+
+@kernel
+def _step(mass, target, fall):
+    """How far t must rise until the mass falls to its target.
+
+    The mass of one class, or of several equal ones, obeys alpha M + log M = const - t for some alpha;
+    that curve is laid through the value and the slope at hand, and solved.
+    """
+    ratio = mass / fall
+    if ratio > 1.0:
+        return (ratio - 1.0) / mass * (mass - target) + math.log(mass / target)
+    return math.log(mass / target) * ratio
+
+
+@kernel
+def solve_row(variant, b, k, a, rho, x, work):
+    """Write the minimiser x; returns (s, 1 - s). 0 <= a <= HUGE.
+
+    Newton's method for t, kept inside a bracket (where it falters, bisection). t is held as a
+    difference to the k-th largest b, so that x is as accurate for large b as for small ones.
+    """
+    if a <= FREE:
+        return gradient_row(variant, b, k, x, work)
+    d = b.shape[0]
+    log_a = math.log(a)
+    n, base, z = _capped(variant, b, k, work)
+    pivot = work[min(k, d) - 1]
+    # The answer for a = 0 is where the search starts.
+    p, total = _level(base, z)
+    tau = (p - pivot) + math.log(total / (1.0 - n / k))
+    if variant == ALPHA and n > 0:
+        tau = (base - pivot) + math.log(z / (1.0 - n / k))
+    lower = -pivot
+    upper = tau + a * rho
+    if k <= d:  # the k largest would all reach 1/k
+        bound = math.log(k) - a / k
+        lower = max(lower, bound) if k == 1 or variant == BETA else bound
+    if k > 1 and variant == ALPHA:  # s <= 1/2 and y <= 1/2
+        eta = 0.5 / (k * (d - k + 1.0))
+        upper = max(-a * eta - math.log(eta), (0.5 * a * rho + math.log(2.0)) - pivot)
+    slack = 16.0 * EPS * (abs(pivot) + a + math.log(k) + 1.0)
+    if a * min(exp(-tau), 1.0) > 4.0:  # far from a = 0; Newton's method does better from the left
+        tau = lower
+    tau = min(max(tau, lower + slack), upper)
+    lower -= slack
+    upper += slack
+    before = -1
+    sweeps = 0
+    settled = False
+    while True:
+        sweeps += 1
+        target = 1.0
+        if variant == ALPHA or k == 1:
+            n, s, fall, p, p_fall = _cone_mass(b, pivot, tau, a, log_a, k, x)
+        else:
+            n, s, fall = _capped_mass(b, pivot, tau, a, log_a, 1.0 / k, x)
+            p, p_fall, target = 0.0, 0.0, (k - n) / k
+        t = (pivot + tau) + p / k
+        rise = 1.0 + p_fall / k
+        y, y_fall = _own(t, a, rho)
+        excess = (s - target) + y
+        if (settled and n == before) or abs(excess) <= 2.0 * EPS * target:
+            break
+        if excess > 0.0:
+            lower = tau
+        else:
+            upper = tau
+        new = upper
+        if t < -1.0:  # y > e: t has to rise to 0 at least
+            new = tau - t / rise
+            if s > target > 0.0:
+                new = max(new, tau + _step(s, target, fall))
+        elif target > 0.0 and s + y > 0.0:
+            new = tau + _step(s + y, target, fall + y_fall * rise)
+        settled = abs(new - tau) <= 1e-8
+        if settled:
+            new = min(max(new, lower), upper)
+        elif not lower < new < upper or sweeps % 40 >= 20:
+            new = 0.5 * lower + 0.5 * upper
+        if new == tau or not lower <= new <= upper:
+            break
+        before, tau = n, new
+    if variant == BETA and k > 1:
+        s += n / k
+    return s, min(y, 1.0)
+
+
+@kernel
+def _shrunk(b, a):
+    """Scale a problem with a > HUGE down, in place; returns the new a."""
+    if a > HUGE:
+        for i in range(b.shape[0]):
+            b[i] *= HUGE / a
+    return min(a, HUGE)
+
+
+@kernel
+def prox_row(variant, v, costs, k, t, p, z, work):
+    """Write p = argmin over u of L(u + costs) + ||u - v||^2/(2t) = v - t x; returns (s, 1 - s) of x."""
+    for i in range(v.shape[0]):
+        z[i] = v[i] + costs[i]
+    s, rest = solve_row(variant, z, k, _shrunk(z, t), 0.0, p, work)
+    for i in range(v.shape[0]):
+        p[i] = v[i] - t * p[i]
+    return s, rest
+
+
+@kernel
+def update_row(variant, b, k, r, k_ii, x, work):
+    """Write the x whose block a_j = -r x_j maximises the dual, r = w C; returns (s, 1 - s).
+
+    b = q_j - q_y + c_j is overwritten where r k_ii is beyond HUGE.
+    """
+    a = min(r * k_ii, LIMIT)
+    return solve_row(variant, b, k, _shrunk(b, a), 1.0, x, work)
+
+
+@kernel
+def truncated_prox_row(v, costs, k, t, p, z, x, work):
+    """Write a global minimiser p over u of the truncated loss of u + costs plus ||u - v||^2/(2t).
+
+    The prox of softmax moves the entries of v + costs but for the k - 1 largest, which stay.
+    Returns (s, 1 - s).
+    """
+    for i in range(v.shape[0]):
+        z[i] = v[i] + costs[i]
+    keep_row(z, k, p, work)
+    d = 0
+    for i in range(v.shape[0]):
+        if p[i] > 0.0:
+            z[d] = z[i]
+            d += 1
+    s, rest = solve_row(ALPHA, z[:d], 1, _shrunk(z[:d], t), 0.0, x[:d], work[:d])
+    d = 0
+    for i in range(v.shape[0]):
+        kept = p[i] > 0.0
+        p[i] = v[i] - t * x[d] if kept else v[i]
+        d += kept
+    return s, rest
