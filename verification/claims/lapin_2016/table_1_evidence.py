@@ -54,7 +54,7 @@ def _check(trial: Trial, *, p: Vector, k: int, gamma: float | None, stem: str) -
 def _claim(name: str, stem: str, hinge: str) -> Claim:
     smooth = stem.startswith("smooth")
     return Claim(
-        number=f"Table 1, {name}, by CVXPY",
+        number=f"Table 1, margins, {name}",
         section="2.3" if smooth else "2.4",
         statement=f"every minimiser of the {name} ranks the k most probable classes above the "
         "others (evidence at random p > 0, not a proof)",
