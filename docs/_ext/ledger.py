@@ -63,3 +63,28 @@ def counts(results: Sequence[ClaimResult]) -> str:
     """How many of each status, in words."""
     found = Counter(result.status for result in results)
     return ", ".join(f"{number} {status}" for status, number in found.most_common())
+
+
+def verdicts(
+    rows: Sequence[tuple[str, str, str]], results: Sequence[ClaimResult]
+) -> Html:
+    """A table of losses: what holds, and the claim that says so with its status in this run.
+
+    Each row is (loss, verdict, number of the claim); a claim that was not run raises.
+    """
+    found = {result.number: result for result in results}
+    body = []
+    for loss, verdict, number in rows:
+        result = found[number]
+        status = result.status if result.ok else f"{result.status}, unexpectedly"
+        count = f"{result.instances} instances"
+        body.append(
+            f"<tr><td>{_text(loss)}</td><td>{_text(verdict)}</td>"
+            f"<td><span class='status {_text(result.status)}'>{_text(status)}</span> "
+            f"{_text(number)} <small>({count})</small></td></tr>"
+        )
+    head = "<tr><th>loss</th><th>top-k calibrated</th><th>claim</th></tr>"
+    return Html(
+        "<div class='table-wrapper'><table class='docutils'>"
+        f"<thead>{head}</thead><tbody>{''.join(body)}</tbody></table></div>"
+    )

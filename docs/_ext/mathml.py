@@ -21,6 +21,9 @@ def convert(tex: str, *, block: bool) -> str:
     """MathML of `tex`; a formula the converter does not know fails the build, with its text."""
     # TeX reads \frac12 as a half; the converter takes 12 for one number.
     tex = re.sub(r"(\\[dt]?frac)\s*(\d)(\d)", r"\1{\2}{\3}", tex)
+    # Two names that the converter does not know, by what it calls them.
+    tex = re.sub(r"\\dots(?![a-zA-Z])", r"\\ldots", tex)
+    tex = re.sub(r"\\iff(?![a-zA-Z])", r"\\Longleftrightarrow", tex)
     try:
         mathml = str(tex2mathml(tex, as_block=block))
     except MathError as error:

@@ -1,0 +1,41 @@
+"""The probability simplex of three classes as a triangle: points, panels, legends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from figures import BLUE, GREEN, GREY, INK, ORANGE
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+#: Colours of the three classes, then of what is left undetermined.
+COLOURS = np.array([BLUE, ORANGE, GREEN, GREY])
+
+
+def interior(n: int) -> np.ndarray:
+    """Points (N, 3) with coordinates j/n >= 1/n, without those where two coordinates agree."""
+    first, second = np.meshgrid(np.arange(1, n), np.arange(1, n), indexing="ij")
+    counts = np.stack([first, second, n - first - second], axis=-1).reshape(-1, 3)
+    counts = counts[counts.min(axis=1) > 0]
+    distinct = (counts[:, 0] != counts[:, 1]) & (counts[:, 1] != counts[:, 2])
+    return counts[distinct & (counts[:, 0] != counts[:, 2])] / n
+
+
+def panel(axes, p: np.ndarray, colours, title: str = "", size: float = 7.0, **options):
+    """Colour the points p (N, 3) of the triangle; returns the drawn points."""
+    at = p / p.sum(axis=1, keepdims=True) @ CORNERS
+    drawn = axes.scatter(*at.T, c=colours, s=size, marker="h", linewidths=0, **options)
+    outline = CORNERS[[0, 1, 2, 0]]
+    axes.plot(*outline.T, color=INK, linewidth=0.8)
+    axes.set(aspect="equal", xlim=(-0.06, 1.06), ylim=(-0.08, 0.98))
+    axes.set_title(title, fontsize=9.5)
+    axes.axis("off")
+    return drawn
+
+
+def name_corners(axes, names: Sequence[str]) -> None:
+    """Write what has probability 1 at each corner."""
+    for name, (x, y), side in zip(names, CORNERS, ("right", "left", "center"), strict=True):
+        below = y == 0
+        axes.text(x, y - 0.02 if below else y + 0.02, name, fontsize=8, ha=side,
+                  va="top" if below else "bottom")  # fmt: skip
