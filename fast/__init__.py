@@ -1,7 +1,8 @@
 """Production implementations: numba kernels and scikit-learn estimators.
 
 Everything below is imported at its first use, so that ``import fast`` costs nothing:
-``fast.TopKSVC``, ``fast.warmup``, and the subpackages ``functions``, ``sets``, ``losses``, ``models``,
+``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.regularization_path``, ``fast.warmup``,
+and the subpackages ``functions``, ``sets``, ``losses``, ``models``,
 ``solvers``, ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
 """
 
@@ -12,9 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fast._numba import warmup as warmup
+    from fast.estimators.topk_logistic_regression import (
+        TopKLogisticRegression as TopKLogisticRegression,
+    )
     from fast.estimators.topk_svc import TopKSVC as TopKSVC
+    from fast.path import regularization_path as regularization_path
 
-_EXPORTS = {"TopKSVC": "fast.estimators.topk_svc", "warmup": "fast._numba"}
+_EXPORTS = {
+    "TopKLogisticRegression": "fast.estimators.topk_logistic_regression",
+    "TopKSVC": "fast.estimators.topk_svc",
+    "regularization_path": "fast.path",
+    "warmup": "fast._numba",
+}
 _MODULES = (
     "datasets",
     "errors",

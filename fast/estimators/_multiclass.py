@@ -16,9 +16,18 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from fast._validation import check_k, number
 from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.estimators._evaluation import Evaluation
+from fast.estimators._kernel import KernelMap, check_kernel
 from fast.estimators._progress import Monitor
-from fast.models.multiclass_erm import SOLVERS, TrainingResult, rescaled_dual, train
+from fast.models.multiclass_erm import (
+    SOLVERS,
+    TrainingResult,
+    kernel_objectives,
+    rescaled_dual,
+    train,
+)
 from fast.solvers.rows import is_sparse
+from fast.solvers.state import certified_gap
 
 _DTYPES = (np.float64, np.float32)
 MAGNITUDE = 1e70  # of features and of C: products of several of them must not overflow
@@ -35,6 +44,8 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
     fit_intercept: bool
     class_weight: Any
     warm_start: bool
+    kernel: Any
+    kernel_params: dict[str, Any] | None
     solver: str
     random_state: Any
     verbose: int
@@ -61,6 +72,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         # without a constant feature the decision regions are cones at the origin
         tags.classifier_tags.poor_score = not self.fit_intercept
         return tags
@@ -105,17 +117,21 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         return r
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
         """Train until the duality gap is certified.
 
         Parameters
         ----------
         X : array or sparse matrix (n_samples, n_features)
-            float64 or float32; CSR stays CSR.
+            float64 or float32; CSR stays CSR. The kernel matrix (n_samples, n_samples) for
+            ``kernel="precomputed"``.
         y : array (n_samples,)
             At least two classes.
         sample_weight : array (n_samples,), optional
             Factors of C per example, >= 0; zero removes an example.
+        eval_set : list of pairs (X, y), or dict of such pairs, optional
+            Data to watch: ``evals_result_`` holds their loss and accuracy at every certificate.
+            Training does not depend on them.
 
         Returns
         -------
@@ -135,6 +151,33 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             is kept.
         """
         C, tol, max_iter = self._check_settings()
+        X, y = self._check_data(X, y)
+        encoded = self._encode(y)
+        loss = self._loss(len(self.classes_))
+        r = self._radii(y, encoded, sample_weight, X, C)
+        features = self._features(X)
+        monitor = Monitor(self, X, y, tol, max_iter)
+        monitor.evaluation = Evaluation.of(eval_set, self, loss)
+        options = {
+            "max_iter": max_iter,
+            "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
+            "report": monitor,
+        }
+        with monitor:
+            result = self._train(features, encoded, r, loss, tol, options)
+        self._store(result, encoded, r, monitor)
+        if self.dual_gap_ > tol:
+            reason = "interrupted" if result.interrupted else f"after {self.n_iter_} iterations"
+            warnings.warn(
+                f"{type(self).__name__} stopped {reason} with a certified relative duality gap of "
+                f"{self.dual_gap_:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
+                "scale the features, or lower C.",
+                ConvergenceWarning,
+                stacklevel=3,  # past with_callbacks
+            )
+        return self
+
+    def _check_data(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_DTYPES, order="C")
         if is_sparse(X) and not X.has_canonical_format:  # summing duplicates works in place
             X = X.copy()
@@ -144,6 +187,10 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             raise InvalidParameterError(
                 "X", f"an entry of magnitude {largest:g}", f"at most {MAGNITUDE:g}", "rescale X"
             )
+        return X, y
+
+    def _encode(self, y: Any) -> np.ndarray:
+        """Class numbers; sets ``classes_``."""
         try:
             check_classification_targets(y)
             self.classes_, encoded = np.unique(y, return_inverse=True)
@@ -155,36 +202,49 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             raise InvalidParameterError(
                 "y", "one class", "at least 2 classes", "add examples of another class"
             )
-        loss = self._loss(len(self.classes_))
-        r = self._radii(y, encoded, sample_weight, X, C)
-        features = self._with_constant(X)
-        monitor = Monitor(self, X, y, tol, max_iter)
-        start = self._starting_dual(encoded, r)
-        with monitor:
-            result = train(
-                features,
-                encoded.astype(np.int64),
-                r,
-                len(self.classes_),
-                loss,
-                tol=tol,
-                max_iter=max_iter,
-                seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-                solver=self.solver,
-                start=start,
-                report=monitor,
+        return encoded.astype(np.int64)
+
+    def _features(self, X: Any) -> Any:
+        """Rows to train a linear model on: X, or the factor of the kernel matrix."""
+        kernel = check_kernel(self.kernel)
+        self._map: KernelMap | None = None
+        if isinstance(kernel, str) and kernel == "linear":
+            if self.kernel_params:
+                raise InvalidParameterError(
+                    "kernel_params", repr(self.kernel_params), "None", "choose another kernel"
+                )
+            return self._with_constant(X)
+        self._map = KernelMap(kernel, self.kernel_params, 1.0 if self.fit_intercept else 0.0)
+        features = self._map.fit(X)
+        self.X_fit_ = None if kernel == "precomputed" else X
+        return features
+
+    def _train(
+        self,
+        features: Any,
+        encoded: np.ndarray,
+        r: np.ndarray,
+        loss: Any,
+        tol: float,
+        options: dict[str, Any],
+    ) -> TrainingResult:
+        """One convex problem, certified."""
+        start, weights = self._starting_dual(encoded, r), self._starting_weights(features)
+        m = len(self.classes_)
+        options = options | {"solver": self.solver}
+        if self._map is None:
+            return train(
+                features, encoded, r, m, loss, tol=tol, start=start, weights=weights, **options
             )
-        self._store(result, encoded, r)
-        if result.gap > tol:
-            reason = "interrupted" if result.interrupted else f"after {result.n_iter} iterations"
-            warnings.warn(
-                f"{type(self).__name__} stopped {reason} with a certified relative duality gap of "
-                f"{result.gap:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
-                "scale the features, or lower C.",
-                ConvergenceWarning,
-                stacklevel=3,  # past with_callbacks
-            )
-        return self
+        inner = tol / 4.0
+        while True:  # the model kept is W = sum_i a_i phi(x_i)', whose gap is another one
+            result = train(features, encoded, r, m, loss, tol=inner, start=start, **options)
+            A = self._dual_blocks(result.masses, encoded)
+            A = A.toarray() if is_sparse(A) else A
+            gap = certified_gap(*kernel_objectives(self._map.K, A, encoded, r, loss))
+            if gap <= tol or result.gap > inner or inner < 1e-14:
+                return result
+            inner, start = inner / 10.0, result.masses
 
     def _starting_dual(self, encoded: np.ndarray, r: np.ndarray) -> Any:
         """The dual of the last fit, scaled to the new radii, if it fits this problem."""
@@ -197,14 +257,23 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             return None
         return rescaled_dual(masses, old_r, r)
 
+    def _starting_weights(self, features: Any) -> np.ndarray | None:
+        """The weights of the last fit, for methods that work in the primal."""
+        if not (self.warm_start and hasattr(self, "_last_weights")) or self._map is not None:
+            return None
+        W, classes, intercept = self._last_weights
+        fits = (
+            W.shape == (len(self.classes_), features.shape[1]) and intercept == self.fit_intercept
+        )
+        return W if fits and np.array_equal(classes, self.classes_) else None
+
     def _dual_kind(self) -> tuple:
         """What the dual's domain depends on, besides the radii."""
         return (type(self).__name__, self.k, getattr(self, "variant", None))
 
-    def _store(self, result: TrainingResult, encoded: np.ndarray, r: np.ndarray) -> None:
-        d = self.n_features_in_
-        self.coef_ = np.ascontiguousarray(result.W[:, :d])
-        self.intercept_ = result.W[:, d].copy() if self.fit_intercept else np.zeros(len(result.W))
+    def _store(
+        self, result: TrainingResult, encoded: np.ndarray, r: np.ndarray, monitor: Monitor
+    ) -> None:
         self.primal_objective_, self.dual_objective_ = result.primal, result.dual
         self.dual_gap_ = result.gap
         self.n_iter_ = result.n_iter
@@ -212,17 +281,47 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             name: np.array([entry[name] for entry in result.history]) for name in result.history[0]
         }
         self.solver_ = result.solver
-        sums = np.asarray(result.masses.sum(axis=1)).ravel()
-        own = sp.csr_array((sums, (np.arange(len(sums)), encoded)), shape=result.masses.shape)
-        self.dual_coef_ = sp.csr_array(own - result.masses)
+        if monitor.evaluation is not None:
+            self.evals_result_ = monitor.evaluation.result()
+        self.dual_coef_ = self._dual_blocks(result.masses, encoded)
+        if self._map is None:
+            d = self.n_features_in_
+            self.coef_ = np.ascontiguousarray(result.W[:, :d])
+            constant = self.fit_intercept
+            self.intercept_ = result.W[:, d].copy() if constant else np.zeros(len(result.W))
+        else:  # the model is the dual's own W, whose primal objective is evaluated with K
+            A = self.dual_coef_.toarray() if is_sparse(self.dual_coef_) else self.dual_coef_
+            values = kernel_objectives(self._map.K, A, encoded, r, self._fitted_loss(encoded))
+            self.primal_objective_, self.dual_objective_ = values
+            self.dual_gap_ = certified_gap(*values)
+            self.intercept_ = A.sum(axis=0) if self.fit_intercept else np.zeros(A.shape[1])
+            self._map.forget()
         if self.warm_start:
             self._last_dual = (result.masses, r, encoded, self.classes_, self._dual_kind())
+            self._last_weights = (result.W, self.classes_, self.fit_intercept)
+
+    def _fitted_loss(self, encoded: np.ndarray) -> Any:
+        """The loss of the convex problem that was certified."""
+        return self._loss(len(self.classes_))
+
+    @staticmethod
+    def _dual_blocks(masses: Any, encoded: np.ndarray) -> Any:
+        """A, whose rows sum to 0: CSR if the masses are, else dense."""
+        sums = np.asarray(masses.sum(axis=1)).ravel()
+        if is_sparse(masses):
+            places = (np.arange(len(sums)), encoded)
+            return sp.csr_array(sp.csr_array((sums, places), shape=masses.shape) - masses)
+        A = np.negative(masses)
+        A[np.arange(len(sums)), encoded] = sums
+        return A
 
     # -- prediction ---------------------------------------------------------------------------
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+        if self._map is None:
+            return np.asarray(X @ self.coef_.T) + self.intercept_
+        return np.asarray(self._map.between(X, self.X_fit_) @ self.dual_coef_)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores W x, (n, n_classes); for two classes their difference, (n,)."""

@@ -22,6 +22,7 @@ class Monitor:
         self.bar: Any = None
         self.task: Any = None
         self.context: Any = None
+        self.evaluation: Any = None
         if hasattr(estimator, "_skl_callbacks"):
             self.context = estimator._init_callback_context(max_subtasks=max_iter)
             self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
@@ -57,6 +58,8 @@ class Monitor:
             self.task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
 
     def __call__(self, state: TrainingState) -> bool:
+        if self.evaluation is not None:
+            self.evaluation.add(state)
         if self.bar is not None:
             digits = -math.log10(max(state.gap, self.tol))
             self.bar.update(
@@ -69,14 +72,17 @@ class Monitor:
             )
         if self.context is None:
             return False
-        d = self.estimator.n_features_in_
-        bias = state.W[:, d] if self.estimator.fit_intercept else 0.0 * state.W[:, 0]
+        attributes = {}
+        if self.estimator._map is None:  # with a kernel W has coordinates of its own
+            d = self.estimator.n_features_in_
+            bias = state.W[:, d] if self.estimator.fit_intercept else 0.0 * state.W[:, 0]
+            attributes = {"coef_": state.W[:, :d].copy(), "intercept_": bias.copy()}
         if self.task is None:
             self._begin()
         task, self.task = self.task, None
         stop = task.call_on_fit_task_end(
             estimator=self.estimator,
-            reconstruction_attributes={"coef_": state.W[:, :d].copy(), "intercept_": bias.copy()},
+            reconstruction_attributes=attributes,
             **self.data,
         )
         if not (stop or state.done or state.n_iter >= self.max_iter):

@@ -99,6 +99,8 @@ class TopKSVC(MulticlassLinearModel):
         fit_intercept: bool = False,
         class_weight: Any = None,
         warm_start: bool = False,
+        kernel: Any = "linear",
+        kernel_params: dict[str, Any] | None = None,
         solver: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
@@ -112,6 +114,8 @@ class TopKSVC(MulticlassLinearModel):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.warm_start = warm_start
+        self.kernel = kernel
+        self.kernel_params = kernel_params
         self.solver = solver
         self.random_state = random_state
         self.verbose = verbose

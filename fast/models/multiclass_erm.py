@@ -29,8 +29,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fast.models._losses import VARIANTS, Loss, TopKEntropy, TopKHinge, TruncatedEntropy
 from fast.solvers.rows import is_sparse, squared_norms
 from fast.solvers.state import TrainingState
+
+__all__ = [
+    "SOLVERS",
+    "VARIANTS",
+    "TopKEntropy",
+    "TopKHinge",
+    "TrainingResult",
+    "TruncatedEntropy",
+    "train",
+]
 
 SOLVERS = {
     "active": ("active_set", "ActiveSetSolver"),
@@ -40,29 +51,17 @@ SOLVERS = {
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 PATIENT = 150  # iterations that class lists get on a smooth loss before Newton takes over
 POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
-VARIANTS = {"alpha": 0, "beta": 1}
-
-
-@dataclass(frozen=True)
-class TopKHinge:
-    """The loss as the kernels see it: 0 alpha or 1 beta, k, and the smoothing gamma (0: none)."""
-
-    variant: int
-    k: int
-    gamma: float
-
-    @classmethod
-    def named(cls, variant: str, k: int, gamma: float) -> TopKHinge:
-        """From the names that the estimators use."""
-        return cls(VARIANTS[variant], int(k), float(gamma))
 
 
 @dataclass
 class TrainingResult:
-    """A certified model: W (m, d), masses (n, m) CSR, objectives, relative gap, history."""
+    """A certified model: W (m, d), masses (n, m), objectives, relative gap, history.
+
+    The masses are dense for entropies, where none is 0, else CSR.
+    """
 
     W: np.ndarray
-    masses: sp.csr_array
+    masses: Any
     primal: float
     dual: float
     gap: float
@@ -72,7 +71,7 @@ class TrainingResult:
     solver: str
 
 
-def choose_solver(solver: str, X: Any, r: np.ndarray, loss: TopKHinge) -> str:
+def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss) -> str:
     """Resolve "auto".
 
     Measured on digits, Letter and Gaussian mixtures: the class lists win by up to 30x, unless the
@@ -81,6 +80,8 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: TopKHinge) -> str:
     """
     if solver != "auto":
         return solver
+    if len(loss.solvers) == 1:
+        return loss.solvers[0]
     smooth = loss.gamma > 0.0 and float(np.mean(r * squared_norms(X))) <= WEAK * loss.gamma
     return "newton" if smooth else "active"
 
@@ -90,13 +91,14 @@ def train(
     y: np.ndarray,
     r: np.ndarray,
     n_classes: int,
-    loss: TopKHinge,
+    loss: Loss,
     *,
     tol: float = 1e-3,
     max_iter: int = 1000,
     seed: int = 0,
     solver: str = "auto",
-    start: sp.csr_array | None = None,
+    start: Any = None,
+    weights: np.ndarray | None = None,
     report: Callable[[TrainingState], bool] | None = None,
 ) -> TrainingResult:
     """Minimise P(W) until the relative duality gap is certified to be at most ``tol``.
@@ -107,15 +109,17 @@ def train(
     y : (n,) int64 labels 0, ..., n_classes - 1
     r : (n,) float64, C times the sample weight; zero takes an example out
     n_classes : int
-    loss : TopKHinge
+    loss : TopKHinge or TopKEntropy
     tol : float
         Bound on (P - D)/max(|P|, |D|), computed in float64 from the formulas.
     max_iter : int
         Bound on iterations (a check and the work until the next one).
     seed : int
     solver : {"auto", "active", "newton", "sdca"}
-    start : CSR (n, m), optional
+    start : (n, m) CSR or array, optional
         Masses of a feasible dual to begin with.
+    weights : (m, d) array, optional
+        W to begin with, instead of ``start``; for the solver "newton".
     report : callable, optional
         Called after every check; true stops the training.
 
@@ -133,7 +137,7 @@ def train(
     name = choose_solver(solver, X, r, loss)
     state = TrainingState(started=time.perf_counter())
     algorithm = make(name)
-    state.record(0, float(r @ initial_losses(loss, n_classes, len(y))), 0.0, algorithm.W)
+    state.record(0, float(r.sum()) * loss.at_zero(n_classes), 0.0, algorithm.W)
     interrupted = stopped = False
     small = n_classes * X.shape[1] * len(y) <= POLISHED_SIZE
     polish = min(max_iter, POLISH_ITERATIONS) if small else 0
@@ -145,7 +149,9 @@ def train(
         return stopped
 
     try:
-        if start is None:
+        if weights is not None and name == "newton":
+            algorithm.start_at(weights)
+        elif start is None:
             algorithm.start_cold()
         else:
             algorithm.start_warm(start)
@@ -157,10 +163,12 @@ def train(
         if hybrid and state.gap > tol and not stopped and state.n_iter < max_iter:  # it crawls
             dual, name = algorithm.masses(), "newton"
             algorithm = make(name)
-            algorithm.start_warm(dual)
+            algorithm.resume(dual)
             algorithm.run(state, tol, max_iter, ask)
     except KeyboardInterrupt:
         interrupted = True
+        if name == "newton":
+            algorithm.settle(state)
     masses = algorithm.masses()
     if interrupted:  # the dual may have moved since the last certificate
         state.set_dual(dual_objective(X, y, r, masses, loss))
@@ -177,35 +185,33 @@ def train(
     )
 
 
-def initial_losses(loss: TopKHinge, n_classes: int, n: int) -> np.ndarray:
-    """Losses at W = 0, where all margins are 1: the first certified model, with D = 0."""
-    width = n_classes - 1
-    if loss.gamma == 0.0:
-        value = min(loss.k, width) / loss.k
-    else:  # p = q*1 with <1,p> <= gamma and, for beta, p <= gamma/k; z = 1
-        q = min(1.0, loss.gamma / max(width, loss.k if loss.variant else 0))
-        value = width * q * (1.0 - 0.5 * q) / loss.gamma
-    return np.full(n, value)
-
-
-def dual_objective(
-    X: Any, y: np.ndarray, r: np.ndarray, masses: sp.csr_array, loss: TopKHinge
-) -> float:
+def dual_objective(X: Any, y: np.ndarray, r: np.ndarray, masses: Any, loss: Loss) -> float:
     """D(A) of a dual given as masses on the other classes, from the formula, in float64."""
+    masses = sp.csr_array(masses)
     sums = np.asarray(masses.sum(axis=1)).ravel()
     own = sp.csr_array((sums, (np.arange(len(y)), y)), shape=masses.shape)
     W = (own - masses).T @ X
     W = W.toarray() if is_sparse(W) else np.asarray(W, dtype=np.float64)
-    value = float(sums.sum()) - 0.5 * float(np.vdot(W, W))
-    if loss.gamma > 0.0:
-        squares = np.asarray(masses.multiply(masses).sum(axis=1)).ravel()
-        value -= 0.5 * loss.gamma * float((squares[r > 0.0] / r[r > 0.0]).sum())
-    return value
+    return -float(loss.conjugates(masses, r).sum()) - 0.5 * float(np.vdot(W, W))
 
 
-def rescaled_dual(masses: sp.csr_array, r_old: np.ndarray, r_new: np.ndarray) -> sp.csr_array:
+def kernel_objectives(
+    K: np.ndarray, A: np.ndarray, y: np.ndarray, r: np.ndarray, loss: Loss
+) -> tuple[float, float]:
+    """P and D of the model W = sum_i a_i phi(x_i)' whose dual is A (n, m), from the Gram matrix."""
+    f = K @ A
+    half = 0.5 * float(np.vdot(A, f))
+    masses = -A
+    masses[np.arange(len(y)), y] = 0.0
+    dual = -float(loss.conjugates(masses, r).sum()) - half
+    return half + float(r @ loss.values(f, y)), dual
+
+
+def rescaled_dual(masses: Any, r_old: np.ndarray, r_new: np.ndarray) -> Any:
     """A feasible dual for new radii: every block scaled by r_new/r_old."""
     factor = np.divide(r_new, r_old, out=np.zeros_like(r_new), where=r_old > 0.0)
+    if not is_sparse(masses):
+        return masses * factor[:, None]
     scaled = sp.csr_array(masses.multiply(factor[:, None]))
     scaled.eliminate_zeros()
     scaled.sort_indices()
@@ -219,3 +225,6 @@ def _warmup() -> None:
     for solver in SOLVERS:
         for gamma in (1.0,) if solver == "newton" else (0.0, 1.0):
             train(X, y, np.ones(12), 4, TopKHinge(0, 2, gamma), max_iter=8, solver=solver)
+    for k in (1, 2):  # tol: once through float32 and once in float64 only
+        for tol in (1e-3, 1e-9):
+            train(X, y, np.ones(12), 4, TopKEntropy(0, k), max_iter=8, tol=tol)

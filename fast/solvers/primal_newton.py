@@ -1,13 +1,12 @@
-"""Semismooth Newton in the primal, for smooth losses (gamma > 0).
+"""Newton's method in the primal, for smooth losses: entropies and smooth top-k hinges.
 
-P is continuously differentiable and piecewise quadratic: with p_i the projection of the margins on
-Delta_k(gamma) and x_i = r_i p_i / gamma the gradient is W - X'A, and its generalised derivative is
-I + sum_i (r_i/gamma) x_i x_i' (x) T_i, where T_i projects on the tangent space of the face that
-p_i lies in. Each step is a Newton direction by conjugate gradients, whose products are two matrix
-products in float32, and a line search on the scores alone.
+The gradient of P(W) = 1/2||W||^2 + sum_i r_i L_i is W - X'A with a_i = -r_i g_i, g_i the gradient of
+L_i in the scores. Directions come from conjugate gradients on I + sum_i r_i H_i (x) x_i x_i', whose
+products are two matrix products in float32, preconditioned by I + c X'RX where that is cheap. Losses
+whose rows allow it go through float32 altogether until the gap seems small enough.
 
-The certificate is free: A is dual feasible, every Fenchel-Young residual is zero, and
-P(W) - D(A) = ||W - X'A||^2 / 2.
+The certificate is free, and always float64: A is dual feasible, every Fenchel-Young residual is zero,
+and P(W) - D(A) = ||W - X'A||^2 / 2.
 """
 
 from __future__ import annotations
@@ -17,166 +16,215 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
 
-from fast._numba import kernel
-
-from .active_list import ALPHA, smooth_loss
-from .face_newton import classify, to_tangent
-from .rows import is_sparse, scores
+from .rows import is_sparse, squared_norms
 from .state import TrainingState
 
-
-@kernel
-def smooth_rows(f, y, loss, out_loss, p_all, work):
-    """Loss of each row of the scores ``f`` and its dual direction p (row of p_all, p_y = 0)."""
-    variant, k, gamma = loss
-    m = f.shape[1]
-    z, p, scratch = work[0, : m - 1], work[1, : m - 1], work[2, : m - 1]
-    for i in range(f.shape[0]):
-        t = 0
-        for j in range(m):
-            if j != y[i]:
-                z[t] = f[i, j] - f[i, y[i]] + 1.0
-                t += 1
-        out_loss[i] = smooth_loss(variant, z, k, gamma, p, scratch)
-        t = 0
-        p_all[i, y[i]] = 0.0
-        for j in range(m):
-            if j != y[i]:
-                p_all[i, j] = p[t]
-                t += 1
-
-
-@kernel
-def losses_along(f, step, length, y, loss, out_loss, work):
-    """Loss of each row of f + length*step, nothing stored."""
-    variant, k, gamma = loss
-    m = f.shape[1]
-    z, p, scratch = work[0, : m - 1], work[1, : m - 1], work[2, : m - 1]
-    for i in range(f.shape[0]):
-        own = f[i, y[i]] + length * step[i, y[i]]
-        t = 0
-        for j in range(m):
-            if j != y[i]:
-                z[t] = f[i, j] + length * step[i, j] - own + 1.0
-                t += 1
-        out_loss[i] = smooth_loss(variant, z, k, gamma, p, scratch)
-
-
-@kernel
-def curved_rows(p_all, loss, r, members, kinds, full):
-    """Rows whose face has a positive dimension, with the kinds of their entries."""
-    variant, k, gamma = loss
-    q = 0
-    for i in range(p_all.shape[0]):
-        if not r[i] > 0.0:
-            continue
-        s = 0.0
-        for j in range(p_all.shape[1]):
-            s += p_all[i, j]
-        dim, saturated = classify(p_all[i], p_all.shape[1], s, gamma, variant, k, kinds[q])
-        if dim > 0:
-            members[q] = i
-            full[q] = saturated
-            q += 1
-    return q
-
-
-@kernel
-def curvature_rows(V, y, weight, loss, kinds, full):
-    """V_i <- (r_i/gamma) T_i V_i in place, with the entry at y_i that makes the row sum zero."""
-    variant, k, _ = loss
-    for i in range(V.shape[0]):
-        own = V[i, y[i]]
-        for j in range(V.shape[1]):
-            V[i, j] -= own
-        to_tangent(V[i], V.shape[1], kinds[i], full[i], variant == ALPHA, k)
-        s = 0.0
-        for j in range(V.shape[1]):
-            V[i, j] *= weight[i]
-            s += V[i, j]
-        V[i, y[i]] = -s
+CERTIFY_EVERY = 8  # float32 steps between two certificates
+SINGLE_GAP = 1e-7  # relative gap that float32 is trusted with
+ONE_STEP_GAP = 0.05  # relative gap at W = 0 from which one Newton step may reach 1e-6
+CG_STEPS = 100
+PRECONDITION = 4  # X'RX is formed if d <= PRECONDITION * m
 
 
 class PrimalNewtonSolver:
-    """Trains one smooth top-k hinge model; see :func:`fast.models.multiclass_erm.train`."""
+    """Trains one smooth model; see :func:`fast.models.multiclass_erm.train`."""
 
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
         self.X, self.y, self.r, self.m = X, y, r, m
-        self.loss = (loss.variant, loss.k, float(loss.gamma))
-        n = X.shape[0]
+        n, d = X.shape
+        self.rows = loss.rows(y, r, m)
         size = float(max(X.max(), -X.min()))
-        fits = max(size * size / loss.gamma, size, 1.0) * float(r.max()) * n < 1e25
-        self.X32 = X.astype(np.float32 if fits else np.float64)  # directions may be inaccurate
-        self.W = np.zeros((m, X.shape[1]))
-        self.p = np.zeros((n, m))
-        self.best = np.zeros((n, m))  # the p of the best dual so far
-        self.losses = np.zeros(n)
-        self.work = np.zeros((3, max(m, 2)))
+        steep = size * size / loss.gamma if loss.gamma > 0.0 else size * size
+        fits = max(steep, size, 1.0) * float(r.max()) * n < 1e25
+        self.X64 = X.astype(np.float64, copy=False)
+        self.X32 = X.astype(np.float32, copy=False) if fits else self.X64
+        self.single = fits and self.rows.single
+        self.W = np.zeros((m, d))
+        self.A: Any = None  # the best dual so far, as blocks -a_i
+        self.spare: Any = None
+        self.A32: Any = None
+        self.gram: Any = None
+        self.mass_at_zero = 0.0  # x_j/r_i of all examples in the best dual, while A is None
+        self.reached = 0  # iteration that W belongs to
+        self.started = False  # W is somewhere else than 0
+        self.squares = squared_norms(X)
 
     def start_cold(self) -> None:
         """W = 0."""
 
-    def start_warm(self, dual: sp.csr_array) -> None:
-        """W = X'A of a feasible dual, which counts as the best one until a better is met."""
-        scale = np.divide(self.loss[2], self.r, out=np.zeros_like(self.r), where=self.r > 0.0)
-        self.best = dual.toarray() * scale[:, None]
-        self.W = self._primal_of(dual.toarray())
+    def start_warm(self, dual: Any) -> None:
+        """W = X'A of a feasible dual."""
+        self.W = self._transposed(self.X64, self._blocks(dual))
+        self.started = True
 
-    def _primal_of(self, x: np.ndarray) -> np.ndarray:
-        """W = X'A, (m, d), for masses x (n, m) with x[i, y_i] = 0 (consumed)."""
-        np.negative(x, out=x)
-        x[np.arange(len(self.y)), self.y] = -x.sum(axis=1)
-        product = self.X.T @ x if is_sparse(self.X) else x.T @ self.X
-        return np.ascontiguousarray((product.T if is_sparse(self.X) else product), np.float64)
+    def resume(self, dual: Any) -> None:
+        """As `start_warm`, from the best dual of the run so far."""
+        self.start_warm(dual)
+        self.A = -self._blocks(dual)
+
+    def start_at(self, W: np.ndarray) -> None:
+        """Begin at given weights (m, d)."""
+        self.W = np.array(W, dtype=np.float64)
+        self.started = True
+
+    def _blocks(self, masses: Any) -> np.ndarray:
+        """A from masses on the other classes."""
+        A = -(masses.toarray() if is_sparse(masses) else masses)
+        A[np.arange(len(self.y)), self.y] = -A.sum(axis=1)
+        return np.asarray(A)
+
+    @staticmethod
+    def _transposed(X: Any, A: np.ndarray) -> np.ndarray:
+        """A'X, (m, d)."""
+        product = (X.T @ A).T if is_sparse(X) else A.T @ X
+        return np.ascontiguousarray(product, np.float64)
+
+    def _at(self, W: np.ndarray, double: bool) -> tuple[float, np.ndarray]:
+        """P(W) and -A, in float64 or in the precision of the directions."""
+        n = len(self.y)
+        if double:
+            f = np.ascontiguousarray(self.X64 @ W.T)
+            if self.spare is None:
+                self.spare = np.empty((n, self.m))
+            A = self.spare
+        else:
+            f = np.ascontiguousarray(self.X32 @ W.T.astype(np.float32))
+            if self.A32 is None:
+                self.A32 = np.empty((n, self.m), np.float32)
+            A = self.A32
+        risk = self.rows.evaluate(f, A)
+        return 0.5 * float(np.vdot(W, W)) + risk, A
 
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
         """Newton steps until state.gap <= tol, or max_iter, or the callback stops."""
-        gamma = self.loss[2]
-        n = len(self.y)
-        members, full = np.empty(n, np.int64), np.empty(n, np.bool_)
-        kinds = np.empty((n, self.m), np.int8)
-        f = scores(self.X, self.W, 0, n)
-        for iteration in range(state.n_iter + 1, max_iter + 1):
-            smooth_rows(f, self.y, self.loss, self.losses, self.p, self.work)
-            half = 0.5 * float(np.vdot(self.W, self.W))
-            primal = half + float(self.r @ self.losses)
-            gradient = self.W - self._primal_of(self.p * (self.r / gamma)[:, None])
+        if state.n_iter >= max_iter:
+            return
+        double = not self.single or tol < SINGLE_GAP
+        iteration = state.n_iter + 1
+        if not self.started and self._first_step(state, iteration):
+            if self._over(state, tol, max_iter, report):
+                return
+            iteration += 1
+            double |= state.gap <= ONE_STEP_GAP
+        primal, A = self._at(self.W, double)
+        while True:
+            self.reached = iteration
+            gradient = self.W + self._transposed(self.X64 if double else self.X32, A)
             gap = 0.5 * float(np.vdot(gradient, gradient))
-            dual = state.dual
-            if primal - gap > dual:
-                dual = primal - gap
-                self.best[:] = self.p
-            state.record(iteration, primal, dual, self.W)
-            state.done = state.gap <= tol
-            if report(state) or state.done:
+            small = gap <= max(tol, SINGLE_GAP) * abs(primal)
+            if not double and (small or iteration % CERTIFY_EVERY == 0 or iteration == max_iter):
+                double = small
+                primal, A = self._at(self.W, True)
+                gradient = self.W + self._transposed(self.X64, A)
+                gap = 0.5 * float(np.vdot(gradient, gradient))
+                self._record(state, iteration, primal, gap)
+                if self._over(state, tol, max_iter, report):
+                    return
+            elif double:
+                self._record(state, iteration, primal, gap)
+                if self._over(state, tol, max_iter, report):
+                    return
+            direction = self._direction(gradient, primal, tol)
+            found = self._search(direction, gradient, primal, double)
+            if found is None and not double:  # float32 cannot go on
+                double = True
+                primal, A = self._at(self.W, True)
+            elif found is None:
                 return
-            q = curved_rows(self.p, self.loss, self.r, members, kinds, full)
-            direction = self._direction(gradient, members[:q], kinds[:q], full[:q])
-            step = scores(self.X, direction, 0, n)
-            length = self._line_search(f, step, direction, gradient, primal)
-            if length == 0.0:
-                return
-            self.W += length * direction
-            f += length * step
-            if iteration % 10 == 0:  # the running sum of scores drifts
-                f = scores(self.X, self.W, 0, n)
+            else:
+                primal, A = found
+            iteration += 1
 
-    def _direction(
-        self, gradient: np.ndarray, members: np.ndarray, kinds: np.ndarray, full: np.ndarray
-    ) -> np.ndarray:
-        """Conjugate gradients on (I + X'TX) d = -gradient, in float32."""
-        rows = self.X32[members]
-        y = self.y[members]
-        weight = (self.r[members] / self.loss[2]).astype(rows.dtype)
+    def _over(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> bool:
+        state.done = state.gap <= tol
+        return bool(report(state)) or state.done or state.n_iter >= max_iter
+
+    def _record(self, state: TrainingState, iteration: int, primal: float, gap: float) -> None:
+        """Take in a point evaluated in float64, whose blocks are in ``spare``."""
+        dual = state.dual
+        if primal - gap > dual:
+            dual = primal - gap
+            self.A, self.spare = self.spare, self.A
+        state.record(iteration, primal, dual, self.W)
+
+    def settle(self, state: TrainingState) -> None:
+        """Certify the point reached, after an interruption."""
+        if self.reached <= state.n_iter:
+            return
+        primal, A = self._at(self.W, True)
+        gradient = self.W + self._transposed(self.X64, A)
+        self._record(state, self.reached, primal, 0.5 * float(np.vdot(gradient, gradient)))
+
+    # -- directions ---------------------------------------------------------------------------
+    def _first_step(self, state: TrainingState, iteration: int) -> bool:
+        """From W = 0, where all examples look alike, without a product of the size of the data.
+
+        There H = c (I - 11'/m) for every example, and the Newton step solves (I + c X'RX) D = G.
+        """
+        alike = self.rows.at_zero()
+        if alike is None:
+            return False
+        loss, x = alike
+        own = sp.csr_array((self.r, (self.y, np.arange(len(self.y)))), shape=(self.m, len(self.y)))
+        sums = np.asarray((own @ self.X64).toarray() if is_sparse(self.X) else own @ self.X64)
+        gradient = x * sums.sum(axis=0) - (x * self.m) * sums
+        primal = float(self.r.sum()) * loss
+        gap = 0.5 * float(np.vdot(gradient, gradient))
+        if primal - gap > state.dual:
+            self.mass_at_zero = x
+        state.record(iteration, primal, max(state.dual, primal - gap), self.W)
+        step = -gradient
+        factor = self._factor(x)
+        if factor is not None:
+            step = cho_solve(factor, step.T.astype(self.X32.dtype)).T.astype(np.float64)
+        elif gap > 0.0:  # the length that is best for curvature x X'RX along the gradient
+            along = self.X64 @ gradient.T
+            bend = x * float(self.r @ (along * along).sum(axis=1))
+            step *= 2.0 * gap / (2.0 * gap + bend)
+        self.W = step
+        self.started = True
+        return True
+
+    def _factor(self, curvature: float) -> Any:
+        """Cholesky factor of I + c X'RX, None where forming it does not pay."""
+        n, d = self.X.shape
+        if is_sparse(self.X) or d > min(PRECONDITION * self.m, n):
+            return None
+        if self.gram is None:
+            rows = self.X32 * np.sqrt(self.r / self.r.max()).astype(self.X32.dtype)[:, None]
+            if self.r.min() == self.r.max():
+                rows = self.X32
+            self.gram = rows.T @ rows
+        matrix = (curvature * float(self.r.max())) * self.gram
+        matrix[np.diag_indices(d)] += 1.0
+        try:
+            return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            return None
+
+    def _direction(self, gradient: np.ndarray, primal: float, tol: float) -> np.ndarray:
+        """Conjugate gradients on (I + X'HX) d = -gradient, in float32."""
+        members = self.rows.members(self.squares)
+        rows = self.X32 if len(members) == len(self.y) else self.X32[members]
+        factor = self._factor(self.rows.mean_curvature())
+
+        def conditioned(v: np.ndarray) -> np.ndarray:
+            if factor is None:
+                return v
+            return np.ascontiguousarray(cho_solve(factor, v.T, check_finite=False).T)
+
         residual = (-gradient).astype(rows.dtype)
         d = np.zeros_like(residual)
-        search = residual.copy()
-        rho = start = float(np.vdot(residual, residual))
-        target = start * min(0.01, max(1e-8, start / (1.0 + start)))
-        for _ in range(60):
+        z = conditioned(residual)
+        search = z.copy()
+        rho = float(np.vdot(residual, z))
+        start = float(np.vdot(residual, residual))
+        target = max(start * min(0.01, max(1e-8, start / (1.0 + start))), 0.5 * tol * abs(primal))
+        for _ in range(CG_STEPS):
             V = np.ascontiguousarray(rows @ search.T)
-            curvature_rows(V, y, weight, self.loss, kinds, full)
+            self.rows.curve(V, members)
             image = search + (rows.T @ V).T
             curvature = float(np.vdot(search, image))
             if not curvature > 0.0:  # underflow
@@ -184,34 +232,36 @@ class PrimalNewtonSolver:
             length = rho / curvature
             d += length * search
             residual -= length * image
-            new = float(np.vdot(residual, residual))
-            if new <= target:
+            if float(np.vdot(residual, residual)) <= target:
                 break
-            search = residual + (new / rho) * search
+            z = conditioned(residual)
+            new = float(np.vdot(residual, z))
+            search = z + (new / rho) * search
             rho = new
         return d.astype(np.float64)
 
-    def _line_search(
-        self,
-        f: np.ndarray,
-        step: np.ndarray,
-        direction: np.ndarray,
-        gradient: np.ndarray,
-        primal: float,
-    ) -> float:
-        """Armijo backtracking on P(W + t d); the scores are affine in t."""
+    def _search(
+        self, direction: np.ndarray, gradient: np.ndarray, primal: float, double: bool
+    ) -> tuple[float, np.ndarray] | None:
+        """Armijo backtracking on P(W + t d); moves W and returns P and -A there."""
         slope = float(np.vdot(gradient, direction))
-        cross, half = float(np.vdot(self.W, direction)), 0.5 * float(np.vdot(direction, direction))
-        base = 0.5 * float(np.vdot(self.W, self.W))
+        noise = (1e-15 if double else 1e-6) * abs(primal)
+        start = self.W
         length = 1.0
         for _ in range(40):
-            losses_along(f, step, length, self.y, self.loss, self.losses, self.work)
-            value = base + length * cross + length * length * half + float(self.r @ self.losses)
-            if value <= primal + 1e-4 * length * slope + 1e-15 * abs(primal):
-                return length
+            W = start + length * direction
+            value, A = self._at(W, double)
+            if value <= primal + 1e-4 * length * slope + noise:
+                self.W = W
+                return value, A
             length *= 0.5
-        return 0.0
+        return None
 
-    def masses(self) -> sp.csr_array:
-        """The dual as a CSR array (n, m): mass of each example on the other classes."""
-        return sp.csr_array(self.best * (self.r / self.loss[2])[:, None])
+    def masses(self) -> Any:
+        """The dual: mass of each example on the other classes, (n, m); CSR if most of it is 0."""
+        if self.A is None:
+            x = np.repeat(self.mass_at_zero * self.r[:, None], self.m, axis=1)
+        else:
+            x = self.A.copy()
+        x[np.arange(len(self.y)), self.y] = 0.0
+        return sp.csr_array(x) if not self.rows.single else x

@@ -397,12 +397,12 @@ def test_an_interrupt_keeps_the_best_certified_model(solver, gamma, at):
 @pytest.mark.parametrize(("solver", "gamma"), SOLVERS)
 def test_an_interrupt_anywhere_keeps_a_certified_model(solver, gamma, monkeypatch):
     """Ctrl-C in the middle of an iteration: the dual has moved since the last check."""
-    from fast.solvers import active_set, blocked_sdca, primal_newton
+    from fast.solvers import active_set, blocked_sdca, smooth_rows
 
     module, name = {
         "active": (active_set, "active_pass"),
         "sdca": (blocked_sdca, "update_block"),
-        "newton": (primal_newton, "losses_along"),
+        "newton": (smooth_rows, "smooth_rows"),
     }[solver]
     X, y = problem(21, n=150)
     for at in (1, 2, 5):

@@ -1,0 +1,84 @@
+"""Data sets watched while training: loss and accuracy at every certificate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from fast.errors import InvalidParameterError
+from fast.metrics import topk_accuracy
+from fast.solvers.state import TrainingState
+
+_DTYPES = (np.float64, np.float32)
+
+
+class Evaluation:
+    """Measures the best model so far on every watched data set.
+
+    ``result()`` maps the name of a set ("eval_0", ... for a list) to arrays "iteration", "loss"
+    (mean of the training loss, unweighted), "accuracy" and "topk_accuracy" (at the model's k).
+    """
+
+    def __init__(self, sets: dict[str, tuple[Any, np.ndarray]], estimator: Any, loss: Any) -> None:
+        self.sets, self.loss = sets, loss
+        self.k, self.classes = int(estimator.k), np.arange(len(estimator.classes_))
+        self.values: dict[str, list[tuple[float, ...]]] = {name: [] for name in sets}
+
+    @classmethod
+    def of(cls, given: Any, estimator: Any, loss: Any) -> Evaluation | None:
+        """Check ``eval_set`` and bring it into the coordinates that are trained in."""
+        if given is None:
+            return None
+        named = given if isinstance(given, dict) else _numbered(given)
+        sets = {}
+        for name, pair in named.items():
+            if not (isinstance(pair, tuple | list) and len(pair) == 2):
+                raise InvalidParameterError(
+                    "eval_set", f"{type(pair).__name__} as {name}", "pairs (X, y)", "pass [(X, y)]"
+                )
+            X, y = validate_data(
+                estimator, *pair, accept_sparse="csr", dtype=_DTYPES, order="C", reset=False
+            )
+            unknown = np.setdiff1d(y, estimator.classes_)
+            if unknown.size:
+                raise InvalidParameterError(
+                    "eval_set",
+                    f"labels {unknown[:5].tolist()} in {name}",
+                    "labels of the training data",
+                    "leave these examples out",
+                )
+            kernel = estimator._map
+            if kernel is None:
+                features = estimator._with_constant(X)
+            else:
+                features = kernel.transform(kernel.between(X, estimator.X_fit_))
+            sets[str(name)] = (features, np.searchsorted(estimator.classes_, y).astype(np.int64))
+        return cls(sets, estimator, loss)
+
+    def add(self, state: TrainingState) -> None:
+        """Measure at a certificate."""
+        for name, (X, y) in self.sets.items():
+            f = np.ascontiguousarray(X @ state.W.T, np.float64)
+            values = self.loss.values(f, y)
+            top = [float(topk_accuracy(y, f, k, classes=self.classes)) for k in (1, self.k)]
+            self.values[name].append((state.n_iter, float(np.mean(values)), *top))
+
+    def result(self) -> dict[str, dict[str, np.ndarray]]:
+        """All measurements, per data set."""
+        names = ("iteration", "loss", "accuracy", "topk_accuracy")
+        return {
+            name: dict(zip(names, np.array(rows).reshape(-1, 4).T, strict=True))
+            for name, rows in self.values.items()
+        }
+
+
+def _numbered(given: Any) -> dict[str, Any]:
+    if not isinstance(given, list | tuple) or (
+        len(given) == 2 and not isinstance(given[0], list | tuple)
+    ):
+        raise InvalidParameterError(
+            "eval_set", type(given).__name__, "a list of pairs (X, y)", "pass [(X, y)]"
+        )
+    return {f"eval_{i}": pair for i, pair in enumerate(given)}

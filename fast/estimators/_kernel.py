@@ -1,0 +1,111 @@
+"""Kernels by a factorisation K = GG': a linear model on the rows of G is one in feature space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+
+from fast.errors import InvalidParameterError
+
+NAMES = ("linear", "precomputed", *sorted(set(PAIRWISE_KERNEL_FUNCTIONS) - {"linear"}))
+EPS = float(np.finfo(float).eps)
+ROUNDING = 1e-7  # of the largest entry: kernels are computed with errors of up to sqrt(eps)
+
+
+def check_kernel(kernel: Any) -> Any:
+    """A kernel's name, or a function of two rows."""
+    if callable(kernel) or (isinstance(kernel, str) and kernel in NAMES):
+        return kernel
+    raise InvalidParameterError(
+        "kernel", repr(kernel), f"one of {', '.join(NAMES)} or a callable", "use 'linear' or 'rbf'"
+    )
+
+
+class KernelMap:
+    """K between examples, and its pivoted Cholesky factor G (n, rank): rows are features.
+
+    Parameters
+    ----------
+    kernel, params
+        As for scikit-learn's ``pairwise_kernels``; "precomputed" takes K itself.
+    constant : float
+        Added to every entry: 1 for an intercept, regularised like the rest.
+    """
+
+    def __init__(self, kernel: str | Callable, params: dict[str, Any] | None, constant: float):
+        self.kernel, self.constant = kernel, constant
+        self.params = {} if params is None else dict(params)
+        if kernel == "precomputed" and self.params:
+            raise InvalidParameterError(
+                "kernel_params", repr(params), "None for a precomputed kernel", "leave it out"
+            )
+
+    def between(self, X: Any, Y: Any = None) -> np.ndarray:
+        """K(X, Y), or K(X, X); for "precomputed" X holds the kernel values themselves."""
+        if self.kernel == "precomputed":
+            K = np.array(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        else:
+            try:
+                # in float32 near examples would differ by rounding only
+                X, Y = (None if v is None else v.astype(np.float64) for v in (X, Y))
+                K = pairwise_kernels(X, Y, metric=self.kernel, **self.params)
+            except TypeError as error:
+                raise InvalidParameterError(
+                    "kernel_params", repr(self.params), f"arguments of {self.kernel!r}", str(error)
+                ) from None
+            K = np.array(K, dtype=np.float64)
+        if not np.isfinite(K).all():
+            raise InvalidParameterError(
+                "kernel", "a value that is nan or infinite", "finite values", "rescale X"
+            )
+        return K + self.constant if self.constant else K
+
+    def fit(self, X: Any) -> np.ndarray:
+        """Features of the examples; remembers which of them span the space."""
+        K = self.between(X)
+        if K.shape[0] != K.shape[1]:
+            raise InvalidParameterError(
+                "X",
+                f"a precomputed kernel of shape {K.shape}",
+                "a square matrix",
+                "pass the kernel between all pairs of training examples",
+            )
+        top = float(abs(K).max())
+        if float(abs(K - K.T).max()) > ROUNDING * top:
+            raise InvalidParameterError(
+                "X", "a kernel matrix that is not symmetric", "K = K'", "use (K + K') / 2"
+            )
+        n = len(K)
+        if float(K.diagonal().min()) < 0.0 or not top > 0.0:
+            raise self._indefinite("a diagonal entry is not positive")
+        factor, pivots, rank, _ = dpstrf(K, lower=1, tol=n * EPS * float(K.diagonal().max()))
+        order = pivots - 1
+        G = np.zeros((n, rank))
+        G[order] = np.tril(factor)[:, :rank]
+        residual = float(abs(K - G @ G.T).max())
+        if residual > ROUNDING * top:
+            raise self._indefinite(f"its factorisation leaves {residual:.3g}")
+        self.K, self.order = K, order[:rank]
+        self.factor = np.ascontiguousarray(G[self.order])
+        return G
+
+    def _indefinite(self, why: str) -> InvalidParameterError:
+        return InvalidParameterError(
+            "kernel",
+            f"a kernel matrix that is not positive semidefinite ({why})",
+            "a positive semidefinite kernel",
+            "choose another kernel or other kernel_params",
+        )
+
+    def forget(self) -> None:
+        """Drop K, which prediction does not need."""
+        del self.K
+
+    def transform(self, K: np.ndarray) -> np.ndarray:
+        """Features of other examples from their kernel values with the training examples."""
+        return np.asarray(solve_triangular(self.factor, K[:, self.order].T, lower=True).T)

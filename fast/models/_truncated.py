@@ -1,0 +1,115 @@
+"""Truncated top-k entropy: majorise-minimise over the classes that are kept.
+
+L(y, f) = log(1 + sum over J of e^{f_j - f_y}), J all other classes but the k - 1 with the largest
+scores (Lapin et al. 2016, equation (15)). For fixed sets J_i the risk is a softmax problem, an upper
+bound that touches at the W the sets were taken from: solving it cannot increase the risk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fast._numba import kernel
+from fast.models._losses import TopKEntropy
+from fast.models.multiclass_erm import TrainingResult, train
+from fast.solvers.active_list import keep_largest
+from fast.solvers.rows import scores
+
+STEPS = 200  # convex problems at most
+
+
+@dataclass(frozen=True)
+class TruncatedResult:
+    """The last convex step with its certificate, its kept sets, and the risk of every step.
+
+    ``softmax`` are the weights it began with, ``objectives`` P(W) with the truncated loss from there
+    on; they never increase. ``steps`` holds each step's relative gap.
+    """
+
+    softmax: np.ndarray
+    result: TrainingResult
+    loss: TopKEntropy
+    objectives: list[float]
+    steps: list[float]
+    converged: bool
+
+
+@kernel
+def _largest_others(f, y, dropped, values, places):
+    for i in range(f.shape[0]):
+        keep_largest(f[i], y[i], dropped.shape[1], values, places)
+        for q in range(dropped.shape[1]):
+            dropped[i, q] = int(places[q])
+
+
+def dropped_classes(X: Any, W: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
+    """The k - 1 other classes with the largest scores, (n, k - 1) (ties: the first classes)."""
+    dropped = np.empty((len(y), k - 1), np.int64)
+    values, places = np.empty(max(k - 1, 1)), np.empty(max(k - 1, 1))
+    block = 8192
+    for first in range(0, len(y), block):
+        f = np.ascontiguousarray(scores(X, W, first, first + block))
+        part = slice(first, first + len(f))
+        _largest_others(f, y[part], dropped[part], values, places)
+    return dropped
+
+
+def objective(X: Any, W: np.ndarray, y: np.ndarray, r: np.ndarray, loss: TopKEntropy) -> float:
+    """P(W) in float64."""
+    rows = loss.rows(y, r, len(W))
+    f = np.ascontiguousarray(scores(X, W, 0, len(y)))
+    return 0.5 * float(np.vdot(W, W)) + rows.evaluate(f, np.empty_like(f))
+
+
+def train_truncated(
+    X: Any,
+    y: np.ndarray,
+    r: np.ndarray,
+    n_classes: int,
+    k: int,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    weights: np.ndarray | None = None,
+    report: Callable | None = None,
+) -> TruncatedResult:
+    """Minimise the truncated risk from the softmax solution on, step by step.
+
+    ``weights`` is where the softmax problem begins. Each step is a convex problem certified to
+    ``tol``. It ends when the kept sets repeat, or when a step lowers the risk by less than ``tol``
+    relatively, or after ``max_iter`` Newton iterations in all. What it reaches is a stationary
+    point that depends on the start.
+    """
+    options: dict[str, Any] = {"tol": tol, "report": report}
+    result = train(
+        X, y, r, n_classes, TopKEntropy(0, 1), max_iter=max_iter, weights=weights, **options
+    )
+    softmax = weights = result.W
+    used = result.n_iter
+    dropped = dropped_classes(X, weights, y, k)
+    loss = TopKEntropy(0, 1, dropped)
+    objectives = [objective(X, weights, y, r, loss)]
+    steps: list[float] = []
+    while True:
+        left = max(max_iter - used, 1)
+        found = train(X, y, r, n_classes, loss, max_iter=left, weights=weights, **options)
+        used += found.n_iter
+        next_dropped = dropped_classes(X, found.W, y, k)
+        following = TopKEntropy(0, 1, next_dropped)
+        value = objective(X, found.W, y, r, following)
+        if value > objectives[-1] and steps:  # rounding: the point before was as good
+            return TruncatedResult(softmax, result, loss, objectives, steps, True)
+        result, weights = found, found.W
+        objectives.append(value)
+        steps.append(found.gap)
+        same = np.array_equal(np.sort(dropped), np.sort(next_dropped))
+        settled = same or objectives[-2] - value <= tol * abs(value)
+        if settled or found.gap > tol or used >= max_iter or len(steps) == STEPS:
+            done = settled and found.gap <= tol
+            result.n_iter = used
+            return TruncatedResult(softmax, result, loss, objectives, steps, done)
+        loss, dropped = following, next_dropped

@@ -1,0 +1,245 @@
+"""Softmax and top-k entropy losses, row by row, in the form that Newton's method asks for.
+
+For a row of scores f with true class y, over the other classes: U the classes at the cap 1/k,
+rho = |U|/k, M the rest (formulas of Lapin et al. 2016, section 3, solved for beta too):
+
+* beta (k = 1: softmax): x_j = (1-rho) e^{f_j}/(e^{f_y} + Z_M) on M, 1/k on U;
+* alpha: x_j = s (1-rho) e^{f_j}/Z_M on M, s/k on U, s = sigmoid(v).
+
+The Hessian of a loss in f is diag(t) - t t'/tau + kappa g g' with g the gradient, t = x on M (beta:
+with t_y = 1 - s), tau = <1,t>, and kappa = (1-s)/s for alpha, 0 for beta. Every sum below has
+positive terms, so that neither s nor 1 - s cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fast._numba import REORDER, kernel
+from fast._simd import larger, plus, smaller
+
+from .active_list import ALPHA, BETA, keep_largest
+from .state import block_length
+
+CLIP = 50.0  # a class this far above the k-th one is at the cap, whatever the others are
+
+
+@kernel
+def shifted_rows(f, first, y, variant, k, dropped, E, top, shift, largest):
+    """E = min(f - shift, CLIP); ``top`` names the k largest others, in order, where k > 1.
+
+    The shift is the k-th largest other score (beta: or the own one if larger). Classes in
+    ``dropped`` count as -inf.
+    """
+    for i in range(E.shape[0]):
+        row = E[i]
+        own = y[first + i]
+        for j in range(row.shape[0]):
+            row[j] = f[first + i, j]
+        for q in range(dropped.shape[1]):
+            row[dropped[first + i, q]] = -np.inf
+        mine = row[own]
+        if k == 1:
+            row[own] = -np.inf
+            level = -np.inf
+            for j in range(row.shape[0]):
+                level = larger(level, row[j])
+            row[own] = mine
+        else:
+            held = keep_largest(row, own, k, largest, top[first + i])
+            level = largest[held - 1]
+        if variant == BETA:
+            level = larger(level, mine)
+        shift[first + i] = level
+        for j in range(row.shape[0]):
+            row[j] = smaller(row[j] - level, CLIP)
+
+
+@kernel
+def finished_rows(f, first, y, r, variant, k, E, top, shift, losses, A, T, tau, kappa, curvature):
+    """From E = exp(...) to losses, gradients and curvature.
+
+    Writes A_i = r_i g_i, T_i = t, tau_i, kappa_i/r_i (for products with A), and trace(Hessian).
+    """
+    m = E.shape[1]
+    others = m - 1
+    for i in range(E.shape[0]):
+        at = first + i
+        row = E[i]
+        own = y[at]
+        e_own = row[own]
+        row[own] = 0.0
+        held = 0 if k == 1 else min(k, others)
+        for q in range(held):  # the top ones are added back from the smallest on
+            row[top[at, q]] = 0.0
+        rest = 0.0
+        for j in range(m):
+            rest = plus(rest, row[j])
+        base = e_own if variant == BETA else 0.0
+        u = held
+        if held > 0:
+            u = min(held, k - 1)
+            for q in range(u, held):
+                rest += math.exp(smaller(f[at, top[at, q]] - shift[at], CLIP))
+            while u > 0:
+                entry = math.exp(smaller(f[at, top[at, u - 1]] - shift[at], CLIP))
+                if (k - u + 1) * entry > base + rest + entry:
+                    break
+                rest += entry
+                u -= 1
+            for q in range(u, held):
+                row[top[at, q]] = math.exp(smaller(f[at, top[at, q]] - shift[at], CLIP))
+        rho = u / k
+        f_own = f[at, own]
+        above = 0.0
+        for q in range(u):
+            above += f[at, top[at, q]] - f_own
+        total = base + rest
+        if u == 0 and variant == BETA and e_own > 0.0:
+            loss = math.log1p(rest / e_own)
+            s = rest / total
+        else:
+            inner = shift[at] - f_own + math.log(total / (1.0 - rho)) if total > 0.0 else 0.0
+            loss = rho * math.log(float(k)) + above / k + (1.0 - rho) * inner
+            s = rho + (1.0 - rho) * rest / total if total > 0.0 else rho
+        scale = (1.0 - rho) / total if total > 0.0 else 0.0
+        cap = 1.0 / k
+        tau[at] = 1.0 - rho
+        kappa[at] = 0.0
+        extra = 0.0
+        if variant == ALPHA:
+            v = loss
+            small = math.exp(-abs(v))
+            loss = (v if v > 0.0 else 0.0) + math.log1p(small)
+            s = (1.0 if v > 0.0 else small) / (1.0 + small)
+            complement = (small if v > 0.0 else 1.0) / (1.0 + small)
+            scale *= s
+            cap *= s
+            tau[at] = s * (1.0 - rho)
+            extra = 2.0 * s * complement  # bounds (1-s)/s ||g||^2
+            if s > 1e-30 and r[at] > 0.0:
+                kappa[at] = complement / s / r[at]
+        losses[at] = loss
+        weight = r[at]
+        square = 0.0
+        for j in range(m):
+            x = row[j] * scale
+            square = plus(square, x * x)
+            T[at, j] = x
+            A[at, j] = weight * x
+        mine = 0.0
+        if variant == BETA:
+            mine = e_own * scale
+            square += mine * mine
+        T[at, own] = mine
+        A[at, own] = -weight * s
+        for q in range(u):
+            A[at, top[at, q]] = weight * cap
+        curvature[at] = extra + (tau[at] - square / tau[at] if tau[at] > 0.0 else 0.0)
+
+
+@kernel(fastmath=REORDER)
+def curved(V, members, r, A, T, tau, kappa):
+    """V_q <- r_i H_i V_q in place, i = members[q], in the precision of V."""
+    kind = V.dtype.type
+    for q in range(V.shape[0]):
+        i = members[q]
+        along = kind(0.0)
+        across = kind(0.0)
+        for j in range(V.shape[1]):
+            along += T[i, j] * V[q, j]
+        if kappa[i] > 0.0:
+            for j in range(V.shape[1]):
+                across += kind(A[i, j]) * V[q, j]
+        along = kind(along / tau[i])
+        across = kind(across * kappa[i])
+        weight = kind(r[i])
+        for j in range(V.shape[1]):
+            V[q, j] = weight * T[i, j] * (V[q, j] - along)
+        if across != 0.0:
+            for j in range(V.shape[1]):
+                V[q, j] += across * kind(A[i, j])
+
+
+class EntropyRows:
+    """Losses, gradients and Hessian products of all examples for one entropy loss."""
+
+    single = True  # scores and gradients may be float32
+
+    def __init__(self, loss: Any, y: np.ndarray, r: np.ndarray, m: int) -> None:
+        n = len(y)
+        self.y, self.r, self.m = y, r, m
+        self.k = int(loss.k)
+        self.variant = BETA if self.k == 1 else loss.variant
+        none = np.empty((n, 0), np.int64)
+        self.dropped = none if loss.dropped is None else loss.dropped
+        self.top = np.empty((n, min(self.k, m - 1) if self.k > 1 else 0), np.int64)
+        self.largest = np.empty(max(self.k, 1))
+        self.losses, self.shift, self.curvature = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.tau, self.kappa = np.ones(n), np.zeros(n)
+        self.T = np.empty((n, m), np.float32)
+        self.block = np.empty((block_length(m), m))
+        self.A: Any = None
+
+    def evaluate(self, f: np.ndarray, A: np.ndarray) -> float:
+        """Sum of r_i L_i; A receives r_i times the gradients in the scores."""
+        n = len(self.y)
+        loss = self.variant, self.k
+        for first in range(0, n, len(self.block)):
+            E = self.block[: min(len(self.block), n - first)]
+            shifted_rows(
+                f, first, self.y, *loss, self.dropped, E, self.top, self.shift, self.largest
+            )
+            np.exp(E, out=E)
+            finished_rows(
+                f,
+                first,
+                self.y,
+                self.r,
+                *loss,
+                E,
+                self.top,
+                self.shift,
+                self.losses,
+                A,
+                self.T,
+                self.tau,
+                self.kappa,
+                self.curvature,
+            )
+        self.A = A
+        return float(self.r @ self.losses)
+
+    def members(self, squares: np.ndarray) -> np.ndarray:
+        """Examples whose curvature matters: the others add up to less than 1 % of the identity."""
+        size = self.r * self.curvature * squares
+        return np.flatnonzero(size * len(size) > 0.01)
+
+    def mean_curvature(self) -> float:
+        """Average eigenvalue of the Hessians in the scores, over directions <1,v> = 0."""
+        return float(self.r @ self.curvature) / (float(self.r.sum()) * (self.m - 1))
+
+    def curve(self, V: np.ndarray, members: np.ndarray) -> None:
+        """V_q <- r_i H_i V_q in place, i = members[q]; at the point last evaluated."""
+        curved(V, members, self.r, self.A, self.T, self.tau, self.kappa)
+
+    def at_zero(self) -> tuple[float, float] | None:
+        """(loss, x_j) of any example at f = 0, where both are equal for all; None if they differ."""
+        if self.dropped.shape[1]:
+            return None
+        f, A = np.zeros((1, self.m)), np.empty((1, self.m))
+        one = EntropyRows(_Bare(self.k, self.variant), np.zeros(1, np.int64), np.ones(1), self.m)
+        value = one.evaluate(f, A)
+        return value, float(A[0, 1])
+
+
+class _Bare:
+    """A loss without dropped classes."""
+
+    dropped = None
+
+    def __init__(self, k: int, variant: int) -> None:
+        self.k, self.variant = k, variant
