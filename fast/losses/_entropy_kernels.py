@@ -20,6 +20,9 @@ from fast.sets._kernels import LOWEST, WHOLE, kth_largest, largest_below
 # The losses here, numbered on from the hinges' ALPHA and BETA.
 ENTROPY_ALPHA, ENTROPY_BETA, TRUNCATED = 2, 3, 4
 
+_FEW = 16  # so many largest entries at most are found by insertion
+_BLOCK = 32  # entries
+
 
 @kernel
 def _sort_down(a):
@@ -40,6 +43,28 @@ def _sort_down(a):
 
 
 @kernel
+def _insert_top(u, j, work):
+    """Write the j largest entries to ``work`` in descending order, j small.
+
+    A block of entries is looked at one by one only if its maximum is among the j largest so far.
+    """
+    for i in range(j):
+        work[i] = LOWEST
+    for start in range(0, u.shape[0], _BLOCK):
+        block = u[start : start + _BLOCK]
+        if not largest_below(block, np.inf) > work[j - 1]:
+            continue
+        for i in range(block.shape[0]):
+            v = block[i]
+            if v > work[j - 1]:
+                t = j - 1
+                while t > 0 and work[t - 1] < v:
+                    work[t] = work[t - 1]
+                    t -= 1
+                work[t] = v
+
+
+@kernel
 def sort_top(u, j, work):
     """Write the j <= d largest entries to ``work`` in descending order.
 
@@ -48,6 +73,12 @@ def sort_top(u, j, work):
     if j == 1:
         work[0] = largest_below(u, np.inf)
         return 0
+    if j <= _FEW:
+        _insert_top(u, j, work)
+        above = j - 1
+        while above > 0 and work[above - 1] == work[j - 1]:
+            above -= 1
+        return above
     pivot, taken = kth_largest(u, j, 0.0, work)
     near = u if taken == WHOLE else work[:taken]
     above = 0
