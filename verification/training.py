@@ -13,6 +13,7 @@ from verification.errors import InvalidArgumentError
 from verification.examples import DataFileError
 from verification.report import Block, Cell, Document, number, render_json, table
 
+MODELS = ("svm", "logistic")
 SCALINGS = ("none", "minmax", "standard", "maxabs")
 TOP = (1, 3, 5, 10)
 
@@ -75,9 +76,10 @@ def train(
     *,
     test: tuple[Any, np.ndarray] | None = None,
     scale: str = "none",
+    model: str = "svm",
     **parameters: Any,
 ) -> Trained:
-    """Fit `fast.TopKSVC(**parameters)` and describe the result.
+    """Fit `fast.TopKSVC` or `fast.TopKLogisticRegression` and describe the result.
 
     P = 1/2 ||W||^2 + C sum_i L(y_i, W'x_i); the gap reported is (P - D)/max(|P|, |D|).
     Raises the estimator's own errors, and DataFileError where the data do not fit it.
@@ -86,22 +88,65 @@ def train(
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
 
-    from fast import TopKSVC
-
     _check_seed(parameters.get("random_state"))
     transform = scaler(scale, issparse(X))
-    classifier = TopKSVC(**parameters)
-    model = classifier if transform is None else make_pipeline(transform, classifier)
+    classifier = new_classifier(model, **parameters)
+    compile_kernels(classifier, issparse(X))
+    trained = classifier if transform is None else make_pipeline(transform, classifier)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the document says it, and more
-            model.fit(X, y)
+            trained.fit(X, y)
         classifier.set_params(verbose=0)  # the bar was for this fit, not for whoever loads it
     except ValueError as error:  # scikit-learn's own validation: NaN, one class, ...
         if type(error).__module__.partition(".")[0] == "fast":
             raise
         raise DataFileError(f"the examples cannot be trained on: {error}") from error
-    return Trained(model, classifier, describe(classifier, model, X, y, test, scale))
+    return Trained(trained, classifier, describe(classifier, trained, X, y, test, scale))
+
+
+def new_classifier(
+    model: str, *, gamma: float = 0.0, truncated: bool = False, **parameters: Any
+) -> Any:
+    """The unfitted estimator of that name; options that it does not have are refused."""
+    import fast
+
+    if model not in MODELS:
+        raise InvalidArgumentError(f"model is {model!r}; expected one of {', '.join(MODELS)}")
+    if model == "svm":
+        if truncated:
+            raise InvalidArgumentError(
+                "truncated=True belongs to the entropy loss; use model='logistic'"
+            )
+        return fast.TopKSVC(gamma=gamma, **parameters)
+    if gamma != 0.0:
+        raise InvalidArgumentError(
+            f"gamma is {gamma:g}, but the entropy loss is smooth by itself; leave it out, or use model='svm'"
+        )
+    return fast.TopKLogisticRegression(truncated=truncated, **parameters)
+
+
+def compile_kernels(classifier: Any, sparse: bool) -> None:
+    """Fit a copy to a few made-up examples, so that seconds are those of training alone.
+
+    On a cold cache compiling takes many times longer than most fits. A wrong parameter is left for the
+    fit itself to refuse.
+    """
+    import scipy.sparse as sp
+    from sklearn.base import clone
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((15, 3)), np.arange(15) % 5
+    # "auto" may go from one algorithm to the other in the middle of a fit
+    both = classifier.solver == "auto" and getattr(classifier, "gamma", 0.0) > 0.0
+    for solver in ("active", "newton") if both else (classifier.solver,):
+        copy = clone(classifier).set_params(solver=solver, max_iter=200, tol=1e-2, verbose=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                copy.set_params(k=min(copy.k, 3)).fit(sp.csr_array(X) if sparse else X, y)
+            except (TypeError, ValueError):
+                return
 
 
 def describe(
@@ -118,18 +163,25 @@ def describe(
     """
     m, d = len(classifier.classes_), classifier.coef_.shape[-1]
     certified = bool(classifier.dual_gap_ <= classifier.tol)
+    gap_name = "certified relative duality gap"
+    if getattr(classifier, "truncated", False):  # not convex: only the step has a dual
+        gap_name += " of the last convex step"
     facts = {
         "examples": X.shape[0],
         "features": d,
         "classes": m,
         "k": classifier.k,
         "variant": classifier.variant,
-        "gamma": classifier.gamma,
+        **{
+            name: getattr(classifier, name)
+            for name in ("gamma", "truncated")
+            if hasattr(classifier, name)
+        },
         "C": classifier.C,
         "scaling": scale,
         "primal objective": float(classifier.primal_objective_),
         "dual objective": float(classifier.dual_objective_),
-        "certified relative duality gap": float(classifier.dual_gap_),
+        gap_name: float(classifier.dual_gap_),
         "asked for": classifier.tol,
         "passes": int(classifier.n_iter_),
         "seconds": float(classifier.history_["time"][-1]),
@@ -149,7 +201,8 @@ def describe(
     heads = tuple(f"top-{k}" for k in tops)
     blocks.append(table("Accuracy in percent", ("", *heads), accuracy_rows, heads))
     data = {"model": facts, "accuracy": accuracy, "certified": certified}
-    return Document("Top-k SVM", tuple(blocks), certified, data, "certified")
+    title = "Top-k SVM" if hasattr(classifier, "gamma") else "Top-k logistic regression"
+    return Document(title, tuple(blocks), certified, data, "certified")
 
 
 def _tone(name: str, certified: bool) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import joblib
@@ -12,7 +14,7 @@ from sklearn.datasets import dump_svmlight_file, load_iris, make_blobs
 from sklearn.pipeline import Pipeline
 from typer.testing import CliRunner, Result
 
-from fast import TopKSVC
+from fast import TopKLogisticRegression, TopKSVC
 from verification.cli import app
 
 
@@ -117,6 +119,10 @@ def test_a_model_that_is_not_certified_is_written_and_ends_with_1(csv: Path) -> 
         (("--gamma", "-1"), "gamma"),
         (("--tol", "nan"), "tol"),
         (("--variant", "delta"), "'alpha' or 'beta'"),
+        (("--model", "forest"), "svm, logistic"),
+        (("--truncated",), "model='logistic'"),
+        (("--model", "logistic", "--gamma", "1"), "smooth by itself"),
+        (("--model", "logistic", "-k", "3"), "k"),
         (("--scale", "log"), "none, minmax"),
         (("--holdout", "1.5"), "strictly between 0 and 1"),
         (("--holdout", "0.001"), "every class on both sides"),
@@ -159,3 +165,57 @@ def test_holdout_with_unknown_labels(csv: Path, tmp_path: Path) -> None:
     assert "orchid" in result.stderr
     other.write_text("a,b,species\n1,2,setosa\n", encoding="utf-8")
     assert "has 2 features" in " ".join(run(csv, "--test", other).stderr.split())
+
+
+@pytest.mark.parametrize("words", [("-k", "1"), ("-k", "2"), ("-k", "2", "--truncated")])
+def test_logistic_models(csv: Path, words: tuple[str, ...]) -> None:
+    result = run(csv, "--model", "logistic", *words, "--tol", "1e-5", "--json")
+    assert result.exit_code == 0, result.stderr
+    shown = json.loads(result.stdout)
+    assert shown["title"] == "Top-k logistic regression"
+    gap = "certified relative duality gap"
+    gap += " of the last convex step" if "--truncated" in words else ""
+    assert shown["model"][gap] <= 1e-5
+    assert shown["model"]["truncated"] is ("--truncated" in words)
+    model = joblib.load(csv.with_suffix(".joblib"))
+    assert isinstance(model, TopKLogisticRegression)
+    X, _ = load_iris(return_X_y=True)
+    assert model.predict_topk(X[:3]).shape == (3, int(words[1]))
+
+
+KERNELS_OF_A_FIT = """
+import sys
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris
+from verification import training
+
+def ready():
+    modules = [m for name, m in list(sys.modules.items()) if name.startswith("fast")]
+    found = [v for m in modules for v in vars(m).values() if hasattr(v, "nopython_signatures")]
+    return {(v.py_func.__module__, v.__name__, str(s)) for v in found for s in v.nopython_signatures}
+
+X, y = load_iris(return_X_y=True)
+prepare = training.compile_kernels if sys.argv[1] == "prepared" else lambda *args: None
+before = set()
+
+def prepare_and_look(*args):
+    prepare(*args)
+    before.update(ready())
+
+training.compile_kernels = prepare_and_look
+for parameters in ({"gamma": 0.0}, {"gamma": 1.0}, {"model": "logistic"}):
+    for data in (X, csr_array(X)):
+        training.train(data, y, k=2, C=0.1, **parameters)
+        for name in sorted(ready() - before):
+            print(name)
+        before.clear()
+"""
+
+
+@pytest.mark.parametrize("prepared", [True, False])
+def test_the_training_alone_compiles_nothing(prepared: bool) -> None:
+    """Every kernel of a fit is ready before its clock starts; without the preparation none is."""
+    root = Path(__file__).resolve().parents[2]
+    words = [sys.executable, "-c", KERNELS_OF_A_FIT, "prepared" if prepared else "cold"]
+    result = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True)
+    assert (result.stdout == "") is prepared, result.stdout

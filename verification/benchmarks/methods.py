@@ -74,7 +74,7 @@ def _path(
 ) -> Iterator[Fitted]:
     from sklearn.exceptions import ConvergenceWarning
 
-    model = loss.estimator(1.0, tol, warm_start=not loss.truncated)
+    model = loss.estimator(1.0, tol, warm_start=True)
     for C in grid:
         model.set_params(C=C / 2 if loss.ova else C)
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""``refsolve train FILE``: fit a top-k SVM and write the model with its certificate."""
+"""``refsolve train FILE``: fit a top-k classifier and write the model with its certificate."""
 
 from __future__ import annotations
 
@@ -23,9 +23,19 @@ def train(
             help="Model file, .joblib; reports go beside it. Default: FILE's name.",
         ),
     ] = None,
+    model: Annotated[
+        str, typer.Option(help="svm (top-k hinge) or logistic (softmax, top-k entropy).")
+    ] = "svm",
     k: Annotated[int, typer.Option("-k", help="Top-k loss: 1 <= k <= classes - 1.")] = 1,
     variant: Annotated[str, typer.Option(help="alpha or beta.")] = "alpha",
-    gamma: Annotated[float, typer.Option(help="Smoothing; 0 is the hinge.")] = 0.0,
+    gamma: Annotated[float, typer.Option(help="svm: smoothing; 0 is the hinge.")] = 0.0,
+    truncated: Annotated[
+        bool,
+        typer.Option(
+            "--truncated",
+            help="logistic: leave the k - 1 best of the other classes out (not convex).",
+        ),
+    ] = False,
     c: Annotated[
         float, typer.Option("--C", "-C", help="P = 1/2 ||W||^2 + C * sum of losses.")
     ] = 1.0,
@@ -51,7 +61,7 @@ def train(
     seed: Annotated[int, typer.Option(help="Seed of the holdout and of the trainer.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Train a top-k SVM on a file of examples and write the model and its report.
+    """Train a top-k SVM or logistic regression on a file of examples and write the model and its report.
 
     Ends with exit code 1 if the certified gap stays above --tol: the model is written all the same.
     """
@@ -80,8 +90,9 @@ def train(
         judged_on = (held, held_labels)
     limit = {} if max_iter is None else {"max_iter": max_iter}
     trained = fit(
-        X, y, test=judged_on, scale=scale, k=k, variant=variant, gamma=gamma, C=c, tol=tol,
-        fit_intercept=fit_intercept, random_state=seed, verbose=int(stderr().is_terminal), **limit,
+        X, y, test=judged_on, scale=scale, model=model, k=k, variant=variant, gamma=gamma,
+        truncated=truncated, C=c, tol=tol, fit_intercept=fit_intercept, random_state=seed,
+        verbose=int(stderr().is_terminal), **limit,
     )  # fmt: skip
     written = save(trained, target)
     if not as_json:
