@@ -219,15 +219,3 @@ def _check_array(
         fix = f"rescale to magnitudes up to {largest:g}"
         raise InvalidParameterError(name, value, expected, fix)
     return array
-
-
-def check_indicator(name: str, value: Any, *, size: int | None = None) -> np.ndarray:
-    """A boolean copy of a vector of 0 and 1, or `InvalidParameterError`."""
-    if isinstance(value, np.ndarray | list | tuple) and np.asarray(value).dtype.kind == "b":
-        value = np.asarray(value, dtype=float)
-    array = check_vector(name, value, size=size)
-    if not ((array == 0) | (array == 1)).all():
-        bad = int(np.flatnonzero((array != 0) & (array != 1))[0])
-        fix = f"set 1 for the labels that apply and 0 for the others (first at index {bad})"
-        raise InvalidParameterError(name, value, "a vector of 0 and 1", fix)
-    return array == 1

@@ -127,7 +127,8 @@ def _run(
     return rows.through(drive, scalars=operation in (VALUE, CONJUGATE))
 
 
-def value(
+def at_scores(
+    operation: int,
     variant: int,
     scores: ArrayLike,
     y: ArrayLike,
@@ -135,24 +136,10 @@ def value(
     costs: ArrayLike | None,
     sample_weight: ArrayLike | None,
 ) -> Any:
-    """Losses of rows of scores."""
+    """Losses of rows of scores (VALUE), or (sub)gradients with respect to them (GRADIENT)."""
     rows = Rows("scores", scores)
     weights = weights_of(sample_weight, rows.n)
-    return _run(VALUE, variant, rows, y, gamma, costs, weights=weights)
-
-
-def gradient(
-    variant: int,
-    scores: ArrayLike,
-    y: ArrayLike,
-    gamma: float,
-    costs: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-) -> Array:
-    """(Sub)gradients with respect to the scores."""
-    rows = Rows("scores", scores)
-    weights = weights_of(sample_weight, rows.n)
-    return _run(GRADIENT, variant, rows, y, gamma, costs, weights=weights)
+    return _run(operation, variant, rows, y, gamma, costs, weights=weights)
 
 
 def sdca_update(
@@ -205,6 +192,5 @@ def conjugate(
 
 def warmup(variant: int) -> None:
     """Run the driver on two rows; it serves every operation of every loss here."""
-    y = np.zeros(2, dtype=np.int64)
-    labels = np.eye(2) if is_multilabel(variant) else y
-    value(variant, np.zeros((2, 2)), labels, 1.0, None, None)
+    labels: Any = np.eye(2) if is_multilabel(variant) else [0, 1]
+    at_scores(VALUE, variant, np.zeros((2, 2)), labels, 1.0, None, None)

@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from fast.losses import _signed_batch as _batch
+from fast.losses._drivers import GRADIENT, VALUE
 from fast.losses._signed_docs import documented
 from fast.losses._signed_kernels import ENTROPY
 
@@ -26,7 +27,7 @@ def value(
     Lapin, Hein and Schiele 2018, "Analysis and Optimization of Loss Functions for Multiclass,
     Top-k, and Multilabel Classification". With one right label it is the softmax loss.
     """
-    return _batch.value(ENTROPY, scores, y, 0.0, costs, sample_weight)
+    return _batch.at_scores(VALUE, ENTROPY, scores, y, 0.0, costs, sample_weight)
 
 
 @documented(ENTROPY)
@@ -40,7 +41,7 @@ def gradient(
 
     x = p - t, p_j = e^{z_j}/sum e^z; rows sum to 0.
     """
-    return _batch.gradient(ENTROPY, scores, y, 0.0, costs, sample_weight)
+    return _batch.at_scores(GRADIENT, ENTROPY, scores, y, 0.0, costs, sample_weight)
 
 
 @documented(ENTROPY)

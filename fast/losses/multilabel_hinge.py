@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from fast.losses import _signed_batch as _batch
+from fast.losses._drivers import GRADIENT, VALUE
 from fast.losses._signed_docs import documented
 from fast.losses._signed_kernels import BIPARTITE
 
@@ -26,7 +27,7 @@ def value(
     Crammer and Singer 2003; Lapin, Hein and Schiele 2018, "Analysis and Optimization of Loss
     Functions for Multiclass, Top-k, and Multilabel Classification".
     """
-    return _batch.value(BIPARTITE, scores, y, 0.0, costs, sample_weight)
+    return _batch.at_scores(VALUE, BIPARTITE, scores, y, 0.0, costs, sample_weight)
 
 
 @documented(BIPARTITE)
@@ -40,7 +41,7 @@ def gradient(
 
     x is 1 at the largest z of N and of P (ties: the first labels); 0 where the loss is 0.
     """
-    return _batch.gradient(BIPARTITE, scores, y, 0.0, costs, sample_weight)
+    return _batch.at_scores(GRADIENT, BIPARTITE, scores, y, 0.0, costs, sample_weight)
 
 
 @documented(BIPARTITE)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fast.losses import _signed_batch as _batch
 from fast.losses._batch import positive_gamma
+from fast.losses._drivers import GRADIENT, VALUE
 from fast.losses._signed_docs import documented
 from fast.losses._signed_kernels import BIPARTITE
 
@@ -30,7 +31,9 @@ def value(
     "Analysis and Optimization of Loss Functions for Multiclass, Top-k, and Multilabel
     Classification".
     """
-    return _batch.value(BIPARTITE, scores, y, positive_gamma(gamma), costs, sample_weight)
+    return _batch.at_scores(
+        VALUE, BIPARTITE, scores, y, positive_gamma(gamma), costs, sample_weight
+    )
 
 
 @documented(BIPARTITE)
@@ -45,7 +48,9 @@ def gradient(
 
     x = p/gamma; it is 1/gamma-Lipschitz.
     """
-    return _batch.gradient(BIPARTITE, scores, y, positive_gamma(gamma), costs, sample_weight)
+    return _batch.at_scores(
+        GRADIENT, BIPARTITE, scores, y, positive_gamma(gamma), costs, sample_weight
+    )
 
 
 @documented(BIPARTITE)

@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from fast.losses import _signed_batch as _batch
+from fast.losses._drivers import GRADIENT, VALUE
 from fast.losses._signed_docs import documented
 from fast.losses._signed_kernels import BOX
 
@@ -25,7 +26,7 @@ def value(
 
     Lapin, Hein and Schiele 2016, Table 1 and equation (2); the margin there is 1 - z_j.
     """
-    return _batch.value(BOX, scores, y, 0.0, costs, sample_weight)
+    return _batch.at_scores(VALUE, BOX, scores, y, 0.0, costs, sample_weight)
 
 
 @documented(BOX, "1")
@@ -39,7 +40,7 @@ def gradient(
 
     x_j = 1 where z_j > 0, else 0.
     """
-    return _batch.gradient(BOX, scores, y, 0.0, costs, sample_weight)
+    return _batch.at_scores(GRADIENT, BOX, scores, y, 0.0, costs, sample_weight)
 
 
 @documented(BOX, "1")

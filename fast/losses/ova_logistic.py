@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from fast.losses import _signed_batch as _batch
+from fast.losses._drivers import GRADIENT, VALUE
 from fast.losses._signed_docs import documented
 from fast.losses._signed_kernels import LOGISTIC
 
@@ -25,7 +26,7 @@ def value(
 
     Lapin, Hein and Schiele 2016, Table 1 and equation (3), with margin -z_j.
     """
-    return _batch.value(LOGISTIC, scores, y, 0.0, costs, sample_weight)
+    return _batch.at_scores(VALUE, LOGISTIC, scores, y, 0.0, costs, sample_weight)
 
 
 @documented(LOGISTIC, "0")
@@ -39,7 +40,7 @@ def gradient(
 
     x_j = 1/(1 + e^{-z_j}).
     """
-    return _batch.gradient(LOGISTIC, scores, y, 0.0, costs, sample_weight)
+    return _batch.at_scores(GRADIENT, LOGISTIC, scores, y, 0.0, costs, sample_weight)
 
 
 @documented(LOGISTIC, "0")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fast.losses import _signed_batch as _batch
 from fast.losses._batch import positive_gamma
+from fast.losses._drivers import GRADIENT, VALUE
 from fast.losses._signed_docs import documented
 from fast.losses._signed_kernels import BOX
 
@@ -29,7 +30,7 @@ def value(
     Each term is at most gamma/2 below the hinge: 0 for z <= 0, z^2/(2 gamma) up to gamma, then
     z - gamma/2. Lapin, Hein and Schiele 2016, equation (9) of the long version, at alpha = 1 - z.
     """
-    return _batch.value(BOX, scores, y, positive_gamma(gamma), costs, sample_weight)
+    return _batch.at_scores(VALUE, BOX, scores, y, positive_gamma(gamma), costs, sample_weight)
 
 
 @documented(BOX, "1")
@@ -44,7 +45,7 @@ def gradient(
 
     x = p/gamma; it is 1/gamma-Lipschitz.
     """
-    return _batch.gradient(BOX, scores, y, positive_gamma(gamma), costs, sample_weight)
+    return _batch.at_scores(GRADIENT, BOX, scores, y, positive_gamma(gamma), costs, sample_weight)
 
 
 @documented(BOX, "1")

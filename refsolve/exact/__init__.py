@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
+from refsolve._families import check_indicator
 from refsolve.errors import InvalidParameterError, UnknownProblemError
 from refsolve.exact._rational import fenchel_young
-from refsolve.spec import Symbol, check_indicator, check_vector
+from refsolve.spec import Symbol, check_vector
 
 RHO = Symbol("rho", "weight of the squared sum", low=0, default=0.0)
 
@@ -96,8 +97,8 @@ def project(stem: str, a: Sequence[Any] | Any, *, rho: Any = 0, **params: Any) -
     if not point:
         raise InvalidParameterError("a", a, "a finite, non-empty vector", "pass at least one entry")
     sides = {}
-    if "y" in getattr(declaration, "arguments", ()):
-        sides["y"] = check_indicator("y", params.pop("y", None), size=len(point))
+    if "y" in catalogue.arguments(declaration):
+        sides["y"] = check_indicator(params.pop("y", None), len(point))
     checked = spec.check({n: float(v) if isinstance(v, Fraction) else v for n, v in params.items()})
     checked = {
         name: value if isinstance(value, int) else rational(params.get(name, value))
@@ -107,21 +108,16 @@ def project(stem: str, a: Sequence[Any] | Any, *, rho: Any = 0, **params: Any) -
     weight = rational(rho)
     module = importlib.import_module(f"{__name__}.{stem}")
     checked |= sides
-    if takes_rho(declaration):
+    if catalogue.has_rho(declaration):
         x = module.project(point, rho=weight, **checked)
     elif weight == 0:
         x = module.project(point, **checked)
     else:
-        raise InvalidParameterError("rho", rho, f"0 for {stem}", "drop rho")
+        raise InvalidParameterError("rho", rho, "no rho: this set has none", "drop rho")
     value, gap = fenchel_young(stem, x, point, weight, checked)
     if gap != 0:  # the solution is unique, hence this is a defect of ours
         raise AssertionError(f"exact projection on {stem} has gap {float(gap)}; please report it")
     return ExactProjection(tuple(x), value, gap)
-
-
-def takes_rho(declaration: Any) -> bool:
-    """Whether the projection of a set may be biased by a squared sum."""
-    return "rho" in getattr(declaration, "arguments", ("rho",))
 
 
 def _is_rational(a: Any) -> bool:
