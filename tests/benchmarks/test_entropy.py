@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 
+import numpy as np
 import pytest
 
 from verification.benchmarks import entropy, entropy_rows, topk
@@ -68,3 +70,14 @@ def test_measure_holds_both_sides_to_the_same_accuracy() -> None:
 def test_rows_are_measured(stem: str, k: int | None) -> None:
     timing = entropy_rows.measure(stem, k, repeats=1, rows=8, m=12)
     assert min(timing.exp_ratio, timing.entries_per_second, timing.oracle_ratio) > 0.0
+
+
+@pytest.mark.parametrize(("stem", "k"), entropy_rows.LOSSES.items())
+def test_clarabel_solves_the_same_prox(stem: str, k: int | None, rng: np.random.Generator) -> None:
+    problem, v, x = entropy_rows.prox_problem(stem, 30, k)
+    v.value = 3.0 * rng.standard_normal(30)
+    problem.solve(solver="CLARABEL")
+    extra = {} if k is None else {"k": k}
+    ours = importlib.import_module(f"fast.losses.{stem}").prox(v.value, **extra)
+    # 1-strongly convex: as near as the solver's own tolerance of 1e-8 on the objective
+    np.testing.assert_allclose(v.value - x.value, ours, atol=np.sqrt(2e-8 * 10))
