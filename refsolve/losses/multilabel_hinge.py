@@ -30,7 +30,10 @@ SPEC = Spec(
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Lapin et al. 2018 (TPAMI), multilabel SVM; Crammer and Singer 2003",
     notes=(
-        "default costs: 1 on N, 0 on P",
+        (
+            "default costs: 1 on N, 0 on P; only the sums c_j + c_l matter, so that a margin of 1/2 on "
+            "both sides is the same loss"
+        ),
         "one right label: the multiclass hinge, with the dual mass of P at that label",
     ),
     homogeneous=True,
