@@ -67,7 +67,7 @@ class TopKLogisticRegression(MulticlassLinearModel):
         ``truncated`` then begins at the softmax solution all the same, found sooner.
     kernel : str or callable, default="linear"
         As in scikit-learn's ``pairwise_kernels``, or "precomputed". Costs n^2 memory and n^3 time.
-    kernel_params : dict, optional
+    kernel_params : dict or None, default=None
         Arguments of the kernel, e.g. ``{"gamma": 0.1}`` for "rbf".
     solver : {"auto", "newton"}, default="auto"
         Newton's method with conjugate gradients.

@@ -46,6 +46,10 @@ class TopKSVC(MulticlassLinearModel):
     warm_start : bool, default=False
         Begin at the last dual if the labels are the same and ``k`` and ``variant`` too; C and the
         weights may change.
+    kernel : str or callable, default="linear"
+        As in scikit-learn's ``pairwise_kernels``, or "precomputed". Costs n^2 memory and n^3 time.
+    kernel_params : dict or None, default=None
+        Arguments of the kernel, e.g. ``{"gamma": 0.1}`` for "rbf".
     solver : {"auto", "active", "newton", "sdca"}, default="auto"
         See :mod:`fast.models.multiclass_erm`; all reach the same certificate.
     random_state : int, RandomState instance or None, default=None
@@ -56,17 +60,20 @@ class TopKSVC(MulticlassLinearModel):
     Attributes
     ----------
     coef_ : ndarray (n_classes, n_features)
-        W, row j for ``classes_[j]``; also for two classes.
+        W, row j for ``classes_[j]``; also for two classes. Not there with a kernel.
     intercept_ : ndarray (n_classes,)
     classes_ : ndarray (n_classes,)
     dual_coef_ : CSR array (n_samples, n_classes)
-        A; its rows sum to 0. A'X is the dual's own W, equal to ``coef_`` up to the gap.
+        A; its rows sum to 0. A'X is the dual's own W, equal to ``coef_`` up to the gap; with a
+        kernel it is the model, and scores are K(x, X) A.
     primal_objective_, dual_objective_, dual_gap_ : float
         P at ``coef_``, D at ``dual_coef_``, and their relative difference, in float64 from the
         formulas.
     n_iter_ : int
     history_ : dict of ndarray
         "iteration", "time" (seconds), "primal", "dual", "gap" after each check.
+    evals_result_ : dict
+        Measurements on ``eval_set``, if one was given.
     solver_ : str
         The algorithm that ran.
 

@@ -25,6 +25,7 @@ CERTIFY_EVERY = 8  # float32 steps between two certificates
 SINGLE_GAP = 1e-7  # relative gap that float32 is trusted with
 ONE_STEP_GAP = 0.05  # relative gap at W = 0 from which one Newton step may reach 1e-6
 CG_STEPS = 100
+SLOW = 0.5  # a step that leaves this part of the gap calls for directions in float64
 PRECONDITION = 4  # X'RX is formed if d <= PRECONDITION * m
 
 
@@ -47,6 +48,7 @@ class PrimalNewtonSolver:
         self.A32: Any = None
         self.gram: Any = None
         self.mass_at_zero = 0.0  # x_j/r_i of all examples in the best dual, while A is None
+        self.fine = False  # directions in float64
         self.reached = 0  # iteration that W belongs to
         self.started = False  # W is somewhere else than 0
         self.squares = squared_norms(X)
@@ -108,6 +110,7 @@ class PrimalNewtonSolver:
                 return
             iteration += 1
             double |= state.gap <= ONE_STEP_GAP
+        last = np.inf
         primal, A = self._at(self.W, double)
         while True:
             self.reached = iteration
@@ -126,6 +129,8 @@ class PrimalNewtonSolver:
                 self._record(state, iteration, primal, gap)
                 if self._over(state, tol, max_iter, report):
                     return
+            self.fine |= double and gap > SLOW * last
+            last = gap if double else np.inf
             direction = self._direction(gradient, primal, tol)
             found = self._search(direction, gradient, primal, double)
             if found is None and not double:  # float32 cannot go on
@@ -207,7 +212,9 @@ class PrimalNewtonSolver:
     def _direction(self, gradient: np.ndarray, primal: float, tol: float) -> np.ndarray:
         """Conjugate gradients on (I + X'HX) d = -gradient, in float32."""
         members = self.rows.members(self.squares)
-        rows = self.X32 if len(members) == len(self.y) else self.X32[members]
+        rows = self.X64 if self.fine else self.X32
+        if len(members) < len(self.y):
+            rows = rows[members]
         factor = self._factor(self.rows.mean_curvature())
 
         def conditioned(v: np.ndarray) -> np.ndarray:
@@ -222,7 +229,7 @@ class PrimalNewtonSolver:
         rho = float(np.vdot(residual, z))
         start = float(np.vdot(residual, residual))
         target = max(start * min(0.01, max(1e-8, start / (1.0 + start))), 0.5 * tol * abs(primal))
-        for _ in range(CG_STEPS):
+        for _ in range(5 * CG_STEPS if self.fine else CG_STEPS):
             V = np.ascontiguousarray(rows @ search.T)
             self.rows.curve(V, members)
             image = search + (rows.T @ V).T

@@ -8,7 +8,7 @@ import inspect
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fast import TopKSVC
+from fast import TopKLogisticRegression, TopKSVC
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -18,15 +18,20 @@ from fast import TopKSVC
         TopKSVC(),
         TopKSVC(gamma=0.5, fit_intercept=True, variant="beta"),
         TopKSVC(solver="newton", gamma=1.0),
+        TopKSVC(kernel="rbf", kernel_params={"gamma": 0.5}),
+        TopKLogisticRegression(),
+        TopKLogisticRegression(fit_intercept=True, variant="beta"),
+        TopKLogisticRegression(truncated=True, kernel="rbf", kernel_params={"gamma": 0.5}),
     ]
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-def test_parameters_are_those_documented():
-    documented = inspect.getdoc(TopKSVC)
-    for name, parameter in inspect.signature(TopKSVC).parameters.items():
+@pytest.mark.parametrize("estimator", [TopKSVC, TopKLogisticRegression])
+def test_parameters_are_those_documented(estimator):
+    documented = inspect.getdoc(estimator)
+    for name, parameter in inspect.signature(estimator).parameters.items():
         line = next(li for li in documented.splitlines() if li.startswith(f"{name} :"))
         default = line.partition("default=")[2] or line.partition("{")[2].split(",")[0]
         assert ast.literal_eval(default) == parameter.default, name

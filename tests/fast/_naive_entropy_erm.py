@@ -1,0 +1,80 @@
+"""Naive twins of the entropy losses and their risk: loops and searches, nothing of ``fast``."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp, xlogy
+
+
+def loss_value(u, variant, k):
+    """max <u,x> - <x,log x> - (1-s) log(1-s) over Delta_k, by the number of classes at the cap."""
+    order = np.sort(u)[::-1]
+    value = np.nan
+    for held in range(min(k, len(u) + 1)):
+        rho = held / k
+        rest = order[held:]
+        inner = logsumexp(rest) if len(rest) else -np.inf
+        start = rho * np.log(k) + order[:held].sum() / k
+        if variant == "alpha":
+            if not len(rest):
+                break
+            level = inner - np.log1p(-rho)
+            value = np.logaddexp(0.0, start + (1 - rho) * level)
+        else:
+            level = np.logaddexp(0.0, inner) - np.log1p(-rho)
+            value = start + (1 - rho) * level
+        if not len(rest) or rest[0] <= level - np.log(k) + 1e-14:  # no entry beyond the cap
+            break
+    return value
+
+
+def truncated_value(u, k):
+    return np.logaddexp(0.0, logsumexp(np.sort(u)[: len(u) - k + 1]))
+
+
+def primal(W, X, y, r, value):
+    losses = [value(np.delete(W @ x - (W @ x)[c], c)) for x, c in zip(X, y, strict=True)]
+    return 0.5 * float((W * W).sum()) + float(np.dot(r, losses))
+
+
+def dual(A, X, y, r):
+    W = A.T @ X
+    total = -0.5 * float((W * W).sum())
+    for a, c, radius in zip(A, y, r, strict=True):
+        if radius > 0:
+            x = -np.delete(a, c) / radius
+            rest = max(1.0 - x.sum(), 0.0)
+            total -= radius * float(xlogy(x, x).sum() + xlogy(rest, rest))
+    return total
+
+
+def violation(A, y, r, variant, k):
+    """Largest violation of a_i = s e_y - x, x in Delta_k(r_i)."""
+    worst = 0.0
+    for a, c, radius in zip(A, y, r, strict=True):
+        x = -np.delete(a, c)
+        s = x.sum()
+        cap = s / k if variant == "alpha" else radius / k
+        worst = max(worst, -x.min(), s - radius, x.max() - cap, abs(a.sum()))
+    return worst
+
+
+def check_certificate(model, X, y, r=None, slack=1e-9):
+    """What a fitted TopKLogisticRegression claims, recomputed; returns the absolute gap."""
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    encoded = np.searchsorted(model.classes_, y)
+    r = np.full(len(y), float(model.C)) if r is None else r
+    W, A = model.coef_, model.dual_coef_
+    if model.fit_intercept:
+        X, W = np.column_stack([X, np.ones(len(X))]), np.column_stack([W, model.intercept_])
+    P = primal(W, X, encoded, r, lambda u: loss_value(u, model.variant, model.k))
+    D = dual(A, X, encoded, r)
+    scale = max(abs(P), abs(D))
+    assert violation(A, encoded, r, model.variant, model.k) <= 1e-12 * r.max()
+    assert abs(P - model.primal_objective_) <= slack * scale
+    assert abs(D - model.dual_objective_) <= slack * scale
+    assert abs((P - D) / scale - model.dual_gap_) <= slack
+    assert model.history_["gap"][-1] == model.dual_gap_
+    assert (np.diff(model.history_["primal"]) <= 1e-9 * scale).all()
+    assert (np.diff(model.history_["iteration"]) > 0).all()
+    return P - D
