@@ -65,9 +65,7 @@ def counts(results: Sequence[ClaimResult]) -> str:
     return ", ".join(f"{number} {status}" for status, number in found.most_common())
 
 
-def verdicts(
-    rows: Sequence[tuple[str, str, str]], results: Sequence[ClaimResult]
-) -> Html:
+def verdicts(rows: Sequence[tuple[str, str, str]], results: Sequence[ClaimResult]) -> Html:
     """A table of losses: what holds, and the claim that says so with its status in this run.
 
     Each row is (loss, verdict, number of the claim); a claim that was not run raises.
@@ -80,7 +78,7 @@ def verdicts(
         count = f"{result.instances} instances"
         body.append(
             f"<tr><td>{_text(loss)}</td><td>{_text(verdict)}</td>"
-            f"<td><span class='status {_text(result.status)}'>{_text(status)}</span> "
+            f"<td><b>{_text(status)}</b>: "
             f"{_text(number)} <small>({count})</small></td></tr>"
         )
     head = "<tr><th>loss</th><th>top-k calibrated</th><th>claim</th></tr>"

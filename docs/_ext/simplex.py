@@ -13,12 +13,15 @@ COLOURS = np.array([BLUE, ORANGE, GREEN, GREY])
 
 
 def interior(n: int) -> np.ndarray:
-    """Points (N, 3) with coordinates j/n >= 1/n, without those where two coordinates agree."""
-    first, second = np.meshgrid(np.arange(1, n), np.arange(1, n), indexing="ij")
-    counts = np.stack([first, second, n - first - second], axis=-1).reshape(-1, 3)
-    counts = counts[counts.min(axis=1) > 0]
-    distinct = (counts[:, 0] != counts[:, 1]) & (counts[:, 1] != counts[:, 2])
-    return counts[distinct & (counts[:, 0] != counts[:, 2])] / n
+    """Counts (n(n-1)/2, 3) that sum to 6n: a grid of the inside, no two counts alike.
+
+    The counts leave the remainders 1, 2 and 3 when divided by 6, so that no grid point lies on a
+    line where two classes, or a class and a multiple of 6, are tied.
+    """
+    first, second = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
+    counts = np.stack([6 * first + 1, 6 * second + 2], axis=-1).reshape(-1, 2)
+    counts = np.column_stack([counts, 6 * n - counts.sum(axis=1)])
+    return counts[counts[:, 2] > 0]
 
 
 def panel(axes, p: np.ndarray, colours, title: str = "", size: float = 7.0, **options):
@@ -35,7 +38,7 @@ def panel(axes, p: np.ndarray, colours, title: str = "", size: float = 7.0, **op
 
 def name_corners(axes, names: Sequence[str]) -> None:
     """Write what has probability 1 at each corner."""
-    for name, (x, y), side in zip(names, CORNERS, ("right", "left", "center"), strict=True):
+    for name, (x, y), side in zip(names, CORNERS, ("left", "right", "center"), strict=True):
         below = y == 0
-        axes.text(x, y - 0.02 if below else y + 0.02, name, fontsize=8, ha=side,
-                  va="top" if below else "bottom")  # fmt: skip
+        place = {"ha": "center", "va": "top"} if below else {"ha": side, "va": "bottom"}
+        axes.text(x, y - 0.02 if below else y + 0.02, name, fontsize=8, **place)
