@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+
 import numpy as np
 import pytest
+from scipy.special import xlogy
 
-from verification.benchmarks import letter
+from verification.benchmarks import letter, letter_starts
 from verification.benchmarks.letter import (
     Fit,
     Row,
@@ -15,7 +19,8 @@ from verification.benchmarks.letter import (
     deviations,
 )
 from verification.benchmarks.letter_report import accuracy_tables, document, passed, peer_table
-from verification.benchmarks.methods import Loss
+from verification.benchmarks.methods import Loss, certified_gap
+from verification.benchmarks.methods import fit as fit_loss
 
 ROW = Row("made up", Loss("hinge"), (70.0, 80.0, 90.0, 95.0), 0.6)
 
@@ -125,6 +130,108 @@ def test_a_fit_is_certified_and_better_than_chance() -> None:
     again = result.refits[best.C]
     assert again.C == best.C / 2  # twice the examples at the same lambda = 1/(C n)
     assert again.test != best.test
+
+
+def test_rows_that_depend_on_the_start_are_not_judged_by_the_paper() -> None:
+    row = dataclasses.replace(ROW, points=None)
+    away = fit(1.0, (50.0,) * 4, (1.0,) * 4)
+    assert passed(dataclasses.replace(refitted(away), row=row), 1e-4)
+    assert not passed(dataclasses.replace(refitted(away, gap=1e-3), row=row), 1e-4)
+    assert not passed(refitted(away), 1e-4)
+
+
+def test_the_whole_block_is_there() -> None:
+    assert len({row.name for row in letter.ROWS}) == len(letter.ROWS) == 17
+    assert set(letter.HINGES) <= set(letter.ROWS)
+    assert {row.name for row in letter.ROWS if row.points is None} == {
+        row.name for row in letter.ROWS if row.loss.truncated
+    }
+
+
+@pytest.mark.parametrize("name", ["SVM-OVA", "LR-OVA", "LR-Multi", "top-3 Ent", "top-3 Ent_tr"])
+def test_every_kind_of_row_is_trained_and_certified(name: str) -> None:
+    parts = letter.load_parts()
+    few = letter.Parts(
+        *(tuple(a[:800] for a in part) for part in (parts.train, parts.validation, parts.test))  # type: ignore[arg-type]
+    )
+    row = next(row for row in letter.ROWS if row.name == name)
+    result = letter.run_row(few, row, grid=(1.0,), tol=1e-3)
+    assert result.worst_gap <= 1e-3
+    assert result.chosen[1].test[1] > 50.0
+
+
+@pytest.mark.parametrize("C", [0.1, 3.0])
+@pytest.mark.parametrize("kind", ["hinge", "entropy"])
+def test_one_against_all_gap_is_that_of_the_sum(kind: str, C: float) -> None:
+    """Primal and dual of 1/2 ||W||^2 + C sum_i sum_j phi, recomputed from their definitions."""
+    parts = letter.load_parts()
+    X, y = parts.train[0][:300], parts.train[1][:300]
+    model = fit_loss(Loss(kind, ova=True), X, y, C, 1e-3)
+    W = np.stack([part.coef_[1] - part.coef_[0] for part in model.estimators_])
+    np.testing.assert_allclose(X @ W.T, model.decision_function(X), atol=1e-9)
+    signs = np.where(y[:, None] == model.classes_, 1.0, -1.0)
+    duals = [
+        d.toarray() if hasattr(d, "toarray") else d
+        for d in (part.dual_coef_ for part in model.estimators_)
+    ]
+    A = np.column_stack([d[:, 1] - d[:, 0] for d in duals])
+    x = signs * A / C
+    assert x.min() >= 0.0
+    assert x.max() <= 1.0 + 1e-12
+    x = np.minimum(x, 1.0)
+    margins = signs * (X @ W.T)
+    if kind == "hinge":
+        losses, conjugates = np.maximum(0.0, 1.0 - margins), -x
+    else:
+        losses, conjugates = np.logaddexp(0.0, -margins), xlogy(x, x) + xlogy(1 - x, 1 - x)
+    primal = 0.5 * np.sum(W**2) + C * losses.sum()
+    dual = -C * conjugates.sum() - 0.5 * np.sum((A.T @ X) ** 2)
+    gap = certified_gap(model, X, y)
+    assert 0.0 < gap <= 1e-3
+    assert (primal - dual) / primal == pytest.approx(gap, rel=1e-6)
+
+
+def naive_risk(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float, k: int) -> float:
+    total = 0.0
+    for x, own in zip(X, y, strict=True):
+        others = sorted(w @ x - W[own] @ x for j, w in enumerate(W) if j != own)
+        total += np.log1p(np.exp(others[: len(others) - k + 1]).sum())
+    return 0.5 * np.sum(W**2) + C * total
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_truncated_risk_and_its_descent(rng: np.random.Generator, k: int) -> None:
+    X, y = rng.standard_normal((40, 3)), rng.integers(0, 6, 40)
+    W = rng.standard_normal((6, 3))
+    value, gradient = letter_starts.risk(W, X, y, 0.5, k)
+    assert value == pytest.approx(naive_risk(W, X, y, 0.5, k), rel=1e-12)
+    direction = rng.standard_normal(W.shape)
+    slope = (
+        naive_risk(W + 1e-6 * direction, X, y, 0.5, k)
+        - naive_risk(W - 1e-6 * direction, X, y, 0.5, k)
+    ) / 2e-6
+    assert np.sum(gradient * direction) == pytest.approx(slope, rel=1e-6)
+    path = [W, *itertools.islice(letter_starts.descend(W, X, y, 0.5, k), 20)]
+    values = [letter_starts.risk(V, X, y, 0.5, k)[0] for V in path]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] < values[0]
+
+
+def test_starts_are_followed_and_shown() -> None:
+    parts = letter.load_parts()
+    few = letter.Parts(
+        *(tuple(a[:400] for a in part) for part in (parts.train, parts.validation, parts.test))  # type: ignore[arg-type]
+    )
+    row = next(row for row in letter.ROWS if row.name == "top-5 Ent_tr")
+    found = letter_starts.follow(few, row, 1.0, steps=(3, 10))
+    names = [s.name for s in found.found]
+    assert names[1:3] == ["3 gradient steps", "10 gradient steps"]
+    start, three, ten, ours, _ = (s.risk for s in found.found)
+    assert start > three > ten > ours
+    result = dataclasses.replace(refitted(fit(1.0, (50.0,) * 4, (50.0,) * 4)), row=row)
+    shown = document([result], 1e-4, [found])
+    assert "Truncated entropy" in shown.blocks[-1].title  # type: ignore[union-attr]
+    assert shown.data["starts"][0]["points"][0]["name"].startswith("softmax")
 
 
 def test_the_gap_reported_is_computed_anew() -> None:

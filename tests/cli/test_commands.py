@@ -106,6 +106,7 @@ def test_show_tells_the_declaration(stem: str) -> None:
         (("verify", "--problem", "simplex.projection", "--check", "luck"), "certified_gap"),
         (("claims", "--paper", "nobody_1900"), "lapin_2015"),
         (("reproduce", "letter", "--lowest", "2", "--highest", "1"), "lowest <= highest"),
+        (("reproduce", "letter", "--method", "SVM"), "SVM-OVA, LR-OVA"),
         (("reproduce", "circle", "--reading", "square"), "segments, uniform"),
         (("bench", "topk", "--dataset", "iris"), "mixture-400"),
         (("bench", "entropy", "--dataset", "iris"), "mixture-400"),

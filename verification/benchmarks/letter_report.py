@@ -14,6 +14,7 @@ from verification.benchmarks.letter import (
     column_accuracies,
     deviations,
 )
+from verification.benchmarks.letter_starts import Stops, starts_table
 from verification.report import Block, Cell, Document, Table, number, table, verdict_cell
 
 
@@ -138,10 +139,17 @@ def row_data(result: RowResult) -> dict[str, object]:
     }
 
 
-def document(results: Sequence[RowResult], tol: float) -> Document:
-    """Both tables, and every fit behind them."""
+def document(results: Sequence[RowResult], tol: float, followed: Sequence[Stops] = ()) -> Document:
+    """Both tables, every fit behind them, and what becomes of the truncated rows from other starts."""
     ok = bool(results) and all(passed(r, tol) for r in results)
-    data = {"rows": [row_data(r) for r in results]}
-    return Document(
-        "Lapin et al. 2016, Table 3, Letter", tuple(accuracy_tables(results, tol)), ok, data
-    )
+    blocks = accuracy_tables(results, tol)
+    if followed:
+        blocks.append(starts_table(followed))
+    data = {
+        "rows": [row_data(r) for r in results],
+        "starts": [
+            {"method": s.row.name, "C": s.C, "points": [asdict(p) for p in s.found]}
+            for s in followed
+        ],
+    }
+    return Document("Lapin et al. 2016, Table 3, Letter", tuple(blocks), ok, data)

@@ -25,6 +25,12 @@ def letter(
     lowest: Annotated[int, typer.Option(help="Smallest power of ten of C.")] = -3,
     highest: Annotated[int, typer.Option(help="Largest power of ten of C.")] = 2,
     per_decade: Annotated[int, typer.Option(min=1, help="Values of C per power of ten.")] = 1,
+    method: Annotated[
+        list[str] | None, typer.Option(help="Row of the table, e.g. LR-Multi; repeatable.")
+    ] = None,
+    starts: Annotated[
+        bool, typer.Option(help="Follow the truncated rows from other starts.")
+    ] = True,
     as_json: JsonOption = False,
 ) -> None:
     """Letter, Lapin et al. 2016, Table 3: C by validation for every column separately."""
@@ -32,7 +38,14 @@ def letter(
 
     from verification.benchmarks.letter import ROWS, compile_trainers, load_parts, run_row
     from verification.benchmarks.letter_report import document
+    from verification.benchmarks.letter_starts import follow_all
     from verification.errors import InvalidArgumentError
+
+    names = [row.name for row in ROWS]
+    unknown = sorted(set(method or ()) - set(names))
+    if unknown:
+        raise InvalidArgumentError(f"method is {unknown}; expected one of {', '.join(names)}")
+    rows = [row for row in ROWS if not method or row.name in method]
 
     if highest < lowest:
         raise InvalidArgumentError(
@@ -41,11 +54,13 @@ def letter(
     steps = (highest - lowest) * per_decade + 1
     grid = [float(f"{c:.6g}") for c in np.logspace(lowest, highest, steps)]
     parts = load_parts()
-    with progress(len(ROWS) * len(grid)) as task:
+    with progress(len(rows) * len(grid)) as task:
         task.describe("compiling")
-        compile_trainers(parts)
-        results = [run_row(parts, row, grid, tol, task.step) for row in ROWS]
-    finish(document(results, tol), as_json)
+        compile_trainers(parts, rows)
+        results = [run_row(parts, row, grid, tol, task.step) for row in rows]
+        task.describe("other starts")
+        followed = follow_all(parts, results) if starts else []
+    finish(document(results, tol, followed), as_json)
 
 
 @app.command()
