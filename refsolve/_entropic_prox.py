@@ -37,6 +37,16 @@ def log_root(z: Any, alpha: Any) -> Any:
         return np.where(tau < -60, z - small, np.where(w < 1, z - w, np.log(w) - shift))
 
 
+def sum_root(tau: Any, sigma: Any) -> Any:
+    """The root s in [0, 1/2] of sigma s - log(1-s) = tau, to full relative accuracy."""
+    s = np.maximum(tau, 0) / (1 + sigma)  # on the right of the root; Newton stays there
+    s = np.minimum(s, np.longdouble(0.5))
+    for _ in range(12):
+        s = s - (sigma * s - np.log1p(-s) - tau) / (sigma + 1 / (1 - s))
+        s = np.clip(s, 0, np.longdouble(0.5))
+    return s
+
+
 def _root(excess: Callable[[Any], Any], start: Any, size: Any) -> tuple[Any, Any]:
     """Both ends of a bracket, as short as rounding allows, of the root of a decreasing function."""
     step = np.maximum(size, 1) * np.finfo(np.longdouble).eps * 2**20
@@ -78,37 +88,65 @@ class TopK:
 
     def __init__(self, b: Array, alpha: Any, sigma: Any, k: int, beta: bool) -> None:
         self.b, self.alpha, self.sigma, self.k, self.beta = b, alpha, sigma, k, beta
-        self.size = abs(b).max() + alpha + sigma + np.log(np.longdouble(b.size + 1))
+        self.size = abs(b).max() + np.log(np.longdouble(b.size + 1)) + k
+        self.size += abs(np.log(alpha)) if alpha > 0 else 0
         self.low, self.high = _root(self._excess, b.max() - alpha / b.size, self.size)
 
     def _at(self, t: Any) -> tuple[Array, Any, Any]:
-        """Log x, log c and log y for a multiplier t."""
+        """Log x, sigma s - log(1-s), and log y for a multiplier t."""
         free = log_root(self.b - t, self.alpha)
         k = np.longdouble(self.k)
         level = -np.log(k) if self.beta else _entropy.cap_level(free, self.k, -np.inf)[0]
-        rest = self.sigma - t
+        tau = t
         if not self.beta:
             with np.errstate(over="ignore"):
-                capped = np.where(free > level, self.b - t - self.alpha * np.exp(level) - level, 0)
-            rest = rest - np.maximum(capped, 0).sum() / k
-        return np.minimum(free, level), level, log_root(rest, self.sigma)
+                cap = self.alpha * np.exp(level) if self.alpha > 0 else 0
+            capped = np.where(free > level, self.b - t - cap - level, 0)
+            tau = tau + np.maximum(capped, 0).sum() / k
+        if self._small(tau):
+            log_y = np.log1p(-sum_root(tau, self.sigma))
+        else:
+            log_y = log_root(self.sigma - tau, self.sigma)
+        return np.minimum(free, level), tau, log_y
+
+    def _small(self, tau: Any) -> Any:
+        """Whether s <= 1/2, where 1 - y would lose the digits of s."""
+        return tau <= self.sigma / 2 + np.log(np.longdouble(2))
 
     def _excess(self, t: Any) -> Any:
-        """Log(s + y), decreasing in t."""
-        logs, _, log_y = self._at(t)
-        return np.logaddexp(_entropy.logsumexp(logs)[0], log_y)
+        """A number with the sign of <1,x> + y - 1, which decreases in t."""
+        logs, tau, log_y = self._at(t)
+        if self._small(tau):
+            if tau <= 0:
+                return np.longdouble(np.inf)
+            return _entropy.logsumexp(logs)[0] - np.log(sum_root(tau, self.sigma))
+        if not self.beta:
+            return np.logaddexp(_entropy.logsumexp(logs)[0], log_y)
+        # u caps of 1/k: what is left for the rest is (k - u)/k, without the cancellation of 1 - u/k
+        capped = logs >= -np.log(np.longdouble(self.k))
+        left = self.k - int(capped.sum())
+        if left <= 0:
+            return np.longdouble(np.inf)
+        rest = np.logaddexp(_entropy.logsumexp(logs[~capped])[0], log_y)
+        return rest - np.log(left / np.longdouble(self.k))
 
     def point(self) -> tuple[Array, Any]:
         """The minimiser x and 1 - s, scaled to sum to 1."""
-        logs, _, log_y = self._at(self.low + (self.high - self.low) / 2)
+        logs, tau, log_y = self._at(self.low + (self.high - self.low) / 2)
         x, y = _entropy.exp(logs), _entropy.exp(log_y)
+        if self._small(tau):
+            return x, 1 - x.sum()
+        if self.beta:
+            return x, y
         total = x.sum() + y
         return x / total, y / total
 
     def complement(self) -> tuple[Any, Any]:
         """Bounds on log(1 - s), the bracket being widened by the rounding of the function."""
         noise = 32 * np.finfo(np.longdouble).eps * (self.size + abs(self.low))
-        return self._at(self.high + noise)[2] - noise, self._at(self.low - noise)[2] + noise
+        low, high = self._at(self.high + noise)[2], self._at(self.low - noise)[2]
+        # sigma - tau loses digits of sigma only while s > 1/2, when tau is as large
+        return low - noise, high + noise
 
 
 def box(b: Array, alpha: Any) -> tuple[Array, Array]:

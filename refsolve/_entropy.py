@@ -100,7 +100,12 @@ def maximum_alpha(z: Array, k: int) -> Point:
     v = logsumexp(cut) + shift
     loss = softplus(v)
     logs = cut + shift - loss
-    return Point(exp(logs), logs, exp(-loss), -loss, mu, loss[..., 0])
+    x = exp(logs)
+    # the caps from the other entries, so that they equal s/k to the last digit
+    capped = mu > 0
+    left = np.maximum(k - capped.sum(axis=-1, keepdims=True), 1)
+    cap = np.where(capped, 0, x).sum(axis=-1, keepdims=True) / left
+    return Point(np.where(capped, cap, x), logs, exp(-loss), -loss, mu, loss[..., 0])
 
 
 def maximum_beta(z: Array, k: int) -> Point:
@@ -110,7 +115,8 @@ def maximum_beta(z: Array, k: int) -> Point:
     cut = np.minimum(z, level)
     t = softplus(logsumexp(cut))
     logs = cut - t
-    return Point(exp(logs), logs, exp(-t), -t, mu, t[..., 0] + mu.sum(axis=-1) / k)
+    x = np.where(mu > 0, 1 / z.dtype.type(k), exp(logs))
+    return Point(x, logs, exp(-t), -t, mu, t[..., 0] + mu.sum(axis=-1) / k)
 
 
 def maximum_box(z: Array) -> Point:

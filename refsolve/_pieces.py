@@ -9,6 +9,7 @@ piece that it shows, plus what that piece exceeds the best one by.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -73,10 +74,8 @@ def pose(stem: str, operation: str, params: dict[str, Any]) -> Posed | Answer:
         mask = _mask(loss, z)
         posed = derive.pose(loss.module.pieces, operation, _arguments(z[mask], weight))
     assert isinstance(posed, Posed)
-    part = posed
 
-    def finish(found: Mapping[str, Any]) -> Answer:
-        answer = part.finish(found)
+    def whole(answer: Answer) -> Answer:
         if operation == "value":
             return Answer(answer.x, answer.value, answer.dual, value(stem, answer.x, **params))
         if operation == "gradient":
@@ -90,7 +89,14 @@ def pose(stem: str, operation: str, params: dict[str, Any]) -> Posed | Answer:
             proof = prox(stem, x, **params)
         return Answer(x, proof.value, answer.dual, proof)
 
-    return Posed((loss.module.pieces, part.key), part.build, part.values, finish, part.unit)
+    def wrapped(part: Posed) -> Posed:
+        def finish(found: Mapping[str, Any]) -> Answer:
+            return whole(part.finish(found))
+
+        other = None if part.other is None else wrapped(part.other)
+        return replace(part, finish=finish, other=other)
+
+    return wrapped(posed)
 
 
 def _pose_conjugate(stem: str, given: dict[str, Any]) -> Posed | Answer:

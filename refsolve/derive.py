@@ -22,6 +22,8 @@ from refsolve.spec import check_vector
 
 Array = np.ndarray[Any, Any]
 TINY = float(np.finfo(float).tiny)
+#: Steps of a prox below this one move z by less than the solvers see.
+SHORT = 1e-6
 
 
 def pose(stem: str, operation: str, params: Mapping[str, Any]) -> Posed | Answer:
@@ -193,17 +195,49 @@ def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
         loss_weight, move_weight = cp.Parameter(nonneg=True), cp.Parameter(nonneg=True)
         objective = loss_weight * module.value(z, *loss.arguments, **scaled)
         objective += move_weight / 2 * cp.sum_squares(move)
-        problem = cp.Problem(cp.Minimize(objective), [move == z - centre])
+        tie = move - z + centre == 0  # its multiplier is the weighted gradient
+        problem = cp.Problem(cp.Minimize(objective), [tie])
         parameters = {"centre": centre, "loss": loss_weight, "move": move_weight}
-        return Template(problem, parameters, {"move": move})
+        return Template(problem, parameters, {"move": move, "x": tie.dual_variables[0]})
 
     def finish(found: Mapping[str, Any]) -> Answer:
-        u = v + scale * found["move"]
-        certificate = certificates.prox(stem, u, v, t=t, y=y, costs=costs, **params)
-        return Answer(u, certificate.value, (v - u) / t, certificate)
+        x = np.asarray(loss.repair(found["x"] / weights["loss"]), dtype=float)
+        answers = []
+        # the minimiser as found, and from the multiplier: better where t is tiny
+        for u in (v + scale * found["move"], v - t * x):
+            certificate = certificates.prox(stem, u, v, t=t, y=y, costs=costs, **params)
+            answers.append(Answer(u, certificate.value, (v - u) / t, certificate))
+        return min(answers, key=lambda answer: answer.certificate.gap)
 
-    values = {"centre": (v + c) / scale, "loss": min(step, 1.0), "move": min(1 / step, 1.0)}
-    return Posed(_key(loss, scaled), build, values, finish, size or 1.0)
+    if step < SHORT:  # the loss at z = centre, all but exactly
+        weights = {"loss": 1.0, "move": 1 / SHORT}
+    else:
+        weights = {"loss": min(step, 1.0), "move": min(1 / step, 1.0)}
+    values = {"centre": (v + c) / scale, **weights}
+    other = None
+    if loss.generator != "quadratic":
+        other = _dual_prox(stem, loss, v, t, c, {"y": y, "costs": costs, **params})
+    return Posed(_key(loss, scaled), build, values, finish, size or 1.0, other)
+
+
+def _dual_prox(stem: str, loss: Loss, v: Array, t: float, c: Array, given: dict[str, Any]) -> Posed:
+    """The prox of an entropy from its dual, u = v - t x: better for long steps, x being small."""
+
+    def build() -> Template:
+        x, data, curvature = cp.Variable(v.size), cp.Parameter(v.size), cp.Parameter(nonneg=True)
+        conjugate, domain = loss.module.conjugate(x, *loss.arguments, **loss.params)
+        objective = curvature / 2 * cp.sum_squares(x) - data @ x + conjugate
+        problem = cp.Problem(cp.Minimize(objective), domain)
+        return Template(problem, {"b": data, "t": curvature}, {"x": x})
+
+    def finish(found: Mapping[str, Any]) -> Answer:
+        x = np.asarray(loss.repair(found["x"]), dtype=float)
+        u = v - t * x
+        certificate = certificates.prox(stem, u, v, t=t, **given)
+        return Answer(u, certificate.value, x, certificate)
+
+    unit = float(loss.size(v + c))
+    return Posed(("dual", *_key(loss, loss.params)), build, {"b": v + c, "t": t}, finish, unit)
 
 
 def _sdca_update(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed | Answer:

@@ -1,0 +1,312 @@
+"""The entropy losses: naive twins, sixty-digit truth, 1 - s, and the inequalities between them."""
+
+from __future__ import annotations
+
+import itertools
+
+import _sixty_digits
+import numpy as np
+import pytest
+import scipy.optimize
+from _draw import example
+
+import refsolve
+from refsolve import certificates
+from refsolve._entropic_prox import TopK
+from refsolve._multiclass import Loss
+from refsolve.errors import InvalidParameterError, Status
+
+Real = np.longdouble
+TOPK = ["topk_entropy_alpha", "topk_entropy_beta"]
+MULTICLASS = ["softmax", *TOPK]
+
+
+def _naive(stem, z, k=1):
+    """The value by the formula of the paper, U found by trying all sizes; moderate scores only."""
+    z = np.sort(np.asarray(z, float))[::-1]
+    if stem == "softmax":
+        return np.log1p(np.exp(z).sum())
+    one = 0.0 if stem == "topk_entropy_alpha" else 1.0
+    for u in range(min(k, z.size + 1)):
+        rest = one + np.exp(z[u:]).sum()
+        if u == z.size or (k - u) * np.exp(z[u]) <= rest * (1 + 1e-14):
+            break
+    rho = u / k
+    if stem == "topk_entropy_alpha":
+        level = (1 - rho) * np.log(rest / (1 - rho))
+        return np.log1p(np.exp(rho * np.log(k) + z[:u].sum() / k + level))
+    return rho * np.log(k) + z[:u].sum() / k + (1 - rho) * np.log(rest / (1 - rho))
+
+
+@pytest.mark.parametrize("stem", MULTICLASS)
+def test_the_value_is_the_formula_and_the_maximum_of_the_dual(stem):
+    rng = np.random.default_rng(71)
+    for d in (1, 2, 5):
+        for k in range(1, (d if stem != "topk_entropy_beta" else d + 2) + 1):
+            params = {} if stem == "softmax" else {"k": k}
+            loss = Loss(stem, params, d)
+            z = rng.choice([1.0, 5.0]) * rng.normal(size=d)
+            lower, upper = (float(v) for v in loss.value_bounds(z.astype(Real)))
+            assert upper - lower <= 1e-15 * max(1, upper)
+            assert upper == pytest.approx(_naive(stem, z, k), rel=1e-13)
+            # scipy on mu >= 0, whose values are upper bounds
+            alpha = stem == "topk_entropy_alpha"
+
+            def dual(mu, z=z, k=k, alpha=alpha):
+                total = np.exp(z - mu).sum()
+                if alpha:
+                    return np.log(total) + mu.sum() / k
+                return np.log1p(total) + mu.sum() / k
+
+            if stem != "softmax":
+                best = scipy.optimize.minimize(dual, np.ones(d), bounds=[(0, None)] * d, tol=1e-12)
+                value = np.log1p(np.exp(best.fun)) if alpha else best.fun
+                assert -1e-13 <= value - upper <= 1e-6
+
+
+SCALES = [(1.0, 0.0), (30.0, 0.0), (300.0, 1e-300), (30.0, 1.0), (1e4, 1e3), (3.0, 1e10)]
+
+
+@pytest.mark.parametrize(("scale", "alpha"), SCALES)
+@pytest.mark.parametrize("stem", TOPK)
+def test_roots_have_the_digits_of_sixty_digit_arithmetic(stem, scale, alpha):
+    rng = np.random.default_rng(int(scale) + (stem == TOPK[0]))
+    beta = stem == "topk_entropy_beta"
+    for coupled in (False, True) if alpha else (False,):
+        d = int(rng.integers(1, 5))
+        k = int(rng.integers(1, d + 1))
+        b = rng.normal(size=d) * scale
+        truth = _sixty_digits.solve(b, alpha, alpha * coupled, k, beta=beta)
+        root = TopK(b.astype(Real), Real(alpha), Real(alpha * coupled), k, beta)
+        x, rest = root.point()
+        size = 1 + scale + abs(np.log(alpha or 1.0))
+        for found, right in zip((*x, rest), (*truth.x, truth.y), strict=True):
+            if right > _sixty_digits.Decimal("1e-4900"):  # longdouble ends there
+                right = Real(str(right))
+                assert abs(found - right) <= 1e-17 * size * right
+        low, high = root.complement()
+        exact = Real(str(_sixty_digits.log(truth.y)))
+        assert low <= exact <= high
+        assert high - low <= 1e-15 * size
+        if alpha == 0:
+            lower, upper = Loss(stem, {"k": k}, d).value_bounds(b.astype(Real))
+            value = Real(str(_sixty_digits.value(b, truth)))
+            assert abs(upper - value) <= 1e-18 * size
+            assert abs(lower - value) <= 1e-18 * size
+
+
+def test_a_plateau_of_saturated_caps_keeps_the_digits_of_one_minus_s():
+    # for t between the second and third score s + y - 1 is below rounding, but the root is unique
+    b = [100.0, 60.0, 20.0]
+    truth = _sixty_digits.solve(b, 0, 0, 2, beta=True)
+    root = TopK(np.array(b, Real), Real(0), Real(0), 2, True)
+    assert float(root.point()[1]) == pytest.approx(float(truth.y), rel=1e-15)
+    assert float(root.point()[1]) == pytest.approx(np.exp(-60) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("stem", MULTICLASS)
+def test_a_given_complement_is_judged_to_its_last_digits(stem):
+    params = {} if stem == "softmax" else {"k": 2}
+    d, params_d = 3, params
+    loss = Loss(stem, params_d, d)
+    for top in (-5.0, 40.0, 690.0, 1e4):
+        scores = np.array([0.0, top, top - 1.0, top - 30.0])
+        best = loss.maximum(np.asarray(scores[1:], Real))
+        rest = float(best.rest[0])
+        g = -loss.block(best.x, 0).astype(float)
+        given = {"scores": scores, "y": 0, **params}
+        right = certificates.gradient(stem, g, complement=rest, **given)
+        assert right.complement <= 1e-15 * (1 + abs(top))
+        assert right.gap <= 1e-13 * right.scale
+        assert right.distance <= 1e-14 * (1 + abs(top))
+        assert np.isnan(certificates.gradient(stem, g, **given).complement)
+        if rest > 0:
+            wrong = certificates.gradient(stem, g, complement=rest * (1 + 1e-9), **given)
+            assert wrong.complement == pytest.approx(1e-9, rel=1e-3)
+        lost = certificates.gradient(stem, g, complement=max(0.0, 1 - g[1:].sum()), **given)
+        assert lost.complement > 1e-3 or top < 36 or rest == 0
+    prox = {"v": np.array([690.0, 689.0, 1.0]), "t": 2.0}
+    b = np.asarray(prox["v"], Real)
+    x, rest = loss.root(b, 2.0).point()
+    u = (b - 2 * x).astype(float)
+    assert certificates.prox(stem, u, complement=float(rest), **prox, **params).complement < 1e-12
+    assert certificates.prox(stem, u, complement=0.0, **prox, **params).complement == np.inf
+    q = np.array([0.0, 690.0, 689.0, 1.0])
+    x, rest = loss.root(q[1:].astype(Real), Real(3), coupled=True).point()
+    a = 2 * loss.block(x, 0).astype(float)
+    update = {"q": q, "y": 0, "k_ii": 1.5, "C": 2.0, **params}
+    proof = certificates.sdca_update(stem, a, complement=float(rest), **update)
+    assert proof.complement < 1e-12
+    assert proof.gap <= 1e-13 * proof.scale
+
+
+def test_complements_that_make_no_sense_are_refused():
+    given = {"scores": [0.0, 1.0], "y": 0}
+    for bad in (-0.1, 1.5, np.nan, "a", [0.1]):
+        with pytest.raises(InvalidParameterError, match="complement = "):
+            certificates.gradient("softmax", [-0.5, 0.5], complement=bad, **given)
+    with pytest.raises(InvalidParameterError, match="has no 1 - s"):
+        certificates.gradient("multiclass_hinge", [-0.5, 0.5], complement=0.5, **given)
+    # x and 1 - s have to sum to 1
+    proof = certificates.conjugate("softmax", -np.log(2), [0.5], complement=0.4)
+    assert proof.violation == pytest.approx(0.1)
+
+
+def test_the_chain_of_the_entropies_and_of_the_error():
+    rng = np.random.default_rng(73)
+    for _ in range(60):
+        d = int(rng.integers(1, 7))
+        k = int(rng.integers(1, d + 1))
+        scores = 3 * rng.normal(size=d + 1)
+        z = (scores[1:] - scores[0]).astype(Real)
+        truncated = Loss("truncated_topk_entropy", {"k": k}, d).value_bounds(z)
+        losses = [truncated]
+        losses += [Loss(stem, {"k": k}, d).value_bounds(z) for stem in TOPK]
+        losses += [Loss("softmax", {}, d).value_bounds(z)]
+        values = [float(upper) for _, upper in losses]
+        assert all(a <= b * (1 + 1e-14) for a, b in itertools.pairwise(values))
+        error = (z >= 0).sum() >= k  # as many others at or above the ground truth
+        assert np.log(2) * error <= values[0] * (1 + 1e-15)
+        if k == 1:
+            np.testing.assert_allclose(values, values[0], rtol=1e-15)
+
+
+def test_large_scores_and_both_ends_of_the_step():
+    """Certified at score scale 1e4: updates for alpha to 1e10, proxes for steps to 1e6."""
+    rng = np.random.default_rng(74)
+    for stem in MULTICLASS:
+        params = {} if stem == "softmax" else {"k": 2}
+        for scale, t in ((1e4, 1.0), (1.0, 1e-300), (1.0, 1e-8), (1e4, 1e10), (1.0, 1e10)):
+            q = rng.normal(size=5) * scale
+            found = refsolve.solve(f"{stem}.prox", v=q[1:], t=min(t, 1e6), **params)
+            assert found.status is Status.CERTIFIED
+            found = refsolve.solve(f"{stem}.sdca_update", q=q, y=0, k_ii=t, **params)
+            assert found.status is Status.CERTIFIED
+
+
+# ---- truncated
+
+
+def _pieces(z, k):
+    return (np.array(kept) for kept in itertools.combinations(range(z.size), z.size - k + 1))
+
+
+def _softmax(z):
+    return float(np.log1p(np.exp(z).sum()))
+
+
+def test_the_truncated_loss_is_the_least_of_all_pieces():
+    rng = np.random.default_rng(75)
+    for d in (1, 3, 5):
+        for k in range(1, d + 1):
+            for z in (rng.normal(size=d) * 2, rng.integers(-1, 2, size=d) * 1.0):
+                scores = np.insert(z, 1, 0.0)
+                naive = min(_softmax(z[kept]) for kept in _pieces(z, k))
+                found = refsolve.solve("truncated_topk_entropy.value", scores=scores, y=1, k=k)
+                assert found.status is Status.CERTIFIED
+                assert found.value == pytest.approx(naive, abs=1e-8)
+                loss = Loss("truncated_topk_entropy", {"k": k}, d)
+                assert float(loss.value_bounds(z.astype(Real))[1]) == pytest.approx(
+                    naive, rel=1e-14
+                )
+
+
+def test_the_truncated_prox_is_the_best_over_all_pieces():
+    rng = np.random.default_rng(76)
+    for d in (2, 4):
+        for k in range(1, d + 1):
+            v, t = rng.normal(size=d) * 2, float(rng.uniform(0.2, 4))
+            c = rng.uniform(0, 1, size=d)
+            found = refsolve.solve("truncated_topk_entropy.prox", v=v, t=t, k=k, costs=c)
+            assert found.status is Status.CERTIFIED
+            tried = []
+            for kept in _pieces(v, k):
+                part = refsolve.solve("softmax.prox", v=v[kept], t=t, costs=c[kept])
+                u = v.copy()
+                u[kept] = part.x
+                tried.append((part.certificate.value, u))
+            value, u = min(tried, key=lambda pair: pair[0])
+            assert found.value == pytest.approx(value, abs=1e-8)
+            bound = found.certificate.distance + 1e-6
+            assert np.linalg.norm(found.x - u) <= bound
+
+
+def test_the_truncated_gradient_drops_the_first_of_equal_classes():
+    scores = np.array([0.0, 2.0, 2.0, 1.0])
+    found = refsolve.solve("truncated_topk_entropy.gradient", scores=scores, y=0, k=2)
+    assert found.x[1] == 0
+    assert found.x[2] > 0.3
+    # the other choice is a gradient of a piece as good, dropping the third class is not
+    swapped = certificates.gradient("truncated_topk_entropy", found.x[[0, 2, 1, 3]], scores, 0, k=2)
+    assert swapped.gap <= 1e-8
+    wrong = certificates.gradient("truncated_topk_entropy", found.x[[0, 3, 2, 1]], scores, 0, k=2)
+    assert wrong.gap > 0.1
+    whole = refsolve.solve("softmax.gradient", scores=scores, y=0).x
+    assert certificates.gradient("truncated_topk_entropy", whole, scores, 0, k=2).violation > 0.1
+
+
+def test_the_truncated_loss_has_no_dual():
+    problems = refsolve.problems("losses")
+    assert "truncated_topk_entropy.prox" in problems
+    assert "truncated_topk_entropy.sdca_update" not in problems
+    zero = refsolve.solve("truncated_topk_entropy.conjugate", x=[0.0, 0.0], k=2)
+    assert (zero.value, str(zero.status)) == (0.0, "certified")
+    assert refsolve.solve("truncated_topk_entropy.conjugate", x=[0.1, 0.0], k=2).value == np.inf
+    softmax = refsolve.solve("truncated_topk_entropy.conjugate", x=[0.1, 0.2], k=1).value
+    assert softmax == pytest.approx(refsolve.solve("softmax.conjugate", x=[0.1, 0.2]).value)
+    with pytest.raises(InvalidParameterError, match="a convex loss"):
+        refsolve.models.multiclass_erm.dual(
+            "truncated_topk_entropy", [0, 1], A=np.zeros((2, 2)), X=np.eye(2), C=1.0, k=1
+        )
+
+
+def test_wrong_truncated_candidates_are_caught():
+    v = np.array([3.0, 2.0, -1.0])
+    right = refsolve.solve("truncated_topk_entropy.prox", v=v, t=2.0, k=2).x
+    assert right[0] == 3.0
+    proof = certificates.prox("truncated_topk_entropy", right, v, t=2.0, k=2)
+    assert proof.gap <= 1e-8
+    other = v.copy()  # the second dropped instead of the first: a local minimum
+    other[[0, 2]] = refsolve.solve("softmax.prox", v=v[[0, 2]], t=2.0).x
+    assert certificates.prox("truncated_topk_entropy", other, v, t=2.0, k=2).gap > 0.1
+    assert certificates.prox("truncated_topk_entropy", v, v, t=2.0, k=2).gap > 0.1
+    full = refsolve.solve("softmax.prox", v=v, t=2.0).x
+    assert certificates.prox("truncated_topk_entropy", full, v, t=2.0, k=2).gap > 0.01
+
+
+# ---- the other generators
+
+
+def test_one_vs_all_with_two_classes_is_twice_binary():
+    z = np.array([0.3, -0.7])
+    loss = Loss("ova_logistic", {}, 2, 1)
+    assert float(loss.value_bounds(z.astype(Real))[1]) == pytest.approx(np.log1p(np.exp(z)).sum())
+    scores = np.array([0.3, 0.7])  # the ground truth has its sign turned
+    found = refsolve.solve("ova_logistic.value", scores=scores, y=1)
+    assert found.value == pytest.approx(np.log1p(np.exp(z)).sum(), abs=1e-9)
+
+
+def test_multilabel_entropy_with_one_label_is_softmax():
+    rng = np.random.default_rng(77)
+    scores = rng.normal(size=4) * 3
+    row = np.array([0, 0, 1, 0])
+    for operation in ("value", "gradient"):
+        one = refsolve.solve(f"multilabel_entropy.{operation}", scores=scores, y=row).x
+        two = refsolve.solve(f"softmax.{operation}", scores=scores, y=2).x
+        np.testing.assert_allclose(one, two, atol=1e-6)
+
+
+def test_binary_and_simplex_proposals_solve_their_equations():
+    rng = np.random.default_rng(78)
+    for stem in ("ova_logistic", "multilabel_entropy"):
+        for beta in (0.0, 1e-8, 1.0, 1e6):
+            loss = example(stem, rng, 5).loss
+            b = rng.normal(size=5).astype(Real)
+            x, rest = loss.propose(b, Real(beta))
+            if stem == "ova_logistic":
+                slope = beta * x - b + np.log(x) - np.log(rest)
+            else:
+                slope = beta * x - b + np.log(x + loss.target)
+                slope = slope - slope.mean()
+                assert abs(x.sum()) <= 1e-17
+            assert abs(slope).max() <= 1e-16 * (10 + beta)
