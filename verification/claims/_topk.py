@@ -7,14 +7,14 @@ losses are maxima of finitely many affine functions ("pieces").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from verification.claims._ledger import Trial
+from verification.claims._ledger import Claim, Trial
 from verification.claims._rational import (
     Matrix,
     Vector,
@@ -196,3 +196,31 @@ def draw_pair(rng: np.random.Generator, largest: int = 5, k: int | None = None) 
         "c": costs(m, y),
         "k": chosen,
     }
+
+
+def pair_claim(
+    number: str,
+    section: str,
+    statement: str,
+    *,
+    value: Callable[[Vector, int], Fraction],
+    pieces: Callable[[int, int], Matrix],
+    domain: Callable[[int, int], tuple[Matrix, Vector]],
+    wrong: Mapping[str, Mapping[str, Any]],
+    draw: Callable[[np.random.Generator], dict[str, Any]] = draw_pair,
+    note: str = "",
+) -> Claim:
+    """The claim that value(a + c) and -<c,b> on the domain are conjugate."""
+    return Claim(
+        number=number,
+        section=section,
+        statement=statement,
+        method="rational linear programs in both directions, from the definition of the conjugate",
+        expected="verified",
+        draw=draw,
+        check=check_pair,
+        says={"value": value, "pieces": pieces, "domain": domain, "formula": linear_on(domain)},
+        wrong=wrong,
+        instances=300,
+        note=note,
+    )

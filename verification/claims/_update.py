@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -19,7 +19,7 @@ from verification.claims._erm import (
     scores,
     weights,
 )
-from verification.claims._ledger import Trial
+from verification.claims._ledger import Claim, Trial
 from verification.claims._oracle import update_solution
 from verification.claims._rational import Matrix, Vector, add, draw_vector, scale, square, without
 from verification.claims._topk import ZERO, alpha_halfspaces, inside, pieces_alpha
@@ -161,3 +161,26 @@ def check_numerically(
     trial.exactly(at_printed >= at_found, "CVXPY finds a larger dual value", found=found)
     # D is of order 1; the oracle's own certificate is 1e-8 of that.
     trial.within(float(at_printed - at_found), 1e-8, "CVXPY finds a much smaller dual value")
+
+
+def cvxpy_claim(
+    number: str,
+    section: str,
+    draw: Callable[[np.random.Generator], dict[str, Any]],
+    says: Mapping[str, Any],
+    wrong: Mapping[str, Mapping[str, Any]],
+) -> Claim:
+    """The claim that the printed projection is as good as what CVXPY finds for the block."""
+    return Claim(
+        number=number,
+        section=section,
+        statement="the biased projection attains the maximum of D over the column",
+        method="D at the exact projection against D at CVXPY's block, moved into the domain; the "
+        "certificate is their difference, never negative",
+        expected="verified",
+        draw=draw,
+        check=check_numerically,
+        says=says,
+        wrong=wrong,
+        instances=40,
+    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from verification.claims import Claim
 from verification.claims._rational import Vector, dot
 from verification.claims._topk import (
     alpha_halfspaces,
-    check_pair,
     draw_pair,
     hinge_alpha,
     linear_on,
+    pair_claim,
     pieces_alpha,
 )
 
@@ -20,24 +19,17 @@ def _wrong_sign(b: Vector, c: Vector, k: int) -> object:
     return CONJUGATE(b, [-v for v in c], k)
 
 
-PROPOSITION_1 = Claim(
-    number="Proposition 1",
-    section="2.1",
-    statement="max{0, max_j (a+c)_j} and -<c,b> on {b >= 0, <1,b> <= 1} are a conjugate pair",
-    method="rational linear programs in both directions, from the definition of the conjugate",
-    expected="verified",
+PROPOSITION_1 = pair_claim(
+    "Proposition 1",
+    "2.1",
+    "max{0, max_j (a+c)_j} and -<c,b> on {b >= 0, <1,b> <= 1} are a conjugate pair",
     draw=lambda rng: draw_pair(rng, k=1),
-    check=check_pair,
-    says={
-        "value": hinge_alpha,
-        "pieces": pieces_alpha,
-        "domain": alpha_halfspaces,
-        "formula": CONJUGATE,
-    },
+    value=hinge_alpha,
+    pieces=pieces_alpha,
+    domain=alpha_halfspaces,
     wrong={
         "sign of the costs": {"formula": _wrong_sign},
         "whole space as domain": {"formula": lambda b, c, k: -dot(c, b)},
         "loss without the maximum with 0": {"value": lambda z, k: max(z)},
     },
-    instances=300,
 )

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from verification.claims import Claim
 from verification.claims._topk import (
     alpha_halfspaces,
     beta_halfspaces,
-    check_pair,
     cone_halfspaces,
-    draw_pair,
     hinge_alpha,
     hinge_beta,
     linear_on,
+    pair_claim,
     pieces_alpha,
 )
 
-PROPOSITION_2 = Claim(
-    number="Proposition 2",
-    section="2.2.1",
-    statement="max{0, S_k(a+c)/k} on R^m and -<c,b> on the top-k simplex are a conjugate pair, "
+PROPOSITION_2 = pair_claim(
+    "Proposition 2",
+    "2.2.1",
+    "max{0, S_k(a+c)/k} on R^m and -<c,b> on the top-k simplex are a conjugate pair, "
     "and the loss is max{<a+c,x> : x in the top-k simplex}",
-    method="rational linear programs in both directions, from the definition of the conjugate",
-    expected="verified",
-    draw=draw_pair,
-    check=check_pair,
-    says={
-        "value": hinge_alpha,
-        "pieces": pieces_alpha,
-        "domain": alpha_halfspaces,
-        "formula": linear_on(alpha_halfspaces),
-    },
+    value=hinge_alpha,
+    pieces=pieces_alpha,
+    domain=alpha_halfspaces,
     wrong={
         "beta set": {"formula": linear_on(beta_halfspaces)},
         "cone, without the bound on the sum": {"formula": linear_on(cone_halfspaces)},
         "maximum over the beta set": {"domain": beta_halfspaces},
         "beta loss": {"value": hinge_beta},
     },
-    instances=300,
     note="A statement about functions on R^m. That it serves in Theorem 1 is another one, "
     "Proposition 3, and false.",
 )

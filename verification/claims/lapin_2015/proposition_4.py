@@ -15,7 +15,7 @@ from verification.claims._rational import Matrix, Vector, draw_vector, scale, wi
 from verification.claims._topk import ONE, ZERO, alpha_halfspaces, hinge_alpha, linear_on
 from verification.claims._update import (
     check_identity,
-    check_numerically,
+    cvxpy_claim,
     differences,
     draw_update,
     with_block,
@@ -66,19 +66,7 @@ PROPOSITION_4 = Claim(
     "the failure of Proposition 3. b is undefined for x_i = 0, see the last row.",
 )
 
-NUMERICALLY = Claim(
-    number="Proposition 4, by CVXPY",
-    section="3.2.1",
-    statement="the biased projection attains the maximum of D over the column",
-    method="D at the exact projection against D at CVXPY's block, moved into the domain; the "
-    "certificate is their difference, never negative",
-    expected="verified",
-    draw=_draw,
-    check=check_numerically,
-    says=SAYS,
-    wrong=WRONG,
-    instances=40,
-)
+NUMERICALLY = cvxpy_claim("Proposition 4, by CVXPY", "3.2.1", _draw, SAYS, WRONG)
 
 # ------------------------------------------------------------------------------------- zero examples
 

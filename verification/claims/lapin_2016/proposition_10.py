@@ -13,7 +13,7 @@ from verification.claims._rational import Vector, scale
 from verification.claims._topk import ONE
 from verification.claims._update import (
     check_identity,
-    check_numerically,
+    cvxpy_claim,
     differences,
     draw_update,
 )
@@ -60,16 +60,4 @@ PROPOSITION_10 = Claim(
     note="D is the function printed in (16) with the conjugate of Proposition 6.",
 )
 
-NUMERICALLY = Claim(
-    number="Proposition 10, by CVXPY",
-    section="3",
-    statement="the biased projection attains the maximum of D over the column",
-    method="D at the exact projection against D at CVXPY's block, moved into the domain; the "
-    "certificate is their difference, never negative",
-    expected="verified",
-    draw=_draw,
-    check=check_numerically,
-    says=SAYS,
-    wrong=WRONG,
-    instances=40,
-)
+NUMERICALLY = cvxpy_claim("Proposition 10, by CVXPY", "3", _draw, SAYS, WRONG)

@@ -50,7 +50,7 @@ def plant_alpha(rng: np.random.Generator, d: int, k: int) -> Planted:
     total = cap * k + int(rng.integers(1, 6))
     x = [cap / total] * u + [c / total for c in map(Fraction, free)]
     roots = [1 + Fraction(int(c), 4) for c in rng.integers(0, 4, size=u)] + [ONE] * (d - u)
-    level = 1 / ((1 - sum(x)) * prod(roots))
+    level = 1 / ((1 - sum(x, ZERO)) * prod(roots, start=ONE))
     w = [level * v * root**k for v, root in zip(x, roots, strict=True)]
     return Planted(x, w, u)
 
