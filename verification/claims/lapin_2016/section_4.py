@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from verification.benchmarks import circle, circle_best
 from verification.claims import Claim, Trial
 from verification.claims._rational import Vector, vector
 from verification.claims._topk import ONE, ZERO, top
@@ -85,3 +87,62 @@ UNIFORM = Claim(
     witnesses=({"k": 1}, {"k": 2}),
     instances=1,
 )
+
+# ------------------------------------------------------------------------- linear, without a bias
+
+
+def accuracy(w: np.ndarray, masses: Vector, k: int) -> float:
+    """Top-k accuracy of x -> W x on the circle, w (3, 2), arc by arc."""
+    edges = 2 * np.pi * np.cumsum([0, *map(int, LENGTHS)]) / float(sum(LENGTHS, ZERO))
+    density = np.array(masses, float) / np.diff(edges) / float(sum(masses, ZERO))
+    ties = [np.arctan2(-v[0], v[1]) for v in (w[0] - w[1], w[1] - w[2], w[2] - w[0])]
+    turned = [(t + shift) % (2 * np.pi) for t in ties for shift in (0, np.pi)]
+    cuts = np.unique([*edges, *turned])
+    middle = (cuts[1:] + cuts[:-1]) / 2
+    order = np.argsort(-(w @ np.array([np.cos(middle), np.sin(middle)])), axis=0)[:k]
+    segment = np.searchsorted(edges, middle) - 1
+    right = np.array(TABLE, float)[order, segment].sum(axis=0)
+    return float((np.diff(cuts) * density[segment] * right).sum())
+
+
+@cache
+def _searched(reading: str) -> tuple[Fraction, Fraction]:
+    return circle_best.linear(circle.READINGS[reading])
+
+
+def _draw_linear(rng: np.random.Generator) -> dict[str, Any]:
+    return {"k": int(rng.integers(1, 3)), "w": rng.normal(size=(3, 2))}
+
+
+def _check_linear(
+    trial: Trial, *, k: int, w: np.ndarray, reading: str, stated: dict[int, Fraction]
+) -> None:
+    found = _searched(reading)[k - 1]
+    trial.exactly(found == stated[k], "the search over arcs finds another value", found=found)
+    masses = [ONE] * 5 if reading == "segments" else LENGTHS
+    excess = accuracy(w, masses, k) - float(stated[k])
+    trial.within(max(0.0, excess), 1e-12, "a linear classifier is better than the best")
+
+
+def _linear(reading: str, words: str, one: Fraction, two: Fraction) -> Claim:
+    return Claim(
+        number=f"Section 4, best linear accuracy, {words}",
+        section="4",
+        statement=f"with {words} no linear classifier without bias has more than "
+        f"{float(100 * one):.1f} % top-1 and {float(100 * two):.2f} % top-2 accuracy, and these are "
+        "approached",
+        method="every arrangement of arcs in fractions, and random W, integrated arc by arc",
+        expected="repaired",
+        draw=_draw_linear,
+        check=_check_linear,
+        says={"reading": reading, "stated": {1: one, 2: two}},
+        wrong={
+            "a point less": {"stated": {1: one - Fraction(1, 100), 2: two - Fraction(1, 100)}},
+            "Bayes": {"stated": {1: bayes([ONE] * 5, 1), 2: bayes([ONE] * 5, 1)}},
+        },
+        instances=60,
+    )
+
+
+LINEAR_EQUAL = _linear("segments", "equal segments", Fraction(71, 100), Fraction(49, 50))
+LINEAR_UNIFORM = _linear("uniform", "uniform mass", Fraction(9, 14), Fraction(69, 70))
