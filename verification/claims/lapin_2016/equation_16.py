@@ -101,7 +101,7 @@ REGULARISER = Claim(
     witnesses=(
         {
             "problem": Problem([vector(1)], (0,), 2, 1, Fraction(1)),
-            "multipliers": [vector(0, "1/2")],
+            "multipliers": [vector(0, 1)],
             "w": [vector("1/2"), vector("-1/2")],
         },
     ),
