@@ -13,6 +13,7 @@ _SMALLEST = 1e-17  # a smaller alpha does not change a root <= 1 by half a unit 
 _LARGEST = 1e100  # the end of the range of `root`
 _STEPS = 100
 _MOVE = 1e-8  # the last Newton step: its square is below a unit of rounding
+_EPS = 4e-16
 
 
 @kernel
@@ -100,6 +101,7 @@ def _shares(z, y, top, level, alpha, t, x):
     Returns their sum and minus its derivative in ``level``.
     """
     log_alpha = math.log(alpha)
+    large = alpha > 1.0  # a rounding error of p counts alpha times
     shift, a, log_a, unit = 0.0, alpha, log_alpha, 1.0
     if alpha > _LARGEST:
         shift, a, log_a, unit = log_alpha, 1.0, 0.0, 1.0 / alpha
@@ -108,13 +110,13 @@ def _shares(z, y, top, level, alpha, t, x):
         own = choose(y[j], t, 0.0)
         p = root(((z[j] - top) - level) + alpha * own + shift, a, log_a) * unit
         x[j] = p - own
-        total = plus(total, x[j])
+        total = plus(total, choose(y[j] and large, 0.0, x[j]))
         slope = plus(slope, p / (1.0 + alpha * p))
-    if alpha > 1.0:  # a rounding error of p counts alpha times
+    if large:
         for j in range(z.shape[0]):
-            if y[j] and abs(x[j]) < 0.5 * t:
-                total -= x[j]
-                x[j] = _refined(x[j], ((z[j] - top) - level) - math.log(t), t, alpha)
+            if y[j]:
+                if abs(x[j]) < 0.5 * t:
+                    x[j] = _refined(x[j], ((z[j] - top) - level) - math.log(t), t, alpha)
                 total += x[j]
     return total, slope
 
@@ -142,7 +144,8 @@ def entropy_row(z, y, alpha, x):
         move = total / slope
         level += move
         # a step d leaves an error of d^2/2 at most: the curvature of the sum is below its slope
-        if abs(move) <= _MOVE * (1.0 + abs(level)):
+        size = 1.0 + abs(level)
+        if abs(move) <= _MOVE * math.sqrt(size) + _EPS * size:
             break
     others = 0.0
     for j in range(z.shape[0]):  # the last step, to first order

@@ -275,10 +275,10 @@ def test_logistic_update_is_accurate_for_every_curvature(rng):
 def stationarity(z, y, alpha, x):
     """Spread of alpha x + log(x + t) - z over the labels, in units that rounding explains.
 
-    Where x = -t up to its rounding, log(x + t) says nothing.
+    Where x = -t up to its rounding, or is subnormal, log(x + t) says nothing.
     """
     t = np.asarray(y, dtype=float) / np.sum(y)
-    known = x > -t * (1 - 8 * EPS)
+    known = (x > -t * (1 - 8 * EPS)) & ((t > 0) | (x > 1e-300))
     z, x, t = (np.asarray(v, dtype=np.longdouble)[known] for v in (z, x, t))
     right = t > 0
     scale = np.where(right, t, 1)
@@ -293,12 +293,13 @@ def stationarity(z, y, alpha, x):
 def test_multilabel_entropy_update_is_stationary_for_every_curvature(rng):
     """alpha x + log(x + t) - z is the same number for all labels, and the x sum to 0."""
     module = losses.multilabel_entropy
-    for i in range(300):
-        z, y = draw("multilabel_entropy", rng, scale=10.0 ** rng.uniform(-3, 2))
-        alpha = float(10.0 ** (rng.uniform(-300, 10) if i % 3 == 0 else rng.uniform(-3, 10)))
+    for i in range(3000):
+        alpha = float(10.0 ** (rng.uniform(-300, 60) if i % 3 == 0 else rng.uniform(-3, 10)))
+        scale = alpha if i % 2 and 1e3 < alpha < 1e10 else 10.0 ** rng.uniform(-3, 2)
+        z, y = draw("multilabel_entropy", rng, scale=scale)
         x = -module.sdca_update(z, y, alpha)
-        assert abs(x.sum()) <= 4 * EPS * np.abs(x).max() + 2 * EPS * (alpha <= 1)
-        assert stationarity(z, y, alpha, x) <= 64
+        assert abs(x.sum()) <= 2 * x.size * EPS * (np.abs(x).max() + (alpha <= 1))
+        assert stationarity(z, y, alpha, x) <= 8
 
 
 def test_one_label_is_the_multiclass_loss(rng):
@@ -307,7 +308,7 @@ def test_one_label_is_the_multiclass_loss(rng):
         scores, label = draw("ova_hinge", rng, scale=10.0 ** rng.integers(-1, 3))
         y = np.eye(scores.size)[label]
         hinge = losses.multiclass_hinge.value(scores, label)
-        assert losses.multilabel_hinge.value(scores, y) == pytest.approx(hinge, rel=1e-15)
+        assert losses.multilabel_hinge.value(scores, y) == pytest.approx(hinge, rel=1e-15, abs=0)
         block = losses.multilabel_hinge.sdca_update(scores, y, 0.8, 1.3)
         same = losses.multiclass_hinge.sdca_update(scores, label, 0.8, 1.3)
         np.testing.assert_allclose(block, same, atol=1e-14 * (1 + np.abs(scores).max()))
@@ -321,11 +322,12 @@ def test_small_losses_keep_their_digits():
     """log(1 + e^-500) is e^-500, and so is the gradient at the own class."""
     right = np.exp(-500.0)
     y = [0, 1]
-    assert losses.multilabel_entropy.value([-500.0, 0.0], y) == pytest.approx(right, rel=1e-13)
+    value = losses.multilabel_entropy.value([-500.0, 0.0], y)
+    assert value == pytest.approx(right, rel=1e-13, abs=0)
     g = losses.multilabel_entropy.gradient([-500.0, 0.0], y)
     np.testing.assert_allclose(g, [right, -right], rtol=1e-13)
     value = losses.ova_logistic.value([-500.0, 500.0], 1)
-    assert value == pytest.approx(2 * right, rel=1e-13)
+    assert value == pytest.approx(2 * right, rel=1e-13, abs=0)
     g = losses.ova_logistic.gradient([-500.0, 500.0], 1)
     np.testing.assert_allclose(g, [right, -right], rtol=1e-13)
 
@@ -432,6 +434,6 @@ def test_newton_ends_early_for_every_curvature(rng):
             if step == 0:  # a lower bound: the sum is not yet below 0
                 assert move >= -64 * EPS * (1 + abs(level) + alpha)
             level += move
-            if abs(move) <= 1e-8 * (1 + abs(level)):
+            if abs(move) <= 1e-8 * np.sqrt(1 + abs(level)):
                 break
         assert step <= 12
