@@ -14,6 +14,7 @@ import numpy as np
 from refsolve import _formulas as f
 from refsolve._formulas import Array
 from refsolve._lazy import cp
+from refsolve.sets import topk_simplex_alpha
 from refsolve.spec import Spec, Symbol
 
 SPEC = Spec(
@@ -56,7 +57,8 @@ def conjugate(x: Any, k: int = 1) -> tuple[Any, list[Any]]:
 
 def constraints(x: Any, k: int, r: Any = 1.0) -> list[Any]:
     """CVXPY constraints: x >= 0, s <= r, x_i <= r/k, (k-1) x_i <= s."""
-    return [x >= 0, cp.sum(x) <= r, x <= r / k, (k - 1) * x <= cp.sum(x)]
+    s, tie = topk_simplex_alpha.total(x)
+    return [x >= 0, s <= r, x <= r / k, (k - 1) * x <= s, *tie]
 
 
 def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from refsolve import _formulas as f
 from refsolve._formulas import Array
-from refsolve._lazy import cp
 from refsolve.sets import topk_simplex_alpha as bounded
 from refsolve.spec import Spec, Symbol
 
@@ -42,7 +41,8 @@ SPEC = Spec(
 
 def constraints(x: Any, k: int) -> list[Any]:
     """CVXPY constraints: x >= 0, x_i <= s/k."""
-    return [x >= 0, x <= cp.sum(x) / k]
+    s, tie = bounded.total(x)
+    return [x >= 0, x <= s / k, *tie]
 
 
 def halfspaces(d: int, k: int) -> list[tuple[list[Fraction], Fraction, bool]]:

@@ -41,9 +41,25 @@ SPEC = Spec(
 )
 
 
+#: From this many entries on the sum is a variable.
+SPARSE = 32
+
+
 def constraints(x: Any, k: int, r: Any = 1.0) -> list[Any]:
     """CVXPY constraints: x >= 0, s <= r, x_i <= s/k."""
-    return [x >= 0, cp.sum(x) <= r, x <= cp.sum(x) / k]
+    s, tie = total(x)
+    return [x >= 0, s <= r, x <= s / k, *tie]
+
+
+def total(x: Any) -> tuple[Any, list[Any]]:
+    """S = <1,x>, of many entries as a variable of its own: d caps x_i <= s/k have d^2 entries else.
+
+    At d = 1000 that is 0.03 s instead of 30; with few entries the solvers are more precise without.
+    """
+    if x.is_constant() or x.size < SPARSE:
+        return cp.sum(x), []
+    s = cp.Variable()
+    return s, [s == cp.sum(x)]
 
 
 def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
