@@ -10,7 +10,18 @@ CVXPY is imported at the first solve; the formulas and certificates need numpy a
 
 from __future__ import annotations
 
-from refsolve import catalogue, certificates, derive, errors, exact, losses, models, sets, spec
+from refsolve import (
+    catalogue,
+    certificates,
+    derive,
+    errors,
+    exact,
+    functions,
+    losses,
+    models,
+    sets,
+    spec,
+)
 from refsolve.catalogue import problems
 from refsolve.oracle import OracleResult, solve
 
@@ -24,6 +35,7 @@ __all__ = [
     "derive",
     "errors",
     "exact",
+    "functions",
     "list_problems",
     "losses",
     "models",
