@@ -36,6 +36,20 @@ def _own(t, a, rho):
 
 
 @kernel
+def _own_sum(t, a, rho):
+    """Return s, the root of a rho s - log(1 - s) = t > 0, and s'(t): for s < 1/2, relatively."""
+    if rho == 0.0:
+        return -math.expm1(-t), exp(-t)
+    s = t / (1.0 + a)  # right of the root of a convex function
+    for _ in range(50):
+        step = ((a * s - math.log1p(-s)) - t) / (a + 1.0 / (1.0 - s))
+        s -= step
+        if step <= EPS * s:
+            break
+    return s, 1.0 / (a + 1.0 / (1.0 - s))
+
+
+@kernel
 def _capped_mass(b, pivot, tau, a, log_a, cap, x):
     """Write x = min(X(b - t), cap), t = pivot + tau.
 
@@ -73,20 +87,22 @@ def _cone_mass(b, pivot, tau, a, log_a, k, x):
             fall = plus(fall, x[i] / (1.0 + a * x[i]))
         return 0, c, fall, 0.0, 0.0
     n = -1
+    fall = 0.0
     while True:
         total = 0.0
-        fall = 0.0
+        slope = 0.0
         count = 0
         for i in range(x.shape[0]):
             v = x[i]
             take = v <= c
             count += not take
             total = plus(total, choose(take, v, 0.0))
-            fall = plus(fall, choose(take, v / (1.0 + a * v), 0.0))
-        if count == n or count >= k:
+            slope = plus(slope, choose(take, v / (1.0 + a * v), 0.0))
+        if count <= n or count >= k:  # no further, or only by the rounding of equal entries
             break
         n = count
         c = total / (k - n)
+        fall = slope
     p = 0.0
     fall = fall / (k - n)
     log_of = max(c, TINY)  # where c underflows, 1 - s rounds to 1 either way
@@ -158,7 +174,15 @@ def solve_row(variant, b, k, a, rho, x, work):
         rise = 1.0 + p_fall / k
         y, y_fall = _own(t, a, rho)
         excess = (s - target) + y
-        if (settled and n == before) or abs(excess) <= 2.0 * EPS * target:
+        pull = fall + y_fall * rise
+        size = target
+        if target == 1.0 and 0.0 < t < 0.5 * a * rho + math.log(2.0):
+            # s is small: compare it with what it is to be, not with 1 - y
+            size, y_fall = _own_sum(t, a, rho)
+            excess = s - size
+            pull = fall + y_fall * rise
+            y = 1.0 - size
+        if (settled and n == before) or abs(excess) <= 2.0 * EPS * size or sweeps > 200:
             break
         if excess > 0.0:
             lower = tau
@@ -169,15 +193,18 @@ def solve_row(variant, b, k, a, rho, x, work):
             new = tau - t / rise
             if s > target > 0.0:
                 new = max(new, tau + _step(s, target, fall))
+        elif abs(excess) < 0.1 * size < 0.1 * target:
+            new = tau + excess / pull
         elif target > 0.0 and s + y > 0.0:
             new = tau + _step(s + y, target, fall + y_fall * rise)
-        settled = abs(new - tau) <= 1e-8
-        if settled:
-            new = min(max(new, lower), upper)
-        elif not lower < new < upper or sweeps % 40 >= 20:
-            new = 0.5 * lower + 0.5 * upper
-        if new == tau or not lower <= new <= upper:
+        if new == tau:
             break
+        settled = abs(new - tau) <= 1e-8  # the next error is about the square
+        if not lower < new < upper or sweeps % 40 >= 20:
+            settled = False
+            new = 0.5 * lower + 0.5 * upper
+            if not lower < new < upper:
+                break
         before, tau = n, new
     if variant == BETA and k > 1:
         s += n / k
