@@ -16,6 +16,30 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.math import get_node_equation_number
 
+# An accented letter with a subscript, which the converter stacks in three storeys.
+ACCENT = re.compile(
+    r"<munderover>(<mi>[^<]*</mi>)(<m[in]>[^<]*</m[in]>)(<mo[^>]*>[^<]+</mo>)</munderover>"
+)
+# A function's name, with what stands before and after it.
+FUNCTION = re.compile(
+    r"(?P<before></m(?:i|n|sub|sup|row|frac)>|[)⟩]</mo>)?"
+    r"(?P<name><mi>(?:log|exp)</mi>)<mo>&ApplyFunction;</mo>(?P<bracket><mo[^>]*>\()?"
+)
+THIN = '<mspace width="0.17em"/>'
+
+
+def _spaced(found: re.Match[str]) -> str:
+    """Thin spaces around a function's name, as TeX sets them: x log x, log(x)."""
+    before, bracket = found["before"], found["bracket"]
+    return "".join(
+        [
+            before + THIN if before else "",
+            found["name"],
+            "<mo>&ApplyFunction;</mo>",
+            bracket or THIN,
+        ]
+    )
+
 
 def convert(tex: str, *, block: bool) -> str:
     """MathML of `tex`; a formula the converter does not know fails the build, with its text."""
@@ -31,6 +55,8 @@ def convert(tex: str, *, block: bool) -> str:
     # The indentation would be copied along with the formula and is a third of the page.
     mathml = "".join(line.strip() for line in mathml.splitlines())
     mathml = mathml.replace("⧵", "∖")  # the fonts have only this set difference
+    mathml = ACCENT.sub(r"<msub><mover accent='true'>\1\3</mover>\2</msub>", mathml)
+    mathml = FUNCTION.sub(_spaced, mathml)
     # Bars are brackets here, never relations.
     mathml = re.sub(
         r"<mo[^>]*>[|∣]</mo>", '<mo stretchy="false" lspace="0" rspace="0">|</mo>', mathml

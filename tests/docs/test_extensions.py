@@ -36,6 +36,16 @@ def test_plain_brackets_do_not_stretch_and_sized_ones_keep_their_size(load) -> N
     assert "minsize" in convert(r"\Bigl\{0\Bigr\}", block=True)
 
 
+def test_names_of_functions_stand_apart_and_accented_letters_keep_their_subscripts(load) -> None:
+    convert = load("mathml").convert
+    space = '<mspace width="0.17em"/>'
+    assert convert(r"x\log x", block=False).count(space) == 2
+    assert convert(r"\log(x)", block=False).count(space) == 0
+    assert convert(r"(1-s)\log(1-s)", block=False).count(space) == 1
+    assert "munderover" not in convert(r"\tilde x_i", block=False)
+    assert "munderover" in convert(r"\sum_i^n x", block=True)
+
+
 def test_the_source_of_a_formula_stays_readable(load) -> None:
     assert 'alttext="a &lt; b"' in load("mathml").convert("a < b", block=False)
 
