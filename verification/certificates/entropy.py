@@ -186,13 +186,21 @@ def _others(core: EntropyCore, b: list[Decimal], alpha: Decimal) -> Found:
 
     def log_sum(theta: Decimal) -> tuple[Decimal, Decimal]:
         cap, u, slope, _, y, x = point(theta)
-        s = u * cap + total(x[u:])
+        free = y + total(x[u:])
         moved = -ONE  # derivative of the argument of 1 - s
-        change = -total(xi / (ONE + alpha * xi) for xi in x[u:]) + u * slope
+        change = -total(xi / (ONE + alpha * xi) for xi in x[u:])
         if core.shared:
+            free += u * cap
+            change += u * slope
             moved += (u + u * slope * (alpha + ONE / cap)) / k
-        change += moved * y / (ONE + bias * y)
-        return (s + y).ln(), change / (s + y)
+        elif u < k:  # what the caps leave, however little, is compared with what it is for
+            free *= Decimal(k) / (k - u)
+            change *= Decimal(k) / (k - u)
+        else:
+            return ONE, ZERO
+        weight = ONE if core.shared else Decimal(k) / (k - u)
+        change += weight * moved * y / (ONE + bias * y)
+        return free.ln(), change / free
 
     theta = root(log_sum, max(order[0], ZERO))
     cap, _, _, _, y, _ = point(theta)
@@ -232,9 +240,16 @@ def backward_error(
     share = sum_mu / k if core.shared else ZERO
     cap = s / k if core.shared else ONE / k
     errors = [abs(s + y - 1), abs(alpha * core.rho * s - y.ln() - share - theta)]
-    for xi, bi, mi in zip(x, b, mu, strict=True):
+    full = [mi > CERTAIN for mi in mu]
+    for xi, bi, mi, at_cap in zip(x, b, mu, full, strict=True):
         errors.append(abs(alpha * xi + xi.ln() + mi + theta - bi))
-        errors.append(abs(xi / cap - 1) if mi > 0 else max(xi / cap - 1, ZERO))
+        errors.append(abs(xi / cap - 1) if at_cap else max(xi / cap - 1, ZERO))
+    # the caps leave (k - u) cap to the others, which may be far less than the rounding of s
+    free = total(xi for xi, at_cap in zip(x, full, strict=True) if not at_cap)
+    left = (k - sum(full)) * cap
+    if any(full):
+        free += ZERO if core.shared else y
+        errors.append(abs(free / left - 1) if left > 0 else Decimal("Infinity"))
     return max(errors)
 
 

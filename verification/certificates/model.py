@@ -1,30 +1,31 @@
-"""Certified duality gap of a trained linear model, from its weights and its dual point.
+"""Certified duality gap of a trained model, from its weights and its dual point.
 
 With V = A'X and mass_i = C weight_i the gap of P = 1/2||W||^2 + C sum_i weight_i L_i is
 
     P(W) − D(A) = 1/2||W − V||^2 + sum_i [mass_i L(z_i) + (mass_i L)*(x_i) − <z_i, x_i>],
 
-a sum of nonnegative terms: no two large numbers are subtracted. Nothing of the trainer is used.
+a sum of nonnegative terms: no two large numbers are subtracted. With a Gram matrix K the model is
+W = sum_i b_i phi(x_i), ||W||^2 = tr(B'KB), and the scores are KB. Sums run in extended precision
+where they are not too long. Nothing of the trainer is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from refsolve import catalogue
-from verification.certificates.core import dual_set, set_params
+from refsolve import _families, catalogue
+from refsolve._multiclass import Loss
 from verification.errors import InvalidArgumentError, NoDualPointError
-from verification.verdicts import Judgement, Verdict
 
 Array = np.ndarray[Any, Any]
 EPS = float(np.finfo(np.float64).eps)
 ROWS_AT_ONCE = 4096
+#: Multiplications per matrix product up to which extended precision is affordable.
+EXTENDED = 4e8
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ class ModelCertificate:
 
 def erm(
     coef: Any,
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     *,
     loss: str,
     C: float = 1.0,
@@ -70,18 +71,22 @@ def erm(
     dual: Any = None,
     sample_weight: Any = None,
     costs: Any = None,
+    K: Any = None,
+    kept: Any = None,
 ) -> ModelCertificate:
     """Certify W for min 1/2||W||^2 + C sum_i weight_i L(y_i, W x_i).
 
     Parameters
     ----------
     coef : (m, d) array
-        Weights, one row per class. An intercept is a column of ones in X.
+        Weights, one row per class. An intercept is a column of ones in X. With ``K`` the expansion
+        B (n, m) of W = sum_i b_i phi(x_i).
     X : (n, d) array or sparse matrix
-    y : (n,) array of int
-        Class of each row, 0..m-1.
+        Not with ``K``.
+    y : (n,) array of int, or (n, m) of 0 and 1
+        Class of each row, 0..m-1; for multilabel losses the row's labels.
     loss : str
-        A stem with a polyhedral dual set: ``topk_hinge_alpha``, ``smooth_topk_hinge_beta``, ...
+        A convex loss of `refsolve`: ``topk_hinge_alpha``, ``softmax``, ``ova_hinge``, ...
     C : float
         1/(lambda n).
     k, gamma : as the loss declares them.
@@ -91,7 +96,12 @@ def erm(
     sample_weight : (n,) array, optional
         Weights >= 0.
     costs : (m,) or (n, m) array, optional
-        Margins c; 1 for j != y unless given.
+        Margins c; the loss's default unless given.
+    K : (n, n) array, optional
+        Gram matrix instead of X.
+    kept : (n, m) array of bool, optional
+        Softmax on these classes only (the true one among them), as in a convex step of the
+        truncated loss.
 
     Returns
     -------
@@ -104,163 +114,195 @@ def erm(
     InvalidArgumentError
         If shapes, labels or weights do not fit.
     """
-    W = np.asarray(coef, dtype=np.float64)
-    labels, weights, A = _check(W, X, y, C, sample_weight, dual)
-    module, params, smooth = _loss(loss, k, gamma)
-    if A is None and smooth == 0:
+    problem = _Problem(coef, X, y, loss, C, k, gamma, dual, sample_weight, costs, K, kept)
+    if dual is None and not problem.smooth:
         raise NoDualPointError(
             f"dual=None: {loss} is not smooth, so the weights alone give no dual point; pass the "
             "(n, m) array of dual blocks, e.g. the trainer's dual_coef_"
         )
-    n, m = X.shape[0], W.shape[0]
-    norms = np.sqrt(_squares(X))
-    heights = np.sqrt((W * W).sum(axis=1))
-    residual = primal = error = moved = 0.0
-    V = np.zeros_like(W)
-    spread = np.zeros(m)  # sum_i |a_ij| ||x_i||, for the rounding of V
-    for rows in _chunks(n):
-        mass = C * weights[rows]
-        scores = np.asarray(X[rows] @ W.T, dtype=np.float64)
-        z = _margins(scores, labels[rows], costs, rows)
-        kept = ~np.eye(m, dtype=bool)[labels[rows]]
-        if A is None:
-            q = module.repair(module.nearest(z / smooth, **params), **params)
-        else:
-            block = A[rows].toarray() if hasattr(A, "toarray") else A[rows]
-            given = -np.asarray(block, dtype=np.float64)[kept].reshape(-1, m - 1)
-            unit = np.where(mass > 0, mass, 1.0)[:, None]
-            q = module.repair(given / unit, **params) * (mass > 0)[:, None]
-            moved = max(moved, float(np.sqrt(((q * mass[:, None] - given) ** 2).sum(1)).max()))
-        loss_bound, terms = _terms(module, params, smooth, z, q)
-        residual += float(mass @ terms)
-        primal += float(mass @ loss_bound)
-        blocks = np.zeros((len(q), m))
-        blocks[kept] = -(q * mass[:, None]).ravel()
-        blocks[~kept] = (q * mass[:, None]).sum(axis=1)
-        V += np.asarray(X[rows].T @ blocks).T
-        spread += np.abs(blocks).T @ norms[rows]
-        # scores are wrong by at most (d + 2) eps ||x|| ||w||, a residual by twice that
-        slip = (X.shape[1] + 2) * EPS * norms[rows] * 2 * heights.max()
-        error += float(mass @ (2 * slip + 4 * (m + 4) * EPS * (np.abs(z).max(axis=1) + 1)))
-    apart = float(np.sqrt(((W - V) ** 2).sum()))
-    slip = (n + 2) * EPS * float(np.sqrt((spread**2).sum()))
-    error += apart * slip + slip**2 / 2
-    summation = (min(n, ROWS_AT_ONCE) + 2) * EPS  # longest sum taken in one go
-    error += summation * residual
-    gap = residual + apart**2 / 2 + error
-    norm = float((W * W).sum()) / 2
-    primal += norm + error + summation * primal + (W.size + 2) * EPS * norm
-    return ModelCertificate(primal, primal - gap, gap, error, moved)
+    return problem.certify()
 
 
-def trained(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> ModelCertificate:
-    """Certify a fitted `fast.TopKSVC` on its training data from ``coef_`` and ``dual_coef_``.
+class _Problem:
+    """Checked arguments of `erm`, and the sums over rows."""
 
-    Parameters
-    ----------
-    estimator : fitted TopKSVC
-    X, y, sample_weight : what it was fitted on.
-    """
-    from sklearn.utils.class_weight import compute_class_weight  # a second to import
+    def __init__(
+        self,
+        coef: Any,
+        X: Any,
+        y: Any,
+        loss: str,
+        C: float,
+        k: int | None,
+        gamma: float | None,
+        dual: Any,
+        sample_weight: Any,
+        costs: Any,
+        K: Any,
+        kept: Any,
+    ) -> None:
+        self.gram = K is not None
+        self.X = np.asarray(K) if self.gram else X
+        W = np.asarray(coef, dtype=np.float64)
+        self.coef = W.T if self.gram and W.ndim == 2 else W  # (m, d), or (m, n) with a Gram matrix
+        self.module, self.params = _loss(loss, k, gamma)
+        self.stem, self.family = loss, _families.of(self.module)
+        self.labels, self.weights, self.A = _check(
+            self.coef, self.X, y, C, sample_weight, dual, self.family.name == "multilabel"
+        )
+        self.C, self.costs = C, costs
+        self.n, self.m = self.X.shape[0], len(self.coef)
+        self.kept = None if kept is None else np.asarray(kept, dtype=bool)
+        if self.kept is not None and (loss != "softmax" or self.kept.shape != (self.n, self.m)):
+            raise InvalidArgumentError(
+                f"kept of shape {self.kept.shape} with loss={loss!r}: expected ({self.n}, {self.m}) "
+                "and 'softmax', of which the truncated loss is made"
+            )
+        extended = self.n * self.m * self.X.shape[1] <= EXTENDED
+        self.real: Any = np.longdouble if extended else np.float64
+        self.eps = float(np.finfo(self.real).eps)
 
-    y = np.asarray(y)
-    classes = estimator.classes_
-    labels = np.searchsorted(classes, y)
-    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    factors = compute_class_weight(
-        estimator.class_weight, classes=classes, y=y, sample_weight=weights
-    )
-    coef = np.asarray(estimator.coef_, dtype=np.float64)
-    if estimator.fit_intercept:  # the constant feature is regularised like the others
-        coef = np.column_stack([coef, estimator.intercept_])
-        ones = np.ones((X.shape[0], 1))
-        if hasattr(X, "tocsr"):
-            X = sp.hstack([sp.csr_array(X), sp.csr_array(ones)], format="csr")
-        else:
-            X = np.hstack([X, ones])
-    smooth = estimator.gamma > 0
-    return erm(
-        coef,
-        X,
-        labels,
-        loss=f"{'smooth_' if smooth else ''}topk_hinge_{estimator.variant}",
-        C=float(estimator.C),
-        k=int(estimator.k),
-        gamma=float(estimator.gamma) if smooth else None,
-        dual=estimator.dual_coef_,
-        sample_weight=weights * factors[labels],
-    )
+    @property
+    def smooth(self) -> bool:
+        """Whether the gradients of the losses are a dual point."""
+        return self._at(slice(0, 1)).modulus > 0
+
+    def _at(self, rows: slice) -> Loss:
+        """The loss of some rows."""
+        labels = self.labels[rows]
+        return Loss(self.stem, self.params, self.family.size(self.m), labels)
+
+    def certify(self) -> ModelCertificate:
+        """All sums; see the module."""
+        real, eps, n, m = self.real, self.eps, self.n, self.m
+        W = self.coef.astype(real)
+        norms, heights = self._sizes(W)
+        residual, primal, error, moved = real(0), real(0), 0.0, 0.0
+        V = np.zeros(
+            (m, self.X.shape[1]), dtype=real
+        )  # or A itself, transposed, with a Gram matrix
+        spread = np.zeros(m)  # sum_i |a_ij| ||x_i||, for the rounding of V
+        for rows in _chunks(n):
+            mass = (self.C * self.weights[rows]).astype(real)
+            part = self._rows(rows)
+            scores = np.asarray(part @ W.T, dtype=real)
+            one = self._at(rows)
+            z = one.margins(scores, self.labels[rows], self._costs(one, rows))
+            if self.kept is not None:
+                z = np.where(_families.others(self.kept[rows], self.labels[rows]), z, -np.inf)
+            q, off = self._dual(one, rows, z, mass)
+            moved = max(moved, off)
+            bound, terms = self._terms(one, z, q)
+            residual += mass @ terms
+            primal += mass @ bound
+            blocks = one.block(q, self.labels[rows]) * mass[:, None]
+            if self.gram:
+                V[:, rows] = blocks.T
+            else:
+                V += np.asarray(part.T @ blocks).T
+            spread += np.abs(blocks).T.astype(float) @ norms[rows]
+            # scores are wrong by at most (d + 2) eps ||x|| ||w||, a residual by twice that per term
+            slip = (self.X.shape[1] + 2) * eps * norms[rows] * 2 * heights
+            sizes = np.abs(np.where(np.isfinite(z), z, 0)).max(axis=1).astype(float) + 1
+            many = 1 if self.family.name == "multiclass" else m  # one term, or one per class
+            error += float(mass @ (2 * many * slip + 4 * (m + 4) * eps * sizes * many))
+        apart, norm, slip = self._drift(W, V, spread)
+        error += apart * slip + slip**2 / 2
+        summation = (min(n, ROWS_AT_ONCE) + 2) * eps  # longest sum taken in one go
+        error += summation * float(residual)
+        gap = float(residual) + apart**2 / 2 + error
+        upper = (
+            float(primal + norm / 2) + error + summation * float(primal) + (n + W.size) * eps * norm
+        )
+        upper += EPS * abs(upper)  # rounded to a float
+        return ModelCertificate(upper, upper - gap, gap, error, moved)
+
+    def _rows(self, rows: slice) -> Any:
+        part = self.X[rows]
+        return part.astype(self.real) if hasattr(part, "tocsr") else np.asarray(part, self.real)
+
+    def _sizes(self, W: Array) -> tuple[Array, Any]:
+        """||x_i||, and a bound on ||w_j|| (with a Gram matrix: on |K_i|'|b_j| with ||x_i|| = 1)."""
+        if not self.gram:
+            return np.sqrt(_squares(self.X)), float(np.sqrt((W * W).sum(axis=1)).max())
+        largest = np.abs(self.X).max(axis=1, initial=0.0)
+        return np.maximum(largest, 1e-300), float(np.abs(W).sum(axis=1).max())
+
+    def _costs(self, one: Loss, rows: slice) -> Array:
+        """Margins over the coordinates of z."""
+        labels = self.labels[rows]
+        n = len(labels)
+        if self.costs is None:
+            return np.broadcast_to(
+                self.family.default_costs(one.default_cost, labels, one.d), (n, one.d)
+            )
+        given = np.asarray(self.costs, dtype=np.float64)
+        c = np.broadcast_to(given if given.ndim == 1 else given[rows], (n, self.m))
+        return _families.others(c, labels) if self.family.name == "multiclass" else c
+
+    def _dual(self, one: Loss, rows: slice, z: Array, mass: Array) -> tuple[Array, float]:
+        """Feasible dual points, and the largest distance by which a block given was moved."""
+        if self.A is None:
+            return one.repair(one.maximiser(z)), 0.0
+        block = self.A[rows].toarray() if hasattr(self.A, "toarray") else self.A[rows]
+        given = one.family.coordinates(np.asarray(block, dtype=self.real), self.labels[rows])
+        q = one.repair(given / np.where(mass > 0, mass, 1.0)[:, None])
+        if self.kept is not None:  # the classes that are dropped have no mass
+            q = np.where(np.isfinite(z), q, 0)
+        if one.generator != "simplex_entropy":
+            q = q * (mass > 0)[:, None]
+        off = np.sqrt(((q * mass[:, None] - given) ** 2).sum(axis=1)).max(initial=0)
+        return q, float(off)
+
+    def _terms(self, one: Loss, z: Array, q: Array) -> tuple[Array, Array]:
+        """Upper bounds on the losses L(z) and on the Fenchel–Young residuals at the dual points q.
+
+        L(z) = min_p support(z − p) + ||p||^2/(2 gamma), so any p bounds it from above; with the same p
+        the residual is residual(q, z − p) + ||p − gamma q||^2/(2 gamma). For the entropies the residual
+        is the divergence of q from the maximiser and what its caps leave.
+        """
+        if one.generator != "quadratic":
+            point = one.maximum(z)
+            assert point.upper is not None
+            return point.upper, one.fenchel_young(z, q, point)
+        params, smooth = one.set_params, one.gamma
+        if smooth == 0:
+            return one.set.support(z, **params), one.set.residual(q, z, **params)
+        nearest = one.nearest(z / smooth)
+        bounds, residuals = [], []
+        for p in (smooth * q, smooth * (q if nearest is None else nearest)):
+            bounds.append(one.set.support(z - p, **params) + (p * p).sum(axis=1) / (2 * smooth))
+            off = ((p - smooth * q) ** 2).sum(axis=1) / (2 * smooth)
+            residuals.append(one.set.residual(q, z - p, **params) + off)
+        return np.minimum(*bounds), np.minimum(*residuals)
+
+    def _drift(self, W: Array, V: Array, spread: Array) -> tuple[float, float, float]:
+        """||W − V||, ||W||^2 and the rounding in V."""
+        step = W - V
+        if not self.gram:
+            slip = (self.n + 2) * self.eps * float(np.sqrt((spread**2).sum()))
+            return float(np.sqrt((step**2).sum())), float((W * W).sum()), slip
+        K = self._rows(slice(None))
+        squares = [float(((v @ K) * v).sum()) for v in (step, W)]
+        # a Gram matrix is positive semidefinite up to rounding
+        size = float((np.abs(step) @ np.abs(K) * np.abs(step)).sum())
+        slip = float(np.sqrt((self.n + 2) * self.eps * size))
+        return float(np.sqrt(max(squares[0], 0.0))), max(squares[1], 0.0), slip
 
 
-def judge_claims(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judgement:
-    """Whether the gap and the objectives that a fitted `fast.TopKSVC` claims are true.
-
-    The claimed ``dual_gap_`` may exceed the certified one (a weaker claim), not undercut it by
-    more than the rounding in both computations; likewise for the objectives.
-    """
-    found = trained(estimator, X, y, sample_weight)
-    size = max(abs(found.primal), abs(found.dual))
-    n, m = estimator.dual_coef_.shape
-    # both sides sum n m terms of the size of the objective
-    slack = found.error + 4 * (n + m) * EPS * size
-    claimed = float(estimator.dual_gap_) * size
-    problems = []
-    if found.gap > claimed + slack:
-        problems.append(f"gap {found.gap:.6g}, claimed {claimed:.6g}")
-    if found.primal > estimator.primal_objective_ + slack:
-        problems.append(f"primal {found.primal!r}, claimed {estimator.primal_objective_!r}")
-    if found.dual < estimator.dual_objective_ - slack:
-        problems.append(f"dual {found.dual!r}, claimed {estimator.dual_objective_!r}")
-    verdict = Verdict.FAIL if problems else Verdict.PASS
-    relative = slack / size if size > 0 else 0.0
-    return Judgement(verdict, found.relative_gap, relative, message="; ".join(problems))
-
-
-def _terms(
-    module: ModuleType, params: dict[str, Any], smooth: float, z: Array, q: Array
-) -> tuple[Array, Array]:
-    """Upper bounds on the losses L(z) and on the Fenchel–Young residuals at the dual points q.
-
-    L(z) = min_p support(z − p) + ||p||^2/(2 gamma), so any p bounds it from above; with the same p
-    the residual is residual(q, z − p) + ||p − gamma q||^2/(2 gamma).
-    """
-    if smooth == 0:
-        return module.support(z, **params), module.residual(q, z, **params)
-    bounds, residuals = [], []
-    for p in (smooth * q, smooth * module.nearest(z / smooth, **params)):
-        bounds.append(module.support(z - p, **params) + (p * p).sum(axis=1) / (2 * smooth))
-        off = ((p - smooth * q) ** 2).sum(axis=1) / (2 * smooth)
-        residuals.append(module.residual(q, z - p, **params) + off)
-    return np.minimum(*bounds), np.minimum(*residuals)
-
-
-def _loss(
-    loss: str, k: int | None, gamma: float | None
-) -> tuple[ModuleType, dict[str, Any], float]:
-    """Declaration of the unit dual set, its parameters as floats, and gamma (0 for a hinge)."""
-    if loss not in catalogue.stems("losses"):
-        known = ", ".join(catalogue.stems("losses"))
-        raise InvalidArgumentError(f"loss={loss!r}: expected one of {known}")
-    names = catalogue.load(loss).SPEC.names
+def _loss(loss: str, k: int | None, gamma: float | None) -> tuple[Any, dict[str, Any]]:
+    """Declaration of a loss, and its parameters."""
+    known = [s for s in catalogue.stems("losses") if hasattr(catalogue.load(s), "dual_set")]
+    if loss not in known:
+        raise InvalidArgumentError(f"loss={loss!r}: expected one of {', '.join(known)}")
+    module = catalogue.load(loss)
+    params: dict[str, Any] = {}
     for name, value in (("k", k), ("gamma", gamma)):
-        if name in names and value is None:
-            raise InvalidArgumentError(f"{name}=None: {loss} needs it; pass {name}=...")
-    stem, fixed = dual_set(loss)
-    exact = set_params(stem, {**({} if k is None else {"k": k}), **fixed, "r": 1})
-    params = {name: int(v) if name == "k" else float(v) for name, v in exact.items()}
-    return catalogue.load(stem), params, float(gamma or 0.0) if "gamma" in names else 0.0
-
-
-def _margins(scores: Array, labels: Array, costs: Any, rows: slice) -> Array:
-    """Margins z = f_j − f_y + c_j over the other classes, one row per example."""
-    n, m = scores.shape
-    if costs is None:
-        c = np.ones((n, m))
-    else:
-        given = np.asarray(costs, dtype=np.float64)
-        c = np.broadcast_to(given if given.ndim == 1 else given[rows], (n, m))
-    z = scores - scores[np.arange(n), labels][:, None] + c
-    return z[~np.eye(m, dtype=bool)[labels]].reshape(n, m - 1)
+        if name in module.SPEC.names:
+            if value is None:
+                raise InvalidArgumentError(f"{name}=None: {loss} needs it; pass {name}=...")
+            params[name] = int(value) if name == "k" else float(value)
+    return module, params
 
 
 def _chunks(n: int) -> Iterator[slice]:
@@ -274,7 +316,7 @@ def _squares(X: Any) -> Array:
 
 
 def _check(
-    W: Array, X: Any, y: Any, C: float, sample_weight: Any, dual: Any
+    W: Array, X: Any, y: Any, C: float, sample_weight: Any, dual: Any, multilabel: bool
 ) -> tuple[Array, Array, Any]:
     labels = np.asarray(y)
     if W.ndim != 2 or len(W) < 2 or not np.isfinite(W).all():
@@ -287,12 +329,18 @@ def _check(
             f"X of shape {getattr(X, 'shape', None)}: expected (n, {W.shape[1]}) to fit coef"
         )
     n, m = X.shape[0], len(W)
-    if labels.shape != (n,) or labels.dtype.kind not in "iu":
+    if multilabel:
+        if labels.shape != (n, m) or not np.isin(labels, (0, 1)).all():
+            raise InvalidArgumentError(
+                f"y of shape {labels.shape}: expected an ({n}, {m}) array of 0 and 1"
+            )
+        labels = labels.astype(np.int8)
+    elif labels.shape != (n,) or labels.dtype.kind not in "iu":
         raise InvalidArgumentError(
             f"y of shape {labels.shape} and dtype {labels.dtype}: expected {n} class indices; "
             "map labels with np.searchsorted(classes, y)"
         )
-    if n and (labels.min() < 0 or labels.max() >= m):
+    elif n and (labels.min() < 0 or labels.max() >= m):
         raise InvalidArgumentError(f"y: expected class indices 0..{m - 1}, got {labels.max()}")
     if not (np.isfinite(C) and C > 0):
         raise InvalidArgumentError(f"C={C!r}: expected a positive number")

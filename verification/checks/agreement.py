@@ -12,7 +12,6 @@ from verification.calling import Caller
 from verification.certificates import core as cores
 from verification.certificates import points, tolerance
 from verification.certificates._rational import norm, number, vector
-from verification.certificates.entropy import EntropyCore
 from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
@@ -50,10 +49,10 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         return _numbers(instance, answer, oracle)
     if defect := points.shape_defect(instance, answer):
         return Judgement(Verdict.FAIL, message=defect)
-    core = cores.entropy_core(instance) if cores.is_entropic(instance) else cores.core(instance)
-    # what the threshold of an entropy adds to the sizes of the scores
-    spread = core.spread + 1.0 if isinstance(core, EntropyCore) else core.spread
-    linear = False if isinstance(core, EntropyCore) else core.linear
+    if cores.is_entropic(instance):  # the threshold adds to the sizes of the scores
+        spread, linear = cores.margins(instance)[1] + 1.0, False
+    else:
+        spread, linear = cores.core(instance).spread, cores.core(instance).linear
     x, _, scale = cores.dual_point(instance, answer)
     reference, _, _ = cores.dual_point(instance, np.asarray(oracle.x, dtype=float))
     apart = norm(x - reference) * number(scale)

@@ -1,0 +1,157 @@
+"""Certificates of fitted estimators: `fast.TopKSVC`, `fast.TopKLogisticRegression`, one-vs-rest of these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from verification.certificates.model import EPS, ModelCertificate, erm
+from verification.errors import InvalidArgumentError
+from verification.verdicts import Judgement, Verdict
+
+
+def trained(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> ModelCertificate:
+    """Certify a fitted model on its training data from ``coef_`` and ``dual_coef_``.
+
+    Parameters
+    ----------
+    estimator : fitted TopKSVC or TopKLogisticRegression, or scikit-learn's OneVsRestClassifier of them
+        With a kernel, W is the one that ``dual_coef_`` spans. ``truncated=True`` is certified for the
+        convex step on the classes ``kept_``. One-vs-rest is certified for the sum of its binary
+        losses (``ova_hinge``, ``ova_smooth_hinge``, ``ova_logistic``), at least 3 classes.
+    X, y, sample_weight : what it was fitted on.
+    """
+    if hasattr(estimator, "estimators_"):
+        return _one_vs_rest(estimator, X, y, sample_weight)
+    labels, weights = _labels(estimator, y, sample_weight)
+    loss, params = loss_of(estimator)
+    kernel = getattr(estimator, "kernel", "linear")
+    given: dict[str, Any] = {
+        "loss": loss,
+        "C": float(estimator.C),
+        "dual": estimator.dual_coef_,
+        "sample_weight": weights,
+        **params,
+    }
+    if not (isinstance(kernel, str) and kernel == "linear"):
+        A = estimator.dual_coef_
+        K = gram(X, kernel, getattr(estimator, "kernel_params", None))
+        if estimator.fit_intercept:
+            K = K + 1.0
+        return erm(A.toarray() if hasattr(A, "toarray") else A, y=labels, K=K, **given)
+    coef, X = _with_constant(estimator, X)
+    return erm(coef, X, labels, **given)
+
+
+def loss_of(estimator: Any) -> tuple[str, dict[str, Any]]:
+    """Stem of the loss that an estimator was fitted with, and its parameters."""
+    k = int(estimator.k)
+    if not hasattr(estimator, "truncated"):
+        gamma = float(estimator.gamma)
+        stem = f"{'smooth_' if gamma > 0 else ''}topk_hinge_{estimator.variant}"
+        return stem, {"k": k, "gamma": gamma if gamma > 0 else None}
+    if estimator.truncated:
+        return "softmax", {"kept": estimator.kept_}
+    return ("softmax", {}) if k == 1 else (f"topk_entropy_{estimator.variant}", {"k": k})
+
+
+def gram(X: Any, kernel: Any, params: dict[str, Any] | None) -> np.ndarray:
+    """Kernel matrix of the examples, by scikit-learn."""
+    if isinstance(kernel, str) and kernel == "precomputed":
+        return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    from sklearn.metrics.pairwise import pairwise_kernels
+
+    return np.asarray(pairwise_kernels(X.astype(np.float64), metric=kernel, **(params or {})))
+
+
+def _labels(estimator: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Class indices, and the weights times those of the classes."""
+    from sklearn.utils.class_weight import compute_class_weight  # a second to import
+
+    y = np.asarray(y)
+    classes = estimator.classes_
+    labels = np.searchsorted(classes, y)
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    factors = compute_class_weight(
+        estimator.class_weight, classes=classes, y=y, sample_weight=weights
+    )
+    return labels, weights * factors[labels]
+
+
+def _with_constant(estimator: Any, X: Any) -> tuple[np.ndarray, Any]:
+    """Weights and examples, with the constant feature, which is regularised like the others."""
+    coef = np.asarray(estimator.coef_, dtype=np.float64)
+    if not estimator.fit_intercept:
+        return coef, X
+    ones = np.ones((X.shape[0], 1))
+    if hasattr(X, "tocsr"):
+        X = sp.hstack([sp.csr_array(X), sp.csr_array(ones)], format="csr")
+    else:
+        X = np.hstack([X, ones])
+    return np.column_stack([coef, estimator.intercept_]), X
+
+
+def _one_vs_rest(model: Any, X: Any, y: Any, sample_weight: Any) -> ModelCertificate:
+    """The m binary problems as one: w = coef_[1] - coef_[0] is the binary SVM with twice the C.
+
+    P = 1/2(||w_0||^2 + ||w_1||^2) + C sum phi with w_0 = -w_1 is half of 1/2||w||^2 + 2 C sum phi.
+    """
+    parts = model.estimators_
+    first = parts[0]
+    if len(parts) < 3 or any(int(part.k) != 1 or len(part.classes_) != 2 for part in parts):
+        raise InvalidArgumentError(
+            "estimator: expected OneVsRestClassifier of binary models with k=1 for 3 classes or more"
+        )
+    if any(part.class_weight is not None for part in parts):
+        raise InvalidArgumentError(
+            "estimator: class_weight means another C for every binary problem; leave it out"
+        )
+    blocks = []
+    for part in parts:
+        A = part.dual_coef_
+        A = A.toarray() if hasattr(A, "toarray") else np.asarray(A)
+        blocks.append(A[:, 1] - A[:, 0])
+    smooth = getattr(first, "gamma", 0.0)
+    stem = "ova_logistic" if hasattr(first, "truncated") else "ova_hinge"
+    stem = "ova_smooth_hinge" if smooth > 0 else stem
+    coefs = []
+    data = X
+    for part in parts:
+        coef, data = _with_constant(part, X)
+        coefs.append(coef[1] - coef[0])
+    return erm(
+        np.stack(coefs),
+        data,
+        np.searchsorted(model.classes_, np.asarray(y)),
+        loss=stem,
+        C=2.0 * float(first.C),
+        gamma=float(smooth) if smooth > 0 else None,
+        dual=np.column_stack(blocks),
+        sample_weight=sample_weight,
+    )
+
+
+def judge_claims(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judgement:
+    """Whether the gap and the objectives that a fitted estimator claims are true.
+
+    The claimed ``dual_gap_`` may exceed the certified one (a weaker claim), not undercut it by
+    more than the rounding in both computations; likewise for the objectives.
+    """
+    found = trained(estimator, X, y, sample_weight)
+    size = max(abs(found.primal), abs(found.dual))
+    n, m = estimator.dual_coef_.shape
+    # both sides sum n m terms of the size of the objective
+    slack = found.error + 4 * (n + m) * EPS * size
+    claimed = float(estimator.dual_gap_) * size
+    problems = []
+    if found.gap > claimed + slack:
+        problems.append(f"gap {found.gap:.6g}, claimed {claimed:.6g}")
+    if found.primal > estimator.primal_objective_ + slack:
+        problems.append(f"primal {found.primal!r}, claimed {estimator.primal_objective_!r}")
+    if found.dual < estimator.dual_objective_ - slack:
+        problems.append(f"dual {found.dual!r}, claimed {estimator.dual_objective_!r}")
+    verdict = Verdict.FAIL if problems else Verdict.PASS
+    relative = slack / size if size > 0 else 0.0
+    return Judgement(verdict, found.relative_gap, relative, message="; ".join(problems))
