@@ -106,7 +106,7 @@ BETA = Claim(
     ),
     instances=20,
     note="Already for m = 3: the only minimiser is g = (1, 0, 0), which ties the second guess. "
-    "Trivially calibrated for k >= m only.",
+    "(For k >= m nothing can err.)",
 )
 
 ALPHA_LAST = Claim(
