@@ -56,14 +56,14 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     parts = letter.load_parts()
     jobs: dict[str, Callable[[], Any]] = {}
     # Longest first: the short ones fill the gaps at the end.
-    jobs |= {f"Letter: {row.name}": partial(letter.run_row, parts, row) for row in letter.HINGES}
+    jobs |= {f"Letter: {row.name}": partial(letter.run_row, parts, row) for row in letter.MAIN}
     jobs["trainers"] = partial(verify_trainer, profile, seed)
     jobs |= {name: partial(verify, None, name, profile, seed) for name in problems}
     task.describe("compiling")
-    letter.compile_trainers(parts, letter.HINGES)  # once, into the cache that the workers read
+    letter.compile_trainers(parts, letter.MAIN)  # once, into the cache that the workers read
     done = run_all(jobs, task)
     task.describe("LinearSVC")
-    results = [done[f"Letter: {row.name}"] for row in letter.HINGES]
+    results = [done[f"Letter: {row.name}"] for row in letter.MAIN]
     reports = [done[name] for name in (*problems, "trainers")]
     peers = letter.against_peer(parts, results)
     task.step()

@@ -13,7 +13,7 @@ import pytest
 from verification.benchmarks import circle, circle_best, circle_plots, circle_runs
 from verification.benchmarks.circle_report import document, figure_match, tie_texts
 from verification.benchmarks.circle_runs import METHODS, Choice, Method, Trial
-from verification.benchmarks.methods import Fitted, Loss
+from verification.benchmarks.methods import Fitted, Loss, path
 
 READINGS = list(circle.READINGS)
 SMOOTH = next(m for m in METHODS if m.name == "smooth top-1 SVM")
@@ -50,7 +50,7 @@ def test_best_linear_is_approached_and_never_passed(reading: str) -> None:
     joint = circle.READINGS[reading]
     best = circle_best.best(reading)
     assert all(a <= b <= c for a, b, c in zip(best.linear, best.biased, best.bayes, strict=True))
-    tried = [_triangle(arcs, order) for arcs in _arcs(28) for order in permutations(range(3))]
+    tried = [_triangle(arcs, order) for arcs in _arcs(14) for order in permutations(range(3))]
     reached = np.max([circle.accuracy(s * W, joint) for W in tried for s in (1, -1)], axis=0)
     limits = np.array([float(v) for v in best.linear])
     assert np.all(reached <= limits + 1e-12)
@@ -178,12 +178,22 @@ def test_every_column_takes_its_own_best_and_the_smallest_c_of_equals() -> None:
         Trial(2.0, (62.0, 80.0), (51.0, 82.0)),
         Trial(4.0, (62.0, 79.0), (52.0, 99.0)),
     ]
-    models = [Fitted(t.C, np.eye(3, 2) * t.C, np.zeros((5, 3)), 1.0, 1e-9 * t.C) for t in trials]
-    choice = circle_runs.choose(SMOOTH, models, trials)
+    X, y = circle.draw(circle.READINGS["segments"], 60, 0)
+    models = path(SMOOTH.loss, X, y, [t.C for t in trials], 1e-3)
+    choice = circle_runs.choose(SMOOTH, models, trials, X, y)
     assert choice.C == (2.0, 1.0)
     assert choice.validation == (62.0, 80.0)
     assert choice.test == (51.0, 81.0)
-    assert choice.gap == 2e-9
+    np.testing.assert_array_equal(choice.weights, [models[1].W, models[0].W])
+    assert 0.0 < choice.gap <= 1e-12  # small problems are solved to rounding
+
+
+def test_the_gap_of_a_choice_is_computed_anew() -> None:
+    X, y = circle.draw(circle.READINGS["segments"], 60, 0)
+    model = path(SMOOTH.loss, X, y, (1.0,), 1e-3)[0]
+    model.parts[0].coef_ = 1.1 * model.parts[0].coef_
+    trial = Trial(1.0, (60.0, 80.0), (50.0, 81.0))
+    assert circle_runs.choose(SMOOTH, [model], [trial], X, y).gap > 1e-4
 
 
 def test_zero_is_told_from_a_small_model() -> None:

@@ -213,3 +213,19 @@ def test_claims_as_json_and_markdown(tmp_path: Path) -> None:
     assert {c["title"] for c in ledger} <= set(
         page.read_text(encoding="utf-8").replace("## ", "").splitlines()
     )
+
+
+@pytest.mark.slow
+def test_reproduce_circle(tmp_path: Path) -> None:
+    """One draw of one reading, from the command to the pictures; every gap certified."""
+    words = ("reproduce", "circle", "--draws", "1", "--reading", "uniform", "--json")
+    result = run(*words, "--output", tmp_path)
+    assert result.exit_code == 0, result.output
+    found = data(result)
+    assert len(found["best"]) == 4
+    assert {m["method"] for m in found["draws"]["uniform"]} == {
+        m["method"] for m in found["authors_draw"]
+    }
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        f"circle_{name}.{kind}" for name in ("rings", "table2") for kind in ("png", "svg")
+    ]

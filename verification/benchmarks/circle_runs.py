@@ -8,12 +8,12 @@ distribution, which 200 000 test points only estimate (with a standard error of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from verification.benchmarks import circle
-from verification.benchmarks.methods import Fitted, Loss, path
+from verification.benchmarks.methods import Fitted, Loss, certified_gap, path
 
 GRID = tuple(2.0**e for e in range(-18, 19))
 TOL = 1e-3
@@ -93,8 +93,17 @@ def weights(model: Fitted) -> np.ndarray:
     return np.zeros_like(model.W) if model.is_zero else model.W
 
 
-def choose(method: Method, models: Sequence[Fitted], trials: Sequence[Trial]) -> Choice:
-    """Per column the model of best validation accuracy; the first of equals."""
+def choose(
+    method: Method,
+    models: Sequence[Fitted],
+    trials: Sequence[Trial],
+    X: np.ndarray,
+    y: np.ndarray,
+) -> Choice:
+    """Per column the model of best validation accuracy; the first of equals.
+
+    ``X``, ``y`` are the training points: the gaps of the chosen models are computed anew.
+    """
     one, two = (
         max(range(len(trials)), key=lambda i: trials[i].validation[column]) for column in (0, 1)
     )
@@ -103,7 +112,7 @@ def choose(method: Method, models: Sequence[Fitted], trials: Sequence[Trial]) ->
         (trials[one].C, trials[two].C),
         (trials[one].validation[0], trials[two].validation[1]),
         (trials[one].test[0], trials[two].test[1]),
-        max(models[one].gap, models[two].gap),
+        max(certified_gap(models[i], X, y) for i in {one, two}),
         all(model.is_zero for model in models),
         (weights(models[one]), weights(models[two])),
     )
@@ -122,7 +131,7 @@ def run_draw(
         trials = [
             Trial(m.C, sampled(weights(m), X[n:], y[n:]), exact(weights(m), joint)) for m in models
         ]
-        chosen.append(choose(method, models, trials))
+        chosen.append(choose(method, models, trials, X[:n], y[:n]))
     return chosen
 
 
@@ -158,10 +167,11 @@ def run_authors_draw(
             )
             for m in models
         )
-        choice = choose(method, models, trials)
+        choice = choose(method, models, trials, X[:n], y[:n])
         W = choice.weights[0]
         spread = shaken(W, X[n + held :], y[n + held :]) if has_equal_rows(W) else None
-        found.append(Remade(method, choice, trials, tuple(models), spread))
+        light = tuple(replace(model, parts=()) for model in models)
+        found.append(Remade(method, choice, trials, light, spread))
     return found
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -44,13 +46,17 @@ class Loss:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Weights (m, d) and dual (n, m) of one C, with the primal objective and the gap claimed."""
+    """Weights (m, d) and dual (n, m) of one C, with the primal objective and the gap claimed.
+
+    ``parts`` are the fitted estimators behind it: one, or one per class.
+    """
 
     C: float
     W: np.ndarray
     dual: np.ndarray
     primal: float
     gap: float
+    parts: tuple[Any, ...] = ()
 
     @property
     def is_zero(self) -> bool:
@@ -83,7 +89,7 @@ def _path(
         dual = model.dual_coef_
         dense = dual.toarray() if hasattr(dual, "toarray") else np.array(dual)
         primal, gap = float(model.primal_objective_), float(model.dual_gap_)
-        yield Fitted(C, model.coef_.copy(), dense, primal, gap)
+        yield Fitted(C, model.coef_.copy(), dense, primal, gap, (copy(model),))
 
 
 def _joined(loss: Loss, C: float, models: Sequence[Fitted]) -> Fitted:
@@ -94,7 +100,8 @@ def _joined(loss: Loss, C: float, models: Sequence[Fitted]) -> Fitted:
     dual = np.column_stack([model.dual[:, 1] - model.dual[:, 0] for model in models])
     primal = 2.0 * sum(model.primal for model in models)
     lost = 2.0 * sum(model.gap * abs(model.primal) for model in models)
-    return Fitted(C, W, dual, primal, lost / primal)
+    parts = tuple(part for model in models for part in model.parts)
+    return Fitted(C, W, dual, primal, lost / primal, parts)
 
 
 def fit(loss: Loss, X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
@@ -111,16 +118,9 @@ def fit(loss: Loss, X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
 def certified_gap(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     """Relative duality gap from weights and dual, by formulas that the trainer has no part in.
 
-    The one-vs-all problem is the sum of its binary problems; so are its objectives and its gap.
+    ``model`` is an estimator, scikit-learn's around binary ones, or a `Fitted`.
     """
-    parts = (
-        [
-            (part, (y == label).astype(np.int64))
-            for part, label in zip(model.estimators_, model.classes_, strict=True)
-        ]
-        if hasattr(model, "estimators_")
-        else [(model, y)]
-    )
-    found = [trained(part, X, labels) for part, labels in parts]
-    size = max(abs(sum(c.primal for c in found)), abs(sum(c.dual for c in found)))
-    return sum(c.gap for c in found) / size if size > 0 else 0.0
+    if isinstance(model, Fitted):
+        several = SimpleNamespace(estimators_=model.parts, classes_=np.unique(y))
+        model = several if len(model.parts) > 1 else model.parts[0]
+    return trained(model, X, y).relative_gap
