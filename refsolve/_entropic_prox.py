@@ -49,7 +49,7 @@ def sum_root(tau: Any, sigma: Any) -> Any:
 
 def _root(excess: Callable[[Any], Any], start: Any, size: Any) -> tuple[Any, Any]:
     """Both ends of a bracket, as short as rounding allows, of the root of a decreasing function."""
-    step = np.maximum(size, 1) * np.finfo(np.longdouble).eps * 2**20
+    step = np.maximum(size, 1) / 16
     at = excess(start)
     sign = 1 if at > 0 else -1
     old, f_old = start, at
@@ -60,13 +60,20 @@ def _root(excess: Callable[[Any], Any], start: Any, size: Any) -> tuple[Any, Any
             break
         old, f_old, step = new, f_new, step * 8
     (low, f_low), (high, f_high) = sorted([(old, f_old), (new, f_new)])
-    side = 0
+    side, spacing = 0, 2 * np.finfo(np.longdouble).eps * np.maximum(abs(low), abs(high))
     for turn in range(400):
         middle = low + (high - low) / 2
         if middle in (low, high):
             break
         if turn % 3 < 2 and np.isfinite(f_low) and np.isfinite(f_high) and f_low != f_high:
-            secant = low + (high - low) * (f_low / (f_low - f_high))  # Illinois weights
+            share = f_low / (f_low - f_high)  # Illinois weights
+            # near one end: a step beyond the root, so that the other end follows
+            if share < 1 / 64:
+                secant = low + np.maximum(4 * share * (high - low), spacing)
+            elif share > 63 / 64:
+                secant = high - np.maximum(4 * (1 - share) * (high - low), spacing)
+            else:
+                secant = low + share * (high - low)
             middle = secant if low < secant < high else middle
         value = excess(middle)
         if value > 0:

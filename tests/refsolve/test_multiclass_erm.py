@@ -219,6 +219,59 @@ def test_a_matrix_that_is_no_gram_matrix_is_refused(gram, message):
         erm.dual("topk_hinge_alpha", [0, 1], A=np.zeros((2, 2)), K=gram, C=1.0, k=1)
 
 
+INDICATORS = [
+    ({"y": [0, 1]}, "0/1 indicator matrix of 2 rows"),
+    ({"y": [[0, 1, 1]]}, "0/1 indicator matrix of 2 rows"),
+    ({"y": [[0, 2], [1, 0]]}, "entry 1 is not"),
+    ({"y": [[1], [0]]}, "at least two columns"),
+    ({"n_classes": 5}, "n_classes = 5"),
+    ({"costs": [1.0]}, "costs"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), INDICATORS)
+def test_bad_indicators_are_named(change, message):
+    good = {"X": np.eye(2), "y": [[0, 1], [1, 1]], "C": 1.0}
+    with pytest.raises(InvalidParameterError, match=message):
+        refsolve.solve("multiclass_erm.primal", loss="multilabel_hinge", **{**good, **change})
+
+
+def test_a_row_without_labels_has_no_cross_entropy_but_a_hinge():
+    given = {"X": np.eye(2), "y": [[0, 0], [1, 0]], "C": 1.0}
+    with pytest.raises(InvalidParameterError, match="at least one positive"):
+        refsolve.solve("multiclass_erm.primal", loss="multilabel_entropy", **given)
+    result = refsolve.solve("multiclass_erm.dual", loss="multilabel_hinge", **given)
+    assert result.status is Status.CERTIFIED
+    assert abs(result.x[:, 0]).max() <= 1e-15
+
+
+def test_sparse_indicators_are_the_same_labels():
+    Y = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 1]])
+    W = np.random.default_rng(69).normal(size=(2, 3))
+    X = np.random.default_rng(70).normal(size=(3, 2))
+    dense = erm.certificate("multilabel_entropy", Y, W=W, X=X, C=0.5)
+    sparse = erm.certificate("multilabel_entropy", scipy.sparse.csr_matrix(Y), W=W, X=X, C=0.5)
+    assert sparse.gap == dense.gap > 0
+
+
+def test_binary_hinge_machines_are_one_problem_with_the_one_vs_all_hinge():
+    # the rows of W do not interact: each is the binary SVM of its class
+    rng = np.random.default_rng(71)
+    X, y = rng.normal(size=(8, 2)), rng.integers(0, 3, size=8)
+    whole = refsolve.solve("multiclass_erm.primal", loss="ova_hinge", X=X, y=y, n_classes=3, C=0.7)
+    total = 0.0
+    for j in range(3):
+        # a two-class machine with W = (-w/2, w/2) has ||W||^2 = ||w||^2/2 and margin w'x: C/2
+        two = {"X": X, "y": (y == j).astype(int), "n_classes": 2, "C": 0.35}
+        part = refsolve.solve("multiclass_erm.primal", loss="multiclass_hinge", **two)
+        w = part.x[:, 1] - part.x[:, 0]
+        assert np.linalg.norm(w - whole.x[:, j]) <= 1e-3
+        signs = np.where(y == j, 1, -1)
+        total += w @ w / 2 + 0.7 * np.maximum(0, 1 - signs * (X @ w)).sum()
+    # P carries 1/n: P/lambda = 1/2||W||^2 + C sum L, lambda = 1/(C n)
+    assert total / (0.7 * 8) == pytest.approx(whole.value, abs=1e-6)
+
+
 def test_missing_and_contradictory_models():
     good = {key: value for key, value in GOOD.items() if key != "y"}
     with pytest.raises(InvalidParameterError, match="W, B or A"):
