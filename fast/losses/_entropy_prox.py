@@ -188,7 +188,7 @@ def solve_row(variant, b, k, a, rho, x, work):
             lower = tau
         else:
             upper = tau
-        new = upper
+        new = math.inf  # no step from here: bisection
         if t < -1.0:  # y > e: t has to rise to 0 at least
             new = tau - t / rise
             if s > target > 0.0:

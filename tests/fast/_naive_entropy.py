@@ -1,6 +1,8 @@
-"""Entropies in 40 digits: capped sets by trying all, the dual problem by bisection."""
+"""Entropies in 40 digits: capped sets by trying all, the dual problem by bisection; its KKT system."""
 
 from decimal import Decimal, getcontext
+
+import numpy as np
 
 getcontext().prec = 40
 ONE = Decimal(1)
@@ -105,3 +107,27 @@ def solve(variant, b, k, a, rho):
         if y > Decimal(10) ** -15:
             break
     return x, y
+
+
+def check_optimal(variant, b, k, a, rho, x, y):
+    """Assert the KKT system of ``solve`` at x and y = 1 - s, up to rounding of the exponents.
+
+    x_i = min(X(b_i - t), cap) with one t for all, which is also that of y, and x, y sum to 1.
+    """
+    s = x.sum()
+    unit = 64 * np.finfo(float).eps * max(1, np.abs(b).max(), a)
+    cap = s / k if variant == "alpha" else 1 / k
+    assert abs(s + y - 1) <= unit
+    assert x.min() >= 0
+    assert x.max() <= cap * (1 + 1e-13)
+    on = x > 1e-290
+    level = b[on] - a * x[on] - np.log(x[on])  # t, or more at a cap
+    free = (x[on] < cap * (1 - 1e-9)) | (k == 1)
+    if not free.any():
+        return
+    t = np.median(level[free])
+    assert np.abs(level[free] - t).max() <= unit
+    assert (level >= t - unit).all()
+    if y > 1e-290:
+        p = np.sum(level[~free] - t) if variant == "alpha" else 0.0
+        assert abs(a * rho * s - np.log(y) - p / k - t) <= 4 * unit
