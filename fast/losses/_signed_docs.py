@@ -33,13 +33,16 @@ def documented(variant: int, cost: str = "1") -> Callable[[Function], Function]:
         if is_multilabel(variant):
             name = next(iter(inspect.signature(function).parameters))
             texts["y"] = (f"array_like of 0 and 1, as ``{name}`` in shape", _LABELS[variant])
-        signs = " of p - t" if variant == ENTROPY else ", +x_j on N and -x_j on P"
-        true = " (P is the true class)" if not is_multilabel(variant) else ""
-        returns["gradient"] = (_MATRIX, f"w_i times the gradient{signs}{true}.")
-        returns["sdca_update"] = (
-            _MATRIX,
-            f"Blocks a_i: -w_i C times the direction{signs}{true}. Each row is solved by itself.",
-        )
+        gradient, update = "w_i x_j on N, -w_i x_j on P", "-w_i C x_j on N, w_i C x_j on P"
+        if variant == ENTROPY:
+            gradient, update = "w_i (p - t)", "-w_i C (p - t)"
+        elif not is_multilabel(variant):
+            gradient, update = (
+                "w_i x_j at j != y, -w_i x_y at y",
+                "-w_i C x_j at j != y, w_i C x_y at y",
+            )
+        returns["gradient"] = (_MATRIX, f"{gradient}.")
+        returns["sdca_update"] = (_MATRIX, f"Blocks a_i: {update}. Each row is solved by itself.")
         return with_sections(function, texts, returns[function.__name__], RAISES)
 
     return complete
