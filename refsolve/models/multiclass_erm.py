@@ -2,7 +2,8 @@
 
 P(W) = (1/n) sum_i w_i L(y_i, W'x_i) + lambda/2 ||W||^2, with P/lambda = 1/2||W||^2 + C sum w_i L_i
 and C = 1/(lambda n). D(A) = -(1/n) sum_i w_i L*(y_i, -a_i/(w_i C)) - lambda/2 tr(A K A'), where the
-columns a_i of A (m, n) sum to 0, K = XX', and W = X'A' is (d, m). Only the loss's declaration enters.
+columns a_i of A (m, n) are blocks (in the multiclass family they sum to 0), K = XX', and W = X'A' is
+(d, m). Only the loss's declaration enters; y holds classes, or 0/1 rows for a multilabel loss.
 """
 
 from __future__ import annotations
@@ -28,10 +29,14 @@ SPEC = Spec(
     formulas={
         "primal": "P(W) = (1/n) sum_i w_i L(y_i, W'x_i) + lambda/2 ||W||_F^2",
         "dual": (
-            "D(A) = -(1/n) sum_i w_i L*(y_i, -a_i/(w_i C)) - lambda/2 tr(A K A'),  <1,a_i> = 0,\n"
-            "-inf outside the domain of the conjugate"
+            "D(A) = -(1/n) sum_i w_i L*(y_i, -a_i/(w_i C)) - lambda/2 tr(A K A'),\n"
+            "-inf outside the domain of the conjugate;  <1,a_i> = 0 in the multiclass family"
         ),
-        "maps": "W = X'A';  a_i = -w_i C x_i over the others, <1,x_i> w_i C at y_i",
+        "maps": (
+            "W = X'A';  multiclass: a_i = -w_i C x_i over the others, <1,x_i> w_i C at y_i;\n"
+            "one-vs-all and multilabel hinges: -w_i C x_i, + at y_i or on the positives;\n"
+            "multilabel cross-entropy: -w_i C (p_i - t_i)"
+        ),
         "gap": (
             "(1/n) sum_i w_i (L + L* - <u_i,x_i>) + lambda/2 ||W - X'A'||^2 = P(W) - D(A),\n"
             "every term >= 0; ||W - W*||^2 <= 2 gap/lambda"
@@ -47,6 +52,7 @@ SPEC = Spec(
         "Theorem 1 prints +inf outside the domain; a dual that is maximised is -inf there (E2)",
         "a Gram matrix K replaces X: W is then given by B (m, n) as W = X'B'",
         "an example of weight 0 is valid and has a_i = 0",
+        "every convex loss; the truncated one has no dual and is trained by convex steps",
     ),
 )
 
@@ -112,7 +118,7 @@ def certificate(
     loss : str
         Stem of the loss.
     y : (n,) array of int
-        Class indices.
+        Class indices; for a multilabel loss a 0/1 matrix (n, m), dense or scipy sparse.
     W : (d, m) array, optional
         Weights, with ``X``; by default X'A'.
     B : (m, n) array, optional

@@ -122,6 +122,8 @@ import refsolve
 refsolve.problems()
 refsolve.certificates.projection("simplex", [1.0], [2.0])
 refsolve.certificates.prox("smooth_topk_hinge_alpha", [0.1], [0.2])
+refsolve.certificates.sdca_update("topk_entropy_alpha", [0.1, -0.1], [0.0, 0.2], 0, 1.0)
+refsolve.certificates.function_value("lambert_w_exp", 1.0, 1.0)
 refsolve.exact.project("topk_cone", [1.0], k=1)
 refsolve.models.multiclass_erm.dual("multiclass_hinge", [0, 1], A=[[0, 0], [0, 0]], X=[[1], [2]], C=1)
 import sys
