@@ -49,6 +49,9 @@ SOLVERS = {
     "sdca": ("blocked_sdca", "BlockedSDCASolver"),
 }
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
+CONTINUED = 30.0  # mean r_i ||x_i||^2 from which on the weights are raised in steps of ten
+LONGEST = 3  # such steps
+ROUGH_GAP, ROUGH_ITERATIONS = 5e-3, 60
 PATIENT = 150  # iterations that class lists get on a smooth loss before Newton takes over
 POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 
@@ -129,7 +132,7 @@ def train(
         The best W seen, with its certificate; also after KeyboardInterrupt.
     """
 
-    def make(name: str) -> Any:
+    def make(name: str, r: np.ndarray = r) -> Any:
         module, cls = SOLVERS[name]
         found = getattr(importlib.import_module(f"fast.solvers.{module}"), cls)
         return found(X, y, r, n_classes, loss, seed)
@@ -151,10 +154,13 @@ def train(
     try:
         if weights is not None and name == "newton":
             algorithm.start_at(weights)
-        elif start is None:
-            algorithm.start_cold()
         else:
-            algorithm.start_warm(start)
+            if start is None and name == "active":
+                start = dual_of_smaller_weights(make, squared_norms(X), r, loss.at_zero(n_classes))
+            if start is None:
+                algorithm.start_cold()
+            else:
+                algorithm.start_warm(start)
         if polish:  # costs less than a call: solve to rounding
             algorithm.run(state, min(tol, POLISHED_GAP), polish, ask)
         hybrid = solver == "auto" and name == "active" and loss.gamma > 0.0
@@ -183,6 +189,31 @@ def train(
         interrupted,
         name,
     )
+
+
+def dual_of_smaller_weights(
+    make: Callable, squares: np.ndarray, r: np.ndarray, at_zero: float
+) -> Any:
+    """A dual to begin a weakly regularised problem with, None where a cold start is as good.
+
+    The problem is solved roughly for r/10^q, ..., r/10: coordinate ascent needs many more passes
+    when it finds the large weights by itself (Letter, C = 1000: 20 times longer).
+    """
+    size = float(np.mean(r * squares))
+    masses = None
+    steps = min(int(np.ceil(np.log10(max(size / CONTINUED, 1.0)))), LONGEST)
+    for q in range(steps, 0, -1):
+        smaller = r * 10.0**-q
+        algorithm = make("active", smaller)
+        if masses is None:
+            algorithm.start_cold()
+        else:
+            algorithm.start_warm(rescaled_dual(masses, smaller / 10.0, smaller))
+        state = TrainingState()
+        state.record(0, float(smaller.sum()) * at_zero, 0.0, algorithm.W)
+        algorithm.run(state, ROUGH_GAP, ROUGH_ITERATIONS, lambda state: False)
+        masses = algorithm.masses()
+    return None if masses is None else rescaled_dual(masses, r / 10.0, r)
 
 
 def dual_objective(X: Any, y: np.ndarray, r: np.ndarray, masses: Any, loss: Loss) -> float:
