@@ -85,10 +85,7 @@ def verify(
     """
     start = time.perf_counter()
     task = lookup(problem)
-    if profile not in PROFILES:
-        raise InvalidArgumentError(f"profile={profile!r}: expected one of {', '.join(PROFILES)}")
-    if seed < 0:
-        raise InvalidArgumentError(f"seed={seed!r}: expected an integer >= 0, e.g. 0")
+    check_run(profile, seed)
     if not timeout > 0:
         raise InvalidArgumentError(f"timeout={timeout!r}: expected seconds > 0, e.g. 10")
     if candidate is None:
@@ -127,6 +124,14 @@ def verify(
         counterexample=None if smallest is None else shrinking.code(smallest, call),
         counterexample_result=smallest,
     )
+
+
+def check_run(profile: str, seed: int) -> None:
+    """Refuse what no run can be made with, before anything is run."""
+    if profile not in PROFILES:
+        raise InvalidArgumentError(f"profile={profile!r}: expected one of {', '.join(PROFILES)}")
+    if seed < 0:
+        raise InvalidArgumentError(f"seed={seed!r}: expected an integer >= 0, e.g. 0")
 
 
 def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result:

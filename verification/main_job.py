@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from verification.benchmarks import letter
 from verification.benchmarks.letter_report import accuracy_tables, passed, peer_table, row_data
 from verification.benchmarks.timing import limit_to_one_thread
-from verification.kit import verify
+from verification.kit import check_run, verify
 from verification.problems import fast_candidate, names
 from verification.report import (
     Block,
@@ -51,6 +51,7 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     document : Document
     reports : list of Report, one per problem that `fast` implements, and the trainers' last.
     """
+    check_run(profile, seed)
     stems = discover()
     problems = [name for name in names() if fast_candidate(name) is not None]
     parts = letter.load_parts()

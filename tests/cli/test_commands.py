@@ -102,6 +102,8 @@ def test_show_tells_the_declaration(stem: str) -> None:
         ),
         (("verify", "--problem", "simplex.projection", "--profile", "slow"), "quick, thorough"),
         (("verify", "--problem", "simplex.projection", "--seed=-1"), "seed=-1: expected"),
+        (("verify", "--all", "--seed=-1"), "seed=-1: expected"),
+        (("verify", "--all", "--profile", "slow"), "profile='slow': expected"),
         (("verify", "--problem", "simplex.projection", "--timeout=-1"), "timeout=-1.0: expected"),
         (("verify", "--problem", "simplex.projection", "--check", "luck"), "certified_gap"),
         (("claims", "--paper", "nobody_1900"), "lapin_2015"),

@@ -176,7 +176,7 @@ class _Problem:
         """All sums; see the module."""
         real, eps, n, m = self.real, self.eps, self.n, self.m
         W = self.coef.astype(real)
-        norms, heights = self._sizes(W)
+        norms, reach = self._sizes(W)
         residual, primal, error, moved = real(0), real(0), 0.0, 0.0
         V = np.zeros(
             (m, self.X.shape[1]), dtype=real
@@ -201,8 +201,8 @@ class _Problem:
             else:
                 V += np.asarray(part.T @ blocks).T
             spread += np.abs(blocks).T.astype(float) @ norms[rows]
-            # scores are wrong by at most (d + 2) eps ||x|| ||w||, a residual by twice that per term
-            slip = (self.X.shape[1] + 2) * eps * norms[rows] * 2 * heights
+            # scores are wrong by at most (d + 2) eps times this, a residual by twice that per term
+            slip = (self.X.shape[1] + 2) * eps * 2 * reach[rows]
             sizes = np.abs(np.where(np.isfinite(z), z, 0)).max(axis=1).astype(float) + 1
             many = 1 if self.family.name == "multiclass" else m  # one term, or one per class
             error += float(mass @ (2 * many * slip + 4 * (m + 4) * eps * sizes * many))
@@ -221,12 +221,13 @@ class _Problem:
         part = self.X[rows]
         return part.astype(self.real) if hasattr(part, "tocsr") else np.asarray(part, self.real)
 
-    def _sizes(self, W: Array) -> tuple[Array, Any]:
-        """||x_i||, and a bound on ||w_j|| (with a Gram matrix: on |K_i|'|b_j| with ||x_i|| = 1)."""
-        if not self.gram:
-            return np.sqrt(_squares(self.X)), float(np.sqrt((W * W).sum(axis=1)).max())
-        largest = np.abs(self.X).max(axis=1, initial=0.0)
-        return np.maximum(largest, 1e-300), float(np.abs(W).sum(axis=1).max())
+    def _sizes(self, W: Array) -> tuple[Array, Array]:
+        """||x_i||, and a bound on sum_l |x_il| |w_jl| for every j."""
+        if self.gram:
+            reach = (np.abs(self.X) @ np.abs(self.coef.T)).max(axis=1)
+            return np.sqrt(np.maximum(self.X.diagonal(), 0.0)), reach
+        norms = np.sqrt(_squares(self.X))
+        return norms, norms * float(np.sqrt((W * W).sum(axis=1)).max())
 
     def _costs(self, one: Loss, rows: slice) -> Array:
         """Margins over the coordinates of z."""

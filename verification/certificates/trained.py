@@ -143,7 +143,7 @@ def judge_claims(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> J
     size = max(abs(found.primal), abs(found.dual))
     n, m = estimator.dual_coef_.shape
     # both sides sum n m terms of the size of the objective
-    slack = found.error + 4 * (n + m) * EPS * size
+    slack = 2 * found.error + 4 * (n + m) * EPS * size
     claimed = float(estimator.dual_gap_) * size
     problems = []
     if found.gap > claimed + slack:
