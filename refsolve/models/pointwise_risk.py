@@ -18,6 +18,7 @@ from refsolve._lazy import cp
 from refsolve._multiclass import Loss
 from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
+from refsolve.models._balance import Balance
 from refsolve.oracle import Answer, Posed, Template
 from refsolve.spec import Spec, Symbol, check_matrix, check_vector
 
@@ -108,78 +109,11 @@ class _Risk:
             [self.loss.check_costs(None if costs is None else rows[y], y) for y in self.live]
         )
         self.maps = [family.matrix(m, int(y)) for y in self.live]
+        self.balance = Balance(self.loss, self.weight, self.live, self.maps, self.behind)
 
     def margins(self, g: Array) -> Array:
         """Z, one row per class of positive probability."""
         return np.array([g @ E for E in self.maps]) + self.costs
-
-    def imbalance(self, x: Array) -> Array:
-        """Sum of p_y block(x_y), (m,)."""
-        pull = zip(self.weight, self.maps, x, strict=True)
-        return -sum((w * (E @ row) for w, E, row in pull), np.zeros(self.m, np.longdouble))
-
-    def interior(self) -> Array:
-        """A balanced point inside the dual sets: p_y x_yj symmetric in y and j, or 0."""
-        x = np.zeros((self.live.size, self.loss.d), np.longdouble)
-        others = self.live.size - 1
-        if self.loss.family.coupled:
-            k = self.loss.set_params.get("k", 1)
-            if others >= k:
-                each = self.weight.min() / (2 * others)
-                for row, y, w in zip(x, self.live, self.weight, strict=True):
-                    row[np.isin(np.delete(np.arange(self.m), y), self.live)] = each / w
-            return x
-        for i, c in enumerate(self.live):
-            odds = self.weight[i] / max(1 - self.weight[i], self.weight[i])
-            x[:, c] = odds / 2
-            x[i, c] = odds / 2 * (1 - self.weight[i]) / self.weight[i]
-        return x
-
-    def _moves(self) -> list[tuple[int, Array]]:
-        """Directions (row, move) in which x may be changed without leaving the sets' span."""
-        pushed_back = [] if self.behind is None else [self.behind[1]]  # by the order asked for
-        dead = np.setdiff1d(np.arange(self.m), [*self.live, *pushed_back])
-        d = self.loss.d
-        # at k = d the caps x_j <= s/k leave the multiples of one vector
-        flat = self.loss.set_stem == "topk_simplex_alpha" and self.loss.set_params.get("k") == d
-        rows = np.ones((1, d)) if flat else np.eye(d)
-        moves = ((i, move) for i in range(self.live.size) for move in rows)
-        # nothing may push a class that never occurs
-        return [(i, move) for i, move in moves if not (self.maps[i] @ move)[dead].any()]
-
-    def balance(self, x: Array) -> tuple[Array, float]:
-        """A point near x that meets the dual's constraints up to rounding, and the mu of (i, j)."""
-        x = self.loss.repair(x.astype(np.longdouble))
-        moves, free = self._moves(), np.zeros(x.shape, bool)
-        for i, move in moves:
-            free[i] |= move != 0
-        x = np.where(free, x, 0)
-        off, mu = self.imbalance(x), 0.0
-        if self.behind is not None:
-            i, j = self.behind
-            mu = max(0.0, (off[i] - off[j]) / 2)
-        off = off - self._tilt(mu)
-        pulls = np.array([-self.maps[i] @ move for i, move in moves]).T
-        for _ in range(2 if moves else 0):  # once more for the rounding of the first step
-            step = np.linalg.lstsq(pulls, -off.astype(float), rcond=None)[0]
-            for (i, move), t in zip(moves, step, strict=True):
-                x[i] += t / self.weight[i] * move
-            off = self.imbalance(x) - self._tilt(mu)
-        inside, theta = self.interior(), np.longdouble(0)
-        while self._violation((1 - theta) * x + theta * inside) > 0 and theta < 1:
-            theta = max(2 * theta, np.longdouble(1e-18))
-        theta = min(theta, np.longdouble(1))
-        return (1 - theta) * x + theta * inside, float((1 - theta) * mu)
-
-    def _violation(self, x: Array) -> Any:
-        """Violation of the dual sets beyond rounding."""
-        return np.maximum(np.asarray(self.loss.violation(x)) - 1e-18, 0).max()
-
-    def _tilt(self, mu: Any) -> Array:
-        tilt = np.zeros(self.m, np.longdouble)
-        if self.behind is not None:
-            tilt[self.behind[0]], tilt[self.behind[1]] = mu, -mu
-        return tilt
 
     def certify(self, g: Array, x: Array) -> RiskCertificate:
         """R(g) against D at the balanced x; both as terms that are >= 0."""
@@ -189,9 +123,9 @@ class _Risk:
             i, j = self.behind
             crossed = max(0.0, float(g[i] - g[j]))
             g[[i, j]] = (g[i] + g[j]) / 2 if crossed else g[[i, j]]
-        off = abs(self.imbalance(x)).max() if self.behind is None else 0.0
+        off = abs(self.balance.off(x)).max() if self.behind is None else 0.0
         violation = max(float(abs(self.loss.violation(x)).max()), float(off), crossed)
-        x, mu = self.balance(x)
+        x, mu = self.balance.meet(x)
         z = self.margins(g)
         terms = self.loss.fenchel_young(z, x)
         slack = 0 if self.behind is None else mu * (g[self.behind[1]] - g[self.behind[0]])

@@ -119,6 +119,19 @@ def test_a_forbidden_order_costs_what_its_bound_says():
     assert wrong <= 1e-12
 
 
+@pytest.mark.parametrize(("loss", "params"), LOSSES, ids=IDS)
+@pytest.mark.parametrize("behind", [None, (0, 1), (1, 2), (2, 1)])
+def test_classes_that_never_occur(loss, params, behind):
+    """Nothing pushes them up; the order asked for may hold one of them."""
+    p, params = np.array([0.6, 0.4, 0.0, 0.0]), {**params, **({"k": 2} if "k" in params else {})}
+    given = {"loss": loss, "p": p, "behind": behind, **params}
+    found = refsolve.solve("pointwise_risk.dual", **given)
+    proof = pointwise_risk.certificate(loss, p, g=found.dual, x=found.x, behind=behind, **params)
+    assert proof.gap <= 1e-6 * max(1, proof.scale)
+    rows = np.abs(proof.x[2:]).max(initial=0)
+    assert rows == 0  # no example of the last two classes
+
+
 def test_scores_in_the_forbidden_order_are_moved_and_reported():
     p = np.array([0.5, 0.3, 0.2])
     proof = pointwise_risk.certificate("softmax", p, g=[0.0, -1.0, -2.0], behind=(0, 1))
