@@ -128,6 +128,24 @@ def _step(mass, target, fall):
 
 
 @kernel
+def _step_beside(mass, left, fall, gain):
+    """The same where the target itself rises: ``left`` now, and by ``gain`` per unit of t.
+
+    The curve meets that line at a mass e^q; Newton's method for q.
+    """
+    alpha = max(mass / fall - 1.0, 0.0) / mass
+    q = math.log(mass)
+    for _ in range(20):
+        new = math.exp(q)
+        rise = alpha * (mass - new) + (math.log(mass) - q)
+        move = (new - left - gain * rise) / (new * (1.0 + gain * alpha) + gain)
+        q -= move
+        if abs(move) < 1e-9:
+            break
+    return alpha * (mass - math.exp(q)) + (math.log(mass) - q)
+
+
+@kernel
 def solve_row(variant, b, k, a, rho, x, work):
     """Write the minimiser x; returns (s, 1 - s). 0 <= a <= HUGE.
 
@@ -195,6 +213,8 @@ def solve_row(variant, b, k, a, rho, x, work):
                 new = max(new, tau + _step(s, target, fall))
         elif abs(excess) < 0.1 * size < 0.1 * target:
             new = tau + excess / pull
+        elif a * rho * y > 1.0 and s > 1e-290:  # y is almost linear
+            new = tau + _step_beside(s, target - y, fall, y_fall * rise)
         elif target > 0.0 and s + y > 0.0:
             new = tau + _step(s + y, target, fall + y_fall * rise)
         if new == tau:
