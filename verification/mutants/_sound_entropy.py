@@ -1,13 +1,18 @@
-"""Sound, slow algorithms for the entropies that the mutants are made from: bisection, in logarithms."""
+"""Sound, slow algorithms for the entropies that the mutants are made from: one root, in logarithms."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import wrightomega
 
 from verification.mutants._sound import Array
+
+EPS = float(np.finfo(float).eps)
+#: Logarithm of an excess that is as good as infinite.
+FAR = 1e6
 
 
 def log_sum(v: Array) -> float:
@@ -59,27 +64,28 @@ def point(
         rest = float(log_root(np.array([bias - q]), bias)[0])
         return np.minimum(logs, cap), rest, log_small_sum(q, bias)
 
-    def too_large(theta: float) -> bool:
+    def excess(theta: float) -> float:
         logs, rest, small = at(theta)
         if not shared:
             full = logs >= -np.log(k)
             if full.sum() >= k:
-                return True
+                return FAR
             # what is left for the others, without forming s
             free = float(np.log(k - full.sum()) - np.log(k))
             if full.any():
-                return log_sum(np.append(logs[~full], rest)) > free
-        return log_sum(logs) > small if small < -1.0 else log_sum(np.append(logs, rest)) > 0
+                return log_sum(np.append(logs[~full], rest)) - free
+        if small < -1.0:
+            return min(log_sum(logs) - small, FAR)
+        return log_sum(np.append(logs, rest))
 
     low = high = max(float(b.max()), 0.0)
     width = 1.0
-    while too_large(high):
+    while excess(high) > 0:
         low, high, width = high, high + width, 2 * width
-    while not too_large(low):
+    while excess(low) <= 0:
         low, width = low - width, 2 * width
-    while low < (middle := low + (high - low) / 2) < high:
-        low, high = (middle, high) if too_large(middle) else (low, middle)
-    logs, rest, _ = at(high)
+    # an error of theta is a relative one of x
+    logs, rest, _ = at(brentq(excess, low, high, xtol=EPS / 8, rtol=4 * EPS, maxiter=500))
     return np.exp(logs), float(np.exp(rest))
 
 

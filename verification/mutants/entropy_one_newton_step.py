@@ -13,6 +13,7 @@ PROBLEM = "topk_entropy_alpha.prox"
 def lambert(t: Array) -> Array:
     """W(e^t) after one step of order three."""
     w = np.where(t > 1.0, t - np.log(np.maximum(t, 1.0)), np.exp(np.minimum(t, 1.0) - 1.0))
+    w = np.maximum(w, np.finfo(float).tiny)
     r = t - w - np.log(w)
     return np.asarray(w * (1.0 + r / (1.0 + w) + r * r / (2.0 * (1.0 + w) ** 3)))
 
