@@ -58,7 +58,7 @@ def support(w: Array, k: int, r: Any = 1.0) -> Array:
 
 def cap(x: Array, k: int, r: Any = 1.0) -> Array:
     """Largest value that the set allows an entry of a feasible x: r/k."""
-    return f.column(r) / k + 0 * x
+    return (f.column(r) + 0 * x) / k  # in the dtype of x: 1/k has to have its digits
 
 
 def violation(x: Array, k: int, r: Any = 1.0) -> Array:
