@@ -107,6 +107,7 @@ def test_show_tells_the_declaration(stem: str) -> None:
         (("verify", "--problem", "simplex.projection", "--timeout=-1"), "timeout=-1.0: expected"),
         (("verify", "--problem", "simplex.projection", "--check", "luck"), "certified_gap"),
         (("claims", "--paper", "nobody_1900"), "lapin_2015"),
+        (("claims", "--only", "Theorem 99"), "Theorem 99"),
         (("reproduce", "letter", "--lowest", "2", "--highest", "1"), "lowest <= highest"),
         (("reproduce", "letter", "--method", "SVM"), "SVM-OVA, LR-OVA"),
         (("reproduce", "circle", "--reading", "square"), "segments, uniform"),
