@@ -141,6 +141,11 @@ class TopK:
         """The minimiser x and 1 - s, scaled to sum to 1."""
         logs, tau, log_y = self._at(self.low + (self.high - self.low) / 2)
         x, y = _entropy.exp(logs), _entropy.exp(log_y)
+        capped = logs >= logs.max()
+        left = self.k - int(capped.sum())
+        share = np.where(capped, 0, x).sum() / left if left > 0 else np.longdouble(0)
+        if not self.beta and abs(share - x.max()) <= 1e-12 * share:  # s/k to the last digit
+            x = np.where(capped, share, x)
         if self._small(tau):
             return x, 1 - x.sum()
         if self.beta:
