@@ -68,8 +68,6 @@ def softmax_row(z, y, x):
 @kernel
 def _refined(v, right, t, alpha):
     """Two Newton steps for alpha v + log(1 + v/t) = right: a v beside t that is no difference."""
-    if alpha * t > 1e4:  # almost linear
-        v = right / (alpha + 1.0 / t)
     for _ in range(2):
         v -= ((alpha * v + math.log1p(v / t)) - right) / (alpha + 1.0 / (t + v))
     return v

@@ -131,10 +131,11 @@ def test_batches_longer_than_a_chunk(name, rng):
     rows = rng.standard_normal((30_000, 4)).astype(np.float32)
     y = rng.integers(0, 4, 30_000)
     y = np.eye(4, dtype=bool)[y] if name.startswith("multilabel") else y
-    weight = rng.uniform(0, 1, 30_000)
-    batch = call(name, "value", rows, y, sample_weight=weight)
-    for i in (0, 15_000, 29_999):
-        assert call(name, "value", rows[i], y[i], sample_weight=weight[i]) == batch[i]
+    weight, costs = rng.uniform(0, 1, 30_000), rng.uniform(0, 2, (30_000, 4))
+    batch = call(name, "value", rows, y, costs=costs, sample_weight=weight)
+    for i in range(0, 30_000, 1_111):
+        single = call(name, "value", rows[i], y[i], costs=costs[i], sample_weight=weight[i])
+        assert single == batch[i]
 
 
 def test_empty_batch(name):
