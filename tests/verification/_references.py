@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from verification.mutants import _sound
+from verification.mutants import _sound, _sound_entropy
 
 
 def updates(project):
@@ -53,6 +53,30 @@ def hinge_value(z, k, variant):
     return max(0.0, max(sums) / k)
 
 
+def entropy(operation, shared):
+    """An operation of a top-k entropy, with the complement where it is asked for."""
+
+    def value(scores, y, k=1, costs=None, sample_weight=None):
+        weight = 1.0 if sample_weight is None else sample_weight
+        return weight * _sound_entropy.value(_sound_entropy.margins(scores, y, costs), k, shared)
+
+    def gradient(scores, y, k=1, costs=None, sample_weight=None, return_complement=False):
+        both = _sound_entropy.gradient(scores, y, k, shared, costs, sample_weight)
+        return both if return_complement else both[0]
+
+    def prox(v, k=1, t=1.0, costs=None, return_complement=False):
+        both = _sound_entropy.prox(v, k, t, shared, costs)
+        return both if return_complement else both[0]
+
+    def sdca_update(
+        q, y, k_ii, C=1.0, k=1, costs=None, sample_weight=None, return_complement=False
+    ):
+        both = _sound_entropy.update(q, y, k_ii, C, k, shared, costs, sample_weight)
+        return both if return_complement else both[0]
+
+    return locals()[operation]
+
+
 SOUND = {
     "topk_simplex_alpha.projection": _sound.alpha,
     "topk_simplex_beta.projection": _sound.beta,
@@ -65,4 +89,9 @@ SOUND = {
     "topk_hinge_beta.prox": prox(_sound.beta, False),
     "smooth_topk_hinge_alpha.prox": prox(_sound.alpha, True),
     "smooth_topk_hinge_beta.prox": prox(_sound.beta, True),
+    "topk_entropy_alpha.gradient": entropy("gradient", True),
+    "topk_entropy_alpha.sdca_update": entropy("sdca_update", True),
+    "topk_entropy_beta.value": entropy("value", False),
+    "topk_entropy_beta.prox": entropy("prox", False),
+    "topk_entropy_beta.sdca_update": entropy("sdca_update", False),
 }

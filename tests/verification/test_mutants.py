@@ -14,12 +14,14 @@ ONLY_BY = {
     "sorts_in_place": "purity",
     "reuses_buffer": "purity",
     "batch_takes_first_radius": "batch",
+    "complement_by_subtraction": "complement",
+    "complement_is_the_sum": "complement",
 }
 
 
 def test_there_are_enough_of_them():
-    assert len(MUTANTS) >= 20
-    assert len({m.problem for m in MUTANTS.values()}) >= 8
+    assert len(MUTANTS) >= 40
+    assert len({m.problem for m in MUTANTS.values()}) >= 22
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -59,6 +61,8 @@ def test_every_check_kills_something():
         "k_off_by_one",
         "reuses_buffer",
         "batch_takes_first_radius",
+        "complement_is_the_sum",
+        "softmax_without_shift",
     ):
         report = mutants.run(MUTANTS[name])
         killers |= {r.check for r in report.failures}

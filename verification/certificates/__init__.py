@@ -19,7 +19,7 @@ from verification.certificates import (
     truth,
 )
 from verification.certificates.model import ModelCertificate, erm
-from verification.certificates.trained import judge_claims, trained
+from verification.certificates.fitted import judge_claims, trained
 from verification.certificates.truth import expected
 from verification.instances import Instance
 from verification.problems import lookup

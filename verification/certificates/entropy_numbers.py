@@ -10,15 +10,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-import numpy as np
-
 from refsolve import catalogue
 from verification.certificates import core as cores
 from verification.certificates import entropy, tolerance, truth
-from verification.certificates._rational import Vector, dot, exact, vector
+from verification.certificates._rational import Vector, dot, vector
 from verification.certificates.decimals import (
     ONE,
-    ZERO,
     decimal_of,
     digits,
     total,
@@ -45,7 +42,7 @@ def value_error(instance: Instance, right: Decimal, moves: Decimal, spread: floa
     """Rounding-error bound of a loss: of z, of the logarithm of a sum, and of the answer."""
     weight = decimal_of(cores.weight(instance))
     inner = decimal_of(spread + 1.0 + math.log(d))
-    return float(unit(instance, d) * weight * (moves * inner + right) + smallest(instance))
+    return float(unit(instance, d) * weight * (moves * inner + right) + smallest(instance, d))
 
 
 def coordinates_of(instance: Instance) -> tuple[Vector, list[Fraction]]:
@@ -117,33 +114,3 @@ def certify_conjugate(instance: Instance) -> None:
         outside = decimal_of(violation(instance))
         if abs(short) > entropy.CERTAIN + 200 * outside * (ONE + total(abs(v) for v in z)):
             raise truth.UncertainError(f"the supremum is attained up to {short:.2e} only")
-
-
-def excess(instance: Instance, z: Vector, got: Fraction) -> tuple[float, float]:
-    """<x,z> - L(z) - <c,x> - got, which must not be positive, and its rounding-error bound."""
-    x, c = vector(instance["x"]), cores.costs(instance)
-    loss, _ = value(instance, z)
-    with digits():
-        inner, shift = decimal_of(dot(x, z)), decimal_of(dot(c, x))
-        _, allowed = conjugate(instance)
-        eps = tolerance.precision(instance)
-        terms = (abs(float(inner)), float(loss), abs(float(shift)))
-        allowed += tolerance.value(eps, x.size, 1.0, *terms)
-        return float(inner - loss - shift - decimal_of(exact(got))), allowed
-
-
-def no_number(answer: np.ndarray) -> bool:
-    """Whether an answer is not a single number."""
-    return answer.size != 1
-
-
-__all__ = [
-    "ZERO",
-    "certify_conjugate",
-    "conjugate",
-    "excess",
-    "no_number",
-    "value",
-    "value_error",
-    "violation",
-]

@@ -57,9 +57,9 @@ def unit(instance: Instance, d: int) -> Decimal:
     return decimal_of(tolerance.size_factor(d) * tolerance.precision(instance))
 
 
-def smallest(instance: Instance) -> Decimal:
-    """Smallest normal number of the precision, below which floats lose their digits."""
-    return decimal_of(tolerance.smallest(instance))
+def smallest(instance: Instance, d: int) -> Decimal:
+    """Rounding of numbers below the smallest normal one, where floats lose their digits."""
+    return unit(instance, d) * decimal_of(tolerance.smallest(instance))
 
 
 def read(instance: Instance, core: EntropyCore, found: Solution, answer: np.ndarray) -> Reading:
@@ -69,7 +69,16 @@ def read(instance: Instance, core: EntropyCore, found: Solution, answer: np.ndar
     eps = unit(instance, d)
     size, factor = decimal_of(found.size), decimal_of(scale)
     given = [decimal_of(v) for v in x.tolist()]
-    bounds = [eps * size * xi + smallest(instance) / factor for xi in found.x]
+    # W moves by dt W/(1 + W) with t: the curvature damps the rounding of the terms in it
+    alpha = decimal_of(core.alpha)
+    moves = [eps * size * xi / (ONE + alpha * xi) for xi in found.x]
+    capped = [mi > entropy.CERTAIN for mi in found.mu]
+    if core.shared and any(capped):  # a cap is a mean of the entries below it
+        free = [v for v, full in zip(moves, capped, strict=True) if not full]
+        mean = total(free) / (core.k - sum(capped))
+        moves = [mean if full else v for v, full in zip(moves, capped, strict=True)]
+    least = smallest(instance, d)
+    bounds = [eps * xi + v + least + least / factor for xi, v in zip(found.x, moves, strict=True)]
     if instance.operation == "prox":
         v = [abs(decimal_of(w)) for w in vector(instance["v"]).tolist()]
         bounds = [bound + eps * vi / factor for bound, vi in zip(bounds, v, strict=True)]
@@ -107,7 +116,7 @@ def judge(
         elif complement is not None:
             right = found.complement[0]
             off = abs(decimal_of(complement) - right)
-            allowed = eps * decimal_of(found.size) * right + smallest(instance)
+            allowed = eps * decimal_of(found.size) * right + smallest(instance, len(found.x))
             if off > allowed:
                 verdict = Verdict.FAIL
                 message = (

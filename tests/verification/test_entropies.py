@@ -1,0 +1,279 @@
+"""The judges of the entropies: against closed forms, against all pieces, and by spoiling answers."""
+
+import itertools
+import math
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from verification import Instance, Verdict, certificates, families
+from verification.certificates import core, decimals, entropy, entropy_points, truncated
+from verification.verdicts import Candidate
+
+POINTS = [
+    f"{stem}.{operation}"
+    for stem in ("softmax", "topk_entropy_alpha", "topk_entropy_beta", "ova_logistic")
+    for operation in ("gradient", "prox", "sdca_update")
+] + [f"multilabel_entropy.{operation}" for operation in ("gradient", "prox", "sdca_update")]
+
+
+def judge(instance, x, complement=None):
+    return certificates.judge(instance, Candidate(np.asarray(x), complement=complement))
+
+
+def problem(b, alpha=0, rho=0, k=1, stem="topk_simplex_alpha", generator="entropy", target=()):
+    params = (("r", 1),) if stem in ("box", "simplex") else (("k", k), ("r", 1))
+    exact = tuple(Fraction(v) for v in b)
+    return entropy.EntropyCore(generator, stem, params, exact, Fraction(alpha), rho, 1.0, target)
+
+
+def test_softmax_in_closed_form():
+    b = [0.5, -2.0, 3.0]
+    found = entropy.solve(problem(b))
+    with decimals.digits():
+        powers = [Decimal(v).exp() for v in b]
+        total = 1 + sum(powers)
+        assert all(
+            abs(x - p / total) < Decimal("1e-57") for x, p in zip(found.x, powers, strict=True)
+        )
+        assert abs(found.complement[0] - 1 / total) < Decimal("1e-57")
+        assert abs(entropy.value(problem(b), found) - total.ln()) < Decimal("1e-57")
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("shared", [True, False])
+def test_topk_entropies_in_closed_form(k, shared):
+    """alpha: log(1 + e^v), x = s min(1/k, share of e^u); beta: caps 1/k and 1 - s = e^-t."""
+    stem = "topk_simplex_alpha" if shared else "topk_simplex_beta"
+    for u in itertools.product([-1.0, 0.5, 4.0], repeat=3):
+        order = sorted(u, reverse=True)
+        one = 0.0 if shared else 1.0
+        count = next(
+            n for n in range(k)
+            if n == k - 1 or (k - n) * math.exp(order[n]) <= one + sum(map(math.exp, order[n:]))
+        )  # fmt: skip
+        rest, share = sum(map(math.exp, order[count:])), count / k
+        inner = share * math.log(k) + sum(order[:count]) / k
+        if shared:
+            v = inner + (1 - share) * math.log(rest / (1 - share))
+            value, y = math.log1p(math.exp(v)), 1 / (1 + math.exp(v))
+            x = [(1 - y) * min(1 / k, (1 - share) * math.exp(w) / rest) for w in u]
+        else:
+            t = math.log((1 + rest) / (1 - share))
+            value, y = inner + (1 - share) * t, math.exp(-t)
+            x = [min(math.exp(w - t), 1 / k) for w in u]
+        posed = problem(u, k=k, stem=stem)
+        found = entropy.solve(posed)
+        assert entropy.floats(found.x) == pytest.approx(x, rel=1e-13)
+        assert float(found.complement[0]) == pytest.approx(y, rel=1e-13)
+        assert float(entropy.value(posed, found)) == pytest.approx(value, rel=1e-13)
+
+
+def test_gap_bounds_the_suboptimality():
+    """F(x) - F* <= gap for random feasible x and random interior points p, by evaluating F."""
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        posed = problem(rng.normal(size=4), 0.7, 1, 2)
+        best = entropy.solve(posed)
+        with entropy.precision(posed):
+
+            def objective(x, y, posed=posed):
+                value = sum(decimals.entropy(v) for v in [*x, y])
+                value -= sum(v * decimals.decimal_of(b) for v, b in zip(x, posed.b, strict=True))
+                square = sum(v * v for v in x) + sum(x) ** 2
+                return value + decimals.decimal_of(posed.alpha) / 2 * square
+
+            x = [Decimal(v) for v in rng.dirichlet(np.ones(5))[:4]]
+            cap = sum(x) / 2
+            x = [min(v, cap) for v in x]
+            if max(x) > sum(x) / 2:
+                continue
+            y = 1 - sum(x)
+            p = [Decimal(v) for v in rng.uniform(0.01, 1, 4)]
+            rest = [Decimal(float(rng.uniform(0.01, 1)))]
+            excess = objective(x, y) - objective(best.x, best.complement[0])
+            assert excess >= -Decimal("1e-50")
+            assert entropy.gap(posed, x, [y], p, rest) >= excess
+            sharp = entropy.gap(posed, x, [y], best.x, best.complement)
+            assert sharp >= excess - Decimal("1e-40")
+
+
+def test_a_solution_that_is_none_is_refused(monkeypatch):
+    posed = problem([1.0, 0.2, -3.0], 1, 1, 2)
+    found = entropy.solve(posed)
+    with entropy.precision(posed):
+        for i, factor in itertools.product(range(3), ["1.0000001", "0.5"]):
+            x = list(found.x)
+            x[i] *= Decimal(factor)
+            off = entropy.backward_error(posed, x, found.complement, found.theta, found.mu)
+            assert off > Decimal("1e-8")
+        wrong = [found.complement[0] * Decimal("1.0000001")]
+        assert entropy.backward_error(posed, found.x, wrong, found.theta, found.mu) > 1e-8
+    others = entropy._others
+    monkeypatch.setattr(entropy, "_others", lambda *a: (others(*a)[0][::-1], *others(*a)[1:]))
+    with pytest.raises(entropy.UncertainError):
+        entropy.solve(posed)
+
+
+def test_what_the_caps_leave_is_certified_relatively():
+    """The last free entry fills its cap but for 1e-70, of which the entry after it gets its share."""
+    posed = problem([900.0, 500.0, 340.0], k=2, stem="topk_simplex_beta")
+    found = entropy.solve(posed)
+    with entropy.precision(posed):
+        ratio = (found.x[2] / found.x[1]).ln()
+        assert abs(ratio + 160) < Decimal("1e-50")
+        full = [*found.mu[:1], Decimal(1), found.mu[2]]
+        assert entropy.backward_error(
+            posed, found.x, found.complement, found.theta, full
+        ) > Decimal("1e-3")
+
+
+@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("family", ["random", "saturated"])
+def test_spoiled_entries_fail_however_small_they_are(name, family):
+    rng = np.random.default_rng(4)
+    seen = 0
+    for instance in families.draw(name, family, 30, seed=12):
+        right = certificates.expected(instance)
+        assert judge(instance, right).ok
+        if instance.get("sample_weight") == 0:
+            continue
+        x = right.copy()
+        j = int(rng.integers(x.size))
+        posed = core.entropy_core(instance)
+        found = entropy_points.solution(posed)
+        if instance.operation == "prox":
+            x[j] += 1e-9 * (1 + abs(x).max() + instance["t"])
+        elif abs(right[j]) > 1e-290:
+            relative = 1e-9 * found.size
+            if relative > 0.5:
+                continue
+            target = 1.0 if "multilabel" in name else 0.0  # p - t is known up to rounding of t
+            x[j] += relative * (abs(x[j]) + target * abs(x).max())
+        if not np.array_equal(x, right):
+            assert judge(instance, x).verdict is Verdict.FAIL, (instance.code(), x, right)
+            seen += 1
+    assert seen > 8
+
+
+def test_complements_are_judged_relatively():
+    instance = Instance.of(
+        "softmax.gradient", scores=np.array([0.0, 690.0]), y=0, costs=None, sample_weight=None
+    )
+    x = certificates.expected(instance)
+    assert x.tolist() == [-1.0, 1.0]
+    right = math.exp(-690.0)
+    assert judge(instance, x, right).ok
+    for wrong in (0.0, right * (1 + 1e-9), 2.0**-53, 1.0):
+        assert judge(instance, x, wrong).verdict is Verdict.FAIL
+
+
+def test_values_are_judged_relatively_where_they_are_small():
+    instance = Instance.of(
+        "softmax.value", scores=np.array([40.0, 0.0, 1.0]), y=0, costs=None, sample_weight=None
+    )
+    right = math.log1p(math.exp(-40) + math.exp(-39))
+    assert judge(instance, right).ok
+    assert judge(instance, 0.0).verdict is Verdict.FAIL
+    assert judge(instance, right * (1 + 1e-9)).verdict is Verdict.FAIL
+
+
+def test_conjugates():
+    given = {"x": np.array([0.25, 0.5]), "k": 1, "costs": None}
+    inside = Instance.of("topk_entropy_alpha.conjugate", **given)
+    right = 2 * 0.25 * math.log(0.25) + 0.5 * math.log(0.5)
+    assert judge(inside, right).ok
+    assert judge(inside, right - 1e-9).verdict is Verdict.FAIL
+    assert judge(inside, math.inf).verdict is Verdict.FAIL
+    outside = inside.with_params(k=2)
+    assert judge(outside, math.inf).ok
+    assert judge(outside, right).verdict is Verdict.FAIL
+    # p = x + t sums to 1 up to rounding only: that is inside
+    labels = Instance.of(
+        "multilabel_entropy.conjugate", x=np.array([1 / 3, -1 / 3, 0.0]), y=np.array([0, 1, 1]),
+        costs=None,
+    )  # fmt: skip
+    p = np.array([1 / 3, 1 / 6, 1 / 2])
+    assert judge(labels, float((p * np.log(p)).sum())).ok
+    assert judge(labels, math.inf).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_truncated_value_and_prox_against_all_pieces(k):
+    rng = np.random.default_rng(k)
+    for ties in (False, True):
+        v = rng.choice([-1.0, 0.5, 2.0], size=4) if ties else rng.normal(size=4)
+        pieces = [list(j) for j in itertools.combinations(range(4), 5 - k)]
+        scores = np.insert(v, 2, 0.0)
+        instance = Instance.of(
+            "truncated_topk_entropy.value", scores=scores, y=2, k=k, costs=None, sample_weight=None
+        )
+        least = min(np.logaddexp(0, logsumexp(v[j])) for j in pieces)
+        assert judge(instance, least).ok
+        assert judge(instance, least + 1e-9).verdict is Verdict.FAIL
+        step = Instance.of("truncated_topk_entropy.prox", v=v, k=k, t=2.0, costs=None)
+        found = []
+        for j in pieces:
+            piece = Instance.of("softmax.prox", v=v[j], t=2.0, costs=None)
+            u = v.copy()
+            u[j] = certificates.expected(piece)
+            value = np.logaddexp(0, logsumexp(u[j])) + ((u - v) ** 2).sum() / 4
+            found.append((value, u))
+        best = min(value for value, _ in found)
+        for value, u in found:
+            assert judge(step, u).ok is bool(value <= best + 1e-12), (k, ties, u)
+        assert judge(step, certificates.expected(step)).ok
+
+
+def test_truncated_conjugate_and_gradient():
+    zero = Instance.of("truncated_topk_entropy.conjugate", x=np.zeros(3), k=2, costs=None)
+    assert judge(zero, 0.0).ok
+    assert judge(zero, math.inf).verdict is Verdict.FAIL
+    away = zero.with_params(x=np.array([0.1, 0.0, 0.0]))
+    assert judge(away, math.inf).ok
+    assert judge(away, -0.3).verdict is Verdict.FAIL
+    tied = Instance.of(
+        "truncated_topk_entropy.gradient", scores=np.array([0.0, 1.0, 1.0]), y=0, k=2, costs=None,
+        sample_weight=None,
+    )  # fmt: skip
+    s = 1 / (1 + math.exp(-1))
+    for g in ([-s, 0.0, s], [-s, s, 0.0]):
+        assert judge(tied, g).ok
+    for g in ([-s, s / 2, s / 2], [0.0, 0.0, 0.0]):
+        assert judge(tied, g).verdict is Verdict.FAIL
+    assert truncated.reduced(tied, truncated.dropped(tied)).problem == "softmax.gradient"
+
+
+def test_lambert_is_judged_by_its_promise():
+    t = np.array([-800.0, -745.0, -2.0, 0.0, 3.0, 1e4])
+    instance = Instance.of("lambert_w_exp.value", t=t)
+    right = certificates.expected(instance)
+    assert judge(instance, right).ok
+    for i in range(2, 6):
+        wrong = right.copy()
+        wrong[i] *= 1 + 1e-14
+        assert judge(instance, wrong).verdict is Verdict.FAIL
+    assert judge(instance, right[:2]).verdict is Verdict.FAIL
+    assert judge(instance, np.full(6, np.nan)).verdict is Verdict.FAIL
+
+
+def test_an_uncertain_solution_passes_nothing(monkeypatch):
+    instance = families.draw("softmax.gradient", "random", 1, seed=0)[0]
+    right = certificates.expected(instance)
+
+    def uncertain(core):
+        raise entropy.UncertainError("no certificate")
+
+    monkeypatch.setattr(entropy_points, "solution", uncertain)
+    assert judge(instance, right).verdict is Verdict.ORACLE_UNCERTAIN
+    assert certificates.certify(instance, Candidate(right)).verdict is Verdict.ORACLE_UNCERTAIN
+    assert certificates.expected(instance) is None
+
+
+def test_a_core_is_a_value():
+    posed = problem([1.0, 2.0])
+    assert replace(posed, alpha=Fraction(1)) != posed == problem([1.0, 2.0])

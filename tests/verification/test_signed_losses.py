@@ -1,0 +1,94 @@
+"""Judges of the one-vs-all and multilabel hinges, against their definitions."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from verification import Instance, Verdict, certificates, families
+from verification.certificates import coordinates, core
+from verification.families import valid
+from verification.verdicts import Candidate
+
+
+def judge(instance, x):
+    return certificates.judge(instance, Candidate(np.asarray(x)))
+
+
+def test_one_vs_all_is_a_sum_over_all_classes():
+    for instance in families.draw("ova_hinge.value", "random", 40, seed=1):
+        f, y, costs = instance["scores"], instance["y"], instance["costs"]
+        c = np.ones(f.size) if costs is None else costs
+        weight = 1.0 if instance["sample_weight"] is None else instance["sample_weight"]
+        total = sum(max(0.0, (-s if j == y else s) + c[j]) for j, s in enumerate(f))
+        assert judge(instance, weight * total).ok
+        assert judge(instance, weight * total + 1e-9 * (1 + abs(f).max())).verdict is Verdict.FAIL
+
+
+def test_multilabel_hinge_is_the_worst_pair():
+    seen_empty = 0
+    for instance in families.draw("multilabel_hinge.value", "random", 60, seed=1):
+        f, y, costs = instance["scores"], instance["y"], instance["costs"]
+        c = 1.0 - y if costs is None else costs
+        weight = 1.0 if instance["sample_weight"] is None else instance["sample_weight"]
+        pairs = itertools.product(np.flatnonzero(y == 0), np.flatnonzero(y == 1))
+        worst = max((f[j] - f[p] + c[j] + c[p] for j, p in pairs), default=0.0)
+        assert judge(instance, weight * max(0.0, worst)).ok
+        assert judge(instance, weight * max(0.0, worst) + 1e-8 * (1 + abs(f).max())).verdict is (
+            Verdict.FAIL
+        )
+        seen_empty += y.all() or not y.any()
+    assert seen_empty > 0
+
+
+@pytest.mark.parametrize("stem", ["ova_smooth_hinge", "multilabel_smooth_hinge"])
+@pytest.mark.parametrize("operation", ["gradient", "prox", "sdca_update"])
+def test_spoiled_answers_fail(stem, operation):
+    rng = np.random.default_rng(5)
+    for instance in families.draw(f"{stem}.{operation}", "random", 30, seed=5):
+        right = certificates.expected(instance)
+        assert judge(instance, right).ok
+        x = right.copy()
+        x[rng.integers(x.size)] += 1e-7 * (core.core(instance).spread + abs(right).max() + 1)
+        assert judge(instance, x).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("stem", ["softmax", "ova_hinge", "multilabel_hinge", "multilabel_entropy"])
+def test_push_and_pull_are_adjoint(stem):
+    """<z - c, x> = <f, push x>, and pull undoes push."""
+    rng = np.random.default_rng(0)
+    for instance in families.draw(f"{stem}.gradient", "random", 20, seed=3):
+        f, y = core.vector(instance["scores"]), instance["y"]
+        z, _ = core.margins(instance)
+        x = core.vector(rng.normal(size=z.size))
+        g = coordinates.push(stem, x, y)
+        back, defect = coordinates.pull(stem, g, y)
+        assert back.tolist() == x.tolist()
+        assert defect == 0
+        assert (x * (z - core.costs(instance))).sum() == (g * f).sum()
+
+
+def test_rows_of_labels_are_drawn_as_they_must_be():
+    drawn = families.draw("multilabel_entropy.value", "random", 200, seed=0)
+    assert all(i["y"].any() for i in drawn)
+    hinges = families.draw("multilabel_hinge.value", "random", 200, seed=0)
+    assert any(not i["y"].any() for i in hinges)
+    assert any(i["y"].all() for i in hinges)
+    one = drawn[0]
+    assert not valid(one.with_params(y=np.zeros_like(one["y"])))
+    assert not valid(one.with_params(y=one["y"][:-1]))
+    inside = families.draw("multilabel_hinge.conjugate", "random", 60, seed=0)
+    values = [float(certificates.expected(i)) for i in inside]
+    assert sum(np.isfinite(values)) > 20 < 60 - sum(np.isfinite(values)) + 21
+
+
+def test_an_equation_holds_up_to_rounding():
+    """The two sides of a dual point sum to the same only up to rounding: that is inside."""
+    x = np.array([0.1, 0.2, 0.3])
+    assert x[0] + x[1] != x[2]
+    instance = Instance.of("multilabel_hinge.conjugate", x=x, y=np.array([0, 0, 1]), costs=None)
+    assert judge(instance, -(x[0] + x[1])).ok
+    assert judge(instance, np.inf).verdict is Verdict.FAIL
+    off = instance.with_params(x=np.array([0.1, 0.2, 0.31]))
+    assert judge(off, np.inf).ok
+    assert judge(off, -0.3).verdict is Verdict.FAIL
