@@ -18,8 +18,8 @@ from verification.certificates import (
     truncated,
     truth,
 )
-from verification.certificates.model import ModelCertificate, erm
 from verification.certificates.fitted import judge_claims, trained
+from verification.certificates.model import ModelCertificate, erm
 from verification.certificates.truth import expected
 from verification.instances import Instance
 from verification.problems import lookup
