@@ -24,7 +24,9 @@ def test_agrees_with_the_enumeration_of_faces(stem):
         d = int(rng.integers(1, 4 if trial % 6 else 5))
         a = rational_point(rng, d)
         rho = Fraction(int(rng.integers(0, 4)), int(rng.integers(1, 4)))
-        params = set_params(stem, int(rng.integers(1, d + 2)), Fraction(int(rng.integers(0, 7)), 2), d)
+        params = set_params(
+            stem, int(rng.integers(1, d + 2)), Fraction(int(rng.integers(0, 7)), 2), d
+        )
         params |= biased(stem, rho)
         clever = exact.project(stem, a, **params)
         assert list(clever.x) == faces.project(stem, a, **params)
