@@ -99,3 +99,31 @@ def test_a_late_answer_counts_as_a_timeout(monkeypatch):
     call = Caller(lambda a, k, r, rho: time.sleep(0.05) or a, ALPHA, timeout=0.01)
     with pytest.raises(CandidateTimeoutError):
         call(A)
+
+
+def test_complements_are_asked_for_and_unwrapped():
+    problem = lookup("softmax.gradient")
+    instance = Instance.of(
+        problem.name, scores=np.array([1.0, 2.0]), y=0, costs=None, sample_weight=None
+    )
+
+    def pair(scores, y, return_complement=False):
+        return (scores, 0.25) if return_complement else scores
+
+    call = Caller(pair, problem)
+    assert call.complements
+    assert call(instance).complement is None
+    assert call.raw(instance.params, complement=True).complement == 0.25
+    assert not Caller(lambda scores, y: scores, problem).complements
+    alone = Caller(lambda scores, y, return_complement=False: scores, problem)
+    with pytest.raises(CandidateCrashError, match="pair"):
+        alone.raw(instance.params, complement=True)
+
+
+def test_the_main_array_of_a_function_is_no_option():
+    problem = lookup("lambert_w_exp.value")
+    assert problem.required == ("t",)
+    instance = Instance.of(problem.name, t=np.array([1.0, 2.0]))
+    assert Caller(lambda numbers: numbers, problem)(instance).x.tolist() == [1.0, 2.0]
+    with pytest.raises(CandidateSignatureError):
+        Caller(lambda: 0, problem)

@@ -53,6 +53,7 @@ def test_failure_prints_the_smallest_counterexample():
     with pytest.raises(VerificationFailedError) as caught:
         report.raise_if_failed()
     assert report.counterexample in str(caught.value)
+    assert repr(report) == report.summary()  # what a notebook shows of it
     assert "np.array([1.0]), k=1, r=1.0, rho=1.0" in report.counterexample
     assert "# returned [1.0]" in report.counterexample
     assert "# right    [0.5]" in report.counterexample

@@ -207,7 +207,7 @@ class _Problem:
             many = 1 if self.family.name == "multiclass" else m  # one term, or one per class
             error += float(mass @ (2 * many * slip + 4 * (m + 4) * eps * sizes * many))
         apart, norm, slip = self._drift(W, V, spread)
-        error += apart * slip + slip**2 / 2
+        error += slip
         summation = (min(n, ROWS_AT_ONCE) + 2) * eps  # longest sum taken in one go
         error += summation * float(residual)
         gap = float(residual) + apart**2 / 2 + error
@@ -278,16 +278,17 @@ class _Problem:
         return np.minimum(*bounds), np.minimum(*residuals)
 
     def _drift(self, W: Array, V: Array, spread: Array) -> tuple[float, float, float]:
-        """||W − V||, ||W||^2 and the rounding in V."""
+        """||W − V||, ||W||^2, and the rounding in half the square of the first."""
         step = W - V
         if not self.gram:
             slip = (self.n + 2) * self.eps * float(np.sqrt((spread**2).sum()))
-            return float(np.sqrt((step**2).sum())), float((W * W).sum()), slip
+            apart = float(np.sqrt((step**2).sum()))
+            return apart, float((W * W).sum()), apart * slip + slip**2 / 2
         K = self._rows(slice(None))
         squares = [float(((v @ K) * v).sum()) for v in (step, W)]
         # a Gram matrix is positive semidefinite up to rounding
-        size = float((np.abs(step) @ np.abs(K) * np.abs(step)).sum())
-        slip = float(np.sqrt((self.n + 2) * self.eps * size))
+        sizes = [float((np.abs(v) @ np.abs(K) * np.abs(v)).sum()) for v in (step, W)]
+        slip = 2 * (self.n + 2) * self.eps * sum(sizes)
         return float(np.sqrt(max(squares[0], 0.0))), max(squares[1], 0.0), slip
 
 
