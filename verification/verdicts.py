@@ -192,6 +192,10 @@ class Report:
         checks = dict.fromkeys(r.check for r in self.results)
         return {name: count(r for r in self.results if r.check == name) for name in checks}
 
+    def __repr__(self) -> str:
+        """The summary: a notebook shows what a call returns, and the results are thousands."""
+        return self.summary()
+
     def summary(self) -> str:
         """Plain text of a few lines; the counterexample comes last."""
         tally = ", ".join(f"{n} {name}" for name, n in self.counts.items() if n) or "nothing"
