@@ -151,8 +151,8 @@ def tie_texts(remade: Sequence[Remade]) -> list[str]:
     return [
         f"{r.method.name}: the optimum gives two classes the same weights, whose ties count as errors. Moved by a "
         f"billionth, the same weights have top-1 accuracies from {one[0]:.1f} to {one[1]:.1f} and top-2 from "
-        f"{two[0]:.1f} to {two[1]:.1f}: the printed {r.method.paper[0]} / {r.method.paper[1]} tells where a "
-        "solver stopped, not what the loss prefers."
+        f"{two[0]:.1f} to {two[1]:.1f}: figures such as the printed {r.method.paper[0]} / {r.method.paper[1]} "
+        "tell where a solver stopped, not what the loss prefers."
         for r in remade
         if r.spread is not None
         for one, two in [r.spread]
