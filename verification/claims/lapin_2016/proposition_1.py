@@ -68,7 +68,10 @@ BINARY = Claim(
 def _draw(rng: np.random.Generator) -> dict[str, Any]:
     while True:
         p = draw_probabilities(rng, int(rng.integers(3, 5)))
-        if max(p) < HALF or rng.random() < 0.2:
+        if rng.random() < 0.3:  # one class above 1/2
+            first = int(rng.integers(len(p)))
+            return {"p": [(v + int(j == first)) / 2 for j, v in enumerate(p)]}
+        if max(p) < HALF:
             return {"p": p}
 
 

@@ -83,12 +83,13 @@ def _draw_update(rng: np.random.Generator) -> dict[str, Any]:
     given = draw_update(rng, zero_examples=True)
     problem: Problem = given["problem"]
     corners = pieces_alpha(problem.m - 1, problem.k)
-    stray = draw_vector(rng, problem.m - 1, spread=1)
-    return {
-        **given,
-        "x": draw_block(rng, corners, ONE),
-        "other": draw_block(rng, corners, ONE) if rng.random() < 0.7 else stray,
-    }
+    kinds = (
+        lambda: draw_block(rng, corners, ONE),
+        lambda: draw_block(rng, pieces_alpha(problem.m - 1, 1), ONE),  # of the simplex
+        lambda: draw_vector(rng, problem.m - 1, spread=1),
+    )
+    other = kinds[int(rng.choice(3, p=[0.6, 0.25, 0.15]))]()
+    return {**given, "x": draw_block(rng, corners, ONE), "other": other}
 
 
 _ENTROPY = "entropies compared as products of rational powers"

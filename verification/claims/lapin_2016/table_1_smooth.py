@@ -40,6 +40,13 @@ METHOD = (
 HALVINGS = [Fraction(1, 4**i) for i in range(12)]
 
 
+def _two_classes(p: Vector) -> Vector:
+    """The two largest probabilities, divided by their sum."""
+    kept = sorted(range(len(p)), key=lambda y: -p[y])[:2]
+    total = sum((p[y] for y in kept), ZERO)
+    return [v / total if y in kept else ZERO for y, v in enumerate(p)]
+
+
 def _draw(rng: np.random.Generator, positive: bool) -> dict[str, Any]:
     m = int(rng.integers(3, 6))
     p = draw_probabilities(rng, m, least=0, largest=4)
@@ -227,13 +234,6 @@ def _check_ranking(
     )
 
 
-def _two_classes(p: Vector) -> Vector:
-    """The two largest probabilities, divided by their sum."""
-    kept = sorted(range(len(p)), key=lambda y: -p[y])[:2]
-    total = sum((p[y] for y in kept), ZERO)
-    return [v / total if y in kept else ZERO for y, v in enumerate(p)]
-
-
 def _draw_positive(rng: np.random.Generator) -> dict[str, Any]:
     m = int(rng.integers(3, 6))
     p = draw_probabilities(rng, m, largest=6)
@@ -241,8 +241,9 @@ def _draw_positive(rng: np.random.Generator) -> dict[str, Any]:
     if rng.random() < 0.2:  # where the hinges stay if p is nearly uniform
         g = [ZERO] * m
     elif rng.random() < 0.4:  # two classes far above the others: no loss for either, if k >= 2
-        first, second = (int(v) for v in rng.choice(m, 2, replace=False))
-        g[first] = g[second] = Fraction(6)
+        likely = sorted(range(m), key=lambda y: -p[y])
+        chosen = [int(v) for v in rng.permutation(m)] if rng.random() < 0.3 else likely
+        g[chosen[0]] = g[chosen[1]] = Fraction(6)
     k = int(rng.integers(1, m))
     return {"p": p, "g": g, "k": k, "gamma": Fraction(int(rng.integers(1, 9)), 4)}
 
