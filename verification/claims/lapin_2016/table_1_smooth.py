@@ -49,14 +49,13 @@ def _two_classes(p: Vector) -> Vector:
 
 def _draw(rng: np.random.Generator, positive: bool) -> dict[str, Any]:
     m = int(rng.integers(3, 6))
+    k, gamma = int(rng.integers(1, m)), Fraction(int(rng.integers(1, 9)), 4)
     p = draw_probabilities(rng, m, least=0, largest=4)
     g = [Fraction(int(v)) for v in rng.integers(1 if positive else -1, 4, size=m)]
-    return {
-        "p": p,
-        "g": g,
-        "k": int(rng.integers(1, m)),
-        "gamma": Fraction(int(rng.integers(1, 9)), 4),
-    }
+    if not positive and rng.random() < 0.2:  # two classes alone, far above the others
+        p, k = _two_classes(p), 2
+        g = [Fraction(6) if p_y else v for v, p_y in zip(g, p, strict=True)]
+    return {"p": p, "g": g, "k": k, "gamma": gamma}
 
 
 def _wrong_pairs(p: Vector, g: Vector, k: int) -> list[tuple[int, int]]:
