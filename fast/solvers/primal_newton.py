@@ -136,6 +136,9 @@ class PrimalNewtonSolver:
             if found is None and not double:  # float32 cannot go on
                 double = True
                 primal, A = self._at(self.W, True)
+            elif found is None and not self.fine:
+                self.fine = True
+                primal, A = self._at(self.W, True)
             elif found is None:
                 return
             else:
@@ -210,7 +213,13 @@ class PrimalNewtonSolver:
             return None
 
     def _direction(self, gradient: np.ndarray, primal: float, tol: float) -> np.ndarray:
-        """Conjugate gradients on (I + X'HX) d = -gradient, in float32."""
+        """Conjugate gradients on (I + X'HX) d = -gradient, in float32.
+
+        The right side is brought to length 1, so that products of large numbers do not overflow.
+        """
+        norm = float(np.linalg.norm(gradient))
+        if norm == 0.0:
+            return -gradient
         members = self.rows.members(self.squares)
         rows = self.X64 if self.fine else self.X32
         if len(members) < len(self.y):
@@ -222,20 +231,21 @@ class PrimalNewtonSolver:
                 return v
             return np.ascontiguousarray(cho_solve(factor, v.T, check_finite=False).T)
 
-        residual = (-gradient).astype(rows.dtype)
+        residual = (gradient / -norm).astype(rows.dtype)
         d = np.zeros_like(residual)
         z = conditioned(residual)
         search = z.copy()
         rho = float(np.vdot(residual, z))
-        start = float(np.vdot(residual, residual))
-        target = max(start * min(0.01, max(1e-8, start / (1.0 + start))), 0.5 * tol * abs(primal))
+        start = norm * norm
+        forcing = min(0.01, max(1e-8, start / (1.0 + start)))
+        target = max(forcing, 0.5 * tol * abs(primal) / start)
         for _ in range(5 * CG_STEPS if self.fine else CG_STEPS):
             V = np.ascontiguousarray(rows @ search.T)
             self.rows.curve(V, members)
             image = search + (rows.T @ V).T
             curvature = float(np.vdot(search, image))
-            if not curvature > 0.0:  # underflow
-                return -gradient
+            if not 0.0 < curvature < np.inf:
+                break
             length = rho / curvature
             d += length * search
             residual -= length * image
@@ -245,7 +255,7 @@ class PrimalNewtonSolver:
             new = float(np.vdot(residual, z))
             search = z + (new / rho) * search
             rho = new
-        return d.astype(np.float64)
+        return norm * d.astype(np.float64) if d.any() else -gradient
 
     def _search(
         self, direction: np.ndarray, gradient: np.ndarray, primal: float, double: bool
@@ -257,7 +267,8 @@ class PrimalNewtonSolver:
         length = 1.0
         for _ in range(40):
             W = start + length * direction
-            value, A = self._at(W, double)
+            with np.errstate(over="ignore", invalid="ignore"):  # then the step is too long
+                value, A = self._at(W, double)
             if value <= primal + 1e-4 * length * slope + noise:
                 self.W = W
                 return value, A

@@ -135,6 +135,15 @@ def test_separable_data_with_a_huge_C_is_certified():
         assert model.score(X, y) == 1.0 or k > 1
 
 
+@pytest.mark.parametrize(("variant", "k"), [("alpha", 1), ("alpha", 2), ("beta", 2)])
+@pytest.mark.parametrize(("scale", "C"), [(1e3, 1e8), (1e6, 1e4)])
+def test_separable_data_with_a_huge_scale_are_solved(variant, k, scale, C):
+    rng = np.random.default_rng(0)  # products in float32 overflow unless directions are scaled
+    X, y = scale * rng.standard_normal((32, 60)), np.arange(32) % 4
+    model = TopKLogisticRegression(k=k, variant=variant, C=C, tol=1e-4).fit(X, y)
+    assert model.dual_gap_ <= 1e-4
+
+
 def test_one_iteration_warns_and_keeps_a_certified_model():
     X, y = problem(10, n=400, m=8, d=12)
     for k in (1, 3):
