@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,10 @@ from fast.models.multiclass_erm import (
     train,
 )
 from fast.solvers.rows import is_sparse
-from fast.solvers.state import certified_gap
+from fast.solvers.state import TrainingState, certified_gap
 
 _DTYPES = (np.float64, np.float32)
+OPTIONAL = ("coef_", "evals_result_", "kept_", "truncated_objectives_")  # not after every fit
 MAGNITUDE = 1e70  # of features and of C: products of several of them must not overflow
 
 
@@ -208,6 +210,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         """Rows to train a linear model on: X, or the factor of the kernel matrix."""
         kernel = check_kernel(self.kernel)
         self._map: KernelMap | None = None
+        self.__dict__.pop("X_fit_", None)
         if isinstance(kernel, str) and kernel == "linear":
             if self.kernel_params:
                 raise InvalidParameterError(
@@ -236,13 +239,34 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             return train(
                 features, encoded, r, m, loss, tol=tol, start=start, weights=weights, **options
             )
-        inner = tol / 4.0
+        inner, used, limit = tol / 4.0, 0, options.pop("max_iter")
+        report = options.pop("report")
         while True:  # the model kept is W = sum_i a_i phi(x_i)', whose gap is another one
-            result = train(features, encoded, r, m, loss, tol=inner, start=start, **options)
+            before = used
+
+            def counted(state: TrainingState, before: int = before) -> bool:
+                return bool(report(replace(state, n_iter=before + state.n_iter)))
+
+            result = train(
+                features,
+                encoded,
+                r,
+                m,
+                loss,
+                tol=inner,
+                start=start,
+                max_iter=limit - before,
+                report=counted,
+                **options,
+            )
+            used = result.n_iter = before + result.n_iter
+            for entry in result.history:
+                entry["iteration"] += before
             A = self._dual_blocks(result.masses, encoded)
             A = A.toarray() if is_sparse(A) else A
             gap = certified_gap(*kernel_objectives(self._map.K, A, encoded, r, loss))
-            if gap <= tol or result.gap > inner or inner < 1e-14:
+            over = result.stopped or used >= limit
+            if over or gap <= tol or result.gap > inner or inner < 1e-14:
                 return result
             inner, start = inner / 10.0, result.masses
 
@@ -274,6 +298,8 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
     def _store(
         self, result: TrainingResult, encoded: np.ndarray, r: np.ndarray, monitor: Monitor
     ) -> None:
+        for name in OPTIONAL:  # of a fit with other parameters
+            self.__dict__.pop(name, None)
         self.primal_objective_, self.dual_objective_ = result.primal, result.dual
         self.dual_gap_ = result.gap
         self.n_iter_ = result.n_iter

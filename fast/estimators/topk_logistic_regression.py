@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax, softmax
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from fast.errors import InvalidParameterError
@@ -89,14 +91,17 @@ class TopKLogisticRegression(MulticlassLinearModel):
         belong to the last convex step.
     n_iter_ : int
     history_ : dict of ndarray
-        "iteration", "time" (seconds), "primal", "dual", "gap" at each certificate.
+        "iteration", "time" (seconds), "primal", "dual", "gap" at each certificate; for
+        ``truncated`` those of the last convex step, with iterations counted from the first step on.
+        With a kernel, of the problem in the coordinates of a factor of K.
     evals_result_ : dict
         Measurements on ``eval_set``, if one was given.
     solver_ : str
     kept_ : ndarray of bool (n_samples, n_classes)
-        For ``truncated``: the classes that count in each example's loss, the true one included.
+        For ``truncated``: the classes that count in each example's loss, the true one included;
+        all of them if it was stopped before the first convex step.
     truncated_objectives_ : ndarray
-        For ``truncated``: the truncated risk from the softmax solution on, one per convex step;
+        For ``truncated``: the truncated risk at the softmax solution and after each convex step;
         it never increases.
 
     References
@@ -205,6 +210,13 @@ class TopKLogisticRegression(MulticlassLinearModel):
         self.kept_ = np.ones((len(encoded), len(self.classes_)), bool)
         if found.loss.dropped is not None:
             np.put_along_axis(self.kept_, found.loss.dropped, False, axis=1)
+        if not found.converged and self.dual_gap_ <= self.tol:
+            warnings.warn(
+                f"{type(self).__name__} was stopped after {self.n_iter_} iterations, before its "
+                "kept sets settled; the last convex step is certified. Raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=4,  # past fit and with_callbacks
+            )
 
     def _fitted_loss(self, encoded: np.ndarray) -> Any:
         return self._truncated.loss if self.truncated else super()._fitted_loss(encoded)

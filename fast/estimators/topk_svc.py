@@ -71,7 +71,8 @@ class TopKSVC(MulticlassLinearModel):
         formulas.
     n_iter_ : int
     history_ : dict of ndarray
-        "iteration", "time" (seconds), "primal", "dual", "gap" after each check.
+        "iteration", "time" (seconds), "primal", "dual", "gap" after each check. With a kernel,
+        of the problem in the coordinates of a factor of K.
     evals_result_ : dict
         Measurements on ``eval_set``, if one was given.
     solver_ : str

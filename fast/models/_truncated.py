@@ -8,7 +8,7 @@ bound that touches at the W the sets were taken from: solving it cannot increase
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from fast.models._losses import TopKEntropy
 from fast.models.multiclass_erm import TrainingResult, train
 from fast.solvers.active_list import keep_largest
 from fast.solvers.rows import scores
+from fast.solvers.state import TrainingState
 
 STEPS = 200  # convex problems at most
 
@@ -81,35 +82,60 @@ def train_truncated(
 
     ``weights`` is where the softmax problem begins. Each step is a convex problem certified to
     ``tol``. It ends when the kept sets repeat, or when a step lowers the risk by less than ``tol``
-    relatively, or after ``max_iter`` Newton iterations in all. What it reaches is a stationary
-    point that depends on the start.
+    relatively, or after ``max_iter`` Newton iterations in all, or when ``report`` or Ctrl-C stops a
+    step. What it reaches is a stationary point that depends on the start; if it is stopped before
+    the first step, the softmax solution, for which all classes are kept. Iterations are counted
+    through, also in what ``report`` sees and in the history of the last step.
     """
-    options: dict[str, Any] = {"tol": tol, "report": report}
-    result = train(
-        X, y, r, n_classes, TopKEntropy(0, 1), max_iter=max_iter, weights=weights, **options
-    )
-    softmax = weights = result.W
-    used = result.n_iter
-    dropped = dropped_classes(X, weights, y, k)
-    loss = TopKEntropy(0, 1, dropped)
-    objectives = [objective(X, weights, y, r, loss)]
+    used = 0
+
+    def solve(loss: TopKEntropy, weights: np.ndarray | None) -> TrainingResult:
+        nonlocal used
+        before = used
+
+        def counted(state: TrainingState) -> bool:
+            whole = replace(state, n_iter=before + state.n_iter)
+            return report is not None and report(whole)
+
+        limit = max_iter - before
+        found = train(
+            X, y, r, n_classes, loss, tol=tol, max_iter=limit, weights=weights, report=counted
+        )
+        used = found.n_iter = before + found.n_iter
+        for entry in found.history:
+            entry["iteration"] += before
+        return found
+
+    loss = TopKEntropy(0, 1)
+    result = solve(loss, weights)
+    softmax = result.W
+    objectives: list[float] = []
     steps: list[float] = []
-    while True:
-        left = max(max_iter - used, 1)
-        found = train(X, y, r, n_classes, loss, max_iter=left, weights=weights, **options)
-        used += found.n_iter
-        next_dropped = dropped_classes(X, found.W, y, k)
-        following = TopKEntropy(0, 1, next_dropped)
-        value = objective(X, found.W, y, r, following)
-        if value > objectives[-1] and steps:  # rounding: the point before was as good
-            return TruncatedResult(softmax, result, loss, objectives, steps, True)
-        result, weights = found, found.W
-        objectives.append(value)
-        steps.append(found.gap)
-        same = np.array_equal(np.sort(dropped), np.sort(next_dropped))
-        settled = same or objectives[-2] - value <= tol * abs(value)
-        if settled or found.gap > tol or used >= max_iter or len(steps) == STEPS:
-            done = settled and found.gap <= tol
-            result.n_iter = used
-            return TruncatedResult(softmax, result, loss, objectives, steps, done)
-        loss, dropped = following, next_dropped
+    settled = k == 1
+    try:
+        dropped = dropped_classes(X, softmax, y, k)
+        following = TopKEntropy(0, 1, dropped)
+        objectives.append(objective(X, softmax, y, r, following))
+        while not (settled or result.stopped or result.gap > tol or used >= max_iter):
+            if len(steps) == STEPS:
+                break
+            found = solve(following, result.W)
+            next_dropped = dropped_classes(X, found.W, y, k)
+            value = objective(X, found.W, y, r, TopKEntropy(0, 1, next_dropped))
+            if value > objectives[-1]:  # rounding, or stopped early: the point before was as good
+                result.n_iter, result.interrupted = used, found.interrupted
+                result.stopped, settled = found.stopped, not found.stopped and found.gap <= tol
+                break
+            result, loss = found, following
+            objectives.append(value)
+            steps.append(found.gap)
+            same = np.array_equal(np.sort(dropped), np.sort(next_dropped))
+            settled = same or objectives[-2] - value <= tol * abs(value)
+            dropped, following = next_dropped, TopKEntropy(0, 1, next_dropped)
+    except KeyboardInterrupt:  # between two steps
+        result.interrupted = result.stopped = True
+        settled = False
+        if not objectives:
+            dropped = dropped_classes(X, softmax, y, k)
+            objectives.append(objective(X, softmax, y, r, TopKEntropy(0, 1, dropped)))
+    return TruncatedResult(softmax, result, loss, objectives, steps, settled and result.gap <= tol)

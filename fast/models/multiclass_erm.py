@@ -60,7 +60,8 @@ POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 class TrainingResult:
     """A certified model: W (m, d), masses (n, m), objectives, relative gap, history.
 
-    The masses are dense for entropies, where none is 0, else CSR.
+    The masses are dense for entropies, where none is 0, else CSR. ``interrupted``: by Ctrl-C;
+    ``stopped``: by that or by ``report``.
     """
 
     W: np.ndarray
@@ -72,6 +73,7 @@ class TrainingResult:
     history: list[dict[str, float]]
     interrupted: bool
     solver: str
+    stopped: bool
 
 
 def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss) -> str:
@@ -188,6 +190,7 @@ def train(
         state.history,
         interrupted,
         name,
+        interrupted or stopped,
     )
 
 

@@ -221,6 +221,104 @@ def test_truncated_descends_and_certifies_its_last_convex_step(k):
     assert (P - D) / P <= 1e-8
 
 
+def check_truncated(model, X, y):
+    """The convex problem of the kept classes at the model, certified by formulas."""
+    f, r = X @ model.coef_.T, np.full(len(y), float(model.C))
+    losses = [
+        np.log(np.exp(row[kept] - row[c]).sum())
+        for row, kept, c in zip(f, model.kept_, y, strict=True)
+    ]
+    P, D = 0.5 * (model.coef_**2).sum() + r @ losses, dual(model.dual_coef_, X, y, r)
+    assert not model.dual_coef_[~model.kept_].any()
+    assert pytest.approx(model.primal_objective_, rel=1e-9) == P
+    assert pytest.approx(model.dual_objective_, rel=1e-9) == D
+    assert (np.diff(model.truncated_objectives_) <= 0.0).all()
+    found = primal(model.coef_, X, y, r, lambda u: truncated_value(u, model.k))
+    assert pytest.approx(model.truncated_objectives_[-1], rel=1e-9) == found
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 9])
+@pytest.mark.parametrize("k", [1, 3])
+def test_truncated_keeps_to_max_iter(max_iter, k):
+    X, y = problem(13, n=400, m=6, d=20)
+    model = TopKLogisticRegression(k=k, truncated=True, C=5.0, tol=1e-9, max_iter=max_iter)
+    with pytest.warns(ConvergenceWarning, match="stopped after"):
+        model.fit(X, y)
+    assert model.n_iter_ == max_iter
+    check_truncated(model, X, y)
+
+
+@pytest.mark.parametrize("at", [1, 4, 8, 12, 16, 20, 24, 28])
+def test_an_interrupt_of_a_truncated_fit_ends_it(at, monkeypatch):
+    from fast.solvers import entropy_rows
+
+    X, y = problem(13, n=400, m=6, d=20)
+    calls, inner = [], entropy_rows.finished_rows
+
+    def interrupted(*args):
+        calls.append(len(args[0]))
+        if len(calls) == at + 2:
+            raise KeyboardInterrupt
+        return inner(*args)
+
+    monkeypatch.setattr(entropy_rows, "finished_rows", interrupted)
+    model = TopKLogisticRegression(k=3, truncated=True, C=5.0, tol=1e-9)
+    with pytest.warns(ConvergenceWarning, match="stopped"):
+        model.fit(X, y)
+    assert len(calls) < at + 8  # what follows certifies, it does not train
+    check_truncated(model, X, y)
+
+
+class StopOnce:
+    """A callback that asks to stop at one iteration, and never again."""
+
+    def __init__(self, at):
+        self.at, self.seen = at, []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, **kwargs):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **kwargs):
+        self.seen.append(context.task_name)
+        return len(self.seen) == self.at
+
+
+@pytest.mark.parametrize("at", [1, 3, 7])
+def test_a_callback_stops_a_truncated_fit(at):
+    X, y = problem(13, n=400, m=6, d=20)
+    callback = StopOnce(at)
+    model = TopKLogisticRegression(k=3, truncated=True, C=5.0, tol=1e-9).set_callbacks(callback)
+    with pytest.warns(ConvergenceWarning, match="stopped"):
+        model.fit(X, y)
+    assert callback.seen.count("iteration") == at
+    check_truncated(model, X, y)
+
+
+def test_iterations_of_a_truncated_fit_are_counted_through():
+    X, y = problem(13, n=150, m=6, d=8)
+    model = TopKLogisticRegression(k=3, truncated=True, tol=1e-8).fit(X, y, eval_set=[(X, y)])
+    watched = model.evals_result_["eval_0"]["iteration"]
+    assert (np.diff(watched) > 0).all()
+    assert watched[-1] == model.n_iter_ == model.history_["iteration"][-1]
+
+
+def test_a_refit_forgets_what_belongs_to_other_parameters():
+    X, y = problem(14)
+    model = TopKLogisticRegression(k=2, truncated=True).fit(X, y, eval_set=[(X, y)])
+    model.set_params(truncated=False, kernel="rbf").fit(X, y)
+    for name in ("coef_", "kept_", "truncated_objectives_", "evals_result_"):
+        assert not hasattr(model, name)
+    model.set_params(kernel="linear").fit(X, y)
+    assert not hasattr(model, "X_fit_")
+    check_certificate(model, X, y)
+
+
 def test_truncated_with_one_guess_is_softmax():
     X, y = problem(14)
     a = TopKLogisticRegression(truncated=True, tol=1e-9).fit(X, y)
