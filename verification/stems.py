@@ -28,9 +28,10 @@ def discover() -> tuple[Stem, ...]:
     from refsolve import catalogue
 
     found = []
-    for kind, operations in catalogue.OPERATIONS.items():
+    for kind in catalogue.OPERATIONS:
         for name in catalogue.stems(kind):
             spec = catalogue.load(name).SPEC
             in_fast = importlib.util.find_spec(f"fast.{kind}.{name}") is not None
-            found.append(Stem(name, kind, spec.title, tuple(operations), spec.oracle_only, in_fast))
+            operations = catalogue.operations(name)
+            found.append(Stem(name, kind, spec.title, operations, spec.oracle_only, in_fast))
     return tuple(found)

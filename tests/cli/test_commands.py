@@ -81,6 +81,7 @@ def test_show_tells_the_declaration(stem: str) -> None:
     assert shown["formulas"] == dict(spec.formulas)
     assert [s["name"] for s in shown["symbols"]] == list(spec.names)
     assert shown["source"] == spec.source
+    assert shown["problems"] == [p for p in catalogue.problems() if p.rpartition(".")[0] == stem]
     assert spec.title in run("show", stem).stdout
 
 

@@ -91,7 +91,6 @@ SOUND = {
     "smooth_topk_hinge_beta.prox": prox(_sound.beta, True),
     "topk_entropy_alpha.gradient": entropy("gradient", True),
     "topk_entropy_alpha.sdca_update": entropy("sdca_update", True),
-    "topk_entropy_beta.value": entropy("value", False),
     "topk_entropy_beta.prox": entropy("prox", False),
     "topk_entropy_beta.sdca_update": entropy("sdca_update", False),
 }

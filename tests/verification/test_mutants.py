@@ -70,7 +70,14 @@ def test_every_check_kills_something():
 
 
 @pytest.mark.parametrize(
-    "name", ["batch_takes_first_radius", "sorts_in_place", "m_dimensional_sum"]
+    "name",
+    [
+        "batch_takes_first_radius",
+        "sorts_in_place",
+        "m_dimensional_sum",
+        "multilabel_sides_swapped",
+        "truncated_drops_k",
+    ],
 )
 def test_counterexamples_run_and_show_the_failure(name, capsys):
     report = mutants.run(MUTANTS[name])
@@ -85,6 +92,15 @@ def test_counterexamples_run_and_show_the_failure(name, capsys):
         returned, right = (np.ravel(eval(_comment(report, w))) for w in ("returned", "right"))
         assert not np.array_equal(returned, right)
         assert _numbers(out) == pytest.approx(returned.tolist(), abs=1e-7)
+
+
+def test_a_wrong_complement_is_shown_beside_the_right_one(capsys):
+    report = mutants.run(MUTANTS["complement_is_the_sum"])
+    exec(report.counterexample, {})
+    shown = eval(capsys.readouterr().out, {"array": np.array, "np": np})
+    returned, right = (eval(_comment(report, word)) for word in ("returned", "right"))
+    assert shown[1] == returned[1] != right[1]
+    assert returned[0] == pytest.approx(right[0])
 
 
 def _numbers(text):

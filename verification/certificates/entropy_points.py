@@ -77,7 +77,7 @@ def read(instance: Instance, core: EntropyCore, found: Solution, answer: np.ndar
         free = [v for v, full in zip(moves, capped, strict=True) if not full]
         mean = total(free) / (core.k - sum(capped))
         moves = [mean if full else v for v, full in zip(moves, capped, strict=True)]
-    least = smallest(instance, d)
+    least = decimal_of(tolerance.smallest(instance))  # below it not even the way there has digits
     bounds = [eps * xi + v + least + least / factor for xi, v in zip(found.x, moves, strict=True)]
     if instance.operation == "prox":
         v = [abs(decimal_of(w)) for w in vector(instance["v"]).tolist()]

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from verification import certificates
-from verification.calling import Caller, NotApplicableError
+from verification.calling import (
+    Caller,
+    CandidateCrashError,
+    CandidateTimeoutError,
+    NotApplicableError,
+)
 from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
-from verification.problems import Problem
+from verification.problems import Problem, lookup
 from verification.verdicts import Candidate, Judgement, Verdict
 
 ORDER = 37
@@ -52,4 +57,14 @@ def examine(call: Caller, instance: Instance) -> Judgement:
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
     """One call that returns the pair."""
     arguments = call.arguments_code(instance.params)
-    return [f"print({function}({arguments}, return_complement=True))"]
+    lines = [f"print({function}({arguments}, return_complement=True))"]
+    try:
+        returned = call.raw(instance.params, complement=True)
+        lines.append(f"# returned {returned.x.tolist()}, {returned.complement!r}")
+    except (CandidateCrashError, CandidateTimeoutError) as error:
+        lines.append(f"# raised {error}")
+    right = certificates.expected(instance)
+    if right is None or not lookup(instance.problem).convex:
+        return lines
+    rest = certificates.entropy_points.solution(certificates.core.entropy_core(instance))
+    return [*lines, f"# right    {right.tolist()}, {float(rest.complement[0])!r}"]

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from verification.console import JsonOption, finish
 
 app = typer.Typer(add_completion=False)
+
+
+def _loss_facts(module: Any) -> list[tuple[str, str]]:
+    """Family, domain of the conjugate and default margin of a loss."""
+    if module is None:
+        return []
+    cost = getattr(module, "default_cost", 1.0)
+    family = getattr(module, "family", "multiclass")
+    where = " on the negatives, 0 on the positives" if cost and family == "multilabel" else ""
+    return [
+        ("family", family),
+        ("dual set", getattr(module, "dual_set", "none: the loss is not convex")),
+        ("costs", f"{cost:g}{where} unless given"),
+    ]
 
 
 @app.command()
@@ -31,8 +45,9 @@ def show(
     places = [("declared", f"refsolve.{kind}.{stem}")]
     if not spec.oracle_only:
         places.append(("computed", f"fast.{kind}.{stem}"))
-    problems = [f"{stem}.{operation}" for operation in catalogue.OPERATIONS[kind]]
+    problems = [f"{stem}.{operation}" for operation in catalogue.operations(stem)]
     facts = [
+        *_loss_facts(catalogue.load(stem) if kind == "losses" else None),
         ("scaling", spec.scaling),
         ("source", spec.source),
         *(("note", note) for note in spec.notes),
