@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.base import clone
 
 from fast._validation import number
-from fast.errors import InvalidParameterError
+from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.estimators._multiclass import MulticlassLinearModel
 from fast.metrics import topk_accuracy
 
 #: Powers of ten, the range of Lapin et al. 2016, section 5.
@@ -79,9 +80,20 @@ def regularization_path(
 
     Raises
     ------
+    InvalidTypeError
+        The estimator is another one, or ``Cs`` not a sequence.
     InvalidParameterError
         No C, or one that is not positive; else as ``fit``.
     """
+    if not isinstance(estimator, MulticlassLinearModel):
+        raise InvalidTypeError(
+            "estimator",
+            repr(estimator),
+            "a TopKSVC or TopKLogisticRegression",
+            "pass, for example, TopKLogisticRegression()",
+        )
+    if not isinstance(Cs, Iterable):
+        raise InvalidTypeError("Cs", repr(Cs), "a sequence of numbers > 0", "pass Cs=[1.0]")
     grid = sorted(number("Cs", C, positive=True) for C in Cs)
     if not grid:
         raise InvalidParameterError("Cs", "an empty sequence", "at least one C", "pass Cs=[1.0]")

@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
-from fast.errors import InvalidParameterError
+from fast.errors import InvalidParameterError, InvalidTypeError
 
 NAMES = ("linear", "precomputed", *sorted(set(PAIRWISE_KERNEL_FUNCTIONS) - {"linear"}))
 EPS = float(np.finfo(float).eps)
@@ -39,6 +39,10 @@ class KernelMap:
 
     def __init__(self, kernel: str | Callable, params: dict[str, Any] | None, constant: float):
         self.kernel, self.constant = kernel, constant
+        if not isinstance(params, dict | None):
+            raise InvalidTypeError(
+                "kernel_params", repr(params), "a dict or None", 'pass, for example, {"gamma": 0.1}'
+            )
         self.params = {} if params is None else dict(params)
         if kernel == "precomputed" and self.params:
             raise InvalidParameterError(
@@ -81,8 +85,15 @@ class KernelMap:
                 "X", "a kernel matrix that is not symmetric", "K = K'", "use (K + K') / 2"
             )
         n = len(K)
-        if float(K.diagonal().min()) < 0.0 or not top > 0.0:
-            raise self._indefinite("a diagonal entry is not positive")
+        if not top > 0.0:
+            raise InvalidParameterError(
+                "kernel",
+                "a kernel matrix of zeros",
+                "entries other than 0",
+                "choose another kernel",
+            )
+        if float(K.diagonal().min()) < 0.0:
+            raise self._indefinite("a diagonal entry is negative")
         factor, pivots, rank, _ = dpstrf(K, lower=1, tol=n * EPS * float(K.diagonal().max()))
         order = pivots - 1
         G = np.zeros((n, rank))

@@ -61,10 +61,18 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
 
     def _check_settings(self) -> tuple[float, float, int]:
         C, tol = number("C", self.C, positive=True), number("tol", self.tol, positive=True)
-        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
+        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int | np.integer):
+            raise InvalidTypeError("max_iter", repr(self.max_iter), "an integer >= 1", "pass 1000")
+        if self.max_iter < 1:
             raise InvalidParameterError(
                 "max_iter", repr(self.max_iter), "an integer >= 1", "allow at least one iteration"
             )
+        if not isinstance(self.verbose, int | np.integer):
+            raise InvalidTypeError("verbose", repr(self.verbose), "0, 1 or 2", "pass verbose=1")
+        for name in ("fit_intercept", "warm_start"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                given = repr(getattr(self, name))
+                raise InvalidTypeError(name, given, "True or False", f"pass {name}=True or False")
         if not isinstance(self.solver, str) or self.solver not in ("auto", *SOLVERS):
             raise InvalidParameterError(
                 "solver", repr(self.solver), f"'auto' or one of {sorted(SOLVERS)}", "use 'auto'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from _naive_entropy_erm import loss_value as entropy_value
 from _naive_erm import loss_value as hinge_value
 from _naive_erm import margins
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
@@ -122,6 +125,8 @@ def test_kernels_in_scikit_learn(tmp_path):
         ("precomputed", None, "skew", "X"),
         ("precomputed", None, "negative", "kernel"),
         ("precomputed", None, "indefinite", "kernel"),
+        ("precomputed", None, "zeros", "kernel"),
+        ("poly", [2], "X", "kernel_params"),
     ],
 )
 def test_bad_kernels(kernel, params, data, argument):
@@ -132,6 +137,7 @@ def test_bad_kernels(kernel, params, data, argument):
         "K": K,
         "skew": K + np.triu(np.ones_like(K), 1),
         "negative": -K,
+        "zeros": 0.0 * K,
         "indefinite": K - 5.0 * np.eye(len(K)) * (np.arange(len(K)) == 3),
     }
     for estimator in (TopKSVC, TopKLogisticRegression):
@@ -211,8 +217,24 @@ def test_a_path_is_single_fits_found_sooner(model):
 
 def test_bad_paths():
     X, y = problem(8)
-    for Cs in ([], [0.0], [1.0, -1.0], ["1"]):
+    for Cs in ([], [0.0], [1.0, -1.0], ["1"], 1.0, None):
         with pytest.raises(InvalidParameterError) as caught:
             regularization_path(TopKSVC(), X, y, Cs=Cs)
         assert caught.value.argument == "Cs"
     assert len(PAPER_GRID) == 9
+    for other in (LogisticRegression(), TopKSVC):
+        with pytest.raises(InvalidParameterError, match=r"^estimator: "):
+            regularization_path(other, X, y)
+
+
+@pytest.mark.parametrize("estimator", [TopKSVC, TopKLogisticRegression])
+def test_kernel_fits_count_all_their_iterations(estimator):
+    X, y = problem(9, n=240)
+    model = estimator(kernel="rbf", k=2, C=10.0, tol=1e-6).fit(X, y, eval_set=[(X, y)])
+    watched = model.evals_result_["eval_0"]["iteration"]
+    assert (np.diff(watched) > 0).all()
+    assert watched[-1] == model.n_iter_ == model.history_["iteration"][-1]
+    for max_iter in (1, 2, 3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            assert model.set_params(max_iter=max_iter).fit(X, y).n_iter_ <= max_iter

@@ -346,6 +346,10 @@ def test_pickle_clone_and_the_same_bits():
         *[("solver", v) for v in ("active", "sdca", None)],
         *[("kernel", v) for v in ("gauss", None, 3)],
         ("kernel_params", {"gamma": 1.0}),
+        *[("max_iter", v) for v in (0, True, 1.5)],
+        ("verbose", "yes"),
+        ("fit_intercept", "no"),
+        ("warm_start", "no"),
     ],
 )
 def test_parameters_out_of_range(argument, value):
