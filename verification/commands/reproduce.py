@@ -39,6 +39,7 @@ def letter(
     from verification.benchmarks.letter import ROWS, compile_trainers, load_parts, run_row
     from verification.benchmarks.letter_report import document
     from verification.benchmarks.letter_starts import follow_all
+    from verification.benchmarks.timing import one_thread
     from verification.errors import InvalidArgumentError
 
     names = [row.name for row in ROWS]
@@ -54,7 +55,7 @@ def letter(
     steps = (highest - lowest) * per_decade + 1
     grid = [float(f"{c:.6g}") for c in np.logspace(lowest, highest, steps)]
     parts = load_parts()
-    with progress(len(rows) * len(grid)) as task:
+    with one_thread(), progress(len(rows) * len(grid)) as task:
         task.describe("compiling")
         compile_trainers(parts, rows)
         results = [run_row(parts, row, grid, tol, task.step) for row in rows]
