@@ -21,7 +21,7 @@ from fast.losses._kernels import ALPHA, BETA
 
 EPS = 2.220446049250313e-16
 FREE = 1e-17  # up to this a the quadratic moves no exponent by a rounding: the closed form holds
-TINY = 1e-300
+TINY = 2.3e-308
 HUGE = 1e100  # beyond this a the entropy is lost to rounding: the problem is scaled down
 
 
@@ -37,14 +37,14 @@ def _own(t, a, rho):
 
 @kernel
 def _own_sum(t, a, rho):
-    """Return s, the root of a rho s - log(1 - s) = t > 0, and s'(t): for s < 1/2, relatively."""
+    """Return s, the root of a rho s - log(1 - s) = t, and s'(t): for s < 1/2, relatively."""
     if rho == 0.0:
         return -math.expm1(-t), exp(-t)
     s = t / (1.0 + a)  # right of the root of a convex function
     for _ in range(50):
         step = ((a * s - math.log1p(-s)) - t) / (a + 1.0 / (1.0 - s))
         s -= step
-        if step <= EPS * s:
+        if step <= EPS * abs(s):
             break
     return s, 1.0 / (a + 1.0 / (1.0 - s))
 
@@ -180,6 +180,7 @@ def solve_row(variant, b, k, a, rho, x, work):
     before = -1
     sweeps = 0
     settled = False
+    near = False
     while True:
         sweeps += 1
         target = 1.0
@@ -194,12 +195,15 @@ def solve_row(variant, b, k, a, rho, x, work):
         excess = (s - target) + y
         pull = fall + y_fall * rise
         size = target
-        if target == 1.0 and 0.0 < t < 0.5 * a * rho + math.log(2.0):
+        room = target - y
+        near = target == 1.0 and -1.0 <= t < 0.5 * a * rho + math.log(2.0)
+        if near:
             # s is small: compare it with what it is to be, not with 1 - y
-            size, y_fall = _own_sum(t, a, rho)
-            excess = s - size
+            room, y_fall = _own_sum(t, a, rho)
+            excess = s - room
             pull = fall + y_fall * rise
-            y = 1.0 - size
+            y = 1.0 - room
+            size = max(s, abs(room))
         if (settled and n == before) or abs(excess) <= 2.0 * EPS * size or sweeps > 200:
             break
         if excess > 0.0:
@@ -214,7 +218,7 @@ def solve_row(variant, b, k, a, rho, x, work):
         elif abs(excess) < 0.1 * size < 0.1 * target:
             new = tau + excess / pull
         elif a * rho * y > 1.0 and s > 1e-290:  # y is almost linear
-            new = tau + _step_beside(s, target - y, fall, y_fall * rise)
+            new = tau + _step_beside(s, room, fall, y_fall * rise)
         elif target > 0.0 and s + y > 0.0:
             new = tau + _step(s + y, target, fall + y_fall * rise)
         if new == tau:
@@ -226,6 +230,8 @@ def solve_row(variant, b, k, a, rho, x, work):
             if not lower < new < upper:
                 break
         before, tau = n, new
+    if near:  # t may be lost in what it is the difference of, where s underflows
+        y = 1.0 - s
     if variant == BETA and k > 1:
         s += n / k
     return s, min(y, 1.0)
