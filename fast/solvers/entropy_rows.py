@@ -130,25 +130,34 @@ def finished_rows(f, first, y, r, variant, k, E, top, shift, losses, A, T, tau, 
             square = plus(square, x * x)
             T[at, j] = x
             A[at, j] = weight * x
-        mine = 0.0
-        if variant == BETA:
-            mine = e_own * scale
-            square += mine * mine
-        T[at, own] = mine
+        T[at, own] = e_own * scale if variant == BETA else 0.0
         A[at, own] = -weight * s
         for q in range(u):
             A[at, top[at, q]] = weight * cap
-        curvature[at] = extra + (tau[at] - square / tau[at] if tau[at] > 0.0 else 0.0)
+        if variant == BETA:  # tau - <t,t>/tau, without cancellation for t_y = tau - moving
+            moving = rest * scale
+            curvature[at] = moving * (2.0 - moving / tau[at]) - square / tau[at]
+        else:
+            curvature[at] = extra + (tau[at] - square / tau[at] if tau[at] > 0.0 else 0.0)
 
 
 @kernel(fastmath=REORDER)
-def curved(V, members, r, A, T, tau, kappa):
-    """V_q <- r_i H_i V_q in place, i = members[q], in the precision of V."""
+def curved(V, members, y, r, A, T, tau, kappa):
+    """V_q <- r_i H_i V_q in place, i = members[q], in the precision of V.
+
+    H 1 = 0, so that V_q is taken relative to its own entry: where t_y is 1 up to rounding, the
+    difference of V_y and the mean would cancel.
+    """
     kind = V.dtype.type
+    zero = kind(0.0)
     for q in range(V.shape[0]):
         i = members[q]
-        along = kind(0.0)
-        across = kind(0.0)
+        own = y[i]
+        level = V[q, own]
+        along = zero
+        across = zero
+        for j in range(V.shape[1]):
+            V[q, j] -= level
         for j in range(V.shape[1]):
             along += T[i, j] * V[q, j]
         if kappa[i] > 0.0:
@@ -157,8 +166,12 @@ def curved(V, members, r, A, T, tau, kappa):
         along = kind(along / tau[i])
         across = kind(across * kappa[i])
         weight = kind(r[i])
+        total = zero
+        V[q, own] = along  # its summand is 0
         for j in range(V.shape[1]):
             V[q, j] = weight * T[i, j] * (V[q, j] - along)
+            total += V[q, j]
+        V[q, own] = -total if T[i, own] > 0.0 else zero
         if across != 0.0:
             for j in range(V.shape[1]):
                 V[q, j] += across * kind(A[i, j])
@@ -224,7 +237,7 @@ class EntropyRows:
 
     def curve(self, V: np.ndarray, members: np.ndarray) -> None:
         """V_q <- r_i H_i V_q in place, i = members[q]; at the point last evaluated."""
-        curved(V, members, self.r, self.A, self.T, self.tau, self.kappa)
+        curved(V, members, self.y, self.r, self.A, self.T, self.tau, self.kappa)
 
     def at_zero(self) -> tuple[float, float] | None:
         """(loss, x_j) of any example at f = 0, where both are equal for all; None if they differ."""
