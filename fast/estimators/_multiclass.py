@@ -249,6 +249,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             )
         inner, used, limit = tol / 4.0, 0, options.pop("max_iter")
         report = options.pop("report")
+        best, best_gap = None, np.inf
         while True:  # the model kept is W = sum_i a_i phi(x_i)', whose gap is another one
             before = used
 
@@ -273,9 +274,13 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             A = self._dual_blocks(result.masses, encoded)
             A = A.toarray() if is_sparse(A) else A
             gap = certified_gap(*kernel_objectives(self._map.K, A, encoded, r, loss))
-            over = result.stopped or used >= limit
-            if over or gap <= tol or result.gap > inner or inner < 1e-14:
-                return result
+            over = result.stopped or used >= limit or result.gap > inner or inner < 1e-14
+            if best is None or gap <= best_gap:
+                best, best_gap = result, gap
+            else:  # stopped before it came as far as the run before
+                best.n_iter, best.interrupted = used, result.interrupted
+            if over or gap <= tol:
+                return best
             inner, start = inner / 10.0, result.masses
 
     def _starting_dual(self, encoded: np.ndarray, r: np.ndarray) -> Any:

@@ -238,3 +238,33 @@ def test_kernel_fits_count_all_their_iterations(estimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             assert model.set_params(max_iter=max_iter).fit(X, y).n_iter_ <= max_iter
+
+
+def test_an_interrupt_of_a_second_kernel_run_keeps_the_first(monkeypatch):
+    from fast.estimators import _multiclass
+    from fast.solvers import entropy_rows
+
+    X, y = problem(9, n=240)
+    runs, calls, rows, train = [], [], entropy_rows.finished_rows, _multiclass.train
+
+    def counted(*args, **kwargs):
+        runs.append(train(*args, **kwargs))
+        return runs[-1]
+
+    def interrupted(*args):
+        if len(runs) == 1:  # first the objectives of the first run and the loss at W = 0
+            calls.append(None)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+        return rows(*args)
+
+    monkeypatch.setattr(_multiclass, "train", counted)
+    model = TopKLogisticRegression(kernel="rbf", k=2, variant="beta", C=100.0, tol=1e-3)
+    model.fit(X, y)
+    assert len(runs) > 1
+    runs.clear()
+    monkeypatch.setattr(entropy_rows, "finished_rows", interrupted)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model.fit(X, y)
+    assert model.dual_gap_ < 0.1
+    assert model.primal_objective_ == pytest.approx(objective(model, rbf_kernel(X), y), rel=1e-9)
