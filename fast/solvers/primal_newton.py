@@ -24,6 +24,8 @@ from .state import TrainingState
 CERTIFY_EVERY = 8  # float32 steps between two certificates
 SINGLE_GAP = 1e-7  # relative gap that float32 is trusted with
 ONE_STEP_GAP = 0.05  # relative gap at W = 0 from which one Newton step may reach 1e-6
+NEAR = 100.0  # a step from within this multiple of the aim may reach it: float64 from there on
+STEEP = 0.01  # a step that leaves this part of the gap: the preconditioner alone is good enough
 CG_STEPS = 100
 SLOW = 0.5  # a step that leaves this part of the gap calls for directions in float64
 PRECONDITION = 4  # X'RX is formed if d <= PRECONDITION * m
@@ -48,6 +50,7 @@ class PrimalNewtonSolver:
         self.A32: Any = None
         self.gram: Any = None
         self.mass_at_zero = 0.0  # x_j/r_i of all examples in the best dual, while A is None
+        self.stepped = False  # the preconditioner alone took the last step
         self.fine = False  # directions in float64
         self.reached = 0  # iteration that W belongs to
         self.started = False  # W is somewhere else than 0
@@ -111,6 +114,7 @@ class PrimalNewtonSolver:
             iteration += 1
             double |= state.gap <= ONE_STEP_GAP
         last = np.inf
+        before = state.absolute_gap
         primal, A = self._at(self.W, double)
         while True:
             self.reached = iteration
@@ -131,8 +135,12 @@ class PrimalNewtonSolver:
                     return
             self.fine |= double and gap > SLOW * last
             last = gap if double else np.inf
-            direction = self._direction(gradient, primal, tol)
-            found = self._search(direction, gradient, primal, double)
+            self.stepped &= gap <= STEEP * before and not self.fine
+            before = gap
+            direction = self._direction(gradient, primal, tol, self.stepped)
+            noise = (1e-15 if double else 1e-6) * abs(primal)
+            double |= gap <= NEAR * max(tol, SINGLE_GAP) * abs(primal)
+            found = self._search(direction, gradient, primal, double, noise)
             if found is None and not double:  # float32 cannot go on
                 double = True
                 primal, A = self._at(self.W, True)
@@ -193,6 +201,7 @@ class PrimalNewtonSolver:
             step *= 2.0 * gap / (2.0 * gap + bend)
         self.W = step
         self.started = True
+        self.stepped = factor is not None
         return True
 
     def _factor(self, curvature: float) -> Any:
@@ -212,8 +221,12 @@ class PrimalNewtonSolver:
         except np.linalg.LinAlgError:
             return None
 
-    def _direction(self, gradient: np.ndarray, primal: float, tol: float) -> np.ndarray:
+    def _direction(
+        self, gradient: np.ndarray, primal: float, tol: float, steep: bool
+    ) -> np.ndarray:
         """Conjugate gradients on (I + X'HX) d = -gradient, in float32.
+
+        ``steep``: the preconditioner is so near the Hessian that its own step is taken.
 
         The right side is brought to length 1, so that products of large numbers do not overflow.
         """
@@ -234,6 +247,8 @@ class PrimalNewtonSolver:
         residual = (gradient / -norm).astype(rows.dtype)
         d = np.zeros_like(residual)
         z = conditioned(residual)
+        if steep and factor is not None:
+            return norm * z.astype(np.float64)
         search = z.copy()
         rho = float(np.vdot(residual, z))
         start = norm * norm
@@ -258,11 +273,15 @@ class PrimalNewtonSolver:
         return norm * d.astype(np.float64) if d.any() else -gradient
 
     def _search(
-        self, direction: np.ndarray, gradient: np.ndarray, primal: float, double: bool
+        self,
+        direction: np.ndarray,
+        gradient: np.ndarray,
+        primal: float,
+        double: bool,
+        noise: float,
     ) -> tuple[float, np.ndarray] | None:
         """Armijo backtracking on P(W + t d); moves W and returns P and -A there."""
         slope = float(np.vdot(gradient, direction))
-        noise = (1e-15 if double else 1e-6) * abs(primal)
         start = self.W
         length = 1.0
         for _ in range(40):
