@@ -25,7 +25,7 @@ def value(
 ) -> Any:
     """Losses S_k(max(z, 0))/k.
 
-    Lapin, Hein and Schiele 2015, equation (4).
+    Lapin, Hein and Schiele 2015, equation (5).
     """
     return _batch.value(BETA, scores, y, k, 0.0, costs, sample_weight)
 

@@ -25,7 +25,7 @@ SPEC = Spec(
     },
     symbols=(Symbol("t", "logarithm of W's argument"),),
     scaling="w ~ e^t for t -> -inf, w ~ t - log t for t -> inf; errors are relative",
-    source="Corless et al. 1996; Lapin et al. 2016, section 4 (there V(t) = W(e^t))",
+    source="Corless et al. 1996; Lapin et al. 2016, section 3 (there V(t) = W(e^t))",
     notes=("scipy.special.wrightomega on the reals",),
 )
 

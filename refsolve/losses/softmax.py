@@ -28,7 +28,7 @@ SPEC = Spec(
     },
     symbols=(),
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
-    source="Lapin et al. 2016, equation (10) and Proposition 7",
+    source="Lapin et al. 2016, equations (5), (12), (14) and Proposition 7",
     notes=(
         "costs are 0 by default: a cost shifts the margin, u + c, as for the hinges",
         "not homogeneous: scores have a unit",

@@ -36,7 +36,7 @@ SPEC = Spec(
     },
     symbols=(Symbol("k", "number of guesses", "integer", low=1, high="d", default=1),),
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
-    source="Lapin et al. 2016, equations (12)-(15) and Propositions 8, 11",
+    source="Lapin et al. 2016, equation (13) and Propositions 8, 11",
     notes=(
         "k = 1 is the softmax loss",
         "costs are 0 by default",

@@ -23,7 +23,7 @@ SPEC = Spec(
     },
     symbols=(Symbol("k", "number of guesses", "integer", low=1, high="d", default=1),),
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
-    source="Lapin et al. 2016, equation (17) (arXiv v2: (24))",
+    source="Lapin et al. 2016, equation (15) (arXiv v2: (22))",
     notes=(
         "nonconvex for k >= 2: the biconjugate is 0, so there is no dual and no SDCA update",
         "ties: of equal entries the first classes are dropped first; every choice has the same value",

@@ -47,7 +47,7 @@ SPEC = Spec(
         Symbol("C", "1/(lambda n)", low=0, low_open=True),
     ),
     scaling="P and D carry 1/n; divided by lambda they are 1/2||W||^2 + C sum w_i L_i and its dual",
-    source="Lapin et al. 2015, Theorem 1; 2016, section 4, equation (16)",
+    source="Lapin et al. 2015, Theorem 1; 2016, section 3, equation (16)",
     notes=(
         "Theorem 1 prints +inf outside the domain; a dual that is maximised is -inf there (E2)",
         "a Gram matrix K replaces X: W is then given by B (m, n) as W = X'B'",
