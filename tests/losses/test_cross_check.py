@@ -5,19 +5,14 @@ import pytest
 
 from refsolve import catalogue
 from verification import families, verify
-from verification.problems import OPERATIONS, fast_candidate
+from verification.problems import fast_candidate
 
 STEMS = [s for s in catalogue.stems("losses") if not catalogue.load(s).SPEC.oracle_only]
-PROBLEMS = [
-    f"{stem}.{operation}"
-    for stem in STEMS
-    for operation, (kind, _) in OPERATIONS.items()
-    if kind == "losses"
-]
+PROBLEMS = [f"{stem}.{operation}" for stem in STEMS for operation in catalogue.operations(stem)]
 
 
 def test_there_are_losses():
-    assert len(STEMS) >= 5
+    assert len(STEMS) >= 15
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -25,20 +20,24 @@ def test_quick_profile(problem):
     assert fast_candidate(problem) is not None
     report = verify(None, problem).raise_if_failed()
     # nothing is skipped: batches, costs, weights and both precisions are supported
-    assert report.counts["pass"] == len(report.results) >= 300
+    assert report.counts["pass"] == len(report.results) >= 100
 
 
-@pytest.mark.parametrize("stem", STEMS)
+@pytest.mark.parametrize("stem", [s for s in STEMS if "sdca_update" in catalogue.operations(s)])
 def test_the_update_with_no_step_is_the_gradient(stem):
     """Both name a maximiser of the same dual function where the Gram entry vanishes."""
-    smooth = "gamma" in catalogue.load(stem).SPEC.names
+    module = catalogue.load(stem)
+    curved = "gamma" in module.SPEC.names or getattr(module, "generator", "") not in (
+        "",
+        "quadratic",
+    )
     update, gradient = fast_candidate(f"{stem}.sdca_update"), fast_candidate(f"{stem}.gradient")
     for instance in families.draw(f"{stem}.gradient", "random", 30, seed=9):
         params = instance.params
         scores, y = params.pop("scores"), params.pop("y")
         if params["sample_weight"] is None:
             params.pop("sample_weight")
-        if not smooth:  # without curvature the update is defined for zero rows only
+        if not curved:  # the update is then defined for zero rows only
             scores = np.zeros_like(scores)
         block = update(scores, y, 0.0, C=1.0, **params)
         np.testing.assert_allclose(-gradient(scores, y, **params), block, rtol=1e-12, atol=1e-12)

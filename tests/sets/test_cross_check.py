@@ -33,7 +33,8 @@ def test_type_in_is_type_out(problem, dtype):
         params = instance.params
         params["a"] = params["a"].astype(dtype)
         assert project(**params).dtype == dtype
-        params["a"] = np.stack([params["a"]] * 3)
+        rows = [name for name in ("a", "y") if name in params]  # labels have a row each
+        params |= {name: np.stack([params[name]] * 3) for name in rows}
         assert project(**params).dtype == dtype
 
 

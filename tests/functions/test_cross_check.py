@@ -1,0 +1,21 @@
+"""Every function of `fast` against its definition, in multiple precision."""
+
+import pytest
+
+from refsolve import catalogue
+from verification import verify
+from verification.problems import fast_candidate
+
+PROBLEMS = [f"{stem}.value" for stem in catalogue.stems("functions")]
+
+
+def test_there_are_functions():
+    assert PROBLEMS
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_quick_profile(problem, seed):
+    assert fast_candidate(problem) is not None
+    report = verify(None, problem, seed=seed).raise_if_failed()
+    assert report.counts["pass"] == len(report.results) >= 100
