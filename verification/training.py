@@ -123,6 +123,10 @@ def new_classifier(
         raise InvalidArgumentError(
             f"gamma is {gamma:g}, but the entropy loss is smooth by itself; leave it out, or use model='svm'"
         )
+    if truncated and parameters.get("variant") == "beta":
+        raise InvalidArgumentError(
+            "variant is 'beta', but the truncated loss has no variants; leave one of the two out"
+        )
     return fast.TopKLogisticRegression(truncated=truncated, **parameters)
 
 
@@ -164,14 +168,15 @@ def describe(
     m, d = len(classifier.classes_), classifier.coef_.shape[-1]
     certified = bool(classifier.dual_gap_ <= classifier.tol)
     gap_name = "certified relative duality gap"
-    if getattr(classifier, "truncated", False):  # not convex: only the step has a dual
+    truncated = getattr(classifier, "truncated", False)
+    if truncated:  # not convex: only the step has a dual
         gap_name += " of the last convex step"
     facts = {
         "examples": X.shape[0],
         "features": d,
         "classes": m,
         "k": classifier.k,
-        "variant": classifier.variant,
+        **({} if truncated else {"variant": classifier.variant}),
         **{
             name: getattr(classifier, name)
             for name in ("gamma", "truncated")

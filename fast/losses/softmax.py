@@ -89,7 +89,7 @@ def sdca_update(
     With a = w C k_ii and b = q_j - q_y + c_j over the others, x is the argmin of
     a/2 (||x||^2 + s^2) - <b,x> + <x,log x> + (1-s) log(1-s) over {x >= 0, s <= 1};
     the block is -w C x. For a = 0, x is the gradient of the loss at b.
-    Lapin, Hein and Schiele 2016, Proposition 11 (arXiv version: 12).
+    Lapin, Hein and Schiele 2016, Proposition 11 (arXiv version: 12) at k = 1.
     """
     return _batch.sdca_update(
         ENTROPY_ALPHA, q, y, k_ii, C, 1, 0.0, costs, sample_weight, return_complement

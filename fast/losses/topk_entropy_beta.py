@@ -95,7 +95,7 @@ def sdca_update(
     With a = w C k_ii and b = q_j - q_y + c_j over the others, x is the argmin of
     a/2 (||x||^2 + s^2) - <b,x> + <x,log x> + (1-s) log(1-s) over Delta_k^beta(1) = {0 <= x_i <= 1/k, s <= 1};
     the block is -w C x. For a = 0, x is the gradient of the loss at b.
-    Lapin, Hein and Schiele 2016, Proposition 11 (arXiv version: 12).
+    Lapin, Hein and Schiele 2016, Proposition 11 (arXiv version: 12) has it for the alpha variant.
     """
     return _batch.sdca_update(
         ENTROPY_BETA, q, y, k_ii, C, k, 0.0, costs, sample_weight, return_complement

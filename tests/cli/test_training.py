@@ -122,6 +122,7 @@ def test_a_model_that_is_not_certified_is_written_and_ends_with_1(csv: Path) -> 
         (("--model", "forest"), "svm, logistic"),
         (("--truncated",), "model='logistic'"),
         (("--model", "logistic", "--gamma", "1"), "smooth by itself"),
+        (("--model", "logistic", "--truncated", "--variant", "beta"), "has no variants"),
         (("--model", "logistic", "-k", "3"), "k"),
         (("--scale", "log"), "none, minmax"),
         (("--holdout", "1.5"), "strictly between 0 and 1"),
