@@ -187,7 +187,7 @@ def test_logistic_models(csv: Path, words: tuple[str, ...]) -> None:
 KERNELS_OF_A_FIT = """
 import sys
 from scipy.sparse import csr_array
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 from verification import training
 
 def ready():
@@ -195,7 +195,7 @@ def ready():
     found = [v for m in modules for v in vars(m).values() if hasattr(v, "nopython_signatures")]
     return {(v.py_func.__module__, v.__name__, str(s)) for v in found for s in v.nopython_signatures}
 
-X, y = load_iris(return_X_y=True)
+iris, digits = load_iris(return_X_y=True), load_digits(return_X_y=True)
 prepare = training.compile_kernels if sys.argv[1] == "prepared" else lambda *args: None
 before = set()
 
@@ -205,7 +205,8 @@ def prepare_and_look(*args):
 
 training.compile_kernels = prepare_and_look
 for parameters in ({"gamma": 0.0}, {"gamma": 1.0}, {"model": "logistic"}):
-    for data in (X, csr_array(X)):
+    large = [(digits[0] / 16, digits[1])] if "model" in parameters else []
+    for data, y in [iris, (csr_array(iris[0]), iris[1]), *large]:
         training.train(data, y, k=2, C=0.1, **parameters)
         for name in sorted(ready() - before):
             print(name)
