@@ -23,7 +23,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_wheel_holds_every_module_and_the_data(wheel: list[str]) -> None:
-    modules = {str(p.relative_to(ROOT)) for package in PACKAGES for p in (ROOT / package).rglob("*.py")}
+    modules = {
+        str(p.relative_to(ROOT)) for package in PACKAGES for p in (ROOT / package).rglob("*.py")
+    }
     assert modules <= set(wheel)
     assert "fast/data/letter.npz" in wheel
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(wheel)

@@ -49,7 +49,7 @@ class TopKLogisticRegression(MulticlassLinearModel):
     k : int, default=1
         Number of guesses the loss allows, 1 <= k <= n_classes - 1.
     variant : {"alpha", "beta"}, default="alpha"
-        Which top-k simplex; for k = 1 they are the same.
+        Which top-k simplex; for k = 1 they are the same. The truncated loss has no variants.
     truncated : bool, default=False
         Use the truncated loss: majorise-minimise from the softmax solution, each convex step
         certified. What it finds is a stationary point that depends on this start.
@@ -166,6 +166,13 @@ class TopKLogisticRegression(MulticlassLinearModel):
                 "solver", repr(self.solver), "'auto' or 'newton'", "use 'auto'"
             )
         k = self._check_k(n_classes)
+        if self.truncated and self.variant != "alpha":
+            raise InvalidParameterError(
+                "variant",
+                f"{self.variant!r} with truncated=True",
+                "'alpha'",
+                "leave it out: the truncated loss has no variants",
+            )
         if self.truncated:
             return TruncatedEntropy(k)
         return TopKEntropy.named(self.variant, k)

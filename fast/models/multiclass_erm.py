@@ -253,12 +253,17 @@ def rescaled_dual(masses: Any, r_old: np.ndarray, r_new: np.ndarray) -> Any:
 
 
 def _warmup() -> None:
-    """Train every solver once on a few dense examples."""
+    """Train every solver once on a few dense examples, and where it matters on more than a few."""
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((12, 3)), np.arange(12) % 4
+    y = np.arange(2000) % 4  # beyond POLISHED_SIZE: float32 too
+    X = rng.standard_normal((4, 3))[y] + 0.3 * rng.standard_normal((2000, 3))
+    X.flags.writeable = False  # kernels take read-only and writable arrays for two types
+    few = np.full(12, 100.0)  # reached in steps
     for solver in SOLVERS:
         for gamma in (1.0,) if solver == "newton" else (0.0, 1.0):
-            train(X, y, np.ones(12), 4, TopKHinge(0, 2, gamma), max_iter=8, solver=solver)
-    for k in (1, 2):  # tol: once through float32 and once in float64 only
-        for tol in (1e-3, 1e-9):
-            train(X, y, np.ones(12), 4, TopKEntropy(0, k), max_iter=8, tol=tol)
+            loss = TopKHinge(0, 2, gamma)
+            for data in (X[:12], X[:12].copy()):
+                train(data, y[:12], few, 4, loss, max_iter=8, solver=solver)
+    for k in (1, 2):
+        for tol, size in ((1e-3, 1.0), (1e-9, 1.0), (1e-6, 100.0)):
+            train(X, y, np.full(2000, size), 4, TopKEntropy(0, k), max_iter=8, tol=tol)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -131,3 +132,45 @@ def test_returned_sum_is_that_of_the_projection(rng):
         for k in (1, 2, 3):
             s = topk_simplex_alpha.project_row(a, k, 1.0, 0.5, x, work)
             assert s == pytest.approx(x.sum())
+
+
+KERNELS_OF_FITS = """
+import sys
+import warnings
+import fast
+from fast import TopKLogisticRegression, TopKSVC
+from fast.datasets import load_letter
+
+def ready():
+    modules = [m for name, m in list(sys.modules.items()) if name.startswith("fast")]
+    found = [v for m in modules for v in vars(m).values() if hasattr(v, "nopython_signatures")]
+    return {(v.py_func.__module__, v.__name__, str(s)) for v in found for s in v.nopython_signatures}
+
+warnings.simplefilter("ignore")
+if sys.argv[1] == "warm":
+    fast.warmup()
+else:
+    import fast.models._truncated
+before = ready()
+X, y = load_letter(subset="validation")
+for model in (
+    TopKSVC(),
+    TopKSVC(k=3, gamma=1.0),
+    TopKLogisticRegression(),
+    TopKLogisticRegression(k=3),
+    TopKLogisticRegression(k=3, truncated=True),
+):
+    for C in (0.01, 1.0):
+        model.set_params(C=C, tol=1e-4, max_iter=60).fit(X / 7.5 - 1.0, y)
+for name in sorted(ready() - before):
+    print(name)
+"""
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_warmup_leaves_nothing_to_compile(warm: bool) -> None:
+    """Fits on dense float64 data find every kernel ready; without the warm-up none is."""
+    root = Path(__file__).resolve().parents[2]
+    words = [sys.executable, "-c", KERNELS_OF_FITS, "warm" if warm else "cold"]
+    result = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True)
+    assert (result.stdout == "") is warm, result.stdout

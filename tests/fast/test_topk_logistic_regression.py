@@ -343,6 +343,12 @@ def test_a_refit_forgets_what_belongs_to_other_parameters():
     check_certificate(model, X, y)
 
 
+def test_truncated_has_no_variants():
+    X, y = problem(14)
+    with pytest.raises(InvalidParameterError, match=r"^variant: 'beta' with truncated=True"):
+        TopKLogisticRegression(truncated=True, variant="beta", k=2).fit(X, y)
+
+
 def test_truncated_with_one_guess_is_softmax():
     X, y = problem(14)
     a = TopKLogisticRegression(truncated=True, tol=1e-9).fit(X, y)

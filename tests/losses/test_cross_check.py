@@ -20,7 +20,8 @@ def test_quick_profile(problem):
     assert fast_candidate(problem) is not None
     report = verify(None, problem).raise_if_failed()
     # nothing is skipped: batches, costs, weights and both precisions are supported
-    assert report.counts["pass"] == len(report.results) >= 100
+    least = 300 if "hinge" in problem else 100  # multiple precision takes fewer instances
+    assert report.counts["pass"] == len(report.results) >= least
 
 
 @pytest.mark.parametrize("stem", [s for s in STEMS if "sdca_update" in catalogue.operations(s)])
