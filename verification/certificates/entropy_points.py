@@ -193,7 +193,9 @@ def _gap(core: EntropyCore, seen: Reading) -> tuple[Decimal, Decimal]:
     curved = 3 * total(divergence(at + by, at) for at, by in pairs)
     alpha = decimal_of(core.alpha)
     curved += alpha / 2 * (total(e * e for e in off) + core.rho * reach**2)
-    return gap, reach * first + curved + found.error
+    # what the formula shows at the solution itself: at s = 1e-300 its sums resolve no more
+    own = entropy.gap(core, found.x, found.complement, found.x, found.complement)
+    return gap, reach * first + curved + found.error + 2 * own
 
 
 def _worst(seen: Reading) -> str:
