@@ -280,13 +280,15 @@ def test_a_core_is_a_value():
 
 
 def test_a_gap_is_judged_by_what_its_formula_resolves():
-    """At s = 1e-286 the sums of the gap have an error of their own, at the solution too."""
-    scores = np.array([-2.0, 0.5, 0.0, -0.25, 1.5, 660.0])
-    instance = Instance.of("topk_entropy_alpha.gradient", "saturated", scores=scores, y=5, k=3)
-    right = certificates.expected(instance)
-    assert 0.0 < right[0] < 1e-280
-    for judge in (certificates.judge, certificates.certify):
-        judgement = judge(instance, Candidate(right))
-        assert judgement.ok
-        assert judgement.gap <= judgement.gap_tolerance
-    assert not certificates.judge(instance, Candidate(right * (1 + 1e-9))).ok
+    """At s = 1e-305 the sums of the gap have an error of their own, at the solution too."""
+    seen = 0
+    for instance in families.draw("topk_entropy_alpha.gradient", "saturated", 60, 0):
+        right = Candidate(certificates.expected(instance))
+        for judgement in (
+            certificates.judge(instance, right),
+            certificates.certify(instance, right),
+        ):
+            assert judgement.ok
+            assert judgement.gap <= judgement.gap_tolerance
+        seen += abs(right.x).max() < 1e-300
+    assert seen
