@@ -330,7 +330,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             self.intercept_ = result.W[:, d].copy() if constant else np.zeros(len(result.W))
         else:  # the model is the dual's own W, whose primal objective is evaluated with K
             A = self.dual_coef_.toarray() if is_sparse(self.dual_coef_) else self.dual_coef_
-            values = kernel_objectives(self._map.K, A, encoded, r, self._fitted_loss(encoded))
+            values = kernel_objectives(self._map.K, A, encoded, r, self._fitted_loss())
             self.primal_objective_, self.dual_objective_ = values
             self.dual_gap_ = certified_gap(*values)
             self.intercept_ = A.sum(axis=0) if self.fit_intercept else np.zeros(A.shape[1])
@@ -339,7 +339,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             self._last_dual = (result.masses, r, encoded, self.classes_, self._dual_kind())
             self._last_weights = (result.W, self.classes_, self.fit_intercept)
 
-    def _fitted_loss(self, encoded: np.ndarray) -> Any:
+    def _fitted_loss(self) -> Any:
         """The loss of the convex problem that was certified."""
         return self._loss(len(self.classes_))
 

@@ -225,8 +225,8 @@ class TopKLogisticRegression(MulticlassLinearModel):
                 stacklevel=4,  # past fit and with_callbacks
             )
 
-    def _fitted_loss(self, encoded: np.ndarray) -> Any:
-        return self._truncated.loss if self.truncated else super()._fitted_loss(encoded)
+    def _fitted_loss(self) -> Any:
+        return self._truncated.loss if self.truncated else super()._fitted_loss()
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -121,15 +121,13 @@ class PrimalNewtonSolver:
             gradient = self.W + self._transposed(self.X64 if double else self.X32, A)
             gap = 0.5 * float(np.vdot(gradient, gradient))
             small = gap <= max(tol, SINGLE_GAP) * abs(primal)
+            certified = double
             if not double and (small or iteration % CERTIFY_EVERY == 0 or iteration == max_iter):
-                double = small
+                double, certified = small, True
                 primal, A = self._at(self.W, True)
                 gradient = self.W + self._transposed(self.X64, A)
                 gap = 0.5 * float(np.vdot(gradient, gradient))
-                self._record(state, iteration, primal, gap)
-                if self._over(state, tol, max_iter, report):
-                    return
-            elif double:
+            if certified:
                 self._record(state, iteration, primal, gap)
                 if self._over(state, tol, max_iter, report):
                     return

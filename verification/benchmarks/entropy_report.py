@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from verification.benchmarks import entropy, entropy_rows
-from verification.report import Block, Cell, Document, Table, number, table
+from verification.benchmarks.topk_report import mark
+from verification.report import Block, Document, Table, number, table
 
 
 def document(
@@ -32,10 +33,6 @@ def document(
     return Document(title, tuple(blocks), reached if strict else None, data)
 
 
-def _mark(reached: bool) -> Cell:
-    return Cell("reached", "good") if reached else Cell("missed", "bad")
-
-
 def softmax_table(cases: Sequence[entropy.Case]) -> Table:
     """Softmax against LogisticRegression at the same true suboptimality."""
     rows = [
@@ -48,7 +45,7 @@ def softmax_table(cases: Sequence[entropy.Case]) -> Table:
             number(c.peer_suboptimality),
             f"{c.peer_ratio:.2f}",
             f">= {entropy.PEER_FACTOR[c.dataset]:g}",
-            _mark(c.softmax_reached),
+            mark(c.softmax_reached),
         )
         for c in cases
     ]
@@ -72,7 +69,7 @@ def topk_table(cases: Sequence[entropy.Case]) -> Table:
             number(c.topk_gap),
             f"{c.topk_ratio:.2f}",
             f"<= {entropy.TOPK_FACTOR:g}",
-            _mark(c.topk_reached),
+            mark(c.topk_reached),
         )
         for c in cases
     ]
@@ -94,7 +91,7 @@ def rows_table(timings: Sequence[entropy_rows.Timing]) -> Table:
             number(t.prox, 3),
             f"{t.entries_per_second / 1e6:.1f}",
             number(t.oracle_ratio),
-            _mark(t.reached),
+            mark(t.reached),
         )
         for t in timings
     ]

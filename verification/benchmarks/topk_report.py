@@ -33,7 +33,8 @@ def document(
     return Document("Top-k benchmark, one thread", tuple(blocks), reached if strict else None, data)
 
 
-def _mark(reached: bool) -> Cell:
+def mark(reached: bool) -> Cell:
+    """Whether a target was reached."""
     return Cell("reached", "good") if reached else Cell("missed", "bad")
 
 
@@ -49,7 +50,7 @@ def hinge_table(cases: Sequence[topk.Case]) -> Table:
             number(c.peer_suboptimality),
             f"{c.peer_ratio:.2f}",
             f">= {topk.PEER_FACTOR[c.dataset]:g}",
-            _mark(c.hinge_reached),
+            mark(c.hinge_reached),
         )
         for c in cases
     ]
@@ -72,7 +73,7 @@ def smooth_table(cases: Sequence[topk.Case]) -> Table:
             number(c.smooth_gap),
             f"{c.smooth_ratio:.2f}",
             f"<= {topk.SMOOTH_FACTOR[c.dataset]:g}",
-            _mark(c.smooth_reached),
+            mark(c.smooth_reached),
         )
         for c in cases
     ]
@@ -91,7 +92,7 @@ def projection_table(timings: Sequence[proj.Timing]) -> Table:
             number(t.seconds, 3),
             f"{t.sort_ratio:.2f}",
             number(t.oracle_ratio),
-            _mark(t.reached),
+            mark(t.reached),
         )
         for t in timings
     ]
