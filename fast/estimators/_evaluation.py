@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from fast.errors import InvalidParameterError
+from fast.estimators._settings import DTYPES
 from fast.metrics import topk_accuracy
 from fast.solvers.state import TrainingState
-
-_DTYPES = (np.float64, np.float32)
 
 
 class Evaluation:
@@ -39,7 +38,7 @@ class Evaluation:
                     "eval_set", f"{type(pair).__name__} as {name}", "pairs (X, y)", "pass [(X, y)]"
                 )
             X, y = validate_data(
-                estimator, *pair, accept_sparse="csr", dtype=_DTYPES, order="C", reset=False
+                estimator, *pair, accept_sparse="csr", dtype=DTYPES, order="C", reset=False
             )
             unknown = np.setdiff1d(y, estimator.classes_)
             if unknown.size:

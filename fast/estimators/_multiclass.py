@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -10,16 +9,22 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fast._validation import check_k, number
-from fast.errors import InvalidParameterError, InvalidTypeError
+from fast._validation import check_k
+from fast.errors import InvalidParameterError
 from fast.estimators._evaluation import Evaluation
 from fast.estimators._kernel import KernelMap, check_kernel
 from fast.estimators._progress import Monitor
+from fast.estimators._settings import (
+    DTYPES,
+    check_data,
+    check_radius,
+    check_settings,
+    encode,
+    warn_if_open,
+)
 from fast.models.multiclass_erm import (
     SOLVERS,
     TrainingResult,
@@ -30,9 +35,7 @@ from fast.models.multiclass_erm import (
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState, certified_gap
 
-_DTYPES = (np.float64, np.float32)
 OPTIONAL = ("coef_", "evals_result_", "kept_", "truncated_objectives_")  # not after every fit
-MAGNITUDE = 1e70  # of features and of C: products of several of them must not overflow
 
 
 class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -60,24 +63,8 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         return check_k(self.k, n_classes - 1, why)
 
     def _check_settings(self) -> tuple[float, float, int]:
-        C, tol = number("C", self.C, positive=True), number("tol", self.tol, positive=True)
-        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int | np.integer):
-            raise InvalidTypeError("max_iter", repr(self.max_iter), "an integer >= 1", "pass 1000")
-        if self.max_iter < 1:
-            raise InvalidParameterError(
-                "max_iter", repr(self.max_iter), "an integer >= 1", "allow at least one iteration"
-            )
-        if not isinstance(self.verbose, int | np.integer):
-            raise InvalidTypeError("verbose", repr(self.verbose), "0, 1 or 2", "pass verbose=1")
-        for name in ("fit_intercept", "warm_start"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                given = repr(getattr(self, name))
-                raise InvalidTypeError(name, given, "True or False", f"pass {name}=True or False")
-        if not isinstance(self.solver, str) or self.solver not in ("auto", *SOLVERS):
-            raise InvalidParameterError(
-                "solver", repr(self.solver), f"'auto' or one of {sorted(SOLVERS)}", "use 'auto'"
-            )
-        return C, tol, int(self.max_iter)
+        flags, solvers = ("fit_intercept", "warm_start"), ("auto", *sorted(SOLVERS))
+        return check_settings(self, flags, {"solver": solvers})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -117,13 +104,11 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             raise InvalidParameterError(
                 "sample_weight", "all zero", "a positive weight", "keep at least one example"
             )
-        if not 1.0 / MAGNITUDE <= r.max() <= MAGNITUDE:
-            raise InvalidParameterError(
-                "C",
-                f"C times the largest weight is {r.max():g}",
-                f"a number between {1.0 / MAGNITUDE:g} and {MAGNITUDE:g}",
-                "rescale C, sample_weight or class_weight",
-            )
+        check_radius(
+            float(r.max()),
+            "C times the largest weight is ",
+            "rescale C, sample_weight or class_weight",
+        )
         return r
 
     @with_callbacks
@@ -161,8 +146,8 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             is kept.
         """
         C, tol, max_iter = self._check_settings()
-        X, y = self._check_data(X, y)
-        encoded = self._encode(y)
+        X, y = check_data(self, X, y)
+        self.classes_, encoded = encode(y)
         loss = self._loss(len(self.classes_))
         r = self._radii(y, encoded, sample_weight, X, C)
         features = self._features(X)
@@ -176,43 +161,8 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         with monitor:
             result = self._train(features, encoded, r, loss, tol, options)
         self._store(result, encoded, r, monitor)
-        if self.dual_gap_ > tol:
-            reason = "interrupted" if result.interrupted else f"after {self.n_iter_} iterations"
-            warnings.warn(
-                f"{type(self).__name__} stopped {reason} with a certified relative duality gap of "
-                f"{self.dual_gap_:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
-                "scale the features, or lower C.",
-                ConvergenceWarning,
-                stacklevel=3,  # past with_callbacks
-            )
+        warn_if_open(self, tol, result.interrupted)
         return self
-
-    def _check_data(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_DTYPES, order="C")
-        if is_sparse(X) and not X.has_canonical_format:  # summing duplicates works in place
-            X = X.copy()
-            X.sum_duplicates()
-        largest = float(max(X.max(), -X.min()))
-        if largest > MAGNITUDE:
-            raise InvalidParameterError(
-                "X", f"an entry of magnitude {largest:g}", f"at most {MAGNITUDE:g}", "rescale X"
-            )
-        return X, y
-
-    def _encode(self, y: Any) -> np.ndarray:
-        """Class numbers; sets ``classes_``."""
-        try:
-            check_classification_targets(y)
-            self.classes_, encoded = np.unique(y, return_inverse=True)
-        except TypeError as error:  # such labels have no order
-            raise InvalidTypeError(
-                "y", f"labels of several types ({error})", "labels of one type", "convert y"
-            ) from None
-        if len(self.classes_) < 2:
-            raise InvalidParameterError(
-                "y", "one class", "at least 2 classes", "add examples of another class"
-            )
-        return encoded.astype(np.int64)
 
     def _features(self, X: Any) -> Any:
         """Rows to train a linear model on: X, or the factor of the kernel matrix."""
@@ -339,6 +289,14 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             self._last_dual = (result.masses, r, encoded, self.classes_, self._dual_kind())
             self._last_weights = (result.W, self.classes_, self.fit_intercept)
 
+    def _reconstruction(self, state: TrainingState) -> dict[str, np.ndarray]:
+        """Attributes of a model with the best weights so far, for callbacks."""
+        if self._map is not None:  # with a kernel W has coordinates of its own
+            return {}
+        d = self.n_features_in_
+        bias = state.W[:, d] if self.fit_intercept else 0.0 * state.W[:, 0]
+        return {"coef_": state.W[:, :d].copy(), "intercept_": bias.copy()}
+
     def _fitted_loss(self) -> Any:
         """The loss of the convex problem that was certified."""
         return self._loss(len(self.classes_))
@@ -357,7 +315,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
     # -- prediction ---------------------------------------------------------------------------
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
         if self._map is None:
             return np.asarray(X @ self.coef_.T) + self.intercept_
         return np.asarray(self._map.between(X, self.X_fit_) @ self.dual_coef_)

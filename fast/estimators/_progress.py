@@ -72,17 +72,12 @@ class Monitor:
             )
         if self.context is None:
             return False
-        attributes = {}
-        if self.estimator._map is None:  # with a kernel W has coordinates of its own
-            d = self.estimator.n_features_in_
-            bias = state.W[:, d] if self.estimator.fit_intercept else 0.0 * state.W[:, 0]
-            attributes = {"coef_": state.W[:, :d].copy(), "intercept_": bias.copy()}
         if self.task is None:
             self._begin()
         task, self.task = self.task, None
         stop = task.call_on_fit_task_end(
             estimator=self.estimator,
-            reconstruction_attributes=attributes,
+            reconstruction_attributes=self.estimator._reconstruction(state),
             **self.data,
         )
         if not (stop or state.done or state.n_iter >= self.max_iter):
