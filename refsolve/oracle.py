@@ -174,7 +174,7 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
     names = tuple(SOLVERS) if solver is None else (str(solver).upper(),)
     for form in (posed,) if posed.other is None else (posed, posed.other):
         for name in names:
-            answer = _ask(problem, form, name)
+            answer = ask(problem, form, name)
             if answer is None:
                 continue
             gap = answer.certificate.gap / posed.unit
@@ -199,7 +199,7 @@ def _result(answer: Answer, name: str, unit: float) -> OracleResult:
     return OracleResult(answer.x, answer.value, answer.dual, proof, name, status)
 
 
-def _ask(problem: str, posed: Posed, name: str) -> Answer | None:
+def ask(problem: str, posed: Posed, name: str) -> Answer | None:
     """Answer of one solver, whatever it says of it; None if it gives no finite point."""
     with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "solution may be inaccurate": the certificate decides

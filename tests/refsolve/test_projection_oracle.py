@@ -83,7 +83,7 @@ def test_a_solver_that_gives_up_makes_the_answer_uncertain(monkeypatch):
 
 
 def test_no_answer_at_all_is_an_error(monkeypatch):
-    monkeypatch.setattr(oracle, "_ask", lambda *args: None)
+    monkeypatch.setattr(oracle, "ask", lambda *args: None)
     with pytest.raises(OracleUncertainError, match="no solver returned a point"):
         refsolve.solve("simplex.projection", a=[1.0, 2.0])
 

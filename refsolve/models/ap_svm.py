@@ -1,0 +1,270 @@
+"""AP-SVM: a quadratic plus the structured hinge over rankings, its dual, and the gap between them.
+
+A ranking R is its inversions: for a positive the negatives above it (c_i), for a negative the
+positives below it (t_j). Delta(R) = 1 - AP, and Psi(R) - Psi(R*) has the score coefficients
+-2 c_i/(PN) and 2 t_j/(PN); c_R below is that vector. The dual has a weight for every ranking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from refsolve.errors import InvalidParameterError
+from refsolve.models._ap_cuts import (
+    BOX,
+    CutCertificate,
+    Master,
+    certify,
+    check_weights,
+    couple,
+    outside,
+)
+from refsolve.models._ap_rankings import Queries, check_queries
+from refsolve.models._data import _check_sparse, _product
+from refsolve.oracle import Answer, Posed
+from refsolve.spec import Spec, check_matrix, check_vector
+
+Array = np.ndarray[Any, Any]
+Real = np.longdouble
+
+SPEC = Spec(
+    title="AP-SVM",
+    kind="models",
+    formulas={
+        "primal": (
+            "P(w) = 1/2||w||^2 + C L(Xw), L = mean over queries of\n"
+            "max_R Delta(R) + <w,Psi(X,R)> - <w,Psi(X,R*)> = max_R Delta(R) + <c_R,Xw>"
+        ),
+        "dual": (
+            "D(alpha) = sum_R alpha_R Delta(R) - 1/2||X' sum_R alpha_R c_R||^2,\n"
+            "alpha >= 0, sum_R alpha_R = C"
+        ),
+        "maps": "w = -X' sum_R alpha_R c_R",
+        "gap": (
+            "sum_R alpha_R (L(Xw) - Delta(R) - <c_R,Xw>) + 1/2||w + X' sum_R alpha_R c_R||^2\n"
+            "= P(w) - D(alpha), every term >= 0; ||w - w*||^2 <= 2 gap"
+        ),
+    },
+    symbols=(BOX,),
+    scaling="C multiplies the mean over queries of L; with one query it is C xi of problem (3)",
+    source="Mohapatra et al. 2014, problem (3)",
+    notes=(
+        "rankings = 'all': every ranking is a constraint, in every order of the examples, since "
+        "the order by score is not known before w; 'cutting_plane': the most violated ones",
+        "R enters by the pairs of a positive and a negative alone: P = N = 2 has 14 rankings",
+        "L bounds 1 - AP for the worst order of tied scores (M7)",
+        "no bias: <1,c_R> = 0, a constant added to all scores changes nothing",
+        "with queries a row of rankings joins one ranking of each; Delta and c_R are means",
+    ),
+)
+#: Rankings of one query up to which they are all enumerated, when asked to and by default.
+MOST, FEW = 20_000, 300
+
+
+@dataclass(frozen=True)
+class ApCertificate(CutCertificate):
+    """A `CutCertificate` whose cuts are rankings.
+
+    Attributes
+    ----------
+    rankings : ndarray of shape (m, n)
+        Inversions of the rankings that carry the weights.
+    """
+
+    rankings: Array = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Checked arguments: X (n, d), the queries over its rows, and C."""
+
+    X: Any
+    queries: Queries
+    C: float
+
+    def scores(self, w: Array) -> Array:
+        """X w in longdouble."""
+        return _product(self.X, w[:, None])[:, 0]
+
+    def pull(self, coefficients: Array) -> Array:
+        """X' c for each row c of coefficients (m, n): (m, d)."""
+        return _product(self.X.T, coefficients.T).T
+
+
+def check_data(X: Any, y: Any, C: Any, groups: Any = None) -> Data:
+    """Validated arguments of an AP-SVM."""
+    X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
+    return Data(X, check_queries(y, X.shape[0], groups), BOX.check(C))
+
+
+def recover(X: Any, y: Any, *, rankings: Any, weights: Any, groups: Any = None) -> Array:
+    """w = -X' sum_t weights_t c_t, (d,), from inversions (m, n) and weights (m,)."""
+    data = check_data(X, y, 1.0, groups)
+    inversions = data.queries.check_rankings(rankings)
+    alpha = check_vector("weights", weights, size=len(inversions))
+    return -data.pull((alpha @ data.queries.coefficients(inversions))[None])[0].astype(float)
+
+
+def primal(X: Any, y: Any, *, w: Any, C: Any, groups: Any = None) -> float:
+    """P(w); see `certificate`."""
+    data = check_data(X, y, C, groups)
+    w = check_vector("w", w, size=data.X.shape[1]).astype(Real)
+    return float((w * w).sum() / 2 + data.C * data.queries.most_violated(data.scores(w))[0])
+
+
+def dual(X: Any, y: Any, *, rankings: Any, weights: Any, C: Any, groups: Any = None) -> float:
+    """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
+    data = check_data(X, y, C, groups)
+    inversions = data.queries.check_rankings(rankings)
+    alpha, violation = check_weights(weights, len(inversions), data.C)
+    if outside(violation, len(inversions), data.C):
+        return -np.inf
+    u = data.pull((alpha @ data.queries.coefficients(inversions))[None])[0]
+    return float(alpha @ data.queries.delta(inversions) - (u * u).sum() / 2)
+
+
+def certificate(
+    X: Any,
+    y: Any,
+    *,
+    C: Any,
+    w: Any = None,
+    rankings: Any = None,
+    weights: Any = None,
+    groups: Any = None,
+) -> ApCertificate:
+    """Primal-dual gap of w and of weights on rankings, whoever computed them.
+
+    Parameters
+    ----------
+    X : (n, d) array or scipy sparse matrix
+        Examples.
+    y : (n,) array
+        Labels: booleans, 0/1 or -1/1.
+    C : float
+        Weight of the mean loss.
+    w : (d,) array, optional
+        Model; by default the one that the weights stand for.
+    rankings : (m, n) array of int, optional
+        Inversions; by default those of the most violated ranking at w.
+    weights : (m,) array, optional
+        Dual variables alpha >= 0 with sum C. They are clipped at 0 and scaled to that sum; how far
+        they were from it is the ``violation``.
+    groups : (n,) array, optional
+        Identifier of each example's query; one query by default.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the argument: also for inversions that belong to no ranking.
+    """
+    data = check_data(X, y, C, groups)
+    if (rankings is None) != (weights is None) or (w is None and rankings is None):
+        raise InvalidParameterError(
+            "weights" if weights is None else "rankings", None,
+            "w, or rankings with their weights, or all three", "pass the model to be certified",
+        )  # fmt: skip
+    given = None if w is None else check_vector("w", w, size=data.X.shape[1])
+    inversions = None if rankings is None else data.queries.check_rankings(rankings)
+    return _certificate(data, given, inversions, weights)
+
+
+def _certificate(
+    data: Data, w: Array | None, inversions: Array | None, weights: Any
+) -> ApCertificate:
+    bound: Any = None
+    if inversions is None:
+        assert w is not None
+        bound, worst = data.queries.most_violated(data.scores(w.astype(Real)))
+        inversions, weights = worst[None], [data.C]
+    alpha = check_weights(weights, len(inversions), data.C)
+    coefficients = data.queries.coefficients(inversions)
+    u = -data.pull((alpha[0] @ coefficients)[None])[0]
+    point = u if w is None else w.astype(Real)
+    scores = data.scores(point)
+    if bound is None:
+        bound = data.queries.most_violated(scores)[0]
+    cuts = data.queries.delta(inversions), coefficients @ scores
+    fields = certify(data.C, bound, cuts, alpha, point, u)
+    return ApCertificate(**fields, rankings=inversions)
+
+
+# ---- CVXPY ----------------------------------------------------------------------------------
+
+
+def _master(given: dict[str, Any], operation: str) -> Posed:
+    """All rankings, or those a cutting plane needs, per query; the oracle solves over them."""
+    for name in ("X", "y", "C"):
+        if name not in given:
+            raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
+    data = check_data(given.pop("X"), given.pop("y"), given.pop("C"), given.pop("groups", None))
+    how = given.pop("rankings", "auto")
+    if how not in ("auto", "all", "cutting_plane"):
+        raise InvalidParameterError("rankings", how, "'auto', 'all' or 'cutting_plane'", "choose")
+    for name in given:
+        raise InvalidParameterError(name, given[name], "X, y, C, groups, rankings", f"drop {name}")
+    sizes = [q.n_rankings for q in data.queries.queries]
+    if how == "all" and max(sizes) > MOST:
+        raise InvalidParameterError(
+            "rankings", how, f"at most {MOST} rankings of a query, not {max(sizes)}",
+            "use 'cutting_plane'",
+        )  # fmt: skip
+    rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
+    start = data.queries.most_violated(np.zeros(data.queries.n))[0]
+    master = Master(data.C, len(sizes), rows.shape[1], data.C * float(start))
+
+    def add(inversions: Array) -> bool:
+        """The rankings of a row of inversions, one for each query."""
+        new = False
+        for index, q in enumerate(data.queries.queries):
+            part = inversions[None, q.items]
+            cut = q.delta(part)[0], (q.coefficients(part) @ rows[q.items])[0]
+            new |= master.add(index, part[0], *cut)
+        return new
+
+    add(np.zeros(data.queries.n, np.int64))
+    add(data.queries.most_violated(np.zeros(data.queries.n))[1])
+    if how == "all" or (how == "auto" and max(sizes) <= FEW):
+        for index, q in enumerate(data.queries.queries):
+            every = q.all_rankings()
+            pulled = q.coefficients(every) @ rows[q.items]
+            for tag, offset, row in zip(every, q.delta(every), pulled, strict=True):
+                master.add(index, tag, offset, row)
+
+    def prove(found: dict[str, Any]) -> ApCertificate:
+        weights, index = couple(found["parts"])
+        inversions = np.zeros((len(weights), data.queries.n), np.int64)
+        for q, query in enumerate(data.queries.queries):
+            inversions[:, query.items] = np.array(master.tags[q])[index[:, q]]
+        points = [None, found["w"]] if "w" in found else [None]  # the dual's own w may be better
+        proofs = [_certificate(data, w, inversions, weights * data.C) for w in points]
+        return min(proofs, key=lambda proof: proof.gap)
+
+    def primal_answer(found: dict[str, Any]) -> Answer:
+        proof = prove(found)
+        return Answer(proof.w, proof.primal, proof.weights, proof)
+
+    def dual_answer(found: dict[str, Any]) -> Answer:
+        proof = prove(found)
+        return Answer(proof.weights, proof.dual, proof.w, proof)
+
+    if not (how == "all" or (how == "auto" and max(sizes) <= FEW)):
+        master.close(
+            "ap_svm.primal",
+            primal_answer,
+            lambda w: add(data.queries.most_violated(data.scores(w.astype(Real)))[1]),
+        )
+    return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
+
+
+def pose_primal(given: dict[str, Any]) -> Posed:
+    """Instance of ``ap_svm.primal``: x is w (d,), dual the weights of ``certificate.rankings``."""
+    return _master(given, "primal")
+
+
+def pose_dual(given: dict[str, Any]) -> Posed:
+    """Instance of ``ap_svm.dual``: x is the weights (m,) of ``certificate.rankings``, dual is w."""
+    return _master(given, "dual")
