@@ -1,4 +1,4 @@
-"""Top-k accuracy with ties counted against the classifier."""
+"""Top-k accuracy and average precision, ties counted against the classifier unless asked otherwise."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from fast._validation import check_classes, check_k, finite_array
 from fast.errors import InvalidParameterError
+from fast.losses._ap_labels import mask_of, scores_of
 
 
 def topk_accuracy(
@@ -53,6 +54,76 @@ def topk_accuracy(
     own = values[np.arange(n), y]
     others_ahead = (values >= own[:, np.newaxis]).sum(axis=1) - 1
     return float(np.mean(others_ahead < k))
+
+
+def average_precision(y_true: ArrayLike, scores: ArrayLike, ties: str = "pessimistic") -> float:
+    """Mean over the positives of the precision at their rank, (1/P) sum_k k/rank_k.
+
+    Scikit-learn gives all samples of a tie the rank of its last one, positives and negatives
+    alike; its value can exceed that of every order: for y = (0, 1, 1) and s = (2, 1, 1) it is 2/3,
+    and each order of the two tied positives gives 7/12. Without ties all agree.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,)
+        True or 1 for positives, False, 0 or -1 for negatives; at least one positive.
+    scores : array_like, shape (n,)
+        Scores; float64, float32 or integers.
+    ties : {"pessimistic", "optimistic", "expected"}
+        Samples with equal scores stand negatives first, positives first, or in random order: the
+        mean over all orders, every order as likely as any other.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        Scores that are not finite, shapes that do not match, other labels, no positive, an
+        unknown treatment of ties.
+
+    Notes
+    -----
+    Of a tie of m samples, a of them positive, that follows R samples with A positives, place q
+    is positive with probability a/m, and then (q - 1)(a - 1)/(m - 1) of the places before it in
+    the tie are positive on average. It adds a/m (A + 1 + (q - 1)(a - 1)/(m - 1))/(R + q) to the
+    expected sum.
+    """
+    if ties not in ("pessimistic", "optimistic", "expected"):
+        raise InvalidParameterError(
+            "ties", repr(ties), "'pessimistic', 'optimistic' or 'expected'", "choose one of them"
+        )
+    values = scores_of(scores)
+    positive = mask_of(y_true, values.shape[0], "y_true")
+    if not positive.any():
+        raise InvalidParameterError(
+            "y_true", "no positive", "at least one positive", "AP is not defined without one"
+        )
+    if ties == "expected":
+        return _expected_precision(positive, values)
+    above, below = -np.sort(-values[positive]), np.sort(values[~positive])
+    ahead = below.shape[0] - np.searchsorted(
+        below, above, side="left" if ties == "pessimistic" else "right"
+    )
+    ranks = np.arange(1, above.shape[0] + 1)
+    return float(np.mean(ranks / (ranks + ahead)))
+
+
+def _expected_precision(positive: np.ndarray, values: np.ndarray) -> float:
+    """Mean of AP over the orders of each tie."""
+    order = np.argsort(-values, kind="stable")
+    ranked = values[order]
+    starts = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
+    sizes = np.diff(starts, append=values.shape[0])
+    own = np.add.reduceat(positive[order], starts, dtype=np.int64)
+    before = np.cumsum(own) - own
+    m, a = np.repeat(sizes, sizes), np.repeat(own, sizes)
+    rank = np.arange(1, values.shape[0] + 1)
+    place = rank - np.repeat(starts, sizes)
+    found = np.repeat(before, sizes) + 1 + (place - 1) * ((a - 1) / np.maximum(m - 1, 1))
+    return float(np.sum(a / m * found / rank) / np.count_nonzero(positive))
 
 
 def _columns(labels: np.ndarray, classes: np.ndarray, n: int, m: int) -> np.ndarray:
