@@ -46,7 +46,8 @@ class Query:
     """
 
     def __init__(self, scores: Any, y: Any) -> None:
-        self.scores = check_vector("scores", scores)
+        check_vector("scores", scores)
+        self.scores = np.asarray(scores, Real)
         self.positive = check_relevance(y, self.scores.size)
         rows, others = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
         self.above = rows[np.argsort(-self.scores[rows], kind="stable")]

@@ -114,7 +114,7 @@ def check_weights(weights: Any, m: int, C: float) -> tuple[Array, float]:
 
 def outside(violation: float, m: int, C: float) -> bool:
     """Whether that much is more than rounding."""
-    return violation > 64 * m * np.finfo(float).eps * C
+    return bool(violation > 64 * m * np.finfo(float).eps * C)
 
 
 def couple(parts: Sequence[Array]) -> tuple[Array, Array]:

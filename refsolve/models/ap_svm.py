@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve._ranking import MAX_LISTED, all_rankings
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import (
     BOX,
@@ -52,16 +53,16 @@ SPEC = Spec(
     scaling="C multiplies the mean over queries of L; with one query it is C xi of problem (3)",
     source="Mohapatra et al. 2014, problem (3)",
     notes=(
-        "rankings = 'all': every ranking is a constraint, in every order of the examples, since "
-        "the order by score is not known before w; 'cutting_plane': the most violated ones",
+        "rankings = 'all': every ranking in every order of the examples is a constraint, as w, and",
+        "with it the order by score, is not known before; 'cutting_plane': the most violated ones",
         "R enters by the pairs of a positive and a negative alone: P = N = 2 has 14 rankings",
         "L bounds 1 - AP for the worst order of tied scores (M7)",
         "no bias: <1,c_R> = 0, a constant added to all scores changes nothing",
         "with queries a row of rankings joins one ranking of each; Delta and c_R are means",
     ),
 )
-#: Rankings of one query up to which they are all enumerated, when asked to and by default.
-MOST, FEW = 20_000, 300
+#: Examples of a query up to which, by default, all its rankings are constraints.
+FEW = 6
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def check_data(X: Any, y: Any, C: Any, groups: Any = None) -> Data:
 
 
 def recover(X: Any, y: Any, *, rankings: Any, weights: Any, groups: Any = None) -> Array:
-    """w = -X' sum_t weights_t c_t, (d,), from inversions (m, n) and weights (m,)."""
+    """The model w = -X' sum_t weights_t c_t, (d,), from inversions (m, n) and weights (m,)."""
     data = check_data(X, y, 1.0, groups)
     inversions = data.queries.check_rankings(rankings)
     alpha = check_vector("weights", weights, size=len(inversions))
@@ -206,15 +207,16 @@ def _master(given: dict[str, Any], operation: str) -> Posed:
         raise InvalidParameterError("rankings", how, "'auto', 'all' or 'cutting_plane'", "choose")
     for name in given:
         raise InvalidParameterError(name, given[name], "X, y, C, groups, rankings", f"drop {name}")
-    sizes = [q.n_rankings for q in data.queries.queries]
-    if how == "all" and max(sizes) > MOST:
+    largest = max(q.items.size for q in data.queries.queries)
+    if how == "all" and largest > MAX_LISTED:
         raise InvalidParameterError(
-            "rankings", how, f"at most {MOST} rankings of a query, not {max(sizes)}",
+            "rankings", how, f"queries of at most {MAX_LISTED} examples, not {largest}",
             "use 'cutting_plane'",
         )  # fmt: skip
+    everything = how == "all" or (how == "auto" and largest <= FEW)
     rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
     start = data.queries.most_violated(np.zeros(data.queries.n))[0]
-    master = Master(data.C, len(sizes), rows.shape[1], data.C * float(start))
+    master = Master(data.C, len(data.queries.queries), rows.shape[1], data.C * float(start))
 
     def add(inversions: Array) -> bool:
         """The rankings of a row of inversions, one for each query."""
@@ -227,9 +229,9 @@ def _master(given: dict[str, Any], operation: str) -> Posed:
 
     add(np.zeros(data.queries.n, np.int64))
     add(data.queries.most_violated(np.zeros(data.queries.n))[1])
-    if how == "all" or (how == "auto" and max(sizes) <= FEW):
+    if everything:
         for index, q in enumerate(data.queries.queries):
-            every = q.all_rankings()
+            every = all_rankings(q.positive)
             pulled = q.coefficients(every) @ rows[q.items]
             for tag, offset, row in zip(every, q.delta(every), pulled, strict=True):
                 master.add(index, tag, offset, row)
@@ -251,7 +253,7 @@ def _master(given: dict[str, Any], operation: str) -> Posed:
         proof = prove(found)
         return Answer(proof.weights, proof.dual, proof.w, proof)
 
-    if not (how == "all" or (how == "auto" and max(sizes) <= FEW)):
+    if not everything:
         master.close(
             "ap_svm.primal",
             primal_answer,
