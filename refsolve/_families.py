@@ -237,8 +237,18 @@ _FAMILIES: dict[str, Family] = {
 _DISTRIBUTION = MultilabelDistribution()
 
 
+def is_ranking(module: Any) -> bool:
+    """Whether a loss ranks the samples of a query; such a loss has no family of margins."""
+    return getattr(module, "family", None) == "ranking"
+
+
 def of(module: Any) -> Family:
     """Family of the module that declares a loss."""
+    if is_ranking(module):
+        raise InvalidParameterError(
+            "loss", module.__name__.rpartition(".")[2], "a loss of the scores of one example",
+            "use the operations that the loss declares: it ranks the samples of a query",
+        )  # fmt: skip
     if getattr(module, "generator", "quadratic") == "simplex_entropy":
         return _DISTRIBUTION
     return _FAMILIES[getattr(module, "family", "multiclass")]

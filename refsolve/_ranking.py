@@ -178,11 +178,13 @@ def ranking_from_scores(scores: Any, y: Any, ties: str = "pessimistic") -> Array
     positive = check_relevance(y, s.size)
     if ties not in ("pessimistic", "optimistic"):
         raise InvalidParameterError("ties", ties, "'pessimistic' or 'optimistic'", "choose one")
-    above, below = np.sort(s[~positive]), np.sort(s[positive])
-    first, last = ("left", "right") if ties == "pessimistic" else ("right", "left")
+    # strictly smaller keys stand below: 0 for the class that yields in a tie, 1 for the other
+    yields = positive if ties == "pessimistic" else ~positive
+    place = np.unique(np.stack([s, ~yields], 1), axis=0, return_inverse=True)[1].ravel()
+    others, own = np.sort(place[~positive]), np.sort(place[positive])
     counts = np.empty(s.size, np.int64)
-    counts[positive] = above.size - np.searchsorted(above, s[positive], first)
-    counts[~positive] = np.searchsorted(below, s[~positive], last)
+    counts[positive] = others.size - np.searchsorted(others, place[positive])
+    counts[~positive] = np.searchsorted(own, place[~positive])
     return counts
 
 

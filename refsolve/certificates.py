@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import catalogue
+from refsolve import _families, catalogue
 from refsolve._certificate import (
     Array,
     Certificate,
@@ -29,6 +29,7 @@ from refsolve._projection import (
     projection_size,
     set_arguments,
 )
+from refsolve._ranking_proof import loss_augmented_inference, ranking_value
 from refsolve.errors import InvalidParameterError
 from refsolve.spec import LARGEST, Symbol, check_vector
 
@@ -38,6 +39,7 @@ __all__ = [
     "erm",
     "function_value",
     "gradient",
+    "loss_augmented_inference",
     "loss_value",
     "projection",
     "projection_gap",
@@ -79,8 +81,11 @@ def loss_value(
 
     The loss lies between <z,x> - conjugate(x) and a bound of Moreau type at a point x of the
     domain: the given one, or a proposal. ``gap`` and ``distance`` bound the candidate's error.
+    The loss of a query takes its ``scores`` and relevance ``y``, and x as coefficients.
     """
     given = {"scores": scores, "y": y, "costs": costs, "sample_weight": sample_weight}
+    if _families.is_ranking(catalogue.load(stem)):
+        return ranking_value(stem, value, coefficients=x, **given, **params)
     if (pieces := _of_pieces(stem)) is not None:
         return pieces.value(stem, value, **given, **params)
     scores, y, loss = check_example(stem, "scores", scores, y, params)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import catalogue, certificates
+from refsolve import _families, catalogue, certificates
 from refsolve._lazy import cp
 from refsolve._multiclass import WEIGHT, Loss, check_example, check_point
 from refsolve.errors import InvalidParameterError
@@ -33,6 +33,10 @@ def pose(stem: str, operation: str, params: Mapping[str, Any]) -> Posed | Answer
         from refsolve import _pieces  # built on this module
 
         return _pieces.pose(stem, operation, dict(params))
+    if _families.is_ranking(module):
+        from refsolve import _ranking_program  # built on this module
+
+        return _ranking_program.pose(module, operation, dict(params))
     return _OPERATIONS[catalogue.kind(stem), operation](stem, module, dict(params))
 
 

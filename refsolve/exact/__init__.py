@@ -2,7 +2,7 @@
 
 `project` runs the projection of a stem on :class:`fractions.Fraction` numbers and checks its own
 certificate, which must be zero, not small. :mod:`refsolve.exact.faces` is the naive twin: it
-tries every face of the polytope.
+tries every face of the polytope. :mod:`refsolve.exact.average_precision` lists rankings instead.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ def _loss_facts(module: Any) -> list[tuple[str, str]]:
         return []
     cost = getattr(module, "default_cost", 1.0)
     family = getattr(module, "family", "multiclass")
+    if family == "ranking":
+        return [("family", "ranking: one loss for the samples of a query")]
     where = " on the negatives, 0 on the positives" if cost and family == "multilabel" else ""
     return [
         ("family", family),

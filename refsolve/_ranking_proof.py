@@ -1,0 +1,170 @@
+"""Certificates of loss-augmented inference: flows bound every ranking, a ranking attains.
+
+For flows u >= 0, (P, N), with u_kj >= u_(k-1)j + h_k(j), u_0j = 0, no ranking exceeds sum_j u_Pj.
+What a ranking with interleaving ranks i_j lacks of that is a sum of terms >= 0,
+
+    sum_j [u_(i_j - 1)j + sum_{k >= i_j} (u_kj - u_(k-1)j - h_k(j))]
+      + (2/(PN)) [what its order within the classes costs beside the order by score].
+
+The best flows are Kadane's sums max(0, u_(k-1)j + h_k(j)), for which u_Pj = max_i delta_j(i) and the
+bracket is max_i delta_j(i) - delta_j(i_j).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsolve._certificate import Certificate, candidate, number_error, up
+from refsolve._families import is_ranking
+from refsolve._ranking import from_coefficients, signed
+from refsolve._ranking_scores import Query
+from refsolve.errors import InvalidParameterError
+from refsolve.spec import check_matrix
+
+Array = np.ndarray[Any, Any]
+Real = np.longdouble
+
+
+def _check(stem: str, scores: Any, y: Any, params: dict[str, Any]) -> Query:
+    from refsolve import catalogue
+
+    module = catalogue.load(stem)
+    if not is_ranking(module):
+        raise InvalidParameterError("stem", stem, "a loss over rankings", "use average_precision")
+    module.SPEC.check(params)
+    return Query(scores, y)
+
+
+def repair_flows(query: Query, flows: Any) -> Array:
+    """Dual-feasible flows (P, N) near the given ones, in longdouble; None gives Kadane's sums."""
+    h = query.gains()
+    u = np.zeros_like(h) if flows is None else check_matrix("dual", flows, h.shape).astype(Real)
+    last = np.zeros(query.N, Real)
+    for k in range(query.P):
+        last = u[k] = np.maximum(np.maximum(u[k], last + h[k]), 0)
+    return u
+
+
+def _disorder(scores: Array, inversions: Array) -> Any:
+    """<s, c> - <s, c sorted>, s descending and c to be ascending: a sum of terms >= 0."""
+    excess = np.cumsum(inversions - np.sort(inversions))[:-1]
+    return ((scores[:-1] - scores[1:]) * excess).sum()
+
+
+def order_cost(query: Query, inversions: Array) -> Any:
+    """What a ranking loses by an order within the classes that is not that of the scores."""
+    s = query.scores.astype(Real)
+    high = _disorder(s[query.above], inversions[query.above])
+    low = _disorder(-s[query.below[::-1]], inversions[query.below[::-1]])
+    return 2 * (high + low) / (Real(query.P) * query.N)
+
+
+def lacking(query: Query, inversions: Array, flows: Array | None = None) -> Any:
+    """Bound on L less the objective of a ranking, in longdouble: a sum of terms >= 0."""
+    ranks = query.P + 1 - -np.sort(-inversions[query.below])  # i_j, non-decreasing
+    total = order_cost(query, inversions)
+    if flows is not None:
+        before = np.vstack([np.zeros(query.N, Real), flows])
+        slack = np.maximum(flows - before[:-1] - query.gains(), 0)  # rounding aside it is >= 0
+        counted = np.arange(1, query.P + 1)[:, None] >= ranks
+        return total + before[ranks - 1, np.arange(query.N)].sum() + slack[counted].sum()
+    for columns, sums in query.blocks():
+        at = query.P + 1 - ranks[columns]
+        own = np.take_along_axis(sums, at[None], axis=0)[0]
+        total += (sums.max(axis=0) - own).sum()
+        # opt_j does not fall: from here on P + 1 is best, and it is what the ranking has
+        if at[-1] == 0 and sums[:, -1].argmax() == 0:
+            break
+    return total
+
+
+def size(query: Query, inversions: Array) -> float:
+    """Natural size of the objective: 1 + (2/(PN)) sum of |s_k - s_j| over the inverted pairs."""
+    ranks = query.P + 1 - -np.sort(-inversions[query.below])
+    active = int((ranks <= query.P).sum())
+    high = query.scores[query.above].astype(Real)
+    low = query.scores[query.below[:active]].astype(Real)
+    tail = np.append(np.cumsum(high[::-1])[::-1], Real(0))  # sums of the scores from rank k on
+
+    def sums(start: Array) -> Array:
+        """sum_{k >= start} (s_j - s_k), 0-based."""
+        return (query.P - start) * low - tail[start]
+
+    start = ranks[:active] - 1
+    middle = np.maximum(start, np.searchsorted(-high, -low))  # from here on s_k <= s_j
+    total = (2 * sums(middle) - sums(start)).sum()
+    return float(1 + 2 * max(total, Real(0)) / (Real(query.P) * query.N))
+
+
+def loss_augmented_inference(
+    stem: str, coefficients: Any, scores: Any, y: Any, *, dual: Any = None, **params: Any
+) -> Certificate:
+    """Certificate of coefficients (n,) as those of a most violated ranking.
+
+    The candidate is moved to a ranking R: its positives' inversions are rounded. ``gap`` bounds L -
+    (Delta(R) + <coefficients, s>) by flows: the given ones, repaired, or the best. ``violation`` is
+    the largest change of a coefficient; ``distance`` is nan, ties having several maximisers.
+
+    Parameters
+    ----------
+    stem : str
+        ``average_precision``.
+    coefficients : (n,) array
+        Candidate for the coefficients of Psi(R) - Psi(R*), in input order.
+    scores, y : (n,) arrays
+        The query.
+    dual : (P, N) array, optional
+        Flows u_kj, positives and negatives by descending score (of equals the first first).
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the argument.
+    """
+    query = _check(stem, scores, y, params)
+    given = candidate("coefficients", coefficients, query.scores.size)
+    inversions = from_coefficients(query.positive, given)
+    flows = None if dual is None else repair_flows(query, dual)
+    gap = lacking(query, inversions, flows)
+    off = abs(given - signed(query.positive, inversions)).max()
+    return Certificate(
+        gap=up(gap),
+        violation=float(off),
+        distance=np.nan,
+        value=float(query.value(inversions)),
+        scale=size(query, query.ranking(query.greedy()[0])),
+    )
+
+
+def ranking_value(
+    stem: str,
+    value: Any,
+    scores: Any,
+    y: Any,
+    *,
+    coefficients: Any = None,
+    costs: Any = None,
+    sample_weight: Any = 1.0,
+    **params: Any,
+) -> Certificate:
+    """Certificate of a number as L(s; y): its error is at most ``gap``.
+
+    L lies between the objective of a ranking, the given one or the greedy one, and sum_j max_i
+    delta_j(i).
+    """
+    if costs is not None or sample_weight != 1:
+        name, wrong = ("costs", costs) if costs is not None else ("sample_weight", sample_weight)
+        raise InvalidParameterError(name, wrong, "none: a ranking has neither", f"drop {name}")
+    query = _check(stem, scores, y, params)
+    opt, upper = query.greedy()
+    best = query.ranking(opt)
+    inversions = best
+    if coefficients is not None:
+        inversions = from_coefficients(
+            query.positive, candidate("coefficients", coefficients, query.scores.size)
+        )
+    lower = query.value(inversions)
+    error = number_error(value, lower, upper)
+    return Certificate(error, 0.0, error, float(upper), size(query, best))

@@ -1,0 +1,119 @@
+"""Average precision loss: the structured hinge of 1 - AP over all rankings of a query's samples.
+
+L(s; y) = max over R of Delta(R) + <s, Psi(R) - Psi(R*)>, for the scores s (n,) of P positives and
+N negatives. A ranking is given by its inversions (`refsolve._ranking`); the functions that know
+rankings are re-exported here.
+
+Why loss-augmented inference is a linear program with an integral optimum. Within a class the order
+by score is best, as Delta sees counts only and the rest is an inner product of sorted sequences.
+A ranking is then a choice of i_j in 1..P+1 for each negative, non-decreasing in j (the positives
+k >= i_j stand below it), and its objective is sum_j delta_j(i_j). Drop the order of the i_j: the
+bound sum_j max_i delta_j(i) splits into columns. It is attained, because h_k(j) falls strictly in
+j: i' > i no worse than i at j is better than i at j + 1, so that maximisers never fall. With x_kj =
+1 for "j stands above k" a column is the linear program max <h_j, x_j> over 0 <= x_1j <= ... <= x_Pj
+<= 1, a simplex with the vertices (0, .., 0, 1, .., 1): integral. Its dual is a flow down the column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsolve._lazy import cp
+from refsolve._ranking import (
+    all_rankings,
+    average_precision,
+    coefficients,
+    delta,
+    inversions_from_matrix,
+    is_ranking,
+    joint_feature_map,
+    queries,
+    ranking_from_scores,
+    ranking_matrix,
+    repair,
+    signed,
+    violation,
+)
+from refsolve._ranking_scores import most_violated
+from refsolve.spec import Spec
+
+__all__ = [
+    "SPEC",
+    "all_rankings",
+    "average_precision",
+    "coefficients",
+    "constraints",
+    "delta",
+    "inversions_from_matrix",
+    "is_ranking",
+    "joint_feature_map",
+    "most_violated",
+    "objective",
+    "queries",
+    "ranking_from_scores",
+    "ranking_matrix",
+    "repair",
+    "value",
+    "violation",
+]
+
+SPEC = Spec(
+    title="Average precision loss over rankings (structured hinge)",
+    kind="losses",
+    formulas={
+        "inversions": "c_i of a positive: negatives above it; t_j of a negative: positives below it",
+        "Delta": "1 - AP(R*, R) = (1/P) sum_k c_k/(k + c_k), c_k the k-th smallest c_i",
+        "Psi": "(1/(PN)) sum_ij R_ij (x_i - x_j), i positive, j negative: equation (1)",
+        "coefficients": "Psi(R) - Psi(R*) = X'a, a_i = -2 c_i/(PN) and a_j = +2 t_j/(PN); <1,a> = 0",
+        "value": "L(s) = max over R of Delta(R) + <a(R), s>",
+        "loss_augmented_inference": (
+            "a(R) for the maximiser with the fewest inversions;\n"
+            "h_k(j) = (1/P) k/((j+k)(j+k-1)) - 2 (s_k - s_j)/(PN), both classes by falling score,\n"
+            "delta_j(i) = sum over k >= i of h_k(j), opt_j = argmax over i in 1..P+1, delta_j(P+1) = 0,\n"
+            "L = sum_j max_i delta_j(i)"
+        ),
+        "linear program": "max sum h_k(j) x_kj over 0 <= x_1j <= .. <= x_Pj <= 1 for every j",
+        "dual": "min sum_j u_Pj over u >= 0, u_kj >= u_(k-1)j + h_k(j), u_0j = 0; best: Kadane's sums",
+    },
+    symbols=(),
+    scaling="one query; several queries: the mean of L. P(w) = 1/2||w||^2 + C L(Xw), xi of (3) is L",
+    source="Mohapatra et al. 2014, equations (1)-(9), Algorithm 1; Yue et al. 2007",
+    notes=(
+        "y: 1 is positive, 0 or -1 negative; both must occur; L is convex, and >= 0 as R* competes",
+        "M1: the argmax in Algorithm 1, (7) and (8) runs over 1..P+1, not 1..P; delta_j(P+1) = 0",
+        "M2: delta_j is concave on 1..min(P,j)+1, h_k(j) being non-decreasing in k there",
+        "M3: opt_j is non-decreasing in j, section 3.2 prints the reverse",
+        "M4, M5: in Algorithm 3 N_l and N_r are swapped, and its quickselect must shrink its range",
+        "M6: j/(j+k) - (j-1)/(j+k-1) = k/((j+k)(j+k-1)); only the right side keeps its digits",
+        "M7: ties: L bounds 1 - AP for the worst order of tied samples",
+        "value(z, y) in a CVXPY variable lists all rankings, the order of z being open: n <= 8",
+    ),
+)  # fmt: skip
+
+family = "ranking"
+operations = ("value", "loss_augmented_inference")
+
+
+def value(z: Any, y: Any) -> Any:
+    """CVXPY expression of L in the scores z (n,): the maximum over all rankings, n <= 8."""
+    inversions = all_rankings(y)
+    positive = np.asarray(y) == 1
+    weights = np.array([signed(positive, row) for row in inversions], float)
+    losses = np.array([delta(y, row) for row in inversions])
+    return cp.max(weights @ z + losses)
+
+
+def objective(x: Any, h: Any) -> Any:
+    """CVXPY objective of the inference in x (P, N), to be maximised; h holds the gains h_k(j)."""
+    return cp.sum(cp.multiply(h, x))
+
+
+def constraints(x: Any) -> list[Any]:
+    """0 <= x_1j <= ... <= x_Pj <= 1: for each negative the positives below it are the lowest ones.
+
+    In this order: the first row, the steps (if P > 1), the last row.
+    """
+    steps = [x[:-1] <= x[1:]] if x.shape[0] > 1 else []
+    return [x[0] >= 0, *steps, x[-1] <= 1]
