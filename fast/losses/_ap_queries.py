@@ -130,6 +130,10 @@ class Queries:
         """Ranking of a cut: per positive the negatives above it, per negative the positives below."""
         return np.rint(coefficients / self._unit).astype(np.int64)
 
+    def coefficients(self, inversions: ArrayLike) -> NDArray[np.float64]:
+        """Coefficients of a ranking's cut from its inversions."""
+        return np.asarray(inversions) * self._unit
+
     def delta(self, inversions: ArrayLike) -> float:
         """Mean of 1 - AP over the queries, for the inversions of the positives."""
         counts = np.asarray(inversions)

@@ -1,0 +1,143 @@
+"""AP-SVM: the structured hinge of average precision, trained to a certified gap.
+
+P(w) = 1/2 ||w||^2 + C L(Xw),   L(s) = max_R Delta(R) + <s, Psi(R) - Psi(R*)>
+D(lambda) = C sum_t lambda_t Delta(R_t) - 1/2 ||C sum_t lambda_t X'a_t||^2, lambda in the simplex
+
+with a_t the coefficients of Psi(R_t) - Psi(R*), and means over queries if there are several
+(Mohapatra et al. 2014, problem (3); the dual is over all rankings, of which few carry weight).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fast.losses._ap_queries import Queries
+from fast.solvers import structured
+from fast.solvers.score_problem import ScoreCut, ScoreState
+
+__all__ = ["RankingOracle", "TrainingResult", "train"]
+
+
+@dataclass
+class TrainingResult:
+    """A certified model: w (d,), objectives, relative gap, history, and the rankings behind D.
+
+    ``weights`` (m,) = C lambda_t > 0, ``rankings`` (m, n) int32 inversions. ``interrupted``: by
+    Ctrl-C; ``stopped``: by that or by ``report``.
+    """
+
+    w: np.ndarray
+    primal: float
+    dual: float
+    gap: float
+    n_iter: int
+    n_oracle: int
+    history: list[dict[str, float]]
+    weights: np.ndarray
+    rankings: np.ndarray
+    interrupted: bool
+    stopped: bool
+    solver: str
+
+
+class RankingOracle:
+    """Loss-augmented inference as cuts of s -> L(s) - <reference, s>."""
+
+    def __init__(self, queries: Queries, method: str, reference: np.ndarray | None = None) -> None:
+        self.queries, self.method, self.reference = queries, method, reference
+
+    def __call__(self, scores: np.ndarray) -> ScoreCut:
+        """Most violated ranking at these scores."""
+        found = self.queries.infer(scores, self.method)
+        if self.reference is None:
+            return ScoreCut(found.value, found.delta, found.coefficients, found.active)
+        value = found.value - float(self.reference @ scores)
+        return ScoreCut(value, found.delta, found.coefficients - self.reference, found.active)
+
+    def inversions(self, coefficients: np.ndarray) -> np.ndarray:
+        """Ranking (n,) of a cut."""
+        if self.reference is not None:
+            coefficients = coefficients + self.reference
+        return self.queries.inversions(coefficients)
+
+
+def train(
+    X: Any,
+    queries: Queries,
+    C: float,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    method: str = "divide_and_conquer",
+    solver: str = "auto",
+    reference: np.ndarray | None = None,
+    start: Any = None,
+    report: Callable[[ScoreState], bool] | None = None,
+) -> TrainingResult:
+    """Minimise P(w) until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR, float32 or float64
+    queries : Queries
+        Labels and groups.
+    C : float
+        Weight of the loss (of its mean over the queries).
+    tol : float
+    max_iter : int
+        Bound on the iterations; each asks for one most violated ranking.
+    method : str
+        Inference; see :func:`fast.losses.average_precision.loss_augmented_inference`.
+    solver : {"auto", "bundle", "cutting_plane"}
+    reference : (n,) array, optional
+        Coefficients of Psi(R_ref) - Psi(R*): <reference, Xw> is subtracted from L (for the ramp).
+    start : (d,) array or TrainingResult, optional
+        Weights to begin with, or an earlier result on the same data, whose rankings are kept too.
+    report : callable, optional
+        Called after each iteration with a ScoreState (n_iter, primal, dual, gap, w, n_oracle, cut;
+        ``state.inversions`` is the last ranking); true stops the training.
+
+    Returns
+    -------
+    TrainingResult
+        The best w met, with its certificate; also after KeyboardInterrupt.
+    """
+    oracle = RankingOracle(queries, method, reference)
+    cuts: list[tuple[float, np.ndarray]] = []
+    if isinstance(start, TrainingResult):
+        for inversions in start.rankings:
+            coefficients = queries.coefficients(inversions)
+            if reference is not None:
+                coefficients = coefficients - reference
+            cuts.append((queries.delta(inversions), coefficients))
+        start = start.w
+
+    def ask(state: ScoreState) -> bool:
+        state.inversions = oracle.inversions(state.cut.coefficients)
+        return report is not None and bool(report(state))
+
+    found = structured.train(
+        X, oracle, C, tol=tol, max_iter=max_iter, solver=solver, start=start, cuts=cuts,
+        report=None if report is None else ask,
+    )  # fmt: skip
+    rankings = np.empty((len(found.weights), queries.n), np.int32)
+    for t in range(len(rankings)):
+        rankings[t] = oracle.inversions(found.coefficients[[t]].toarray()[0])
+    return TrainingResult(
+        found.w,
+        found.primal,
+        found.dual,
+        found.gap,
+        found.n_iter,
+        found.n_oracle,
+        found.history,
+        found.weights,
+        rankings,
+        found.interrupted,
+        found.stopped,
+        found.solver,
+    )

@@ -1,0 +1,130 @@
+"""The cuts that a convex function of the scores has been given so far.
+
+A cut is a global lower bound F(s) >= offset + <a, s>, met with equality at the scores s it was asked
+at. Of each cut the bundle keeps the offset, X'a (d,) for the small quadratic programs, and the
+nonzero entries of a, from which everything can be recomputed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fast.solvers.rows import is_sparse
+
+BLOCK = 1 << 20  # numbers that a conversion to float64 holds at a time
+
+
+class Product:
+    """Products with X (n, d), dense or CSR, float32 or float64.
+
+    Fast ones are taken in the dtype of X, exact ones always in float64.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X, self.shape = X, X.shape
+        self.single = X.dtype == np.float32
+
+    def scores(self, w: np.ndarray, exact: bool = True) -> np.ndarray:
+        """X w (n,)."""
+        if not (exact and self.single):
+            return np.asarray(self.X @ w.astype(self.X.dtype), dtype=np.float64)
+        return np.concatenate([self._block(rows) @ w for rows in self._blocks()])
+
+    def gradients(self, a: Any, exact: bool = True) -> np.ndarray:
+        """A X (m, d) for coefficients A (m, n), CSR, or X'a (d,) for a vector."""
+        if not (exact and self.single):
+            a = a.astype(self.X.dtype)
+            product = a @ self.X if sp.issparse(a) else self.X.T @ a
+            return np.asarray(product.toarray() if is_sparse(product) else product, np.float64)
+        wide = a.ndim > 1
+        total = np.zeros((a.shape[0], self.shape[1]) if wide else self.shape[1])
+        a = a.tocsc() if wide else a
+        for rows in self._blocks():
+            block = self._block(rows)
+            product = a[:, rows] @ block if wide else block.T @ a[rows]
+            total += product.toarray() if is_sparse(product) else product
+        return total
+
+    def _blocks(self) -> list[slice]:
+        step = max(BLOCK // max(self.shape[1], 1), 1)
+        return [slice(i, min(i + step, self.shape[0])) for i in range(0, self.shape[0], step)]
+
+    def _block(self, rows: slice) -> Any:
+        return self.X[rows].astype(np.float64)
+
+
+class StoredCut(NamedTuple):
+    """Nonzero entries of the coefficients of a cut."""
+
+    where: np.ndarray
+    values: np.ndarray
+
+
+class Cuts:
+    """Offsets b (m,), gradients G (m, d) and their Gram matrix, grown one cut at a time."""
+
+    def __init__(self, n: int, d: int, capacity: int = 32) -> None:
+        self.n, self.m = n, 0
+        self._b, self._G = np.empty(capacity), np.empty((capacity, d))
+        self._gram = np.empty((capacity, capacity))
+        self.stored: list[StoredCut] = []
+        self.idle = np.zeros(0, np.int64)  # iterations since the cut last carried weight
+
+    @property
+    def b(self) -> np.ndarray:
+        """Offsets (m,)."""
+        return self._b[: self.m]
+
+    @property
+    def G(self) -> np.ndarray:
+        """Gradients (m, d)."""
+        return self._G[: self.m]
+
+    @property
+    def gram(self) -> np.ndarray:
+        """G G' (m, m)."""
+        return self._gram[: self.m, : self.m]
+
+    def add(self, offset: float, coefficients: np.ndarray, gradient: np.ndarray) -> None:
+        """Take in one cut."""
+        if self.m == len(self._b):
+            self._resize(2 * self.m)
+        m = self.m
+        self._b[m], self._G[m] = offset, gradient
+        self._gram[m, : m + 1] = self._G[: m + 1] @ gradient
+        self._gram[: m + 1, m] = self._gram[m, : m + 1]
+        self.m += 1
+        where = np.flatnonzero(coefficients).astype(np.int32 if self.n < 2**31 else np.int64)
+        self.stored.append(StoredCut(where, coefficients[where]))
+        self.idle = np.append(self.idle, 0)
+
+    def keep(self, which: np.ndarray) -> None:
+        """Forget all cuts but these (indices, ascending)."""
+        m = len(which)
+        self._b[:m], self._G[:m] = self.b[which], self.G[which]
+        self._gram[:m, :m] = self.gram[np.ix_(which, which)]
+        self.stored, self.idle, self.m = [self.stored[t] for t in which], self.idle[which], m
+
+    def coefficients(self) -> sp.csr_array:
+        """All coefficients (m, n)."""
+        sizes = [len(cut.where) for cut in self.stored]
+        none = [np.empty(0, np.int32)], [np.empty(0)]
+        indices = np.concatenate([cut.where for cut in self.stored] or none[0])
+        values = np.concatenate([cut.values for cut in self.stored] or none[1])
+        pointers = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return sp.csr_array((values, indices, pointers), shape=(self.m, self.n))
+
+    def recompute(self, product: Product) -> None:
+        """Gradients and Gram matrix anew, exactly."""
+        self._G[: self.m] = product.gradients(self.coefficients())
+        self._gram[: self.m, : self.m] = self.G @ self.G.T
+
+    def _resize(self, capacity: int) -> None:
+        b, G, gram = self.b, self.G, self.gram
+        self._b, self._G = np.empty(capacity), np.empty((capacity, G.shape[1]))
+        self._gram = np.empty((capacity, capacity))
+        self._b[: self.m], self._G[: self.m] = b, G
+        self._gram[: self.m, : self.m] = gram

@@ -1,0 +1,154 @@
+"""Regularised convex functions of scores: the problem, its cuts, and what is certified so far.
+
+P(w) = 1/2 ||w||^2 + C F(Xw),   F convex with F(0) >= 0, known through an oracle that returns, for
+scores s (n,), F(s) and a cut F(.) >= offset + <a, .> that is tight at s. With cuts t and lambda in the
+unit simplex,
+
+D(lambda) = C sum_t lambda_t offset_t - 1/2 ||C sum_t lambda_t X'a_t||^2 <= min_w P(w),
+
+and w = -C sum_t lambda_t X'a_t minimises the model max_t (offset_t + <a_t, Xw>) where D is largest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from fast.solvers import simplex_qp
+from fast.solvers.cuts import Cuts, Product
+from fast.solvers.state import TrainingState
+
+SINGLE_GAP = 1e-4  # relative gap that products in float32 are trusted with
+IDLE, CROWDED = 40, 100  # cuts are dropped after IDLE iterations without weight, if there are many
+WEIGHTLESS = 1e-9  # lambda_t below which a cut carries no weight
+SLACK = 0.02  # part of the gap that the quadratic programs leave
+
+
+class ScoreCut(NamedTuple):
+    """F(s), and the cut offset + <coefficients, .> that is tight at s; active: nonzero negatives."""
+
+    value: float
+    offset: float
+    coefficients: np.ndarray
+    active: int
+
+
+class Oracle(Protocol):
+    """F, given by its cuts."""
+
+    def __call__(self, scores: np.ndarray) -> ScoreCut:
+        """F and a cut at these scores (n,)."""
+
+
+@dataclass
+class ScoreState(TrainingState):
+    """The best certified w so far, what it cost, and the last cut."""
+
+    n_oracle: int = 0
+    cut: Any = None
+    inversions: Any = None  # of the last ranking, where the model has any
+
+    @property
+    def w(self) -> np.ndarray:
+        """Best weights (d,)."""
+        return np.asarray(self.W)
+
+    def note(self, iteration: int, cut: ScoreCut, n_oracle: int) -> None:
+        """Add a line to the history."""
+        self.cut, self.n_oracle = cut, n_oracle
+        self.record(iteration, self.primal, self.dual, self.W)
+        self.history[-1] |= {"oracle_calls": n_oracle, "active": cut.active}
+
+
+class ScoreProblem:
+    """P(w) with everything that has been learnt about it.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR, float32 or float64
+    oracle : callable
+        scores (n,) to ScoreCut.
+    C : float
+    """
+
+    def __init__(self, X: Any, oracle: Oracle, C: float) -> None:
+        self.product, self.oracle, self.C = Product(X), oracle, C
+        self.n, self.d = X.shape
+        self.cuts = Cuts(self.n, self.d)
+        self.exact = not self.product.single
+        self.state = ScoreState()
+        self.weights = np.zeros(0)  # lambda of the best bound
+
+    def at(self, w: np.ndarray, scores: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+        """P(w) and a subgradient; the cut is kept, and w if it is the best."""
+        if scores is None:
+            scores = self.product.scores(w, self.exact)
+        cut = self.oracle(scores)
+        gradient = self.product.gradients(cut.coefficients, self.exact)
+        self.cuts.add(cut.offset, cut.coefficients, gradient)
+        self.weights = np.append(self.weights, 0.0)
+        self.state.n_oracle += 1
+        self.state.cut = cut
+        primal = 0.5 * float(w @ w) + self.C * cut.value
+        if primal < self.state.primal:
+            self.state.primal, self.state.W = primal, w.copy()
+        return primal, w + self.C * gradient
+
+    def begin(self, start: np.ndarray | None, cuts: Any = ()) -> None:
+        """Take in known cuts (offset, coefficients), evaluate at ``start``, and bound P from below."""
+        for offset, coefficients in cuts:
+            gradient = self.product.gradients(coefficients, self.exact)
+            self.cuts.add(offset, coefficients, gradient)
+        self.weights = np.zeros(self.cuts.m)
+        self.state.primal = np.inf
+        if start is None and self.cuts.m:
+            start = self.proximal_point(np.zeros(self.d), 0.0, 0.0)
+        self.at(np.zeros(self.d) if start is None else np.array(start, dtype=np.float64))
+        self.proximal_point(np.zeros(self.d), 0.0, self.tolerance(0.0))
+
+    def tolerance(self, tol: float) -> float:
+        """Accuracy of the next quadratic program."""
+        state = self.state
+        wanted = tol * max(abs(state.primal), abs(state.dual)) if state.dual > -np.inf else 0.0
+        return SLACK * max(wanted, 0.1 * min(state.absolute_gap, state.primal))
+
+    def model(self, w: np.ndarray) -> float:
+        """1/2 ||w||^2 + C max over the cuts: a lower bound on P(w)."""
+        return 0.5 * float(w @ w) + self.C * float((self.cuts.b + self.cuts.G @ w).max())
+
+    def proximal_point(self, centre: np.ndarray, rho: float, tol: float) -> np.ndarray:
+        """Minimiser of the model plus rho/2 ||w - centre||^2; rho = 0: of the model."""
+        cuts, scale = self.cuts, self.C / np.sqrt(1.0 + rho)
+        shift = (rho / (1.0 + rho)) * (cuts.G @ centre) if rho else 0.0
+        found = simplex_qp.minimise(
+            scale * cuts.G, -self.C * (cuts.b + shift), tol, scale * scale * cuts.gram
+        )
+        direction = self.C * (found.x @ cuts.G)
+        self._raise_bound(found.x, direction)
+        cuts.idle[found.x > WEIGHTLESS] = -1
+        return np.asarray((rho * centre - direction) / (1.0 + rho))
+
+    def _raise_bound(self, weights: np.ndarray, direction: np.ndarray) -> None:
+        dual = self.C * float(weights @ self.cuts.b) - 0.5 * float(direction @ direction)
+        if dual > self.state.dual:
+            self.state.dual, self.weights = dual, weights
+
+    def tidy(self) -> None:
+        """Forget cuts that have long carried no weight."""
+        cuts = self.cuts
+        cuts.idle += 1
+        if cuts.m > CROWDED and cuts.idle.max() > IDLE:
+            kept = np.flatnonzero((cuts.idle <= IDLE) | (self.weights > 0.0))
+            if len(kept) < cuts.m:
+                self.weights = self.weights[kept]
+                cuts.keep(kept)
+
+    def make_exact(self) -> None:
+        """Restart the certificate in float64: best point, gradients and bound."""
+        self.exact = True
+        self.cuts.recompute(self.product)
+        w, self.state.primal, self.state.dual = self.state.W, np.inf, -np.inf
+        self.at(w)
+        self.proximal_point(w, 0.0, self.tolerance(0.0))

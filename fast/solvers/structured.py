@@ -1,0 +1,168 @@
+"""Training loop of every model whose risk is a convex function of the scores.
+
+min_w P(w) = 1/2 ||w||^2 + C F(Xw); see :mod:`fast.solvers.score_problem` for cuts and certificates.
+
+| solver          | algorithm                                   | for                         |
+|-----------------|---------------------------------------------|-----------------------------|
+| "bundle"        | proximal bundle method                      | everything ("auto")         |
+| "cutting_plane" | 1-slack cutting planes                      | reference, teaching         |
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fast._validation import number
+from fast.errors import InvalidParameterError
+from fast.solvers.score_problem import Oracle, ScoreProblem, ScoreState
+from fast.solvers.state import certified_gap
+
+SOLVERS = {"bundle": "proximal_bundle", "cutting_plane": "cutting_plane"}
+NEGLIGIBLE = (1e-6, 1e-9, 0.0)  # lambda_t that are tried as zero
+LOSS_OF_BOUND = 0.01  # part of the gap that leaving out small weights may cost
+
+
+@dataclass
+class StructuredResult:
+    """Best w (d,) with its certificate, recomputed in float64 from w, weights and cuts.
+
+    ``weights`` (m,) are C lambda_t > 0 with sum C; ``offsets`` (m,) and ``coefficients`` (m, n) CSR
+    are their cuts, so that D = <weights, offsets> - 1/2 ||X' coefficients' weights||^2.
+    """
+
+    w: np.ndarray
+    primal: float
+    dual: float
+    gap: float
+    n_iter: int
+    n_oracle: int
+    history: list[dict[str, float]]
+    weights: np.ndarray
+    offsets: np.ndarray
+    coefficients: sp.csr_array
+    interrupted: bool
+    stopped: bool
+    solver: str
+
+
+def check_solver(solver: str) -> str:
+    """Name of the algorithm behind ``solver``."""
+    if solver != "auto" and solver not in SOLVERS:
+        names = ", ".join(map(repr, ("auto", *SOLVERS)))
+        raise InvalidParameterError("solver", repr(solver), f"one of {names}", "use 'auto'")
+    return "bundle" if solver == "auto" else solver
+
+
+def train(
+    X: Any,
+    oracle: Oracle,
+    C: float,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    solver: str = "auto",
+    start: np.ndarray | None = None,
+    cuts: Sequence[tuple[float, np.ndarray]] = (),
+    report: Callable[[ScoreState], bool] | None = None,
+) -> StructuredResult:
+    """Minimise P(w) until the relative gap is certified to be at most ``tol``.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR, float32 or float64
+    oracle : callable
+        scores (n,) to ScoreCut.
+    C : float
+    tol : float
+        Bound on (P - D)/max(|P|, |D|).
+    max_iter : int
+    solver : {"auto", "bundle", "cutting_plane"}
+    start : (d,) array, optional
+        Weights to begin with.
+    cuts : sequence of (offset, coefficients), optional
+        Cuts that are known already.
+    report : callable, optional
+        Called after each iteration with a ScoreState; true stops the training.
+    """
+    number("C", C, positive=True)
+    number("tol", tol)
+    name = check_solver(solver)
+    algorithm = importlib.import_module(f"fast.solvers.{SOLVERS[name]}")
+    problem = ScoreProblem(X, oracle, float(C))
+    state = problem.state
+    state.W = np.zeros(X.shape[1])
+    interrupted = stopped = False
+
+    def ask(state: ScoreState) -> bool:
+        nonlocal stopped
+        stopped = report is not None and bool(report(state))
+        return stopped
+
+    try:
+        problem.begin(start, cuts)
+        state.note(0, state.cut, state.n_oracle)
+        if state.gap > tol or not problem.exact:
+            algorithm.run(problem, tol, max_iter, ask)
+    except KeyboardInterrupt:
+        interrupted = True
+    return certified(problem, name, interrupted, interrupted or stopped)
+
+
+def certified(
+    problem: ScoreProblem, solver: str, interrupted: bool, stopped: bool
+) -> StructuredResult:
+    """The result, its objectives computed anew from w and from the cuts that carry weight."""
+    state, product = problem.state, problem.product
+    primal = state.primal
+    if not problem.exact or primal == np.inf:
+        cut = problem.oracle(product.scores(state.w))
+        state.n_oracle += 1
+        primal = 0.5 * float(state.w @ state.w) + problem.C * cut.value
+    weights, offsets, coefficients, dual = without_negligible(problem, primal)
+    if state.history:
+        gap = certified_gap(primal, dual)
+        state.history[-1] |= {"primal": primal, "dual": dual, "gap": gap}
+        state.history[-1] |= {"oracle_calls": state.n_oracle}
+    return StructuredResult(
+        state.w,
+        primal,
+        dual,
+        certified_gap(primal, dual),
+        state.n_iter,
+        state.n_oracle,
+        state.history,
+        weights,
+        offsets,
+        coefficients,
+        interrupted,
+        stopped,
+        solver,
+    )
+
+
+def without_negligible(
+    problem: ScoreProblem, primal: float
+) -> tuple[np.ndarray, np.ndarray, sp.csr_array, float]:
+    """Weights C lambda_t, offsets and coefficients of the cuts that matter, and D from them."""
+    cuts, best = problem.cuts, None
+    m = min(cuts.m, len(problem.weights))
+    lam, rows = problem.weights[:m], cuts.coefficients()
+    for small in reversed(NEGLIGIBLE):
+        kept = np.flatnonzero(lam > small)
+        if not len(kept):
+            continue
+        weights = problem.C * (lam[kept] / lam[kept].sum())
+        direction = problem.product.gradients(rows[kept].T @ weights)
+        dual = float(weights @ cuts.b[kept]) - 0.5 * float(direction @ direction)
+        if best is None or dual >= best[3] - LOSS_OF_BOUND * max(primal - best[3], 0.0):
+            best = weights, cuts.b[kept].copy(), rows[kept], dual
+    if best is None:
+        none = sp.csr_array((0, problem.n))
+        best = np.zeros(0), np.zeros(0), none, 0.0
+    return best
