@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fast._numba import warmup as warmup
+    from fast.estimators.ap_svm import APSVM as APSVM
     from fast.estimators.topk_logistic_regression import (
         TopKLogisticRegression as TopKLogisticRegression,
     )
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from fast.path import regularization_path as regularization_path
 
 _EXPORTS = {
+    "APSVM": "fast.estimators.ap_svm",
     "TopKLogisticRegression": "fast.estimators.topk_logistic_regression",
     "TopKSVC": "fast.estimators.topk_svc",
     "regularization_path": "fast.path",

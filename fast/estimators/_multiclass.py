@@ -289,7 +289,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             self._last_dual = (result.masses, r, encoded, self.classes_, self._dual_kind())
             self._last_weights = (result.W, self.classes_, self.fit_intercept)
 
-    def _reconstruction(self, state: TrainingState) -> dict[str, np.ndarray]:
+    def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Attributes of a model with the best weights so far, for callbacks."""
         if self._map is not None:  # with a kernel W has coordinates of its own
             return {}

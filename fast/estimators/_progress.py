@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -77,7 +78,9 @@ class Monitor:
         task, self.task = self.task, None
         stop = task.call_on_fit_task_end(
             estimator=self.estimator,
-            reconstruction_attributes=self.estimator._reconstruction(state),
+            reconstruction_attributes=partial(
+                self.estimator._reconstruction, state, **self.data
+            ),  # computed for callbacks that ask for a model
             **self.data,
         )
         if not (stop or state.done or state.n_iter >= self.max_iter):

@@ -1,0 +1,190 @@
+"""What the estimators that rank share: two classes, queries, the threshold, average precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import column_or_1d
+
+from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.estimators._settings import check_radius, check_settings, encode
+from fast.estimators._threshold import best_threshold
+from fast.losses._ap_labels import group_codes
+from fast.losses.average_precision import METHODS
+from fast.metrics import average_precision
+from fast.solvers.state import TrainingState
+from fast.solvers.structured import SOLVERS
+
+
+class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """Base of the linear rankers of two classes; a subclass supplies the scores."""
+
+    # parameters and attributes of the subclasses
+    C: float
+    method: str
+    tol: float
+    max_iter: int
+    solver: str
+    warm_start: bool
+    random_state: Any
+    verbose: int
+    intercept_: np.ndarray
+
+    def _products(self, X: Any, w: np.ndarray) -> np.ndarray:
+        """Scores (n,) of the training data with the weights w (d,)."""
+        raise NotImplementedError
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Scores (n,) of new data, without the intercept."""
+        raise NotImplementedError
+
+    def _check_settings(self, flags: tuple[str, ...]) -> tuple[float, float, int]:
+        choices = {
+            "method": ("divide_and_conquer", *METHODS),
+            "solver": ("auto", *sorted(SOLVERS)),
+        }
+        C, tol, max_iter = check_settings(self, flags, choices)
+        check_radius(C, "", "rescale C")
+        return C, tol, max_iter
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _encode(self, y: Any) -> np.ndarray:
+        """Whether each label is the positive one; sets ``classes_``."""
+        classes, encoded = encode(y)
+        if len(classes) > 2:
+            raise InvalidParameterError(
+                "y",
+                f"{len(classes)} classes",
+                "two classes, of which the second one is to be ranked first. "
+                "Only binary classification is supported",
+                "rank one class against the rest, for example fit(X, y == label)",
+            )
+        self.classes_ = classes
+        return encoded == 1
+
+    def _starting_weights(self, d: int) -> np.ndarray | None:
+        """The weights of the last fit, if they are to be begun at and fit the features."""
+        old = getattr(self, "coef_", None)
+        if not self.warm_start or old is None or old.shape[1] != d:
+            return None
+        return np.asarray(old[0])
+
+    def _store(self, result: Any, scores: np.ndarray, positive: np.ndarray) -> None:
+        """The certified model, and its threshold from the scores X w of the training data."""
+        self.coef_ = result.w[np.newaxis].copy()
+        self.intercept_ = np.array([-best_threshold(scores, positive)])
+        self.primal_objective_, self.dual_objective_ = result.primal, result.dual
+        self.dual_gap_ = result.gap
+        self.n_iter_, self.n_oracle_calls_ = result.n_iter, result.n_oracle
+        self.history_ = {
+            name: np.array([entry[name] for entry in result.history]) for name in result.history[0]
+        }
+        self.solver_ = result.solver
+        self.dual_coef_, self.rankings_ = result.weights, result.rankings
+
+    def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, np.ndarray]:
+        """Attributes of a model with the best weights so far, for callbacks."""
+        threshold = best_threshold(self._products(X, state.W), y == self.classes_[1])
+        return {
+            "coef_": state.W[np.newaxis].copy(),
+            "intercept_": np.array([-threshold]),
+        }
+
+    # -- prediction ---------------------------------------------------------------------------
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores X w + intercept, (n,): the larger, the more likely ``classes_[1]``."""
+        return self._scores(X) + self.intercept_[0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """``classes_[1]`` where the score is positive, else ``classes_[0]``."""
+        positive = self.decision_function(X) > 0.0
+        return self.classes_[positive.astype(int)]
+
+    def score(self, X: Any, y: Any, groups: Any = None) -> float:
+        """Average precision of the ranking by score, the worst one if scores are tied.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        y : array (n_samples,)
+        groups : array (n_samples,), optional
+            Query of each example; the result is then the mean over queries.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Raises
+        ------
+        InvalidParameterError
+            Labels that were not fitted; data, or a query, without a positive.
+        """
+        scores = self._scores(X)
+        labels = column_or_1d(y)
+        if len(labels) != len(scores):
+            raise InvalidParameterError(
+                "y", f"{len(labels)} labels for {len(scores)} rows", "one label per row", "match y"
+            )
+        unknown = labels[~np.isin(labels, self.classes_)]
+        if unknown.size:
+            raise InvalidParameterError(
+                "y",
+                f"label {unknown[0]!r}",
+                f"one of {self.classes_.tolist()}",
+                "leave these examples out",
+            )
+        positive = labels == self.classes_[1]
+        names, codes = check_groups(groups, len(labels))
+        values = []
+        for q, members in enumerate(np.split(np.argsort(codes, kind="stable"), _ends(codes))):
+            if not positive[members].any():
+                where = "" if groups is None else f" in query {names[q]!r}"
+                raise InvalidParameterError(
+                    "y" if groups is None else "groups",
+                    f"no example of class {self.classes_[1]!r}{where}",
+                    "a positive example, else average precision is not defined",
+                    "leave such queries out, or split the data by whole queries",
+                )
+            values.append(average_precision(positive[members], scores[members]))
+        return float(np.mean(values))
+
+
+def _ends(codes: np.ndarray) -> np.ndarray:
+    """Where each query but the last ends in the sorted codes."""
+    return np.cumsum(np.bincount(codes))[:-1]
+
+
+def check_groups(groups: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Names of the queries, and the number of each example's query; one query for None."""
+    if groups is None:
+        return np.zeros(1, np.int64), np.zeros(n, np.int64)
+    array = np.asarray(groups)
+    if array.dtype == object and any(_missing(g) for g in array.ravel()):
+        raise InvalidParameterError(
+            "groups", "a missing label", "the query of each row of X", "fill it or drop the row"
+        )
+    try:
+        codes, names = group_codes(array, n)
+    except TypeError as error:
+        if isinstance(error, InvalidTypeError):
+            raise
+        raise InvalidTypeError(  # such labels have no order
+            "groups", f"labels of several types ({error})", "labels of one type", "convert groups"
+        ) from None
+    return names, codes
+
+
+def _missing(label: Any) -> bool:
+    """None, nan, NaT or pandas' NA, which does not even compare."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True

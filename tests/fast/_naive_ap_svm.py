@@ -1,0 +1,120 @@
+"""Judges a fitted AP-SVM from its attributes by the formulas, without the library's kernels.
+
+Inversions of a ranking: for a positive the negatives ranked above it, for a negative the positives
+ranked below it. All sums over pairs and counts, nothing sorted or searched cleverly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def queries(y, groups=None):
+    """Indices of every query."""
+    groups = np.zeros(len(y), int) if groups is None else np.asarray(groups)
+    return [np.flatnonzero(groups == g) for g in dict.fromkeys(groups.tolist())]
+
+
+def hinge(s, y):
+    """max_R Delta(R) + <s, Psi(R) - Psi(R*)> by dynamic programming over nondecreasing counts."""
+    s, y = np.asarray(s, float), np.asarray(y, bool)
+    if y.all() or not y.any():
+        return 0.0
+    pos, neg = np.sort(s[y])[::-1], np.sort(s[~y])[::-1]
+    P, N = len(pos), len(neg)
+    c = np.arange(N + 1)
+    prefix = np.concatenate([[0.0], np.cumsum(neg)])
+    best = np.zeros(N + 1)
+    for k in range(1, P + 1):
+        gain = c / (P * (k + c)) - 2.0 / (P * N) * (c * pos[k - 1] - prefix)
+        best = np.maximum.accumulate(best) + gain
+    return float(best.max())
+
+
+def misordered(s, y):
+    """max_R <s, Psi(R) - Psi(R*)>: every pair in the wrong order, and by how much."""
+    s, y = np.asarray(s, float), np.asarray(y, bool)
+    pairs = np.maximum(s[~y][None, :] - s[y][:, None], 0.0)
+    return 2.0 * float(pairs.mean()) if pairs.size else 0.0
+
+
+def delta(inversions, y):
+    """1 - AP of a ranking."""
+    c = np.sort(inversions[y])
+    k = np.arange(1, len(c) + 1)
+    return 1.0 - float(np.mean(k / (k + c)))
+
+
+def coefficients(inversions, y):
+    """Of <s, Psi(R) - Psi(R*)> in s."""
+    scale = 2.0 / (y.sum() * (~y).sum())
+    return scale * np.where(y, -1.0, 1.0) * inversions
+
+
+def is_ranking(inversions, y):
+    """The negatives' counts are the conjugate partition of the positives'."""
+    c, t = inversions[y], np.sort(inversions[~y])[::-1]
+    if len(c) == 0 or len(t) == 0:
+        return not inversions.any()
+    whole = (c >= 0).all() and (c <= len(t)).all() and np.issubdtype(inversions.dtype, np.integer)
+    return bool(whole and all(t[j] == np.sum(c >= j + 1) for j in range(len(t))))
+
+
+def mean_hinge(s, y, groups=None):
+    """F(s), the mean over queries."""
+    return float(np.mean([hinge(s[q], y[q]) for q in queries(y, groups)]))
+
+
+def cut(inversions, y, groups=None):
+    """Offset and coefficients of the cut of one ranking per query, after checking that it is one."""
+    offset, v, parts = 0.0, np.zeros(len(y)), queries(y, groups)
+    for q in parts:
+        assert is_ranking(inversions[q], y[q])
+        offset += delta(inversions[q], y[q]) / len(parts)
+        v[q] = coefficients(inversions[q], y[q]) / len(parts)
+    return offset, v
+
+
+def average_precision(s, y):
+    """Of the worst order of ties."""
+    order = np.lexsort((y, -np.asarray(s)))
+    hits = y[order]
+    return float(np.mean(np.cumsum(hits)[hits] / (np.flatnonzero(hits) + 1)))
+
+
+def dense(X):
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+
+
+def objectives(model, X, y, groups=None, reference=None):
+    """P(coef_) and D(dual_coef_, rankings_); ``reference``: coefficients taken off (the ramp)."""
+    X, y = dense(X), np.asarray(y) == model.classes_[1]
+    w = model.coef_[0]
+    linear = np.zeros(len(y)) if reference is None else reference
+    s = X @ w
+    primal = 0.5 * w @ w + model.C * (mean_hinge(s, y, groups) - linear @ s)
+    weights = model.dual_coef_
+    assert (weights >= 0.0).all()
+    assert weights.sum() <= model.C * (1 + 1e-9)  # the rest is on R*, whose cut is 0
+    dual, v = 0.0, -model.C * linear
+    for weight, inversions in zip(weights, model.rankings_, strict=True):
+        offset, a = cut(inversions, y, groups)
+        dual += weight * offset
+        v = v + weight * a
+    u = X.T @ v
+    return primal, dual - 0.5 * float(u @ u)
+
+
+def check_certificate(model, X, y, groups=None, reference=None, rounding=1e-9):
+    """What the model says of itself follows from its attributes."""
+    primal, dual = objectives(model, X, y, groups, reference)
+    scale = max(abs(primal), abs(dual))
+    assert model.coef_.shape == (1, X.shape[1])
+    assert model.rankings_.dtype == np.int32
+    assert model.rankings_.shape == (len(model.dual_coef_), X.shape[0])
+    assert abs(model.primal_objective_ - primal) <= rounding * scale
+    assert abs(model.dual_objective_ - dual) <= rounding * scale
+    assert dual <= primal + rounding * scale
+    gap = (primal - dual) / scale if scale else 0.0
+    assert abs(model.dual_gap_ - max(gap, 0.0)) <= rounding
+    return primal, dual
