@@ -131,15 +131,26 @@ class Caller:
         if time.perf_counter() - start > limit:
             self.timeouts += 1
             raise CandidateTimeoutError(f"no answer within {limit:g} s")
-        return _unwrap(output, complement)
+        return _unwrap(output, complement, self.problem.operation == "loss_augmented_inference")
 
 
-def _unwrap(output: Any, pair: bool = False) -> Candidate:
-    complement = None
+def _unwrap(output: Any, pair: bool = False, triple: bool = False) -> Candidate:
+    complement = value = counts = None
     if pair:
         if not isinstance(output, tuple) or len(output) != 2:
             raise CandidateCrashError(f"returned {output!r:.200}, expected a pair (answer, 1 - s)")
         output, complement = output
+    if triple and isinstance(output, tuple):
+        if len(output) != 3:
+            raise CandidateCrashError(
+                f"returned {output!r:.200}, expected (value, counts, coefficients)"
+            )
+        value, counts, output = output
+        if np.ndim(value) != 0 or not np.isreal(value) or np.asarray(counts).dtype.kind not in "iu":
+            raise CandidateCrashError(
+                f"returned {output!r:.200}, expected (value, counts, coefficients) of a real number, "
+                "an array of integers and one of real numbers"
+            )
     if hasattr(output, "x") and not isinstance(output, np.ndarray):
         output, dual = output.x, getattr(output, "dual", None)
     else:
@@ -150,7 +161,7 @@ def _unwrap(output: Any, pair: bool = False) -> Candidate:
         raise CandidateCrashError(f"returned {output!r:.200}, not an array of numbers") from error
     if x.dtype.kind not in "fiu":
         raise CandidateCrashError(f"returned {output!r:.200}, not an array of real numbers")
-    return Candidate(x, dual, complement)
+    return Candidate(x, dual, complement, value, counts)
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from verification import rankings
 from verification.instances import Instance
 from verification.problems import Problem, lookup
 
@@ -33,7 +34,9 @@ def draw(problem: str, family: str, count: int, seed: int, *, largest: int = 10)
 
     The same (problem, family, seed) gives the same list, and a smaller count its beginning.
     """
-    stream = FAMILIES[family](lookup(problem), generator(problem, family, seed), largest)
+    task = lookup(problem)
+    makers = rankings.FAMILIES if task.ranking else FAMILIES
+    stream = makers[family](task, generator(problem, family, seed), largest)
     return list(itertools.islice(stream, count))
 
 
@@ -77,6 +80,8 @@ def valid(instance: Instance) -> bool:
         return False
     if problem.labels and (y.shape != main.shape or not (y.any() or not _needs_label(problem))):
         return False
+    if problem.ranking and (y.min() != 0 or y.max() != 1):
+        return False
     d, k, costs = entries(problem, main.size), params.get("k"), params.get("costs")
     highest = problem.largest_k(d)
     if k is not None and (k < 1 or (highest is not None and k > highest)):
@@ -93,7 +98,7 @@ def valid(instance: Instance) -> bool:
 
 def shortest(problem: Problem) -> int:
     """Least number of entries of a main vector: two classes, but one other class."""
-    return 2 if problem.others or problem.family in ("ova", "multilabel") else 1
+    return 2 if problem.others or problem.family in ("ova", "multilabel", "ranking") else 1
 
 
 def _needs_label(problem: Problem) -> bool:

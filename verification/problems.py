@@ -24,6 +24,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("losses", "conjugate"): ("x", "y", "k", "gamma", "costs"),
     ("losses", "prox"): ("v", "y", "k", "t", "gamma", "costs"),
     ("losses", "sdca_update"): ("q", "y", "k_ii", "C", "k", "gamma", "costs", "sample_weight"),
+    ("losses", "loss_augmented_inference"): ("scores", "y"),
     ("functions", "value"): ("t",),
 }
 
@@ -70,7 +71,7 @@ class Problem:
 
     @property
     def family(self) -> str:
-        """Family of a loss: multiclass, ova or multilabel; empty for other kinds."""
+        """Family of a loss: multiclass, ova, multilabel or ranking; empty for other kinds."""
         if self.kind != "losses":
             return ""
         return str(getattr(self.declaration(), "family", "multiclass"))
@@ -78,7 +79,12 @@ class Problem:
     @property
     def labels(self) -> bool:
         """Whether y is a 0/1 row of labels, one per entry of the main array."""
-        return "y" in self.arguments and self.family in ("multilabel", "")
+        return "y" in self.arguments and self.family in ("multilabel", "ranking", "")
+
+    @property
+    def ranking(self) -> bool:
+        """Whether the loss is one of a ranking of all entries, with both kinds among them."""
+        return self.family == "ranking"
 
     @property
     def others(self) -> bool:
@@ -99,7 +105,8 @@ class Problem:
     def unique(self) -> bool:
         """Whether there is one right answer: a number, or the point of a strictly convex problem."""
         smooth = "gamma" in self.arguments or self.generator != "quadratic"
-        return self.convex and (self.operation != "gradient" or smooth)
+        several = ("gradient", "loss_augmented_inference")
+        return self.convex and (self.operation not in several or smooth)
 
     @property
     def point(self) -> bool:
@@ -148,6 +155,8 @@ def _arguments(kind: str, stem: str, operation: str) -> tuple[str, ...]:
     dropped = {a for a in DECLARED if a not in module.SPEC.names}
     if operation in WITHOUT_TRUTH and getattr(module, "family", "multiclass") != "multilabel":
         dropped.add("y")
+    if getattr(module, "family", "multiclass") == "ranking":
+        dropped |= {"costs", "sample_weight"}
     return tuple(a for a in OPERATIONS[kind, operation] if a not in dropped)
 
 

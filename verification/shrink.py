@@ -13,9 +13,10 @@ import numpy as np
 
 from verification import certificates, checks, families
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
+from verification.certificates import ranking
 from verification.instances import Instance
 from verification.problems import lookup
-from verification.verdicts import Result, Verdict
+from verification.verdicts import Candidate, Result, Verdict
 
 # Arguments with one entry per entry of the main vector.
 PARALLEL = ("costs", "y")
@@ -195,17 +196,25 @@ def code(result: Result, call: Caller) -> str:
 
 def single_call(call: Caller, instance: Instance, function: str) -> list[str]:
     """Lines that call the candidate once; a check with a ``script`` of its own replaces them."""
+    if call.problem.ranking:
+        return call_lines(call, instance.params, function, ranking.expected_answer(instance))
     right = certificates.expected(instance)
     return call_lines(call, instance.params, function, right)
 
 
 def call_lines(
-    call: Caller, params: dict[str, Any], function: str, right: np.ndarray | None
+    call: Caller, params: dict[str, Any], function: str, right: np.ndarray | Candidate | None
 ) -> list[str]:
     """``print(function(...))`` with the answer and the right answer as comments."""
     lines = [f"print({function}({call.arguments_code(params)}))"]
     try:
-        lines.append(f"# returned {call.raw(params).x.tolist()}")
+        answer = call.raw(params)
+        lines.append(f"# returned {answer.plain()}")
     except (CandidateCrashError, CandidateTimeoutError) as error:
         lines.append(f"# raised {error}")
-    return lines if right is None else [*lines, f"# right    {right.tolist()}"]
+        answer = Candidate(None)
+    if isinstance(right, Candidate):
+        right = right.plain(answer.value is not None)
+    elif right is not None:
+        right = right.tolist()
+    return lines if right is None else [*lines, f"# right    {right}"]

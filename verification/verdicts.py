@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from verification.errors import VerificationFailedError
 from verification.instances import Instance
 
@@ -41,11 +43,22 @@ class Candidate:
         the certified gap, and is never believed.
     complement : float or array, optional
         1 - s of an entropy's point, which x alone does not determine once s is close to 1.
+    value, counts : float and array of int, optional
+        What loss-augmented inference returns beside the coefficients x.
     """
 
     x: Any
     dual: Any = None
     complement: Any = None
+    value: Any = None
+    counts: Any = None
+
+    def plain(self, parts: bool = True) -> Any:
+        """The answer as lists of numbers; with ``parts`` all that was returned of inference."""
+        x = np.asarray(self.x).tolist()
+        if self.value is None or not parts:
+            return x
+        return np.asarray(self.value).tolist(), np.asarray(self.counts).tolist(), x
 
 
 @dataclass(frozen=True)

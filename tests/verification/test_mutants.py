@@ -16,12 +16,14 @@ ONLY_BY = {
     "batch_takes_first_radius": "batch",
     "complement_by_subtraction": "complement",
     "complement_is_the_sum": "complement",
+    "ap_reuses_counts": "purity",
+    "ap_one_method_is_wrong": "methods",
 }
 
 
 def test_there_are_enough_of_them():
-    assert len(MUTANTS) >= 40
-    assert len({m.problem for m in MUTANTS.values()}) >= 22
+    assert len(MUTANTS) >= 56
+    assert len({m.problem for m in MUTANTS.values()}) >= 24
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -63,6 +65,7 @@ def test_every_check_kills_something():
         "batch_takes_first_radius",
         "complement_is_the_sum",
         "softmax_without_shift",
+        "ap_one_method_is_wrong",
     ):
         report = mutants.run(MUTANTS[name])
         killers |= {r.check for r in report.failures}
@@ -77,6 +80,7 @@ def test_every_check_kills_something():
         "m_dimensional_sum",
         "multilabel_sides_swapped",
         "truncated_drops_k",
+        "ap_value_without_the_offset",
     ],
 )
 def test_counterexamples_run_and_show_the_failure(name, capsys):

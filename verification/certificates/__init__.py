@@ -14,6 +14,7 @@ from verification.certificates import (
     entropy_points,
     loss,
     points,
+    ranking,
     scalar,
     truncated,
     truth,
@@ -37,6 +38,7 @@ __all__ = [
     "judge_claims",
     "loss",
     "points",
+    "ranking",
     "trained",
     "truth",
 ]
@@ -47,6 +49,8 @@ def judge(instance: Instance, candidate: Candidate) -> Judgement:
     problem = lookup(instance.problem)
     if problem.kind == "functions":
         return scalar.judge(instance, candidate.x)
+    if problem.ranking:
+        return ranking.judge(instance, candidate)
     if problem.point and (early := points.without_core(instance, candidate.x)):
         return early
     if not problem.convex:
@@ -65,7 +69,7 @@ def judge(instance: Instance, candidate: Candidate) -> Judgement:
 def certify(instance: Instance, candidate: Candidate) -> Judgement:
     """Judge an answer by the gap at the repaired point; needs no solution."""
     problem = lookup(instance.problem)
-    if not problem.point:
+    if not problem.point or problem.ranking:
         return judge(instance, candidate)
     if early := points.without_core(instance, candidate.x):
         return early

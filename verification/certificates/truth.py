@@ -83,12 +83,21 @@ def loss_value(stem: str, z: Vector, gamma: Fraction, params: dict[str, Any]) ->
 
 def expected(instance: Instance) -> np.ndarray | None:
     """The right answer as floats (one of them, where it is not unique), or None if unknown."""
-    from verification.certificates import entropy, entropy_points, loss, scalar, truncated
+    from verification.certificates import (
+        entropy,
+        entropy_points,
+        loss,
+        ranking,
+        scalar,
+        truncated,
+    )
 
     problem = cores.lookup(instance.problem)
     try:
         if problem.kind == "functions":
             return scalar.expected(instance)
+        if problem.ranking:
+            return ranking.expected(instance)
         if not problem.convex:
             return truncated.expected(instance)
         if instance.operation in ("value", "conjugate"):

@@ -10,7 +10,7 @@ import refsolve
 from refsolve.errors import OracleUncertainError, Status
 from verification.calling import Caller
 from verification.certificates import core as cores
-from verification.certificates import points, tolerance
+from verification.certificates import points, ranking, tolerance
 from verification.certificates._rational import norm, number, vector
 from verification.checks import amount
 from verification.families import draw
@@ -23,8 +23,11 @@ COUNTS = {"quick": 12, "thorough": 90}
 
 
 def applies(problem: Problem) -> bool:
-    """Operations whose answer is unique (on random instances, for a loss that is no convex one)."""
-    return problem.unique or not problem.convex
+    """Operations whose answer is unique (on random instances, for a loss that is no convex one).
+
+    Rankings are compared by their objective.
+    """
+    return problem.unique or not problem.convex or problem.ranking
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
@@ -34,7 +37,8 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
 
 def examine(call: Caller, instance: Instance) -> Judgement:
     """Both answers lie within their certified distances of the same solution."""
-    answer = call(instance).x
+    candidate = call(instance)
+    answer = candidate.x
     if lookup(instance.problem).kind == "functions":
         return _entries(instance, answer)
     try:
@@ -45,7 +49,12 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     if oracle.status is not Status.CERTIFIED:
         message = f"{oracle.solver} has gap {oracle.certificate.gap:.3g}"
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
-    if instance.operation in ("value", "conjugate"):
+    if instance.operation == "loss_augmented_inference":
+        judgement = ranking.judge(instance, candidate)
+        if not judgement.ok:
+            return judgement
+        answer = np.asarray(number(ranking.attained(instance, answer)[0]))
+    if instance.operation in ("value", "conjugate", "loss_augmented_inference"):
         return _numbers(instance, answer, oracle)
     if defect := points.shape_defect(instance, answer):
         return Judgement(Verdict.FAIL, message=defect)

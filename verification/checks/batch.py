@@ -30,8 +30,8 @@ ALWAYS_PER_ROW = ("y", "k_ii")
 
 
 def applies(problem: Problem) -> bool:
-    """Every operation."""
-    return True
+    """Every operation, but on rankings, whose rows would be queries of unequal lengths."""
+    return not problem.ranking
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:

@@ -16,8 +16,11 @@ LARGEST = {"quick": 10, "thorough": 40}
 
 
 def applies(problem: Problem) -> bool:
-    """Operations whose answer is a point, and functions; gradients of hinges are not unique."""
-    if problem.kind == "functions":
+    """Operations whose answer is a point, functions, and rankings, which are judged by their objective.
+
+    Gradients of hinges are not unique.
+    """
+    if problem.kind == "functions" or problem.ranking:
         return True
     return problem.point and (problem.unique or not problem.convex)
 

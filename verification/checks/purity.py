@@ -65,16 +65,20 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     """Call, call with something else, call again: same bits, or both certified."""
     call(instance)  # says whether the instance applies; and the first call may set state
     params = instance.params
-    first = call.raw(params).x
+    answer = call.raw(params)
+    first = answer.x
     if message := _changed(params, instance):
         return Judgement(Verdict.FAIL, message=message)
     if any(isinstance(v, np.ndarray) and np.shares_memory(first, v) for v in params.values()):
         return Judgement(Verdict.FAIL, message="the answer is a view of the input")
-    kept = first.copy()
+    parts = [first] if answer.counts is None else [first, np.asarray(answer.counts)]
+    copies = [part.copy() for part in parts]
+    kept = copies[0]
     call(_disturbance(instance))
-    if first.tobytes() != kept.tobytes():
-        message = f"a later call overwrote the answer {kept.tolist()} by {first.tolist()}"
-        return Judgement(Verdict.FAIL, message=message)
+    for now, before in zip(parts, copies, strict=True):
+        if now.tobytes() != before.tobytes():
+            message = f"a later call overwrote the answer {before.tolist()} by {now.tolist()}"
+            return Judgement(Verdict.FAIL, message=message)
     second = call(instance).x
     if second.shape == kept.shape and second.tobytes() == kept.tobytes():
         return Judgement(Verdict.PASS)

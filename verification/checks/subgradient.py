@@ -7,13 +7,13 @@ import zlib
 import numpy as np
 
 from verification.calling import Caller
-from verification.certificates import entropy, points, truth
+from verification.certificates import entropy, points, ranking, truth
 from verification.certificates._rational import number, vector
 from verification.certificates.loss import subgradient_defect
 from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
-from verification.problems import Problem
+from verification.problems import Problem, lookup
 from verification.verdicts import Judgement, Verdict
 
 ORDER = 25
@@ -21,8 +21,8 @@ COUNTS = {"quick": 40, "thorough": 250}
 
 
 def applies(problem: Problem) -> bool:
-    """Convex losses: gradient."""
-    return problem.operation == "gradient" and problem.convex
+    """Convex losses: gradient, and the coefficients of a ranking."""
+    return problem.operation in ("gradient", "loss_augmented_inference") and problem.convex
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
@@ -48,9 +48,12 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     if defect := points.shape_defect(instance, answer):
         return Judgement(Verdict.FAIL, message=defect)
     g = vector(answer)
+    defect_at = (
+        ranking.subgradient_defect if lookup(instance.problem).ranking else subgradient_defect
+    )
     try:
         for h in other_scores(instance):
-            defect_there, allowed = subgradient_defect(instance, g, h)
+            defect_there, allowed = defect_at(instance, g, h)
             size = max(0.0, number(defect_there))
             if size > allowed:
                 message = (

@@ -1,0 +1,162 @@
+"""Judges the AP loss: its value, and loss-augmented inference.
+
+An answer to inference is the triple (value, counts, coefficients) or the coefficients alone. These must
+be those of a ranking, up to the rounding of each; the objective of that ranking is then an exact number,
+and the optimum minus it an exact gap >= 0. A candidate that compares rankings in floats may pick one
+whose gap is of the size of the rounding in that comparison, and no worse.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from verification.certificates import ranking_truth, tolerance
+from verification.certificates._rational import exact, number
+from verification.certificates.ranking_truth import Array, mask, optimum
+from verification.certificates.truth import UncertainError
+from verification.instances import Instance
+from verification.verdicts import Candidate, Judgement, Verdict
+
+#: Roundings in 2 c/(PN), with a margin.
+ROUNDINGS = 8
+
+
+def spread(instance: Instance) -> float:
+    """Size of the terms of an objective: Delta <= 1, and coefficients whose absolute sum is at most 4."""
+    return 1.0 + 4.0 * number(max(abs(exact(s)) for s in instance["scores"].tolist()))
+
+
+def allowed(instance: Instance) -> float:
+    """Rounding-error bound for an objective."""
+    n = instance["scores"].size
+    return tolerance.value(tolerance.precision(instance), n, 1.0, spread(instance))
+
+
+def judge(instance: Instance, candidate: Candidate) -> Judgement:
+    """A value against the exact optimum, or the gap of the ranking that coefficients mean."""
+    try:
+        best = optimum(instance)
+        if instance.operation == "value":
+            return _value(
+                instance, candidate.x, best.value, allowed(instance) + best.error, "value"
+            )
+        return _inference(instance, candidate, best)
+    except UncertainError as error:
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+
+
+def inversions(instance: Instance, coefficients: Array) -> Array:
+    """The integers that coefficients mean; ValueError says why they mean none."""
+    y = instance["y"]
+    if coefficients.shape != y.shape:
+        raise ValueError(f"coefficients of shape {coefficients.shape}, expected {y.shape}")
+    if not np.isfinite(coefficients).all():
+        raise ValueError(f"coefficients are not finite: {coefficients.tolist()}")
+    P, N = _sizes(y)
+    signed = np.where(mask(y), -1, 1) * coefficients.astype(np.longdouble) * (P * N) / 2
+    whole = np.rint(signed)
+    off = np.abs(signed - whole)
+    within = ROUNDINGS * tolerance.precision(instance) * np.maximum(1, np.abs(whole))
+    if (off > within).any() or np.abs(whole).max() > P * N:
+        i = int(np.argmax(off - within))
+        raise ValueError(
+            f"coefficient {i} is {float(coefficients[i])!r} = {float(signed[i])!r} times 2/(PN) in "
+            "absolute value, expected a whole number of inversions"
+        )
+    counts = whole.astype(np.int64)
+    if defect := ranking_truth.ranking_defect(y, counts):
+        raise ValueError(defect)
+    return counts
+
+
+def attained(instance: Instance, coefficients: Array) -> tuple[Fraction, float]:
+    """The exact objective of the ranking that coefficients mean, and its error."""
+    counts = inversions(instance, coefficients)
+    return ranking_truth.objective(instance["scores"], instance["y"], counts)
+
+
+def expected(instance: Instance) -> Array:
+    """The value, or the coefficients of the optimal ranking with fewest inversions."""
+    best = optimum(instance)
+    if instance.operation == "value":
+        return np.asarray(float(best.value))
+    y = instance["y"]
+    P, N = _sizes(y)
+    return np.where(mask(y), -1, 1) * (2 * best.inversions / (P * N))
+
+
+def expected_answer(instance: Instance) -> Candidate:
+    """The right answer with all of its parts."""
+    x = expected(instance)
+    if instance.operation == "value":
+        return Candidate(x)
+    best = optimum(instance)
+    return Candidate(x, value=float(best.value), counts=best.inversions[mask(instance["y"])])
+
+
+def subgradient_defect(instance: Instance, g: Array, h: Array) -> tuple[Fraction, float]:
+    """L(f) + <g, h - f> - L(h) for other scores h (positive is a violation), and its tolerance.
+
+    g holds the floats as they were returned, not the ranking that they mean.
+    """
+    there = instance.with_params(scores=np.asarray(h, dtype=float))
+    here, other = optimum(instance), optimum(there)
+    f = instance["scores"].tolist()
+    line = sum(
+        (c * (exact(b) - exact(a)) for c, a, b in zip(g.tolist(), f, h.tolist(), strict=True)),
+        Fraction(0),
+    )
+    slack = allowed(instance) + allowed(there) + here.error + other.error
+    return here.value + line - other.value, slack
+
+
+def _sizes(y: Array) -> tuple[int, int]:
+    P = int(mask(y).sum())
+    return P, len(y) - P
+
+
+def _inference(instance: Instance, candidate: Candidate, best: ranking_truth.Optimum) -> Judgement:
+    y = instance["y"]
+    try:
+        counts = inversions(instance, candidate.x)
+    except ValueError as error:
+        return Judgement(Verdict.FAIL, message=str(error))
+    reached, slack = ranking_truth.objective(instance["scores"], y, counts)
+    slack += best.error
+    if reached > best.value + exact(slack):
+        raise UncertainError("a ranking was found above the bound")
+    limit = allowed(instance) + slack
+    if candidate.counts is not None:
+        given = np.asarray(candidate.counts)
+        right = counts[mask(y)]
+        if given.dtype.kind not in "iu" or given.shape != right.shape or (given != right).any():
+            message = (
+                f"counts {given.tolist()} of dtype {given.dtype}, but the coefficients mean "
+                f"{right.tolist()} negatives above the positives"
+            )
+            return Judgement(Verdict.FAIL, message=message)
+    gap = _value(instance, np.asarray(number(reached)), best.value, limit, "ranking of value")
+    if not gap.ok or candidate.value is None:
+        return gap
+    value = _value(instance, np.asarray(candidate.value), best.value, limit, "value")
+    return value if not value.ok else gap
+
+
+def _value(
+    instance: Instance, answer: Array, right: Fraction, limit: float, what: str
+) -> Judgement:
+    if answer.size != 1 or answer.dtype.kind not in "fiu" or not np.isfinite(answer).all():
+        return Judgement(Verdict.FAIL, message=f"returned {answer!r}, expected one finite number")
+    got = float(answer.ravel()[0])
+    off = abs(number(exact(got) - right))
+    relative = tolerance.precision(instance) * tolerance.size_factor(instance["scores"].size)
+    unit = limit / relative
+    if off <= limit:
+        return Judgement(Verdict.PASS, off / unit, relative)
+    message = (
+        f"{what} {got!r}, right is {number(right)!r}: off by {off:.3g}, more than the rounding-error "
+        f"bound {limit:.3g}"
+    )
+    return Judgement(Verdict.FAIL, off / unit, relative, message=message)
