@@ -51,6 +51,25 @@ class InvalidGramError(InvalidParameterError):
     """The Gram matrix is not square, not symmetric or not positive semidefinite."""
 
 
+class InfeasibleError(InvalidParameterError):
+    """No point meets the constraints.
+
+    Parameters
+    ----------
+    argument, value, expected, fix : object
+        As in `InvalidParameterError`.
+    farkas : object
+        Multipliers of the constraints that prove it.
+    """
+
+    def __init__(self, argument: str, value: Any, expected: str, fix: str, farkas: Any) -> None:
+        super().__init__(argument, value, expected, fix)
+        self.farkas = farkas
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.argument, self.value, self.expected, self.fix, self.farkas)
+
+
 class UnknownProblemError(RefsolveError, LookupError):
     """No problem, stem or operation has this name."""
 

@@ -11,12 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from refsolve._ranking import check_relevance, conjugate_partition, loss_of_counts, queries, signed
+from refsolve._ranking import (
+    MAX_LISTED,
+    all_rankings,
+    check_relevance,
+    conjugate_partition,
+    loss_of_counts,
+    queries,
+    signed,
+)
 from refsolve._ranking_scores import Query as Scored
 from refsolve.errors import InvalidParameterError
+from refsolve.models._ap_cuts import Master, couple
 
 Array = np.ndarray[Any, Any]
 Real = np.longdouble
+#: Examples of a query up to which, by default, all its rankings are constraints.
+FEW = 6
 
 
 @dataclass(frozen=True)
@@ -55,15 +66,17 @@ class Query:
 
 @dataclass(frozen=True)
 class Queries:
-    """All queries over n items; every mean is over them."""
+    """Queries over n items; every mean is over them. Without any, and outside them, all is 0."""
 
     n: int
     queries: tuple[Query, ...]
 
     def delta(self, inversions: Array) -> Array:
         """Mean Delta of each row of inversions (m, n)."""
-        each = [q.delta(inversions[:, q.items]) for q in self.queries]
-        return np.asarray(np.mean(each, axis=0, dtype=Real))
+        total = np.zeros(len(inversions), Real)
+        for q in self.queries:
+            total += q.delta(inversions[:, q.items])
+        return total / max(len(self.queries), 1)
 
     def coefficients(self, inversions: Array) -> Array:
         """Coefficients (m, n) of the mean in the scores."""
@@ -79,7 +92,7 @@ class Queries:
         for q in self.queries:
             bound, inversions[q.items] = q.most_violated(scores[q.items])
             value += bound
-        return value / len(self.queries), inversions
+        return value / max(len(self.queries), 1), inversions
 
     def check_rankings(self, rankings: Any) -> Array:
         """Inversions (m, n) of m rankings, or `InvalidParameterError`."""
@@ -104,11 +117,103 @@ class Queries:
         return array
 
 
-def check_queries(y: Any, n: int, groups: Any = None) -> Queries:
-    """Queries from n labels and group names; each needs a positive and a negative."""
+def check_classes(y: Any, n: int) -> Array:
+    """Mask of the positives from n labels; one class alone is allowed."""
     labels = np.asarray(y)
-    if labels.shape != (n,):
+    values = set(np.unique(labels).tolist()) if labels.dtype.kind in "biuf" else {None}
+    if labels.shape != (n,) or not (values <= {0, 1} or values <= {-1, 1}):
         expected = f"{n} labels, 0/1, -1/1 or booleans"
         raise InvalidParameterError("y", y, expected, "pass one label per example")
+    return np.asarray(labels == 1)
+
+
+def check_queries(y: Any, n: int, groups: Any = None) -> Queries:
+    """Queries from n labels and group names; each needs a positive and a negative."""
+    labels = check_classes(y, n)
     found = (Query(q, check_relevance(labels[q])) for q in queries(labels, groups))
     return Queries(n, tuple(found))
+
+
+class RankingMaster(Master):
+    """The master whose cuts are rankings of queries over the rows of X.
+
+    Parameters
+    ----------
+    queries : Queries
+    rows : ndarray of shape (n, d)
+    C, unit : float
+    reference : ndarray of shape (n,), optional
+        Inversions of a ranking whose coefficients are subtracted from all others.
+    **hard
+        See `Master`.
+    """
+
+    def __init__(
+        self,
+        queries: Queries,
+        rows: Array,
+        C: float,
+        unit: float,
+        reference: Array | None = None,
+        **hard: Any,
+    ) -> None:
+        super().__init__(C, max(len(queries.queries), 1), rows.shape[1], unit, **hard)
+        self.queries, self.data = queries, rows
+        self.reference = np.zeros(queries.n, np.int64) if reference is None else reference
+        self.add_ranking(np.zeros(queries.n, np.int64))
+        self.add_ranking(queries.most_violated(np.zeros(queries.n))[1])
+        if not queries.queries:  # a loss of 0
+            self.add(0, np.zeros(0), 0.0, np.zeros(self.d))
+
+    def _add_rows(self, index: int, inversions: Array) -> bool:
+        q = self.queries.queries[index]
+        weights = q.coefficients(inversions) - q.coefficients(self.reference[q.items])
+        new = False
+        for tag, offset, row in zip(
+            inversions, q.delta(inversions), weights @ self.data[q.items], strict=True
+        ):
+            new |= self.add(index, tag, offset, row)
+        return new
+
+    def add_ranking(self, inversions: Array) -> bool:
+        """Keep the cut of each query in a vector of inversions (n,); whether one was new."""
+        parts = enumerate(self.queries.queries)
+        return sum(self._add_rows(index, inversions[None, q.items]) for index, q in parts) > 0
+
+    def add_all(self) -> None:
+        """Keep all rankings of every query."""
+        for index, q in enumerate(self.queries.queries):
+            self._add_rows(index, all_rankings(q.positive))
+
+    def joined(self, parts: list[Array]) -> tuple[Array, Array]:
+        """Weights per query as weights (m,), of sum C, on inversions (m, n)."""
+        weights, index = couple(parts)
+        inversions = np.zeros((len(weights), self.queries.n), np.int64)
+        for q, query in enumerate(self.queries.queries):
+            inversions[:, query.items] = np.array(self.tags[q])[index[:, q]]
+        return weights * self.C, inversions
+
+
+def wants_all(how: Any, queries: Queries) -> bool:
+    """Whether all rankings are constraints, from the argument ``rankings`` of the operations."""
+    if how not in ("auto", "all", "cutting_plane"):
+        raise InvalidParameterError("rankings", how, "'auto', 'all' or 'cutting_plane'", "choose")
+    largest = max((q.items.size for q in queries.queries), default=0)
+    if how == "all" and largest > MAX_LISTED:
+        raise InvalidParameterError(
+            "rankings", how, f"queries of at most {MAX_LISTED} examples, not {largest}",
+            "use 'cutting_plane'",
+        )  # fmt: skip
+    return how == "all" or (how == "auto" and largest <= FEW)
+
+
+def take(given: dict[str, Any], required: tuple[str, ...], optional: dict[str, Any]) -> list[Any]:
+    """The arguments of an operation in order; missing and unknown names are refused."""
+    for name in required:
+        if name not in given:
+            raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
+    for name in given:
+        if name not in required and name not in optional:
+            known = ", ".join((*required, *optional))
+            raise InvalidParameterError(name, given[name], f"one of: {known}", f"drop {name}")
+    return [*(given[n] for n in required), *(given.get(n, v) for n, v in optional.items())]

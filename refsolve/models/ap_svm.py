@@ -12,18 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from refsolve._ranking import MAX_LISTED, all_rankings
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import (
-    BOX,
-    CutCertificate,
-    Master,
-    certify,
-    check_weights,
-    couple,
-    outside,
-)
-from refsolve.models._ap_rankings import Queries, check_queries
+from refsolve.models._ap_cuts import BOX, CutCertificate, certify, check_weights, outside
+from refsolve.models._ap_rankings import Queries, RankingMaster, check_queries, take, wants_all
 from refsolve.models._data import _check_sparse, _product
 from refsolve.oracle import Answer, Posed
 from refsolve.spec import Spec, check_matrix, check_vector
@@ -61,8 +52,6 @@ SPEC = Spec(
         "with queries a row of rankings joins one ranking of each; Delta and c_R are means",
     ),
 )
-#: Examples of a query up to which, by default, all its rankings are constraints.
-FEW = 6
 
 
 @dataclass(frozen=True)
@@ -88,7 +77,7 @@ class Data:
 
     def scores(self, w: Array) -> Array:
         """X w in longdouble."""
-        return _product(self.X, w[:, None])[:, 0]
+        return _product(self.X, w.astype(Real)[:, None])[:, 0]
 
     def pull(self, coefficients: Array) -> Array:
         """X' c for each row c of coefficients (m, n): (m, d)."""
@@ -179,7 +168,7 @@ def _certificate(
     bound: Any = None
     if inversions is None:
         assert w is not None
-        bound, worst = data.queries.most_violated(data.scores(w.astype(Real)))
+        bound, worst = data.queries.most_violated(data.scores(w))
         inversions, weights = worst[None], [data.C]
     alpha = check_weights(weights, len(inversions), data.C)
     coefficients = data.queries.coefficients(inversions)
@@ -196,53 +185,20 @@ def _certificate(
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
-def _master(given: dict[str, Any], operation: str) -> Posed:
-    """All rankings, or those a cutting plane needs, per query; the oracle solves over them."""
-    for name in ("X", "y", "C"):
-        if name not in given:
-            raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
-    data = check_data(given.pop("X"), given.pop("y"), given.pop("C"), given.pop("groups", None))
-    how = given.pop("rankings", "auto")
-    if how not in ("auto", "all", "cutting_plane"):
-        raise InvalidParameterError("rankings", how, "'auto', 'all' or 'cutting_plane'", "choose")
-    for name in given:
-        raise InvalidParameterError(name, given[name], "X, y, C, groups, rankings", f"drop {name}")
-    largest = max(q.items.size for q in data.queries.queries)
-    if how == "all" and largest > MAX_LISTED:
-        raise InvalidParameterError(
-            "rankings", how, f"queries of at most {MAX_LISTED} examples, not {largest}",
-            "use 'cutting_plane'",
-        )  # fmt: skip
-    everything = how == "all" or (how == "auto" and largest <= FEW)
+def _pose(given: dict[str, Any], operation: str) -> Posed:
+    """The master over all rankings, or over those that a cutting plane meets."""
+    optional = {"groups": None, "rankings": "auto"}
+    X, y, C, groups, how = take(given, ("X", "y", "C"), optional)
+    data = check_data(X, y, C, groups)
+    everything = wants_all(how, data.queries)
+    unit = data.C * float(data.queries.most_violated(np.zeros(data.queries.n))[0])  # P(0)
     rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
-    start = data.queries.most_violated(np.zeros(data.queries.n))[0]
-    master = Master(data.C, len(data.queries.queries), rows.shape[1], data.C * float(start))
-
-    def add(inversions: Array) -> bool:
-        """The rankings of a row of inversions, one for each query."""
-        new = False
-        for index, q in enumerate(data.queries.queries):
-            part = inversions[None, q.items]
-            cut = q.delta(part)[0], (q.coefficients(part) @ rows[q.items])[0]
-            new |= master.add(index, part[0], *cut)
-        return new
-
-    add(np.zeros(data.queries.n, np.int64))
-    add(data.queries.most_violated(np.zeros(data.queries.n))[1])
-    if everything:
-        for index, q in enumerate(data.queries.queries):
-            every = all_rankings(q.positive)
-            pulled = q.coefficients(every) @ rows[q.items]
-            for tag, offset, row in zip(every, q.delta(every), pulled, strict=True):
-                master.add(index, tag, offset, row)
+    master = RankingMaster(data.queries, rows, data.C, unit)
 
     def prove(found: dict[str, Any]) -> ApCertificate:
-        weights, index = couple(found["parts"])
-        inversions = np.zeros((len(weights), data.queries.n), np.int64)
-        for q, query in enumerate(data.queries.queries):
-            inversions[:, query.items] = np.array(master.tags[q])[index[:, q]]
+        weights, inversions = master.joined(found["parts"])
         points = [None, found["w"]] if "w" in found else [None]  # the dual's own w may be better
-        proofs = [_certificate(data, w, inversions, weights * data.C) for w in points]
+        proofs = [_certificate(data, w, inversions, weights) for w in points]
         return min(proofs, key=lambda proof: proof.gap)
 
     def primal_answer(found: dict[str, Any]) -> Answer:
@@ -253,20 +209,22 @@ def _master(given: dict[str, Any], operation: str) -> Posed:
         proof = prove(found)
         return Answer(proof.weights, proof.dual, proof.w, proof)
 
-    if not everything:
+    if everything:
+        master.add_all()
+    else:
         master.close(
             "ap_svm.primal",
             primal_answer,
-            lambda w: add(data.queries.most_violated(data.scores(w.astype(Real)))[1]),
+            lambda w: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
         )
     return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:
     """Instance of ``ap_svm.primal``: x is w (d,), dual the weights of ``certificate.rankings``."""
-    return _master(given, "primal")
+    return _pose(given, "primal")
 
 
 def pose_dual(given: dict[str, Any]) -> Posed:
     """Instance of ``ap_svm.dual``: x is the weights (m,) of ``certificate.rankings``, dual is w."""
-    return _master(given, "dual")
+    return _pose(given, "dual")

@@ -1,0 +1,127 @@
+"""The hard constraints y_i (<x_i,w> + b) >= 1 of the easy examples: repairs, and infeasibility.
+
+Farkas: if mu >= 0 sums to 1, balances the classes (for a free b), and r = sum mu_i y_i x_i, then
+1 <= sum mu_i y_i (<x_i,w> + b) = <r,w> for every feasible w, so that ||w|| >= 1/||r||.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsolve._lazy import cp
+from refsolve.errors import InfeasibleError
+from refsolve.models._data import _product
+from refsolve.oracle import SOLVERS
+
+Array = np.ndarray[Any, Any]
+Real = np.longdouble
+#: Of the largest ||x_i||: hulls closer than this count as touching.
+TOUCHING = 1e-9
+
+
+@dataclass(frozen=True)
+class Easy:
+    """Easy examples X (n_e, d), their labels -1/1, and whether b is free."""
+
+    X: Any
+    labels: Array
+    bias: bool
+
+    @property
+    def binding(self) -> bool:
+        """Whether the constraints say anything of w: a free b alone satisfies a single class."""
+        return bool(
+            self.labels.size and not (self.bias and abs(self.labels.sum()) == self.labels.size)
+        )
+
+    def margins(self, w: Array, b: Any) -> Array:
+        """y_i (<x_i,w> + b)."""
+        return self.labels * (_product(self.X, w[:, None])[:, 0] + b)
+
+    def intercept(self, w: Array) -> Any:
+        """The b whose least margin is largest (0 without one); any large enough for one class."""
+        if not self.bias or self.labels.size == 0:
+            return Real(0)
+        s = _product(self.X, w[:, None])[:, 0]
+        low = s[self.labels > 0].min(initial=np.inf)
+        high = s[self.labels < 0].max(initial=-np.inf)
+        if np.isinf(low) or np.isinf(high):
+            return -1 - high if np.isinf(low) else 1 - low
+        return -(low + high) / 2
+
+    def repair(self, w: Array, b: Any = None) -> tuple[Array, Any, float]:
+        """A feasible (w, b), and by how much the given one was not; w is scaled up if it must be.
+
+        Where the least margin is not positive, nothing on the ray of w is feasible: inf.
+        """
+        if self.labels.size == 0:
+            return w, Real(0 if b is None else b), 0.0
+        short = 0.0
+        if b is not None:
+            least = self.margins(w, b).min()
+            if least >= 1:
+                return w, Real(b), 0.0
+            short = float(1 - least)
+        b = self.intercept(w)
+        least = self.margins(w, b).min()
+        short = short or max(0.0, float(1 - least))
+        if least >= 1 or not self.binding:
+            return w, b, short
+        if least <= 0:
+            return w, b, np.inf
+        return w / least, b / least, short
+
+    def balance(self, mu: Array) -> tuple[Array, float]:
+        """Multipliers >= 0 that balance the classes, and how far the given ones were from it."""
+        violation = max(float(-mu.min(initial=0)), 0.0)
+        mu = np.maximum(0, mu)
+        if self.bias and mu.size:
+            up, down = mu[self.labels > 0].sum(), mu[self.labels < 0].sum()
+            violation = max(violation, float(abs(up - down)))
+            least = min(up, down)
+            scale = np.where(self.labels > 0, up, down)
+            mu = mu * np.where(scale > 0, least / np.where(scale > 0, scale, 1), 0)
+        return mu, violation
+
+    def pull(self, mu: Array) -> Array:
+        """The vector sum mu_i y_i x_i."""
+        return _product(self.X.T, (mu * self.labels)[:, None])[:, 0]
+
+    def separator(self) -> Array:
+        """A feasible w near the shortest one, or `InfeasibleError` with a Farkas vector."""
+        d = self.X.shape[1]
+        if not self.binding:
+            return np.zeros(d, Real)
+        reach = float(np.sqrt((self.X**2).sum(axis=1).max())) or 1.0
+        mu = self._closest(reach, cp.sum_squares)
+        r = self.pull(mu)
+        if (r * r).sum() > 0:
+            w, _, violation = self.repair(r / (r * r).sum())
+            if np.isfinite(violation):
+                return w
+        mu = self._closest(reach, cp.norm1)  # a linear program is more exact where hulls touch
+        distance = float(np.sqrt((self.pull(mu) ** 2).sum()))
+        if distance <= TOUCHING * reach:
+            least = "any" if distance == 0 else f"||w|| < {1 / distance:.3g}"
+            raise InfeasibleError(
+                "easy", f"{self.labels.size} examples", "classes that a hyperplane separates; "
+                f"the multipliers in .farkas prove that no w ({least}) gives them margins >= 1",
+                "move examples with margin below 1 to the difficult ones", mu.astype(float),
+            )  # fmt: skip
+        return r / np.maximum((r * r).sum(), Real(1e-300))  # open: the certificate will tell
+
+    def _closest(self, reach: float, norm: Any) -> Array:
+        """Multipliers of sum 1 for which sum mu_i y_i x_i is shortest."""
+        mu = cp.Variable(self.labels.size, nonneg=True)
+        constraints = [cp.sum(mu) == 1] + ([self.labels @ mu == 0] if self.bias else [])
+        E = (self.X * self.labels[:, None]).T / reach
+        problem = cp.Problem(cp.Minimize(norm(E @ mu)), constraints)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the result is judged by formula
+            problem.solve(solver="CLARABEL", **SOLVERS["CLARABEL"])
+        found, _ = self.balance(np.asarray(mu.value, Real))
+        return found / found.sum()

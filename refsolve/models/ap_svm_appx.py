@@ -1,0 +1,264 @@
+"""AP-SVM-APPX: the AP loss of the difficult examples alone, the easy ones as hard constraints.
+
+The easy examples are a mask. The bias b acts in their constraints only, and is free: rankings do
+not see it. See `refsolve.models.ap_svm` for rankings and coefficients c_R.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from refsolve.errors import InvalidParameterError
+from refsolve.models import ap_svm
+from refsolve.models._ap_cuts import BOX, certify, check_weights
+from refsolve.models._ap_easy import Easy
+from refsolve.models._ap_rankings import (
+    Queries,
+    Query,
+    RankingMaster,
+    check_classes,
+    take,
+    wants_all,
+)
+from refsolve.models._data import _check_sparse
+from refsolve.oracle import Answer, Posed
+from refsolve.spec import LARGEST, Spec, Symbol, check_matrix, check_vector
+
+Array = np.ndarray[Any, Any]
+Real = np.longdouble
+
+SPEC = Spec(
+    title="AP-SVM-APPX (AP loss of the difficult examples)",
+    kind="models",
+    formulas={
+        "primal": (
+            "P(w) = 1/2||w||^2 + C L(X_d w)\n"
+            "subject to y_i (<x_i,w> + b) >= 1 for the easy examples, b free"
+        ),
+        "dual": (
+            "D(alpha,mu) = sum_R alpha_R Delta(R) + sum_i mu_i - 1/2||u||^2,\n"
+            "u = -X_d' sum_R alpha_R c_R + sum_i mu_i y_i x_i,\n"
+            "alpha >= 0, sum_R alpha_R = C, mu >= 0, sum_i mu_i y_i = 0"
+        ),
+        "maps": "w = u",
+        "gap": (
+            "sum_R alpha_R (L(X_d w) - Delta(R) - <c_R,X_d w>)\n"
+            "+ sum_i mu_i (y_i (<x_i,w> + b) - 1) + 1/2||w - u||^2 = P(w) - D(alpha,mu)"
+        ),
+        "infeasible": (
+            "mu >= 0, sum mu = 1, sum mu_i y_i = 0 with r = sum mu_i y_i x_i: every feasible w has\n"
+            "<r,w> >= 1, so none exists if r = 0, and none shorter than 1/||r||"
+        ),
+    },
+    symbols=(BOX,),
+    scaling="C multiplies L of the difficult examples, as in problem (10)",
+    source="Mohapatra et al. 2014, problem (10)",
+    notes=(
+        "M8: (10) prints > 1, whose infimum need not be attained: one easy positive x = 1 and no",
+        "bias has w > 1, 1/2||w||^2 -> 1/2. Here >= 1; bias=False gives (10) without b",
+        "M8: the optimum does not bound the AP loss of all examples",
+        "difficult examples of one class have no ranking: their L is 0",
+        "easy examples of one class with a free b constrain nothing",
+        "rankings and mu may be given for all n examples; the entries outside are 0",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class AppxCertificate(ap_svm.ApCertificate):
+    """An `ApCertificate`; the violation is also that of the constraints, in units of margins.
+
+    Attributes
+    ----------
+    b : float
+        Bias of the feasible point that P was taken at.
+    mu : ndarray of shape (n_e,)
+        Repaired multipliers of the easy examples, in the order of the rows.
+    """
+
+    b: float
+    mu: Array = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Data(ap_svm.Data):
+    """Checked arguments: besides an AP-SVM's the easy examples."""
+
+    mask: Array
+    easy: Easy
+
+
+def check_data(X: Any, y: Any, C: Any, easy: Any, bias: Any = True) -> Data:
+    """Validated arguments of problem (10)."""
+    X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
+    n = X.shape[0]
+    positive = check_classes(y, n)
+    mask = np.asarray(easy)
+    if mask.shape != (n,) or mask.dtype.kind != "b":
+        raise InvalidParameterError("easy", easy, f"a mask of {n} booleans", "convert with bool")
+    if not isinstance(bias, bool | np.bool_):
+        raise InvalidParameterError("bias", bias, "True or False", "choose")
+    items = np.flatnonzero(~mask)
+    hard = positive[items]
+    both = hard.any() and not hard.all()
+    queries = Queries(n, (Query(items, hard),) if both else ())
+    rows = X[np.flatnonzero(mask)]
+    rows = rows.toarray() if hasattr(rows, "toarray") else rows
+    labels = np.where(positive[mask], 1.0, -1.0)
+    return Data(X, queries, BOX.check(C), mask, Easy(rows, labels, bool(bias)))
+
+
+def certificate(
+    X: Any,
+    y: Any,
+    *,
+    easy: Any,
+    C: Any,
+    w: Any = None,
+    b: Any = None,
+    rankings: Any = None,
+    weights: Any = None,
+    mu: Any = None,
+    bias: bool = True,
+) -> AppxCertificate:
+    """Primal-dual gap of (w, b) and of (alpha, mu), whoever computed them.
+
+    Parameters
+    ----------
+    X, y, C
+        As in `refsolve.models.ap_svm.certificate`; y may be of one class.
+    easy : (n,) array of bool
+        The examples that are constraints.
+    w : (d,) array, optional
+        Model, by default the u of the dual. An infeasible one is scaled up until the least margin
+        is 1; if that cannot be, P and the gap are inf.
+    b : float, optional
+        Bias; by default the one that is best for w.
+    rankings : (m, n) or (m, n_d) array of int, optional
+        Inversions of the difficult examples; by default those most violated at w.
+    weights : (m,) array, optional
+        alpha, moved onto the simplex of size C.
+    mu : (n,) or (n_e,) array, optional
+        Multipliers of the easy examples, by default 0; clipped at 0, and the heavier class scaled
+        down until both balance.
+    bias : bool
+        Whether there is a b.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the argument.
+    """
+    data = check_data(X, y, C, easy, bias)
+    if (rankings is None) != (weights is None) or (w is None and rankings is None):
+        raise InvalidParameterError(
+            "weights" if weights is None else "rankings", None,
+            "w, or rankings with their weights, or all three", "pass the model to be certified",
+        )  # fmt: skip
+    if b is not None:
+        b = Symbol("b", "bias", low=-LARGEST, high=LARGEST).check(b)
+        if not bias and b != 0:
+            raise InvalidParameterError("b", b, "no bias with bias=False", "drop b")
+    given = None if w is None else check_vector("w", w, size=data.X.shape[1]).astype(Real)
+    inversions = None
+    if rankings is not None:
+        inversions = data.queries.check_rankings(_spread("rankings", rankings, ~data.mask))
+    multipliers = np.zeros(data.easy.labels.size, Real)
+    if mu is not None and data.easy.labels.size:
+        multipliers = check_vector("mu", _spread("mu", mu, data.mask)).astype(Real)[data.mask]
+    return _certificate(data, given, b, inversions, weights, multipliers)
+
+
+def _spread(name: str, value: Any, mask: Array) -> Array:
+    """Entries over all n examples, from n or from those of the mask; 0 outside."""
+    array = np.asarray(value)
+    if array.ndim == 0 or array.shape[-1] not in (mask.size, mask.sum()):
+        sizes = f"{mask.sum()} or {mask.size} entries in a row"
+        raise InvalidParameterError(name, value, sizes, "make the sizes agree")
+    if array.shape[-1] == mask.size:
+        if array[..., ~mask].any():
+            raise InvalidParameterError(name, value, "0 for the other examples", "check easy")
+        return array
+    out = np.zeros((*array.shape[:-1], mask.size), array.dtype)
+    out[..., mask] = array
+    return out
+
+
+def _certificate(
+    data: Data, w: Any, b: Any, inversions: Any, weights: Any, multipliers: Array
+) -> AppxCertificate:
+    mu, unbalanced = data.easy.balance(multipliers)
+    if inversions is None:
+        worst = data.queries.most_violated(data.scores(data.easy.repair(w, b)[0]))[1]
+        inversions, weights = worst[None], [data.C]
+    alpha, off = check_weights(weights, len(inversions), data.C)
+    coefficients = data.queries.coefficients(inversions)
+    u = data.easy.pull(mu) - data.pull((alpha @ coefficients)[None])[0]
+    start = u if w is None else w
+    point, b, short = data.easy.repair(start, b)
+    scores = data.scores(point)
+    bound = data.queries.most_violated(scores)[0]
+    slack = (mu * np.maximum(0, data.easy.margins(point, b) - 1)).sum()
+    cuts = data.queries.delta(inversions), coefficients @ scores
+    violation = max(off, unbalanced, short if np.isfinite(short) and w is not None else 0.0)
+    fields = certify(data.C, bound, cuts, (alpha, violation), point, u, (mu.sum(), slack))
+    moved = float(np.sqrt(((point - start) ** 2).sum()))
+    if np.isinf(short):
+        fields |= {"gap": np.inf, "primal": np.inf, "value": np.inf, "violation": short}
+    fields["distance"] = float(np.sqrt(2 * fields["gap"])) + moved
+    return AppxCertificate(**fields, rankings=inversions, b=float(b), mu=mu.astype(float))
+
+
+# ---- CVXPY ----------------------------------------------------------------------------------
+
+
+def _pose(given: dict[str, Any], operation: str) -> Posed:
+    optional = {"bias": True, "rankings": "auto"}
+    X, y, easy, C, bias, how = take(given, ("X", "y", "easy", "C"), optional)
+    data = check_data(X, y, C, easy, bias)
+    everything = wants_all(how, data.queries)
+    rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
+    w = data.easy.separator()
+    unit = float((w * w).sum() / 2 + data.C * data.queries.most_violated(data.scores(w))[0])
+    hard = (data.easy.X, data.easy.labels) if data.easy.binding else None
+    master = RankingMaster(data.queries, rows, data.C, unit or data.C, hard=hard, bias=bias)
+
+    def prove(found: dict[str, Any]) -> AppxCertificate:
+        weights, inversions = master.joined(found["parts"])
+        mu = found["mu"].astype(Real) if hard else np.zeros(data.easy.labels.size, Real)
+        points = [(None, None)]
+        if "w" in found:
+            points += [(found["w"].astype(Real), None), (found["w"].astype(Real), found["b"])]
+        proofs = [_certificate(data, *p, inversions, weights, mu) for p in points]
+        return min(proofs, key=lambda proof: proof.gap)
+
+    def primal_answer(found: dict[str, Any]) -> Answer:
+        proof = prove(found)
+        return Answer(proof.w, proof.primal, proof.weights, proof)
+
+    def dual_answer(found: dict[str, Any]) -> Answer:
+        proof = prove(found)
+        return Answer(proof.weights, proof.dual, proof.w, proof)
+
+    if everything:
+        master.add_all()
+    else:
+        master.close(
+            "ap_svm_appx.primal",
+            primal_answer,
+            lambda w: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
+        )
+    return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
+
+
+def pose_primal(given: dict[str, Any]) -> Posed:
+    """Instance of ``ap_svm_appx.primal``: x is w (d,); b, mu and rankings in the certificate."""
+    return _pose(given, "primal")
+
+
+def pose_dual(given: dict[str, Any]) -> Posed:
+    """Instance of ``ap_svm_appx.dual``: x is alpha (m,); mu and rankings in the certificate."""
+    return _pose(given, "dual")
