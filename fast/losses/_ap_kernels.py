@@ -7,7 +7,9 @@ above the i-th positive (i = P + 1: below all) gains delta_j(i) = sum_{k >= i} h
 
 and opt_j, the largest maximiser i, is non-decreasing in j because h_k(j) falls with j. All methods
 return counts: c_k = #{j: opt_j <= k}, the negatives above the k-th positive, non-decreasing in k.
-Only the first ``t.shape[0]`` of the N negatives are looked at; the others must have opt_j = P + 1.
+
+``s`` holds the positives in descending order, ``t`` the largest negatives in *ascending* order (as
+they come from a sort); the other negatives, ``size`` less those in ``t``, must have opt_j = P + 1.
 
 Signs are exact, so that every method returns the same counts: a float64 comparison decides where
 its error bound allows, and two or more words of it (``_ap_exact``) where not.
@@ -18,6 +20,8 @@ from __future__ import annotations
 from fast._numba import kernel
 from fast.losses._ap_exact import scan_exactly, sign_of_slope
 
+DIVIDE, GREEDY, SEARCH, SELECT, ALL = range(5)
+STACK = 128  # parts that may wait: one per halving of the negatives
 _UNIT = 2.3e-16
 
 
@@ -86,46 +90,41 @@ def place(j, low, high, size, s, t):
 
 
 @kernel
-def greedy(s, t, size, counts):
-    """Yue et al. 2007: every rank of every negative is tried."""
-    p = s.shape[0]
+def run(method, s, t, size, counts, stack):
+    """Write the counts by the method of this number; ``stack`` is (STACK, 4) integers."""
+    p, last = s.shape[0], t.shape[0]
+    n = float(size)
     counts[:] = 0
-    for j in range(1, t.shape[0] + 1):
-        i = scan(j, 1, p + 1, float(size), s, t[j - 1])
-        if i <= p:
-            counts[i - 1] += 1
-    _accumulate(counts)
-
-
-@kernel
-def search(s, t, size, counts):
-    """Mohapatra et al. 2014, Alg. 2: each negative by itself."""
-    p = s.shape[0]
-    counts[:] = 0
-    for j in range(1, t.shape[0] + 1):
-        i = place(j, 1, p + 1, float(size), s, t[j - 1])
-        if i <= p:
-            counts[i - 1] += 1
-    _accumulate(counts)
-
-
-@kernel
-def _accumulate(counts):
-    """From the number of negatives right above each positive to those anywhere above it."""
-    for k in range(1, counts.shape[0]):
+    if method == DIVIDE:
+        divide(s, t, n, counts, stack)
+    elif method == ALL:
+        share(s, t, n, counts, stack)
+    else:
+        for j in range(1, last + 1):
+            v = t[last - j]
+            # Yue et al. 2007 try every rank of every negative; Mohapatra et al. 2014, Alg. 2, search.
+            i = scan(j, 1, p + 1, n, s, v) if method == GREEDY else place(j, 1, p + 1, n, s, v)
+            add(counts, i, 1)
+    for k in range(1, p):
         counts[k] += counts[k - 1]
+
+
+@kernel(forceinline=True)
+def add(counts, i, number):
+    """Note that ``number`` negatives have rank i."""
+    if i <= counts.shape[0]:
+        counts[i - 1] += number
 
 
 @kernel
 def divide(s, t, size, counts, stack):
-    """Divide and conquer: opt of the middle negative bounds those of both halves.
+    """Divide and conquer: the rank of the middle negative bounds those of both halves.
 
-    A part whose negatives all have the same rank is not looked at. ``stack`` (128, 4) holds
-    the parts that wait: first and last negative, lowest and highest rank.
+    A part whose negatives all have the same rank is not looked at. On the stack are the parts that
+    wait: first and last negative, lowest and highest rank.
     """
-    p = s.shape[0]
-    counts[:] = 0
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 1, t.shape[0], 1, p + 1
+    n = t.shape[0]
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 1, n, 1, s.shape[0] + 1
     depth = 1
     while depth:
         depth -= 1
@@ -133,16 +132,45 @@ def divide(s, t, size, counts, stack):
         low, high = stack[depth, 2], stack[depth, 3]
         while first <= last:
             if low == high:
-                if low <= p:
-                    counts[low - 1] += last - first + 1
+                add(counts, low, last - first + 1)
                 break
             j = (first + last) >> 1
-            i = place(j, low, high, float(size), s, t[j - 1])
-            if i <= p:
-                counts[i - 1] += 1
+            i = place(j, low, high, size, s, t[n - j])
+            add(counts, i, 1)
             stack[depth, 0], stack[depth, 1] = j + 1, last
             stack[depth, 2], stack[depth, 3] = i, high
             depth += 1
             last = j - 1
             high = i
-    _accumulate(counts)
+
+
+@kernel
+def share(s, t, size, counts, stack):
+    """Alg. 2 for some negatives: what lies between two of the same rank shares it."""
+    p, n = s.shape[0], t.shape[0]
+    if n == 0:
+        return
+    left = place(1, 1, p + 1, size, s, t[n - 1])
+    add(counts, left, 1)
+    if n == 1:
+        return
+    right = place(n, 1, p + 1, size, s, t[0])
+    add(counts, right, 1)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 2, n - 1, left, right
+    depth = 1
+    while depth:
+        depth -= 1
+        first, last = stack[depth, 0], stack[depth, 1]
+        low, high = stack[depth, 2], stack[depth, 3]
+        while first <= last:
+            if low == high:
+                add(counts, low, last - first + 1)
+                break
+            j = (first + last) >> 1
+            i = place(j, 1, p + 1, size, s, t[n - j])
+            add(counts, i, 1)
+            stack[depth, 0], stack[depth, 1] = j + 1, last
+            stack[depth, 2], stack[depth, 3] = i, high
+            depth += 1
+            last = j - 1
+            high = i

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fast._validation import finite_array
+from fast._validation import real_array
 from fast.errors import InvalidParameterError, InvalidTypeError
 
 _ACCEPTED = "True or 1 for positives, False, 0 or -1 for negatives"
 
 
-def scores_of(value: ArrayLike, name: str = "scores") -> NDArray[np.float64]:
-    """A vector of finite scores as contiguous float64."""
-    return np.ascontiguousarray(finite_array(name, value, (1,)), dtype=np.float64)
+def scores_of(value: ArrayLike) -> NDArray[np.float64]:
+    """A vector of scores as contiguous float64; whether they are finite is left to the methods."""
+    return np.ascontiguousarray(real_array("scores", value, (1,)), dtype=np.float64)
 
 
 def positives_of(y: ArrayLike, n: int | None = None, name: str = "y") -> NDArray[np.bool_]:
@@ -52,13 +52,18 @@ def mask_of(y: ArrayLike, n: int | None = None, name: str = "y") -> NDArray[np.b
             name, f"dtype {array.dtype}", _ACCEPTED, f"encode it, for example {name} == 'relevant'"
         )
     mask = array == 1
-    wrong = ~(mask | (array == 0) | (array == -1))
+    if array.dtype.kind == "f":
+        wrong = ~(mask | (array == 0) | (array == -1))
+    elif array.size and (array.max() > 1 or array.min() < -1):
+        wrong = (array > 1) | (array < -1)
+    else:
+        wrong = mask[:0]
     if wrong.any():
         i = int(np.flatnonzero(wrong)[0])
         raise InvalidParameterError(
             name, f"{name}[{i}] = {array[i]}", _ACCEPTED, "recode the labels"
         )
-    if (array == 0).any() and (array == -1).any():
+    if array.size and array.min() == -1 and not array.all():
         raise InvalidParameterError(
             name, "both 0 and -1", _ACCEPTED, "write negatives as 0, or as -1, not as both"
         )

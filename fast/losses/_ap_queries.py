@@ -71,13 +71,14 @@ class Queries:
         self.n = self.positives.shape[0]
         self.n_queries = len(parts)
         self.positives.flags.writeable = False
-        self._parts = [(part[self.positives[part]], part[~self.positives[part]]) for part in parts]
+        self._parts = [] if groups is None else parts
+        self._masks = [self.positives[part] for part in parts]
+        self._places = [np.flatnonzero(mask) for mask in self._masks]
         # 2/(P N Q) of each sample's query: coefficients are integer multiples of it.
         self._unit = np.empty(self.n)
-        for above, below in self._parts:
-            unit = 2.0 / (float(len(above)) * len(below)) / self.n_queries
-            self._unit[above] = -unit
-            self._unit[below] = unit
+        for part, mask, places in zip(parts, self._masks, self._places, strict=True):
+            unit = 2.0 / (float(len(places)) * (len(mask) - len(places))) / self.n_queries
+            self._unit[part] = np.where(mask, -unit, unit)
 
     def _refuse_one_sided(self, codes: NDArray[np.int64], names: NDArray[Any]) -> None:
         samples = np.bincount(codes, minlength=len(names))
@@ -118,12 +119,16 @@ class Queries:
         coefficients = np.zeros(self.n)
         value = delta = 0.0
         active = 0
-        for above, below in self._parts:
-            found = run(values, above, below)
-            found.write(coefficients, 1.0 / self.n_queries)
+        for q, (mask, places) in enumerate(zip(self._masks, self._places, strict=True)):
+            part = self._parts[q] if self._parts else None
+            own = np.zeros(len(mask)) if self._parts else coefficients
+            one = values if part is None else values[part]
+            found = run(one, mask, places, own, 1.0 / self.n_queries)
+            if part is not None:
+                coefficients[part] = own
             value += found.value
             delta += found.delta
-            active += len(found.active)
+            active += found.active
         return Cut(value / self.n_queries, delta / self.n_queries, coefficients, active)
 
     def inversions(self, coefficients: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -137,7 +142,12 @@ class Queries:
     def delta(self, inversions: ArrayLike) -> float:
         """Mean of 1 - AP over the queries, for the inversions of the positives."""
         counts = np.asarray(inversions)
-        losses = [inference.delta(np.sort(counts[above])) for above, _ in self._parts]
+        if not self._parts:
+            return inference.delta(np.sort(counts[self.positives]))
+        losses = [
+            inference.delta(np.sort(counts[part[mask]]))
+            for part, mask in zip(self._parts, self._masks, strict=True)
+        ]
         return float(np.mean(losses))
 
     def _checked(self, scores: ArrayLike) -> NDArray[np.float64]:

@@ -80,10 +80,9 @@ def loss_augmented_inference(
     """
     run = inference.method(method)
     values = labels.scores_of(scores)
-    positives = labels.positives_of(y, values.shape[0])
-    result = run(values, np.flatnonzero(positives), np.flatnonzero(~positives))
+    mask = labels.positives_of(y, values.shape[0])
     coefficients = np.zeros(values.shape[0])
-    result.write(coefficients, 1.0)
+    result = run(values, mask, np.flatnonzero(mask), coefficients, 1.0)
     return Inference(result.value, result.counts, coefficients)
 
 
