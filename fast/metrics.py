@@ -95,7 +95,7 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, ties: str = "pessimi
         raise InvalidParameterError(
             "ties", repr(ties), "'pessimistic', 'optimistic' or 'expected'", "choose one of them"
         )
-    values = scores_of(scores)
+    values = finite_array("scores", scores_of(scores))
     positive = mask_of(y_true, values.shape[0], "y_true")
     if not positive.any():
         raise InvalidParameterError(

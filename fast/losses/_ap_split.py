@@ -167,7 +167,6 @@ def write_negatives(near, places, t, counts, unit, numbers, bound, coefficients)
 
     Of equal scores the first in input order comes first. ``numbers`` is (5, >= 4 P + 2) integers.
     """
-    p = counts.shape[0]
     edge, below = numbers[0], numbers[1]
     cursor, at, table = numbers[2], numbers[3], numbers[4]
     more = near.shape[0] > t.shape[0]
