@@ -44,7 +44,7 @@ def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> Posed:
     h, scale = _scaled(query.gains())
 
     def build() -> Template:
-        x, data = cp.Variable((P, N)), cp.Parameter((P, N))
+        x, data = cp.Variable((P, N)), cp.Parameter(P * N)
         chain = module.constraints(x)
         problem = cp.Problem(cp.Maximize(module.objective(x, data)), chain)
         flows = {f"u{i}": rows.dual_variables[0] for i, rows in enumerate(chain[1:])}
@@ -69,7 +69,7 @@ def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> Posed:
         return Answer(proof.value, proof.value, a, number)
 
     unit = size(query, query.ranking(query.greedy()[0]))
-    return Posed((P, N), build, {"h": h}, finish, unit)
+    return Posed((P, N), build, {"h": h.ravel(order="F")}, finish, unit)
 
 
 def _scaled(h: Array) -> tuple[Array, Array]:

@@ -16,6 +16,7 @@ j: i' > i no worse than i at j is better than i at j + 1, so that maximisers nev
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,19 +25,23 @@ from refsolve._lazy import cp
 from refsolve._ranking import (
     all_rankings,
     average_precision,
+    check_relevance,
     coefficients,
     delta,
+    from_coefficients,
+    interleavings,
     inversions_from_matrix,
     is_ranking,
     joint_feature_map,
+    loss_of_counts,
     queries,
     ranking_from_scores,
     ranking_matrix,
     repair,
-    signed,
     violation,
 )
 from refsolve._ranking_scores import most_violated
+from refsolve.errors import InvalidParameterError
 from refsolve.spec import Spec
 
 __all__ = [
@@ -46,6 +51,7 @@ __all__ = [
     "coefficients",
     "constraints",
     "delta",
+    "from_coefficients",
     "inversions_from_matrix",
     "is_ranking",
     "joint_feature_map",
@@ -88,26 +94,50 @@ SPEC = Spec(
         "M4, M5: in Algorithm 3 N_l and N_r are swapped, and its quickselect must shrink its range",
         "M6: j/(j+k) - (j-1)/(j+k-1) = k/((j+k)(j+k-1)); only the right side keeps its digits",
         "M7: ties: L bounds 1 - AP for the worst order of tied samples",
-        "value(z, y) in a CVXPY variable lists all rankings, the order of z being open: n <= 8",
+        "value(z, y) in a CVXPY variable lists the interleavings, the order of z being open",
     ),
 )  # fmt: skip
+
+#: Interleavings that `value` lists at most.
+MAX_PARTITIONS = 2_000
 
 family = "ranking"
 operations = ("value", "loss_augmented_inference")
 
 
 def value(z: Any, y: Any) -> Any:
-    """CVXPY expression of L in the scores z (n,): the maximum over all rankings, n <= 8."""
-    inversions = all_rankings(y)
-    positive = np.asarray(y) == 1
-    weights = np.array([signed(positive, row) for row in inversions], float)
-    losses = np.array([delta(y, row) for row in inversions])
-    return cp.max(weights @ z + losses)
+    """CVXPY expression of L in the scores z (n,), whatever their order: a maximum over partitions.
+
+    For fixed sorted inversions c the best order within the classes gives the convex function
+    Delta(c) + (2/(PN)) [sum_k S_{c_k}(z_N) + sum_k (c_k - c_(k-1)) S_{P-k+1}(-z_P)], S_m the sum of
+    the m largest entries. There are (P+N over P) such c, at most `MAX_PARTITIONS`.
+    """
+    positive = check_relevance(y, z.size)
+    P, N = int(positive.sum()), int((~positive).sum())
+    if math.comb(P + N, P) > MAX_PARTITIONS:
+        raise InvalidParameterError(
+            "y", f"{P} positives, {N} negatives", f"at most {MAX_PARTITIONS} interleavings",
+            "add the most violated rankings one by one, as the models do",
+        )  # fmt: skip
+    counts = np.array(list(interleavings(P, N)))
+    largest = [_sums(z[np.flatnonzero(~positive)], N), _sums(-z[np.flatnonzero(positive)], P)]
+    below = (counts[:, :, None] == np.arange(1, N + 1)).sum(axis=1)
+    above = np.diff(counts, axis=1, prepend=0)[:, ::-1]
+    losses = np.array([float(loss_of_counts(c)) for c in counts])
+    return cp.max(np.hstack([below, above]) * (2 / (P * N)) @ cp.hstack(largest) + losses)
+
+
+def _sums(v: Any, size: int) -> Any:
+    """S_1(v), ..., S_size(v); ``sum_largest`` of all entries cannot be solved twice."""
+    return cp.hstack([*(cp.sum_largest(v, m) for m in range(1, size)), cp.sum(v)])
 
 
 def objective(x: Any, h: Any) -> Any:
-    """CVXPY objective of the inference in x (P, N), to be maximised; h holds the gains h_k(j)."""
-    return cp.sum(cp.multiply(h, x))
+    """CVXPY objective of the inference in x (P, N), to be maximised; h (PN,) stacks the columns.
+
+    As a vector: cvxpy compiles the elementwise product of parameters in O((PN)^2).
+    """
+    return h @ cp.vec(x, order="F")
 
 
 def constraints(x: Any) -> list[Any]:

@@ -12,7 +12,8 @@ from refsolve import _families, catalogue
 from refsolve._multiclass import Loss
 
 SETS = catalogue.stems("sets")
-LOSSES = catalogue.stems("losses")
+#: The losses of one example's scores: not those over the rankings of a query.
+LOSSES = [s for s in catalogue.stems("losses") if not _families.is_ranking(catalogue.load(s))]
 #: The losses with a dual: all but the truncated ones.
 CONVEX = [stem for stem in LOSSES if "sdca_update" in catalogue.operations(stem)]
 ENTROPIES = [

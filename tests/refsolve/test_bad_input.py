@@ -70,7 +70,9 @@ SCALARS = {
 }
 
 
-@pytest.mark.parametrize("problem", catalogue.problems("losses"))
+@pytest.mark.parametrize(
+    "problem", [p for p in catalogue.problems("losses") if catalogue.split(p)[0] in LOSSES]
+)
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(vector=NOT_A_VECTOR, scalar=NOT_A_NUMBER | st.floats(max_value=-1e-300))
 def test_losses_refuse_bad_arguments(problem, vector, scalar):
