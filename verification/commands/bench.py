@@ -1,7 +1,8 @@
-"""``refsolve bench topk`` and ``entropy``: speed beside the targets."""
+"""``refsolve bench topk``, ``entropy`` and ``ap``: speed beside the targets."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -89,6 +90,62 @@ def entropy(
             timed.append(entropy_rows.measure(stem, k, repeats))
             task.step()
     finish(document(trained, timed, strict), as_json)
+
+
+@app.command()
+def ap(
+    inference: Annotated[
+        bool, typer.Option(help="Measure inference against the greedy and numpy.sort.")
+    ] = True,
+    grid: Annotated[bool, typer.Option(help="Measure inference against SEARCH everywhere.")] = True,
+    training: Annotated[bool, typer.Option(help="Count oracle calls of training.")] = True,
+    c: Annotated[
+        list[float] | None, typer.Option("--C", help="C of training: 10 or 1000; repeatable.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")] = 5,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for pictures of cost over N and P."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with exit code 1 if a target is missed.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """AP-SVM: loss-augmented inference by every exact method, oracle calls to a certified gap."""
+    from verification.benchmarks import ap_inference, ap_plots, ap_shapes, ap_training
+    from verification.benchmarks.ap_report import document
+    from verification.benchmarks.circle_plots import pyplot
+    from verification.benchmarks.timing import one_thread
+    from verification.errors import InvalidArgumentError
+
+    limits = ap_training.LIMITS
+    if unknown := sorted(set(c or ()) - set(limits)):
+        raise InvalidArgumentError(f"C is {unknown}; expected one of {', '.join(map(str, limits))}")
+    if output is not None:
+        pyplot()  # says now, not after minutes, that something is missing
+    cells = list(ap_shapes.grid()) if grid else []
+    curves = list(ap_inference.curves()) if output is not None else []
+    chosen = tuple(dict.fromkeys(c or limits)) if training else ()
+    timings, everywhere, runs, drawn = [], [], [], []
+    with one_thread(), progress(2 * inference + len(cells) + len(chosen) + len(curves)) as task:
+        for measure in (ap_inference.against_greedy, ap_inference.against_sort) * inference:
+            task.describe(measure.__name__.replace("_", " "))
+            timings += measure(repeats)
+            task.step()
+        for cell in cells:
+            task.describe("{} scores, P = {}, N = {}".format(*cell))
+            everywhere.append(ap_inference.against_search(*cell, repeats))
+            task.step()
+        for C in chosen:
+            runs += ap_training.measure(C, repeats, say=task.describe)
+            task.step()
+        for one in curves:
+            task.describe(f"{one[1]} over {one[2]}, {one[0]} scores")
+            drawn.append(ap_inference.curve(*one, repeats))
+            task.step()
+    written = [] if output is None else ap_plots.write(output, drawn)
+    finish(document(timings, everywhere, runs, strict, drawn, [str(p) for p in written]), as_json)
 
 
 def _cases(dataset: list[str] | None) -> list[tuple[str, float]]:
