@@ -56,7 +56,7 @@ def stack(X: Any, n_features: int | None = None) -> Bags:
     if getattr(X, "ndim", 3) == 2 and getattr(X, "dtype", "O") != "O":
         raise InvalidParameterError(
             "X",
-            f"a matrix of shape {X.shape}",
+            "one matrix",
             "a sequence of (n_candidates, d) arrays, or one (n_bags, n_candidates, d) array",
             "reshape it to (n_bags, 1, d) if every bag has one candidate, or use APSVM",
         )

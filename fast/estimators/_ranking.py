@@ -69,13 +69,6 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         return encoded == 1
 
-    def _starting_weights(self, d: int) -> np.ndarray | None:
-        """The weights of the last fit, if they are to be begun at and fit the features."""
-        old = getattr(self, "coef_", None)
-        if not self.warm_start or old is None or old.shape[1] != d:
-            return None
-        return np.asarray(old[0])
-
     def _store(self, result: Any, scores: np.ndarray, positive: np.ndarray) -> None:
         """The certified model, and its threshold from the scores X w of the training data."""
         self.coef_ = result.w[np.newaxis].copy()
@@ -107,7 +100,7 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         positive = self.decision_function(X) > 0.0
         return self.classes_[positive.astype(int)]
 
-    def score(self, X: Any, y: Any, groups: Any = None) -> float:
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: None = None) -> float:
         """Average precision of the ranking by score, the worst one if scores are tied.
 
         Parameters
@@ -116,6 +109,8 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         y : array (n_samples,)
         groups : array (n_samples,), optional
             Query of each example; the result is then the mean over queries.
+        sample_weight : None
+            Only here because pipelines with metadata routing pass it on: ranks have no weights.
 
         Returns
         -------
@@ -128,6 +123,10 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             Labels that were not fitted; data, or a query, without a positive.
         """
         scores = self._scores(X)
+        if sample_weight is not None:
+            raise InvalidParameterError(
+                "sample_weight", "given", "None: ranks have no weights", "leave it out"
+            )
         labels = column_or_1d(y)
         if len(labels) != len(scores):
             raise InvalidParameterError(
@@ -167,7 +166,7 @@ def check_groups(groups: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if groups is None:
         return np.zeros(1, np.int64), np.zeros(n, np.int64)
     array = np.asarray(groups)
-    if array.dtype == object and any(_missing(g) for g in array.ravel()):
+    if array.dtype.kind in "fO" and any(_missing(g) for g in array.ravel()):
         raise InvalidParameterError(
             "groups", "a missing label", "the query of each row of X", "fill it or drop the row"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ MAGNITUDE = 1e70  # of features and of C: products of several of them must not o
 
 
 def check_settings(
-    estimator: Any, flags: Iterable[str], choices: dict[str, Iterable[str]]
+    estimator: Any, flags: Iterable[str], choices: Mapping[str, Iterable[str]]
 ) -> tuple[float, float, int]:
     """C, tol and max_iter; flags must be booleans, choices one of the strings given."""
     C = number("C", estimator.C, positive=True)

@@ -51,7 +51,7 @@ class APSVM(RankingModel):
         max_R <s, Psi(R)>, which is not convex: convex steps (CCCP) from logistic regression on,
         each certified. It reaches a stationary point.
     warm_start : bool, default=False
-        Begin at the last weights.
+        Begin at the last weights, and at the last rankings if the labels and queries are the same.
     random_state : int, RandomState instance or None, default=None
         Unused; every estimator here has it.
     verbose : int, default=0
@@ -174,10 +174,10 @@ class APSVM(RankingModel):
             is kept.
         """
         C, tol, max_iter = self._check_settings(("ramp", "warm_start"))
-        fraction = self._check_fraction(groups, easy_mask)
+        self._check_fraction(groups, easy_mask)
         X, y = check_data(self, X, y)
         positive = self._encode(y)
-        check_groups(groups, len(y))
+        _, codes = check_groups(groups, len(y))
         queries = Queries(positive, groups)
         monitor = Monitor(self, X, y, tol, max_iter)
         with monitor:
@@ -189,14 +189,27 @@ class APSVM(RankingModel):
                 max_iter=max_iter,
                 method=self.method,
                 solver=self.solver,
-                start=self._starting_weights(X.shape[1]),
+                start=self._start(X.shape[1], positive, codes),
                 report=monitor,
             )
         for name in OPTIONAL:  # of a fit with other parameters
             self.__dict__.pop(name, None)
         self._store(result, self._products(X, result.w), positive)
+        self.__dict__.pop("_last", None)
+        if self.warm_start:
+            self._last = (result, positive, codes)
         warn_if_open(self, tol, result.interrupted)
         return self
+
+    def _start(self, d: int, positive: np.ndarray, codes: np.ndarray) -> Any:
+        """What the last fit knows: its rankings if the labels are the same, or its weights."""
+        if not (self.warm_start and hasattr(self, "_last")):
+            return None
+        result, old_positive, old_codes = self._last
+        if len(result.w) != d:
+            return None
+        same = np.array_equal(positive, old_positive) and np.array_equal(codes, old_codes)
+        return result if same else result.w
 
     def _check_fraction(self, groups: Any, easy_mask: Any) -> float:
         """easy_fraction, and whether what was asked for goes together."""

@@ -121,14 +121,15 @@ def certified(
     state, product = problem.state, problem.product
     primal = state.primal
     if not problem.exact or primal == np.inf:
-        cut = problem.oracle(product.scores(state.w))
+        state.cut = problem.oracle(product.scores(state.w))
         state.n_oracle += 1
-        primal = 0.5 * float(state.w @ state.w) + problem.C * cut.value
+        primal = 0.5 * float(state.w @ state.w) + problem.C * state.cut.value
     weights, offsets, coefficients, dual = without_negligible(problem, primal)
-    if state.history:
-        gap = certified_gap(primal, dual)
-        state.history[-1] |= {"primal": primal, "dual": dual, "gap": gap}
-        state.history[-1] |= {"oracle_calls": state.n_oracle}
+    if not state.history:  # interrupted before the first bound
+        state.note(0, state.cut, state.n_oracle)
+    gap = certified_gap(primal, dual)
+    state.history[-1] |= {"primal": primal, "dual": dual, "gap": gap}
+    state.history[-1] |= {"oracle_calls": state.n_oracle}
     return StructuredResult(
         state.w,
         primal,

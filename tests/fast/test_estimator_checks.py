@@ -8,7 +8,7 @@ import inspect
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fast import TopKLogisticRegression, TopKSVC
+from fast import APSVM, TopKLogisticRegression, TopKSVC
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -22,13 +22,15 @@ from fast import TopKLogisticRegression, TopKSVC
         TopKLogisticRegression(),
         TopKLogisticRegression(fit_intercept=True, variant="beta"),
         TopKLogisticRegression(truncated=True, kernel="rbf", kernel_params={"gamma": 0.5}),
+        APSVM(),
+        APSVM(C=10.0, method="greedy", solver="cutting_plane", warm_start=True),
     ]
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [TopKSVC, TopKLogisticRegression])
+@pytest.mark.parametrize("estimator", [TopKSVC, TopKLogisticRegression, APSVM])
 def test_parameters_are_those_documented(estimator):
     documented = inspect.getdoc(estimator)
     for name, parameter in inspect.signature(estimator).parameters.items():
