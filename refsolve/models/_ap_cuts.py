@@ -26,6 +26,7 @@ Real = np.longdouble
 BOX = Symbol("C", "weight of the loss", low=0, low_open=True)
 #: Cutting planes stop at this fraction of the natural size of the objective, or after ROUNDS.
 CLOSE, ROUNDS = 1e-10, 400
+Finish = Callable[[dict[str, Any]], Answer]
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,10 @@ class Master:
     n_queries, d : int
     unit : float
         Natural size of the objective: its value at a known point.
+    free : int
+        Coordinates beside the d of w that are not regularised, 0 or 1 (b); rows have d + free.
     hard : tuple of ndarray, optional
-        Examples (n_e, d) and their labels -1/1.
-    bias : bool
-        Whether b is free.
+        Examples (n_e, d + free) and their labels -1/1.
     """
 
     def __init__(
@@ -149,10 +150,11 @@ class Master:
         n_queries: int,
         d: int,
         unit: float,
+        free: int = 0,
         hard: tuple[Array, Array] | None = None,
-        bias: bool = True,
     ) -> None:
-        self.C, self.d, self.unit, self.hard, self.bias = C, d, unit, hard, bias
+        self.C, self.d, self.unit, self.free = C, d, unit, free
+        self.hard = np.zeros((0, d + free)) if hard is None else hard[0] * hard[1][:, None]
         self.tags: list[list[Array]] = [[] for _ in range(n_queries)]
         self.offsets: list[list[float]] = [[] for _ in range(n_queries)]
         self.rows: list[list[Array]] = [[] for _ in range(n_queries)]
@@ -177,121 +179,126 @@ class Master:
         pad = [[0] * (size - len(o)) for o in self.offsets]
         offsets = [[*o, *(o[i] for i in p)] for o, p in zip(self.offsets, pad, strict=True)]
         rows = [[*r, *(r[i] for i in p)] for r, p in zip(self.rows, pad, strict=True)]
-        return size, np.array(offsets).ravel(), np.array(rows).reshape(-1, self.d)
+        return size, np.array(offsets).ravel(), np.array(rows).reshape(-1, self.d + self.free)
 
-    def _finish(self, found: Mapping[str, Any], size: int) -> dict[str, Any]:
+    def _parts(self, alpha: Array, size: int) -> list[Array]:
         """Weights per query, summing to 1, without the padding."""
         parts = []
-        for column, kept in zip(found["alpha"].reshape(-1, size), self.offsets, strict=True):
-            alpha = np.maximum(0, column)
-            part = alpha[: len(kept)].astype(Real)
-            part[0] += alpha[len(kept) :].sum()
+        for column, kept in zip(alpha.reshape(-1, size), self.offsets, strict=True):
+            part = np.maximum(0, column[: len(kept)]).astype(Real)
+            part[0] += np.maximum(0, column[len(kept) :]).sum()
             parts.append(part / part.sum() if part.sum() > 0 else np.full(len(kept), 1 / len(kept)))
-        return {"parts": parts}
+        return parts
 
-    def posed(self, operation: str, finish: Callable[[dict[str, Any]], Answer]) -> Posed:
+    def posed(self, operation: str, finish: Finish) -> Posed:
         """The program, or its dual, as an instance for the oracle.
 
         ``finish`` is given parts (weights per query, summing to 1), mu, and of the primal w and b.
         """
-        return (self._primal if operation == "primal" else self._dual)(finish)
+        build, values, size = getattr(self, f"_{operation}")()
+        cuts = self._padded()[0]
 
-    def _primal(self, finish: Callable[[dict[str, Any]], Answer]) -> Posed:
-        # w = size u: eta/2||u||^2 + kappa sum_q xi_q with rows of norm <= 1, or C near 1
+        def done(found: Mapping[str, Any]) -> Answer:
+            point: dict[str, Any] = {"parts": self._parts(found["alpha"], cuts), "mu": np.zeros(0)}
+            if "mu" in found:
+                point["mu"] = self.unit * np.maximum(0, found["mu"])
+            if "u" in found:
+                point["w"], point["b"] = size * found["u"], float(found.get("f", [0.0])[0])
+            return finish(point)
+
+        key = operation, len(self.tags), cuts, self.d, self.free, len(self.hard)
+        return Posed(key, build, values, done, self.unit)
+
+    def _primal(self) -> tuple[Callable[[], Template], dict[str, Any], float]:
+        # w = size u: eta/2||u||^2 + kappa sum_q xi_q, rows of norm <= 1 or, without hard ones, C = 1
         m, offsets, rows = self._padded()
-        Q, n_e = len(self.tags), 0 if self.hard is None else len(self.hard[1])
-        longest = float(np.sqrt((rows * rows).sum(axis=1).max(initial=0)))
+        d, Q, n_e = self.d, len(self.tags), len(self.hard)
+        longest = _longest(rows[:, :d])
         size = float(np.sqrt(self.C)) / max(1.0, float(np.sqrt(self.C)) * longest)
-        if self.hard is not None:
-            reach = float(np.sqrt((self.hard[0] ** 2).sum(axis=1).max(initial=0)))
-            size = 1 / max(longest, reach, 1e-150)
+        if n_e:
+            size = 1 / max(longest, _longest(self.hard[:, :d]), 1e-150)
 
         def build() -> Template:
-            u, xi, b = cp.Variable(self.d), cp.Variable(Q), cp.Variable()
-            G, o = cp.Parameter((Q * m, self.d)), cp.Parameter(Q * m)
-            eta, kappa = cp.Parameter(nonneg=True), cp.Parameter(nonneg=True)
-            above = o + G @ u <= xi[np.repeat(np.arange(Q), m)]
+            u, xi, f = cp.Variable(d), cp.Variable(Q), cp.Variable(max(self.free, 1))
+            G, o, kappa = cp.Parameter((Q * m, d)), cp.Parameter(Q * m), cp.Parameter(nonneg=True)
+            eta, F = cp.Parameter(nonneg=True), cp.Parameter((Q * m, 1))
+            E, H = cp.Parameter((max(n_e, 1), d)), cp.Parameter((max(n_e, 1), 1))
+            above = o + G @ u + (F @ f if self.free else 0) <= xi[np.repeat(np.arange(Q), m)]
             constraints, parameters = [above], {"G": G, "o": o, "eta": eta, "kappa": kappa}
             variables = {"u": u, "alpha": above.dual_variables[0]}
             if n_e:
-                E, labels = cp.Parameter((n_e, self.d)), cp.Parameter(n_e)
-                margin = E @ u + (labels * b if self.bias else 0)
-                constraints.append(margin >= 1)
-                parameters |= {"E": E} | ({"labels": labels} if self.bias else {})
-                variables |= {"mu": constraints[1].dual_variables[0]}
-                variables |= {"b": b} if self.bias else {}
+                constraints.append(E @ u + (H @ f if self.free else 0) >= 1)
+                parameters["E"], variables["mu"] = E, constraints[1].dual_variables[0]
+            if self.free:
+                variables["f"] = f
+                parameters |= {"F": F} | ({"H": H} if n_e else {})
             objective = eta / 2 * cp.sum_squares(u) + kappa * cp.sum(xi)
             return Template(cp.Problem(cp.Minimize(objective), constraints), parameters, variables)
 
-        values = {"G": rows * size, "o": offsets, "eta": size**2 / self.unit}
+        values = {"G": rows[:, :d] * size, "o": offsets, "eta": size**2 / self.unit}
         values |= {"kappa": self.C / Q / self.unit}
-        if n_e:
-            assert self.hard is not None
-            values["E"] = self.hard[0] * self.hard[1][:, None] * size
-            values |= {"labels": self.hard[1]} if self.bias else {}
+        values |= {"E": self.hard[:, :d] * size} if n_e else {}
+        if self.free:
+            values |= {"F": rows[:, d:]} | ({"H": self.hard[:, d:]} if n_e else {})
+        return build, values, size
 
-        def done(found: Mapping[str, Any]) -> Answer:
-            extra = {"w": size * found["u"], "b": float(found.get("b", 0.0))}
-            mu = self.unit * np.maximum(0, found["mu"]) if n_e else np.zeros(0)
-            return finish(self._finish(found, m) | extra | {"mu": mu})
-
-        return Posed(("primal", *self._key(m, n_e)), build, values, done, self.unit)
-
-    def _dual(self, finish: Callable[[dict[str, Any]], Answer]) -> Posed:
+    def _dual(self) -> tuple[Callable[[], Template], dict[str, Any], float]:
         # alpha = C/Q lambda, mu = unit nu, all divided by unit and by the largest squared row
         m, offsets, rows = self._padded()
-        Q, n_e = len(self.tags), 0 if self.hard is None else len(self.hard[1])
-        values = {"G": rows.T * (self.C / Q / np.sqrt(self.unit))}
-        if n_e:
-            assert self.hard is not None
-            values["E"] = (self.hard[0] * self.hard[1][:, None]).T * np.sqrt(self.unit)
-            values |= {"labels": self.hard[1]} if self.bias else {}
-        size = max([1.0] + [float((values[k] ** 2).sum(axis=0).max()) for k in values if k in "GE"])
-        for k in ("G", "E"):
-            if k in values:
-                values[k] = values[k] / np.sqrt(size)
-        values["o"] = offsets * (self.C / Q / self.unit / size)
-        values |= {"one": 1 / size} if n_e else {}
+        d, Q, n_e = self.d, len(self.tags), len(self.hard)
+        mass, root = self.C / Q, float(np.sqrt(self.unit))
+        size = max(1.0, _longest(rows[:, :d]) * mass / root, _longest(self.hard[:, :d]) * root)
+        values: dict[str, Any] = {
+            "G": rows.T[:d] * (mass / root / size),
+            "o": offsets * (mass / self.unit / size**2),
+        }
+        values |= {"E": self.hard.T[:d] * (root / size), "one": 1 / size**2} if n_e else {}
+        if self.free:
+            top = max(mass, self.unit) if n_e else mass
+            values |= {"F": rows.T[d:] * (mass / top)}
+            values |= {"H": self.hard.T[d:] * (self.unit / top)} if n_e else {}
 
         def build() -> Template:
-            alpha = cp.Variable(Q * m, nonneg=True)
-            G, o = cp.Parameter((self.d, Q * m)), cp.Parameter(Q * m)
+            alpha, mu = cp.Variable(Q * m, nonneg=True), cp.Variable(max(n_e, 1), nonneg=True)
+            G, o, F = cp.Parameter((d, Q * m)), cp.Parameter(Q * m), cp.Parameter((1, Q * m))
+            E, H = cp.Parameter((d, max(n_e, 1))), cp.Parameter((1, max(n_e, 1)))
+            one = cp.Parameter(nonneg=True)
             parameters, variables = {"G": G, "o": o}, {"alpha": alpha}
             constraints = [cp.sum(cp.reshape(alpha, (Q, m), order="C"), axis=1) == 1]
             image, gain = -G @ alpha, o @ alpha
             if n_e:
-                mu, one = cp.Variable(n_e, nonneg=True), cp.Parameter(nonneg=True)
-                E, labels = cp.Parameter((self.d, n_e)), cp.Parameter(n_e)
                 image, gain = image + E @ mu, gain + one * cp.sum(mu)
-                parameters |= {"E": E, "one": one} | ({"labels": labels} if self.bias else {})
+                parameters |= {"E": E, "one": one}
                 variables["mu"] = mu
-                constraints += [labels @ mu == 0] if self.bias else []
+            if self.free:
+                constraints.append(F @ alpha - (H @ mu if n_e else 0) == 0)
+                parameters |= {"F": F} | ({"H": H} if n_e else {})
             problem = cp.Problem(cp.Minimize(cp.sum_squares(image) / 2 - gain), constraints)
             return Template(problem, parameters, variables)
 
-        def done(found: Mapping[str, Any]) -> Answer:
-            mu = self.unit * np.maximum(0, found["mu"]) if n_e else np.zeros(0)
-            return finish(self._finish(found, m) | {"mu": mu})
+        return build, values, 1.0
 
-        return Posed(("dual", *self._key(m, n_e)), build, values, done, self.unit)
+    def close(self, problem: str, finish: Finish, separate: Callable[[Array, float], bool]) -> None:
+        """Cutting plane: solve the master, add the cuts violated there, until the gap closes.
 
-    def _key(self, m: int, n_e: int) -> tuple[Any, ...]:
-        return len(self.tags), m, self.d, n_e, self.bias
-
-    def close(
-        self,
-        problem: str,
-        finish: Callable[[dict[str, Any]], Answer],
-        separate: Callable[[Array], bool],
-    ) -> None:
-        """Cutting plane: solve the master, add the cuts violated at its w, until the gap closes.
-
-        ``separate`` adds them and says whether there were new ones; ``finish`` as in `posed`, its
-        answer's x being w.
+        ``separate`` adds those violated at (w, b) and says whether there were new ones. It is asked
+        for the master's own solution, and for the answer that `finish` made of it.
         """
+        own: dict[str, Any] = {}
+
+        def kept(found: dict[str, Any]) -> Answer:
+            own.update(found)
+            return finish(found)
+
         for _ in range(ROUNDS):
-            answer = oracle.ask(problem, self._primal(finish), "CLARABEL")
+            answer = oracle.ask(problem, self.posed("primal", kept), "CLARABEL")
             if answer is None or answer.certificate.gap <= CLOSE * self.unit:
                 return
-            if not separate(answer.x):
+            new = separate(own["w"], own["b"])
+            if not (separate(answer.x, getattr(answer.certificate, "b", 0.0)) or new):
                 return
+
+
+def _longest(rows: Array) -> float:
+    """Largest Euclidean norm of a row."""
+    return float(np.sqrt((rows * rows).sum(axis=1).max(initial=0)))

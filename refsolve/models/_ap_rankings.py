@@ -157,13 +157,15 @@ class RankingMaster(Master):
         reference: Array | None = None,
         **hard: Any,
     ) -> None:
+        free = hard.get("free", 0)
         super().__init__(C, max(len(queries.queries), 1), rows.shape[1], unit, **hard)
+        rows = np.pad(rows, ((0, 0), (0, free)))  # rankings do not see b
         self.queries, self.data = queries, rows
         self.reference = np.zeros(queries.n, np.int64) if reference is None else reference
         self.add_ranking(np.zeros(queries.n, np.int64))
         self.add_ranking(queries.most_violated(np.zeros(queries.n))[1])
         if not queries.queries:  # a loss of 0
-            self.add(0, np.zeros(0), 0.0, np.zeros(self.d))
+            self.add(0, np.zeros(0), 0.0, np.zeros(self.d + free))
 
     def _add_rows(self, index: int, inversions: Array) -> bool:
         q = self.queries.queries[index]

@@ -215,7 +215,7 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
         master.close(
             "ap_svm.primal",
             primal_answer,
-            lambda w: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
+            lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
         )
     return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 

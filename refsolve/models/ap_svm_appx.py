@@ -223,8 +223,11 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
     rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
     w = data.easy.separator()
     unit = float((w * w).sum() / 2 + data.C * data.queries.most_violated(data.scores(w))[0])
-    hard = (data.easy.X, data.easy.labels) if data.easy.binding else None
-    master = RankingMaster(data.queries, rows, data.C, unit or data.C, hard=hard, bias=bias)
+    hard: dict[str, Any] = {}
+    if data.easy.binding:
+        ones = np.ones((data.easy.labels.size, int(bias)))
+        hard = {"free": int(bias), "hard": (np.hstack([data.easy.X, ones]), data.easy.labels)}
+    master = RankingMaster(data.queries, rows, data.C, unit or data.C, **hard)
 
     def prove(found: dict[str, Any]) -> AppxCertificate:
         weights, inversions = master.joined(found["parts"])
@@ -249,7 +252,7 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
         master.close(
             "ap_svm_appx.primal",
             primal_answer,
-            lambda w: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
+            lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
         )
     return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 

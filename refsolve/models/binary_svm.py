@@ -1,0 +1,298 @@
+"""Binary SVM in structural form: one slack, and a constraint for every labelling of the examples.
+
+A labelling z in {-1,1}^n is wrong on A = {i: z_i != y_i}. With Psi(X, z) = (1/2n) sum_i z_i x_i
+and the 0-1 loss |A|/n its constraint is xi >= (1/n) sum_{i in A} (1 - y_i <x_i,w>): the most
+violated one is wrong where the hinge is positive, and xi is the mean hinge. In the dual, weights
+on labellings enter by alpha_i = (1/n) sum of those that are wrong on i, any point of [0, C/n]^n.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from refsolve.errors import InvalidParameterError
+from refsolve.models._ap_cuts import BOX, CutCertificate, Master, check_weights, outside
+from refsolve.models._ap_rankings import check_classes, take
+from refsolve.models._data import _check_sparse, _product
+from refsolve.oracle import Answer, Posed
+from refsolve.spec import LARGEST, Spec, Symbol, check_matrix, check_vector
+
+Array = np.ndarray[Any, Any]
+Real = np.longdouble
+
+SPEC = Spec(
+    title="Binary SVM in structural form",
+    kind="models",
+    formulas={
+        "primal": (
+            "min 1/2||w||^2 + C xi,  <w,Psi(X,y) - Psi(X,z)> >= |A_z|/n - xi for z in {-1,1}^n,\n"
+            "P(w) = 1/2||w||^2 + (C/n) sum_i max(0, 1 - y_i (<x_i,w> + b))"
+        ),
+        "dual": (
+            "D(alpha) = sum_i alpha_i - 1/2||sum_i alpha_i y_i x_i||^2,  0 <= alpha_i <= C/n,\n"
+            "and sum_i alpha_i y_i = 0 with a bias"
+        ),
+        "maps": "w = sum_i alpha_i y_i x_i, alpha_i = (1/n) sum of lambda_z over z_i != y_i",
+        "gap": (
+            "sum_i (C/n max(0, m_i) - alpha_i m_i) + 1/2||w - sum_i alpha_i y_i x_i||^2\n"
+            "= P(w) - D(alpha), m_i = 1 - y_i (<x_i,w> + b); every term >= 0"
+        ),
+    },
+    symbols=(BOX,),
+    scaling="C multiplies the mean hinge; the usual C of an SVM is C/n",
+    source="Mohapatra et al. 2014, sections 3.3 and 4.1 (the baseline); 1-slack form: Joachims 2006",
+    notes=(
+        "bias=True adds a free b, which is not regularised; a column of ones in X is a regularised one",
+        "labels='all' has every labelling as a constraint (n <= 10), 'cutting_plane' the violated ones",
+        "one class alone is allowed",
+    ),
+)
+#: Examples up to which all labellings are constraints, when asked to and by default.
+MOST, FEW = 10, 6
+
+
+@dataclass(frozen=True)
+class HingeCertificate(CutCertificate):
+    """A `CutCertificate` with the weights and the residuals of the examples, (n,).
+
+    Attributes
+    ----------
+    b : float
+        Bias that P was taken at.
+    """
+
+    b: float = field(default=0.0, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Checked arguments."""
+
+    X: Any
+    signs: Array
+    C: float
+    bias: bool
+
+    def margins(self, w: Array, b: Any) -> Array:
+        """1 - y_i (<x_i,w> + b)."""
+        return 1 - self.signs * (_product(self.X, w[:, None])[:, 0] + b)
+
+    def pull(self, alpha: Array) -> Array:
+        """The vector sum alpha_i y_i x_i."""
+        return _product(self.X.T, (alpha * self.signs)[:, None])[:, 0]
+
+    def best_bias(self, w: Array) -> Any:
+        """A minimiser of the hinges in b: there the slope turns from negative."""
+        if not self.bias:
+            return Real(0)
+        breaks = np.sort(self.signs - _product(self.X, w[:, None])[:, 0])
+        # right of the k-th break the slope is k - #positives, whichever classes the breaks have
+        return breaks[max(int((self.signs > 0).sum()) - 1, 0)]
+
+    def repair(self, alpha: Array) -> tuple[Array, float]:
+        """A feasible alpha, and how far the given one was from the constraints."""
+        top = Real(self.C) / len(self.signs)
+        violation = max(float(-alpha.min()), float((alpha - top).max()), 0.0)
+        alpha = np.clip(alpha, 0, top)
+        if self.bias:
+            up, down = alpha[self.signs > 0].sum(), alpha[self.signs < 0].sum()
+            violation = max(violation, float(abs(up - down)))
+            side = np.where(self.signs > 0, up, down)
+            alpha = alpha * np.where(side > 0, min(up, down) / np.where(side > 0, side, 1), 0)
+        return alpha, violation
+
+
+def check_data(X: Any, y: Any, C: Any, bias: Any = False) -> Data:
+    """Validated arguments of a binary SVM."""
+    X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
+    if not isinstance(bias, bool | np.bool_):
+        raise InvalidParameterError("bias", bias, "True or False", "choose")
+    signs = np.where(check_classes(y, X.shape[0]), Real(1), Real(-1))
+    return Data(X, signs, BOX.check(C), bool(bias))
+
+
+def from_labels(y: Any, *, labels: Any, weights: Any) -> Array:
+    """alpha_i = (1/n) sum of the weights of the labellings (m, n) in {-1,1} that are wrong on i."""
+    labels = check_matrix("labels", labels, (None, None))
+    signs = np.where(check_classes(y, labels.shape[1]), 1, -1)
+    if not (abs(labels) == 1).all():
+        raise InvalidParameterError("labels", labels, "entries -1 and 1", "pass labellings")
+    weights = check_vector("weights", weights, size=len(labels)).astype(Real)
+    return weights @ (labels != signs) / len(signs)
+
+
+def primal(X: Any, y: Any, *, w: Any, C: Any, b: Any = 0.0, bias: bool = False) -> float:
+    """P(w, b); see `certificate`."""
+    data = check_data(X, y, C, bias or b != 0)
+    w = check_vector("w", w, size=data.X.shape[1]).astype(Real)
+    hinges = np.maximum(0, data.margins(w, _check_b(b)))
+    return float((w * w).sum() / 2 + data.C * hinges.mean())
+
+
+def dual(X: Any, y: Any, *, alpha: Any, C: Any, bias: bool = False) -> float:
+    """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
+    data = check_data(X, y, C, bias)
+    n = len(data.signs)
+    inside, violation = data.repair(check_vector("alpha", alpha, size=n).astype(Real))
+    if outside(violation, n if bias else 1, data.C / n):
+        return -np.inf
+    u = data.pull(inside)
+    return float(inside.sum() - (u * u).sum() / 2)
+
+
+def _check_b(b: Any) -> float:
+    return float(Symbol("b", "bias", low=-LARGEST, high=LARGEST).check(b))
+
+
+def certificate(
+    X: Any,
+    y: Any,
+    *,
+    C: Any,
+    w: Any = None,
+    b: Any = None,
+    alpha: Any = None,
+    labels: Any = None,
+    weights: Any = None,
+    bias: bool = False,
+) -> HingeCertificate:
+    """Primal-dual gap of (w, b) and alpha, whoever computed them.
+
+    Parameters
+    ----------
+    X : (n, d) array or scipy sparse matrix
+    y : (n,) array
+        Labels: booleans, 0/1 or -1/1.
+    C : float
+        Weight of the mean hinge.
+    w : (d,) array, optional
+        Model; by default the one that alpha stands for.
+    b : float, optional
+        Bias, with ``bias``; by default the best for w.
+    alpha : (n,) array, optional
+        Dual variables; by default C/n where the hinge is positive, 0 elsewhere. They are clipped
+        to [0, C/n] and, with a bias, the heavier class is scaled down.
+    labels, weights : (m, n) array of -1/1 and (m,) array, optional
+        Labellings with weights of sum C, instead of alpha.
+    bias : bool
+        Whether there is a free b.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the argument.
+    """
+    data = check_data(X, y, C, bias)
+    if (labels is None) != (weights is None) or (labels is not None and alpha is not None):
+        raise InvalidParameterError(
+            "labels", labels, "labels with weights, or alpha", "pass one form of the dual"
+        )
+    if w is None and alpha is None and labels is None:
+        raise InvalidParameterError("w", w, "w or a dual point", "pass the model to be certified")
+    if b is not None and not bias and b != 0:
+        raise InvalidParameterError("b", b, "no bias with bias=False", "pass bias=True")
+    off = 0.0
+    if labels is not None:
+        repaired, off = check_weights(weights, len(labels), data.C)
+        alpha = from_labels(y, labels=labels, weights=repaired)
+    n, d = len(data.signs), data.X.shape[1]
+    given = None if alpha is None else check_vector("alpha", alpha, size=n).astype(Real)
+    point = None if w is None else check_vector("w", w, size=d).astype(Real)
+    return _certificate(data, point, None if b is None else _check_b(b), given, off)
+
+
+def _certificate(data: Data, w: Any, b: Any, alpha: Any, off: float = 0.0) -> HingeCertificate:
+    top = Real(data.C) / len(data.signs)
+    if alpha is None:
+        b = data.best_bias(w) if b is None else b
+        repaired, _ = data.repair(np.where(data.margins(w, b) > 0, top, 0))
+    else:
+        repaired, violation = data.repair(alpha)
+        off = max(off, violation)
+    u = data.pull(repaired)
+    w = u if w is None else w
+    b = data.best_bias(w) if b is None else Real(b)
+    m = data.margins(w, b)
+    residuals = (top - repaired) * np.maximum(0, m) + repaired * np.maximum(0, -m)
+    drift = ((w - u) ** 2).sum() / 2
+    gap = float(residuals.sum() + drift)
+    p = float((w * w).sum() / 2 + top * np.maximum(0, m).sum())
+    d = float(repaired.sum() - (u * u).sum() / 2)
+    return HingeCertificate(
+        gap=gap,
+        violation=off,
+        distance=float(np.sqrt(2 * gap)),
+        value=p,
+        scale=max(abs(p), abs(d)),
+        primal=p,
+        dual=d,
+        residuals=residuals.astype(float),
+        drift=float(drift),
+        w=w.astype(float),
+        weights=repaired.astype(float),
+        b=float(b),
+    )
+
+
+# ---- CVXPY ----------------------------------------------------------------------------------
+
+
+def _pose(given: dict[str, Any], operation: str) -> Posed:
+    optional = {"bias": False, "labels": "auto"}
+    X, y, C, bias, how = take(given, ("X", "y", "C"), optional)
+    data = check_data(X, y, C, bias)
+    n = len(data.signs)
+    if how not in ("auto", "all", "cutting_plane") or (how == "all" and n > MOST):
+        raise InvalidParameterError(
+            "labels", how, f"'auto', 'cutting_plane', or 'all' for n <= {MOST}", "choose"
+        )
+    rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
+    rows = np.hstack([rows, np.ones((n, int(data.bias)))]) * data.signs.astype(float)[:, None]
+    master = Master(data.C, 1, data.X.shape[1], data.C, free=int(data.bias))
+
+    def add(wrong: Array) -> bool:
+        """The constraint of the labelling that is wrong on these examples."""
+        return master.add(0, wrong, wrong.mean(), -(wrong @ rows) / n)
+
+    everything = how == "all" or (how == "auto" and n <= FEW)
+    for wrong in itertools.product((False, True), repeat=n if everything else 0):
+        add(np.array(wrong if everything else np.zeros(n, bool)))
+    add(np.ones(n, bool))
+
+    def prove(found: dict[str, Any]) -> HingeCertificate:
+        alpha = data.C * (found["parts"][0] @ np.array(master.tags[0])) / n
+        points = [(None, None)]
+        if "w" in found:
+            points += [(found["w"].astype(Real), b) for b in (None, found["b"])]
+        proofs = [_certificate(data, *point, alpha) for point in points]
+        return min(proofs, key=lambda proof: proof.gap)
+
+    def primal_answer(found: dict[str, Any]) -> Answer:
+        proof = prove(found)
+        return Answer(proof.w, proof.primal, proof.weights, proof)
+
+    def dual_answer(found: dict[str, Any]) -> Answer:
+        proof = prove(found)
+        return Answer(proof.weights, proof.dual, proof.w, proof)
+
+    if not everything:
+        master.close(
+            "binary_svm.primal",
+            primal_answer,
+            lambda w, b: add(np.asarray(data.margins(w.astype(Real), b) > 0)),
+        )
+    return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
+
+
+def pose_primal(given: dict[str, Any]) -> Posed:
+    """Instance of ``binary_svm.primal``: x is w (d,), dual alpha (n,), b in the certificate."""
+    return _pose(given, "primal")
+
+
+def pose_dual(given: dict[str, Any]) -> Posed:
+    """Instance of ``binary_svm.dual``: x is alpha (n,), dual is w."""
+    return _pose(given, "dual")
