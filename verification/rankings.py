@@ -45,13 +45,15 @@ def _random(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
 
 
 def boundary(rng: Rng, up: Array, N: int) -> Array:
-    """Negatives at which the gain of one more inversion is zero, up to rounding."""
+    """Negatives at which one more inversion, or all from some rank on, gain nothing up to rounding."""
     order = -np.sort(-up)
+    P = len(up)
     down = np.empty(N)
     for j in range(1, N + 1):
-        k = int(rng.integers(1, len(up) + 1))
-        # h_k(j) = 0
-        down[j - 1] = order[k - 1] - N * k / (2 * (j + k) * (j + k - 1))
+        first = int(rng.integers(1, P + 1))
+        k = np.arange(first, P + 1 if rng.random() < 0.5 else first + 1)
+        # the sum of these h_k(j) is zero
+        down[j - 1] = (order[k - 1] - N * k / (2 * (j + k) * (j + k - 1))).mean()
     return -np.sort(-down)
 
 
@@ -87,6 +89,7 @@ def _adversarial(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]
             (whole[:P] * 2.0**-3, whole[P:] * 2.0**-3),
             (up + 1e6, down + 1e6),
             (far[:P], far[P:]),
+            (np.zeros(P), boundary(rng, np.zeros(P), N) + 0.02 * N * down),
             (up * 1e-9, down * 1e-9),
             (up * 1e-300, down * 1e-300),
             (up * 1e200, down * 1e200),

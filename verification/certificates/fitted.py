@@ -1,4 +1,4 @@
-"""Certificates of fitted estimators: `fast.TopKSVC`, `fast.TopKLogisticRegression`, one-vs-rest of these."""
+"""Certificates of fitted estimators: `fast.TopKSVC`, `fast.TopKLogisticRegression`, one-vs-rest, `fast.APSVM`."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ import numpy as np
 import scipy.sparse as sp
 
 from verification.certificates.model import EPS, ModelCertificate, erm
+from verification.certificates.ranking_model import ranking_erm
 from verification.errors import InvalidArgumentError
 from verification.verdicts import Judgement, Verdict
 
 
-def trained(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> ModelCertificate:
+def trained(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+) -> ModelCertificate:
     """Certify a fitted model on its training data from ``coef_`` and ``dual_coef_``.
 
     Parameters
     ----------
-    estimator : fitted TopKSVC or TopKLogisticRegression, or scikit-learn's OneVsRestClassifier of them
+    estimator : fitted TopKSVC or TopKLogisticRegression, scikit-learn's OneVsRestClassifier of them, or APSVM
         With a kernel, W is the one that ``dual_coef_`` spans. ``truncated=True`` is certified for the
         convex step on the classes ``kept_``. One-vs-rest is certified for the sum of its binary
-        losses (``ova_hinge``, ``ova_smooth_hinge``, ``ova_logistic``), at least 3 classes.
-    X, y, sample_weight : what it was fitted on.
+        losses (``ova_hinge``, ``ova_smooth_hinge``, ``ova_logistic``), at least 3 classes. An AP-SVM is
+        certified by its ``rankings_``, one with ``ramp=True`` for its last convex step.
+    X, y, sample_weight, groups : what it was fitted on.
     """
+    if hasattr(estimator, "rankings_"):
+        return _ranker(estimator, X, y, groups)
     if hasattr(estimator, "estimators_"):
         return _one_vs_rest(estimator, X, y, sample_weight)
     labels, weights = _labels(estimator, y, sample_weight)
@@ -133,17 +139,41 @@ def _one_vs_rest(model: Any, X: Any, y: Any, sample_weight: Any) -> ModelCertifi
     )
 
 
-def judge_claims(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judgement:
+def _ranker(model: Any, X: Any, y: Any, groups: Any) -> ModelCertificate:
+    """An AP-SVM, with the easy examples of AP-SVM-APPX or the reference ranking of the ramp."""
+    return ranking_erm(
+        model.coef_,
+        X,
+        np.asarray(y) == model.classes_[1],
+        C=float(model.C),
+        rankings=model.rankings_,
+        weights=model.dual_coef_,
+        groups=groups,
+        reference=getattr(model, "reference_ranking_", None),
+        easy=getattr(model, "easy_mask_", None),
+        easy_weights=getattr(model, "easy_dual_coef_", None),
+    )
+
+
+def judge_claims(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+) -> Judgement:
     """Whether the gap and the objectives that a fitted estimator claims are true.
 
     The claimed ``dual_gap_`` may exceed the certified one (a weaker claim), not undercut it by
     more than the rounding in both computations; likewise for the objectives.
     """
-    found = trained(estimator, X, y, sample_weight)
+    found = trained(estimator, X, y, sample_weight, groups=groups)
     size = max(abs(found.primal), abs(found.dual))
-    n, m = estimator.dual_coef_.shape
-    # both sides sum n m terms of the size of the objective
-    slack = 2 * found.error + 4 * (n + m) * EPS * size
+    if hasattr(estimator, "rankings_"):
+        # n terms 2 C c_i s_i/(PN), whose coefficients sum to at most 4 C in absolute value
+        scores = X @ estimator.coef_[0]
+        slack = 4 * (sum(X.shape) + 4) * EPS * (size + 4 * estimator.C * float(abs(scores).max()))
+        slack += 2 * found.error
+    else:
+        n, m = estimator.dual_coef_.shape
+        # both sides sum n m terms of the size of the objective
+        slack = 2 * found.error + 4 * (n + m) * EPS * size
     claimed = float(estimator.dual_gap_) * size
     problems = []
     if found.gap > claimed + slack:

@@ -72,12 +72,14 @@ def loss(y: Any, inversions: Array) -> Fraction:
     return 1 - sum((Fraction(k, k + n) for k, n in enumerate(c, 1)), Fraction(0)) / len(c)
 
 
-def objective(scores: Array, y: Any, inversions: Array) -> tuple[Fraction, float]:
-    """Delta + <coefficients, scores> of a ranking, and a bound on the error (0 up to `LIMIT`)."""
+def objective(
+    scores: Array, y: Any, inversions: Array, limit: int = LIMIT
+) -> tuple[Fraction, float]:
+    """Delta + <coefficients, scores> of a ranking, and a bound on the error (0 up to ``limit``)."""
     positives = mask(y)
     pairs = int(positives.sum()) * int((~positives).sum())
     signed = np.where(positives, -inversions, inversions)
-    if pairs <= LIMIT:
+    if pairs <= limit:
         total = sum(
             (int(c) * exact(s) for c, s in zip(signed.tolist(), scores.tolist(), strict=True) if c),
             Fraction(0),
@@ -91,8 +93,10 @@ def objective(scores: Array, y: Any, inversions: Array) -> tuple[Fraction, float
     return exact(value), error
 
 
-def solve(scores: Array, y: Any) -> Optimum:
+def solve(scores: Array, y: Any, limit: int = LIMIT) -> Optimum:
     """The loss with a ranking that attains it (of those, the one with fewest inversions).
+
+    Arithmetic is exact up to ``limit`` pairs.
 
     Raises
     ------
@@ -105,7 +109,7 @@ def solve(scores: Array, y: Any) -> Optimum:
     down = down[np.argsort(-scores[down], kind="stable")]
     P, N = len(up), len(down)
     table: Callable[[slice], Array]
-    if P * N <= LIMIT:
+    if P * N <= limit:
         unit, table = _exact_gains(scores[up].tolist(), scores[down].tolist())
         bound_error = 0.0
     else:
@@ -119,7 +123,7 @@ def solve(scores: Array, y: Any) -> Optimum:
     # ascending counts by position: positive i has below it the negatives with below > P - i
     inversions[up] = N - np.searchsorted(np.sort(below), np.arange(P, 0, -1), side="left")
     value = exact(bound) / unit
-    attained, error = objective(scores, y, inversions)
+    attained, error = objective(scores, y, inversions, limit)
     if defect := ranking_defect(y, inversions):
         raise UncertainError(f"the maximisers are no ranking: {defect}")
     if abs(value - attained) > bound_error + error:

@@ -1,0 +1,115 @@
+"""Judges the AP trainers on small problems: their certificates recomputed, and the oracle's interval.
+
+As `verification.trainers` for the multiclass losses: the oracle's D <= P* <= P and that of the trained
+model hold whatever was solved, so that two that do not overlap prove one of them wrong.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from verification import certificates
+from verification.instances import Instance
+from verification.verdicts import Judgement, Report, Result, Verdict
+
+PROBLEM = "ap_svm.primal"
+COUNTS = {"quick": 21, "thorough": 140}
+FAMILIES = (
+    "random",
+    "zero rows",
+    "repeated examples",
+    "one positive",
+    "one negative",
+    "separable",
+    "queries",
+)
+TOL = 1e-6
+EPS = float(np.finfo(float).eps)
+
+
+def instances(profile: str, seed: int) -> list[Instance]:
+    """Small problems of every family; C from 1e-2 to 1e3."""
+    rng = np.random.default_rng([seed, 4])
+    return [_instance(rng, FAMILIES[i % len(FAMILIES)]) for i in range(COUNTS[profile])]
+
+
+def _instance(rng: np.random.Generator, family: str) -> Instance:
+    n, d = int(rng.integers(4, 25)), int(rng.integers(1, 6))
+    X = rng.standard_normal((n, d))
+    y = np.zeros(n, dtype=np.int64)
+    y[rng.permutation(n)[: int(rng.integers(1, n))]] = 1
+    if family == "zero rows":
+        X[:: max(1, n // 3)] = 0.0
+    if family == "repeated examples":  # of either kind, so that their scores tie
+        X[n // 2 :] = X[: n - n // 2]
+    if family in ("one positive", "one negative"):
+        y[:] = family == "one negative"
+        y[rng.integers(n)] = family == "one positive"
+    if family == "separable":
+        X[:, 0] += 4.0 * y
+    given: dict[str, Any] = {"X": X, "y": y, "C": float(10.0 ** rng.integers(-2, 4))}
+    if family == "queries":
+        groups = rng.permutation(np.arange(n) % int(rng.integers(2, 1 + n // 2)))
+        for g in np.unique(groups):  # one of both kinds in each
+            y[np.flatnonzero(groups == g)[:2]] = [0, 1]
+        given |= {"y": y, "groups": groups}
+    return Instance.of(PROBLEM, family, **given)
+
+
+def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Judgement:
+    """Train, recompute the certificate, and compare the two brackets of the optimum.
+
+    ``trainer`` makes the estimator from its parameters; default `fast.APSVM`.
+    """
+    import fast
+    import refsolve
+    from refsolve.errors import OracleUncertainError, Status
+
+    given = instance.params
+    X, y, C = given["X"], given["y"], given["C"]
+    groups = given.get("groups")
+    model = (trainer or fast.APSVM)(C=C, tol=TOL, max_iter=2000).fit(X, y, groups=groups)
+    claims = certificates.judge_claims(model, X, y, groups=groups)
+    if not claims.ok:
+        return claims
+    ours = certificates.trained(model, X, y, groups=groups)
+    if ours.relative_gap > 2 * TOL:
+        message = f"trained to a relative gap of {ours.relative_gap:.3g}, asked for {TOL:g}"
+        return Judgement(Verdict.FAIL, ours.relative_gap, 2 * TOL, message=message)
+    try:
+        oracle = refsolve.solve(PROBLEM, **given)
+    except OracleUncertainError as error:
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    proof: Any = oracle.certificate
+    slack = 64 * len(y) * EPS * max(abs(proof.primal), abs(ours.primal), C)
+    if max(proof.dual, ours.dual) > min(proof.primal, ours.primal) + slack:
+        message = (
+            f"the oracle has P* in [{proof.dual!r}, {proof.primal!r}], the trainer in "
+            f"[{ours.dual!r}, {ours.primal!r}]"
+        )
+        return Judgement(Verdict.FAIL, message=message)
+    if oracle.status is not Status.CERTIFIED:
+        message = f"{oracle.solver} has gap {proof.gap:.3g}"
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
+    # P is 1-strongly convex: each of the two is within sqrt(2 gap) of the one minimiser
+    bound = float(np.sqrt(2 * (ours.gap + slack)) + np.sqrt(2 * (max(proof.gap, 0.0) + slack)))
+    apart = float(np.linalg.norm(model.coef_[0] - oracle.x))
+    verdict = Verdict.PASS if apart <= bound else Verdict.FAIL
+    message = f"||w - w_oracle|| = {apart:.3g} exceeds the certified {bound:.3g}"
+    return Judgement(
+        verdict, ours.relative_gap, 2 * TOL, apart, bound, "" if apart <= bound else message
+    )
+
+
+def verify_rankers(profile: str = "quick", seed: int = 0) -> Report:
+    """A report like those of `verification.verify`, on the model ``ap_svm``.
+
+    Gaps are relative; the distance is ||w - w_oracle||, its tolerance the certified bound.
+    """
+    start = time.perf_counter()
+    results = tuple(Result.of("ranker", each, examine(each)) for each in instances(profile, seed))
+    return Report(PROBLEM, profile, seed, results, time.perf_counter() - start, "fast")
