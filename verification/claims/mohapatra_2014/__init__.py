@@ -1,0 +1,3 @@
+"""Mohapatra, Jawahar, Kumar: Efficient Optimization for Average Precision SVM, NIPS 2014."""
+
+TITLE = "Mohapatra, Jawahar, Kumar: Efficient Optimization for Average Precision SVM (NIPS 2014)"
