@@ -17,7 +17,7 @@ import numpy as np
 from refsolve import oracle
 from refsolve._lazy import cp
 from refsolve.certificates import Certificate
-from refsolve.errors import InvalidParameterError
+from refsolve.errors import InvalidParameterError, OracleUncertainError
 from refsolve.oracle import Answer, Posed, Template
 from refsolve.spec import Symbol, check_vector
 
@@ -278,11 +278,14 @@ class Master:
 
         return build, values, 1.0
 
-    def close(self, problem: str, finish: Finish, separate: Callable[[Array, float], bool]) -> None:
+    def close(
+        self, problem: str, finish: Finish, separate: Callable[[Array, float], bool]
+    ) -> Answer:
         """Cutting plane: solve the master, add the cuts violated there, until the gap closes.
 
         ``separate`` adds those violated at (w, b) and says whether there were new ones. It is asked
-        for the master's own solution, and for the answer that `finish` made of it.
+        for the master's own solution, and for the answer that `finish` made of it; the last answer
+        is returned.
         """
         own: dict[str, Any] = {}
 
@@ -291,12 +294,16 @@ class Master:
             return finish(found)
 
         for _ in range(ROUNDS):
-            answer = oracle.ask(problem, self.posed("primal", kept), "CLARABEL")
-            if answer is None or answer.certificate.gap <= CLOSE * self.unit:
-                return
+            asked = oracle.ask(problem, self.posed("primal", kept), "CLARABEL")
+            if asked is None:
+                raise OracleUncertainError(problem, "no solution of the master problem")
+            answer = asked
+            if answer.certificate.gap <= CLOSE * self.unit:
+                return answer
             new = separate(own["w"], own["b"])
             if not (separate(answer.x, getattr(answer.certificate, "b", 0.0)) or new):
-                return
+                return answer
+        return answer
 
 
 def _longest(rows: Array) -> float:

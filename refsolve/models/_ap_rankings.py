@@ -187,6 +187,11 @@ class RankingMaster(Master):
         for index, q in enumerate(self.queries.queries):
             self._add_rows(index, all_rankings(q.positive))
 
+    def adopt(self, other: RankingMaster) -> None:
+        """Keep the rankings of another master over the same queries."""
+        for index, tags in enumerate(other.tags):
+            self._add_rows(index, np.array(tags))
+
     def joined(self, parts: list[Array]) -> tuple[Array, Array]:
         """Weights per query as weights (m,), of sum C, on inversions (m, n)."""
         weights, index = couple(parts)
