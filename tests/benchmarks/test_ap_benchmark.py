@@ -10,7 +10,14 @@ import pytest
 
 from fast.losses import average_precision
 from fast.losses._ap_queries import Queries
-from verification.benchmarks import ap_cutting_plane, ap_inference, ap_plots, ap_shapes, ap_training
+from verification.benchmarks import (
+    ap_cutting_plane,
+    ap_inference,
+    ap_plots,
+    ap_shapes,
+    ap_training,
+)
+from verification.benchmarks.ap_exactness import Row
 from verification.benchmarks.ap_inference import Timing
 from verification.benchmarks.ap_report import document
 from verification.benchmarks.ap_training import Run
@@ -57,9 +64,9 @@ def test_the_grid_is_complete_and_every_method_is_timed() -> None:
 )
 def test_a_timing_is_reached_on_its_side_of_the_target(timing: Timing, reached: bool) -> None:
     assert timing.reached is reached
-    assert document([timing], [], [], strict=True).ok is reached
-    assert document([], [timing], [], strict=True).ok is reached
-    assert document([timing], [timing], [], strict=False).ok is None
+    assert document([timing], [], [], [], strict=True).ok is reached
+    assert document([], [timing], [], [], strict=True).ok is reached
+    assert document([timing], [timing], [], [], strict=False).ok is None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +76,7 @@ def test_a_timing_is_reached_on_its_side_of_the_target(timing: Timing, reached: 
 def test_training_is_reached_certified_and_within_the_calls(change: dict, reached: bool) -> None:
     run = dataclasses.replace(RUN, **change)
     assert run.reached is reached
-    found = document([], [], [run], strict=True)
+    found = document([], [], [run], [], strict=True)
     assert found.ok is reached
     assert found.data["training"][0]["reached"] is reached
 
@@ -132,3 +139,11 @@ def test_the_greedy_s_curve_ends_where_it_takes_too_long(monkeypatch: pytest.Mon
     monkeypatch.setattr(ap_inference, "GREEDY_PAIRS", 50)
     assert ap_inference.curve("random", "greedy", "N", 5, (2, 10, 11), 1).sizes == (2, 10)
     assert ap_inference.curve("random", "search", "N", 5, (2, 10, 11), 1).sizes == (2, 10, 11)
+
+
+def test_wrong_rankings_make_the_document_negative() -> None:
+    row = Row("greedy", "search", 10, 3, 0, 0.5)
+    for wrong, ok in ((0, True), (1, False)):
+        found = document([], [], [], [dataclasses.replace(row, wrong=wrong)], strict=True)
+        assert found.ok is ok
+        assert found.data["exactness"][0]["wrong"] == wrong

@@ -16,7 +16,7 @@ from verification import stems
 from verification.cli import app, command_names, is_ours
 from verification.verdicts import Verdict
 
-GROUPS = {"reproduce": ("letter", "circle"), "bench": ("topk", "entropy")}
+GROUPS = {"reproduce": ("letter", "circle"), "bench": ("topk", "entropy", "ap")}
 
 
 def run(*words: str) -> Result:
@@ -114,6 +114,7 @@ def test_show_tells_the_declaration(stem: str) -> None:
         (("reproduce", "circle", "--reading", "square"), "segments, uniform"),
         (("bench", "topk", "--dataset", "iris"), "mixture-400"),
         (("bench", "entropy", "--dataset", "iris"), "mixture-400"),
+        (("bench", "ap", "--C", "3"), "one of 10.0, 1000.0"),
         (("train", "missing.csv"), "no such file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,

@@ -65,7 +65,8 @@ def growth(plt: Any, curves: Sequence[Curve]) -> Any:
                 style = {"markersize": 4.5, "linewidth": 1.5, **STYLES[c.method]}
                 panel.loglog(c.sizes, 1e3 * np.array(c.seconds), label=name(c.method), **style)
             other = "P" if over == "N" else "N"
-            panel.set_title(f"{regime} scores, {other} = {fixed:,}".replace(",", " "), fontsize=10)
+            size = f"{fixed:,}".replace(",", " ")
+            panel.set_title(f"{regime} scores, {other} = {size}", fontsize=10)
             panel.set_xlabel(f"{'negatives' if over == 'N' else 'positives'} {over}")
             panel.grid(alpha=0.3)
         row[0].set_ylabel("milliseconds of a call")

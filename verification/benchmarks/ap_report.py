@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from verification.benchmarks import ap_inference, ap_shapes, ap_training
+from verification.benchmarks.ap_exactness import Row, exactness_table
 from verification.benchmarks.ap_inference import Curve, Timing
 from verification.benchmarks.ap_training import Run
 from verification.benchmarks.topk_report import mark
@@ -20,11 +21,12 @@ def document(
     timings: Sequence[Timing],
     cells: Sequence[Timing],
     runs: Sequence[Run],
+    rows: Sequence[Row],
     strict: bool,
     curves: Sequence[Curve] = (),
     written: Sequence[str] = (),
 ) -> Document:
-    """Inference, its grid, training; with ``strict`` a missed target makes the document negative."""
+    """Inference, its grid, training, exactness; with ``strict`` a missed target makes the document negative."""
     blocks: list[Block] = []
     if timings:
         blocks += [speed_table(timings, "greedy"), speed_table(timings, "numpy.sort")]
@@ -32,13 +34,17 @@ def document(
         blocks.append(grid_table(cells))
     if runs:
         blocks.append(training_table(runs))
+    if rows:
+        blocks.append(exactness_table(rows))
     if written:
         blocks.append(Paragraph(f"Pictures: {', '.join(written)}", "dim"))
-    reached = all(x.reached for x in (*timings, *cells, *runs))
+    measured: tuple[Timing | Run, ...] = (*timings, *cells, *runs)
+    reached = all(x.reached for x in measured) and all(row.ok for row in rows)
     data: dict[str, Any] = {
         "inference": [{**asdict(t), "reached": t.reached} for t in timings],
         "grid": [{**asdict(t), "reached": t.reached} for t in cells],
         "training": [{**asdict(r), "reached": r.reached} for r in runs],
+        "exactness": [row.to_dict() for row in rows],
         "curves": [asdict(c) for c in curves],
         "pictures": list(written),
         "all_reached": reached,

@@ -86,10 +86,8 @@ def measure(
     X, y = ap_shapes.make_problem(**(size or SIZE))
     say(f"C = {C:g}: ours")
     APSVM(C=C, tol=1e-2).fit(X, y)  # compiles
-    times = []
-    for _ in range(repeats):
-        model = APSVM(C=C, tol=GAP, max_iter=100_000)
-        times.append(clock(lambda model=model: model.fit(X, y)))
+    model = APSVM(C=C, tol=GAP, max_iter=100_000)
+    times = [clock(lambda: model.fit(X, y)) for _ in range(repeats)]
     gap = trained(model, X, y).relative_gap
     ap = average_precision(y, model.decision_function(X))
     calls = int(model.n_oracle_calls_)

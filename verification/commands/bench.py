@@ -99,6 +99,9 @@ def ap(
     ] = True,
     grid: Annotated[bool, typer.Option(help="Measure inference against SEARCH everywhere.")] = True,
     training: Annotated[bool, typer.Option(help="Count oracle calls of training.")] = True,
+    exactness: Annotated[
+        bool, typer.Option(help="Compare with brute force, the greedy and fractions.")
+    ] = True,
     c: Annotated[
         list[float] | None, typer.Option("--C", help="C of training: 10 or 1000; repeatable.")
     ] = None,
@@ -113,7 +116,7 @@ def ap(
     as_json: JsonOption = False,
 ) -> None:
     """AP-SVM: loss-augmented inference by every exact method, oracle calls to a certified gap."""
-    from verification.benchmarks import ap_inference, ap_plots, ap_shapes, ap_training
+    from verification.benchmarks import ap_exactness, ap_inference, ap_plots, ap_shapes, ap_training
     from verification.benchmarks.ap_report import document
     from verification.benchmarks.circle_plots import pyplot
     from verification.benchmarks.timing import one_thread
@@ -127,8 +130,10 @@ def ap(
     cells = list(ap_shapes.grid()) if grid else []
     curves = list(ap_inference.curves()) if output is not None else []
     chosen = tuple(dict.fromkeys(c or limits)) if training else ()
+    comparisons = ap_exactness.COUNTS if exactness else {}
+    total = 2 * inference + len(cells) + len(chosen) + len(comparisons) + len(curves)
     timings, everywhere, runs, drawn = [], [], [], []
-    with one_thread(), progress(2 * inference + len(cells) + len(chosen) + len(curves)) as task:
+    with one_thread(), progress(total) as task:
         for measure in (ap_inference.against_greedy, ap_inference.against_sort) * inference:
             task.describe(measure.__name__.replace("_", " "))
             timings += measure(repeats)
@@ -140,6 +145,8 @@ def ap(
         for C in chosen:
             runs += ap_training.measure(C, repeats, say=task.describe)
             task.step()
+        task.describe("exactness")
+        exact = ap_exactness.compare(comparisons, step=task.step)
         for one in curves:
             task.describe(f"{one[1]} over {one[2]}, {one[0]} scores")
             drawn.append(ap_inference.curve(*one, repeats))

@@ -1,0 +1,89 @@
+"""What inference costs in real trainings: the scores of every oracle call, met again by every method.
+
+All exact methods return the same ranking, so that the training is the same with any of them. It is run
+once, the scores that its oracle was asked at are kept, and every method is timed on these, in turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from verification.benchmarks.ap_inference import METHODS
+from verification.benchmarks.timing import clock
+
+
+class DisagreementError(Exception):
+    """Two exact methods returned different rankings."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The oracle calls of one training: scores (calls, n), and what the oracle is."""
+
+    scores: np.ndarray
+    oracle: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Inference by one method in one training: all calls together, and how many there were."""
+
+    method: str
+    seconds: float
+    calls: int
+
+
+def ranking_calls(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Calls:
+    """Train an AP-SVM and keep the scores that its oracle was asked at."""
+    from fast.losses._ap_queries import Queries
+    from fast.models import ap_svm
+
+    asked: list[np.ndarray] = []
+
+    class Recorder(Queries):
+        def infer(self, scores: Any, method: str = "divide_and_conquer") -> Any:
+            asked.append(np.array(scores, dtype=np.float64))
+            return super().infer(scores, method)
+
+    ap_svm.train(X, Recorder(y), C, tol=tol)
+    return Calls(np.array(asked), Queries(y).infer)
+
+
+def costs(calls: Calls, methods: Sequence[str] = METHODS, repeats: int = 3) -> list[Cost]:
+    """Seconds of all calls by each method: sums over the calls of medians of runs in turns.
+
+    Raises
+    ------
+    DisagreementError
+        If a method's ranking differs from the first one's.
+    """
+    seconds = dict.fromkeys(methods, 0.0)
+    for scores in calls.scores:
+        runs = {method: partial(calls.oracle, scores, method) for method in methods}
+        found = [run() for run in runs.values()]  # also compiles
+        for method, other in zip(methods[1:], found[1:], strict=True):
+            if not np.array_equal(other.coefficients, found[0].coefficients):
+                raise DisagreementError(f"{method} and {methods[0]} return different rankings")
+        times = [[clock(run) for run in runs.values()] for _ in range(repeats)]
+        for method, column in zip(methods, zip(*times, strict=True), strict=True):
+            seconds[method] += median(column)
+    return [Cost(method, seconds[method], len(calls.scores)) for method in methods]
+
+
+def interleaving_ranks(calls: Calls, y: np.ndarray) -> np.ndarray:
+    """Ranks opt_j in 1..P+1 of the negatives in each call, (calls, N), ascending.
+
+    A negative with rank P + 1 stands below every positive.
+    """
+    from fast.losses._ap_queries import Queries
+
+    queries = Queries(y)
+    P = int(np.sum(y))
+    below = [queries.inversions(calls.oracle(s).coefficients)[y == 0] for s in calls.scores]
+    return np.sort(P + 1 - np.array(below), axis=1)
