@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fast.errors import InvalidParameterError
 
-METHODS = ("divide_and_conquer", "greedy", "search", "select", "all")
+METHODS = ("divide_and_conquer", "greedy", "search", "select", "all", "numpy")
 
 
 class Ranking(NamedTuple):
@@ -46,6 +46,10 @@ def method(name: str) -> Method:
         raise InvalidParameterError(
             "method", repr(name), "one of " + ", ".join(map(repr, METHODS)), "choose one of them"
         )
+    if name == "numpy":
+        from fast.losses import _ap_numpy
+
+        return _ap_numpy.infer
     from fast.losses import _ap_compiled
 
     return _ap_compiled.METHODS[name]

@@ -45,6 +45,8 @@ def mask_of(y: ArrayLike, n: int | None = None, name: str = "y") -> NDArray[np.b
             "a vector" if n is None else f"shape ({n},): one label per score",
             f"match {name} to the scores",
         )
+    if array.size == 0:
+        raise InvalidParameterError(name, "no samples", _ACCEPTED, "add samples")
     if array.dtype == np.bool_:
         return np.ascontiguousarray(array)
     if array.dtype.kind not in "iuf":
@@ -54,7 +56,7 @@ def mask_of(y: ArrayLike, n: int | None = None, name: str = "y") -> NDArray[np.b
     mask = array == 1
     if array.dtype.kind == "f":
         wrong = ~(mask | (array == 0) | (array == -1))
-    elif array.size and (array.max() > 1 or array.min() < -1):
+    elif array.max() > 1 or array.min() < -1:
         wrong = (array > 1) | (array < -1)
     else:
         wrong = mask[:0]
@@ -63,7 +65,7 @@ def mask_of(y: ArrayLike, n: int | None = None, name: str = "y") -> NDArray[np.b
         raise InvalidParameterError(
             name, f"{name}[{i}] = {array[i]}", _ACCEPTED, "recode the labels"
         )
-    if array.size and array.min() == -1 and not array.all():
+    if array.min() == -1 and not array.all():
         raise InvalidParameterError(
             name, "both 0 and -1", _ACCEPTED, "write negatives as 0, or as -1, not as both"
         )

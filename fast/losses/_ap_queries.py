@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fast._validation import LIMIT, raise_bad_entry
 from fast.errors import InvalidParameterError
 from fast.losses import _ap_inference as inference
 from fast.losses._ap_labels import group_codes, mask_of, positives_of, scores_of
@@ -61,24 +62,24 @@ class Queries:
     def __init__(self, y: ArrayLike, groups: Any = None) -> None:
         if groups is None:
             self.positives = positives_of(y).copy()
-            parts = [np.arange(self.positives.shape[0])]
+            self.n = self.positives.shape[0]
+            codes = np.zeros(self.n, dtype=np.int64)
         else:
             self.positives = mask_of(y).copy()
-            codes, names = group_codes(groups, self.positives.shape[0])
+            self.n = self.positives.shape[0]
+            codes, names = group_codes(groups, self.n)
             self._refuse_one_sided(codes, names)
-            order = np.argsort(codes, kind="stable")
-            parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-        self.n = self.positives.shape[0]
-        self.n_queries = len(parts)
         self.positives.flags.writeable = False
-        self._parts = [] if groups is None else parts
-        self._masks = [self.positives[part] for part in parts]
-        self._places = [np.flatnonzero(mask) for mask in self._masks]
+        samples, found = np.bincount(codes), np.bincount(codes[self.positives])
+        self.n_queries = len(samples)
+        # Samples by query, the positives of each first, else in input order.
+        self._order = np.lexsort((~self.positives, codes)) if self.n_queries > 1 else None
+        self._places = np.flatnonzero(self.positives)
+        self._starts = np.concatenate(([0], np.cumsum(samples)))
+        self._found = found
         # 2/(P N Q) of each sample's query: coefficients are integer multiples of it.
-        self._unit = np.empty(self.n)
-        for part, mask, places in zip(parts, self._masks, self._places, strict=True):
-            unit = 2.0 / (float(len(places)) * (len(mask) - len(places))) / self.n_queries
-            self._unit[part] = np.where(mask, -unit, unit)
+        unit = 2.0 / (found.astype(np.float64) * (samples - found)) * (1.0 / self.n_queries)
+        self._unit = np.where(self.positives, -unit[codes], unit[codes])
 
     def _refuse_one_sided(self, codes: NDArray[np.int64], names: NDArray[Any]) -> None:
         samples = np.bincount(codes, minlength=len(names))
@@ -117,19 +118,30 @@ class Queries:
         values = self._checked(scores)
         run = inference.method(method)
         coefficients = np.zeros(self.n)
-        value = delta = 0.0
-        active = 0
-        for q, (mask, places) in enumerate(zip(self._masks, self._places, strict=True)):
-            part = self._parts[q] if self._parts else None
-            own = np.zeros(len(mask)) if self._parts else coefficients
-            one = values if part is None else values[part]
-            found = run(one, mask, places, own, 1.0 / self.n_queries)
-            if part is not None:
-                coefficients[part] = own
-            value += found.value
-            delta += found.delta
-            active += found.active
-        return Cut(value / self.n_queries, delta / self.n_queries, coefficients, active)
+        if self._order is None:
+            found = run(values, self.positives, self._places, coefficients, 1.0)
+            return Cut(found.value, found.delta, coefficients, found.active)
+        values = values[self._order]
+        sizes = np.diff(self._starts)
+        value, delta, active, short = 0.0, 0.0, 0, 0
+        if method != "numpy":
+            from fast.losses import _ap_many as many
+
+            short = many.SHORT
+            if sizes.min() <= short:
+                value, delta, active = many.run(
+                    method, values, self._order, self._starts, self._found, coefficients
+                )
+        for q in np.flatnonzero(sizes > short):
+            part = slice(self._starts[q], self._starts[q + 1])
+            mask = np.arange(sizes[q]) < self._found[q]
+            own = np.zeros(sizes[q])
+            one = run(values[part], mask, np.flatnonzero(mask), own, 1.0 / self.n_queries)
+            coefficients[self._order[part]] = own
+            value += one.value
+            delta += one.delta
+            active += one.active
+        return Cut(value / self.n_queries, delta / self.n_queries, coefficients, int(active))
 
     def inversions(self, coefficients: NDArray[np.float64]) -> NDArray[np.int64]:
         """Ranking of a cut: per positive the negatives above it, per negative the positives below."""
@@ -142,12 +154,11 @@ class Queries:
     def delta(self, inversions: ArrayLike) -> float:
         """Mean of 1 - AP over the queries, for the inversions of the positives."""
         counts = np.asarray(inversions)
-        if not self._parts:
+        if self._order is None:
             return inference.delta(np.sort(counts[self.positives]))
-        losses = [
-            inference.delta(np.sort(counts[part[mask]]))
-            for part, mask in zip(self._parts, self._masks, strict=True)
-        ]
+        counts = counts[self._order]
+        firsts = zip(self._starts[:-1], self._found, strict=True)
+        losses = [inference.delta(np.sort(counts[first : first + p])) for first, p in firsts]
         return float(np.mean(losses))
 
     def _checked(self, scores: ArrayLike) -> NDArray[np.float64]:
@@ -159,4 +170,6 @@ class Queries:
                 f"shape ({self.n},): one score per sample",
                 "match the scores to y",
             )
+        if self._order is not None and not np.abs(values).max() <= LIMIT:
+            raise_bad_entry("scores", values)
         return values

@@ -1,0 +1,116 @@
+"""Inference for many short queries in one call, where NumPy calls per query would dominate."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fast._numba import kernel
+from fast.losses import _ap_kernels as kernels
+from fast.losses._ap_select import select
+from fast.losses._ap_split import complete, rank_positives
+
+SHORT = 512  # samples; in longer queries NumPy's sort is worth its call
+_RUN = 8
+NUMBERS = {
+    "divide_and_conquer": kernels.DIVIDE,
+    "greedy": kernels.GREEDY,
+    "search": kernels.SEARCH,
+    "select": kernels.SELECT,
+    "all": kernels.ALL,
+}
+
+
+@kernel
+def sort_places(values, order, work):
+    """Write the places that sort ``values`` ascending: runs by insertion, then merges."""
+    n = values.shape[0]
+    for i in range(n):
+        v = values[i]
+        j = i
+        while j & (_RUN - 1) and values[order[j - 1]] > v:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = i
+    width = _RUN
+    while width < n:
+        for left in range(0, n, 2 * width):
+            middle, right = min(left + width, n), min(left + 2 * width, n)
+            for k in range(left, right):
+                work[k] = order[k]
+            a, b = left, middle
+            for k in range(left, right):
+                if b >= right or (a < middle and values[work[a]] <= values[work[b]]):
+                    order[k] = work[a]
+                    a += 1
+                else:
+                    order[k] = work[b]
+                    b += 1
+        width *= 2
+
+
+@kernel
+def infer_short(method, values, places, starts, positives, floats, numbers, coefficients):
+    """Write coefficients of all short queries; returns the sums of L and of 1 - AP, and the active.
+
+    ``values`` and their ``places`` in the coefficients hold query q from starts[q] on, its
+    positives first. ``floats`` (4, SHORT) and ``numbers`` (10, >= 4 SHORT + 2) are overwritten.
+    """
+    value = loss = 0.0
+    active = 0
+    queries = starts.shape[0] - 1
+    for q in range(queries):
+        first, last = starts[q], starts[q + 1]
+        n, p = last - first, positives[q]
+        if n > SHORT:
+            continue
+        middle = first + p
+        s, t = floats[0, :p], floats[1, : n - p]
+        start, order, work = numbers[6, :p], numbers[7], numbers[8]
+        sort_places(values[first:middle], order, work)
+        rank_positives(values[first:middle], order, s, start)
+        near = values[middle:last]
+        chosen = floats[2, : n - p]
+        for i in range(n - p):
+            chosen[i] = near[i]
+        if method == kernels.SELECT or method == kernels.ALL:
+            count = select(chosen, s)
+            chosen, t = chosen[:count], t[:count]
+        sort_places(chosen, order, work)
+        for i in range(t.shape[0]):
+            t[i] = chosen[order[i]]
+        one, delta, found = complete(
+            method,
+            s,
+            start,
+            t,
+            n - p,
+            near,
+            places[middle:last],
+            places[first:middle],
+            1.0 / queries,
+            numbers[9],
+            numbers,
+            floats[3],
+            coefficients,
+        )
+        value += one
+        loss += delta
+        active += found
+    return value, loss, active
+
+
+def run(
+    name: str,
+    values: NDArray[np.float64],
+    places: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    positives: NDArray[np.int64],
+    coefficients: NDArray[np.float64],
+) -> tuple[float, float, int]:
+    """Inference for the short ones among the queries."""
+    floats = np.empty((4, SHORT))
+    numbers = np.empty((10, 4 * SHORT + 2), dtype=np.int64)
+    return infer_short(
+        NUMBERS[name], values, places, starts, positives, floats, numbers, coefficients
+    )
