@@ -270,7 +270,7 @@ class _Product:
 
     def __init__(self, X: Any, real: Any) -> None:
         self.sparse = hasattr(X, "tocsr")
-        self.X = X.tocsr().astype(real) if self.sparse else np.asarray(X, dtype=real)
+        self.X: Any = X.tocsr().astype(real) if self.sparse else np.asarray(X, dtype=real)
         self.real, self.eps = real, float(np.finfo(real).eps)
 
     def scores(self, w: Array) -> Array:

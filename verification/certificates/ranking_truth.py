@@ -109,11 +109,12 @@ def solve(scores: Array, y: Any, limit: int = LIMIT) -> Optimum:
     down = down[np.argsort(-scores[down], kind="stable")]
     P, N = len(up), len(down)
     table: Callable[[slice], Array]
-    if P * N <= limit:
+    pairs = P * N
+    if pairs <= limit:
         unit, table = _exact_gains(scores[up].tolist(), scores[down].tolist())
         bound_error = 0.0
     else:
-        unit = Fraction(P * N)
+        unit = Fraction(pairs)
         size = float(np.abs(scores).max())
         bound_error = 4 * (P + 4) * EXTENDED * (1 + 4 * size)
         table = functools.partial(_extended_gains, scores[up], scores[down])
