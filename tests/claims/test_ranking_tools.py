@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from verification.claims import _ranking as ranking
-from verification.claims import claims
+from verification.claims import claims, try_claim
 from verification.claims.mohapatra_2014 import equation_2, equation_4, tables
 
 SEEDS = range(12)
@@ -40,8 +40,6 @@ def test_every_numbered_statement_of_the_paper_is_tried():
     ],
 )
 def test_the_published_counterexamples(number, facts):
-    from verification.claims import try_claim
-
     row = next(claim for _, claim in claims("mohapatra_2014") if claim.number == number)
     found = try_claim(row, paper="mohapatra_2014").counterexample
     assert {name: found[name] for name in facts} == facts

@@ -53,8 +53,8 @@ def _check(trial: Trial, *, s: Vector, t: Vector, choices: Sequence[Choice]) -> 
         ranks = greedy(s, t, choice)
         value = pairs_turned(ranks, s, t)
         trial.exactly(
-            value == found,
-            "the ranking found is not the most violated one",
+            value == found and ranks == sorted(ranks),
+            "the ranks found are not those of a most violated ranking",
             ranks=ranks,
             objective=value,
             largest=found,

@@ -215,8 +215,7 @@ COST_PRINTED = Claim(
 COST_RIGHT = Claim(
     number="Algorithm 2, cost",
     section="3.1",
-    statement="for j >= P, ceil(log2(P+1)) evaluations of h_k(j), one each, find the rank; the "
-    "greedy needs P",
+    statement="for j >= P, ceil(log2(P+1)) evaluations of h_k(j), one each, find the rank",
     method="evaluations counted, P up to 40",
     expected="repaired",
     draw=_draw_long,

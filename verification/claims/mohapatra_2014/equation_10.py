@@ -60,6 +60,14 @@ def _check_attained(
         w=w,
         infimum=objective(w, c, pair),
     )
+    step = Fraction(1, 2**20)
+    rise = objective(w + step, c, pair) - objective(w, c, pair)
+    trial.exactly(
+        all(v * (w + step) > rhs for v in easy)
+        and rise <= step * (w + 1 + 2 * c * abs(pair or ZERO)),
+        "points inside of the strict constraints do not come near to that value",
+        rise=rise,
+    )
 
 
 STRICT_PRINTED = Claim(

@@ -144,6 +144,49 @@ SHARED = Claim(
     instances=200,
 )
 
+
+def divide(s: Vector, t: Vector, span: Callable[[int, int, int], tuple[int, int]]) -> list[int]:
+    """Ranks of all negatives, the middle one first, each half within the span that is left."""
+    ranks = [0] * len(t)
+
+    def conquer(first: int, last: int, low: int, high: int) -> None:
+        if first <= last:
+            middle = (first + last) // 2
+            values = delta(middle + 1, s, t)[low - 1 : high]
+            ranks[middle] = rank = low - 1 + maximisers(values)[-1]
+            before, after = span(low, rank, high)
+            conquer(first, middle - 1, low, before)
+            conquer(middle + 1, last, after, high)
+
+    conquer(0, len(t) - 1, 1, len(s) + 1)
+    return ranks
+
+
+def _check_divide(
+    trial: Trial, *, s: Vector, t: Vector, span: Callable[[int, int, int], tuple[int, int]]
+) -> None:
+    found, right = divide(s, t, span), [ranks[-1] for ranks in argmaxes(s, t)]
+    trial.exactly(found == right, "another rank", found=found, right=right)
+
+
+DIVIDE = Claim(
+    number="Section 3.2, divide and conquer",
+    section="3.2",
+    statement="the rank of the middle negative bounds those before it from above and those after "
+    "it from below: halving the list this way finds all largest argmaxes",
+    method="against all ranks of each negative, rational",
+    expected="repaired",
+    draw=draw_many,
+    check=_check_divide,
+    says={"span": lambda low, rank, high: (rank, rank)},
+    wrong={
+        "as the order is printed": {"span": lambda low, rank, high: (high, min(rank + 1, high))},
+        "a rank is used once": {"span": lambda low, rank, high: (max(low, rank - 1), rank)},
+    },
+    instances=200,
+    note="Ours.",
+)
+
 # ------------------------------------------------------------------------- the second property
 
 

@@ -52,7 +52,7 @@ def _check_better(trial: Trial, *, better: str, worse: str, but: Sequence[str]) 
     found = [name for name, row in TABLE_1.items() if row[a] <= row[b]]
     trial.exactly(
         set(found) == set(but),
-        f"{better} is not better than {worse} in other classes",
+        f"{better} is not better than {worse} in these classes, contrary to what is stated",
         classes=[(name, TABLE_1[name][a], TABLE_1[name][b]) for name in found],
     )
 
