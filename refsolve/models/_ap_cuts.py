@@ -207,7 +207,9 @@ class Master:
             return finish(point)
 
         key = operation, len(self.tags), cuts, self.d, self.free, len(self.hard)
-        return Posed(key, build, values, done, self.unit)
+        # nearly separable data leave the dual a tiny part of C: then the primal's multipliers
+        other = self.posed("primal", finish) if operation == "dual" else None
+        return Posed(key, build, values, done, self.unit, other)
 
     def _primal(self) -> tuple[Callable[[], Template], dict[str, Any], float]:
         # w = size u: eta/2||u||^2 + kappa sum_q xi_q, rows of norm <= 1 or, without hard ones, C = 1

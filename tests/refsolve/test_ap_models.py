@@ -1,0 +1,330 @@
+"""AP-SVM: all rankings, cutting plane, dual and certificate, against the problem as printed."""
+
+from __future__ import annotations
+
+import _naive_rankings as naive
+import numpy as np
+import pytest
+import scipy.sparse
+
+import refsolve
+from refsolve.errors import InvalidParameterError, Status
+from refsolve.losses import average_precision as ap
+from refsolve.models import ap_svm
+
+SHAPES = [(1, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2)]
+
+
+def _data(rng, P, N, d=2):
+    y = rng.permutation([1] * P + [0] * N)
+    return rng.normal(size=(P + N, d)), y
+
+
+def _random_dual(rng, y, C, m=5):
+    rows = ap.all_rankings(y)
+    weights = rng.exponential(size=m)
+    return rows[rng.integers(len(rows), size=m)], C * weights / weights.sum()
+
+
+@pytest.mark.parametrize(("P", "N"), SHAPES)
+def test_problem_3_as_printed_has_this_optimum(P, N):
+    rng = np.random.default_rng(100 + 10 * P + N)
+    for C in (0.3, 30.0):
+        X, y = _data(rng, P, N)
+        w, optimum = naive.solve(naive.cuts(X, y), C, 2)
+        for operation in ("primal", "dual"):
+            for rankings in ("all", "cutting_plane", "auto"):
+                found = refsolve.solve(f"ap_svm.{operation}", X=X, y=y, C=C, rankings=rankings)
+                assert found.status is Status.CERTIFIED
+                assert found.value == pytest.approx(optimum, abs=1e-6 * C)
+                assert np.linalg.norm(found.certificate.w - w) <= 1e-3
+        assert ap_svm.primal(X, y, w=w, C=C) == pytest.approx(
+            w @ w / 2 + C * naive.loss(X, y, w), rel=1e-12
+        )
+
+
+def test_every_order_has_to_be_a_constraint():
+    # the rankings that keep the examples in the order of their index within the classes are too few
+    rng = np.random.default_rng(110)
+    X, y = rng.normal(size=(6, 2)), np.array([1, 1, 1, 0, 0, 0])
+    kept = []
+    for delta, R in naive.rankings(y):
+        c = naive.inversions(R, y)
+        if (np.diff(c[:3]) >= 0).all() and (np.diff(c[3:]) <= 0).all():
+            best = np.array([[int(a and not b) for b in y] for a in y])
+            kept.append((delta, naive.feature(X, y, R) - naive.feature(X, y, best)))
+    assert len(kept) == 20  # interleavings of 3 and 3
+    whole = refsolve.solve("ap_svm.primal", X=X, y=y, C=10.0)
+    assert whole.certificate.rankings.shape[0] == 230  # poly-Bernoulli number of (3, 3)
+    assert naive.solve(kept, 10.0, 2)[1] < whole.value - 0.1
+
+
+def test_one_positive_and_one_negative_in_closed_form():
+    # L = max(0, 1/2 - 2 <a,w>), a = x_p - x_n: alpha = min(C, 1/(8||a||^2)), w = 2 alpha a
+    rng = np.random.default_rng(111)
+    for C in (1e-3, 0.1, 10.0):
+        X = rng.normal(size=(2, 3))
+        a = X[1] - X[0]
+        alpha = min(C, 1 / (8 * a @ a))
+        found = refsolve.solve("ap_svm.dual", X=X, y=[-1, 1], C=C)
+        assert found.value == pytest.approx(alpha / 2 - 2 * alpha**2 * (a @ a), rel=1e-9)
+        assert found.dual == pytest.approx(2 * alpha * a, abs=1e-6)
+        swapped = (found.certificate.rankings == 1).all(axis=1)
+        assert found.x[swapped].sum() == pytest.approx(alpha, rel=1e-6)
+
+
+@pytest.mark.parametrize(("n", "C"), [(15, 0.1), (30, 10.0), (60, 1000.0)])
+def test_the_cutting_plane_certifies_itself_at_any_size(n, C):
+    rng = np.random.default_rng(112)
+    X = rng.normal(size=(n, 4))
+    y = X[:, 0] + rng.normal(size=n) > 0.5
+    primal = refsolve.solve("ap_svm.primal", X=X, y=y, C=C)
+    dual = refsolve.solve("ap_svm.dual", X=X, y=y, C=C)
+    assert primal.status is dual.status is Status.CERTIFIED
+    assert primal.value == pytest.approx(dual.value, rel=1e-7)
+    both = ap_svm.certificate(
+        X, y, C=C, w=primal.x, rankings=dual.certificate.rankings, weights=dual.x
+    )
+    assert both.gap <= 1e-6 * C
+    assert abs(primal.x - dual.dual).max() <= primal.certificate.distance + 1e-12 + (
+        dual.certificate.distance
+    )
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
+def test_other_solvers_agree(solver):
+    X, y = _data(np.random.default_rng(113), 2, 3)
+    found = refsolve.solve("ap_svm.primal", X=X, y=y, C=1.0, solver=solver)
+    assert found.solver == solver
+    assert found.value == pytest.approx(naive.solve(naive.cuts(X, y), 1.0, 2)[1], abs=1e-5)
+
+
+def test_the_gap_is_the_difference_and_a_bound_for_any_pair():
+    rng = np.random.default_rng(114)
+    for P, N in SHAPES:
+        X, y = _data(rng, P, N)
+        C = float(10 ** rng.uniform(-2, 2))
+        best = refsolve.solve("ap_svm.primal", X=X, y=y, C=C)
+        for _ in range(5):
+            rankings, weights = _random_dual(rng, y, C)
+            w = best.x + 10.0 ** rng.uniform(-3, 1) * rng.normal(size=2)
+            for model in ({"w": w}, {}):
+                proof = ap_svm.certificate(X, y, C=C, rankings=rankings, weights=weights, **model)
+                assert proof.violation <= 1e-12 * C
+                difference = proof.primal - proof.dual
+                assert proof.gap == pytest.approx(difference, rel=1e-9, abs=1e-12 * C)
+                assert proof.gap == pytest.approx(proof.residuals.sum() + proof.drift, rel=1e-12)
+                assert (proof.residuals >= 0).all()
+                assert proof.drift >= 0
+                assert proof.dual <= best.value + 1e-9 * C
+                assert np.linalg.norm(proof.w - best.x) <= proof.distance + 1e-4
+            assert ap_svm.primal(X, y, w=w, C=C) == pytest.approx(
+                w @ w / 2 + C * naive.loss(X, y, w), rel=1e-12
+            )
+            assert ap_svm.dual(X, y, rankings=rankings, weights=weights, C=C) == pytest.approx(
+                proof.dual, abs=1e-12 * C
+            )
+            u = ap_svm.recover(X, y, rankings=rankings, weights=weights)
+            assert u == pytest.approx(proof.w, abs=1e-12)  # the second model is the dual's own
+        alone = ap_svm.certificate(X, y, C=C, w=w)  # against the ranking most violated at w
+        assert alone.gap >= alone.primal - best.value - 1e-9 * C
+
+
+def test_the_dual_is_the_sum_over_rankings_as_printed():
+    rng = np.random.default_rng(115)
+    X, y = _data(rng, 2, 3)
+    every = naive.rankings(y)
+    star = naive.feature(X, y, np.array([[int(a and not b) for b in y] for a in y]))
+    picked = [every[i] for i in rng.integers(len(every), size=6)]
+    weights = rng.dirichlet(np.ones(6)) * 3.0
+    u = sum(a * (naive.feature(X, y, R) - star) for a, (_, R) in zip(weights, picked, strict=True))
+    expected = sum(a * d for a, (d, _) in zip(weights, picked, strict=True)) - u @ u / 2
+    rows = np.array([naive.inversions(R, y) for _, R in picked])
+    assert ap_svm.dual(X, y, rankings=rows, weights=weights, C=3.0) == pytest.approx(expected)
+    assert ap_svm.recover(X, y, rankings=rows, weights=weights) == pytest.approx(-u)
+
+
+def test_weights_off_the_simplex_are_repaired_and_reported():
+    rng = np.random.default_rng(116)
+    X, y = _data(rng, 2, 3)
+    rankings, weights = _random_dual(rng, y, 2.0)
+    good = ap_svm.certificate(X, y, C=2.0, rankings=rankings, weights=weights)
+    doubled = ap_svm.certificate(X, y, C=2.0, rankings=rankings, weights=2 * weights)
+    assert doubled.violation == pytest.approx(2.0)
+    assert doubled.dual == pytest.approx(good.dual, rel=1e-12)
+    assert ap_svm.dual(X, y, rankings=rankings, weights=2 * weights, C=2.0) == -np.inf
+    signed = weights - np.array([0.5 + weights[0], -0.5 - weights[0], 0, 0, 0])
+    assert ap_svm.certificate(
+        X, y, C=2.0, rankings=rankings, weights=signed
+    ).violation == pytest.approx(0.5)
+    assert ap_svm.dual(X, y, rankings=rankings, weights=signed, C=2.0) == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([1, 0, 0, 0], "rankings.1. = "),  # a negative above nothing
+        ([0, 0, 1, 0], "rankings.1. = "),
+        ([2, 0, 2, 0], "rankings.1. = "),  # one negative stands above the first positive, not two
+        ([3, 0, 1, 1], "rankings.1. = "),
+        ([-1, 1, 0, 0], "rankings.1. = "),
+        ([0.0, 0.0, 0.0, 0.0], "integer"),
+        ([0, 0, 0], r"rankings = .*\(m, 4\)"),
+    ],
+)
+def test_rows_that_are_no_ranking_are_refused(row, message):
+    good = [0] * len(row)
+    with pytest.raises(InvalidParameterError, match=message):
+        ap_svm.certificate(np.eye(4), [1, 1, 0, 0], C=1.0, rankings=[good, row], weights=[0.5, 0.5])
+
+
+def test_valid_rows_are_exactly_the_rankings():
+    y = np.array([1, 0, 0, 1, 0])
+    queries = ap_svm.check_data(np.eye(5), y, 1.0).queries
+    every = {tuple(naive.inversions(R, y)) for _, R in naive.rankings(y)}
+    grid = np.array(np.meshgrid(*[range(4)] * 5)).reshape(5, -1).T
+    bad = set(queries.queries[0].invalid(grid).tolist())
+    assert {tuple(row) for i, row in enumerate(grid.tolist()) if i not in bad} == every
+
+
+# ---- queries --------------------------------------------------------------------------------
+
+
+def _grouped(rng, sizes=((1, 2), (2, 2), (2, 1))):
+    names, labels = [], []
+    for name, (P, N) in zip("cab", sizes, strict=True):
+        names += [name] * (P + N)
+        labels += [1] * P + [0] * N
+    order = rng.permutation(len(names))
+    return rng.normal(size=(len(names), 3)), np.array(labels)[order], np.array(names)[order]
+
+
+@pytest.mark.parametrize("C", [0.5, 50.0])
+def test_queries_share_w_and_their_losses_are_averaged(C):
+    rng = np.random.default_rng(117)
+    X, y, groups = _grouped(rng)
+    results = [
+        refsolve.solve(f"ap_svm.{op}", X=X, y=y, C=C, groups=groups, rankings=rankings)
+        for op in ("primal", "dual")
+        for rankings in ("all", "cutting_plane")
+    ]
+    assert all(r.status is Status.CERTIFIED for r in results)
+    assert np.ptp([r.value for r in results]) <= 1e-7 * C
+    w = results[0].x
+    losses = [naive.loss(X[groups == g], y[groups == g], w) for g in "abc"]
+    expected = w @ w / 2 + C * np.mean(losses)
+    assert ap_svm.primal(X, y, w=w, C=C, groups=groups) == pytest.approx(expected, rel=1e-12)
+    # weights on joint rankings, also those of independent queries, are a dual point
+    proof = results[2].certificate
+    again = ap_svm.certificate(
+        X, y, C=C, w=w, rankings=proof.rankings, weights=proof.weights, groups=groups
+    )
+    assert again.gap <= 1e-6 * C
+    assert again.violation <= 1e-12 * C
+
+
+def test_one_query_is_no_query():
+    X, y = _data(np.random.default_rng(118), 2, 3)
+    w = np.array([0.3, -0.2])
+    assert ap_svm.primal(X, y, w=w, C=2.0, groups=np.ones(5)) == ap_svm.primal(X, y, w=w, C=2.0)
+
+
+def test_a_query_of_one_class_is_refused_by_name():
+    X, y = np.eye(5), [1, 0, 1, 1, 0]
+    groups = ["q1", "q1", "q7", "q7", "q1"]
+    for call in (
+        lambda: refsolve.solve("ap_svm.primal", X=X, y=y, C=1.0, groups=groups),
+        lambda: ap_svm.certificate(X, y, C=1.0, w=np.zeros(5), groups=groups),
+    ):
+        with pytest.raises(InvalidParameterError, match="q7"):
+            call()
+
+
+# ---- edges ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+@pytest.mark.parametrize("C", [1e-3, 1e3])
+def test_badly_scaled_examples(scale, C):
+    X, y = _data(np.random.default_rng(119), 3, 4, d=3)
+    for operation in ("primal", "dual"):
+        found = refsolve.solve(f"ap_svm.{operation}", X=scale * X, y=y, C=C)
+        assert found.status is Status.CERTIFIED
+
+
+def test_examples_that_are_all_zero_leave_the_worst_ranking():
+    found = refsolve.solve("ap_svm.primal", X=np.zeros((5, 2)), y=[1, 1, 0, 0, 0], C=2.0)
+    worst = 1 - (1 / 4 + 2 / 5) / 2
+    assert found.value == pytest.approx(2.0 * worst)
+    assert (found.x == 0).all()
+    assert found.status is Status.CERTIFIED
+
+
+def test_ties_at_the_optimum_and_repeated_examples():
+    X = np.array([[1.0], [1.0], [1.0], [0.0], [0.0]])
+    y = [1, 0, 1, 0, 0]
+    w, optimum = naive.solve(naive.cuts(X, y), 10.0, 1)
+    found = refsolve.solve("ap_svm.primal", X=X, y=y, C=10.0)
+    assert found.value == pytest.approx(optimum, abs=1e-6)
+    assert found.x == pytest.approx(w, abs=1e-4)
+
+
+def test_sparse_rows_and_lists_are_the_same_examples():
+    rng = np.random.default_rng(120)
+    X = rng.normal(size=(7, 3)) * (rng.random((7, 3)) < 0.6)
+    y, before = [1, 0, 0, 1, 0, 1, 0], X.copy()
+    values = [
+        refsolve.solve("ap_svm.primal", X=form, y=labels, C=3.0).value
+        for form in (X, X.tolist(), scipy.sparse.csr_matrix(X))
+        for labels in (y, np.array(y) == 1, 2 * np.array(y) - 1, np.array(y, float))
+    ]
+    assert np.ptp(values) <= 1e-12
+    assert (before == X).all()
+
+
+GOOD = {"X": np.eye(4), "y": [1, 1, 0, 0], "C": 1.0}
+BAD = [
+    ({"X": [[np.nan], [1.0], [1.0], [1.0]]}, "X = .*NaN"),
+    ({"X": [1.0, 2.0, 3.0, 4.0]}, "X = "),
+    ({"y": [1, 0, 0]}, "y = .*4 labels"),
+    ({"y": [1, 1, 1, 1]}, "y = '4 positives, 0 negatives"),
+    ({"y": [0, 0, 0, 0]}, "y = '0 positives, 4 negatives"),
+    ({"y": [1, 0, -1, 0]}, "y = "),
+    ({"y": [1, 0, np.nan, 0]}, "y = "),
+    ({"y": [2, 1, 1, 2]}, "y = "),
+    ({"y": list("abab")}, "y = "),
+    ({"C": -1.0}, "C = -1"),
+    ({"C": 0.0}, "C = 0"),
+    ({"C": np.inf}, "C = inf"),
+    ({"C": True}, "C = True"),
+    ({"C": [1.0]}, "C = "),
+    ({"groups": [0, 0, 0]}, "groups"),
+    ({"groups": [0, 0, 0, np.nan]}, "groups"),
+    ({"rankings": "some"}, "rankings = 'some'"),
+    ({"lam": 1.0}, "lam = 1.0"),
+    ({"X": np.eye(9), "y": [1] * 4 + [0] * 5, "rankings": "all"}, "at most 8 examples, not 9"),
+]
+
+
+@pytest.mark.parametrize("operation", ["primal", "dual"])
+@pytest.mark.parametrize(("change", "message"), BAD)
+def test_bad_input_is_named(operation, change, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        refsolve.solve(f"ap_svm.{operation}", **{**GOOD, **change})
+
+
+MODELS = [
+    ({}, "pass the model"),
+    ({"rankings": [[0, 0, 0, 0]]}, "weights = None"),
+    ({"w": np.zeros(4), "weights": [1.0]}, "rankings = None"),
+    ({"w": np.zeros(3)}, "w = "),
+    ({"w": [np.nan, 0, 0, 0]}, "w = .*NaN"),
+    ({"rankings": [[0, 0, 0, 0]], "weights": [1.0, 1.0]}, "weights = "),
+    ({"rankings": [[0, 0, 0, 0]], "weights": [-1.0]}, "sum to C = 1"),
+]
+
+
+@pytest.mark.parametrize(("model", "message"), MODELS)
+def test_models_that_cannot_be_certified_are_named(model, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        ap_svm.certificate(**GOOD, **model)
