@@ -104,7 +104,7 @@ def training_table(runs: Sequence[Run]) -> Table:
         (
             r.trainer,
             f"{r.C:g}",
-            str(r.calls),
+            "-" if r.calls is None else str(r.calls),
             "" if r.target is None else f"<= {r.target}",
             Cell(number(r.gap), "" if r.certified else "bad"),
             number(r.seconds, 3),

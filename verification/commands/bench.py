@@ -152,7 +152,8 @@ def ap(
             drawn.append(ap_inference.curve(*one, repeats))
             task.step()
     written = [] if output is None else ap_plots.write(output, drawn)
-    finish(document(timings, everywhere, runs, strict, drawn, [str(p) for p in written]), as_json)
+    pictures = [str(path) for path in written]
+    finish(document(timings, everywhere, runs, exact, strict, drawn, pictures), as_json)
 
 
 def _cases(dataset: list[str] | None) -> list[tuple[str, float]]:
