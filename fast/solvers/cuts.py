@@ -88,6 +88,11 @@ class Cuts:
         """G G' (m, m)."""
         return self._gram[: self.m, : self.m]
 
+    @property
+    def in_use(self) -> int:
+        """Cuts with weight in the last quadratic program."""
+        return int(np.count_nonzero(self.idle < 0))
+
     def add(self, offset: float, coefficients: np.ndarray, gradient: np.ndarray) -> None:
         """Take in one cut."""
         if self.m == len(self._b):

@@ -1,8 +1,9 @@
 """Proximal bundle method for regularised functions of scores.
 
 The next point minimises 1/2 ||w||^2 + C max_t (offset_t + <a_t, Xw>) + rho/2 ||w - centre||^2, and
-becomes the centre if P falls by a tenth of what the model promised. rho falls after good steps and
-rises after bad ones: at rho = 0 this is the cutting plane method, which needs many more calls.
+becomes the centre if P falls by a tenth of what the model promised. rho keeps the promise at a fair
+part of the gap: it falls after good steps and where little is promised, and rises after bad ones
+where much is. At rho = 0 this is the cutting plane method, which needs many more calls.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ import numpy as np
 from fast.solvers.score_problem import SINGLE_GAP, ScoreProblem, ScoreState
 
 ENOUGH, GOOD = 0.1, 0.5  # parts of the promised decrease
-LOWER, RAISE = 0.3, 1.5  # factors on rho
+LOWER, RAISE = 0.2, 2.0  # factors on rho after good and bad steps
+MODEST, LOWER_MODEST = 0.05, 0.5  # promised part of the gap below which rho falls, and by how much
+MUCH_SMOOTH, MUCH_ROUGH = 0.1, 0.9  # promised part above which rho rises after a bad step
+ROUGH = 0.3  # F is rough if the cuts in use number this part of the dimension
 SMALLEST, LARGEST = 1e-8, 1e8
 BOUND_EVERY = 3  # iterations between two bounds from the cutting plane model
 
@@ -23,24 +27,27 @@ def run(
     problem: ScoreProblem, tol: float, max_iter: int, ask: Callable[[ScoreState], bool]
 ) -> None:
     """Iterate until the gap is at most ``tol``, ``ask`` says stop, or after ``max_iter`` calls."""
-    state = problem.state
+    state, origin = problem.state, np.zeros(problem.d)
     centre, at_centre = state.w.copy(), state.primal
     rho = 1.0
     while state.n_iter < max_iter:
         aim = tol if problem.exact else max(tol, SINGLE_GAP)
         w = problem.proximal_point(centre, rho, problem.tolerance(aim))
-        promised = at_centre - problem.model(w)
+        promised, gap = at_centre - problem.model(w), at_centre - state.dual
+        rough = problem.cuts.in_use >= ROUGH * min(problem.n, problem.d)
         primal, _ = problem.at(w)
         if at_centre - primal >= ENOUGH * promised:
             rho *= LOWER if at_centre - primal >= GOOD * promised else 1.0
             centre, at_centre = w, primal
-        else:
+        elif promised > (MUCH_ROUGH if rough else MUCH_SMOOTH) * gap:
             rho *= RAISE
+        if promised < MODEST * gap:
+            rho *= LOWER_MODEST
         rho = min(max(rho, SMALLEST), LARGEST)
         problem.tidy()
         iteration = state.n_iter + 1
         if iteration % BOUND_EVERY == 0 or promised <= 10.0 * aim * abs(state.primal):
-            problem.proximal_point(np.zeros_like(w), 0.0, problem.tolerance(aim))
+            problem.proximal_point(origin, 0.0, problem.tolerance(aim))
         if state.gap <= aim and not problem.exact:
             problem.make_exact()
             centre, at_centre = state.w.copy(), state.primal

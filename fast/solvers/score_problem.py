@@ -127,6 +127,7 @@ class ScoreProblem:
         )
         direction = self.C * (found.x @ cuts.G)
         self._raise_bound(found.x, direction)
+        cuts.idle = np.maximum(cuts.idle, 0)
         cuts.idle[found.x > WEIGHTLESS] = -1
         return np.asarray((rho * centre - direction) / (1.0 + rho))
 
