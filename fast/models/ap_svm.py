@@ -107,7 +107,8 @@ def train(
         The best w met, with its certificate; also after KeyboardInterrupt.
     """
     oracle = RankingOracle(queries, method, reference)
-    cuts: list[tuple[float, np.ndarray]] = []
+    perfect = np.zeros(queries.n)  # R* is a ranking too: L >= 0
+    cuts = [(0.0, perfect if reference is None else -reference)]
     if isinstance(start, TrainingResult):
         for inversions in start.rankings:
             coefficients = queries.coefficients(inversions)

@@ -103,8 +103,6 @@ class ScoreProblem:
             self.cuts.add(offset, coefficients, gradient)
         self.weights = np.zeros(self.cuts.m)
         self.state.primal = np.inf
-        if start is None and self.cuts.m:
-            start = self.proximal_point(np.zeros(self.d), 0.0, 0.0)
         self.at(np.zeros(self.d) if start is None else np.array(start, dtype=np.float64))
         self.proximal_point(np.zeros(self.d), 0.0, self.tolerance(0.0))
 
