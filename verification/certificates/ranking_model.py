@@ -132,7 +132,7 @@ def ranking_erm(
     reach = float((product.norms() * float(np.sqrt((w * w).sum()))).max(initial=0.0))
     rounding = 4 * (d + 4) * product.eps * reach
     error = C * (slip + 2 * rounding)
-    residual = Real(0)
+    residual = max(Real(0), C - lam.sum()) * value  # the right ranking's
     for weight, row in zip(lam, inversions, strict=True):
         attained = coefficients.delta(row) + (coefficients(row[None])[0] * scores).sum()
         residual += weight * max(Real(0), value - attained)

@@ -1,0 +1,264 @@
+"""Certificates of trained AP models: right about good ones, and not fooled by wrong ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import refsolve
+from fast import APSVM
+from verification import InvalidArgumentError, ranking_trainers
+from verification.certificates import judge_claims, ranking_truth, trained
+from verification.certificates.ranking_model import ranking_erm
+from verification.verdicts import Verdict
+
+INSTANCES = ranking_trainers.instances("quick", 0)
+
+
+def data(n=60, d=5, seed=0, share=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = X[:, 0] + 0.7 * rng.standard_normal(n) > np.quantile(X[:, 0], 1 - share)
+    return X, y, rng.permutation(np.arange(n) % 3)
+
+
+def naive(w, X, y, C, rankings, weights, groups=None):
+    """P and D by their definitions, in Fractions."""
+    groups = np.zeros(len(y), int) if groups is None else groups
+    rows = [np.flatnonzero(groups == g) for g in np.unique(groups)]
+    exact = np.vectorize(lambda v: Fraction(float(v)), otypes=[object])
+    W, E = exact(w), exact(X)
+    scores = E @ W
+    loss = sum(ranking_truth.solve(scores[r], y[r]).value for r in rows) / len(rows)
+    primal = sum(W * W) / 2 + C * loss
+    v, gain = 0 * W, Fraction(0)
+    for weight, inversions in zip(exact(weights), rankings, strict=True):
+        for r in rows:
+            P, N = int(y[r].sum()), int((~y[r]).sum())
+            c = np.where(y[r], -1, 1) * inversions[r] * Fraction(2, P * N * len(rows))
+            v = v - weight * (c @ E[r])
+            gain += weight * ranking_truth.loss(y[r], inversions[r]) / len(rows)
+    return primal, gain - sum(v * v) / 2
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+@pytest.mark.parametrize("queries", [False, True])
+def test_the_certificate_is_that_of_the_formulas(C, queries):
+    X, y, groups = data(30)
+    groups = groups if queries else None
+    model = APSVM(C=C, tol=1e-5).fit(X, y, groups=groups)
+    found = trained(model, X, y, groups=groups)
+    primal, dual = naive(model.coef_[0], X, y, C, model.rankings_, model.dual_coef_, groups)
+    size = float(primal)
+    # weights whose sum exceeds C in the last digit are scaled down
+    assert 0 <= Fraction(found.primal) - primal < 1e-13 * size
+    assert -1e-13 * size < dual - Fraction(found.dual) < 1e-13 * size
+    assert found.gap == pytest.approx(found.primal - found.dual, abs=1e-13 * size)
+    assert found.relative_gap <= 1.001e-5
+    assert found.moved < 1e-12 * C
+    assert judge_claims(model, X, y, groups=groups).ok
+
+
+def test_sparse_data_and_float32_have_the_same_certificate():
+    X, y, _ = data()
+    X = X.astype(np.float32)
+    model = APSVM(C=10.0, tol=1e-5).fit(sp.csr_array(X), y)
+    dense, sparse = trained(model, X, y), trained(model, sp.csr_array(X), y)
+    assert dense.primal == pytest.approx(sparse.primal, rel=1e-15)
+    assert dense.gap == pytest.approx(sparse.gap, rel=1e-9)
+    assert judge_claims(model, sp.csr_array(X), y).ok
+
+
+def test_the_model_of_no_ranking_at_all():
+    """At w = 0 without rankings P = C L(0) and D = 0."""
+    X, y, _ = data()
+    n, d = X.shape
+    none = {"rankings": np.zeros((0, n), int), "weights": np.zeros(0)}
+    found = ranking_erm(np.zeros(d), X, y, C=2.0, **none)
+    assert found.primal == pytest.approx(2 * float(ranking_truth.solve(np.zeros(n), y).value))
+    assert found.dual == pytest.approx(0.0, abs=1e-15)
+
+
+def test_easy_examples():
+    """Problem (10): the oracle's answer is certified, also from a model that is a little infeasible."""
+    X, y, _ = data(24, 3)
+    w0 = np.array([3.0, 0.0, 0.0])
+    easy = (np.where(y, 1, -1) * (X @ w0 - 2.0)) >= 1
+    assert 2 <= easy.sum() <= 22
+    oracle = refsolve.solve("ap_svm_appx.primal", X=X, y=y.astype(int), C=5.0, easy=easy)
+    proof = oracle.certificate
+    mu = np.zeros(len(y))
+    mu[easy] = proof.mu
+    given = {"C": 5.0, "rankings": proof.rankings, "weights": proof.weights, "easy": easy}
+    found = ranking_erm(oracle.x, X, y, easy_weights=mu, **given)
+    assert found.relative_gap < 1e-7
+    assert found.dual <= proof.primal * (1 + 1e-12)
+    assert proof.dual <= found.primal * (1 + 1e-12)
+    shorter = ranking_erm(oracle.x * (1 - 1e-6), X, y, easy_weights=mu, **given)
+    assert found.primal * (1 - 1e-12) <= shorter.primal <= found.primal * (1 + 1e-5)
+    with pytest.raises(InvalidArgumentError, match="misses its margin"):
+        ranking_erm(-oracle.x, X, y, easy_weights=mu, **given)
+    # multipliers of one side only mean nothing: b is free
+    unbalanced = ranking_erm(oracle.x, X, y, easy_weights=mu * y, **given)
+    assert unbalanced.moved > 0
+    assert unbalanced.gap > 100 * found.gap
+
+
+def test_a_reference_ranking_is_subtracted():
+    """With the predicted ranking for a reference P is the ramp loss at w."""
+    X, y, _ = data(20, 3)
+    w = np.array([0.5, 0.2, -0.1])
+    scores = X @ w
+    reference = np.where(
+        y, [(scores[~y] > s).sum() for s in scores], [(scores[y] < s).sum() for s in scores]
+    )
+    none = {"rankings": np.zeros((0, len(y)), int), "weights": np.zeros(0)}
+    found = ranking_erm(w, X, y, C=3.0, reference=reference, **none)
+    P, N = y.sum(), (~y).sum()
+    offset = 2 * (reference * np.where(y, -1, 1)) @ scores / (P * N)
+    ramp = float(ranking_truth.solve(scores, y).value) - offset
+    assert ramp < 1 + 1e-12  # the loss of a ramp never exceeds 1
+    assert found.primal == pytest.approx(w @ w / 2 + 3 * ramp, rel=1e-12)
+
+
+# -- wrong models -----------------------------------------------------------------------------
+
+
+def model_of(X, y, **changes):
+    model = APSVM(C=10.0, tol=1e-6).fit(X, y)
+    for name, value in changes.items():
+        setattr(model, name, value(getattr(model, name)))
+    return model
+
+
+def test_claims_that_are_too_good():
+    X, y, _ = data()
+    for name, factor in (
+        ("dual_gap_", 0.5),
+        ("primal_objective_", 0.999),
+        ("dual_objective_", 1.001),
+    ):
+        wrong = model_of(X, y, **{name: lambda v, f=factor: v * f})
+        judgement = judge_claims(wrong, X, y)
+        assert judgement.verdict is Verdict.FAIL
+        assert name.removesuffix("_objective_").removeprefix("dual_").removesuffix("_") in (
+            judgement.message
+        )
+    assert judge_claims(model_of(X, y, dual_gap_=lambda v: 10 * v), X, y).ok  # a weaker claim
+
+
+def test_weights_beyond_C_and_negative_ones_do_not_raise_the_dual():
+    X, y, _ = data()
+    honest = trained(model_of(X, y), X, y)
+    heavy = trained(model_of(X, y, dual_coef_=lambda v: 1.5 * v), X, y)
+    assert heavy.moved == pytest.approx(5.0)  # half of C: scaled back
+    assert heavy.gap == pytest.approx(honest.gap, rel=1e-6)
+    for change in (lambda v: -v, lambda v: 0.9 * v):
+        wrong = model_of(X, y, dual_coef_=change)
+        found = trained(wrong, X, y)
+        assert found.dual < honest.dual
+        assert found.gap > 10 * honest.gap
+        assert not judge_claims(wrong, X, y).ok
+
+
+def test_rankings_that_do_not_exist():
+    X, y, groups = data()
+
+    def stretched(rankings):
+        out = rankings.copy()
+        out[0, np.flatnonzero(y)[0]] += 1
+        return out
+
+    with pytest.raises(InvalidArgumentError, match="no ranking|not in"):
+        trained(model_of(X, y, rankings_=stretched), X, y)
+    with pytest.raises(InvalidArgumentError, match="no ranking|not in"):
+        trained(model_of(X, y), X, y, groups=groups)  # those of one query
+    with pytest.raises(InvalidArgumentError, match="expected integers"):
+        trained(model_of(X, y, rankings_=lambda r: r.astype(float)), X, y)
+    with pytest.raises(InvalidArgumentError, match="a row per weight"):
+        trained(model_of(X, y, rankings_=lambda r: r[:-1]), X, y)
+    with pytest.raises(InvalidArgumentError, match="to fit X"):
+        trained(model_of(X, y), X[:, :3], y)
+
+
+class WrongC(APSVM):
+    """Solves the problem with twice the C, consistently."""
+
+    def fit(self, X, y, *, groups=None, easy_mask=None):
+        C, self.C = self.C, 2 * self.C
+        super().fit(X, y, groups=groups, easy_mask=easy_mask)
+        self.C = C
+        return self
+
+
+class SumOverQueries(APSVM):
+    """Takes the sum over the queries where the mean is meant."""
+
+    def fit(self, X, y, *, groups=None, easy_mask=None):
+        many = 1 if groups is None else len(np.unique(groups))
+        C, self.C = self.C, many * self.C
+        super().fit(X, y, groups=groups, easy_mask=easy_mask)
+        self.C = C
+        return self
+
+
+class IgnoresQueries(APSVM):
+    """Ranks all examples in one list."""
+
+    def fit(self, X, y, *, groups=None, easy_mask=None):
+        return super().fit(X, y, easy_mask=easy_mask)
+
+
+class Boaster(APSVM):
+    """Gives half of the weights that its certificate belongs to."""
+
+    def fit(self, X, y, *, groups=None, easy_mask=None):
+        super().fit(X, y, groups=groups, easy_mask=easy_mask)
+        self.coef_ = 0.5 * self.coef_
+        return self
+
+
+class StopsEarly(APSVM):
+    """Does not reach the tolerance, and says so."""
+
+    def fit(self, X, y, *, groups=None, easy_mask=None):
+        self.tol = 0.1
+        return super().fit(X, y, groups=groups, easy_mask=easy_mask)
+
+
+@pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: i.family)
+def test_the_trainer_passes(instance):
+    judgement = ranking_trainers.examine(instance)
+    assert judgement.verdict is Verdict.PASS, judgement.message
+    assert judgement.gap <= judgement.gap_tolerance
+    assert judgement.distance <= judgement.distance_tolerance
+
+
+@pytest.mark.parametrize("trainer", [WrongC, SumOverQueries, IgnoresQueries, Boaster, StopsEarly])
+def test_wrong_trainers_are_found(trainer):
+    failures = 0
+    for instance in INSTANCES:
+        try:
+            failures += ranking_trainers.examine(instance, trainer).verdict is Verdict.FAIL
+        except InvalidArgumentError:  # its rankings are not those of the queries
+            failures += trainer is IgnoresQueries
+    several = sum("queries" == i.family for i in INSTANCES)
+    least = several if trainer in (SumOverQueries, IgnoresQueries) else len(INSTANCES) // 2
+    assert failures >= least
+
+
+def test_instances_cover_every_family_and_depend_on_the_seed():
+    assert {i.family for i in INSTANCES} == set(ranking_trainers.FAMILIES)
+    assert ranking_trainers.instances("quick", 0) == INSTANCES
+    assert ranking_trainers.instances("quick", 1) != INSTANCES
+    assert len(ranking_trainers.instances("thorough", 0)) > len(INSTANCES)
+
+
+def test_the_report(monkeypatch):
+    monkeypatch.setattr(ranking_trainers, "COUNTS", {"quick": 2})
+    report = ranking_trainers.verify_rankers().raise_if_failed()
+    assert report.problem == "ap_svm.primal"
+    assert report.counts["pass"] == 2
