@@ -127,9 +127,11 @@ def from_labels(y: Any, *, labels: Any, weights: Any) -> Array:
 
 def primal(X: Any, y: Any, *, w: Any, C: Any, b: Any = 0.0, bias: bool = False) -> float:
     """P(w, b); see `certificate`."""
-    data = check_data(X, y, C, bias or b != 0)
+    data, b = check_data(X, y, C, bias), _check_b(b)
+    if b != 0 and not bias:
+        raise InvalidParameterError("b", b, "no bias with bias=False", "pass bias=True")
     w = check_vector("w", w, size=data.X.shape[1]).astype(Real)
-    hinges = np.maximum(0, data.margins(w, _check_b(b)))
+    hinges = np.maximum(0, data.margins(w, b))
     return float((w * w).sum() / 2 + data.C * hinges.mean())
 
 

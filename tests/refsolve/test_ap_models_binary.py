@@ -1,0 +1,182 @@
+"""The binary SVM: one slack and all labellings, against the sum of hinges."""
+
+from __future__ import annotations
+
+import itertools
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse
+
+import refsolve
+from refsolve.errors import InvalidParameterError, Status
+from refsolve.models import binary_svm
+
+
+def _hinges(X, y, C, bias):
+    """The usual machine: C/n for each example."""
+    n, d = X.shape
+    w, b, signs = cp.Variable(d), cp.Variable(), np.where(np.asarray(y) == 1, 1.0, -1.0)
+    margins = cp.multiply(signs, X @ w + (b if bias else 0))
+    objective = cp.sum_squares(w) / 2 + C / n * cp.sum(cp.pos(1 - margins))
+    return cp.Problem(cp.Minimize(objective)).solve(solver="CLARABEL")
+
+
+def _data(rng, n, d=3):
+    y = rng.integers(0, 2, size=n)
+    y[:2] = 0, 1
+    return rng.normal(size=(n, d)), y
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("n", [3, 6, 9, 40])
+def test_the_structural_form_has_the_optimum_of_the_hinges(n, C, bias):
+    X, y = _data(np.random.default_rng(140 + n), n)
+    optimum = _hinges(X, y, C, bias)
+    for operation in ("primal", "dual"):
+        for labels in ("all", "cutting_plane") if n <= 9 else ("cutting_plane",):
+            given = {"X": X, "y": y, "C": C, "bias": bias, "labels": labels}
+            found = refsolve.solve(f"binary_svm.{operation}", **given)
+            assert found.status is Status.CERTIFIED
+            assert found.value == pytest.approx(optimum, abs=1e-6 * C)
+            proof = found.certificate
+            assert binary_svm.primal(X, y, w=proof.w, b=proof.b, C=C, bias=bias) == pytest.approx(
+                proof.primal, rel=1e-12
+            )
+            assert binary_svm.dual(X, y, alpha=proof.weights, C=C, bias=bias) == pytest.approx(
+                proof.dual, abs=1e-12 * C
+            )
+
+
+def test_the_slack_is_the_mean_hinge():
+    # max over labellings z of |A|/n - <w,Psi(X,y) - Psi(X,z)>, Psi(X,z) = (1/2n) sum z_i x_i
+    rng = np.random.default_rng(150)
+    X, y = _data(rng, 6)
+    signs, w = 2 * y - 1, rng.normal(size=3)
+    slack = max(
+        (np.array(z) != signs).mean() - w @ ((signs - np.array(z)) @ X) / 12
+        for z in itertools.product((-1, 1), repeat=6)
+    )
+    mean = np.maximum(0, 1 - signs * (X @ w)).mean()
+    assert slack == pytest.approx(mean, rel=1e-12)
+    assert binary_svm.primal(X, y, w=w, C=7.0) == pytest.approx(w @ w / 2 + 7 * mean, rel=1e-12)
+
+
+def test_weights_on_labellings_are_a_point_of_the_box():
+    rng = np.random.default_rng(151)
+    X, y = _data(rng, 5)
+    signs = 2 * y - 1
+    labels = rng.choice([-1, 1], size=(7, 5))
+    weights = 2.0 * rng.dirichlet(np.ones(7))
+    by_labels = binary_svm.certificate(X, y, C=2.0, labels=labels, weights=weights)
+    alpha = np.array([weights[labels[:, i] != signs[i]].sum() for i in range(5)]) / 5
+    by_alpha = binary_svm.certificate(X, y, C=2.0, alpha=alpha)
+    assert by_labels.weights == pytest.approx(alpha)
+    assert by_labels.dual == pytest.approx(by_alpha.dual)
+    # the dual of the structural form: sum weights |A|/n - 1/2||sum weights (Psi(y) - Psi(z))||^2
+    errors = (labels != signs).mean(axis=1)
+    u = weights @ ((signs - labels) @ X) / 10
+    assert by_labels.dual == pytest.approx(weights @ errors - u @ u / 2)
+    off = binary_svm.certificate(X, y, C=2.0, labels=labels, weights=weights / 2)
+    assert off.violation == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_gap_is_the_difference_and_a_bound_for_any_pair(bias):
+    rng = np.random.default_rng(152)
+    X, y = _data(rng, 12)
+    best = refsolve.solve("binary_svm.primal", X=X, y=y, C=5.0, bias=bias)
+    for _ in range(10):
+        w = best.x + 0.3 * rng.normal(size=3)
+        for dual in ({"alpha": rng.uniform(-0.1, 0.6, size=12)}, {}):
+            proof = binary_svm.certificate(X, y, C=5.0, w=w, bias=bias, **dual)
+            assert proof.primal >= best.value - 1e-7 >= proof.dual - 2e-7
+            assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
+            assert proof.gap == pytest.approx(proof.residuals.sum() + proof.drift, rel=1e-12)
+            assert (proof.residuals >= 0).all()
+            assert np.linalg.norm(w - best.x) <= proof.distance + 1e-4
+            if bias:
+                assert proof.weights @ (2 * y - 1) == pytest.approx(0, abs=1e-12)
+        if dual:
+            assert proof.violation > 0
+
+
+def test_the_best_bias_is_a_minimiser():
+    rng = np.random.default_rng(153)
+    for _ in range(30):
+        X, y = _data(rng, int(rng.integers(2, 9)))
+        w = rng.normal(size=3)
+        proof = binary_svm.certificate(X, y, C=1.0, w=w, bias=True)
+        for b in np.where(y == 1, 1, -1) - X @ w:  # the hinges are linear between these
+            other = binary_svm.certificate(X, y, C=1.0, w=w, b=b, bias=True)
+            assert proof.primal <= other.primal + 1e-12
+
+
+def test_a_column_of_ones_is_a_regularised_bias():
+    X, y = _data(np.random.default_rng(154), 20)
+    ones = np.hstack([X + 3, np.ones((20, 1))])
+    values = [
+        refsolve.solve("binary_svm.primal", X=form, y=y, C=10.0, bias=bias).value
+        for form, bias in ((X + 3, False), (ones, False), (X + 3, True))
+    ]
+    assert values[0] >= values[1] >= values[2] + 1e-4
+
+
+def test_duals_outside_their_domain():
+    X, y = np.eye(2), [0, 1]
+    assert binary_svm.dual(X, y, alpha=[0.5, 0.5], C=1.0) == pytest.approx(0.75)
+    assert binary_svm.dual(X, y, alpha=[0.6, 0.5], C=1.0) == -np.inf
+    assert binary_svm.dual(X, y, alpha=[-0.1, 0.5], C=1.0) == -np.inf
+    assert binary_svm.dual(X, y, alpha=[0.4, 0.5], C=1.0) > 0
+    assert binary_svm.dual(X, y, alpha=[0.4, 0.5], C=1.0, bias=True) == -np.inf
+
+
+def test_one_class_sparse_rows_and_scales():
+    one = refsolve.solve("binary_svm.primal", X=[[1.0], [2.0]], y=[1, 1], C=1.0, bias=True)
+    assert one.value == pytest.approx(0, abs=1e-9)
+    assert one.certificate.b >= 1 - 1e-6
+    X, y = _data(np.random.default_rng(155), 8)
+    sparse = refsolve.solve("binary_svm.dual", X=scipy.sparse.csr_matrix(X), y=y, C=1.0)
+    assert sparse.value == pytest.approx(_hinges(X, y, 1.0, False), abs=1e-7)
+    for scale, C in itertools.product((1e-3, 1e3), (1e-2, 1e2)):
+        for bias in (False, True):
+            found = refsolve.solve("binary_svm.primal", X=scale * X, y=y, C=C, bias=bias)
+            assert found.status is Status.CERTIFIED
+
+
+GOOD = {"X": np.eye(2), "y": [0, 1], "C": 1.0}
+BAD = [
+    ({"X": [[np.nan, 0], [0, 1.0]]}, "X = .*NaN"),
+    ({"y": [0, 1, 1]}, "y = .*2 labels"),
+    ({"y": [0, 2]}, "y = "),
+    ({"C": 0}, "C = 0"),
+    ({"bias": None}, "bias = None"),
+    ({"labels": "most"}, "labels = 'most'"),
+    ({"X": np.eye(11), "y": [0] * 11, "labels": "all"}, "n <= 10"),
+    ({"lam": 1.0}, "lam = 1.0"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD)
+def test_bad_input_is_named(change, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        refsolve.solve("binary_svm.primal", **{**GOOD, **change})
+
+
+MODELS = [
+    ({}, "w = None"),
+    ({"w": [1.0]}, "w = "),
+    ({"w": [1.0, 0.0], "b": 1.0}, "bias=True"),
+    ({"alpha": [0.1]}, "alpha = "),
+    ({"labels": [[1, 1]]}, "labels with weights"),
+    ({"labels": [[1, 1]], "weights": [1.0], "alpha": [0.1, 0.1]}, "labels with weights"),
+    ({"labels": [[1, 0]], "weights": [1.0]}, "entries -1 and 1"),
+]
+
+
+@pytest.mark.parametrize(("model", "message"), MODELS)
+def test_models_that_cannot_be_certified_are_named(model, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        binary_svm.certificate(**{**GOOD, **model})
