@@ -9,14 +9,16 @@ from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
-from verification.benchmarks import letter
+from verification.benchmarks import ap_exactness, ap_letter, letter
 from verification.benchmarks.letter_report import accuracy_tables, passed, peer_table, row_data
 from verification.benchmarks.timing import limit_to_one_thread
 from verification.kit import check_run, verify
 from verification.problems import fast_candidate, names
+from verification.ranking_trainers import verify_rankers
 from verification.report import (
     Block,
     Cell,
+    Code,
     Document,
     Paragraph,
     Table,
@@ -49,7 +51,7 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     Returns
     -------
     document : Document
-    reports : list of Report, one per problem that `fast` implements, and the trainers' last.
+    reports : list of Report, one per problem that `fast` implements, and those of the trainers last.
     """
     check_run(profile, seed)
     stems = discover()
@@ -59,13 +61,17 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     # Longest first: the short ones fill the gaps at the end.
     jobs |= {f"Letter: {row.name}": partial(letter.run_row, parts, row) for row in letter.MAIN}
     jobs["trainers"] = partial(verify_trainer, profile, seed)
+    jobs["AP: exactness"] = partial(ap_exactness.compare, seed=seed)
+    jobs["AP: trainers"] = partial(verify_rankers, profile, seed)
+    jobs["AP: letters"] = partial(ap_letter.run, parts)
     jobs |= {name: partial(verify, None, name, profile, seed) for name in problems}
     task.describe("compiling")
     letter.compile_trainers(parts, letter.MAIN)  # once, into the cache that the workers read
     done = run_all(jobs, task)
     task.describe("LinearSVC")
     results = [done[f"Letter: {row.name}"] for row in letter.MAIN]
-    reports = [done[name] for name in (*problems, "trainers")]
+    reports = [done[name] for name in (*problems, "trainers", "AP: trainers")]
+    exactness, rankers = done["AP: exactness"], done["AP: letters"]
     peers = letter.against_peer(parts, results)
     task.step()
 
@@ -74,24 +80,35 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
         stem_table(stems, reports),
         *accuracy_tables(results, letter.TOL),
         peer_table(peers),
+        ap_exactness.exactness_table(exactness),
+        ap_letter.rankers_table(rankers),
     ]
     blocks += [block for report in reports for block in failure_blocks(report)]
     blocks += [
         Paragraph(f"{name} is declared in refsolve and has no twin in fast", "bad")
         for name in missing
     ]
+    blocks += [
+        Code(f"Not the best ranking, against {r.comparison}", r.example)
+        for r in exactness
+        if not r.ok
+    ]
+    blocks += [Paragraph(f"{r.letter}: {r.objection}", "bad") for r in rankers if r.objection]
     ok = (
         bool(problems)
         and all(report.ok for report in reports)
         and not missing
         and bool(results)
         and all(passed(result, letter.TOL) for result in results)
+        and all(row.ok for row in (*exactness, *rankers))
     )
     data = {
         "problems": [report.to_dict() for report in reports],
         "missing": missing,
         "letter": [row_data(result) for result in results],
         "peer": [peer.to_dict() for peer in peers],
+        "ap_exactness": [row.to_dict() for row in exactness],
+        "ap_letters": [ranker.to_dict() for ranker in rankers],
     }
     return Document("refsolve verify --all", tuple(blocks), ok, data), reports
 

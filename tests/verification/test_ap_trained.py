@@ -172,9 +172,9 @@ def test_rankings_that_do_not_exist():
         out[0, np.flatnonzero(y)[0]] += 1
         return out
 
-    with pytest.raises(InvalidArgumentError, match="no ranking|not in"):
+    with pytest.raises(InvalidArgumentError, match=r"no ranking|not in"):
         trained(model_of(X, y, rankings_=stretched), X, y)
-    with pytest.raises(InvalidArgumentError, match="no ranking|not in"):
+    with pytest.raises(InvalidArgumentError, match=r"no ranking|not in"):
         trained(model_of(X, y), X, y, groups=groups)  # those of one query
     with pytest.raises(InvalidArgumentError, match="expected integers"):
         trained(model_of(X, y, rankings_=lambda r: r.astype(float)), X, y)
@@ -245,7 +245,7 @@ def test_wrong_trainers_are_found(trainer):
             failures += ranking_trainers.examine(instance, trainer).verdict is Verdict.FAIL
         except InvalidArgumentError:  # its rankings are not those of the queries
             failures += trainer is IgnoresQueries
-    several = sum("queries" == i.family for i in INSTANCES)
+    several = sum(i.family == "queries" for i in INSTANCES)
     least = several if trainer in (SumOverQueries, IgnoresQueries) else len(INSTANCES) // 2
     assert failures >= least
 
