@@ -11,7 +11,7 @@ import numpy as np
 from refsolve import certificates
 from refsolve._lazy import cp
 from refsolve._ranking import signed
-from refsolve._ranking_proof import repair_flows, size
+from refsolve._ranking_proof import lacking, repair_flows, size
 from refsolve._ranking_scores import Query
 from refsolve.derive import take
 from refsolve.errors import InvalidParameterError
@@ -41,7 +41,8 @@ def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> Posed:
             "scores", f"{P} positives, {N} negatives", f"at most {MAX_PAIRS} pairs of them",
             "use refsolve.losses.average_precision.most_violated: it adds up the same formula",
         )  # fmt: skip
-    h, scale = _scaled(query.gains())
+    gains = query.gains()
+    h, scale = _scaled(gains)
 
     def build() -> Template:
         x, data = cp.Variable((P, N)), cp.Parameter(P * N)
@@ -53,8 +54,9 @@ def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> Posed:
     def finish(found: Mapping[str, Any]) -> Answer:
         rows = [np.reshape(found[f"u{i}"], (-1, N)) for i in range(len(found) - 1)]
         flows = np.vstack(rows) * scale
-        answers = [answer(query.ranking(_ranks(found["x"], cut)), flows) for cut in CUTS]
-        return min(answers, key=lambda a: a.certificate.gap)
+        cuts = [query.ranking(_ranks(found["x"], cut)) for cut in CUTS]
+        best = min(cuts, key=lambda inversions: max(lacking(query, inversions), rounding))
+        return answer(best, flows)
 
     def answer(inversions: Array, flows: Array) -> Answer:
         a = signed(query.positive, inversions).astype(float)
@@ -69,6 +71,7 @@ def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> Posed:
         return Answer(proof.value, proof.value, a, number)
 
     unit = size(query, query.ranking(query.greedy()[0]))
+    rounding = np.finfo(gains.dtype).eps * (P + N) * unit  # less than that is a tie
     return Posed((P, N), build, {"h": h.ravel(order="F")}, finish, unit)
 
 

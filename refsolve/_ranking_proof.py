@@ -21,7 +21,6 @@ from refsolve._families import is_ranking
 from refsolve._ranking import from_coefficients, signed
 from refsolve._ranking_scores import Query
 from refsolve.errors import InvalidParameterError
-from refsolve.spec import check_matrix
 
 Array = np.ndarray[Any, Any]
 Real = np.longdouble
@@ -40,7 +39,13 @@ def _check(stem: str, scores: Any, y: Any, params: dict[str, Any]) -> Query:
 def repair_flows(query: Query, flows: Any) -> Array:
     """Dual-feasible flows (P, N) near the given ones, in longdouble; None gives Kadane's sums."""
     h = query.gains()
-    u = np.zeros_like(h) if flows is None else check_matrix("dual", flows, h.shape).astype(Real)
+    u = np.zeros_like(h)
+    if flows is not None:
+        if np.shape(flows) != h.shape:
+            raise InvalidParameterError(
+                "dual", flows, f"flows of shape {h.shape}", "give one row per positive"
+            )
+        u = candidate("dual", np.ravel(flows), h.size).reshape(h.shape).copy()
     last = np.zeros(query.N, Real)
     for k in range(query.P):
         last = u[k] = np.maximum(np.maximum(u[k], last + h[k]), 0)
@@ -84,8 +89,8 @@ def size(query: Query, inversions: Array) -> float:
     """Natural size of the objective: 1 + (2/(PN)) sum of |s_k - s_j| over the inverted pairs."""
     ranks = query.P + 1 - -np.sort(-inversions[query.below])
     active = int((ranks <= query.P).sum())
-    high = query.scores[query.above].astype(Real)
-    low = query.scores[query.below[:active]].astype(Real)
+    s = query.centred(inversions)
+    high, low = s[query.above], s[query.below[:active]]
     tail = np.append(np.cumsum(high[::-1])[::-1], Real(0))  # sums of the scores from rank k on
 
     def sums(start: Array) -> Array:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from refsolve._ranking import check_relevance, conjugate_partition, loss_of_counts, signed
+from refsolve._ranking import check_relevance, conjugate_partition, loss_of_counts
 from refsolve.spec import check_vector
 
 Array = np.ndarray[Any, Any]
@@ -95,10 +95,16 @@ class Query:
         inversions[self.above] = conjugate_partition(self.P + 1 - opt, self.P)[::-1]
         return inversions
 
+    def centred(self, inversions: Array) -> Array:
+        """Scores in longdouble less one of theirs, amid those that the ranking moves: <1,a> = 0."""
+        s = self.scores.astype(Real)
+        moved = s[inversions > 0]
+        return s - np.partition(moved, moved.size // 2)[moved.size // 2] if moved.size else s
+
     def value(self, inversions: Array) -> Any:
         """Delta + <coefficients, s> of a ranking, in longdouble."""
-        weights = signed(self.positive, inversions)
-        return loss_of_counts(inversions[self.positive]) + weights @ self.scores.astype(Real)
+        moves = np.where(self.positive, -inversions, inversions) @ self.centred(inversions)
+        return loss_of_counts(inversions[self.positive]) + 2 * moves / (Real(self.P) * self.N)
 
 
 def most_violated(scores: Any, y: Any) -> Violated:
