@@ -32,7 +32,7 @@ class DescentCertificate(CutCertificate):
     slack : float
         P(w) - J(w), 0 where the state is the one of w: then a gap of 0 makes w a critical point.
     objectives : tuple of float
-        J at the start, if one was given, and after each step.
+        J at the start, if one was given, and after each step that lowered it.
     """
 
     objective: float
@@ -50,20 +50,21 @@ def descend(
     """Take steps until the state stays or J does; the convex program of the last one.
 
     ``step`` solves the program of a state; ``after`` is the state of a point; ``first`` is J at
-    the start, if there is one. A step that raised J, which only rounding can, is dropped.
+    the start, if there is one. Only rounding can raise J: a step that does so is dropped.
     """
     objectives = [] if first is None else [first]
     kept: tuple[Master, Finish] | None = None
     for _ in range(ROUNDS):
         answer, master, finish = step(state)
         value = _proof(answer).objective
-        risen = kept is not None and value > objectives[-1]
-        if not risen:
-            small = bool(objectives) and objectives[-1] - value <= LEAST * unit
+        drop = objectives[-1] - value if objectives else np.inf
+        if kept is not None and drop < -LEAST * unit:
+            break
+        kept = master, finish  # even if J stayed: where scores are tied this state has slack 0
+        if drop > 0:
             objectives.append(value)
-            kept = master, finish
         new = after(answer.x)
-        if risen or small or (new == state).all():
+        if drop <= LEAST * unit or (new == state).all():
             break
         state = new
     assert kept is not None
