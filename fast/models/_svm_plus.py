@@ -1,0 +1,169 @@
+"""What training an SVM+ returns, and the checks of what it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fast._validation import finite_array, number, per_row, raise_bad_entry, real_array
+from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.solvers.rows import is_sparse
+from fast.solvers.state import certified_gap
+from fast.solvers.svm_plus_data import SVMPlusData
+from fast.solvers.working_set import WorkingSetState
+
+
+@dataclass
+class SVMPlusResult:
+    """A certified model f(x) = w'x + b with the correcting function g(z) = v'z + rho.
+
+    w (d,), v (s,), multipliers alpha (n,) of the margins and beta (n,) of xi >= 0 (zeros where that
+    is not asked), primal and dual objective at these very points, relative gap, rounds (n_iter)
+    and their history. ``interrupted``: by Ctrl-C; ``stopped``: by that or by ``report``.
+    ``collapsed``: w is 0 as far as the certificate can tell: the correcting function takes the
+    blame for every example (own slacks, another Z or a kernel on Z are the cure).
+    """
+
+    w: np.ndarray
+    b: float
+    v: np.ndarray
+    rho: float
+    alpha: np.ndarray
+    primal: float
+    dual: float
+    gap: float
+    n_iter: int
+    history: list[dict[str, float]]
+    solver: str
+    interrupted: bool
+    stopped: bool
+    collapsed: bool
+    beta: np.ndarray
+
+
+@dataclass
+class CheckedInput:
+    """Arguments of ``train`` in the form the trainers want; ``kept``: rows of positive weight."""
+
+    X: Any
+    y: np.ndarray
+    Z: Any
+    omega: np.ndarray
+    C: float
+    lam: float
+    tol: float
+    free_slack: float
+    kept: np.ndarray
+    n: int
+
+    def expanded(self, values: np.ndarray) -> np.ndarray:
+        """Zeros for the rows without weight."""
+        out = np.zeros(self.n)
+        out[self.kept] = values
+        return out
+
+
+def check_matrix(name: str, value: Any) -> Any:
+    """A finite matrix, dense C-ordered or CSR, float32 or float64."""
+    if is_sparse(value):
+        if value.ndim != 2 or value.shape[1] == 0:
+            raise InvalidParameterError(
+                name, f"shape {value.shape}", "a matrix with at least one column", f"reshape {name}"
+            )
+        matrix = sp.csr_array(value)
+        if matrix.dtype.kind in "iub":
+            matrix = matrix.astype(np.float64)
+        if matrix.dtype not in (np.float32, np.float64):
+            raise InvalidTypeError(
+                name, f"dtype {matrix.dtype}", "real numbers", "convert it to float64"
+            )
+        raise_bad_entry(name, matrix.data)
+        return matrix
+    array = real_array(name, value, (2,))
+    if (
+        not np.isfinite(float(array.sum(dtype=np.float64)))
+        or np.abs(array).max(initial=0.0) > 1e150
+    ):
+        raise_bad_entry(name, array, limit=1e150)
+    return array
+
+
+def check_labels(y: Any, n: int) -> np.ndarray:
+    """Labels -1 and 1 (n,) as float64."""
+    labels = finite_array("y", y, (1,)).astype(np.float64)
+    if labels.shape != (n,):
+        raise InvalidParameterError(
+            "y", f"shape {labels.shape}", f"{n} labels, one per row of X", "match y to the rows"
+        )
+    wrong = labels[np.abs(labels) != 1.0]
+    if len(wrong):
+        raise InvalidParameterError(
+            "y", f"label {wrong[0]:g}", "labels -1 and 1", "recode y, e.g. np.where(y == c, 1, -1)"
+        )
+    return labels
+
+
+def check_two_classes(y: np.ndarray, weighted: bool) -> None:
+    """Both labels must occur."""
+    if not (np.any(y > 0.0) and np.any(y < 0.0)):
+        found = "no rows" if not len(y) else f"only label {y[0]:+g}"
+        where = " among the rows of positive weight" if weighted else ""
+        raise InvalidParameterError(
+            "y", f"{found}{where}", "both labels, -1 and 1", "add examples of the other class"
+        )
+
+
+def check_input(
+    X: Any, y: Any, Z: Any, C: Any, lam: Any, sample_weight: Any, free_slack: Any, tol: Any
+) -> CheckedInput:
+    """Check everything; rows of weight zero leave."""
+    X, Z = check_matrix("X", X), check_matrix("Z", Z)
+    n = X.shape[0]
+    if Z.shape[0] != n:
+        raise InvalidParameterError(
+            "Z", f"{Z.shape[0]} rows", f"{n} rows, as many as X", "pass one row of Z per row of X"
+        )
+    labels = check_labels(y, n)
+    C, lam = number("C", C, positive=True), number("lam", lam, positive=True)
+    free_slack, tol = number("free_slack", free_slack), number("tol", tol)
+    kept = np.arange(n)
+    omega = np.ones(n)
+    if sample_weight is not None:
+        omega = per_row("sample_weight", sample_weight, n)
+        kept = np.flatnonzero(omega > 0.0)
+    check_two_classes(labels[kept], len(kept) < n)
+    if len(kept) < n:
+        X, Z, labels, omega = X[kept], Z[kept], labels[kept], omega[kept]
+    return CheckedInput(X, labels, Z, omega, C, lam, tol, free_slack, kept, n)
+
+
+def finished(
+    data: SVMPlusData, given: CheckedInput, state: WorkingSetState, interrupted: bool, stopped: bool
+) -> SVMPlusResult:
+    """The result, its objectives computed anew from (w, b, v, rho) and from alpha, beta."""
+    model = data.certified(state.model)
+    bound = data.bound(state.bound.alpha, state.bound.beta)
+    if not state.history:  # interrupted before the first round
+        state.note(0)
+    gap = certified_gap(model.primal, bound.dual)
+    state.history[-1] |= {"primal": model.primal, "dual": bound.dual, "gap": gap}
+    return SVMPlusResult(
+        model.w,
+        model.b,
+        model.v,
+        model.rho,
+        given.expanded(bound.alpha),
+        model.primal,
+        bound.dual,
+        gap,
+        state.n_iter,
+        state.history,
+        "working_set",
+        interrupted,
+        stopped,
+        False,
+        given.expanded(bound.beta),
+    )

@@ -1,0 +1,186 @@
+"""SVM1+: the SVM with privileged information and hinge loss, trained to a certified gap.
+
+P(w, b, v, rho) = 1/2 ||w||^2 + C sum_i omega_i xi_i + lam/2 ||v||^2
+    xi_i = v'z_i + rho >= 0,   y_i (w'x_i + b) >= 1 - xi_i,   rho free
+D(alpha, beta) = 1'alpha - 1/2 ||X'(alpha y)||^2 - 1/(2 lam) ||Z'(alpha + beta - C omega)||^2
+    alpha, beta >= 0,   alpha'y = 0,   sum_i (alpha_i + beta_i - C omega_i) = 0
+
+(Xu et al. 2016, problems (1) and (2)). With Z centred by the weighted mean the loss costs
+C sum(omega) rho alone, and the rows (y_i x_i, z_i) and (0, z_i) are all there is.
+
+``nonneg_slack=False`` drops xi >= 0 (beta = 0). Own slacks, ``free_slack`` = delta:
+xi_i = v'z_i + rho + eta_i at lam/(2 delta) sum eta_i^2, that is Kz + delta I in the dual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fast.models._svm_plus import SVMPlusResult, check_input, finished
+from fast.solvers import working_set
+from fast.solvers.interior_point_qp import Rows
+from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
+
+__all__ = ["SVMPlusResult", "train"]
+
+
+def train(
+    X: Any,
+    y: Any,
+    Z: Any,
+    C: float,
+    lam: float,
+    *,
+    sample_weight: Any = None,
+    nonneg_slack: bool = True,
+    free_slack: float = 0.0,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
+) -> SVMPlusResult:
+    """Minimise P until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR, float32 or float64
+    y : (n,) labels -1 and 1
+    Z : (n, s) array or CSR
+        Privileged features, one row per row of X.
+    C, lam : float
+        Weights of the loss (a sum, not a mean) and of the correcting function; > 0.
+    sample_weight : (n,) array, optional
+        omega_i; rows of weight zero are taken out.
+    nonneg_slack : bool
+        Keep xi >= 0, as the paper does for this loss.
+    free_slack : float
+        delta; 0 for no own slacks.
+    tol : float
+    max_iter : int
+        Bound on the rounds.
+    report : callable, optional
+        Called after every round with the state (n_iter, primal, dual, gap, W); true stops.
+
+    Returns
+    -------
+    SVMPlusResult
+        The best model met, with its certificate; also after KeyboardInterrupt.
+
+    Raises
+    ------
+    InvalidParameterError
+        If only one class is there, or shapes and ranges do not fit.
+    """
+    given = check_input(X, y, Z, C, lam, sample_weight, free_slack, tol)
+    data = HingeData(
+        given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack, given.free_slack
+    )
+    return finished(data, given, *working_set.train(data, given.tol, max_iter, report))
+
+
+class HingeData(SVMPlusData):
+    """Rows (y_i x_i, z_i/sqrt(lam)) and (0, z_i/sqrt(lam)) with the free variables b and rho."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.total = float(self.cost.sum())
+        self.root = float(np.sqrt(self.lam))
+        self.mean_z = self.products_z.gradients(self.cost / self.total)
+        own = self.cost / self.kappa  # 0 without own slacks
+        self.k = np.full(self.n, self.kappa)
+        self.c, self.h1, self.h2 = np.array([0.0, self.total]), 1.0 + own, own
+        self.p_slack = self.Z.shape[1]
+        self.size = self.d + self.p_slack + 2
+
+    def slack_rows(self, which: np.ndarray) -> np.ndarray:
+        """(z_i - mean)/sqrt(lam)."""
+        return (self.dense_rows(self.Z, which) - self.mean_z) / self.root
+
+    def rows(self, first: np.ndarray, second: np.ndarray) -> Rows:
+        """Margin rows ``first`` and rows xi >= 0 ``second``."""
+        return working_set.collect(self, first, second)
+
+    def view(self, u: np.ndarray, free: np.ndarray) -> View:
+        """(w, sqrt(lam) v) and (b, rho) at all rows."""
+        w, v = u[: self.d], u[self.d :] / self.root
+        b, rho = (float(x) for x in free)
+        f = self.scores(w)
+        g = self.products_z.scores(v) - float(self.mean_z @ v)
+        slack = g + rho
+        violation = self.h1 - self.y * (f + b) - slack
+        model = self.feasible(w, b, v, rho, f, g)
+        model.b -= float(self.mean_x @ model.w)
+        model.rho -= float(self.mean_z @ model.v)
+        return View(violation, self.h2 - slack if self.nonneg else None, model)
+
+    def feasible(
+        self, w: np.ndarray, b: float, v: np.ndarray, rho: float, f: np.ndarray, g: np.ndarray
+    ) -> Model:
+        """The best multiple of (w, v) with its best b and rho; f = Xw + const, g = Zv - mean."""
+        model = self._rescaled(w, v, f, g)
+        if self.soft:
+            raw = self._soft_objective(w, b, v, rho, f, g)
+            if not raw > model.primal:
+                return Model(w, b, v, rho, raw)
+        return model
+
+    def _rescaled(self, w: np.ndarray, v: np.ndarray, f: np.ndarray, g: np.ndarray) -> Model:
+        """Minimum over t, rho of t^2/2 q + total*rho: rho >= 1 - t m and, if asked, rho >= t a."""
+        m, b = self.lowest(self.y * f + g)
+        q = float(w @ w) + self.lam * float(v @ v)
+        a = -float(g.min())
+        if not (m > 0.0 and q > 0.0):
+            return self.constant()
+        t = self.total * m / q
+        if self.nonneg and 1.0 - t * m < t * a:
+            t = 1.0 / (m + a)
+        rho = max(1.0 - t * m, t * a) if self.nonneg else 1.0 - t * m
+        return Model(t * w, t * b, t * v, rho, 0.5 * t * t * q + self.total * rho)
+
+    def _soft_objective(
+        self, w: np.ndarray, b: float, v: np.ndarray, rho: float, f: np.ndarray, g: np.ndarray
+    ) -> float:
+        slack = g + rho
+        xi = np.maximum(slack - self.cost / self.kappa, 1.0 - self.y * (f + b))
+        if self.nonneg:
+            xi = np.maximum(xi, 0.0)
+        own = float(self.cost @ xi) + 0.5 * self.kappa * float(((xi - slack) ** 2).sum())
+        return 0.5 * (float(w @ w) + self.lam * float(v @ v)) + own
+
+    def constant(self) -> Model:
+        """w = 0 and the slack 1 for everybody."""
+        return Model(np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), 1.0, self.total)
+
+    def trivial(self) -> tuple[Model, Bound]:
+        """What is known before the first round."""
+        none = np.zeros(self.n)
+        if self.nonneg:
+            return self.constant(), Bound(none, self.cost.copy(), 0.0)
+        return self.constant(), self.bound(self.uniform(self.total), none)
+
+    def certified(self, model: Model) -> Model:
+        """P and feasibility once more, from (w, b, v, rho) alone."""
+        shift = float(self.mean_z @ model.v)
+        f = self.products_x.scores(model.w)
+        g = self.products_z.scores(model.v) - shift
+        found = self.feasible(model.w, model.b, model.v, model.rho + shift, f, g)
+        found.rho -= float(self.mean_z @ found.v)
+        return found
+
+    def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
+        """D at the multipliers, made feasible."""
+        alpha, beta = self.balanced(alpha), np.maximum(beta, 0.0)
+        beta = beta if self.nonneg else np.zeros(self.n)
+        total = float(alpha.sum() + beta.sum())
+        if not total > 0.0:
+            return self.trivial()[1]
+        scale = self.total / total
+        alpha, beta = scale * alpha, scale * beta
+        gamma = alpha + beta
+        back_x = self.back_x(alpha)
+        back_z = self.products_z.gradients(gamma) - self.total * self.mean_z
+        square = float(back_x @ back_x) + float(back_z @ back_z) / self.lam
+        square += float(((gamma - self.cost) ** 2).sum()) / self.kappa if self.soft else 0.0
+        return Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)

@@ -1,0 +1,120 @@
+"""SVM+ with linear functions as a hard-margin SVM on longer rows; what both losses share.
+
+With u = (a multiple of) the parameters of f and g both losses take the form
+
+min 1/2 ||u||^2 + <c, v> + 1/2 sum_i k_i e_i^2
+    y_i (x_i'w + b) + g_i + e_i >= h1_i,   g_i + e_i >= h2_i (if slacks must not be negative)
+
+where g_i is linear in u and v, the free variables (b, and rho where nobody penalises it), and
+e_i = 0 unless there are own slacks. Rows are made for the working set only; X and Z stay as they
+came, dense or CSR, and are centred by arithmetic where the problem allows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fast.solvers.cuts import Product
+from fast.solvers.rows import is_sparse
+
+
+@dataclass
+class Model:
+    """f(x) = w'x + b, g(z) = v'z + rho, and P at this feasible point."""
+
+    w: np.ndarray
+    b: float
+    v: np.ndarray
+    rho: float
+    primal: float
+
+
+@dataclass
+class Bound:
+    """Feasible multipliers alpha, beta (n,) and D there."""
+
+    alpha: np.ndarray
+    beta: np.ndarray
+    dual: float
+
+
+@dataclass
+class View:
+    """A primal point seen from all rows: what it violates, and the feasible model made of it."""
+
+    violation: np.ndarray  # (n,) of the margin rows
+    violation_slack: np.ndarray | None  # (n,) of the rows g + e >= h2
+    model: Model
+
+
+class SVMPlusData:
+    """X, Z, y and the weights of the examples that count (omega_i > 0).
+
+    Parameters
+    ----------
+    X, Z : (n, d), (n, s) arrays or CSR, float32 or float64
+    y : (n,) float64, -1 or 1
+    omega : (n,) float64, positive
+    C, lam : float
+    nonneg : bool
+        Keep xi >= 0.
+    delta : float
+        Own slacks: lam/(2 delta) sum (xi_i - g(z_i))^2 is paid; 0 for none.
+    """
+
+    homogeneous = False  # c = 0 and both h constant: D can be rescaled
+
+    def __init__(
+        self, X: Any, y: np.ndarray, Z: Any, omega: np.ndarray, C: float, lam: float,
+        nonneg: bool, delta: float,
+    ) -> None:  # fmt: skip
+        self.X, self.Z, self.y, self.omega = X, Z, y, omega
+        self.C, self.lam, self.nonneg = C, lam, nonneg
+        self.n, self.d = X.shape
+        self.kappa = lam / delta if delta > 0.0 else np.inf
+        self.soft = delta > 0.0
+        self.products_x, self.products_z = Product(X), Product(Z)
+        self.mean_x = self.products_x.gradients(np.full(self.n, 1.0 / self.n))
+        self.positive = y > 0.0
+        self.cost = C * omega
+
+    # What a loss adds: p_slack, free (1 or 2), h1, h2, c, k, slack_rows, slack_of, view, dual.
+
+    def dense_rows(self, X: Any, which: np.ndarray) -> np.ndarray:
+        """Rows of X as float64."""
+        block = X[which]
+        return np.asarray(block.toarray() if is_sparse(block) else block, dtype=np.float64)
+
+    def margin_rows(self, which: np.ndarray) -> np.ndarray:
+        """y_i (x_i - mean) of the rows ``which``."""
+        return (self.dense_rows(self.X, which) - self.mean_x) * self.y[which, None]
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """w'(x_i - mean) (n,)."""
+        return self.products_x.scores(w) - float(self.mean_x @ w)
+
+    def back_x(self, alpha: np.ndarray) -> np.ndarray:
+        """X'(alpha y) (d,), for balanced alpha."""
+        return self.products_x.gradients(alpha * self.y)
+
+    def lowest(self, a: np.ndarray) -> tuple[float, float]:
+        """Largest min_i a_i + y_i b over b, and that b."""
+        plus, minus = float(a[self.positive].min()), float(a[~self.positive].min())
+        return 0.5 * (plus + minus), 0.5 * (minus - plus)
+
+    def balanced(self, alpha: np.ndarray) -> np.ndarray:
+        """alpha >= 0 with equal sums in both classes."""
+        alpha = np.maximum(alpha, 0.0)
+        plus, minus = float(alpha[self.positive].sum()), float(alpha[~self.positive].sum())
+        if not (plus > 0.0 and minus > 0.0):
+            return np.zeros(self.n)
+        least = min(plus, minus)
+        return alpha * np.where(self.positive, least / plus, least / minus)
+
+    def uniform(self, total: float) -> np.ndarray:
+        """Balanced alpha with this sum, the same within each class."""
+        plus = int(np.count_nonzero(self.positive))
+        return np.where(self.positive, 0.5 * total / plus, 0.5 * total / (self.n - plus))

@@ -1,0 +1,162 @@
+"""Constraint generation for SVM+: solve on few rows, look at all of them, add the most violated.
+
+A round costs one small quadratic program (interior point, never n x n) and one product with X and
+Z. Its multipliers, zero elsewhere, bound the optimum from below; its primal point, made feasible
+for all rows, bounds it from above. Few rows carry a multiplier, so few rounds suffice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fast.solvers.interior_point_qp import Rows, minimise
+from fast.solvers.state import TrainingState
+from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData
+
+START = 4  # rows per unknown to begin with
+ADDED = 2  # rows per unknown that a round adds at least
+WHOLE = 8  # rows per unknown up to which everything is solved at once
+GROWTH = 0.5  # and at least this part of the working set
+LOOSE, TIGHTEST = 1e-2, 1e-15  # accuracies of the small programs
+
+
+@dataclass
+class WorkingSetState(TrainingState):
+    """Best model and best bound so far; ``rows``: size of the working set."""
+
+    model: Any = None
+    bound: Any = None
+    rows: int = 0
+    first: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    second: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def take(self, model: Model | None, bound: Bound | None) -> None:
+        """Keep what is better than what is known."""
+        if model is not None and np.isfinite(model.primal) and model.primal < self.primal:
+            self.model, self.primal = model, model.primal
+        if bound is not None and np.isfinite(bound.dual) and bound.dual > self.dual:
+            self.bound, self.dual = bound, bound.dual
+
+    def note(self, iteration: int) -> None:
+        """One line of history."""
+        self.record(iteration, self.primal, self.dual, self.model.w)
+        self.W = self.model.w
+        self.history[-1]["rows"] = self.rows
+
+
+def train(
+    data: SVMPlusData,
+    tol: float,
+    max_iter: int,
+    report: Callable[[Any], bool] | None = None,
+    seed: int = 0,
+) -> tuple[WorkingSetState, bool, bool]:
+    """Add rows until the relative gap is at most ``tol``; (state, interrupted, stopped)."""
+    state = WorkingSetState(started=time.perf_counter())
+    state.take(*data.trivial())
+    stopped = False
+    try:
+        state.first, state.second = initial(data, np.random.default_rng(seed))
+        inner = LOOSE
+        for iteration in range(1, max_iter + 1):
+            inner = max(min(inner, 0.1 * state.gap), 0.1 * tol, TIGHTEST)
+            violated = solve_and_look(data, state, inner)
+            state.note(iteration)
+            if report is not None and report(state):
+                stopped = True
+                break
+            if state.gap <= tol:
+                break
+            if not add_rows(data, state, violated):
+                if inner <= TIGHTEST:
+                    break
+                inner = tol = min(tol, max(inner * 1e-3, TIGHTEST))
+    except KeyboardInterrupt:
+        return state, True, True
+    return state, False, stopped
+
+
+def initial(data: SVMPlusData, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of both classes to begin with: all, or a random sample."""
+    n, wanted = data.n, START * data.size
+    everything = np.arange(n)
+    none = np.zeros(0, np.int64)
+    if n <= WHOLE * data.size:
+        return everything, everything if data.nonneg else none
+    parts = []
+    for part in (everything[data.positive], everything[~data.positive]):
+        parts.append(rng.choice(part, min(len(part), wanted // 2), replace=False))
+    first = np.sort(np.concatenate(parts))
+    if not data.nonneg:
+        return first, none
+    return first, first if data.soft else rng.choice(n, min(n, wanted // 2), replace=False)
+
+
+def solve_and_look(
+    data: SVMPlusData, state: WorkingSetState, inner: float
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Solve on the working set; bound and model from it; what it violates elsewhere."""
+    rows = data.rows(state.first, state.second)
+    state.rows = len(rows.h)
+    gram = rows.A @ rows.A.T if len(rows.h) < rows.A.shape[1] else None
+    found = minimise(rows, inner, gram)
+    alpha, beta = np.zeros(data.n), np.zeros(data.n)
+    half = len(state.first)
+    alpha[state.first], beta[state.second] = found.mu[:half], found.mu[half:]
+    bound = data.bound(alpha, beta)
+    view = data.view(found.u, found.v)
+    state.take(view.model, bound)
+    return view.violation, view.violation_slack
+
+
+def add_rows(
+    data: SVMPlusData, state: WorkingSetState, violated: tuple[np.ndarray, np.ndarray | None]
+) -> bool:
+    """The most violated rows join; False if there is none."""
+    count = max(ADDED * data.size, int(GROWTH * (len(state.first) + len(state.second))))
+    first, second = violated
+    grown = False
+    if second is not None and data.soft:  # pairs
+        first, second = np.maximum(first, second), None
+    fresh = worst(first, state.first, count)
+    if len(fresh):
+        grown = True
+        state.first = np.concatenate([state.first, fresh])
+    if second is not None:
+        fresh = worst(second, state.second, count)
+        if len(fresh):
+            grown = True
+            state.second = np.concatenate([state.second, fresh])
+    elif data.nonneg:
+        state.second = state.first
+    return grown
+
+
+def worst(violation: np.ndarray, known: np.ndarray, count: int) -> np.ndarray:
+    """The ``count`` rows outside ``known`` that are violated most."""
+    violation = violation.copy()
+    violation[known] = 0.0
+    where = np.flatnonzero(violation > 0.0)
+    if len(where) > count:
+        where = where[np.argpartition(violation[where], -count)[-count:]]
+    return where
+
+
+def collect(data: SVMPlusData, first: np.ndarray, second: np.ndarray) -> Rows:
+    """The rows of both families as the interior point wants them."""
+    s, d = data.p_slack, data.d
+    m1, m2 = len(first), len(second)
+    A = np.zeros((m1 + m2, d + s))
+    A[:m1, :d] = data.margin_rows(first)
+    A[:m1, d:] = data.slack_rows(first)
+    A[m1:, d:] = A[:m1, d:] if data.soft else data.slack_rows(second)
+    F = np.zeros((m1 + m2, len(data.c)))
+    F[:m1, 0] = data.y[first]
+    F[:, 1:] = 1.0
+    h = np.concatenate([data.h1[first], data.h2[second]])
+    return Rows(A, F, h, data.c, data.k[first] if data.soft else None, data.soft and m2 > 0)
