@@ -82,7 +82,7 @@ def minimise(rows: Rows, tol: float, gram: np.ndarray | None = None) -> Iterate:
             complementarity / value,
             float(np.abs(primal).max()) / size_h,
             float(np.abs(dual_v).max()) / max(float(mu.sum()), FLOOR),
-            system.relative(dual_u, mu),
+            system.loss(dual_u) / value,
         )
         if merit < 0.9 * best_merit:
             best, best_merit, since = (u, v, mu), merit, 0
@@ -198,12 +198,13 @@ class _Primal(_System):
     def residuals(self, u: np.ndarray, v: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, ...]:
         """u - A'mu and c - F'mu."""
         back = self.G.T @ mu
-        self.size = float(np.abs(back[: self.p]).max()) if self.p else 0.0
+        self.size = float(np.linalg.norm(back[: self.p]))
         return u - back[: self.p], self.rows.c - back[self.p :]
 
-    def relative(self, dual_u: np.ndarray, mu: np.ndarray) -> float:
-        """Size of u - A'mu against A'mu."""
-        return float(np.abs(dual_u).max()) / max(self.size, FLOOR) if self.p else 0.0
+    def loss(self, dual_u: np.ndarray) -> float:
+        """What u - A'mu may change in the value."""
+        size = float(np.linalg.norm(dual_u))
+        return size * (size + self.size)
 
     def factor(self, s: np.ndarray, mu: np.ndarray) -> bool:
         """Cholesky factor of the system at (s, mu); False if there is none."""
@@ -273,8 +274,8 @@ class _Gram(_System):
         """Nothing, and c - F'mu."""
         return np.zeros(0), self.rows.c - self.F.T @ mu
 
-    def relative(self, dual_u: np.ndarray, mu: np.ndarray) -> float:
-        """u = A'mu holds by construction."""
+    def loss(self, dual_u: np.ndarray) -> float:
+        """U = A'mu holds by construction."""
         return 0.0
 
     def factor(self, s: np.ndarray, mu: np.ndarray) -> bool:
