@@ -38,9 +38,8 @@ Method = Callable[..., Ranking]
 def method(name: str) -> Method:
     """Inference by the method of this name.
 
-    It is called with ``(scores, mask, positives, coefficients, weight)``: float64 scores, the
-    positives as booleans and by their places. Coefficients, times ``weight``, are written where
-    they are not 0.
+    It is called with ``(scores, mask, p, coefficients, weight)``: float64 scores, a mask of the
+    positives, how many there are. Coefficients, times ``weight``, are written where they are not 0.
     """
     if name not in METHODS:
         raise InvalidParameterError(

@@ -61,8 +61,9 @@ class Queries:
 
     def __init__(self, y: ArrayLike, groups: Any = None) -> None:
         if groups is None:
-            self.positives = positives_of(y).copy()
+            self.positives = mask_of(y).copy()
             self.n = self.positives.shape[0]
+            positives_of(self.positives, self.n)
             codes = np.zeros(self.n, dtype=np.int64)
         else:
             self.positives = mask_of(y).copy()
@@ -74,7 +75,6 @@ class Queries:
         self.n_queries = len(samples)
         # Samples by query, the positives of each first, else in input order.
         self._order = np.lexsort((~self.positives, codes)) if self.n_queries > 1 else None
-        self._places = np.flatnonzero(self.positives)
         self._starts = np.concatenate(([0], np.cumsum(samples)))
         self._found = found
         # 2/(P N Q) of each sample's query: coefficients are integer multiples of it.
@@ -119,7 +119,7 @@ class Queries:
         run = inference.method(method)
         coefficients = np.zeros(self.n)
         if self._order is None:
-            found = run(values, self.positives, self._places, coefficients, 1.0)
+            found = run(values, self.positives, int(self._found[0]), coefficients, 1.0)
             return Cut(found.value, found.delta, coefficients, found.active)
         values = values[self._order]
         sizes = np.diff(self._starts)
@@ -136,7 +136,7 @@ class Queries:
             part = slice(self._starts[q], self._starts[q + 1])
             mask = np.arange(sizes[q]) < self._found[q]
             own = np.zeros(sizes[q])
-            one = run(values[part], mask, np.flatnonzero(mask), own, 1.0 / self.n_queries)
+            one = run(values[part], mask, int(self._found[q]), own, 1.0 / self.n_queries)
             coefficients[self._order[part]] = own
             value += one.value
             delta += one.delta

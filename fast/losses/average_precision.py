@@ -80,9 +80,9 @@ def loss_augmented_inference(
     """
     run = inference.method(method)
     values = labels.scores_of(scores)
-    mask = labels.positives_of(y, values.shape[0])
+    mask, p = labels.positives_of(y, values.shape[0], compiled=method != "numpy")
     coefficients = np.zeros(values.shape[0])
-    result = run(values, mask, np.flatnonzero(mask), coefficients, 1.0)
+    result = run(values, mask, p, coefficients, 1.0)
     return Inference(result.value, result.counts, coefficients)
 
 
