@@ -75,13 +75,10 @@ def lacking(query: Query, inversions: Array, flows: Array | None = None) -> Any:
         slack = np.maximum(flows - before[:-1] - query.gains(), 0)  # rounding aside it is >= 0
         counted = np.arange(1, query.P + 1)[:, None] >= ranks
         return total + before[ranks - 1, np.arange(query.N)].sum() + slack[counted].sum()
-    for columns, sums in query.blocks():
-        at = query.P + 1 - ranks[columns]
-        own = np.take_along_axis(sums, at[None], axis=0)[0]
+    wrong = 1 + np.flatnonzero(query.greedy()[0] != ranks)  # elsewhere the bracket is 0
+    for part, sums in query.blocks(wrong):
+        own = np.take_along_axis(sums, query.P + 1 - ranks[wrong[part] - 1][None], axis=0)[0]
         total += (sums.max(axis=0) - own).sum()
-        # opt_j does not fall: from here on P + 1 is best, and it is what the ranking has
-        if at[-1] == 0 and sums[:, -1].argmax() == 0:
-            break
     return total
 
 
