@@ -23,7 +23,7 @@ from fast.solvers.state import TrainingState
 SINGLE_GAP = 1e-4  # relative gap that products in float32 are trusted with
 IDLE, CROWDED = 40, 100  # cuts are dropped after IDLE iterations without weight, if there are many
 WEIGHTLESS = 1e-9  # lambda_t below which a cut carries no weight
-SLACK = 0.02  # part of the gap that the quadratic programs leave
+SLACK = 1e-3  # part of the gap that the quadratic programs leave
 
 
 class ScoreCut(NamedTuple):
