@@ -96,9 +96,9 @@ def trained_scores(P: int, N: int, d: int = 50, C: float = 1e4, seed: int = 0) -
     return X @ result.w, y
 
 
-def against_greedy(repeats: int, shape: tuple[int, int] = SHAPE) -> list[Timing]:
-    """Every method at ``shape``, on random scores and on those of a trained model."""
-    P, N = shape
+def against_greedy(repeats: int) -> list[Timing]:
+    """Every method at `SHAPE`, on random scores and on those of a trained model."""
+    P, N = SHAPE
     cases = {"random": ap_shapes.draw("random", P, N), "trained model": trained_scores(P, N)}
     found = []
     for regime, (scores, y) in cases.items():
@@ -113,9 +113,9 @@ def against_greedy(repeats: int, shape: tuple[int, int] = SHAPE) -> list[Timing]
     return found
 
 
-def against_sort(repeats: int, shape: tuple[int, int] = LONG) -> list[Timing]:
-    """Every method but the greedy at ``shape`` over numpy.sort of its negatives."""
-    P, N = shape
+def against_sort(repeats: int) -> list[Timing]:
+    """Every method but the greedy at `LONG` over numpy.sort of its negatives."""
+    P, N = LONG
     found = []
     for regime, limit in SORT_LIMITS.items():
         scores, y = ap_shapes.draw(regime, P, N)
