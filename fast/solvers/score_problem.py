@@ -87,8 +87,8 @@ class ScoreProblem:
             scores = self.product.scores(w, self.exact)
         cut = self.oracle(scores)
         gradient = self.product.gradients(cut.coefficients, self.exact)
-        self.cuts.add(cut.offset, cut.coefficients, gradient)
-        self.weights = np.append(self.weights, 0.0)
+        if self.cuts.add(cut.offset, cut.coefficients, gradient):
+            self.weights = np.append(self.weights, 0.0)
         self.state.n_oracle += 1
         self.state.cut = cut
         primal = 0.5 * float(w @ w) + self.C * cut.value
@@ -133,6 +133,11 @@ class ScoreProblem:
         dual = self.C * float(weights @ self.cuts.b) - 0.5 * float(direction @ direction)
         if dual > self.state.dual:
             self.state.dual, self.weights = dual, weights
+
+    def dual_of(self, weights: np.ndarray, offsets: np.ndarray, coefficients: Any) -> float:
+        """D of weights C lambda (m,) on cuts, from the formula."""
+        pull = self.product.gradients(coefficients.T @ weights)
+        return float(weights @ offsets) - 0.5 * float(pull @ pull)
 
     def tidy(self) -> None:
         """Forget cuts that have long carried no weight."""
