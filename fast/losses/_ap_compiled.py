@@ -12,10 +12,10 @@ from fast._validation import raise_bad_entry
 from fast.losses import _ap_split as kernels
 from fast.losses._ap_inference import Method, Ranking
 from fast.losses._ap_kernels import ALL, DIVIDE, GREEDY, SEARCH, SELECT, STACK
+from fast.losses._ap_packed import BITS, infer_packed, pack
 from fast.losses._ap_select import select
 from fast.losses._ap_write import complete
 
-_SAMPLED = 1 << 14  # from so many scores on, a sample of them says which negatives to sort
 _SAMPLE = 1 << 10
 
 
@@ -31,13 +31,25 @@ def infer(
     n = scores.shape[0]
     scores, bits = read_only(scores), mask.view(np.uint8)
     bits.flags.writeable = False
+    given = np.empty(p, dtype=np.int64)
+    if n < 1 << BITS and number not in (SELECT, ALL):
+        keys = np.empty(n, dtype=np.int64)
+        if not pack(scores, keys):
+            raise_bad_entry("scores", scores)
+        keys.sort()
+        floats, integers = np.empty((2, max(n + 2, 64))), np.empty((3, max(n + 2, 4 * STACK)), int)
+        value, loss, active = infer_packed(
+            number, keys, scores, bits, weight, given, floats, integers, coefficients
+        )
+        if active >= 0:
+            return Ranking(value, loss, active, given)
     positives, chosen = np.empty(p, dtype=np.int64), np.empty(p)
     kernels.find_positives(scores, bits, positives, chosen)
     s, start = np.empty(p), np.empty(p, dtype=np.int64)
     near, places = np.empty(n), np.empty(n, dtype=np.int64)
     order = np.argsort(chosen)
     count = -1
-    if number == DIVIDE and n >= _SAMPLED:
+    if number == DIVIDE and n >= 1 << BITS:  # a sample says which negatives to sort
         kernels.rank_positives(chosen, order, s, start)
         count = _survivors(scores, bits, s, near, places)
     if count < 0:
@@ -49,11 +61,10 @@ def infer(
     if number in (SELECT, ALL):
         t = t[: select(t, s)]
     t.sort()
-    given = np.empty(p, dtype=np.int64)
     numbers = np.empty((5, max(4 * STACK, 8 * p + 1)), dtype=np.int64)
     value, loss, active = complete(
         number, s, start, t, n - p, near, places, positives, weight, given, numbers,
-        np.empty((2, p + 1)), coefficients,
+        np.empty((2, max(p + 1, 64))), coefficients,
     )  # fmt: skip
     return Ranking(value, loss, active, given)
 

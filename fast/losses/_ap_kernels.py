@@ -23,6 +23,7 @@ from fast.losses._ap_exact import scan_exactly, sign_of_slope
 DIVIDE, GREEDY, SEARCH, SELECT, ALL = range(5)
 STACK = 128  # parts that may wait: one per halving of the negatives
 _UNIT = 2.3e-16
+_AHEAD = 16
 
 
 @kernel(forceinline=True)
@@ -96,6 +97,9 @@ def run(method, s, t, size, counts, stack):
     n = float(size)
     counts[:] = 0
     if method == DIVIDE:
+        if walk(s, t, n, counts):
+            return
+        counts[:] = 0
         divide(s, t, n, counts, stack)
     elif method == ALL:
         share(s, t, n, counts, stack)
@@ -114,6 +118,61 @@ def add(counts, i, number):
     """Note that ``number`` negatives have rank i."""
     if i <= counts.shape[0]:
         counts[i - 1] += number
+
+
+@kernel
+def walk(s, t, size, counts):
+    """Write c_k = #{j: h_k(j) > 0} as long as that does not fall with k; else returns False.
+
+    In terms of counts L is a sum of concave functions of c_k, whose slopes are h_k, under
+    c_1 <= c_2 <= ...: if the maximisers of the terms are in order, they are the solution. From c_k
+    on one looks for c_{k + 1} in blocks, then in steps that double, then by bisection.
+    """
+    p, n = s.shape[0], t.shape[0]
+    c = 0
+    for k in range(1, p + 1):
+        v = s[k - 1]
+        if c and not rises(k, c, size, v, t[n - c]):
+            return False
+        found = _rising(k, c, size, v, t)
+        c += found
+        if found == _AHEAD:
+            step = _AHEAD
+            while c + step <= n and rises(k, c + step, size, v, t[n - c - step]):
+                c += step
+                step *= 2
+            high = min(c + step, n + 1)  # c rises (or is passed), high does not
+            low = c + 1
+            while low < high:
+                middle = (low + high) >> 1
+                if rises(k, middle, size, v, t[n - middle]):
+                    low = middle + 1
+                else:
+                    high = middle
+            c = low - 1
+        counts[k - 1] = c
+    return True
+
+
+@kernel(forceinline=True)
+def _rising(k, c, size, s, t):
+    """How many of the next _AHEAD negatives after c have h_k > 0: a first part of them."""
+    n = t.shape[0]
+    left = 0.5 * size * k
+    ahead = min(_AHEAD, n - c)
+    if ahead == _AHEAD:
+        sure = doubt = 0
+        for i in range(1, _AHEAD + 1):
+            m = float(c + i + k)
+            right = (s - t[n - c - i]) * (m * (m - 1.0))
+            sure += right < left * (1.0 - 1e-15)
+            doubt += right <= left * (1.0 + 1e-15)
+        if sure == doubt:
+            return sure
+    found = 0
+    while found < ahead and rises(k, c + found + 1, size, s, t[n - c - found - 1]):
+        found += 1
+    return found
 
 
 @kernel

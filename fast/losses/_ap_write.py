@@ -14,44 +14,48 @@ from fast.losses._ap_bits import ONE
 from fast.losses._ap_exact import two_sum
 from fast.losses._ap_kernels import STACK, run
 
+_BLOCK = 64
 _BUCKETS = 8  # buckets of the table per part
 _MOST = 32  # with more bounds than this in one bucket, bisection
 
 
 @kernel
-def _sum_above(t, first, last, shift):
-    """Sum of t - shift over a slice: blocks in any order, then with a second word."""
-    high = 0.0
-    low = 0.0
-    for b in range(first, last, 256):
-        part = 0.0
-        for i in range(b, min(b + 256, last)):
-            part = plus(part, t[i] - shift)
-        high, error = two_sum(high, part)
-        low += error
-    return high + low
+def totals(s, t, size, counts, work):
+    """L and 1 - AP of ascending counts, each to some units of rounding of its terms.
 
-
-@kernel
-def totals(s, t, size, counts):
-    """L and 1 - AP of ascending counts, each to a few units of rounding of its terms.
-
-    Scores count relative to the middle positive: a common offset cancels exactly.
+    Scores count relative to the middle positive: a common offset cancels exactly. Sums over
+    blocks run in any order, sums of blocks have a second word. ``work`` holds _BLOCK numbers.
     """
     p, n = s.shape[0], t.shape[0]
     shift = s[p >> 1]
-    loss = loss_low = gain = gain_low = inside = inside_low = 0.0
-    done = 0
-    for k in range(p):
-        c = counts[k]
-        if c > done:
-            inside, error = two_sum(inside, _sum_above(t, n - c, n - done, shift))
-            inside_low += error
-            done = c
-        loss, error = two_sum(loss, c / (k + 1.0 + c))
+    gain = gain_low = loss = loss_low = 0.0
+    for first in range(0, p, _BLOCK):
+        near = down = 0.0
+        for k in range(first, min(first + _BLOCK, p)):
+            c = float(counts[k])
+            near = plus(near, c / (k + 1.0 + c))
+            down = plus(down, c * (s[k] - shift))
+        loss, error = two_sum(loss, near)
         loss_low += error
-        gain, error = two_sum(gain, inside - c * (s[k] - shift))
-        gain_low += error + inside_low
+        gain, error = two_sum(gain, -down)
+        gain_low += error
+    k = 0
+    active = counts[p - 1]
+    for first in range(0, active, _BLOCK):
+        last = min(first + _BLOCK, active)
+        j = first
+        while j < last:  # how many positives stand below each negative
+            while counts[k] <= j:
+                k += 1
+            end = min(counts[k], last)
+            while j < end:
+                work[j - first] = p - k
+                j += 1
+        up = 0.0
+        for j in range(first, last):
+            up = plus(up, work[j - first] * (t[n - 1 - j] - shift))
+        gain, error = two_sum(gain, up)
+        gain_low += error
     loss = (loss + loss_low) / p
     value = loss + 2.0 / (float(p) * size) * (gain + gain_low)
     return (value if value > 0.0 else 0.0), loss
@@ -134,7 +138,7 @@ def write_negatives(near, places, t, counts, unit, numbers, floats, coefficients
     """Write ``unit`` times the positives below each negative to its place.
 
     Of equal scores the first in input order comes first. ``numbers`` is (4, > 8 P) integers,
-    ``floats`` (2, >= P + 1).
+    ``floats`` (2, > P).
     """
     bound, gain = floats[0], floats[1]
     edge, cursor, at, table = numbers[0], numbers[1], numbers[2], numbers[3]
@@ -186,9 +190,9 @@ def complete(
 ):
     """From sorted scores to the ranking; returns L, 1 - AP and the number of active negatives."""
     p = s.shape[0]
-    counts = numbers[4, :p]
+    counts, work = numbers[4, :p], floats[0]
     run(method, s, t, size, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))
-    value, loss = totals(s, t, size, counts)
+    value, loss = totals(s, t, size, counts, work)
     unit = 2.0 / (float(p) * size) * weight
     write_negatives(near, places, t, counts, unit, numbers, floats, coefficients)
     write_positives(start, counts, positives, unit, numbers[0], given, coefficients)
