@@ -1,0 +1,368 @@
+"""Loss-augmented inference: three exact roads, the linear program, numpy, and their certificates."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import refsolve
+from refsolve import certificates, derive, oracle
+from refsolve._ranking_scores import Query
+from refsolve.errors import InvalidParameterError, Status
+from refsolve.exact import average_precision as exactly
+from refsolve.losses import average_precision as ap
+
+INFERENCE = "average_precision.loss_augmented_inference"
+STEM = "average_precision"
+
+
+def instance(rng, most=4, tied=None):
+    """Scores with or without ties, and shuffled labels."""
+    P, N = rng.integers(1, most + 1, size=2)
+    y = rng.permutation(np.r_[np.ones(P, int), np.zeros(N, int)])
+    tied = rng.random() < 0.5 if tied is None else tied
+    scores = rng.integers(-3, 4, size=P + N) / 4 if tied else rng.normal(size=P + N)
+    return scores * rng.choice([0.1, 1, 4]) + rng.choice([0, 0, 1]) * y, y
+
+
+def objective(scores, y, inversions):
+    """Delta + <coefficients, s>, exactly."""
+    exact_scores = [Fraction(*float(v).as_integer_ratio()) for v in scores]
+    return exactly.objective(exact_scores, [bool(v) for v in y], tuple(int(v) for v in inversions))[
+        0
+    ]
+
+
+def test_all_orders_all_interleavings_and_the_greedy_sums_agree_exactly():
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        s, y = instance(rng, most=3)
+        listed, greedy = exactly.enumerate_rankings(s, y), exactly.greedy(s, y)
+        everything = exactly.permute(s, y)
+        assert (
+            everything.value == listed.value == greedy.value == objective(s, y, greedy.inversions)
+        )
+        assert greedy.inversions == listed.inversions
+        assert sum(greedy.inversions) == sum(everything.inversions)
+        assert set(listed.maximisers) <= set(everything.maximisers)
+        assert greedy.value >= 0
+
+
+def test_what_the_proof_of_the_greedy_algorithm_uses_holds_exactly():
+    rng = np.random.default_rng(1)
+    for _ in range(150):
+        s, y = instance(rng, most=7)
+        h = exactly.gains(s, y)
+        P, N = int(y.sum()), int(y.size - y.sum())
+        for before, after in itertools.pairwise(h):  # f_k is concave: its increments fall in j
+            assert all(a < b for a, b in zip(after, before, strict=True))
+        ranks = []
+        for j, column in enumerate(h, 1):
+            delta = exactly.sums(column)
+            top = min(P, j)
+            steps = [delta[i + 1] - delta[i] for i in range(top)]  # on 1..min(P, j)+1
+            assert all(a >= b for a, b in itertools.pairwise(steps))
+            best = max(delta)
+            ranks.append([i for i, d in enumerate(delta, 1) if d == best])
+            assert 1 <= ranks[-1][0] <= P + 1
+        # no maximiser of a negative stands above one of its predecessor
+        assert all(low[-1] <= high[0] for low, high in itertools.pairwise(ranks))
+        assert len(ranks) == N
+
+
+def test_the_range_of_concavity_is_not_longer():
+    """With equal scores delta_j is concave on 1..j+1, and not on 1..j+2."""
+    P, j = 6, 3
+    delta = exactly.sums(exactly.gains([0] * P + [0] * j, [1] * P + [0] * j)[j - 1])
+    steps = [delta[i + 1] - delta[i] for i in range(P)]
+    assert all(a >= b for a, b in itertools.pairwise(steps[:j]))
+    assert steps[j] > steps[j - 1]
+
+
+@pytest.mark.parametrize(
+    ("scores", "y", "value", "inversions"),
+    [
+        ([10.0, 0.0], [1, 0], 0, (0, 0)),  # M1: delta(1) = -19.5, the argmax is P + 1 = 2
+        ([0.0, 1.0, -100.0], [1, 0, 0], Fraction(3, 2), (1, 1, 0)),  # M3, M4: opt = (1, 2)
+        ([1.0, 1.0], [1, 0], Fraction(1, 2), (1, 1)),
+        ([0.25, 0.0], [1, 0], 0, (0, 0)),  # a tie of both rankings: the fewest inversions
+    ],
+)
+def test_small_instances_by_hand(scores, y, value, inversions):
+    assert exactly.permute(scores, y).value == value
+    assert exactly.permute(scores, y).inversions == inversions
+    found = ap.most_violated(scores, y)
+    assert found.value == value
+    assert tuple(found.inversions) == inversions
+    result = refsolve.solve(INFERENCE, scores=scores, y=y)
+    assert result.status is Status.CERTIFIED
+    assert result.x == pytest.approx(ap.coefficients(y, inversions), abs=0)
+
+
+def test_the_oracle_and_numpy_find_the_exact_value_with_the_fewest_inversions():
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        s, y = instance(rng)
+        kept = s.copy(), y.copy()
+        truth = exactly.greedy(s, y)
+        result = refsolve.solve(INFERENCE, scores=s, y=y)
+        value = refsolve.solve("average_precision.value", scores=s, y=y)
+        found = ap.most_violated(s, y)
+        assert result.status is value.status is Status.CERTIFIED
+        assert result.value == pytest.approx(float(truth.value), abs=1e-14)
+        assert value.value == result.value
+        assert np.array_equal(value.dual, result.x)
+        assert found.value == pytest.approx(float(truth.value), abs=1e-15)
+        assert objective(s, y, found.inversions) == pytest.approx(truth.value, abs=1e-15)
+        assert found.delta == pytest.approx(ap.delta(y, found.inversions), abs=1e-15)
+        for inversions in (found.inversions, ap.from_coefficients(y, result.x)):
+            assert inversions.sum() == sum(truth.inversions)
+        # the dual is feasible, and its bound is the value
+        u, h = result.dual, Query(s, y).gains()
+        assert (u >= 0).all()
+        assert (u[0] >= h[0] - 1e-15).all()
+        assert (u[1:] >= u[:-1] + h[1:] - 1e-15).all()
+        assert u[-1].sum() == pytest.approx(float(truth.value), abs=1e-8)
+        assert np.array_equal(s, kept[0])
+        assert np.array_equal(y, kept[1])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e5, 1e9, 1e150])
+def test_scores_of_any_size_are_certified(scale):
+    rng = np.random.default_rng(3)
+    for _ in range(4):
+        s, y = instance(rng, tied=False)
+        s = s / abs(s).max() * scale
+        truth = float(exactly.greedy(s, y).value)
+        result = refsolve.solve(INFERENCE, scores=s, y=y)
+        assert result.status is Status.CERTIFIED
+        error = truth - result.value
+        size = result.certificate.scale
+        assert -1e-15 * size <= error <= result.certificate.gap + 1e-15 * size
+        assert ap.most_violated(s, y).value == pytest.approx(truth, abs=1e-15 * size)
+
+
+def test_an_offset_of_the_scores_costs_no_digits():
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        s, y = instance(rng, tied=True)
+        shifted = s + 2.0**40
+        truth = exactly.greedy(shifted, y)
+        assert ap.most_violated(shifted, y).value == pytest.approx(float(truth.value), abs=1e-15)
+        a = ap.coefficients(y, truth.inversions)
+        proof = certificates.loss_augmented_inference(STEM, a, shifted, y)
+        assert proof.gap == pytest.approx(0, abs=1e-15)
+        assert proof.value == pytest.approx(float(truth.value), abs=1e-15)
+
+
+def test_the_linear_program_is_integral():
+    """The declared constraints have a totally unimodular matrix, and the vertices (0, .., 1, ..)."""
+    P = 3
+    rows = np.array([[-1, 0, 0], [1, -1, 0], [0, 1, -1], [0, 0, 1]])  # 0 <= x_1 <= x_2 <= x_3 <= 1
+    x = cp.Variable((P, 1))
+    stated = np.zeros((0, P))
+    for each in ap.constraints(x):  # the matrix as declared, one unit vector at a time
+        columns = []
+        for unit in np.vstack([np.eye(P), np.zeros(P)]):
+            x.value = unit[:, None]
+            columns.append((each.args[0].value - each.args[1].value).ravel())
+        stated = np.vstack([stated, (np.array(columns[:P]) - columns[P]).T])
+    assert np.array_equal(stated, rows)
+    for size in (1, 2, 3):
+        for i in itertools.combinations(range(4), size):
+            for j in itertools.combinations(range(P), size):
+                assert round(np.linalg.det(rows[np.ix_(i, j)])) in (-1, 0, 1)
+    vertices = {
+        tuple(np.linalg.solve(rows[list(i)], np.array([0, 0, 0, 1])[list(i)]).round(12) + 0.0)
+        for i in itertools.combinations(range(4), P)
+    }
+    assert vertices == {(0, 0, 0), (0, 0, 1), (0, 1, 1), (1, 1, 1)}
+
+
+def test_the_gap_of_a_ranking_is_exactly_what_it_lacks():
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        s, y = instance(rng)
+        best = exactly.greedy(s, y).value
+        inversions = ap.repair(y, rng.integers(0, 5, size=y.size))
+        inversions = rng.permutation(ap.all_rankings(y))[0] if y.size <= 5 else inversions
+        a = ap.coefficients(y, inversions)
+        proof = certificates.loss_augmented_inference(STEM, a, s, y)
+        lacking = float(best - objective(s, y, inversions))
+        assert proof.gap == pytest.approx(lacking, abs=1e-14, rel=1e-14)
+        assert proof.value == pytest.approx(float(objective(s, y, inversions)), abs=1e-14)
+        assert proof.violation == pytest.approx(0, abs=1e-15)
+        assert proof.scale >= 1
+        # any flows bound, the best ones exactly
+        flows = rng.normal(size=(y.sum(), y.size - y.sum()))
+        loose = certificates.loss_augmented_inference(STEM, a, s, y, dual=flows)
+        assert loose.gap >= lacking - 1e-14
+
+
+def test_what_is_no_ranking_shows_its_violation():
+    rng = np.random.default_rng(6)
+    for _ in range(50):
+        s, y = instance(rng)
+        a = ap.coefficients(y, ap.most_violated(s, y).inversions)
+        unit = 2 / (y.sum() * (y.size - y.sum()))
+        wrong = a.copy()
+        wrong[rng.integers(y.size)] += 0.3 * unit
+        proof = certificates.loss_augmented_inference(STEM, wrong, s, y)
+        assert proof.violation == pytest.approx(0.3 * unit, rel=1e-6)
+        if a.any():
+            for other in (-a, a / 2, a + 1):
+                found = certificates.loss_augmented_inference(STEM, other, s, y)
+                assert found.violation > 0.2 * unit or found.gap > 0
+
+
+def test_wrong_numbers_are_off_by_what_they_are_off():
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        s, y = instance(rng)
+        truth = float(exactly.greedy(s, y).value)
+        assert certificates.loss_value(STEM, truth, s, y).gap <= 1e-15
+        for wrong in (1e-6, -1e-6, 3.0):
+            proof = certificates.loss_value(STEM, truth + wrong, s, y)
+            assert proof.gap == pytest.approx(abs(wrong), rel=1e-6)
+            assert proof.distance == proof.gap
+        perfect = np.zeros(y.size)  # a lower bound of 0 only
+        assert certificates.loss_value(STEM, truth, s, y, x=perfect).gap == pytest.approx(
+            truth, abs=1e-15
+        )
+        assert certificates.loss_value(STEM, np.inf, s, y).gap == np.inf
+
+
+def test_every_rank_is_tried_or_counted_with_the_same_result():
+    rng = np.random.default_rng(8)
+    for _ in range(150):
+        s, y = instance(rng, most=12, tied=False)
+        query = Query(s, y)
+        (tried, total), (counted, value) = query.greedy(every=True), query.greedy(every=False)
+        assert np.array_equal(tried, counted)
+        assert float(total) == pytest.approx(float(value), abs=1e-16)
+        assert float(total) == pytest.approx(float(exactly.greedy(s, y).value), abs=1e-15)
+
+
+def test_long_queries_are_certified_and_their_errors_seen():
+    rng = np.random.default_rng(9)
+    y = np.r_[np.ones(60, int), np.zeros(30_000, int)]  # beyond what is tried rank by rank
+    for shift in (0.0, 3.0):
+        s = rng.normal(size=y.size) + shift * y
+        found = ap.most_violated(s, y)
+        tried, total = Query(s, y).greedy(every=True)
+        assert np.array_equal(Query(s, y).ranking(tried), found.inversions)
+        assert found.value == pytest.approx(float(total), abs=1e-14)
+        a = ap.coefficients(y, found.inversions)
+        assert certificates.loss_augmented_inference(STEM, a, s, y).gap <= 1e-15
+        worse = found.inversions.copy()
+        worse[np.argmax(y == 1)] -= 1
+        worse = ap.repair(y, worse)
+        proof = certificates.loss_augmented_inference(STEM, ap.coefficients(y, worse), s, y)
+        assert 0 < proof.gap < 1e-2
+        assert proof.gap == pytest.approx(found.value - proof.value, abs=1e-14)
+
+
+def test_the_loss_bounds_the_worst_order_of_ties_and_is_convex():
+    rng = np.random.default_rng(10)
+    for _ in range(60):
+        s, y = instance(rng, most=6)
+        here = ap.most_violated(s, y)
+        assert here.value >= ap.delta(y, ap.ranking_from_scores(s, y)) - 1e-15
+        a = ap.coefficients(y, here.inversions)
+        other = s + rng.normal(size=s.size)
+        assert ap.most_violated(other, y).value >= here.value + a @ (other - s) - 1e-13
+
+
+def test_the_expression_in_a_variable_is_the_loss_and_its_minimum_is_the_model():
+    rng = np.random.default_rng(11)
+    for P, N in ((1, 1), (2, 3), (4, 2)):
+        y = rng.permutation(np.r_[np.ones(P, int), np.zeros(N, int)])
+        z = cp.Variable(y.size)
+        loss = ap.value(z, y)
+        assert loss.is_convex()
+        for _ in range(5):
+            z.value = rng.normal(size=y.size)
+            truth = float(exactly.enumerate_rankings(z.value, y).value)
+            assert loss.value == pytest.approx(truth, abs=1e-12)
+        start = rng.normal(size=y.size)
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(z - start) / 2 + loss))
+        problem.solve(solver="CLARABEL")
+        rankings = ap.all_rankings(y)
+        A = np.array([ap.coefficients(y, row) for row in rankings])
+        b = np.array([ap.delta(y, row) for row in rankings])
+        listed = cp.Problem(cp.Minimize(cp.sum_squares(z - start) / 2 + cp.max(A @ z + b)))
+        listed.solve(solver="CLARABEL")
+        assert problem.value == pytest.approx(listed.value, abs=1e-7)
+
+
+def test_whatever_a_solver_returns_is_certified_by_its_gap_or_uncertain():
+    rng = np.random.default_rng(12)
+    seen = set()
+    for _ in range(100):
+        s, y = instance(rng, most=3, tied=False)
+        posed = derive.pose(STEM, "loss_augmented_inference", {"scores": s, "y": y})
+        P, N = int(y.sum()), int(y.size - y.sum())
+        shapes = {"x": (P, N), **({"u0": (P - 1, N), "u1": (N,)} if P > 1 else {"u0": (N,)})}
+        answer = posed.finish({name: rng.normal(size=shape) for name, shape in shapes.items()})
+        result = oracle._result(answer, "a broken solver", posed.unit)
+        lacking = float(exactly.greedy(s, y).value) - result.value
+        assert ap.is_ranking(y, ap.from_coefficients(y, result.x))
+        assert -1e-14 <= lacking <= result.certificate.gap + 1e-14
+        assert (result.status is Status.CERTIFIED) == (lacking < 1e-12)
+        seen.add(result.status)
+    assert seen == {Status.CERTIFIED, Status.UNCERTAIN}
+
+
+@pytest.mark.parametrize("operation", ["value", "loss_augmented_inference"])
+def test_bad_arguments_are_refused_by_name(operation):
+    problem = f"{STEM}.{operation}"
+    good = {"scores": [0.5, 0.25, 0.0], "y": [1, 0, 1]}
+    bad = {
+        "scores": [[], [1.0, 2.0], [np.nan, 0, 1], [1e200, 0, 1], [[1.0, 2.0, 3.0]], "abc", None],
+        "y": [[1, 1, 1], [0, 0, 0], [1, 0], [1, 0, 3], 1, None, [1, 0, np.nan]],
+    }
+    for name, values in bad.items():
+        for value in values:
+            with pytest.raises(InvalidParameterError) as wrong:
+                refsolve.solve(problem, **{**good, name: value})
+            assert wrong.value.argument in (name, "y" if name == "scores" else name)
+    for name in ("k", "costs", "sample_weight", "groups"):
+        with pytest.raises(InvalidParameterError, match=f"{name} = "):
+            refsolve.solve(problem, **good, **{name: 1})
+    with pytest.raises(InvalidParameterError, match="pairs"):
+        refsolve.solve(problem, scores=np.zeros(1001), y=[1] * 500 + [0] * 501)
+
+
+def test_certificates_refuse_what_they_cannot_judge():
+    s, y = [0.5, 0.25, 0.0], [1, 0, 1]
+    with pytest.raises(InvalidParameterError, match="coefficients"):
+        certificates.loss_augmented_inference(STEM, [np.nan, 0, 0], s, y)
+    with pytest.raises(InvalidParameterError, match="coefficients"):
+        certificates.loss_augmented_inference(STEM, [0.0, 0.0], s, y)
+    with pytest.raises(InvalidParameterError, match="dual"):
+        certificates.loss_augmented_inference(STEM, np.zeros(3), s, y, dual=np.zeros((3, 1)))
+    with pytest.raises(InvalidParameterError, match="stem"):
+        certificates.loss_augmented_inference("softmax", np.zeros(3), s, y)
+    for given in ({"costs": [1.0, 1.0, 1.0]}, {"sample_weight": 2.0}):
+        with pytest.raises(InvalidParameterError, match=next(iter(given))):
+            certificates.loss_value(STEM, 0.5, s, y, **given)
+    with pytest.raises(InvalidParameterError, match="loss"):
+        certificates.gradient(STEM, np.zeros(3), s, y)
+    with pytest.raises(InvalidParameterError, match="interleavings"):
+        ap.value(cp.Variable(20), [1] * 10 + [0] * 10)
+    with pytest.raises(InvalidParameterError, match="greedy"):
+        exactly.enumerate_rankings(np.zeros(24), [1] * 12 + [0] * 12)
+    with pytest.raises(InvalidParameterError, match="greedy"):
+        exactly.permute(np.zeros(9), [1] + [0] * 8)
+
+
+def test_exact_inference_takes_fractions():
+    third = Fraction(1, 3)
+    found = exactly.permute([third, 2 * third, Fraction(0)], [1, 0, 1])
+    assert found.value == exactly.greedy([third, 2 * third, Fraction(0)], [1, 0, 1]).value
+    assert (found.value - found.delta) % third == 0
+    assert exactly.array(found).tolist() == list(found.inversions)
