@@ -67,6 +67,8 @@ def easy_examples(
         largest margins.
     """
     found = binary_svm.train(X, y, C, bias=True, tol=tol, max_iter=max_iter)
+    if found.interrupted:  # there is no model yet that could be kept
+        raise KeyboardInterrupt
     signs = np.where(mask_of(y), 1.0, -1.0)
     return easiest(signs * (Product(X).scores(found.w) + found.b), fraction)
 

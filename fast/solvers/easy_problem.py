@@ -43,6 +43,7 @@ class EasyProblem(ScoreProblem):
         self.margins = margins
         found = hard_margin.separate(margins)
         self.feasible, self.members = found.w, found.members
+        self.state.W = found.w.copy()
         self.rows = margins.rows(found.members)
         self.unit = max(float(found.w @ found.w), np.finfo(float).tiny)  # size of sum mu
         self.mu = np.zeros(len(margins.signs))  # of the best bound

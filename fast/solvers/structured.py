@@ -109,7 +109,8 @@ def solve(
     name = check_solver(solver)
     algorithm = importlib.import_module(f"fast.solvers.{SOLVERS[name]}")
     state = problem.state
-    state.W = np.zeros(problem.d)
+    if state.W is None:
+        state.W = np.zeros(problem.d)
     interrupted = stopped = False
 
     def ask(state: ScoreState) -> bool:
