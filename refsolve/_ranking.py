@@ -58,7 +58,8 @@ def queries(y: Any, groups: Any = None) -> list[Array]:
             "groups", groups, f"one name per sample, shape {row.shape}", "name every sample's query"
         )
     values, member = np.unique(names, return_inverse=True)
-    found = [np.flatnonzero(member == g) for g in range(values.size)]
+    order = np.argsort(member.ravel(), kind="stable")
+    found = np.split(order, np.cumsum(np.bincount(member.ravel()))[:-1])
     for name, rows in zip(values, found, strict=True):
         try:
             check_relevance(row[rows])

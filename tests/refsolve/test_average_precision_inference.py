@@ -83,6 +83,34 @@ def test_the_range_of_concavity_is_not_longer():
     assert steps[j] > steps[j - 1]
 
 
+def test_the_count_form_is_separable_and_concave_but_its_order_matters():
+    """L = max over c_1 <= .. <= c_P of sum f_k(c_k); each f_k by itself may want another order."""
+    rng = np.random.default_rng(13)
+    for _ in range(60):
+        s, y = instance(rng, most=3)
+        above = sorted((Fraction(v) for v in s[y == 1]), reverse=True)
+        below = sorted((Fraction(v) for v in s[y == 0]), reverse=True)
+        P, N = len(above), len(below)
+        f = [
+            [
+                Fraction(c, P * (k + c)) - Fraction(2, P * N) * (c * above[k - 1] - sum(below[:c]))
+                for c in range(N + 1)
+            ]
+            for k in range(1, P + 1)
+        ]
+        for row, gains in zip(f, zip(*exactly.gains(s, y), strict=True), strict=True):
+            assert [b - a for a, b in itertools.pairwise(row)] == list(gains)
+        counts = itertools.combinations_with_replacement(range(N + 1), P)
+        assert exactly.permute(s, y).value == max(
+            sum(row[c] for row, c in zip(f, each, strict=True)) for each in counts
+        )
+    # h_1 = 1/20 > 0 > h_2 = -1/30: apart they give c = (1, 0), which is no ranking
+    fifth = Fraction(1, 5)
+    (column,) = exactly.gains([fifth, fifth, Fraction(0)], [1, 1, 0])
+    assert column == [Fraction(1, 20), Fraction(-1, 30)]
+    assert exactly.permute([fifth, fifth, Fraction(0)], [1, 1, 0]).value == Fraction(1, 60)
+
+
 @pytest.mark.parametrize(
     ("scores", "y", "value", "inversions"),
     [
@@ -217,6 +245,20 @@ def test_what_is_no_ranking_shows_its_violation():
             for other in (-a, a / 2, a + 1):
                 found = certificates.loss_augmented_inference(STEM, other, s, y)
                 assert found.violation > 0.2 * unit or found.gap > 0
+
+
+def test_the_scale_is_one_and_what_the_best_ranking_moves():
+    rng = np.random.default_rng(14)
+    for _ in range(60):
+        s, y = instance(rng)
+        a = ap.most_violated(s, y).inversions
+        R = ap.ranking_matrix(y, a)
+        pairs = [(i, j) for i in np.flatnonzero(y) for j in np.flatnonzero(y == 0) if R[i, j] < 0]
+        wanted = 1 + 2 * sum(abs(s[i] - s[j]) for i, j in pairs) / (y.sum() * (y == 0).sum())
+        for offset in (0.0, 2.0**30):
+            shifted = np.round(s * 2**20) / 2**20 + offset  # exact in float64
+            found = certificates.loss_value(STEM, 0.0, shifted, y).scale
+            assert found == pytest.approx(wanted, rel=1e-4)
 
 
 def test_wrong_numbers_are_off_by_what_they_are_off():
