@@ -143,6 +143,20 @@ class Queries:
             active += one.active
         return Cut(value / self.n_queries, delta / self.n_queries, coefficients, int(active))
 
+    def predicted(self, scores: ArrayLike) -> NDArray[np.int64]:
+        """Inversions of the ranking by these scores; a tie is none."""
+        values = self._checked(scores)
+        inversions = np.zeros(self.n, np.int64)
+        for q, first in enumerate(self._starts[:-1]):
+            part = slice(first, self._starts[q + 1])
+            own = np.flatnonzero(self.positives) if self._order is None else self._order[part]
+            above = own[: self._found[q]]
+            below = np.flatnonzero(~self.positives) if self._order is None else own[len(above) :]
+            high, low = np.sort(values[above]), np.sort(values[below])
+            inversions[above] = len(low) - np.searchsorted(low, values[above], side="right")
+            inversions[below] = np.searchsorted(high, values[below], side="left")
+        return inversions
+
     def inversions(self, coefficients: NDArray[np.float64]) -> NDArray[np.int64]:
         """Ranking of a cut: per positive the negatives above it, per negative the positives below."""
         return np.rint(coefficients / self._unit).astype(np.int64)

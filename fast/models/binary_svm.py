@@ -63,7 +63,9 @@ class HingeOracle:
 def with_ones(X: Any) -> Any:
     """X with a last column of ones."""
     ones = np.ones((X.shape[0], 1), dtype=X.dtype)
-    return sp.csr_array(sp.hstack([X, ones])) if is_sparse(X) else np.hstack([X, ones])
+    if is_sparse(X):
+        return sp.csr_array(sp.hstack([sp.csr_array(X), sp.csr_array(ones)]))
+    return np.hstack([X, ones])
 
 
 def train(

@@ -50,7 +50,9 @@ class Product:
 
     def _blocks(self) -> list[slice]:
         step = max(BLOCK // max(self.shape[1], 1), 1)
-        return [slice(i, min(i + step, self.shape[0])) for i in range(0, self.shape[0], step)]
+        return [
+            slice(i, min(i + step, self.shape[0])) for i in range(0, max(self.shape[0], 1), step)
+        ]
 
     def _block(self, rows: slice) -> Any:
         return self.X[rows].astype(np.float64)
