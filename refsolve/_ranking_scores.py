@@ -11,6 +11,7 @@ and negative j stands above the positives k >= i_j: it adds delta_j(i_j) = sum_{
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +74,12 @@ class Query:
             sums = np.zeros((self.P + 1, part.stop - start), Real)
             np.cumsum(self.gains(ranks[part])[::-1], axis=0, out=sums[1:])
             yield part, sums
+
+    @cached_property
+    def best(self) -> tuple[Array, Any]:
+        """Inversions of the most violated ranking, in input order, and L in longdouble."""
+        opt, total = self.greedy()
+        return self.ranking(opt), total
 
     def greedy(self, every: bool | None = None) -> tuple[Array, Any]:
         """opt_j (N,), the largest maximiser in 1..P+1 of delta_j, and sum_j max_i delta_j(i).
@@ -137,6 +144,5 @@ def most_violated(scores: Any, y: Any) -> Violated:
     ``value`` is L.
     """
     query = Query(scores, y)
-    opt, total = query.greedy()
-    inversions = query.ranking(opt)
+    inversions, total = query.best
     return Violated(float(total), float(loss_of_counts(inversions[query.positive])), inversions)
