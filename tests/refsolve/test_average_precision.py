@@ -93,6 +93,15 @@ def test_matrices_and_the_joint_feature_map_are_those_of_the_paper(y):
         assert np.array_equal(ap.repair(y, row), row)
 
 
+def test_the_feature_map_needs_more_than_the_counts_of_the_positives():
+    """Section 3.2 says otherwise: one negative above the positive, but which one?"""
+    X, y = np.array([[0.0], [1.0], [3.0]]), [1, 0, 0]
+    first, second = [1, 1, 0], [1, 0, 1]
+    assert ap.delta(y, first) == ap.delta(y, second)
+    apart = ap.joint_feature_map(X, y, first) - ap.joint_feature_map(X, y, second)
+    assert apart == pytest.approx(X[1] - X[2], abs=1e-15)
+
+
 def test_matrices_that_rank_nothing_are_refused():
     y = [1, 0, 1, 0]
     R = ap.ranking_matrix(y, [1, 2, 1, 0])
