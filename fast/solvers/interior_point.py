@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 MOST_STEPS = 80
 BOUNDARY = 0.995  # part of the way to the boundary that a step may take
-TINY = 1e-15  # complementarity, relative to the problem's size, below which rounding rules
+TINY = 1e-40  # complementarity, relative to the problem's size, that is 0
 
 
 def minimise(
