@@ -37,7 +37,7 @@ def infer(
         if not pack(scores, keys):
             raise_bad_entry("scores", scores)
         keys.sort()
-        floats, integers = np.empty((2, max(n + 2, 64))), np.empty((3, max(n + 2, 4 * STACK)), int)
+        floats, integers = np.empty((2, n + 2)), np.empty((3, max(n + 2, 4 * STACK)), int)
         value, loss, active = infer_packed(
             number, keys, scores, bits, weight, given, floats, integers, coefficients
         )
@@ -64,7 +64,7 @@ def infer(
     numbers = np.empty((5, max(4 * STACK, 8 * p + 1)), dtype=np.int64)
     value, loss, active = complete(
         number, s, start, t, n - p, near, places, positives, weight, given, numbers,
-        np.empty((2, max(p + 1, 64))), coefficients,
+        np.empty((2, p + 1)), near, coefficients,
     )  # fmt: skip
     return Ranking(value, loss, active, given)
 

@@ -23,7 +23,7 @@ from fast.losses._ap_exact import scan_exactly, sign_of_slope
 DIVIDE, GREEDY, SEARCH, SELECT, ALL = range(5)
 STACK = 128  # parts that may wait: one per halving of the negatives
 _UNIT = 2.3e-16
-_AHEAD = 16
+_AHEAD = 32
 
 
 @kernel(forceinline=True)
@@ -161,10 +161,12 @@ def _rising(k, c, size, s, t):
     left = 0.5 * size * k
     ahead = min(_AHEAD, n - c)
     if ahead == _AHEAD:
+        near = t[n - c - _AHEAD : n - c]
         sure = doubt = 0
-        for i in range(1, _AHEAD + 1):
-            m = float(c + i + k)
-            right = (s - t[n - c - i]) * (m * (m - 1.0))
+        last = float(c + _AHEAD + k)
+        for i in range(_AHEAD):
+            m = last - i
+            right = (s - near[i]) * (m * (m - 1.0))
             sure += right < left * (1.0 - 1e-15)
             doubt += right <= left * (1.0 + 1e-15)
         if sure == doubt:

@@ -93,6 +93,7 @@ def infer_short(method, values, places, starts, positives, floats, numbers, coef
             numbers[8],
             numbers,
             floats[3:],
+            floats[2],
             coefficients,
         )
         value += one

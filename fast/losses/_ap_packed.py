@@ -12,7 +12,7 @@ import numpy as np
 from fast._numba import kernel
 from fast._simd import larger, smaller
 from fast._validation import LIMIT
-from fast.losses._ap_bits import EVERY, WIDTH, within
+from fast.losses._ap_bits import EVERY, ONE, WIDTH, lowest, within, zero
 from fast.losses._ap_kernels import STACK, run
 from fast.losses._ap_write import totals
 
@@ -91,30 +91,34 @@ def infer_packed(method, keys, scores, mask, weight, given, floats, numbers, coe
     j = 0
     for r in range(n):
         v, place = ranked[r], order[r]
-        positive = mask[place] != 0
+        positive = int(mask[place])
         s[i] = v
         t[j] = v
         above[i] = place
         below[j] = place
         i -= positive
-        j += not positive
+        j += 1 - positive
     s, above, t = s[1:], above[1:], t[:j]
     counts = numbers[2, :p]
     run(method, s, t, j, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))
-    value, loss = totals(s, t, j, counts, ranked)
+    weights, at = ranked, numbers[0]
+    value, loss = totals(s, t, j, counts, weights)
     unit = 2.0 / (float(p) * j) * weight
-    at = numbers[0]
-    done = 0
+    for r in range(j - counts[p - 1], j):
+        coefficients[below[r]] = unit * weights[r]
     for k in range(p):
-        gain = unit * (p - k)
-        for q in range(done, counts[k]):
-            coefficients[below[j - 1 - q]] = gain
-        done = counts[k]
-        at[above[k]] = done
-        coefficients[above[k]] = 0.0 - unit * done  # no -0
+        at[above[k]] = counts[k]
+        coefficients[above[k]] = 0.0 - unit * counts[k]  # no -0
     i = 0
-    for place in range(n):
-        if mask[place] != 0:
+    whole = n - n % WIDTH
+    for b in range(0, whole, WIDTH):
+        hits = ~zero(mask, b)
+        while hits:
+            given[i] = at[b + lowest(hits)]
+            i += 1
+            hits &= hits - ONE
+    for place in range(whole, n):
+        if mask[place]:
             given[i] = at[place]
             i += 1
     return value, loss, counts[p - 1]

@@ -20,15 +20,26 @@ _MOST = 32  # with more bounds than this in one bucket, bisection
 
 
 @kernel
-def totals(s, t, size, counts, work):
+def totals(s, t, size, counts, weights):
     """L and 1 - AP of ascending counts, each to some units of rounding of its terms.
 
     Scores count relative to the middle positive: a common offset cancels exactly. Sums over
-    blocks run in any order, sums of blocks have a second word. ``work`` holds _BLOCK numbers.
+    blocks run in any order, sums of blocks have a second word. The positives below each active
+    negative are written to ``weights``, in the order of ``t``.
     """
     p, n = s.shape[0], t.shape[0]
     shift = s[p >> 1]
-    gain = gain_low = loss = loss_low = 0.0
+    active = counts[p - 1]
+    for r in range(n - active, n):
+        weights[r] = 0.0
+    for k in range(p):
+        if counts[k]:
+            weights[n - counts[k]] += 1.0
+    below = 0
+    for r in range(n - active, n):
+        below += int(weights[r])
+        weights[r] = below
+    loss = loss_low = gain = gain_low = 0.0
     for first in range(0, p, _BLOCK):
         near = down = 0.0
         for k in range(first, min(first + _BLOCK, p)):
@@ -39,21 +50,10 @@ def totals(s, t, size, counts, work):
         loss_low += error
         gain, error = two_sum(gain, -down)
         gain_low += error
-    k = 0
-    active = counts[p - 1]
-    for first in range(0, active, _BLOCK):
-        last = min(first + _BLOCK, active)
-        j = first
-        while j < last:  # how many positives stand below each negative
-            while counts[k] <= j:
-                k += 1
-            end = min(counts[k], last)
-            while j < end:
-                work[j - first] = p - k
-                j += 1
+    for first in range(n - active, n, _BLOCK):
         up = 0.0
-        for j in range(first, last):
-            up = plus(up, work[j - first] * (t[n - 1 - j] - shift))
+        for r in range(first, min(first + _BLOCK, n)):
+            up = plus(up, weights[r] * (t[r] - shift))
         gain, error = two_sum(gain, up)
         gain_low += error
     loss = (loss + loss_low) / p
@@ -186,14 +186,27 @@ def write_positives(start, counts, positives, unit, used, given, coefficients):
 
 @kernel
 def complete(
-    method, s, start, t, size, near, places, positives, weight, given, numbers, floats, coefficients
+    method,
+    s,
+    start,
+    t,
+    size,
+    near,
+    places,
+    positives,
+    weight,
+    given,
+    numbers,
+    floats,
+    work,
+    coefficients,
 ):
     """From sorted scores to the ranking; returns L, 1 - AP and the number of active negatives."""
     p = s.shape[0]
-    counts, work = numbers[4, :p], floats[0]
+    counts = numbers[4, :p]
     run(method, s, t, size, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))
-    value, loss = totals(s, t, size, counts, work)
     unit = 2.0 / (float(p) * size) * weight
     write_negatives(near, places, t, counts, unit, numbers, floats, coefficients)
     write_positives(start, counts, positives, unit, numbers[0], given, coefficients)
+    value, loss = totals(s, t, size, counts, work)
     return value, loss, counts[p - 1]
