@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from fast._validation import number
@@ -28,6 +29,8 @@ from fast.solvers.descent import descend
 from fast.solvers.score_problem import ScoreCut, ScoreState
 
 __all__ = ["Bags", "TrainingResult", "train"]
+
+ROUGH = 1e-2  # relative gap of the model to begin with
 
 
 @dataclass
@@ -77,6 +80,13 @@ class Bags:
             )
         self.order = np.argsort(self.bags, kind="stable")
         self.first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+
+    def means(self, X: Any) -> Any:
+        """Mean of the rows of each bag, (B, d), dense or CSR as X is."""
+        size = np.bincount(self.bags)
+        places = (1.0 / size[self.bags], (self.bags, np.arange(len(self.bags))))
+        means = sp.csr_array(places, shape=(len(size), len(self.bags))) @ X
+        return sp.csr_array(means) if sp.issparse(X) else np.ascontiguousarray(means)
 
     def best(self, scores: np.ndarray) -> np.ndarray:
         """Row with the largest score in each bag (ties: the first), (B,)."""
@@ -145,7 +155,7 @@ def train(
     max_rounds : int
         Bound on the convex steps.
     start : (d,) array, optional
-        Weights to begin with; at 0 the positive bags begin with their first candidate.
+        Weights to begin with; by default those that rank the bags by the mean of their candidates.
 
     Returns
     -------
@@ -160,7 +170,11 @@ def train(
             "bags", f"{len(grouped.bags)} bags of rows", f"{X.shape[0]}, one per row", "match X"
         )
     product = Product(X)
-    w = np.zeros(X.shape[1]) if start is None else np.array(start, float)
+    spent = 0
+    if start is None:  # at 0 all candidates tie, and the first ones would be as good as any
+        rough = ap_svm.train(grouped.means(X), queries, C, tol=max(tol, ROUGH), max_iter=max_iter)
+        start, spent = rough.w, rough.n_oracle
+    w = np.array(start, float)
 
     def state_of(w: np.ndarray) -> np.ndarray:
         return np.where(queries.positives, grouped.best(product.scores(w)), -1)
@@ -199,7 +213,7 @@ def train(
             candidates, chosen, chosen, [], False,
         )  # fmt: skip
 
-    found = descend(w, state_of, objective, step, tol, max_rounds)
+    found = descend(w, state_of, objective, step, tol, max_rounds, spent)
     result: TrainingResult = found.result
     result.latent = grouped.best(product.scores(result.w))
     result.chosen = np.where(queries.positives, found.state, result.latent)
