@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import BOX, CutCertificate, Master, check_weights, outside
@@ -135,11 +134,12 @@ def check_data(X: Any, y: Any, C: Any, bias: Any = False) -> Data:
     signs = np.where(check_classes(y, X.shape[0]), Real(1), Real(-1))
     if not isinstance(bias, str) and bias:
         ones = np.ones((X.shape[0], 1))
-        X = (
-            sp.hstack([X, sp.csr_matrix(ones)]).tocsr()
-            if hasattr(X, "tocsr")
-            else np.hstack([X, ones])
-        )
+        if hasattr(X, "tocsr"):
+            from scipy import sparse  # the formulas load without it
+
+            X = sparse.hstack([X, sparse.csr_matrix(ones)]).tocsr()
+        else:
+            X = np.hstack([X, ones])
         bias = True
     return Data(X, signs, BOX.check(C), bias)
 
