@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from fast._rows import read_only
 from fast._validation import raise_bad_entry
 from fast.losses import _ap_split as kernels
 from fast.losses._ap_inference import Method, Ranking
@@ -29,15 +28,16 @@ def infer(
 ) -> Ranking:
     """Inference by the method of this number; see ``_ap_inference.method``."""
     n = scores.shape[0]
-    scores, bits = read_only(scores), mask.view(np.uint8)
-    bits.flags.writeable = False
+    # Numba compiles anew for arrays that may not be written to; none of these is.
+    scores = scores if scores.flags.writeable else scores.copy()
+    bits = (mask if mask.flags.writeable else mask.copy()).view(np.uint8)
     given = np.empty(p, dtype=np.int64)
     if n < 1 << BITS and number not in (SELECT, ALL):
-        keys = np.empty(n, dtype=np.int64)
+        floats, integers = np.empty((2, n + 2)), np.empty((4, max(n + 2, 4 * STACK)), np.int64)
+        keys = integers[3, :n]
         if not pack(scores, keys):
             raise_bad_entry("scores", scores)
         keys.sort()
-        floats, integers = np.empty((2, n + 2)), np.empty((3, max(n + 2, 4 * STACK)), int)
         value, loss, active = infer_packed(
             number, keys, scores, bits, weight, given, floats, integers, coefficients
         )

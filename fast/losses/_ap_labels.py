@@ -15,6 +15,8 @@ _ACCEPTED = "True or 1 for positives, False, 0 or -1 for negatives"
 
 def scores_of(value: ArrayLike) -> NDArray[np.float64]:
     """A vector of scores as contiguous float64; whether they are finite is left to the methods."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim == 1 and value.size:
+        return np.ascontiguousarray(value)
     return np.ascontiguousarray(real_array("scores", value, (1,)), dtype=np.float64)
 
 

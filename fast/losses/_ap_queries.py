@@ -70,6 +70,8 @@ class Queries:
             self.n = self.positives.shape[0]
             codes, names = group_codes(groups, self.n)
             self._refuse_one_sided(codes, names)
+        self._mask = self.positives
+        self.positives = self._mask.view()
         self.positives.flags.writeable = False
         samples, found = np.bincount(codes), np.bincount(codes[self.positives])
         self.n_queries = len(samples)
@@ -119,7 +121,7 @@ class Queries:
         run = inference.method(method)
         coefficients = np.zeros(self.n)
         if self._order is None:
-            found = run(values, self.positives, int(self._found[0]), coefficients, 1.0)
+            found = run(values, self._mask, int(self._found[0]), coefficients, 1.0)
             return Cut(found.value, found.delta, coefficients, found.active)
         values = values[self._order]
         sizes = np.diff(self._starts)
