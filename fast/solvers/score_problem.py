@@ -102,6 +102,8 @@ class ScoreProblem:
             gradient = self.product.gradients(coefficients, self.exact)
             self.cuts.add(offset, coefficients, gradient)
         self.weights = np.zeros(self.cuts.m)
+        if self.cuts.m:
+            self._raise_bound(np.eye(1, self.cuts.m)[0], self.C * self.cuts.G[0])
         self.state.primal = np.inf
         self.at(np.zeros(self.d) if start is None else np.array(start, dtype=np.float64))
         self.proximal_point(np.zeros(self.d), 0.0, self.tolerance(0.0))
