@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import refsolve
 from verification import certificates, families, rankings, replay, verify
 from verification.calling import Caller, CandidateCrashError
 from verification.certificates import ranking, ranking_truth
@@ -287,3 +288,13 @@ def test_valid_instances_have_both_kinds():
     assert not families.valid(good.with_params(y=np.array([0, 1, 2, 0])))
     assert not families.valid(good.with_params(y=np.array([0, 1])))
     assert set(rankings.FAMILIES) == set(families.FAMILIES)
+
+
+def test_the_oracle_passes_as_a_candidate():
+    """Its ranking, rounded from an interior point, is judged like any other."""
+
+    def oracle(scores, y):
+        return refsolve.solve(INFERENCE, scores=scores, y=y)
+
+    report = verify(oracle, INFERENCE, checks=["certified_gap"], timeout=60).raise_if_failed()
+    assert report.counts["pass"] == 150
