@@ -33,6 +33,7 @@ docs: $(VENV)/.docs
 bench: $(VENV)/.core
 	$(BIN)/refsolve bench topk
 	$(BIN)/refsolve bench entropy
+	$(BIN)/refsolve bench ap
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "refsolve needs Python 3.11 or newer on the PATH, or: make PYTHON=/path/to/python"; exit 1; }

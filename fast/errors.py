@@ -41,3 +41,31 @@ class InvalidTypeError(InvalidParameterError, TypeError):
 
 class DatasetError(FastError, OSError):
     """A shipped data file is missing or damaged."""
+
+
+class InseparableError(InvalidParameterError):
+    """Easy examples that no hyperplane separates, with the proof.
+
+    Parameters
+    ----------
+    mu : (n,) array
+        mu >= 0 with sum 1/2 in each class: every w with y_i (<x_i, w> + b) >= 1 for all i has
+        <r, w> >= 1, r = sum_i mu_i y_i x_i, and so ||w|| >= 1/||r|| (Farkas).
+    norm : float
+        ||r||.
+    """
+
+    def __init__(self, mu: Any, norm: float) -> None:
+        self.mu, self.norm = mu, norm
+        count = int((mu > 0).sum())
+        bound = f"longer than {1.0 / norm:.1g}" if norm > 0.0 else "infinite"
+        super().__init__(
+            "easy",
+            f"{count} of the {len(mu)} easy examples prove that no w separates them "
+            f"(it would be {bound}; their weights are this error's attribute mu)",
+            "easy examples with y_i (<x_i, w> + b) >= 1 for some w and b",
+            "take fewer easy examples: those that a binary SVM separates are separable together",
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.mu, self.norm)

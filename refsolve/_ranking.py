@@ -58,12 +58,13 @@ def queries(y: Any, groups: Any = None) -> list[Array]:
             "groups", groups, f"one name per sample, shape {row.shape}", "name every sample's query"
         )
     values, member = np.unique(names, return_inverse=True)
-    found = [np.flatnonzero(member == g) for g in range(values.size)]
+    order = np.argsort(member.ravel(), kind="stable")
+    found = np.split(order, np.cumsum(np.bincount(member.ravel()))[:-1])
     for name, rows in zip(values, found, strict=True):
         try:
             check_relevance(row[rows])
         except InvalidParameterError as wrong:
-            fix = f"{wrong.fix} (query {name!r})"
+            fix = f"{wrong.fix} (query {name})"
             raise InvalidParameterError(wrong.argument, wrong.value, wrong.expected, fix) from None
     return found
 
@@ -202,7 +203,10 @@ def ranking_matrix(y: Any, inversions: Any) -> Array:
 
 
 def inversions_from_matrix(y: Any, R: Any) -> Array:
-    """Inversions of a ranking matrix; refused if R is not the matrix of a ranking."""
+    """Inversions of a ranking matrix, from its signs between the classes, as eq. (1) sees it.
+
+    Within the classes only R = -R' is asked. A matrix that no order of the samples has is refused.
+    """
     positive = check_relevance(y)
     n = positive.size
     R = check_matrix("R", R, (n, n))
@@ -212,7 +216,7 @@ def inversions_from_matrix(y: Any, R: Any) -> Array:
     counts[~positive] = (cross < 0).sum(axis=0)
     if not np.isin(cross, (-1, 1)).all() or (R != -R.T).any() or not is_ranking(positive, counts):
         raise InvalidParameterError(
-            "R", R, "an antisymmetric, transitive matrix, +-1 between the classes",
+            "R", R, "an antisymmetric matrix of an order, +-1 between the classes",
             "set R_ij = 1 where sample i stands above j",
         )  # fmt: skip
     return counts

@@ -70,7 +70,7 @@ def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> Posed:
         number = certificates.loss_value(stem, proof.value, scores, y, x=a)
         return Answer(proof.value, proof.value, a, number)
 
-    unit = size(query, query.ranking(query.greedy()[0]))
+    unit = size(query, query.best[0])
     rounding = np.finfo(gains.dtype).eps * (P + N) * unit  # less than that is a tie
     return Posed((P, N), build, {"h": h.ravel(order="F")}, finish, unit)
 

@@ -66,28 +66,30 @@ def order_cost(query: Query, inversions: Array) -> Any:
     return 2 * (high + low) / (Real(query.P) * query.N)
 
 
+def _ranks(query: Query, inversions: Array) -> Array:
+    """Interleaving ranks i_j of a ranking, non-decreasing."""
+    return query.P + 1 - -np.sort(-inversions[query.below])
+
+
 def lacking(query: Query, inversions: Array, flows: Array | None = None) -> Any:
     """Bound on L less the objective of a ranking, in longdouble: a sum of terms >= 0."""
-    ranks = query.P + 1 - -np.sort(-inversions[query.below])  # i_j, non-decreasing
+    ranks = _ranks(query, inversions)
     total = order_cost(query, inversions)
     if flows is not None:
         before = np.vstack([np.zeros(query.N, Real), flows])
         slack = np.maximum(flows - before[:-1] - query.gains(), 0)  # rounding aside it is >= 0
         counted = np.arange(1, query.P + 1)[:, None] >= ranks
         return total + before[ranks - 1, np.arange(query.N)].sum() + slack[counted].sum()
-    for columns, sums in query.blocks():
-        at = query.P + 1 - ranks[columns]
-        own = np.take_along_axis(sums, at[None], axis=0)[0]
+    wrong = 1 + np.flatnonzero(_ranks(query, query.best[0]) != ranks)  # elsewhere the bracket is 0
+    for part, sums in query.blocks(wrong):
+        own = np.take_along_axis(sums, query.P + 1 - ranks[wrong[part] - 1][None], axis=0)[0]
         total += (sums.max(axis=0) - own).sum()
-        # opt_j does not fall: from here on P + 1 is best, and it is what the ranking has
-        if at[-1] == 0 and sums[:, -1].argmax() == 0:
-            break
     return total
 
 
 def size(query: Query, inversions: Array) -> float:
     """Natural size of the objective: 1 + (2/(PN)) sum of |s_k - s_j| over the inverted pairs."""
-    ranks = query.P + 1 - -np.sort(-inversions[query.below])
+    ranks = _ranks(query, inversions)
     active = int((ranks <= query.P).sum())
     s = query.centred(inversions)
     high, low = s[query.above], s[query.below[:active]]
@@ -139,7 +141,7 @@ def loss_augmented_inference(
         violation=float(off),
         distance=np.nan,
         value=float(query.value(inversions)),
-        scale=size(query, query.ranking(query.greedy()[0])),
+        scale=size(query, query.best[0]),
     )
 
 
@@ -163,13 +165,11 @@ def ranking_value(
         name, wrong = ("costs", costs) if costs is not None else ("sample_weight", sample_weight)
         raise InvalidParameterError(name, wrong, "none: a ranking has neither", f"drop {name}")
     query = _check(stem, scores, y, params)
-    opt, upper = query.greedy()
-    best = query.ranking(opt)
-    inversions = best
+    inversions, upper = query.best
     if coefficients is not None:
         inversions = from_coefficients(
             query.positive, candidate("coefficients", coefficients, query.scores.size)
         )
     lower = query.value(inversions)
     error = number_error(value, lower, upper)
-    return Certificate(error, 0.0, error, float(upper), size(query, best))
+    return Certificate(error, 0.0, error, float(upper), size(query, query.best[0]))

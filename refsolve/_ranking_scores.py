@@ -11,6 +11,7 @@ and negative j stands above the positives k >= i_j: it adds delta_j(i_j) = sum_{
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,39 +55,68 @@ class Query:
         self.below = others[np.argsort(-self.scores[others], kind="stable")]
         self.P, self.N = rows.size, others.size
 
-    def gains(self, start: int = 0, stop: int | None = None) -> Array:
-        """h_k(j), (P, stop - start), for the negatives start..stop-1 by rank, in longdouble."""
-        stop = self.N if stop is None else stop
-        k = np.arange(1, self.P + 1, dtype=Real)[:, None]
-        j = np.arange(start + 1, stop + 1, dtype=Real)
-        high = self.scores[self.above].astype(Real)[:, None]
-        low = self.scores[self.below[start:stop]].astype(Real)
+    def gains(self, ranks: Array | None = None) -> Array:
+        """h_k(j), (P, columns), for the negatives of these ranks j (all), in longdouble."""
+        ranks = np.arange(1, self.N + 1) if ranks is None else ranks
+        return self._gain(np.arange(1, self.P + 1)[:, None], ranks)
+
+    def _gain(self, k: Array, j: Array) -> Array:
+        high = self.scores[self.above[k - 1]].astype(Real)
+        low = self.scores[self.below[j - 1]].astype(Real)
+        k, j = k.astype(Real), j.astype(Real)
         return k / ((j + k) * (j + k - 1)) / self.P - 2 * (high - low) / (Real(self.P) * self.N)
 
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Slices of the negatives, and delta_j(i) (P + 1, columns) with i from P + 1 down to 1."""
+    def blocks(self, ranks: Array) -> Iterator[tuple[slice, Array]]:
+        """Slices of the ranks, and delta_j(i) (P + 1, columns) with i from P + 1 down to 1."""
         step = max(1, BLOCK // (self.P + 1))
-        for start in range(0, self.N, step):
-            stop = min(start + step, self.N)
-            sums = np.zeros((self.P + 1, stop - start), Real)
-            np.cumsum(self.gains(start, stop)[::-1], axis=0, out=sums[1:])
-            yield slice(start, stop), sums
+        for start in range(0, ranks.size, step):
+            part = slice(start, min(start + step, ranks.size))
+            sums = np.zeros((self.P + 1, part.stop - start), Real)
+            np.cumsum(self.gains(ranks[part])[::-1], axis=0, out=sums[1:])
+            yield part, sums
 
-    def greedy(self) -> tuple[Array, Any]:
+    @cached_property
+    def best(self) -> tuple[Array, Any]:
+        """Inversions of the most violated ranking, in input order, and L in longdouble."""
+        opt, total = self.greedy()
+        return self.ranking(opt), total
+
+    def greedy(self, every: bool | None = None) -> tuple[Array, Any]:
         """opt_j (N,), the largest maximiser in 1..P+1 of delta_j, and sum_j max_i delta_j(i).
 
         h_k(j) falls strictly in j, so opt_j does not fall; from the first opt_j = P + 1 on nothing
-        is left to add.
+        is left to add. With ``every`` all i are tried; by default only if there are few, else for
+        j < P: from j = P on h_k(j) does not fall in k, and opt_j counts the k with h_k(j) <= 0.
         """
+        every = self.P * self.N <= BLOCK if every is None else every
         opt = np.full(self.N, self.P + 1)
-        total = Real(0)
-        for columns, sums in self.blocks():
+        head = self.N if every else min(self.N, self.P - 1)
+        total, open_ended = Real(0), True
+        for part, sums in self.blocks(np.arange(1, head + 1)):
             best = sums.argmax(axis=0)  # the first of equals: fewest inversions
             total += np.take_along_axis(sums, best[None], axis=0).sum()
-            opt[columns] = self.P + 1 - best
+            opt[part] = self.P + 1 - best
             if best[-1] == 0:
+                open_ended = False
                 break
-        return np.maximum.accumulate(opt), total
+        if open_ended and head < self.N:
+            for start in range(head, self.N, BLOCK):
+                opt[start : start + BLOCK] = self._bisect(start + 1, min(start + BLOCK, self.N))
+                if opt[min(start + BLOCK, self.N) - 1] == self.P + 1:
+                    break
+        opt = np.maximum.accumulate(opt)
+        return opt, total if every else self.value(self.ranking(opt))
+
+    def _bisect(self, first: int, last: int) -> Array:
+        """1 + #{k: h_k(j) <= 0} for the ranks first..last, h_k(j) not falling in k."""
+        ranks = np.arange(first, last + 1)
+        low, high = np.zeros(ranks.size, int), np.full(ranks.size, self.P)
+        for _ in range(self.P.bit_length()):
+            middle = (low + high) // 2  # equal to both where they have met
+            up = self._gain(np.minimum(middle + 1, self.P), ranks) <= 0
+            low = np.where(up & (low < high), middle + 1, low)
+            high = np.where(up, high, middle)
+        return low + 1
 
     def ranking(self, opt: Array) -> Array:
         """Inversions in input order of the ranking with these interleaving ranks, non-decreasing."""
@@ -110,9 +140,9 @@ class Query:
 def most_violated(scores: Any, y: Any) -> Violated:
     """The ranking that maximises Delta + <coefficients, s>, with the fewest inversions.
 
-    O(PN) at most, in longdouble: slow, and the formula as it stands. ``value`` is L.
+    In longdouble, by the formulas as they stand: O(PN) while that is small, O(P^2 + N log n) beyond.
+    ``value`` is L.
     """
     query = Query(scores, y)
-    opt, total = query.greedy()
-    inversions = query.ranking(opt)
+    inversions, total = query.best
     return Violated(float(total), float(loss_of_counts(inversions[query.positive])), inversions)

@@ -92,7 +92,7 @@ def _adversarial(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]
             (np.zeros(P), boundary(rng, np.zeros(P), N) + 0.02 * N * down),
             (up * 1e-9, down * 1e-9),
             (up * 1e-300, down * 1e-300),
-            (up * 1e200, down * 1e200),
+            (up * 1e140, down * 1e140),
             (np.sort(up), np.sort(down)),
             (-np.sort(-up), -np.sort(-down)),
         ]

@@ -9,14 +9,20 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fast._validation import number
-from fast.errors import InvalidParameterError
+from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators._progress import Monitor
 from fast.estimators._ranking import RankingModel, check_groups
 from fast.estimators._settings import DTYPES, check_data, warn_if_open
 from fast.losses._ap_queries import Queries
-from fast.models import ap_svm
+from fast.models import ap_svm, ap_svm_appx
 
-OPTIONAL = ("easy_mask_", "easy_dual_coef_", "objectives_", "reference_ranking_")
+OPTIONAL = (  # not after every fit
+    "easy_mask_",
+    "easy_dual_coef_",
+    "easy_intercept_",
+    "objectives_",
+    "reference_ranking_",
+)
 
 
 class APSVM(RankingModel):
@@ -85,7 +91,9 @@ class APSVM(RankingModel):
     easy_mask_ : ndarray of bool (n_samples,)
         With easy examples: which they are.
     easy_dual_coef_ : ndarray (n_samples,)
-        With easy examples: multipliers >= 0 of their constraints.
+        With easy examples: multipliers >= 0 of their constraints, 0 at the others.
+    easy_intercept_ : float
+        With easy examples: b of their constraints, which scores do not contain.
     objectives_ : ndarray
         For ``ramp``: 1/2 ||w||^2 + C times the ramp loss, at the start and after each convex step;
         it never increases.
@@ -174,27 +182,34 @@ class APSVM(RankingModel):
             is kept.
         """
         C, tol, max_iter = self._check_settings(("ramp", "warm_start"))
-        self._check_fraction(groups, easy_mask)
+        fraction = self._check_fraction(groups, easy_mask)
         X, y = check_data(self, X, y)
         positive = self._encode(y)
         _, codes = check_groups(groups, len(y))
         queries = Queries(positive, groups)
+        easy = self._easy(X, positive, C, fraction, easy_mask, tol, max_iter)
         monitor = Monitor(self, X, y, tol, max_iter)
+        options: dict[str, Any] = {
+            "tol": tol,
+            "max_iter": max_iter,
+            "method": self.method,
+            "solver": self.solver,
+            "report": monitor,
+        }
+        start = self._start(X.shape[1], positive, codes)
+        result: Any
         with monitor:
-            result = ap_svm.train(
-                X,
-                queries,
-                C,
-                tol=tol,
-                max_iter=max_iter,
-                method=self.method,
-                solver=self.solver,
-                start=self._start(X.shape[1], positive, codes),
-                report=monitor,
-            )
+            if easy is not None:
+                w = getattr(start, "w", start)
+                result = ap_svm_appx.train(X, positive, C, easy, start=w, **options)
+            else:
+                result = ap_svm.train(X, queries, C, start=start, **options)
         for name in OPTIONAL:  # of a fit with other parameters
             self.__dict__.pop(name, None)
         self._store(result, self._products(X, result.w), positive)
+        if easy is not None:
+            self.easy_mask_, self.easy_dual_coef_ = easy, result.mu
+            self.easy_intercept_ = float(result.b)
         self.__dict__.pop("_last", None)
         if self.warm_start:
             self._last = (result, positive, codes)
@@ -210,6 +225,35 @@ class APSVM(RankingModel):
             return None
         same = np.array_equal(positive, old_positive) and np.array_equal(codes, old_codes)
         return result if same else result.w
+
+    def _easy(
+        self,
+        X: Any,
+        positive: np.ndarray,
+        C: float,
+        fraction: float,
+        easy_mask: Any,
+        tol: float,
+        max_iter: int,
+    ) -> np.ndarray | None:
+        """The easy examples, if there are to be any."""
+        if easy_mask is None:
+            if fraction == 0.0:
+                return None
+            return ap_svm_appx.easy_examples(X, positive, C, fraction, tol=tol, max_iter=max_iter)
+        easy = np.asarray(easy_mask)
+        if easy.dtype != np.bool_:
+            raise InvalidTypeError(
+                "easy_mask", f"dtype {easy.dtype}", "True or False per row of X", "pass booleans"
+            )
+        if easy.shape != positive.shape:
+            raise InvalidParameterError(
+                "easy_mask",
+                f"shape {easy.shape}",
+                f"{len(positive)} booleans, one per row of X",
+                "match easy_mask to the rows",
+            )
+        return easy.copy()
 
     def _check_fraction(self, groups: Any, easy_mask: Any) -> float:
         """easy_fraction, and whether what was asked for goes together."""

@@ -38,21 +38,31 @@ Method = Callable[..., Ranking]
 def method(name: str) -> Method:
     """Inference by the method of this name.
 
-    It is called with ``(scores, mask, positives, coefficients, weight)``: float64 scores, the
-    positives as booleans and by their places. Coefficients, times ``weight``, are written where
-    they are not 0.
+    It is called with ``(scores, mask, p, coefficients, weight)``: float64 scores, a mask of the
+    positives, how many there are. Coefficients, times ``weight``, are written where they are not 0.
     """
-    if name not in METHODS:
+    if not isinstance(name, str) or name not in METHODS:
         raise InvalidParameterError(
             "method", repr(name), "one of " + ", ".join(map(repr, METHODS)), "choose one of them"
         )
+    if name not in _loaded:
+        _load(name)
+    return _loaded[name]
+
+
+_loaded: dict[str, Method] = {}
+
+
+def _load(name: str) -> None:
+    """Import what the method needs: numba only where something is compiled."""
     if name == "numpy":
         from fast.losses import _ap_numpy
 
-        return _ap_numpy.infer
-    from fast.losses import _ap_compiled
+        _loaded[name] = _ap_numpy.infer
+    else:
+        from fast.losses import _ap_compiled
 
-    return _ap_compiled.METHODS[name]
+        _loaded.update(_ap_compiled.METHODS)
 
 
 def delta(ascending: NDArray[Any]) -> float:

@@ -23,6 +23,7 @@ from fast.losses._ap_exact import scan_exactly, sign_of_slope
 DIVIDE, GREEDY, SEARCH, SELECT, ALL = range(5)
 STACK = 128  # parts that may wait: one per halving of the negatives
 _UNIT = 2.3e-16
+_AHEAD = 32
 
 
 @kernel(forceinline=True)
@@ -76,6 +77,29 @@ def scan(j, low, high, size, s, t):
 
 
 @kernel
+def try_all(j, size, s, t):
+    """opt_j by the sums for all ranks, in one tight loop where no two are near each other."""
+    p = s.shape[0]
+    half = 0.5 * size
+    terms = half * p / j + p * max(abs(s[0] - t), abs(s[p - 1] - t))  # at least the sum of all
+    room = 2.0 * _UNIT * (p + 4) * terms
+    best = p + 1
+    lead = 0.0
+    top = 0.0
+    bar = -room
+    for i in range(p, 0, -1):
+        m = float(j + i)
+        lead += half * i / (m * (m - 1.0)) - (s[i - 1] - t)
+        if lead > bar:
+            if lead <= top + room:
+                return scan(j, 1, p + 1, size, s, t)
+            best = i
+            top = lead
+            bar = top - room
+    return best
+
+
+@kernel
 def place(j, low, high, size, s, t):
     """opt_j, known to lie in low..high.
 
@@ -96,6 +120,9 @@ def run(method, s, t, size, counts, stack):
     n = float(size)
     counts[:] = 0
     if method == DIVIDE:
+        if walk(s, t, n, counts):
+            return
+        counts[:] = 0
         divide(s, t, n, counts, stack)
     elif method == ALL:
         share(s, t, n, counts, stack)
@@ -103,7 +130,7 @@ def run(method, s, t, size, counts, stack):
         for j in range(1, last + 1):
             v = t[last - j]
             # Yue et al. 2007 try every rank of every negative; Mohapatra et al. 2014, Alg. 2, search.
-            i = scan(j, 1, p + 1, n, s, v) if method == GREEDY else place(j, 1, p + 1, n, s, v)
+            i = try_all(j, n, s, v) if method == GREEDY else place(j, 1, p + 1, n, s, v)
             add(counts, i, 1)
     for k in range(1, p):
         counts[k] += counts[k - 1]
@@ -114,6 +141,63 @@ def add(counts, i, number):
     """Note that ``number`` negatives have rank i."""
     if i <= counts.shape[0]:
         counts[i - 1] += number
+
+
+@kernel
+def walk(s, t, size, counts):
+    """Write c_k = #{j: h_k(j) > 0} as long as that does not fall with k; else returns False.
+
+    In terms of counts L is a sum of concave functions of c_k, whose slopes are h_k, under
+    c_1 <= c_2 <= ...: if the maximisers of the terms are in order, they are the solution. From c_k
+    on one looks for c_{k + 1} in blocks, then in steps that double, then by bisection.
+    """
+    p, n = s.shape[0], t.shape[0]
+    c = 0
+    for k in range(1, p + 1):
+        v = s[k - 1]
+        if c and not rises(k, c, size, v, t[n - c]):
+            return False
+        found = _rising(k, c, size, v, t)
+        c += found
+        if found == _AHEAD:
+            step = _AHEAD
+            while c + step <= n and rises(k, c + step, size, v, t[n - c - step]):
+                c += step
+                step *= 2
+            high = min(c + step, n + 1)  # c rises (or is passed), high does not
+            low = c + 1
+            while low < high:
+                middle = (low + high) >> 1
+                if rises(k, middle, size, v, t[n - middle]):
+                    low = middle + 1
+                else:
+                    high = middle
+            c = low - 1
+        counts[k - 1] = c
+    return True
+
+
+@kernel(forceinline=True)
+def _rising(k, c, size, s, t):
+    """How many of the next _AHEAD negatives after c have h_k > 0: a first part of them."""
+    n = t.shape[0]
+    left = 0.5 * size * k
+    ahead = min(_AHEAD, n - c)
+    if ahead == _AHEAD:
+        near = t[n - c - _AHEAD : n - c]
+        sure = doubt = 0
+        last = float(c + _AHEAD + k)
+        for i in range(_AHEAD):
+            m = last - i
+            right = (s - near[i]) * (m * (m - 1.0))
+            sure += right < left * (1.0 - 1e-15)
+            doubt += right <= left * (1.0 + 1e-15)
+        if sure == doubt:
+            return sure
+    found = 0
+    while found < ahead and rises(k, c + found + 1, size, s, t[n - c - found - 1]):
+        found += 1
+    return found
 
 
 @kernel

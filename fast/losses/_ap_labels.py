@@ -15,25 +15,29 @@ _ACCEPTED = "True or 1 for positives, False, 0 or -1 for negatives"
 
 def scores_of(value: ArrayLike) -> NDArray[np.float64]:
     """A vector of scores as contiguous float64; whether they are finite is left to the methods."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim == 1 and value.size:
+        return np.ascontiguousarray(value)
     return np.ascontiguousarray(real_array("scores", value, (1,)), dtype=np.float64)
 
 
-def positives_of(y: ArrayLike, n: int | None = None, name: str = "y") -> NDArray[np.bool_]:
-    """Mask of the positives; at least one positive and one negative."""
-    mask = mask_of(y, n, name)
-    ones = np.count_nonzero(mask)
+def positives_of(y: ArrayLike, n: int, compiled: bool = True) -> tuple[NDArray[np.bool_], int]:
+    """Mask of the positives and their number; at least one positive and one negative."""
+    mask = mask_of(y, n, compiled=compiled)
+    ones = int(np.count_nonzero(mask))
     if ones == 0 or ones == mask.shape[0]:
         raise InvalidParameterError(
-            name,
+            "y",
             f"{ones} positives among {mask.shape[0]} samples",
             "at least one positive and one negative",
             "drop this query: no ranking of it is better than another",
         )
-    return mask
+    return mask, ones
 
 
-def mask_of(y: ArrayLike, n: int | None = None, name: str = "y") -> NDArray[np.bool_]:
-    """Binary labels as booleans, whatever the classes' sizes."""
+def mask_of(
+    y: ArrayLike, n: int | None = None, name: str = "y", compiled: bool = False
+) -> NDArray[np.bool_]:
+    """Binary labels as booleans, whatever the classes' sizes; ``compiled`` reads them once only."""
     try:
         array = np.asarray(y)
     except ValueError as error:
@@ -53,23 +57,36 @@ def mask_of(y: ArrayLike, n: int | None = None, name: str = "y") -> NDArray[np.b
         raise InvalidTypeError(
             name, f"dtype {array.dtype}", _ACCEPTED, f"encode it, for example {name} == 'relevant'"
         )
-    mask = array == 1
-    if array.dtype.kind == "f":
-        wrong = ~(mask | (array == 0) | (array == -1))
-    elif array.max() > 1 or array.min() < -1:
-        wrong = (array > 1) | (array < -1)
-    else:
-        wrong = mask[:0]
-    if wrong.any():
-        i = int(np.flatnonzero(wrong)[0])
+    mask = np.empty(array.shape, dtype=np.bool_)
+    zeros, minus, others = (_read_compiled if compiled else _read)(array, mask)
+    if others:
+        i = int(np.flatnonzero(~((array == 1) | (array == 0) | (array == -1)))[0])
         raise InvalidParameterError(
             name, f"{name}[{i}] = {array[i]}", _ACCEPTED, "recode the labels"
         )
-    if array.min() == -1 and not array.all():
+    if zeros and minus:
         raise InvalidParameterError(
             name, "both 0 and -1", _ACCEPTED, "write negatives as 0, or as -1, not as both"
         )
     return mask
+
+
+def _read(labels: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[int, int, int]:
+    """Write where labels are 1; returns how many are 0, -1 and anything else."""
+    np.equal(labels, 1, out=mask)
+    zeros, minus = int(np.count_nonzero(labels == 0)), int(np.count_nonzero(labels == -1))
+    return zeros, minus, len(labels) - int(np.count_nonzero(mask)) - zeros - minus
+
+
+def _read_compiled(labels: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[int, int, int]:
+    """As ``_read``, in one pass."""
+    from fast.losses._ap_split import read_labels
+
+    if labels.dtype not in (np.int64, np.float64, np.int32, np.int8):
+        return _read(labels, mask)
+    view = np.ascontiguousarray(labels).view()
+    view.flags.writeable = False
+    return read_labels(view, mask.view(np.uint8))
 
 
 def group_codes(groups: Any, n: int) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from fast._numba import kernel
 from fast.losses import _ap_kernels as kernels
 from fast.losses._ap_select import select
-from fast.losses._ap_split import complete, rank_positives
+from fast.losses._ap_split import rank_positives
+from fast.losses._ap_write import complete
 
 SHORT = 512  # samples; in longer queries NumPy's sort is worth its call
 _RUN = 8
@@ -54,7 +55,7 @@ def infer_short(method, values, places, starts, positives, floats, numbers, coef
     """Write coefficients of all short queries; returns the sums of L and of 1 - AP, and the active.
 
     ``values`` and their ``places`` in the coefficients hold query q from starts[q] on, its
-    positives first. ``floats`` (4, SHORT) and ``numbers`` (10, >= 4 SHORT + 2) are overwritten.
+    positives first. ``floats`` (5, SHORT) and ``numbers`` (9, >= 4 SHORT + 5) are overwritten.
     """
     value = loss = 0.0
     active = 0
@@ -66,7 +67,7 @@ def infer_short(method, values, places, starts, positives, floats, numbers, coef
             continue
         middle = first + p
         s, t = floats[0, :p], floats[1, : n - p]
-        start, order, work = numbers[6, :p], numbers[7], numbers[8]
+        start, order, work = numbers[5, :p], numbers[6], numbers[7]
         sort_places(values[first:middle], order, work)
         rank_positives(values[first:middle], order, s, start)
         near = values[middle:last]
@@ -89,9 +90,10 @@ def infer_short(method, values, places, starts, positives, floats, numbers, coef
             places[middle:last],
             places[first:middle],
             1.0 / queries,
-            numbers[9],
+            numbers[8],
             numbers,
-            floats[3],
+            floats[3:],
+            floats[2],
             coefficients,
         )
         value += one
@@ -109,8 +111,8 @@ def run(
     coefficients: NDArray[np.float64],
 ) -> tuple[float, float, int]:
     """Inference for the short ones among the queries."""
-    floats = np.empty((4, SHORT))
-    numbers = np.empty((10, 4 * SHORT + 2), dtype=np.int64)
+    floats = np.empty((5, SHORT))
+    numbers = np.empty((9, 8 * SHORT + 1), dtype=np.int64)
     return infer_short(
         NUMBERS[name], values, places, starts, positives, floats, numbers, coefficients
     )

@@ -19,19 +19,20 @@ _DIGITS = 10**60
 def infer(
     scores: NDArray[np.float64],
     mask: NDArray[np.bool_],
-    positives: NDArray[np.int64],
+    p: int,
     coefficients: NDArray[np.float64],
     weight: float,
 ) -> Ranking:
     """Inference for one query; see ``_ap_inference.method``."""
     values = finite_array("scores", scores)
+    positives = np.flatnonzero(mask)
     order = np.argsort(-values[positives], kind="stable")
     negatives = np.flatnonzero(~mask)
     ranked = negatives[np.argsort(-values[negatives], kind="stable")]
     s, t = values[positives[order]], values[ranked]
     with np.errstate(over="ignore"):  # huge differences of scores: signs stay right
         counts = _counts(s, t)
-    p, active = len(s), int(counts[-1])
+    active = int(counts[-1])
     below = np.repeat(np.arange(p, 0, -1), np.diff(counts, prepend=0))
     unit, shift = 2.0 / (float(p) * len(t)), s[p // 2]
     gain = np.sum(below * (t[:active] - shift)) - np.sum(counts * (s - shift))

@@ -61,20 +61,22 @@ class Queries:
 
     def __init__(self, y: ArrayLike, groups: Any = None) -> None:
         if groups is None:
-            self.positives = positives_of(y).copy()
+            self.positives = mask_of(y).copy()
             self.n = self.positives.shape[0]
+            positives_of(self.positives, self.n)
             codes = np.zeros(self.n, dtype=np.int64)
         else:
             self.positives = mask_of(y).copy()
             self.n = self.positives.shape[0]
             codes, names = group_codes(groups, self.n)
             self._refuse_one_sided(codes, names)
+        self._mask = self.positives
+        self.positives = self._mask.view()
         self.positives.flags.writeable = False
         samples, found = np.bincount(codes), np.bincount(codes[self.positives])
         self.n_queries = len(samples)
         # Samples by query, the positives of each first, else in input order.
         self._order = np.lexsort((~self.positives, codes)) if self.n_queries > 1 else None
-        self._places = np.flatnonzero(self.positives)
         self._starts = np.concatenate(([0], np.cumsum(samples)))
         self._found = found
         # 2/(P N Q) of each sample's query: coefficients are integer multiples of it.
@@ -119,7 +121,7 @@ class Queries:
         run = inference.method(method)
         coefficients = np.zeros(self.n)
         if self._order is None:
-            found = run(values, self.positives, self._places, coefficients, 1.0)
+            found = run(values, self._mask, int(self._found[0]), coefficients, 1.0)
             return Cut(found.value, found.delta, coefficients, found.active)
         values = values[self._order]
         sizes = np.diff(self._starts)
@@ -136,12 +138,26 @@ class Queries:
             part = slice(self._starts[q], self._starts[q + 1])
             mask = np.arange(sizes[q]) < self._found[q]
             own = np.zeros(sizes[q])
-            one = run(values[part], mask, np.flatnonzero(mask), own, 1.0 / self.n_queries)
+            one = run(values[part], mask, int(self._found[q]), own, 1.0 / self.n_queries)
             coefficients[self._order[part]] = own
             value += one.value
             delta += one.delta
             active += one.active
         return Cut(value / self.n_queries, delta / self.n_queries, coefficients, int(active))
+
+    def predicted(self, scores: ArrayLike) -> NDArray[np.int64]:
+        """Inversions of the ranking by these scores; a tie is none."""
+        values = self._checked(scores)
+        inversions = np.zeros(self.n, np.int64)
+        for q, first in enumerate(self._starts[:-1]):
+            part = slice(first, self._starts[q + 1])
+            own = np.flatnonzero(self.positives) if self._order is None else self._order[part]
+            above = own[: self._found[q]]
+            below = np.flatnonzero(~self.positives) if self._order is None else own[len(above) :]
+            high, low = np.sort(values[above]), np.sort(values[below])
+            inversions[above] = len(low) - np.searchsorted(low, values[above], side="right")
+            inversions[below] = np.searchsorted(high, values[below], side="left")
+        return inversions
 
     def inversions(self, coefficients: NDArray[np.float64]) -> NDArray[np.int64]:
         """Ranking of a cut: per positive the negatives above it, per negative the positives below."""

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fast.losses import _ap_inference as inference
 from fast.losses import _ap_labels as labels
+from fast.losses._ap_queries import Queries
 
 METHODS = inference.METHODS
 
@@ -80,9 +81,9 @@ def loss_augmented_inference(
     """
     run = inference.method(method)
     values = labels.scores_of(scores)
-    mask = labels.positives_of(y, values.shape[0])
+    mask, p = labels.positives_of(y, values.shape[0], compiled=method != "numpy")
     coefficients = np.zeros(values.shape[0])
-    result = run(values, mask, np.flatnonzero(mask), coefficients, 1.0)
+    result = run(values, mask, p, coefficients, 1.0)
     return Inference(result.value, result.counts, coefficients)
 
 
@@ -115,5 +116,9 @@ def value(scores: ArrayLike, y: ArrayLike) -> float:
 
 
 def _warmup() -> None:
-    for name in METHODS:
-        loss_augmented_inference(np.zeros(3), np.array([True, False, False]), name)
+    for n in (3, 1 << 14):  # the second size samples
+        y = np.arange(n) == 0
+        for name in METHODS[: None if n == 3 else 1]:
+            loss_augmented_inference(y.astype(np.float64), y, name)
+    loss_augmented_inference(np.zeros(3), np.array([1, 0, 0]))
+    Queries([1, 0, 1, 0], [0, 0, 1, 1]).infer(np.zeros(4))

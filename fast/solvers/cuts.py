@@ -50,7 +50,9 @@ class Product:
 
     def _blocks(self) -> list[slice]:
         step = max(BLOCK // max(self.shape[1], 1), 1)
-        return [slice(i, min(i + step, self.shape[0])) for i in range(0, self.shape[0], step)]
+        return [
+            slice(i, min(i + step, self.shape[0])) for i in range(0, max(self.shape[0], 1), step)
+        ]
 
     def _block(self, rows: slice) -> Any:
         return self.X[rows].astype(np.float64)
@@ -93,8 +95,13 @@ class Cuts:
         """Cuts with weight in the last quadratic program."""
         return int(np.count_nonzero(self.idle < 0))
 
-    def add(self, offset: float, coefficients: np.ndarray, gradient: np.ndarray) -> None:
-        """Take in one cut."""
+    def add(self, offset: float, coefficients: np.ndarray, gradient: np.ndarray) -> bool:
+        """Take in one cut; False if it is there already."""
+        where = np.flatnonzero(coefficients).astype(np.int32 if self.n < 2**31 else np.int64)
+        cut = StoredCut(where, coefficients[where])
+        for t in np.flatnonzero(self.b == offset):
+            if all(np.array_equal(a, b) for a, b in zip(cut, self.stored[t], strict=True)):
+                return False
         if self.m == len(self._b):
             self._resize(2 * self.m)
         m = self.m
@@ -102,9 +109,9 @@ class Cuts:
         self._gram[m, : m + 1] = self._G[: m + 1] @ gradient
         self._gram[: m + 1, m] = self._gram[m, : m + 1]
         self.m += 1
-        where = np.flatnonzero(coefficients).astype(np.int32 if self.n < 2**31 else np.int64)
-        self.stored.append(StoredCut(where, coefficients[where]))
+        self.stored.append(cut)
         self.idle = np.append(self.idle, 0)
+        return True
 
     def keep(self, which: np.ndarray) -> None:
         """Forget all cuts but these (indices, ascending)."""

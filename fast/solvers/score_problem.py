@@ -23,7 +23,7 @@ from fast.solvers.state import TrainingState
 SINGLE_GAP = 1e-4  # relative gap that products in float32 are trusted with
 IDLE, CROWDED = 40, 100  # cuts are dropped after IDLE iterations without weight, if there are many
 WEIGHTLESS = 1e-9  # lambda_t below which a cut carries no weight
-SLACK = 0.02  # part of the gap that the quadratic programs leave
+SLACK = 1e-3  # part of the gap that the quadratic programs leave
 
 
 class ScoreCut(NamedTuple):
@@ -87,8 +87,8 @@ class ScoreProblem:
             scores = self.product.scores(w, self.exact)
         cut = self.oracle(scores)
         gradient = self.product.gradients(cut.coefficients, self.exact)
-        self.cuts.add(cut.offset, cut.coefficients, gradient)
-        self.weights = np.append(self.weights, 0.0)
+        if self.cuts.add(cut.offset, cut.coefficients, gradient):
+            self.weights = np.append(self.weights, 0.0)
         self.state.n_oracle += 1
         self.state.cut = cut
         primal = 0.5 * float(w @ w) + self.C * cut.value
@@ -102,6 +102,8 @@ class ScoreProblem:
             gradient = self.product.gradients(coefficients, self.exact)
             self.cuts.add(offset, coefficients, gradient)
         self.weights = np.zeros(self.cuts.m)
+        if self.cuts.m:
+            self._raise_bound(np.eye(1, self.cuts.m)[0], self.C * self.cuts.G[0])
         self.state.primal = np.inf
         self.at(np.zeros(self.d) if start is None else np.array(start, dtype=np.float64))
         self.proximal_point(np.zeros(self.d), 0.0, self.tolerance(0.0))
@@ -133,6 +135,11 @@ class ScoreProblem:
         dual = self.C * float(weights @ self.cuts.b) - 0.5 * float(direction @ direction)
         if dual > self.state.dual:
             self.state.dual, self.weights = dual, weights
+
+    def dual_of(self, weights: np.ndarray, offsets: np.ndarray, coefficients: Any) -> float:
+        """D of weights C lambda (m,) on cuts, from the formula."""
+        pull = self.product.gradients(coefficients.T @ weights)
+        return float(weights @ offsets) - 0.5 * float(pull @ pull)
 
     def tidy(self) -> None:
         """Forget cuts that have long carried no weight."""

@@ -91,12 +91,26 @@ def train(
         Called after each iteration with a ScoreState; true stops the training.
     """
     number("C", C, positive=True)
+    problem = ScoreProblem(X, oracle, float(C))
+    return solve(problem, tol, max_iter, solver, start, cuts, report)
+
+
+def solve(
+    problem: ScoreProblem,
+    tol: float,
+    max_iter: int,
+    solver: str,
+    start: np.ndarray | None,
+    cuts: Sequence[tuple[float, np.ndarray]],
+    report: Callable[[ScoreState], bool] | None,
+) -> StructuredResult:
+    """`train` for a problem that is set up already."""
     number("tol", tol)
     name = check_solver(solver)
     algorithm = importlib.import_module(f"fast.solvers.{SOLVERS[name]}")
-    problem = ScoreProblem(X, oracle, float(C))
     state = problem.state
-    state.W = np.zeros(X.shape[1])
+    if state.W is None:
+        state.W = np.zeros(problem.d)
     interrupted = stopped = False
 
     def ask(state: ScoreState) -> bool:
@@ -159,8 +173,7 @@ def without_negligible(
         if not len(kept):
             continue
         weights = problem.C * (lam[kept] / lam[kept].sum())
-        direction = problem.product.gradients(rows[kept].T @ weights)
-        dual = float(weights @ cuts.b[kept]) - 0.5 * float(direction @ direction)
+        dual = problem.dual_of(weights, cuts.b[kept], rows[kept])
         if best is None or dual >= best[3] - LOSS_OF_BOUND * max(primal - best[3], 0.0):
             best = weights, cuts.b[kept].copy(), rows[kept], dual
     if best is None:

@@ -94,6 +94,7 @@ SPEC = Spec(
         "M4, M5: in Algorithm 3 N_l and N_r are swapped, and its quickselect must shrink its range",
         "M6: j/(j+k) - (j-1)/(j+k-1) = k/((j+k)(j+k-1)); only the right side keeps its digits",
         "M7: ties: L bounds 1 - AP for the worst order of tied samples",
+        "section 3.2: the positives' counts fix Delta, but Psi only with which negatives they count",
         "value(z, y) in a CVXPY variable lists the interleavings, the order of z being open",
     ),
 )  # fmt: skip

@@ -296,7 +296,9 @@ class Master:
             return finish(found)
 
         for _ in range(ROUNDS):
-            asked = oracle.ask(problem, self.posed("primal", kept), "CLARABEL")
+            posed = self.posed("primal", kept)
+            asks = (oracle.ask(problem, posed, name) for name in oracle.SOLVERS)
+            asked = next((found for found in asks if found is not None), None)
             if asked is None:
                 raise OracleUncertainError(problem, "no solution of the master problem")
             answer = asked

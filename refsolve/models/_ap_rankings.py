@@ -162,7 +162,7 @@ class RankingMaster(Master):
         rows = np.pad(rows, ((0, 0), (0, free)))  # rankings do not see b
         self.queries, self.data = queries, rows
         self.reference = np.zeros(queries.n, np.int64) if reference is None else reference
-        self.add_ranking(np.zeros(queries.n, np.int64))
+        self.add_ranking(self.reference)  # a cut that is constant keeps the master bounded
         self.add_ranking(queries.most_violated(np.zeros(queries.n))[1])
         if not queries.queries:  # a loss of 0
             self.add(0, np.zeros(0), 0.0, np.zeros(self.d + free))

@@ -207,6 +207,7 @@ def _load_loss(stem: str) -> Any:
             "loss", stem, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
         )
     module = catalogue.load(stem)
+    _families.of(module)  # refuses a loss over rankings
     if "sdca_update" not in catalogue.operations(stem):
         raise InvalidParameterError("loss", stem, "a convex loss", "train by convex steps")
     return module

@@ -34,7 +34,7 @@ SPEC = Spec(
         ),
         "dual": (
             "D(alpha) = sum_i alpha_i - 1/2||sum_i alpha_i y_i x_i||^2,  0 <= alpha_i <= C/n,\n"
-            "and sum_i alpha_i y_i = 0 with a bias"
+            "and sum_i alpha_i y_i = 0 with a free b"
         ),
         "maps": "w = sum_i alpha_i y_i x_i, alpha_i = (1/n) sum of lambda_z over z_i != y_i",
         "gap": (
@@ -46,7 +46,8 @@ SPEC = Spec(
     scaling="C multiplies the mean hinge; the usual C of an SVM is C/n",
     source="Mohapatra et al. 2014, sections 3.3 and 4.1 (the baseline); 1-slack form: Joachims 2006",
     notes=(
-        "bias=True adds a free b, which is not regularised; a column of ones in X is a regularised one",
+        "bias=True: b is the weight of a constant feature 1, and regularised with w, as in fast;",
+        "bias='free': b is not regularised, and the dual has sum_i alpha_i y_i = 0",
         "labels='all' has every labelling as a constraint (n <= 10), 'cutting_plane' the violated ones",
         "one class alone is allowed",
     ),
@@ -70,12 +71,31 @@ class HingeCertificate(CutCertificate):
 
 @dataclass(frozen=True)
 class Data:
-    """Checked arguments."""
+    """Checked arguments; X has a last column of ones if b is regularised."""
 
     X: Any
     signs: Array
     C: float
-    bias: bool
+    bias: bool | str
+
+    @property
+    def free(self) -> bool:
+        """Whether b is not regularised."""
+        return self.bias == "free"
+
+    def point(self, w: Any, b: Any) -> tuple[Array, Any]:
+        """(w, b) as the coordinates in X and the b beside them, None to be chosen."""
+        constant = self.bias is True
+        w = check_vector("w", w, size=self.X.shape[1] - constant).astype(Real)
+        if b is not None:
+            b = float(Symbol("b", "bias", low=-LARGEST, high=LARGEST).check(b))
+        if not self.bias and b:
+            raise InvalidParameterError("b", b, "no bias", "pass bias=True or bias='free'")
+        if not constant:
+            return w, b
+        if b is None:
+            raise InvalidParameterError("b", b, "the weight of the constant", "pass b=...")
+        return np.append(w, Real(b)), None
 
     def margins(self, w: Array, b: Any) -> Array:
         """1 - y_i (<x_i,w> + b)."""
@@ -87,7 +107,7 @@ class Data:
 
     def best_bias(self, w: Array) -> Any:
         """A minimiser of the hinges in b: there the slope turns from negative."""
-        if not self.bias:
+        if not self.free:
             return Real(0)
         breaks = np.sort(self.signs - _product(self.X, w[:, None])[:, 0])
         # right of the k-th break the slope is k - #positives, whichever classes the breaks have
@@ -98,7 +118,7 @@ class Data:
         top = Real(self.C) / len(self.signs)
         violation = max(float(-alpha.min()), float((alpha - top).max()), 0.0)
         alpha = np.clip(alpha, 0, top)
-        if self.bias:
+        if self.free:
             up, down = alpha[self.signs > 0].sum(), alpha[self.signs < 0].sum()
             violation = max(violation, float(abs(up - down)))
             side = np.where(self.signs > 0, up, down)
@@ -109,10 +129,19 @@ class Data:
 def check_data(X: Any, y: Any, C: Any, bias: Any = False) -> Data:
     """Validated arguments of a binary SVM."""
     X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
-    if not isinstance(bias, bool | np.bool_):
-        raise InvalidParameterError("bias", bias, "True or False", "choose")
+    if not isinstance(bias, bool | np.bool_ | str) or bias not in (True, False, "free"):
+        raise InvalidParameterError("bias", bias, "True, False or 'free'", "choose")
     signs = np.where(check_classes(y, X.shape[0]), Real(1), Real(-1))
-    return Data(X, signs, BOX.check(C), bool(bias))
+    if not isinstance(bias, str) and bias:
+        ones = np.ones((X.shape[0], 1))
+        if hasattr(X, "tocsr"):
+            from scipy import sparse  # the formulas load without it
+
+            X = sparse.hstack([X, sparse.csr_matrix(ones)]).tocsr()
+        else:
+            X = np.hstack([X, ones])
+        bias = True
+    return Data(X, signs, BOX.check(C), bias)
 
 
 def from_labels(y: Any, *, labels: Any, weights: Any) -> Array:
@@ -125,29 +154,23 @@ def from_labels(y: Any, *, labels: Any, weights: Any) -> Array:
     return weights @ (labels != signs) / len(signs)
 
 
-def primal(X: Any, y: Any, *, w: Any, C: Any, b: Any = 0.0, bias: bool = False) -> float:
+def primal(X: Any, y: Any, *, w: Any, C: Any, b: Any = 0.0, bias: bool | str = False) -> float:
     """P(w, b); see `certificate`."""
-    data, b = check_data(X, y, C, bias), _check_b(b)
-    if b != 0 and not bias:
-        raise InvalidParameterError("b", b, "no bias with bias=False", "pass bias=True")
-    w = check_vector("w", w, size=data.X.shape[1]).astype(Real)
-    hinges = np.maximum(0, data.margins(w, b))
+    data = check_data(X, y, C, bias)
+    w, b = data.point(w, b)
+    hinges = np.maximum(0, data.margins(w, Real(b or 0)))
     return float((w * w).sum() / 2 + data.C * hinges.mean())
 
 
-def dual(X: Any, y: Any, *, alpha: Any, C: Any, bias: bool = False) -> float:
+def dual(X: Any, y: Any, *, alpha: Any, C: Any, bias: bool | str = False) -> float:
     """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
     data = check_data(X, y, C, bias)
     n = len(data.signs)
     inside, violation = data.repair(check_vector("alpha", alpha, size=n).astype(Real))
-    if outside(violation, n if bias else 1, data.C / n):
+    if outside(violation, n if data.free else 1, data.C / n):
         return -np.inf
     u = data.pull(inside)
     return float(inside.sum() - (u * u).sum() / 2)
-
-
-def _check_b(b: Any) -> float:
-    return float(Symbol("b", "bias", low=-LARGEST, high=LARGEST).check(b))
 
 
 def certificate(
@@ -160,7 +183,7 @@ def certificate(
     alpha: Any = None,
     labels: Any = None,
     weights: Any = None,
-    bias: bool = False,
+    bias: bool | str = False,
 ) -> HingeCertificate:
     """Primal-dual gap of (w, b) and alpha, whoever computed them.
 
@@ -174,14 +197,14 @@ def certificate(
     w : (d,) array, optional
         Model; by default the one that alpha stands for.
     b : float, optional
-        Bias, with ``bias``; by default the best for w.
+        Bias, if there is one; by default, where it is free, the best for w.
     alpha : (n,) array, optional
         Dual variables; by default C/n where the hinge is positive, 0 elsewhere. They are clipped
-        to [0, C/n] and, with a bias, the heavier class is scaled down.
+        to [0, C/n] and, for a free b, the heavier class is scaled down.
     labels, weights : (m, n) array of -1/1 and (m,) array, optional
         Labellings with weights of sum C, instead of alpha.
-    bias : bool
-        Whether there is a free b.
+    bias : bool or "free"
+        True: b is the weight of a constant feature, so that P has 1/2 b^2; "free": it has not.
 
     Raises
     ------
@@ -195,16 +218,13 @@ def certificate(
         )
     if w is None and alpha is None and labels is None:
         raise InvalidParameterError("w", w, "w or a dual point", "pass the model to be certified")
-    if b is not None and not bias and b != 0:
-        raise InvalidParameterError("b", b, "no bias with bias=False", "pass bias=True")
-    off = 0.0
+    point, off = (None, None) if w is None else data.point(w, b), 0.0
     if labels is not None:
         repaired, off = check_weights(weights, len(labels), data.C)
         alpha = from_labels(y, labels=labels, weights=repaired)
-    n, d = len(data.signs), data.X.shape[1]
+    n = len(data.signs)
     given = None if alpha is None else check_vector("alpha", alpha, size=n).astype(Real)
-    point = None if w is None else check_vector("w", w, size=d).astype(Real)
-    return _certificate(data, point, None if b is None else _check_b(b), given, off)
+    return _certificate(data, point[0], point[1], given, off)
 
 
 def _certificate(data: Data, w: Any, b: Any, alpha: Any, off: float = 0.0) -> HingeCertificate:
@@ -224,6 +244,7 @@ def _certificate(data: Data, w: Any, b: Any, alpha: Any, off: float = 0.0) -> Hi
     gap = float(residuals.sum() + drift)
     p = float((w * w).sum() / 2 + top * np.maximum(0, m).sum())
     d = float(repaired.sum() - (u * u).sum() / 2)
+    w, b = (w[:-1], w[-1]) if data.bias is True else (w, b)
     return HingeCertificate(
         gap=gap,
         violation=off,
@@ -253,8 +274,8 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
             "labels", how, f"'auto', 'cutting_plane', or 'all' for n <= {MOST}", "choose"
         )
     rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
-    rows = np.hstack([rows, np.ones((n, int(data.bias)))]) * data.signs.astype(float)[:, None]
-    master = Master(data.C, 1, data.X.shape[1], data.C, free=int(data.bias))
+    rows = np.hstack([rows, np.ones((n, int(data.free)))]) * data.signs.astype(float)[:, None]
+    master = Master(data.C, 1, data.X.shape[1], data.C, free=int(data.free))
 
     def add(wrong: Array) -> bool:
         """The constraint of the labelling that is wrong on these examples."""
@@ -281,11 +302,16 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
         proof = prove(found)
         return Answer(proof.weights, proof.dual, proof.w, proof)
 
+    def separate(w: Array, b: float) -> bool:
+        if len(w) < data.X.shape[1]:  # an answer, whose b is the last coordinate
+            w, b = np.append(w, b), 0.0
+        return add(np.asarray(data.margins(w.astype(Real), b) > 0))
+
     if not everything:
         master.close(
             "binary_svm.primal",
             primal_answer,
-            lambda w, b: add(np.asarray(data.margins(w.astype(Real), b) > 0)),
+            separate,
         )
     return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 

@@ -266,6 +266,8 @@ def pose_primal(given: dict[str, Any]) -> Posed:
             proof = min(proofs, key=lambda proof: proof.gap)
             return Answer(proof.w, proof.objective, proof.weights, proof)
 
+        perfect = np.concatenate([np.zeros(B, np.intp), data.seen(np.zeros(d), chosen)])
+        master.add(0, perfect, 0.0, np.zeros(d))  # constant: it keeps the master bounded
         add(np.zeros(d))
         return master.close("latent_ap_svm.primal", finish, add), master, finish
 

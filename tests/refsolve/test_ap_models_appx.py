@@ -123,6 +123,19 @@ def test_infeasible_points_are_scaled_up_or_have_no_finite_gap():
     assert short.w == pytest.approx([0.5])
     assert short.violation == pytest.approx(0.5)
     assert short.distance >= 0.25
+    # without difficult examples w = 1/2 is optimal, proved by mu: [1/4] is 1/4 away from it
+    alone = ap_svm_appx.certificate(
+        X[:2],
+        y[:2],
+        easy=easy[:2],
+        C=1.0,
+        w=[0.25],
+        rankings=[[0, 0]],
+        weights=[1.0],
+        mu=[1 / 8] * 2,
+    )
+    assert alone.gap == pytest.approx(0, abs=1e-15)
+    assert alone.distance == pytest.approx(0.25, abs=1e-7)
     wrong = ap_svm_appx.certificate(X, y, w=[-1.0], **given)
     assert wrong.gap == wrong.primal == wrong.violation == np.inf
     shifted = ap_svm_appx.certificate(X, y, w=[0.5], b=1.0, **given)

@@ -18,8 +18,9 @@ def _hinges(X, y, C, bias):
     """The usual machine: C/n for each example."""
     n, d = X.shape
     w, b, signs = cp.Variable(d), cp.Variable(), np.where(np.asarray(y) == 1, 1.0, -1.0)
+    size = cp.sum_squares(w) + (cp.square(b) if bias is True else 0)
     margins = cp.multiply(signs, X @ w + (b if bias else 0))
-    objective = cp.sum_squares(w) / 2 + C / n * cp.sum(cp.pos(1 - margins))
+    objective = size / 2 + C / n * cp.sum(cp.pos(1 - margins))
     return cp.Problem(cp.Minimize(objective)).solve(solver="CLARABEL")
 
 
@@ -29,7 +30,7 @@ def _data(rng, n, d=3):
     return rng.normal(size=(n, d)), y
 
 
-@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("bias", [False, True, "free"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("n", [3, 6, 9, 40])
 def test_the_structural_form_has_the_optimum_of_the_hinges(n, C, bias):
@@ -83,21 +84,22 @@ def test_weights_on_labellings_are_a_point_of_the_box():
     assert off.violation == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("bias", [False, True, "free"])
 def test_the_gap_is_the_difference_and_a_bound_for_any_pair(bias):
     rng = np.random.default_rng(152)
     X, y = _data(rng, 12)
     best = refsolve.solve("binary_svm.primal", X=X, y=y, C=5.0, bias=bias)
     for _ in range(10):
         w = best.x + 0.3 * rng.normal(size=3)
+        b = {} if bias == "free" else {"b": rng.normal() if bias else 0.0}
         for dual in ({"alpha": rng.uniform(-0.1, 0.6, size=12)}, {}):
-            proof = binary_svm.certificate(X, y, C=5.0, w=w, bias=bias, **dual)
+            proof = binary_svm.certificate(X, y, C=5.0, w=w, bias=bias, **b, **dual)
             assert proof.primal >= best.value - 1e-7 >= proof.dual - 2e-7
             assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
             assert proof.gap == pytest.approx(proof.residuals.sum() + proof.drift, rel=1e-12)
             assert (proof.residuals >= 0).all()
             assert np.linalg.norm(w - best.x) <= proof.distance + 1e-4
-            if bias:
+            if bias == "free":
                 assert proof.weights @ (2 * y - 1) == pytest.approx(0, abs=1e-12)
         if dual:
             assert proof.violation > 0
@@ -108,20 +110,31 @@ def test_the_best_bias_is_a_minimiser():
     for _ in range(30):
         X, y = _data(rng, int(rng.integers(2, 9)))
         w = rng.normal(size=3)
-        proof = binary_svm.certificate(X, y, C=1.0, w=w, bias=True)
+        proof = binary_svm.certificate(X, y, C=1.0, w=w, bias="free")
         for b in np.where(y == 1, 1, -1) - X @ w:  # the hinges are linear between these
-            other = binary_svm.certificate(X, y, C=1.0, w=w, b=b, bias=True)
+            other = binary_svm.certificate(X, y, C=1.0, w=w, b=b, bias="free")
             assert proof.primal <= other.primal + 1e-12
 
 
-def test_a_column_of_ones_is_a_regularised_bias():
+def test_a_regularised_bias_is_a_column_of_ones():
     X, y = _data(np.random.default_rng(154), 20)
-    ones = np.hstack([X + 3, np.ones((20, 1))])
-    values = [
-        refsolve.solve("binary_svm.primal", X=form, y=y, C=10.0, bias=bias).value
-        for form, bias in ((X + 3, False), (ones, False), (X + 3, True))
-    ]
-    assert values[0] >= values[1] >= values[2] + 1e-4
+    X, ones = X + 3, np.hstack([X + 3, np.ones((20, 1))])
+    for operation in ("primal", "dual"):
+        none, column, true, free = (
+            refsolve.solve(f"binary_svm.{operation}", X=form, y=y, C=10.0, bias=bias)
+            for form, bias in ((X, False), (ones, False), (X, True), (X, "free"))
+        )
+        assert none.value >= true.value >= free.value + 1e-4
+        assert true.value == pytest.approx(column.value, abs=1e-8)
+    assert true.certificate.b == pytest.approx(column.dual[-1], abs=1e-6)
+    proof = binary_svm.certificate(
+        X, y, C=10.0, w=true.dual, b=true.certificate.b, alpha=true.x, bias=True
+    )
+    assert proof.gap == pytest.approx(true.certificate.gap, abs=1e-12)
+    sparse = binary_svm.certificate(
+        scipy.sparse.csr_matrix(X), y, C=10.0, w=true.dual, b=true.certificate.b, bias=True
+    )
+    assert sparse.primal == pytest.approx(proof.primal, rel=1e-14)
 
 
 def test_duals_outside_their_domain():
@@ -130,18 +143,19 @@ def test_duals_outside_their_domain():
     assert binary_svm.dual(X, y, alpha=[0.6, 0.5], C=1.0) == -np.inf
     assert binary_svm.dual(X, y, alpha=[-0.1, 0.5], C=1.0) == -np.inf
     assert binary_svm.dual(X, y, alpha=[0.4, 0.5], C=1.0) > 0
-    assert binary_svm.dual(X, y, alpha=[0.4, 0.5], C=1.0, bias=True) == -np.inf
+    assert binary_svm.dual(X, y, alpha=[0.4, 0.5], C=1.0, bias="free") == -np.inf
+    assert binary_svm.dual(X, y, alpha=[0.4, 0.5], C=1.0, bias=True) < 1
 
 
 def test_one_class_sparse_rows_and_scales():
-    one = refsolve.solve("binary_svm.primal", X=[[1.0], [2.0]], y=[1, 1], C=1.0, bias=True)
+    one = refsolve.solve("binary_svm.primal", X=[[1.0], [2.0]], y=[1, 1], C=1.0, bias="free")
     assert one.value == pytest.approx(0, abs=1e-9)
     assert one.certificate.b >= 1 - 1e-6
     X, y = _data(np.random.default_rng(155), 8)
     sparse = refsolve.solve("binary_svm.dual", X=scipy.sparse.csr_matrix(X), y=y, C=1.0)
     assert sparse.value == pytest.approx(_hinges(X, y, 1.0, False), abs=1e-7)
     for scale, C in itertools.product((1e-3, 1e3), (1e-2, 1e2)):
-        for bias in (False, True):
+        for bias in (False, True, "free"):
             found = refsolve.solve("binary_svm.primal", X=scale * X, y=y, C=C, bias=bias)
             assert found.status is Status.CERTIFIED
 
@@ -153,6 +167,7 @@ BAD = [
     ({"y": [0, 2]}, "y = "),
     ({"C": 0}, "C = 0"),
     ({"bias": None}, "bias = None"),
+    ({"bias": "some"}, "bias = 'some'"),
     ({"labels": "most"}, "labels = 'most'"),
     ({"X": np.eye(11), "y": [0] * 11, "labels": "all"}, "n <= 10"),
     ({"lam": 1.0}, "lam = 1.0"),
@@ -169,6 +184,8 @@ MODELS = [
     ({}, "w = None"),
     ({"w": [1.0]}, "w = "),
     ({"w": [1.0, 0.0], "b": 1.0}, "bias=True"),
+    ({"w": [1.0, 0.0], "bias": True}, "pass b="),
+    ({"w": [1.0, 0.0], "b": np.inf, "bias": True}, "b = inf"),
     ({"alpha": [0.1]}, "alpha = "),
     ({"labels": [[1, 1]]}, "labels with weights"),
     ({"labels": [[1, 1]], "weights": [1.0], "alpha": [0.1, 0.1]}, "labels with weights"),

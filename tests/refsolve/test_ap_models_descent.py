@@ -46,6 +46,21 @@ def test_the_ramp_is_what_its_definition_says(C):
         assert ap_ramp.primal(X, y, w=w, C=C) <= ap_svm.primal(X, y, w=w, C=C)
 
 
+def test_a_step_bounds_the_ramp_from_above_by_its_slack():
+    rng = np.random.default_rng(164)
+    for _ in range(10):
+        X, y = _small(rng)
+        w, every = rng.normal(size=2), [naive.inversions(R, y) for _, R in naive.rankings(y)]
+        reference = every[rng.integers(len(every))]
+        proof = ap_ramp.certificate(X, y, C=3.0, w=w, reference=reference)
+        assert proof.objective == pytest.approx(ap_ramp.primal(X, y, w=w, C=3.0), rel=1e-12)
+        assert proof.slack >= 0
+        assert proof.primal == pytest.approx(proof.objective + proof.slack, rel=1e-12)
+        tight = ap_ramp.certificate(X, y, C=3.0, w=w)
+        assert tight.slack == 0
+        assert tight.primal == pytest.approx(proof.objective, rel=1e-12)
+
+
 def test_the_ramp_bounds_the_worst_order_of_ties():
     # w = 0 ties all: the worst order has the negatives first
     X, y = np.eye(5), np.array([1, 0, 0, 1, 0])

@@ -9,9 +9,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import refsolve
 from verification import certificates, families, rankings, replay, verify
 from verification.calling import Caller, CandidateCrashError
 from verification.certificates import ranking, ranking_truth
+from verification.certificates.truth import UncertainError
 from verification.instances import Instance
 from verification.kit import applicable
 from verification.mutants import _sound_ranking as sound
@@ -120,6 +122,9 @@ def test_checks_that_make_no_sense_for_rankings_do_not_apply():
 INSTANCE = Instance.of(
     INFERENCE, "given", scores=np.array([0.5, 0.25, 0.0, 0.75]), y=np.array([1, 0, 1, 0])
 )
+
+
+ANSWER = ranking.expected_answer(INSTANCE)
 
 
 def judged(**changes):
@@ -287,3 +292,38 @@ def test_valid_instances_have_both_kinds():
     assert not families.valid(good.with_params(y=np.array([0, 1, 2, 0])))
     assert not families.valid(good.with_params(y=np.array([0, 1])))
     assert set(rankings.FAMILIES) == set(families.FAMILIES)
+
+
+def test_the_oracle_passes_as_a_candidate():
+    """Its ranking, rounded from an interior point, is judged like any other."""
+
+    def oracle(scores, y):
+        return refsolve.solve(INFERENCE, scores=scores, y=y)
+
+    report = verify(oracle, INFERENCE, checks=["certified_gap"], timeout=60).raise_if_failed()
+    assert report.counts["pass"] == 150
+
+
+@pytest.mark.parametrize("limit", [10**6, 0])
+def test_a_truth_that_does_not_certify_itself_is_no_truth(monkeypatch, limit):
+    """A ranking that misses the bound is not taken for the best one: the oracle is uncertain."""
+    honest = ranking_truth._maxima
+
+    def wrong(gains, P, N):
+        bound, below = honest(gains, P, N)
+        return bound, np.minimum(below + 1, P)
+
+    monkeypatch.setattr(ranking_truth, "_maxima", wrong)
+    with pytest.raises(UncertainError, match="does not attain the bound"):
+        ranking_truth.solve(np.array([3.0, 0.0, 0.5]), [1, 0, 0], limit)
+    ranking_truth.optimum.cache_clear()
+    judgement = certificates.judge(INSTANCE, ANSWER)
+    ranking_truth.optimum.cache_clear()
+    assert judgement.verdict is Verdict.ORACLE_UNCERTAIN
+
+
+def test_an_answer_above_the_bound_is_uncertain(monkeypatch):
+    """It would prove the bound wrong, not the answer."""
+    low = ranking_truth.Optimum(Fraction(0), 0.0, np.zeros(4, int))
+    monkeypatch.setattr(ranking, "optimum", lambda instance: low)
+    assert certificates.judge(INSTANCE, ANSWER).verdict is Verdict.ORACLE_UNCERTAIN

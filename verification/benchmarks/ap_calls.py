@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from verification.benchmarks.ap_classes import ClassResult, data_of, names
 from verification.benchmarks.ap_inference import METHODS
 from verification.benchmarks.timing import clock
 
@@ -55,6 +56,22 @@ def ranking_calls(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Calls:
     return Calls(np.array(asked), Queries(y).infer)
 
 
+def hinge_calls(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Calls:
+    """Train a binary SVM in its structural form and keep the scores that its oracle was asked at."""
+    from fast.models import binary_svm
+    from fast.solvers import structured
+
+    oracle = binary_svm.HingeOracle(y == 1)
+    asked: list[np.ndarray] = []
+
+    def recorder(scores: np.ndarray) -> Any:
+        asked.append(scores.copy())
+        return oracle(scores)
+
+    structured.train(X, recorder, C, tol=tol, cuts=[(0.0, np.zeros(len(X)))])
+    return Calls(np.array(asked), lambda scores, method: oracle(scores))
+
+
 def costs(calls: Calls, methods: Sequence[str] = METHODS, repeats: int = 3) -> list[Cost]:
     """Seconds of all calls by each method: sums over the calls of medians of runs in turns.
 
@@ -87,3 +104,18 @@ def interleaving_ranks(calls: Calls, y: np.ndarray) -> np.ndarray:
     P = int(np.sum(y))
     below = [queries.inversions(calls.oracle(s).coefficients)[y == 0] for s in calls.scores]
     return np.sort(P + 1 - np.array(below), axis=1)
+
+
+def of_class(result: ClassResult, tol: float, step: Callable[[str], None]) -> list[Cost]:
+    """Inference of one class at the C chosen for it: the binary SVM's, and every exact method's."""
+    mine = data_of(result.dataset, names(result.dataset).index(result.name))
+    X, y = mine.train
+    found: list[Cost] = []
+    for method, calls_of, timed in (
+        ("binary SVM", hinge_calls, ("binary SVM",)),
+        ("AP-SVM", ranking_calls, METHODS),
+    ):
+        if method in result.chosen:
+            found += costs(calls_of(X, y, result.chosen[method].C, tol), timed)
+    step(f"inference: {result.dataset} {result.name}")
+    return found

@@ -24,7 +24,7 @@ SEARCH_LIMIT = 2.0
 #: A cell above the limit is measured again with this many times the pairs before it counts.
 AGAIN = 5
 #: Calls are repeated until a clock runs at least this many seconds.
-TICK = 1e-3
+TICK = 5e-3
 #: The greedy is left out of a curve beyond this many pairs.
 GREEDY_PAIRS = 3e8
 
@@ -64,25 +64,26 @@ def active_negatives(scores: np.ndarray, y: np.ndarray) -> int:
     return int(infer(DEFAULT, scores, y).counts.max())
 
 
-def repeated(run: Callable[[], Any], calls: int) -> Callable[[], None]:
-    """Call ``run`` so often."""
+def at_length(run: Callable[[], Any]) -> tuple[Callable[[], None], int]:
+    """Enough calls of ``run`` to fill a tick, and how many; what must be compiled is compiled here."""
+    run()
+    calls = max(1, ceil(TICK / clock(run)))
 
     def several() -> None:
         for _ in range(calls):
             run()
 
-    return several
+    return several, calls
 
 
 def compare(
     first: Callable[[], Any], second: Callable[[], Any], repeats: int
 ) -> tuple[float, float, float]:
-    """Median seconds of both and the median of the ratios first / second of pairs in turns."""
-    once = min(clock(run) for run in (first, second))  # what had to be compiled is compiled
-    once = min(clock(run) for run in (first, second)) or once
-    calls = max(1, ceil(TICK / once))
-    ones, others = paired(repeated(first, calls), repeated(second, calls), repeats)
-    return median(ones) / calls, median(others) / calls, median_ratio(ones, others)
+    """Median seconds of a call of both, and the median of the ratios first / second of pairs in turns."""
+    (one, calls), (other, others) = at_length(first), at_length(second)
+    spent = paired(one, other, repeats)
+    ones, twos = [t / calls for t in spent[0]], [t / others for t in spent[1]]
+    return median(ones), median(twos), median_ratio(ones, twos)
 
 
 def trained_scores(P: int, N: int, d: int = 50, C: float = 1e4, seed: int = 0) -> ap_shapes.Scores:
@@ -96,9 +97,9 @@ def trained_scores(P: int, N: int, d: int = 50, C: float = 1e4, seed: int = 0) -
     return X @ result.w, y
 
 
-def against_greedy(repeats: int, shape: tuple[int, int] = SHAPE) -> list[Timing]:
-    """Every method at ``shape``, on random scores and on those of a trained model."""
-    P, N = shape
+def against_greedy(repeats: int) -> list[Timing]:
+    """Every method at `SHAPE`, on random scores and on those of a trained model."""
+    P, N = SHAPE
     cases = {"random": ap_shapes.draw("random", P, N), "trained model": trained_scores(P, N)}
     found = []
     for regime, (scores, y) in cases.items():
@@ -113,9 +114,9 @@ def against_greedy(repeats: int, shape: tuple[int, int] = SHAPE) -> list[Timing]
     return found
 
 
-def against_sort(repeats: int, shape: tuple[int, int] = LONG) -> list[Timing]:
-    """Every method but the greedy at ``shape`` over numpy.sort of its negatives."""
-    P, N = shape
+def against_sort(repeats: int) -> list[Timing]:
+    """Every method but the greedy at `LONG` over numpy.sort of its negatives."""
+    P, N = LONG
     found = []
     for regime, limit in SORT_LIMITS.items():
         scores, y = ap_shapes.draw(regime, P, N)
@@ -184,8 +185,7 @@ def curve(
         run: Callable[[], Any] = partial(infer, method, scores, y)
         if method == "numpy.sort":
             run = partial(np.sort, scores[y == 0])
-        run()
-        calls = max(1, ceil(TICK / clock(run)))
+        several, calls = at_length(run)
         kept.append(size)
-        seconds.append(median(clock(repeated(run, calls)) for _ in range(repeats)) / calls)
+        seconds.append(median(clock(several) for _ in range(repeats)) / calls)
     return Curve(regime, method, over, fixed, tuple(kept), tuple(seconds))

@@ -73,7 +73,6 @@ def measure(
     C: float,
     repeats: int,
     size: dict[str, Any] | None = None,
-    max_calls: int = MAX_CALLS,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Run]:
     """Ours, the cutting plane and scikit-learn's logistic regression at one C."""
@@ -93,7 +92,7 @@ def measure(
     calls = int(model.n_oracle_calls_)
     runs = [Run("APSVM", C, calls, gap, median(times), ap, LIMITS.get(C))]
     say(f"C = {C:g}: the plain cutting plane")
-    plain = ap_cutting_plane.train(X, Queries(y), C, GAP, max_calls, MAX_SECONDS)
+    plain = ap_cutting_plane.train(X, Queries(y), C, GAP, MAX_CALLS, MAX_SECONDS)
     gap = certified(X, y, C, plain.w, plain.rankings, plain.weights)
     ap = average_precision(y, X @ plain.w)
     runs.append(Run("plain 1-slack cutting plane", C, plain.calls, gap, plain.seconds, ap))

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from verification.certificates.model import EPS, ModelCertificate, erm
+from verification.certificates.ranking_latent import latent_erm
 from verification.certificates.ranking_model import ranking_erm
 from verification.errors import InvalidArgumentError
 from verification.verdicts import Judgement, Verdict
@@ -20,11 +21,12 @@ def trained(
 
     Parameters
     ----------
-    estimator : fitted TopKSVC or TopKLogisticRegression, scikit-learn's OneVsRestClassifier of them, or APSVM
+    estimator : fitted TopKSVC or TopKLogisticRegression, scikit-learn's OneVsRestClassifier of
+        them, APSVM or LatentAPSVM
         With a kernel, W is the one that ``dual_coef_`` spans. ``truncated=True`` is certified for the
         convex step on the classes ``kept_``. One-vs-rest is certified for the sum of its binary
         losses (``ova_hinge``, ``ova_smooth_hinge``, ``ova_logistic``), at least 3 classes. An AP-SVM is
-        certified by its ``rankings_``, one with ``ramp=True`` for its last convex step.
+        certified by its ``rankings_``, with ``ramp=True``, or on bags, for its last convex step.
     X, y, sample_weight, groups : what it was fitted on.
     """
     if hasattr(estimator, "rankings_"):
@@ -140,7 +142,17 @@ def _one_vs_rest(model: Any, X: Any, y: Any, sample_weight: Any) -> ModelCertifi
 
 
 def _ranker(model: Any, X: Any, y: Any, groups: Any) -> ModelCertificate:
-    """An AP-SVM, with the easy examples of AP-SVM-APPX or the reference ranking of the ramp."""
+    """An AP-SVM, with easy examples, a reference ranking (of the ramp), or bags of candidates."""
+    if hasattr(model, "candidates_"):
+        return latent_erm(
+            model.coef_,
+            X,
+            np.asarray(y) == model.classes_[1],
+            C=float(model.C),
+            rankings=model.rankings_,
+            weights=model.dual_coef_,
+            candidates=model.candidates_,
+        )
     return ranking_erm(
         model.coef_,
         X,
@@ -167,8 +179,11 @@ def judge_claims(
     size = max(abs(found.primal), abs(found.dual))
     if hasattr(estimator, "rankings_"):
         # n terms 2 C c_i s_i/(PN), whose coefficients sum to at most 4 C in absolute value
-        scores = X @ estimator.coef_[0]
-        slack = 4 * (sum(X.shape) + 4) * EPS * (size + 4 * estimator.C * float(abs(scores).max()))
+        rows = X if hasattr(X, "shape") and len(X.shape) == 2 else np.concatenate(list(X))
+        scores = rows @ estimator.coef_[0]
+        slack = (
+            4 * (sum(rows.shape) + 4) * EPS * (size + 4 * estimator.C * float(abs(scores).max()))
+        )
         slack += 2 * found.error
     else:
         n, m = estimator.dual_coef_.shape

@@ -26,7 +26,7 @@ Real = np.longdouble
 EPS_OF_REAL = float(np.finfo(Real).eps)
 
 
-class _Query(NamedTuple):
+class Query(NamedTuple):
     """The examples of a query, and which of them are positive."""
 
     rows: Array
@@ -99,35 +99,26 @@ def ranking_erm(
             f"coef of shape {np.shape(coef)}, y of shape {positives.shape}: expected finite ({d},) "
             f"and ({n},) to fit X"
         )
-    inversions, lam = np.asarray(rankings), np.asarray(weights, dtype=Real)
-    if (
-        inversions.ndim != 2
-        or inversions.shape != (len(lam), n)
-        or inversions.dtype.kind not in "iu"
-    ):
-        raise InvalidArgumentError(
-            f"rankings of shape {inversions.shape} and dtype {inversions.dtype}: expected integers "
-            f"({len(lam)}, {n}), a row per weight"
-        )
+    inversions, lam = check_rankings(rankings, weights, n)
     hard = np.ones(n, dtype=bool) if easy is None else ~np.asarray(easy, dtype=bool)
     queries = _queries(positives, hard, groups)
     for row in inversions:
-        _check_ranking(queries, row)
-    lam, moved = _repaired(lam, C)
-    coefficients = _Coefficients(queries, n)
+        check_ranking(queries, row)
+    lam, moved = repaired(lam, C)
+    coefficients = Coefficients(queries, n)
     v_scores = -(lam @ coefficients(inversions))
     drop = np.zeros(n, dtype=Real)
     if reference is not None:
-        _check_ranking(queries, np.asarray(reference))
+        check_ranking(queries, np.asarray(reference))
         drop = coefficients(np.asarray(reference)[None])[0]
         v_scores = v_scores + C * drop
     limits, off = _balanced(positives, hard, easy_weights)
     extended = n * d <= EXTENDED
-    product = _Product(X, Real if extended else np.float64)
+    product = Product(X, Real if extended else np.float64)
     w, scores = _feasible(w, product.scores(w), limits)
     v = product.combination(v_scores + limits.mu * limits.signs)
     apart = w - v
-    value, slip = _loss(queries, scores)
+    value, slip = mean_loss(queries, scores)
     # what rounding in the scores and in v may hide
     reach = float((product.norms() * float(np.sqrt((w * w).sum()))).max(initial=0.0))
     rounding = 4 * (d + 4) * product.eps * reach
@@ -150,7 +141,7 @@ def ranking_erm(
     return ModelCertificate(primal, primal - gap, gap, error, moved + off)
 
 
-def _queries(positives: Array, hard: Array, groups: Any) -> list[_Query]:
+def _queries(positives: Array, hard: Array, groups: Any) -> list[Query]:
     """The hard examples by query; without one of both kinds there is no loss."""
     names = np.zeros(len(positives), dtype=int) if groups is None else np.asarray(groups)
     found = []
@@ -158,7 +149,7 @@ def _queries(positives: Array, hard: Array, groups: Any) -> list[_Query]:
         rows = np.flatnonzero((names == name) & hard)
         inside = positives[rows]
         if inside.any() and not inside.all():
-            found.append(_Query(rows, inside))
+            found.append(Query(rows, inside))
         elif hard.all():
             raise InvalidArgumentError(
                 f"groups: query {name!r} has one kind of examples; AP-SVM has no loss there"
@@ -166,7 +157,20 @@ def _queries(positives: Array, hard: Array, groups: Any) -> list[_Query]:
     return found
 
 
-def _check_ranking(queries: list[_Query], inversions: Array) -> None:
+def check_rankings(rankings: Any, weights: Any, n: int) -> tuple[Array, Array]:
+    """Inversions (m, n) and weights (m,), or an error about their shapes."""
+    inversions, lam = np.asarray(rankings), np.asarray(weights, dtype=Real)
+    whole = inversions.dtype.kind in "iu"
+    if lam.ndim != 1 or inversions.shape != (len(lam), n) or not whole:
+        raise InvalidArgumentError(
+            f"rankings of shape {inversions.shape} and dtype {inversions.dtype}: expected integers "
+            f"({lam.size}, {n}), a row per weight"
+        )
+    return inversions, lam
+
+
+def check_ranking(queries: list[Query], inversions: Array) -> None:
+    """InvalidArgumentError unless these are the inversions of a ranking of each query."""
     outside = inversions.copy()
     for query in queries:
         outside[query.rows] = 0
@@ -176,7 +180,7 @@ def _check_ranking(queries: list[_Query], inversions: Array) -> None:
         raise InvalidArgumentError("rankings: inversions of an example that is not ranked")
 
 
-def _repaired(lam: Array, C: float) -> tuple[Array, float]:
+def repaired(lam: Array, C: float) -> tuple[Array, float]:
     """Weights >= 0 with sum at most C, and how far they were moved."""
     feasible = np.maximum(lam, 0)
     total = feasible.sum()
@@ -231,10 +235,10 @@ def _excess(scores: Array, easy: _Easy) -> tuple[Any, float]:
     return np.maximum(terms, 0).sum(), float(np.abs(scores[inside] + b).max()) + 1.0
 
 
-class _Coefficients:
+class Coefficients:
     """Delta and coefficients of rankings as means over the queries, in extended precision."""
 
-    def __init__(self, queries: list[_Query], n: int) -> None:
+    def __init__(self, queries: list[Query], n: int) -> None:
         self.queries = queries
         self.units = np.zeros(n, dtype=Real)
         for query in queries:
@@ -254,7 +258,7 @@ class _Coefficients:
         return total / max(1, len(self.queries))
 
 
-def _loss(queries: list[_Query], scores: Array) -> tuple[Any, float]:
+def mean_loss(queries: list[Query], scores: Array) -> tuple[Any, float]:
     """The mean of L, certified by the rankings that attain it, and a bound on its error."""
     value, error = Real(0), 0.0
     for query in queries:
@@ -265,7 +269,7 @@ def _loss(queries: list[_Query], scores: Array) -> tuple[Any, float]:
     return value / many, error / many
 
 
-class _Product:
+class Product:
     """Products with X in a precision."""
 
     def __init__(self, X: Any, real: Any) -> None:

@@ -1,4 +1,4 @@
-"""``refsolve reproduce letter`` and ``circle``: the papers' figures beside ours."""
+"""``refsolve reproduce letter``, ``circle`` and ``ap``: the papers' figures beside ours."""
 
 from __future__ import annotations
 
@@ -116,3 +116,76 @@ def circle(
         else circle_plots.write(output, summaries, best, remade, circle_plots.figure_models(remade))
     )
     finish(document(best, summaries, remade, [str(path) for path in written]), as_json)
+
+
+@app.command()
+def ap(
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="letter or digits; repeatable. Default: both.")
+    ] = None,
+    classes: Annotated[
+        str, typer.Option(help="Classes to rank, separated by commas, e.g. A,B,7. Default: all.")
+    ] = "",
+    method: Annotated[
+        list[str] | None, typer.Option(help="Row of the tables, e.g. AP-SVM; repeatable.")
+    ] = None,
+    tol: Annotated[
+        float, typer.Option(help="Certified relative duality gap of every model.")
+    ] = 1e-4,
+    lowest: Annotated[int, typer.Option(help="Smallest power of ten of C.")] = 0,
+    highest: Annotated[int, typer.Option(help="Largest power of ten of C.")] = 6,
+    inference: Annotated[
+        bool, typer.Option(help="Time every inference method on the trainings.")
+    ] = True,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the pictures (PNG and SVG).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """AP-SVM, Mohapatra et al. 2014, Tables 1-3 and Figure 1, on Letter and digits: class against rest."""
+    from collections.abc import Callable
+    from functools import partial
+    from typing import Any
+
+    from verification.benchmarks import ap_calls, ap_classes, ap_classes_plots
+    from verification.benchmarks.ap_classes_report import document
+    from verification.benchmarks.ap_methods import METHODS, NAMES
+    from verification.benchmarks.circle_plots import pyplot
+    from verification.benchmarks.timing import one_thread
+    from verification.errors import InvalidArgumentError
+    from verification.main_job import run_all
+
+    chosen = ap_classes.select(dataset, classes)
+    if unknown := sorted(set(method or ()) - set(NAMES)):
+        raise InvalidArgumentError(f"method is {unknown}; expected one of {', '.join(NAMES)}")
+    methods = [m for m in METHODS if not method or m.name in method]
+    if highest < lowest:
+        raise InvalidArgumentError(
+            f"highest is {highest}, lowest is {lowest}; expected lowest <= highest"
+        )
+    if not tol > 0.0:
+        raise InvalidArgumentError(f"tol is {tol:g}; expected a number above 0")
+    if output is not None:
+        pyplot()  # says now, not after minutes, that something is missing
+    grid = [10.0**power for power in range(lowest, highest + 1)]
+    names = [m.name for m in methods]
+    jobs: dict[str, Callable[[], Any]] = {
+        f"{data} {ap_classes.names(data)[label]}": partial(
+            ap_classes.run_class, data, label, names, grid, tol
+        )
+        for data, label in chosen
+    }
+    with progress(len(jobs) + 1) as task:
+        task.describe("compiling")
+        ap_classes.compile_trainers(methods)
+        done = run_all(jobs, task)
+        results = [done[name] for name in jobs]
+        costs, ranks = {}, []
+        with one_thread():  # after the workers are gone: clocks want the machine for themselves
+            if inference:
+                task.at(0, "inference", len(results))
+                costs = {(r.dataset, r.name): ap_calls.of_class(r, tol, task.step) for r in results}
+            if output is not None:
+                ranks = ap_classes_plots.ranks_of(results, tol)
+    written = [] if output is None else ap_classes_plots.write(output, results, ranks)
+    finish(document(results, costs, tol, [str(path) for path in written]), as_json)

@@ -245,3 +245,40 @@ CONVEX = Claim(
     },
     instances=120,
 )
+
+
+def _check_ramp(
+    trial: Trial,
+    *,
+    labels: tuple[int, ...],
+    scores: Vector,
+    loss: Callable[[tuple[int, ...], Vector], Fraction],
+    most: Fraction,
+) -> None:
+    s, t = lists(labels, scores)
+    value, least = loss(labels, scores), worst_loss(s, t)
+    trial.exactly(least <= value, "below the AP loss", value=value, ap_loss=least)
+    trial.exactly(
+        value <= min(slack(s, t), most), "above L or its bound", value=value, hinge=slack(s, t)
+    )
+
+
+RAMP = Claim(
+    number="Problem (3), structured ramp",
+    section="2",
+    statement="L less the largest <w,Psi(R)> - <w,Psi(R*)> still bounds 1 - AP, ties in their "
+    "worst order, and is at most L and at most 1",
+    method="all interleavings, rational",
+    expected="repaired",
+    draw=lambda rng: draw_samples(rng, most=7),
+    check=_check_ramp,
+    says={"loss": ramp, "most": ONE},
+    wrong={
+        "L itself": {"loss": hinge},
+        "half of it": {"loss": lambda labels, scores: ramp(labels, scores) / 2},
+        "at most 1/2": {"most": Fraction(1, 2)},
+    },
+    instances=120,
+    note="Ours: the refinement that APSVM(ramp=True) trains. A difference of two convex losses, "
+    "not convex (see there).",
+)

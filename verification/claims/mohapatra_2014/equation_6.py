@@ -155,8 +155,8 @@ def _check_spikes(
 ANY_SEARCH = Claim(
     number="Equation (6), any search",
     section="3.1",
-    statement="with (6) alone, a search that looks at fewer than p - 1 of p values can miss the "
-    "mode, and p - 1 are enough: a function that is 0 but for one place is unimodal",
+    statement="functions that are 0 but for one place are unimodal: a search that looks at fewer "
+    "than p - 1 of p values misses the mode of one of them (and p - 1 are enough for these)",
     method="an adversary that answers 0, then puts the mode where the search has not looked",
     expected="repaired",
     draw=lambda rng: {"p": int(rng.integers(3, 60))},

@@ -1,0 +1,124 @@
+"""Inference for a query of moderate size: score and place of a sample share one integer.
+
+NumPy sorts integers as fast as scores, and integers can carry their places along: the upper bits
+are the score, rounded to a fine grid between the smallest and the largest, the lower ones the
+place. Samples that fall on one point of the grid are put in order afterwards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fast._numba import kernel
+from fast._simd import larger, smaller
+from fast._validation import LIMIT
+from fast.losses._ap_bits import EVERY, ONE, WIDTH, lowest, within, zero
+from fast.losses._ap_kernels import STACK, run
+from fast.losses._ap_write import totals
+
+BITS = 14  # of a place: queries with fewer than 2^14 samples
+_GRID = 2.0**48
+
+
+@kernel
+def pack(scores, keys):
+    """Write the integers to sort, later samples first among equal ones; False for a bad score."""
+    n = scores.shape[0]
+    good = EVERY
+    whole = n - n % WIDTH
+    for b in range(0, whole, WIDTH):
+        good &= within(scores, b, LIMIT)
+    fine = good == EVERY
+    for i in range(whole, n):
+        fine &= abs(scores[i]) <= LIMIT
+    if not fine:
+        return False
+    least, most = scores[0], scores[0]
+    for i in range(n):
+        least, most = smaller(scores[i], least), larger(scores[i], most)
+    width = most - least
+    scale = _GRID / width if width > 1e-280 else 0.0
+    last = (1 << BITS) - 1
+    for i in range(n):
+        keys[i] = (np.int64((scores[i] - least) * scale) << BITS) | (last - i)
+    return True
+
+
+@kernel
+def _unpack(keys, scores, order, ranked):
+    """Write places and scores in ascending order; False where the grid was far too coarse.
+
+    That happens if one score is far from many others. Of equal scores the last comes first.
+    """
+    n = keys.shape[0]
+    last = (1 << BITS) - 1
+    for r in range(n):
+        i = last - (keys[r] & last)
+        order[r] = i
+        ranked[r] = scores[i]
+    moves = 0
+    for r in range(1, n):
+        if ranked[r] < ranked[r - 1]:
+            v, i = ranked[r], order[r]
+            q = r
+            while q > 0 and ranked[q - 1] > v:
+                ranked[q] = ranked[q - 1]
+                order[q] = order[q - 1]
+                q -= 1
+            ranked[q] = v
+            order[q] = i
+            moves += r - q
+            if moves > 16 * n:
+                return False
+    return True
+
+
+@kernel
+def infer_packed(method, keys, scores, mask, weight, given, floats, numbers, coefficients):
+    """From sorted integers to the ranking; returns L, 1 - AP and the number of active negatives.
+
+    That number is -1 where other means must be used, see ``_unpack``. ``floats`` (2, n + 2) and
+    ``numbers`` (3, n + 2 or more) are overwritten.
+    """
+    n, p = scores.shape[0], given.shape[0]
+    order, ranked = numbers[0], floats[0]
+    if not _unpack(keys, scores, order, ranked):
+        return 0.0, 0.0, -1
+    # Positives go down to place 1, negatives up; the place beyond takes what is not meant.
+    s, t = floats[1, : p + 1], floats[1, p + 1 :]
+    above, below = numbers[1, : p + 1], numbers[1, p + 1 :]
+    i = p
+    j = 0
+    for r in range(n):
+        v, place = ranked[r], order[r]
+        positive = int(mask[place])
+        s[i] = v
+        t[j] = v
+        above[i] = place
+        below[j] = place
+        i -= positive
+        j += 1 - positive
+    s, above, t = s[1:], above[1:], t[:j]
+    counts = numbers[2, :p]
+    run(method, s, t, j, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))
+    weights, at = ranked, numbers[0]
+    value, loss = totals(s, t, j, counts, weights)
+    unit = 2.0 / (float(p) * j) * weight
+    for r in range(j - counts[p - 1], j):
+        coefficients[below[r]] = unit * weights[r]
+    for k in range(p):
+        at[above[k]] = counts[k]
+        coefficients[above[k]] = 0.0 - unit * counts[k]  # no -0
+    i = 0
+    whole = n - n % WIDTH
+    for b in range(0, whole, WIDTH):
+        hits = ~zero(mask, b)
+        while hits:
+            given[i] = at[b + lowest(hits)]
+            i += 1
+            hits &= hits - ONE
+    for place in range(whole, n):
+        if mask[place]:
+            given[i] = at[place]
+            i += 1
+    return value, loss, counts[p - 1]

@@ -1,0 +1,183 @@
+"""AP-SVM-APPX: the AP loss of the difficult examples, the easy ones as hard constraints.
+
+P(w) = 1/2 ||w||^2 + C L(X_d w)   subject to y_i (<x_i, w> + b) >= 1 for the easy examples, b free
+D(lambda, mu) = C sum_t lambda_t Delta(R_t) + sum_i mu_i
+                - 1/2 ||C sum_t lambda_t X_d'a_t - sum_i mu_i y_i x_i||^2
+lambda in the simplex, mu >= 0, sum_i mu_i y_i = 0
+
+(Mohapatra et al. 2014, problem (10), where the constraints print > 1 and no bias). Where the difficult
+examples have one class only, L = 0 and this is the hard margin SVM of the easy ones; easy examples of
+one class constrain nothing, b satisfies them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fast._validation import number
+from fast.errors import InvalidParameterError
+from fast.losses._ap_labels import mask_of
+from fast.losses._ap_queries import Queries
+from fast.models import ap_svm, binary_svm
+from fast.solvers import structured
+from fast.solvers.cuts import Product
+from fast.solvers.easy_problem import EasyProblem
+from fast.solvers.hard_margin import Margins
+from fast.solvers.score_problem import ScoreCut, ScoreProblem, ScoreState
+
+__all__ = ["TrainingResult", "easiest", "easy_examples", "train"]
+
+
+@dataclass
+class TrainingResult(ap_svm.TrainingResult):
+    """As of :mod:`fast.models.ap_svm`; b and mu (n,) of the constraints, 0 at difficult examples.
+
+    ``rankings`` (m, n) are 0 at easy examples.
+    """
+
+    b: float
+    mu: np.ndarray
+
+
+def easiest(margins: np.ndarray, fraction: float) -> np.ndarray:
+    """Mask of the ``fraction`` with the largest margins among those with margins >= 1, rounded."""
+    candidates = np.flatnonzero(margins >= 1.0)
+    order = np.argsort(-margins[candidates], kind="stable")
+    mask = np.zeros(len(margins), bool)
+    mask[candidates[order[: int(fraction * len(candidates) + 0.5)]]] = True
+    return mask
+
+
+def easy_examples(
+    X: Any, y: ArrayLike, C: float, fraction: float, *, tol: float = 1e-3, max_iter: int = 1000
+) -> np.ndarray:
+    """Mask (n,) of the easy examples, chosen by a binary SVM (with bias as a constant feature).
+
+    Parameters
+    ----------
+    X, y, C, tol, max_iter
+        As in :func:`fast.models.binary_svm.train`.
+    fraction : float
+        0 to 1: the part that is taken of the examples with y_i (<x_i, w> + b) >= 1, those with the
+        largest margins.
+    """
+    found = binary_svm.train(X, y, C, bias=True, tol=tol, max_iter=max_iter)
+    if found.interrupted:  # there is no model yet that could be kept
+        raise KeyboardInterrupt
+    signs = np.where(mask_of(y), 1.0, -1.0)
+    return easiest(signs * (Product(X).scores(found.w) + found.b), fraction)
+
+
+def no_ranking(scores: np.ndarray) -> ScoreCut:
+    """The oracle of difficult examples of one class: L = 0."""
+    return ScoreCut(0.0, 0.0, np.zeros(len(scores)), 0)
+
+
+def train(
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    easy: ArrayLike,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    method: str = "divide_and_conquer",
+    solver: str = "auto",
+    start: np.ndarray | None = None,
+    report: Callable[[ScoreState], bool] | None = None,
+) -> TrainingResult:
+    """Minimise P(w) under the constraints until the relative gap is certified to be at most ``tol``.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR, float32 or float64
+    y : (n,) labels
+        True or 1 for positives, False, 0 or -1 for negatives.
+    C : float
+    easy : (n,) mask
+    tol, max_iter, method, solver, report
+        As in :func:`fast.models.ap_svm.train`.
+    start : (d,) array, optional
+
+    Returns
+    -------
+    TrainingResult
+        The best w met that satisfies all constraints (with b), and its certificate.
+
+    Raises
+    ------
+    InseparableError
+        No w satisfies the constraints; the error carries the proof.
+    """
+    number("C", C, positive=True)
+    positives = mask_of(y, X.shape[0])
+    easy = np.asarray(easy)
+    if easy.dtype != np.bool_ or easy.shape != positives.shape:
+        raise InvalidParameterError(
+            "easy",
+            f"shape {easy.shape}, dtype {easy.dtype}",
+            f"a boolean mask of shape {positives.shape}",
+            "mark the easy examples by True",
+        )
+    signs = np.where(positives, 1.0, -1.0)
+    hard = np.flatnonzero(~easy)
+    ranked = positives[hard].any() and not positives[hard].all()
+    queries = Queries(positives[hard]) if ranked else None
+    oracle = no_ranking if queries is None else ap_svm.RankingOracle(queries, method)
+    bound = np.flatnonzero(easy)
+    constrained = positives[bound].any() and not positives[bound].all()
+    margins = Margins(X[bound], signs[bound]) if constrained else None
+    parts = X[hard], oracle, float(C)
+    problem = ScoreProblem(*parts) if margins is None else EasyProblem(*parts, margins)
+
+    def inversions(coefficients: np.ndarray) -> np.ndarray:
+        full = np.zeros(len(signs), np.int32)
+        if queries is not None:
+            full[hard] = queries.inversions(coefficients)
+        return full
+
+    def ask(state: ScoreState) -> bool:
+        state.inversions = inversions(state.cut.coefficients)
+        return report is not None and bool(report(state))
+
+    perfect = [(0.0, np.zeros(len(hard)))]
+    found = structured.solve(
+        problem, tol, max_iter, solver, start, perfect, None if report is None else ask
+    )
+    mu = np.zeros(len(signs))
+    if isinstance(problem, EasyProblem):
+        mu[bound] = problem.mu
+    rankings = np.empty((len(found.weights), len(signs)), np.int32)
+    for t in range(len(rankings)):
+        rankings[t] = inversions(found.coefficients[[t]].toarray()[0])
+    return TrainingResult(
+        found.w,
+        found.primal,
+        found.dual,
+        found.gap,
+        found.n_iter,
+        found.n_oracle,
+        found.history,
+        found.weights,
+        rankings,
+        found.interrupted,
+        found.stopped,
+        found.solver,
+        bias_of(X[bound], signs[bound], found.w),
+        mu,
+    )
+
+
+def bias_of(X: Any, signs: np.ndarray, w: np.ndarray) -> float:
+    """The b with the largest least margin; for one class the smallest one in size that suffices."""
+    if not len(signs):
+        return 0.0
+    if (signs > 0.0).any() and (signs < 0.0).any():
+        return Margins(X, signs).of(w)[1]
+    short = float((1.0 - signs * Product(X).scores(w)).max())
+    return float(signs[0]) * max(short, 0.0)

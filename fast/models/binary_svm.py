@@ -1,0 +1,130 @@
+"""Binary SVM in structural form, by the trainer of the AP-SVM: the paper's baseline.
+
+P(w) = 1/2 ||w||^2 + (C/n) sum_i max(0, 1 - y_i <x_i, w>),   y_i = +-1
+D(alpha) = sum_i alpha_i - 1/2 ||sum_i alpha_i y_i x_i||^2,   0 <= alpha_i <= C/n
+
+One slack for the mean hinge: the cut of a set A of examples is F(s) >= (1/n) sum_{i in A} (1 - y_i s_i),
+the most violated one takes the examples with y_i s_i < 1, and weights lambda_t on cuts mean
+alpha_i = (C/n) sum of lambda_t over the sets that hold i (Mohapatra et al. 2014, sections 3.3, 4.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from fast.losses._ap_labels import mask_of
+from fast.solvers import structured
+from fast.solvers.rows import is_sparse
+from fast.solvers.score_problem import ScoreCut, ScoreState
+
+__all__ = ["HingeOracle", "TrainingResult", "train"]
+
+
+@dataclass
+class TrainingResult:
+    """A certified model: w (d,), b (0 without bias), alpha (n,) in [0, C/n], objectives, history."""
+
+    w: np.ndarray
+    b: float
+    primal: float
+    dual: float
+    gap: float
+    n_iter: int
+    n_oracle: int
+    history: list[dict[str, float]]
+    alpha: np.ndarray
+    interrupted: bool
+    stopped: bool
+    solver: str
+
+
+class HingeOracle:
+    """The mean hinge as cuts in scores."""
+
+    def __init__(self, positives: np.ndarray) -> None:
+        self.signs = np.where(positives, 1.0, -1.0)
+
+    def __call__(self, scores: np.ndarray) -> ScoreCut:
+        """Mean hinge at these scores, and the examples with a positive one."""
+        n = len(self.signs)
+        margins = 1.0 - self.signs * scores
+        active = margins > 0.0
+        value = float(margins[active].sum()) / n
+        count = int(np.count_nonzero(active))
+        return ScoreCut(value, count / n, np.where(active, -self.signs / n, 0.0), count)
+
+
+def with_ones(X: Any) -> Any:
+    """X with a last column of ones."""
+    ones = np.ones((X.shape[0], 1), dtype=X.dtype)
+    if is_sparse(X):
+        return sp.csr_array(sp.hstack([sp.csr_array(X), sp.csr_array(ones)]))
+    return np.hstack([X, ones])
+
+
+def train(
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    *,
+    bias: bool = False,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    solver: str = "auto",
+    start: np.ndarray | None = None,
+    report: Callable[[ScoreState], bool] | None = None,
+) -> TrainingResult:
+    """Minimise P(w) until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR, float32 or float64
+    y : (n,) labels
+        True or 1 for positives, False, 0 or -1 for negatives; one class alone is allowed.
+    C : float
+        Weight of the mean hinge.
+    bias : bool
+        Append a column of ones: b is the weight of it, regularised like the others.
+    tol, max_iter, solver, start, report
+        As in :func:`fast.solvers.structured.train`; ``start`` (d,), or (d + 1,) with bias.
+
+    Returns
+    -------
+    TrainingResult
+        The best model met, with its certificate; also after KeyboardInterrupt.
+    """
+    positives = mask_of(y, X.shape[0])
+    oracle = HingeOracle(positives)
+    found = structured.train(
+        with_ones(X) if bias else X,
+        oracle,
+        C,
+        tol=tol,
+        max_iter=max_iter,
+        solver=solver,
+        start=start,
+        cuts=[(0.0, np.zeros(X.shape[0]))],
+        report=report,
+    )
+    d = X.shape[1]
+    alpha = -oracle.signs * np.asarray(found.coefficients.T @ found.weights)
+    return TrainingResult(
+        found.w[:d],
+        float(found.w[d]) if bias else 0.0,
+        found.primal,
+        found.dual,
+        found.gap,
+        found.n_iter,
+        found.n_oracle,
+        found.history,
+        np.clip(alpha, 0.0, C / len(alpha)),
+        found.interrupted,
+        found.stopped,
+        found.solver,
+    )

@@ -1,0 +1,121 @@
+"""Small convex quadratic programs in standard form, by a primal-dual interior point method.
+
+min_x 1/2 ||A'x||^2 + <c, x>   subject to x >= 0, E x = e,   A (m, d), E (q, m), m up to a few hundred,
+q one or two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+MOST_STEPS = 80
+BOUNDARY = 0.995  # part of the way to the boundary that a step may take
+TINY = 1e-40  # complementarity, relative to the problem's size, that is 0
+
+
+def minimise(
+    A: np.ndarray,
+    c: np.ndarray,
+    E: np.ndarray,
+    e: np.ndarray,
+    start: np.ndarray,
+    tol: float,
+    gram: np.ndarray | None = None,
+) -> np.ndarray:
+    """Minimise until complementarity and residuals are worth at most ``tol`` of the objective.
+
+    Parameters
+    ----------
+    A : (m, d) array
+    c : (m,) array
+    E, e : (q, m) and (q,) arrays
+    start : (m,) array
+        Positive, of the solution's magnitude.
+    tol : float
+        What cannot be reached in floating point is left.
+    gram : (m, m) array, optional
+        A A', if it is known already.
+
+    Returns
+    -------
+    (m,) array
+        x > 0; feasible up to rounding, and optimal as far as the steps led: check it.
+    """
+    gram = A @ A.T if gram is None else gram
+    # g = A A'x + c is taken from A, so that it stays right where A'x is small by cancellation.
+    size = float(np.abs(start * (A @ (A.T @ start))).max())
+    size = max(size, float(np.abs(start * (c - c.min())).max()), float(gram.diagonal() @ start**2))
+    if size == 0.0:
+        return start / (E @ start).max()
+    Q, q, aim = gram / size, c / size, tol / size
+    x, nu = start.copy(), np.zeros(len(e))
+    g = A @ (A.T @ x) / size + q
+    nu[0] = float(g.min()) - 0.1 * float(np.ptp(g)) - 1e-3 / float(x.max())
+    z = np.maximum(g - nu @ E, 1e-3 / float(x.max()))
+    best, least = x, np.inf
+    for _ in range(MOST_STEPS):
+        residual, missing = g - nu @ E - z, e - E @ x
+        mu = float(x @ z) / len(x)
+        left = float(x @ z) + float(x @ np.abs(residual)) + float(np.abs(nu) @ np.abs(missing))
+        if left < least:
+            best, least = x, left
+        if left <= aim or mu < TINY / len(x):
+            break
+        newton = _Newton(Q, E, residual, missing, x, z)
+        dx, _, dz = newton.step(x * z)
+        reached = float((x + _longest(x, dx) * dx) @ (z + _longest(z, dz) * dz)) / len(x)
+        centring = (reached / mu) ** 3 * mu
+        dx, dnu, dz = newton.step(x * z + dx * dz - centring)
+        length = BOUNDARY * min(_longest(x, dx), _longest(z, dz))
+        if not np.isfinite(length) or not np.isfinite(dx).all():
+            break
+        x, nu, z = x + length * dx, nu + length * dnu, z + length * dz
+        g = A @ (A.T @ x) / size + q
+    return best
+
+
+class _Newton:
+    """One linearisation of Qx + q - E'nu - z = 0, Ex = e, x_t z_t = target."""
+
+    def __init__(
+        self,
+        Q: np.ndarray,
+        E: np.ndarray,
+        residual: np.ndarray,
+        missing: np.ndarray,
+        x: np.ndarray,
+        z: np.ndarray,
+    ) -> None:
+        self.E, self.residual, self.missing, self.x, self.z = E, residual, missing, x, z
+        H = Q.copy()
+        H[np.diag_indices_from(H)] += z / x
+        self.factor = _factorised(H)
+        self.columns = self._solve(E.T)
+        self.schur = E @ self.columns
+
+    def _solve(self, b: np.ndarray) -> np.ndarray:
+        return np.asarray(cho_solve(self.factor, b, check_finite=False))
+
+    def step(self, excess: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Directions in x, nu and z that take ``excess`` off the products x_t z_t."""
+        a = self._solve(-self.residual - excess / self.x)
+        dnu = np.linalg.solve(self.schur, self.missing - self.E @ a)
+        dx = a + self.columns @ dnu
+        return dx, dnu, -(excess + self.z * dx) / self.x
+
+
+def _longest(v: np.ndarray, dv: np.ndarray) -> float:
+    """Largest step in [0, 1] that keeps v + step*dv >= 0."""
+    falling = dv < 0.0
+    return min(1.0, float((-v[falling] / dv[falling]).min())) if falling.any() else 1.0
+
+
+def _factorised(H: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Cholesky factor; H is singular up to rounding where rows of A repeat each other."""
+    jitter = 0.0
+    while True:
+        try:
+            return cho_factor(H + jitter * np.eye(len(H)), lower=True, check_finite=False)
+        except LinAlgError:
+            jitter = max(10.0 * jitter, 1e-15 * float(H.diagonal().max()))

@@ -1,0 +1,80 @@
+"""`refsolve bench ap` and `refsolve reproduce ap` from end to end, on little data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from verification import main_job
+from verification.benchmarks import ap_exactness, ap_inference, ap_shapes, ap_training
+from verification.cli import app
+
+
+def run(*words: str) -> dict:
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout, parse_constant=pytest.fail)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The benchmark's sizes, cut down."""
+    monkeypatch.setattr(ap_inference, "SHAPE", (5, 40))
+    monkeypatch.setattr(ap_inference, "LONG", (5, 400))
+    monkeypatch.setattr(ap_inference, "CURVES", (("N", 4, (5, 20)), ("P", 20, (2, 6))))
+    monkeypatch.setattr(ap_inference, "TICK", 1e-5)
+    monkeypatch.setattr(ap_shapes, "PS", (1, 4))
+    monkeypatch.setattr(ap_shapes, "NS", (1, 50))
+    size = {"n": 200, "d": 4, "share": 0.1, "separation": 1.5}
+    monkeypatch.setattr(ap_training, "SIZE", size)
+    monkeypatch.setattr(ap_training, "MAX_CALLS", 30)
+    monkeypatch.setattr(ap_exactness, "COUNTS", {"brute force": 5, "greedy": 5, "rational": 5})
+
+
+@pytest.mark.usefixtures("small")
+def test_bench_ap_measures_everything(tmp_path: Path) -> None:
+    found = run("bench", "ap", "--repeats", "1", "--json", "--output", str(tmp_path / "new"))
+    assert found["ok"] is None
+    assert len(found["inference"]) == 2 * len(ap_inference.METHODS) + 2 * (
+        len(ap_inference.METHODS) - 1
+    )
+    assert len(found["grid"]) == 6 * 2 * 2
+    assert [r["trainer"] for r in found["training"]].count("APSVM") == 2
+    assert {r["comparison"] for r in found["exactness"]} == set(ap_exactness.COUNTS)
+    assert len(found["curves"]) == 2 * 2 * 7
+    assert [Path(p).exists() for p in found["pictures"]] == [True, True]
+
+
+@pytest.mark.usefixtures("small")
+def test_bench_ap_measures_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("bench", "ap", "--no-inference", "--no-grid", "--no-exactness", "--C", "10", "--json")
+    found = run(*words, "--repeats", "1")
+    assert [found[k] for k in ("inference", "grid", "exactness", "pictures")] == [[], [], [], []]
+    assert {r["C"] for r in found["training"] if r["trainer"] == "APSVM"} == {10.0}
+    monkeypatch.setattr(ap_training, "LIMITS", {10.0: 0})
+    result = CliRunner().invoke(app, [*words, "--repeats", "1", "--strict"])
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["all_reached"] is False
+
+
+def test_reproduce_ap_ranks_the_classes_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        main_job, "run_all", lambda jobs, task: {name: job() for name, job in jobs.items()}
+    )
+    found = run(
+        "reproduce", "ap", "--classes", "0,8", "--tol", "1e-2", "--lowest", "1", "--highest", "1",
+        "--method", "AP-SVM", "--method", "binary SVM", "--json", "--output", str(tmp_path),
+    )  # fmt: skip
+    assert found["ok"] is True
+    assert [c["name"] for c in found["classes"]] == ["0", "8"]
+    assert [list(c["chosen"]) for c in found["classes"]] == 2 * [["binary SVM", "AP-SVM"]]
+    timed = found["inference"][1]["methods"]
+    assert [m["method"] for m in timed] == ["binary SVM", *ap_inference.METHODS]
+    assert {Path(p).name for p in found["pictures"]} == {
+        f"ap_{n}.{kind}" for n in ("classes", "ranks") for kind in ("png", "svg")
+    }

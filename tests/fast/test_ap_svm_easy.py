@@ -1,0 +1,197 @@
+"""AP-SVM-APPX: which examples are easy, the certificate of problem (10), and infeasible sets."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _naive_ap_svm import check_certificate, check_easy_certificate
+from sklearn.exceptions import ConvergenceWarning
+
+from fast import APSVM
+from fast.errors import InvalidParameterError, InvalidTypeError
+
+
+def problem(seed=0, n=80, d=5, part=0.3, shift=2.5):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(n) < part * n
+    return rng.standard_normal((n, d)) + shift * y[:, None] / np.sqrt(d), y
+
+
+def fit(X, y, easy_mask=None, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return APSVM(**{"C": 10.0, "tol": 1e-4, **params}).fit(X, y, easy_mask=easy_mask)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "csr"])
+@pytest.mark.parametrize("solver", ["bundle", "cutting_plane"])
+@pytest.mark.parametrize("fraction", [0.25, 0.75, 1.0])
+def test_what_a_fit_claims_follows_from_its_attributes(fraction, solver, kind):
+    X, y = problem(1)
+    X = X.astype(np.float32) if kind == "float32" else X
+    given = sp.csr_array(X) if kind == "csr" else X
+    model = fit(given, y, easy_fraction=fraction, solver=solver)
+    assert model.easy_mask_.any()
+    assert model.dual_gap_ <= 1e-4
+    check_easy_certificate(model, X, y)
+
+
+def test_the_easy_examples_are_the_largest_margins_of_a_binary_svm():
+    """M9: by margin y f, of both classes; nested in the fraction."""
+    from fast.models import binary_svm
+
+    X, y = problem(2)
+    masks = [fit(X, y, easy_fraction=f).easy_mask_ for f in (0.2, 0.5, 1.0)]
+    svm = binary_svm.train(X, y, 10.0, bias=True, tol=1e-4)
+    margins = np.where(y, 1.0, -1.0) * (X @ svm.w + svm.b)
+    np.testing.assert_array_equal(masks[-1], margins >= 1.0)
+    for fraction, mask in zip((0.2, 0.5), masks, strict=False):
+        assert mask.sum() == int(fraction * masks[-1].sum() + 0.5)
+        assert margins[mask].min() >= margins[masks[-1] & ~mask].max()
+    assert y[masks[1]].any()
+    assert not y[masks[1]].all()
+
+
+def test_a_mask_overrides_the_fraction():
+    X, y = problem(3)
+    chosen = fit(X, y, easy_fraction=0.5).easy_mask_
+    given = fit(X, y, chosen, easy_fraction=0.1)
+    np.testing.assert_array_equal(given.easy_mask_, chosen)
+    assert given.easy_mask_ is not chosen
+    np.testing.assert_array_equal(given.coef_, fit(X, y, easy_fraction=0.5).coef_)
+
+
+def test_no_easy_example_is_the_plain_problem():
+    X, y = problem(4)
+    none = fit(X, y, np.zeros(len(y), bool))
+    plain = fit(X, y)
+    check_easy_certificate(none, X, y)
+    check_certificate(none, X, y)
+    assert none.dual_objective_ <= plain.primal_objective_
+    assert plain.dual_objective_ <= none.primal_objective_
+    assert not hasattr(plain, "easy_mask_")
+
+
+def test_nothing_but_easy_examples_is_the_hard_margin_svm():
+    """X = -1, 3 with y = -, +: the widest margin is w = 1/2, b = -1/2, P = 1/8."""
+    X, y = np.array([[-1.0], [3.0]]), np.array([False, True])
+    model = fit(X, y, np.ones(2, bool), tol=1e-9)
+    check_easy_certificate(model, X, y)
+    assert model.coef_[0, 0] == pytest.approx(0.5, rel=1e-8)
+    assert model.easy_intercept_ == pytest.approx(-0.5, rel=1e-8)
+    assert model.primal_objective_ == pytest.approx(0.125, rel=1e-8)
+
+
+@pytest.mark.parametrize("label", [False, True])
+def test_one_class_alone_is_difficult_or_easy(label):
+    X, y = problem(5, shift=8.0)
+    one = y == label
+    for easy in (one, ~one, one & (np.arange(len(y)) % 2 == 0)):
+        model = fit(X, y, easy)
+        assert model.dual_gap_ <= 1e-4
+        check_easy_certificate(model, X, y)
+
+
+def test_easy_sets_that_cannot_be_separated_are_refused_with_a_proof():
+    X, y = problem(6, shift=0.5)
+    with pytest.raises(InvalidParameterError, match=r"^easy.*separate.*Fix: take fewer") as caught:
+        fit(X, y, np.ones(len(y), bool))
+    mu = caught.value.mu  # Farkas: no w has y_i (<x_i, w> + b) >= 1 for all i
+    sign = np.where(y, 1.0, -1.0)
+    assert (mu >= 0.0).all()
+    assert mu.sum() == pytest.approx(1.0)
+    assert abs(sign @ mu) <= 1e-12
+    assert np.linalg.norm((sign * mu) @ X) <= 1e-8
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("mask", "kind", "message"),
+    [
+        (np.zeros(79, bool), InvalidParameterError, r"^easy_mask: shape \(79,\)"),
+        (np.zeros((80, 1), bool), InvalidParameterError, r"^easy_mask: shape \(80, 1\)"),
+        (np.zeros(80), InvalidTypeError, r"^easy_mask: dtype float64.*Fix: pass booleans"),
+        (np.arange(80), InvalidTypeError, r"^easy_mask: dtype int64"),
+        (np.full(80, None), InvalidTypeError, r"^easy_mask: dtype object"),
+    ],
+)
+def test_masks_that_are_none(mask, kind, message):
+    X, y = problem(7)
+    with pytest.raises(kind, match=message):
+        APSVM().fit(X, y, easy_mask=mask)
+
+
+def test_what_does_not_go_together():
+    X, y = problem(8)
+    groups = np.arange(len(y)) % 2
+    for params, more, name in (
+        ({"easy_fraction": 0.5}, {"groups": groups}, "easy_fraction: 0.5, with groups"),
+        ({}, {"groups": groups, "easy_mask": y}, "easy_mask: given, with groups"),
+        ({"easy_fraction": 0.5, "ramp": True}, {}, "easy_fraction: 0.5, with ramp"),
+        ({"ramp": True}, {"easy_mask": y}, "easy_mask: given, with ramp"),
+    ):
+        with pytest.raises(InvalidParameterError, match=rf"^{name}.*Fix: "):
+            APSVM(**params).fit(X, y, **more)
+
+
+def test_warm_starts_and_changes_of_the_kind_of_fit():
+    X, y = problem(9)
+    model = APSVM(C=10.0, tol=1e-4, easy_fraction=0.5, warm_start=True).fit(X, y)
+    for C, fraction in ((12.0, 0.5), (12.0, 0.0), (15.0, 1.0), (1.0, 0.3)):
+        model.set_params(C=C, easy_fraction=fraction).fit(X, y)
+        assert model.dual_gap_ <= 1e-4
+        if fraction:
+            check_easy_certificate(model, X, y)
+        else:
+            assert not hasattr(model, "easy_dual_coef_")
+            check_certificate(model, X, y)
+
+
+@pytest.mark.parametrize("max_iter", [1, 2])
+def test_a_fit_that_is_cut_short_satisfies_the_constraints(max_iter):
+    X, y = problem(10, n=150)
+    with pytest.warns(ConvergenceWarning, match=f"after {max_iter} iterations"):
+        model = APSVM(C=1e3, easy_fraction=0.6, max_iter=max_iter, tol=1e-9).fit(X, y)
+    check_easy_certificate(model, X, y)
+
+
+@pytest.mark.parametrize("at", [1, 3])
+def test_an_interrupt_keeps_a_feasible_model(at, monkeypatch):
+    from fast.losses._ap_queries import Queries
+
+    X, y = problem(11)
+    easy = fit(X, y, easy_fraction=0.5).easy_mask_
+    inner, calls = Queries.infer, []
+
+    def interrupted(self, *args, **kwargs):
+        calls.append(None)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        return inner(self, *args, **kwargs)
+
+    monkeypatch.setattr(Queries, "infer", interrupted)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = APSVM(C=10.0, tol=1e-12).fit(X, y, easy_mask=easy)
+    check_easy_certificate(model, X, y)
+
+
+def test_an_interrupt_of_the_binary_svm_is_passed_on(monkeypatch):
+    from fast.models import binary_svm
+
+    inner, calls = binary_svm.HingeOracle.__call__, []
+
+    def interrupted(self, scores):
+        calls.append(None)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return inner(self, scores)
+
+    monkeypatch.setattr(binary_svm.HingeOracle, "__call__", interrupted)
+    X, y = problem(12)
+    with pytest.raises(KeyboardInterrupt):
+        APSVM(easy_fraction=0.5).fit(X, y)

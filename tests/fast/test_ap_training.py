@@ -1,0 +1,309 @@
+"""Certificates of the AP-SVM trainer, recomputed by naive formulas, and what it costs."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement, permutations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _naive_ap_svm import cut, dense, mean_hinge
+
+from fast.errors import InvalidParameterError
+from fast.losses._ap_queries import Queries
+from fast.models import ap_svm
+
+SOLVERS = ["bundle", "cutting_plane"]
+
+
+def problem(seed=0, n=40, d=5, shift=0.7, part=0.3):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(n) < part * n
+    X = rng.standard_normal((n, d))
+    X[y] += shift
+    return X, y
+
+
+def objectives(result, X, y, C, groups=None, reference=None):
+    """P(w) and D(weights, rankings) from the formulas."""
+    X, linear = dense(X), np.zeros(len(y)) if reference is None else reference
+    s = X @ result.w
+    primal = 0.5 * result.w @ result.w + C * (mean_hinge(s, y, groups) - linear @ s)
+    assert (result.weights > 0.0).all()
+    assert result.weights.sum() == pytest.approx(C, rel=1e-12)
+    dual, v = 0.0, -C * linear
+    for weight, inversions in zip(result.weights, result.rankings, strict=True):
+        offset, a = cut(inversions, y, groups)
+        dual, v = dual + weight * offset, v + weight * a
+    return primal, dual - 0.5 * float(np.sum((X.T @ v) ** 2))
+
+
+def check(result, X, y, C, tol, groups=None, reference=None, rounding=1e-9):
+    primal, dual = objectives(result, X, y, C, groups, reference)
+    scale = max(abs(primal), abs(dual))
+    assert result.primal == pytest.approx(primal, abs=rounding * scale)
+    assert result.dual == pytest.approx(dual, abs=rounding * scale)
+    assert primal - dual <= (tol + rounding) * scale
+    assert result.gap <= tol
+    assert dual <= primal + rounding * scale
+
+
+def all_rankings(y):
+    """Inversions of every ranking of P positives and N negatives up to the order within a class."""
+    P, N = int(y.sum()), int((~y).sum())
+    pos, neg = np.flatnonzero(y), np.flatnonzero(~y)
+    for counts in combinations_with_replacement(range(N + 1), P):
+        for which in set(permutations(counts)):
+            for order in permutations(range(N)):
+                inversions = np.zeros(len(y), int)
+                inversions[pos] = which
+                for rank, j in enumerate(order):
+                    inversions[neg[j]] = sum(c >= rank + 1 for c in which)
+                yield inversions
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_every_ranking_as_a_cut_gives_the_same_optimum(solver, C):
+    X, y = problem(3, n=6, d=2, part=0.34)
+    result = ap_svm.train(X, Queries(y), C, tol=1e-9, solver=solver)
+    cuts = [cut(r, y) for r in all_rankings(y)]
+    s = X @ result.w
+    hinge = max(offset + a @ s for offset, a in cuts)
+    primal = 0.5 * result.w @ result.w + C * hinge
+    _, dual = objectives(result, X, y, C)
+    assert result.primal == pytest.approx(primal, rel=1e-12)
+    assert 0.0 <= primal - dual + 1e-12 * primal <= 1e-8 * primal
+    # and no point of a fine grid around w is better than the bound says
+    for step in np.random.default_rng(0).standard_normal((200, 2)) * 0.3 * np.linalg.norm(result.w):
+        w = result.w + step
+        at_w = 0.5 * w @ w + C * max(offset + a @ (X @ w) for offset, a in cuts)
+        assert at_w >= dual * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("seed", range(4))
+def test_certificates(solver, seed):
+    X, y = problem(seed)
+    for C in (1e-2, 1.0, 30.0):
+        check(ap_svm.train(X, Queries(y), C, tol=1e-6, solver=solver), X, y, C, 1e-6)
+
+
+@pytest.mark.parametrize("form", ["csr", "csr_matrix", "float32", "float32 csr", "fortran"])
+def test_certificates_of_other_layouts(form):
+    X, y = problem(1)
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    given = {
+        "csr": sp.csr_array,
+        "csr_matrix": sp.csr_matrix,
+        "float32": np.float32,
+        "float32 csr": lambda X: sp.csr_array(X.astype(np.float32)),
+        "fortran": np.asfortranarray,
+    }[form](X)
+    for C in (0.1, 100.0):
+        result = ap_svm.train(given, Queries(y), C, tol=1e-7)
+        assert result.w.dtype == np.float64
+        check(result, given, y, C, 1e-7)
+
+
+DEGENERATE = {
+    "one pair": lambda X, y: (np.array([[1.0], [-1.0]]), np.array([True, False])),
+    "all wrong": lambda X, y: (
+        np.array([[-1.0], [1.0], [2.0]]),
+        np.array([True, False, False]),
+    ),
+    "repeated rows": lambda X, y: (np.repeat(X[:5], 8, axis=0), y),
+    "zero rows": lambda X, y: (X * (np.arange(40) % 2)[:, None], y),
+    "zero": lambda X, y: (0.0 * X, y),
+    "separable": lambda X, y: (X + 10.0 * y[:, None], y),
+    "more columns than rows": lambda X, y: (np.random.default_rng(5).random((10, 300)), y[:10]),
+    "a large constant column": lambda X, y: (np.hstack([X, np.full((40, 1), 1e3)]), y),
+    "columns of other sizes": lambda X, y: (X * 10.0 ** np.arange(-4, 5, 2), y),
+    "small": lambda X, y: (1e-5 * X, y),
+    "large": lambda X, y: (1e5 * X, y),
+}
+
+
+@pytest.mark.parametrize("name", sorted(DEGENERATE))
+def test_degenerate_data_at_every_size_of_C(name):
+    X, y = DEGENERATE[name](*problem(2))
+    assert 0 < y.sum() < len(y)
+    for C in (1e-6, 1.0, 1e3, 1e6):
+        check(ap_svm.train(X, Queries(y), C, tol=1e-6), X, y, C, 1e-6)
+
+
+def test_where_nothing_can_be_learnt_w_is_zero_after_one_call():
+    X, y = problem()
+    result = ap_svm.train(0.0 * X, Queries(y), 7.0, tol=1e-12)
+    assert result.n_oracle == 1
+    assert not result.w.any()
+    k = np.arange(1, y.sum() + 1)
+    worst = 1.0 - np.mean(k / (k + (~y).sum()))
+    assert result.primal == pytest.approx(7.0 * worst, rel=1e-12)
+    assert result.dual == pytest.approx(7.0 * worst, rel=1e-12)
+
+
+@pytest.mark.parametrize("names", ["numbers", "strings"])
+def test_mean_over_queries_in_any_order(names):
+    X, y = problem(4, n=60)
+    groups = np.arange(60) % 5
+    groups = groups if names == "numbers" else np.array(["e", "b", "c", "a", "d"])[groups]
+    for C in (0.5, 50.0):
+        result = ap_svm.train(X, Queries(y, groups), C, tol=1e-6)
+        check(result, X, y, C, 1e-6, groups=groups)
+    p = np.random.default_rng(0).permutation(60)
+    shuffled = ap_svm.train(X[p], Queries(y[p], groups[p]), 50.0, tol=1e-6)
+    assert shuffled.primal == pytest.approx(result.primal, rel=2e-6)
+
+
+def test_reference_is_subtracted():
+    X, y = problem(5)
+    queries = Queries(y)
+    inversions = queries.predicted(X @ np.linspace(-1.0, 1.0, 5))
+    _, reference = cut(inversions, y)
+    np.testing.assert_allclose(queries.coefficients(inversions), reference, rtol=1e-15)
+    for C in (0.1, 10.0):
+        result = ap_svm.train(X, queries, C, tol=1e-6, reference=reference)
+        check(result, X, y, C, 1e-6, reference=reference)
+
+
+def test_methods_of_inference_train_the_same():
+    X, y = problem(6)
+    runs = [
+        ap_svm.train(X, Queries(y), 10.0, tol=1e-6, method=m)
+        for m in ("greedy", "search", "select", "all", "divide_and_conquer", "numpy")
+    ]
+    for run in runs:
+        check(run, X, y, 10.0, 1e-6)
+        assert abs(run.n_oracle - runs[0].n_oracle) <= 3
+
+
+def test_history_is_what_happened():
+    X, y = problem(7)
+    seen = []
+
+    def report(state):
+        seen.append((state.n_iter, state.primal, state.dual, state.n_oracle, state.w.copy()))
+        offset, a = cut(state.inversions, y)
+        assert offset + a @ np.zeros(len(y)) == pytest.approx(state.cut.offset)
+        assert np.count_nonzero(state.inversions[~y]) == state.cut.active
+        return False
+
+    result = ap_svm.train(X, Queries(y), 10.0, tol=1e-6, report=report)
+    history = result.history
+    assert [h["iteration"] for h in history] == list(range(len(history)))
+    assert history[0]["oracle_calls"] == 1
+    assert history[-1]["oracle_calls"] == result.n_oracle
+    assert len(seen) == result.n_iter == history[-1]["iteration"]
+    primal, dual = ([h[name] for h in history] for name in ("primal", "dual"))
+    assert (np.diff(primal) <= 0.0).all()
+    assert (np.diff(dual[:-1]) >= 0.0).all()
+    assert history[-1]["gap"] == result.gap
+    for _, at, _, _, w in seen:
+        assert 0.5 * w @ w + 10.0 * mean_hinge(X @ w, y) == pytest.approx(at, rel=1e-12)
+
+
+def test_oracle_calls_are_all_counted(monkeypatch):
+    X, y = problem(8)
+    calls = []
+    infer = Queries.infer
+    monkeypatch.setattr(Queries, "infer", lambda *a, **k: calls.append(1) or infer(*a, **k))
+    for data in (X, X.astype(np.float32)):
+        for solver in SOLVERS:
+            calls.clear()
+            result = ap_svm.train(data, Queries(y), 5.0, tol=1e-6, solver=solver)
+            assert result.n_oracle == len(calls)
+
+
+def test_stopped_by_report_and_by_max_iter():
+    X, y = problem(9)
+    for options in ({"report": lambda state: state.n_iter == 3}, {"max_iter": 3}):
+        result = ap_svm.train(X, Queries(y), 100.0, tol=1e-9, **options)
+        assert result.n_iter == 3
+        assert result.gap > 1e-9
+        assert result.stopped is ("report" in options)
+        check(result, X, y, 100.0, result.gap)
+
+
+@pytest.mark.parametrize("call", [1, 2, 5, 9])
+def test_interrupted_in_the_middle_the_best_certified_model_is_kept(call, monkeypatch):
+    X, y = problem(10)
+    infer, calls = Queries.infer, []
+
+    def interrupted(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return infer(*args, **kwargs)
+
+    monkeypatch.setattr(Queries, "infer", interrupted)
+    result = ap_svm.train(X, Queries(y), 100.0, tol=1e-12)
+    assert result.interrupted
+    assert result.stopped
+    monkeypatch.undo()
+    check(result, X, y, 100.0, result.gap)
+    if call > 2:
+        assert result.gap < 1.0
+
+
+def test_warm_starts_need_fewer_calls_and_are_certified():
+    X, y = problem(11, n=200)
+    queries = Queries(y)
+    cold = ap_svm.train(X, queries, 10.0, tol=1e-6)
+    again = ap_svm.train(X, queries, 10.0, tol=1e-6, start=cold)
+    assert again.n_oracle <= 2
+    check(again, X, y, 10.0, 1e-6)
+    near = ap_svm.train(X, queries, 11.0, tol=1e-6, start=cold)
+    assert near.n_oracle < ap_svm.train(X, queries, 11.0, tol=1e-6).n_oracle
+    check(near, X, y, 11.0, 1e-6)
+    from_w = ap_svm.train(X, queries, 10.0, tol=1e-6, start=cold.w)
+    assert from_w.history[0]["primal"] == pytest.approx(cold.primal, rel=1e-12)
+    check(from_w, X, y, 10.0, 1e-6)
+
+
+def test_inputs_stay_as_they_are():
+    X, y = problem(12)
+    start = np.ones(5)
+    for array in (X, y, start):
+        array.flags.writeable = False
+    result = ap_svm.train(X, Queries(y), 1.0, start=start)
+    check(result, X, y, 1.0, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("change", "argument"),
+    [
+        ({"C": 0.0}, "C"),
+        ({"C": np.nan}, "C"),
+        ({"tol": -1.0}, "tol"),
+        ({"solver": "sgd"}, "solver"),
+    ],
+)
+def test_bad_arguments(change, argument):
+    X, y = problem()
+    given = {"C": 1.0, **change}
+    with pytest.raises(InvalidParameterError) as error:
+        ap_svm.train(X, Queries(y), **given)
+    assert error.value.argument == argument
+
+
+@pytest.mark.parametrize("shift", [1.0, 3.0, 6.0])
+@pytest.mark.parametrize(("C", "most"), [(10.0, 60), (1000.0, 100)])
+def test_calls_on_twenty_thousand_examples(shift, C, most):
+    rng = np.random.default_rng(0)
+    y = np.arange(20_000) < 400
+    direction = rng.standard_normal(64)
+    X = rng.standard_normal((20_000, 64))
+    X[y] += shift * direction / np.linalg.norm(direction)
+    result = ap_svm.train(X, Queries(y), C, tol=1e-6)
+    assert result.n_oracle <= most
+    primal = 0.5 * result.w @ result.w + C * mean_hinge(X @ result.w, y)
+    dual, v = 0.0, np.zeros(len(y))
+    for weight, inversions in zip(result.weights, result.rankings, strict=True):
+        c, t = np.sort(inversions[y]), np.sort(inversions[~y])[::-1]
+        np.testing.assert_array_equal(t, 400 - np.searchsorted(c, np.arange(1, len(t) + 1)))
+        k = np.arange(1, 401)
+        dual += weight * (1.0 - np.mean(k / (k + c)))
+        v += weight * 2.0 / (400 * 19_600) * np.where(y, -1.0, 1.0) * inversions
+    dual -= 0.5 * np.sum((X.T @ v) ** 2)
+    assert -1e-12 * primal <= primal - dual <= 1.001e-6 * primal

@@ -1,0 +1,156 @@
+"""Certificates of rankings and of their loss, against exact sums."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from _ranked import instance, objective
+
+from refsolve import certificates, derive, oracle
+from refsolve._ranking_scores import Query
+from refsolve.errors import InvalidParameterError, Status
+from refsolve.exact import average_precision as exactly
+from refsolve.losses import average_precision as ap
+
+STEM = "average_precision"
+
+
+def test_an_offset_of_the_scores_costs_no_digits():
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        s, y = instance(rng, tied=True)
+        shifted = s + 2.0**40
+        truth = exactly.greedy(shifted, y)
+        assert ap.most_violated(shifted, y).value == pytest.approx(float(truth.value), abs=1e-15)
+        a = ap.coefficients(y, truth.inversions)
+        proof = certificates.loss_augmented_inference(STEM, a, shifted, y)
+        assert proof.gap == pytest.approx(0, abs=1e-15)
+        assert proof.value == pytest.approx(float(truth.value), abs=1e-15)
+
+
+def test_the_gap_of_a_ranking_is_exactly_what_it_lacks():
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        s, y = instance(rng)
+        best = exactly.greedy(s, y).value
+        inversions = ap.repair(y, rng.integers(0, 5, size=y.size))
+        inversions = rng.permutation(ap.all_rankings(y))[0] if y.size <= 5 else inversions
+        a = ap.coefficients(y, inversions)
+        proof = certificates.loss_augmented_inference(STEM, a, s, y)
+        lacking = float(best - objective(s, y, inversions))
+        assert proof.gap == pytest.approx(lacking, abs=1e-14, rel=1e-14)
+        assert proof.value == pytest.approx(float(objective(s, y, inversions)), abs=1e-14)
+        assert proof.violation == pytest.approx(0, abs=1e-15)
+        assert proof.scale >= 1
+        # any flows bound, the best ones exactly
+        flows = rng.normal(size=(y.sum(), y.size - y.sum()))
+        loose = certificates.loss_augmented_inference(STEM, a, s, y, dual=flows)
+        assert loose.gap >= lacking - 1e-14
+
+
+def test_what_is_no_ranking_shows_its_violation():
+    rng = np.random.default_rng(6)
+    for _ in range(50):
+        s, y = instance(rng)
+        a = ap.coefficients(y, ap.most_violated(s, y).inversions)
+        unit = 2 / (y.sum() * (y.size - y.sum()))
+        wrong = a.copy()
+        wrong[rng.integers(y.size)] += 0.3 * unit
+        proof = certificates.loss_augmented_inference(STEM, wrong, s, y)
+        assert proof.violation == pytest.approx(0.3 * unit, rel=1e-6)
+        if a.any():
+            for other in (-a, a / 2, a + 1):
+                found = certificates.loss_augmented_inference(STEM, other, s, y)
+                assert found.violation > 0.2 * unit or found.gap > 0
+
+
+def test_the_scale_is_one_and_what_the_best_ranking_moves():
+    rng = np.random.default_rng(14)
+    for _ in range(60):
+        s, y = instance(rng)
+        a = ap.most_violated(s, y).inversions
+        R = ap.ranking_matrix(y, a)
+        pairs = [(i, j) for i in np.flatnonzero(y) for j in np.flatnonzero(y == 0) if R[i, j] < 0]
+        wanted = 1 + 2 * sum(abs(s[i] - s[j]) for i, j in pairs) / (y.sum() * (y == 0).sum())
+        for offset in (0.0, 2.0**30):
+            shifted = np.round(s * 2**20) / 2**20 + offset  # exact in float64
+            found = certificates.loss_value(STEM, 0.0, shifted, y).scale
+            assert found == pytest.approx(wanted, rel=1e-4)
+
+
+def test_wrong_numbers_are_off_by_what_they_are_off():
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        s, y = instance(rng)
+        truth = float(exactly.greedy(s, y).value)
+        assert certificates.loss_value(STEM, truth, s, y).gap <= 1e-15
+        for wrong in (1e-6, -1e-6, 3.0):
+            proof = certificates.loss_value(STEM, truth + wrong, s, y)
+            assert proof.gap == pytest.approx(abs(wrong), rel=1e-6)
+            assert proof.distance == proof.gap
+        perfect = np.zeros(y.size)  # a lower bound of 0 only
+        assert certificates.loss_value(STEM, truth, s, y, x=perfect).gap == pytest.approx(
+            truth, abs=1e-15
+        )
+        assert certificates.loss_value(STEM, np.inf, s, y).gap == np.inf
+
+
+def test_long_queries_are_certified_and_their_errors_seen():
+    rng = np.random.default_rng(9)
+    y = np.r_[np.ones(60, int), np.zeros(30_000, int)]  # beyond what is tried rank by rank
+    for shift in (0.0, 3.0):
+        s = rng.normal(size=y.size) + shift * y
+        found = ap.most_violated(s, y)
+        tried, total = Query(s, y).greedy(every=True)
+        assert np.array_equal(Query(s, y).ranking(tried), found.inversions)
+        assert found.value == pytest.approx(float(total), abs=1e-14)
+        a = ap.coefficients(y, found.inversions)
+        assert certificates.loss_augmented_inference(STEM, a, s, y).gap <= 1e-15
+        worse = found.inversions.copy()
+        worse[np.argmax(y == 1)] -= 1
+        worse = ap.repair(y, worse)
+        proof = certificates.loss_augmented_inference(STEM, ap.coefficients(y, worse), s, y)
+        assert 0 < proof.gap < 1e-2
+        assert proof.gap == pytest.approx(found.value - proof.value, abs=1e-14)
+
+
+def test_whatever_a_solver_returns_is_certified_by_its_gap_or_uncertain():
+    rng = np.random.default_rng(12)
+    seen = set()
+    for _ in range(100):
+        s, y = instance(rng, most=3, tied=False)
+        posed = derive.pose(STEM, "loss_augmented_inference", {"scores": s, "y": y})
+        P, N = int(y.sum()), int(y.size - y.sum())
+        shapes = {"x": (P, N), **({"u0": (P - 1, N), "u1": (N,)} if P > 1 else {"u0": (N,)})}
+        answer = posed.finish({name: rng.normal(size=shape) for name, shape in shapes.items()})
+        result = oracle._result(answer, "a broken solver", posed.unit)
+        lacking = float(exactly.greedy(s, y).value) - result.value
+        assert ap.is_ranking(y, ap.from_coefficients(y, result.x))
+        assert -1e-14 <= lacking <= result.certificate.gap + 1e-14
+        assert (result.status is Status.CERTIFIED) == (lacking < 1e-12)
+        seen.add(result.status)
+    assert seen == {Status.CERTIFIED, Status.UNCERTAIN}
+
+
+def test_certificates_refuse_what_they_cannot_judge():
+    s, y = [0.5, 0.25, 0.0], [1, 0, 1]
+    with pytest.raises(InvalidParameterError, match="coefficients"):
+        certificates.loss_augmented_inference(STEM, [np.nan, 0, 0], s, y)
+    with pytest.raises(InvalidParameterError, match="coefficients"):
+        certificates.loss_augmented_inference(STEM, [0.0, 0.0], s, y)
+    with pytest.raises(InvalidParameterError, match="dual"):
+        certificates.loss_augmented_inference(STEM, np.zeros(3), s, y, dual=np.zeros((3, 1)))
+    with pytest.raises(InvalidParameterError, match="stem"):
+        certificates.loss_augmented_inference("softmax", np.zeros(3), s, y)
+    for given in ({"costs": [1.0, 1.0, 1.0]}, {"sample_weight": 2.0}):
+        with pytest.raises(InvalidParameterError, match=next(iter(given))):
+            certificates.loss_value(STEM, 0.5, s, y, **given)
+    with pytest.raises(InvalidParameterError, match="loss"):
+        certificates.gradient(STEM, np.zeros(3), s, y)
+    with pytest.raises(InvalidParameterError, match="interleavings"):
+        ap.value(cp.Variable(20), [1] * 10 + [0] * 10)
+    with pytest.raises(InvalidParameterError, match="greedy"):
+        exactly.enumerate_rankings(np.zeros(24), [1] * 12 + [0] * 12)
+    with pytest.raises(InvalidParameterError, match="greedy"):
+        exactly.permute(np.zeros(9), [1] + [0] * 8)
