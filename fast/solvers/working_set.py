@@ -23,6 +23,8 @@ ADDED = 2  # rows per unknown that a round adds at least
 WHOLE = 8  # rows per unknown up to which everything is solved at once
 GROWTH = 0.5  # and at least this part of the working set
 LOOSE, TIGHTEST = 1e-2, 1e-15  # accuracies of the small programs
+PART = 0.1  # their part in the gap
+TIGHTER = 1e-3  # the next accuracy, if no row is left to add
 
 
 @dataclass
@@ -62,9 +64,10 @@ def train(
     stopped = False
     try:
         state.first, state.second = initial(data, np.random.default_rng(seed))
-        inner = LOOSE
+        least = max(PART * tol, TIGHTEST)
+        inner = least if len(state.first) == data.n else LOOSE
         for iteration in range(1, max_iter + 1):
-            inner = max(min(inner, 0.1 * state.gap), 0.1 * tol, TIGHTEST)
+            inner = max(min(inner, PART * state.gap), least)
             violated = solve_and_look(data, state, inner)
             state.note(iteration)
             if report is not None and report(state):
@@ -74,8 +77,8 @@ def train(
                 break
             if not add_rows(data, state, violated):
                 if inner <= TIGHTEST:
-                    break
-                inner = tol = min(tol, max(inner * 1e-3, TIGHTEST))
+                    break  # rounding rules
+                least = inner = max(TIGHTER * inner, TIGHTEST)
     except KeyboardInterrupt:
         return state, True, True
     return state, False, stopped
@@ -103,7 +106,7 @@ def solve_and_look(
     """Solve on the working set; bound and model from it; what it violates elsewhere."""
     rows = data.rows(state.first, state.second)
     state.rows = len(rows.h)
-    gram = rows.A @ rows.A.T if len(rows.h) < rows.A.shape[1] else None
+    gram = rows.A @ rows.A.T if 2 * len(rows.h) < rows.A.shape[1] else None
     found = minimise(rows, inner, gram)
     alpha, beta = np.zeros(data.n), np.zeros(data.n)
     half = len(state.first)
@@ -154,7 +157,8 @@ def collect(data: SVMPlusData, first: np.ndarray, second: np.ndarray) -> Rows:
     A = np.zeros((m1 + m2, d + s))
     A[:m1, :d] = data.margin_rows(first)
     A[:m1, d:] = data.slack_rows(first)
-    A[m1:, d:] = A[:m1, d:] if data.soft else data.slack_rows(second)
+    if m2:
+        A[m1:, d:] = A[:m1, d:] if data.soft else data.slack_rows(second)
     F = np.zeros((m1 + m2, len(data.c)))
     F[:m1, 0] = data.y[first]
     F[:, 1:] = 1.0
