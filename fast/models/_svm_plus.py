@@ -12,8 +12,11 @@ from fast._validation import finite_array, number, per_row, raise_bad_entry, rea
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import certified_gap
-from fast.solvers.svm_plus_data import SVMPlusData
+from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData
 from fast.solvers.working_set import WorkingSetState
+
+AS_GOOD = 1e-5  # relative difference of objectives that counts as none
+MEETING = 1e-3  # distance between points of two hulls, in spreads of the data, that counts as none
 
 
 @dataclass
@@ -140,12 +143,30 @@ def check_input(
     return CheckedInput(X, labels, Z, omega, C, lam, tol, free_slack, kept, n)
 
 
+def collapsed(data: SVMPlusData, model: Model, bare: Model, bound: Bound) -> bool:
+    """Whether w = 0 is as good as w, and w as small as if each class pulled to the same place.
+
+    w = sum_i alpha_i y_i x_i is half of sum(alpha) times the distance between two points of the
+    classes' hulls: small against the spread of the data only if the hulls meet.
+    """
+    size = float(np.linalg.norm(model.w))
+    if size == 0.0:
+        return True
+    if bare.primal - bound.dual > AS_GOOD * abs(model.primal):
+        return False
+    return size <= MEETING * 0.5 * float(bound.alpha.sum()) * data.spread()
+
+
 def finished(
     data: SVMPlusData, given: CheckedInput, state: WorkingSetState, interrupted: bool, stopped: bool
 ) -> SVMPlusResult:
     """The result, its objectives computed anew from (w, b, v, rho) and from alpha, beta."""
     model = data.certified(state.model)
     bound = data.bound(state.bound.alpha, state.bound.beta)
+    found = state.model
+    bare = data.certified(Model(np.zeros(data.d), found.b, found.v, found.rho, np.inf))
+    if bare.primal <= model.primal:
+        model = bare
     if not state.history:  # interrupted before the first round
         state.note(0)
     gap = certified_gap(model.primal, bound.dual)
@@ -164,6 +185,6 @@ def finished(
         "working_set",
         interrupted,
         stopped,
-        False,
+        collapsed(data, model, bare, bound),
         given.expanded(bound.beta),
     )

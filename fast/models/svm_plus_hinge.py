@@ -150,7 +150,7 @@ class HingeData(SVMPlusData):
         return 0.5 * (float(w @ w) + self.lam * float(v @ v)) + own
 
     def constant(self) -> Model:
-        """w = 0 and the slack 1 for everybody."""
+        """W = 0 and the slack 1 for everybody."""
         return Model(np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), 1.0, self.total)
 
     def trivial(self) -> tuple[Model, Bound]:

@@ -203,10 +203,14 @@ class SquaredHingeData(SVMPlusData):
         return 0.5 * (float(w @ w) + self.lam * (float(v @ v) + rho * rho) + own)
 
     def constant(self) -> Model:
-        """w = 0 and the same slack for everybody."""
+        """W = 0 and the same slack for everybody."""
         rho = 1.0 / float(self.theta.min())
         primal = 0.5 * rho * rho * (float(self.cost @ self.theta) + self.lam)
         return Model(np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), rho, primal)
+
+    def price(self, primal: float, dual: float, m: int) -> float | None:
+        """The multipliers add up to twice the optimum, which lies between the two."""
+        return 2.0 * float(np.sqrt(primal * dual)) / m if dual > 0.0 else None
 
     def trivial(self) -> tuple[Model, Bound]:
         """What is known before the first round."""

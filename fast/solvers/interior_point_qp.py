@@ -21,6 +21,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 MOST_STEPS = 100
 BOUNDARY = 0.995  # least part of the way to the boundary that a step may take
+CLOSEST = 1e-8  # part of the way that is always left
 SHORT = 1e-7  # steps below it make no progress
 STALLED = 8  # steps without a smaller residual after which rounding rules
 FLOOR = 1e-280
@@ -49,7 +50,7 @@ class Rows:
     paired: bool = False
 
     def own(self, mu: np.ndarray) -> Any:
-        """e at every row (m,), or 0."""
+        """E at every row (m,), or 0."""
         if self.k is None:
             return 0.0
         if not self.paired:
@@ -58,7 +59,9 @@ class Rows:
         return np.tile((mu[:half] + mu[half:]) / self.k, 2)
 
 
-def minimise(rows: Rows, tol: float, gram: np.ndarray | None = None) -> Iterate:
+def minimise(
+    rows: Rows, tol: float, gram: np.ndarray | None = None, price: float | None = None
+) -> Iterate:
     """Solve to a relative complementarity of about ``tol``, or as far as rounding allows.
 
     Parameters
@@ -66,14 +69,17 @@ def minimise(rows: Rows, tol: float, gram: np.ndarray | None = None) -> Iterate:
     rows : Rows
     tol : float
     gram : (m, m) array, optional
-        A A'; with it the systems are m x m and ``rows.A`` may be None (then u is empty).
+        A A'; with it the systems are m x m.
+    price : float, optional
+        Guess of the mean multiplier, to start with.
     """
     system: Any = _Primal(rows) if gram is None else _Gram(rows, gram)
+    system.price = system.price if price is None else price
     h, c, m = rows.h, rows.c, len(rows.h)
     u, v, mu, s = system.start()
     best, best_merit, since = (u, v, mu), np.inf, 0
-    size_h, step, done = float(np.abs(h).max()), 0, False
-    for step in range(MOST_STEPS):
+    size_h, steps, done = float(np.abs(h).max()), 0, False
+    while steps < MOST_STEPS:
         primal = system.product(u, v, mu) + rows.own(mu) - s - h
         dual_u, dual_v = system.residuals(u, v, mu)
         complementarity = float(s @ mu)
@@ -102,14 +108,15 @@ def minimise(rows: Rows, tol: float, gram: np.ndarray | None = None) -> Iterate:
         target = centre - s * mu - ds * dmu
         du, dv, dmu = system.solve(target / mu - primal, dual_u, dual_v)
         ds = (target - s * dmu) / mu
-        part = max(BOUNDARY, 1.0 - left)
+        part = min(max(BOUNDARY, 1.0 - left), 1.0 - CLOSEST)
         length = min(1.0, part * min(_longest(s, ds, 2.0), _longest(mu, dmu, 2.0)))
         if not length > SHORT:
             break
         u, v = u + length * du, v + length * dv
         mu, s = mu + length * dmu, s + length * ds
+        steps += 1
     u, v, mu = best
-    return Iterate(system.solution(u, mu), v, mu, step, done)
+    return Iterate(system.solution(u, mu), v, mu, steps, done)
 
 
 def _longest(x: np.ndarray, dx: np.ndarray, most: float = 1.0) -> float:
@@ -196,7 +203,7 @@ class _Primal(_System):
         return self.G @ np.concatenate([u, v])
 
     def residuals(self, u: np.ndarray, v: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, ...]:
-        """u - A'mu and c - F'mu."""
+        """U - A'mu and c - F'mu."""
         back = self.G.T @ mu
         self.size = float(np.linalg.norm(back[: self.p]))
         return u - back[: self.p], self.rows.c - back[self.p :]
@@ -234,7 +241,7 @@ class _Primal(_System):
         return x[: self.p], x[self.p :], self.apply(r - self.G @ x)
 
     def solution(self, u: np.ndarray, mu: np.ndarray) -> np.ndarray:
-        """u."""
+        """U."""
         return u
 
 
@@ -302,8 +309,8 @@ class _Gram(_System):
         return np.zeros(0), dv, a - self.VF @ dv
 
     def solution(self, u: np.ndarray, mu: np.ndarray) -> np.ndarray:
-        """A'mu, where A is known."""
-        return np.zeros(0) if self.rows.A is None else self.rows.A.T @ mu
+        """A'mu."""
+        return self.rows.A.T @ mu
 
 
 def _cholesky(N: np.ndarray) -> tuple[np.ndarray, bool]:

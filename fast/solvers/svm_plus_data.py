@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fast.solvers.cuts import Product
-from fast.solvers.rows import is_sparse
+from fast.solvers.rows import is_sparse, squared_norms
 
 
 @dataclass
@@ -65,8 +65,6 @@ class SVMPlusData:
         Own slacks: lam/(2 delta) sum (xi_i - g(z_i))^2 is paid; 0 for none.
     """
 
-    homogeneous = False  # c = 0 and both h constant: D can be rescaled
-
     def __init__(
         self, X: Any, y: np.ndarray, Z: Any, omega: np.ndarray, C: float, lam: float,
         nonneg: bool, delta: float,
@@ -80,6 +78,11 @@ class SVMPlusData:
         self.mean_x = self.products_x.gradients(np.full(self.n, 1.0 / self.n))
         self.positive = y > 0.0
         self.cost = C * omega
+
+    def spread(self) -> float:
+        """Root mean square distance of the x_i from their mean."""
+        squares = float(squared_norms(self.X).mean()) - float(self.mean_x @ self.mean_x)
+        return float(np.sqrt(max(squares, 0.0)))
 
     # What a loss adds: p_slack, free (1 or 2), h1, h2, c, k, slack_rows, slack_of, view, dual.
 
@@ -106,13 +109,17 @@ class SVMPlusData:
         return 0.5 * (plus + minus), 0.5 * (minus - plus)
 
     def balanced(self, alpha: np.ndarray) -> np.ndarray:
-        """alpha >= 0 with equal sums in both classes."""
+        """Alpha >= 0 with equal sums in both classes."""
         alpha = np.maximum(alpha, 0.0)
         plus, minus = float(alpha[self.positive].sum()), float(alpha[~self.positive].sum())
         if not (plus > 0.0 and minus > 0.0):
             return np.zeros(self.n)
         least = min(plus, minus)
         return alpha * np.where(self.positive, least / plus, least / minus)
+
+    def price(self, primal: float, dual: float, m: int) -> float | None:
+        """Guess of the mean multiplier of m rows, None if there is no better than the rows'."""
+        return None
 
     def uniform(self, total: float) -> np.ndarray:
         """Balanced alpha with this sum, the same within each class."""

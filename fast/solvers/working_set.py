@@ -21,9 +21,10 @@ from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData
 START = 4  # rows per unknown to begin with
 ADDED = 2  # rows per unknown that a round adds at least
 WHOLE = 8  # rows per unknown up to which everything is solved at once
-GROWTH = 0.5  # and at least this part of the working set
+GROWTH, GROWTH_SOFT = 0.5, 1.5  # and at least this part of the working set
 LOOSE, TIGHTEST = 1e-2, 1e-15  # accuracies of the small programs
 PART = 0.1  # their part in the gap
+ROUGHEST = 1e-6  # the gap that is tried for anyway: a round or two more settle a w near 0
 TIGHTER = 1e-3  # the next accuracy, if no row is left to add
 
 
@@ -58,12 +59,16 @@ def train(
     report: Callable[[Any], bool] | None = None,
     seed: int = 0,
 ) -> tuple[WorkingSetState, bool, bool]:
-    """Add rows until the relative gap is at most ``tol``; (state, interrupted, stopped)."""
+    """Add rows until the relative gap is at most ``tol`` (and ROUGHEST, if that can be had).
+
+    Returns (state, interrupted, stopped).
+    """
     state = WorkingSetState(started=time.perf_counter())
     state.take(*data.trivial())
     stopped = False
     try:
         state.first, state.second = initial(data, np.random.default_rng(seed))
+        tol = min(tol, ROUGHEST)
         least = max(PART * tol, TIGHTEST)
         inner = least if len(state.first) == data.n else LOOSE
         for iteration in range(1, max_iter + 1):
@@ -91,9 +96,8 @@ def initial(data: SVMPlusData, rng: np.random.Generator) -> tuple[np.ndarray, np
     none = np.zeros(0, np.int64)
     if n <= WHOLE * data.size:
         return everything, everything if data.nonneg else none
-    parts = []
-    for part in (everything[data.positive], everything[~data.positive]):
-        parts.append(rng.choice(part, min(len(part), wanted // 2), replace=False))
+    classes = everything[data.positive], everything[~data.positive]
+    parts = [rng.choice(part, min(len(part), wanted // 2), replace=False) for part in classes]
     first = np.sort(np.concatenate(parts))
     if not data.nonneg:
         return first, none
@@ -107,7 +111,7 @@ def solve_and_look(
     rows = data.rows(state.first, state.second)
     state.rows = len(rows.h)
     gram = rows.A @ rows.A.T if 2 * len(rows.h) < rows.A.shape[1] else None
-    found = minimise(rows, inner, gram)
+    found = minimise(rows, inner, gram, data.price(state.primal, state.dual, len(rows.h)))
     alpha, beta = np.zeros(data.n), np.zeros(data.n)
     half = len(state.first)
     alpha[state.first], beta[state.second] = found.mu[:half], found.mu[half:]
@@ -121,7 +125,10 @@ def add_rows(
     data: SVMPlusData, state: WorkingSetState, violated: tuple[np.ndarray, np.ndarray | None]
 ) -> bool:
     """The most violated rows join; False if there is none."""
-    count = max(ADDED * data.size, int(GROWTH * (len(state.first) + len(state.second))))
+    count = max(
+        ADDED * data.size,
+        int((GROWTH_SOFT if data.soft else GROWTH) * (len(state.first) + len(state.second))),
+    )
     first, second = violated
     grown = False
     if second is not None and data.soft:  # pairs
