@@ -79,9 +79,14 @@ def deformed_kernel(
 
 def deformed(matrix: Any, linear: bool, cost: np.ndarray, lam: float, delta: float) -> np.ndarray:
     """``deformed_kernel`` of checked arguments; cost = C omega."""
-    theta = lam / (lam + delta * cost)
-    reduced = cost * theta
+    reduced = cost * (lam / (lam + delta * cost))
     Q = from_features(matrix, reduced, lam) if linear else from_kernel(matrix, reduced, lam)
+    return with_own_slacks(Q, cost, lam, delta)
+
+
+def with_own_slacks(Q: np.ndarray, cost: np.ndarray, lam: float, delta: float) -> np.ndarray:
+    """Theta Q' Theta + diag(delta/(lam + delta C omega)), in place."""
+    theta = lam / (lam + delta * cost)
     if delta > 0.0:
         Q *= theta
         Q *= theta[:, None]

@@ -19,12 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from fast.models import _svm_plus_kernel
 from fast.models._svm_plus import SVMPlusResult, check_input, finished
+from fast.models._svm_plus_kernel import SVMPlusKernelResult
 from fast.solvers import working_set
 from fast.solvers.interior_point_qp import Rows
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
 
-__all__ = ["SVMPlusResult", "train"]
+__all__ = ["SVMPlusKernelResult", "SVMPlusResult", "train", "train_kernel"]
 
 
 def train(
@@ -78,6 +80,52 @@ def train(
         given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack, given.free_slack
     )
     return finished(data, given, *working_set.train(data, given.tol, max_iter, report))
+
+
+def train_kernel(
+    K: Any,
+    y: Any,
+    C: float,
+    lam: float,
+    *,
+    Kz: Any = None,
+    Z: Any = None,
+    sample_weight: Any = None,
+    nonneg_slack: bool = True,
+    free_slack: float = 0.0,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
+) -> Any:
+    """``train`` on kernel matrices; for labels (n, m) one result per column, matrices shared.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Kernel between the examples, positive semidefinite.
+    y : (n,) or (n, m) labels -1 and 1
+    C, lam : float
+    Kz : (n, n) array
+        Kernel between the privileged features.
+    Z : (n, s) array or CSR
+        Privileged features of a linear correcting function, instead of ``Kz``.
+    sample_weight, nonneg_slack, free_slack, tol, max_iter, report
+        As for ``train``; ``report`` is called after every certificate.
+
+    Returns
+    -------
+    SVMPlusKernelResult, or a list of them
+        f(x) = sum_i coef_i k(x_i, x) + b, g(z) = sum_i correction_coef_i kz(z_i, z) + rho.
+
+    Raises
+    ------
+    InvalidParameterError
+        Also for matrices that are not positive semidefinite.
+    """
+    return _svm_plus_kernel.train_kernel(
+        False, K, y, C, lam, Kz=Kz, Z=Z, Q=None, sample_weight=sample_weight,
+        nonneg_slack=nonneg_slack, free_slack=free_slack, tol=tol, max_iter=max_iter, report=report,
+    )  # fmt: skip
 
 
 class HingeData(SVMPlusData):

@@ -20,13 +20,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from fast.models import _svm_plus_kernel
 from fast.models._svm_plus import SVMPlusResult, check_input, finished
+from fast.models._svm_plus_kernel import SVMPlusKernelResult
 from fast.solvers import working_set
 from fast.solvers.interior_point_qp import Rows
 from fast.solvers.rows import is_sparse
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
 
-__all__ = ["SVMPlusResult", "train"]
+__all__ = ["SVMPlusKernelResult", "SVMPlusResult", "train", "train_kernel"]
 
 
 def train(
@@ -80,6 +82,55 @@ def train(
         given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack, given.free_slack
     )
     return finished(data, given, *working_set.train(data, given.tol, max_iter, report))
+
+
+def train_kernel(
+    K: Any,
+    y: Any,
+    C: float,
+    lam: float,
+    *,
+    Kz: Any = None,
+    Z: Any = None,
+    Q: Any = None,
+    sample_weight: Any = None,
+    nonneg_slack: bool = False,
+    free_slack: float = 0.0,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
+) -> Any:
+    """``train`` on kernel matrices; for labels (n, m) one result per column, matrices shared.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Kernel between the examples, positive semidefinite.
+    y : (n,) or (n, m) labels -1 and 1
+    C, lam : float
+    Kz : (n, n) array
+        Kernel between the privileged features, without the 1 of Kt.
+    Z : (n, s) array or CSR
+        Privileged features of a linear correcting function, instead of ``Kz``.
+    Q : (n, n) array, optional
+        ``deformed_kernel``, if it is known already; alone, it gives no correcting function.
+    sample_weight, nonneg_slack, free_slack, tol, max_iter, report
+        As for ``train``; ``report`` is called after every certificate.
+
+    Returns
+    -------
+    SVMPlusKernelResult, or a list of them
+        f(x) = sum_i coef_i k(x_i, x) + b, g(z) = sum_i correction_coef_i kz(z_i, z) + rho.
+
+    Raises
+    ------
+    InvalidParameterError
+        Also for matrices that are not positive semidefinite.
+    """
+    return _svm_plus_kernel.train_kernel(
+        True, K, y, C, lam, Kz=Kz, Z=Z, Q=Q, sample_weight=sample_weight,
+        nonneg_slack=nonneg_slack, free_slack=free_slack, tol=tol, max_iter=max_iter, report=report,
+    )  # fmt: skip
 
 
 class SquaredHingeData(SVMPlusData):

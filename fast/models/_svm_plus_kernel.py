@@ -1,0 +1,311 @@
+"""SVM+ on kernel matrices, trained to a certified gap; one-vs-rest classes share all matrices.
+
+Squared hinge: SMO on K_y + Q, then Newton on the active set, then an interior point method. Hinge,
+or xi >= 0 kept: the same with alternating SMO. K, Q and Kz do not depend on y.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fast._validation import finite_array, number, per_row
+from fast.errors import InvalidParameterError
+from fast.models._deformed_kernel import check_kernel_matrix, deformed_kernel
+from fast.models._svm_plus import (
+    AS_GOOD,
+    MEETING,
+    check_labels,
+    check_matrix,
+    check_two_classes,
+)
+from fast.models._svm_plus_kernel_losses import (
+    Correction,
+    Hinge,
+    KernelLoss,
+    KernelModel,
+    SquaredHinge,
+)
+from fast.solvers import alternating_smo, kernel_newton, smo
+from fast.solvers.state import TrainingState
+from fast.solvers.svm_plus_data import Bound
+
+__all__ = ["SVMPlusKernelResult", "deformed_kernel", "train_kernel"]
+
+FIRST, MOST = 10, 80  # SMO steps per example before the first Newton steps, and in all
+FINEST = 1e-13
+
+
+@dataclass
+class SVMPlusKernelResult:
+    """A certified model f(x) = sum_i coef_i k(x_i, x) + b.
+
+    coef (n,), b; the correcting function g(z) = sum_i correction_coef_i kz(z_i, z) + rho, or
+    v'z + rho where Z was given (v is None otherwise; correction_coef and v are None if only Q was);
+    slack (n,): g at the training examples (Q alpha, own slacks included, if only Q was given).
+    Multipliers alpha, beta (n,), objectives primal and dual at these very points, relative gap,
+    rounds (n_iter) and their history, ``solver``: the method that came to the end ("smo",
+    "newton", "interior_point"). interrupted, stopped, collapsed as for the linear trainers.
+    """
+
+    coef: np.ndarray
+    b: float
+    correction_coef: np.ndarray | None
+    v: np.ndarray | None
+    rho: float
+    slack: np.ndarray
+    alpha: np.ndarray
+    beta: np.ndarray
+    primal: float
+    dual: float
+    gap: float
+    n_iter: int
+    history: list[dict[str, float]]
+    solver: str
+    interrupted: bool
+    stopped: bool
+    collapsed: bool
+
+
+@dataclass
+class KernelState(TrainingState):
+    """Best model and bound of one class so far; W is coef."""
+
+    model: Any = None
+    bound: Any = None
+    solver: str = "smo"
+    seen: list[Any] = field(default_factory=list)
+
+    def take(self, loss: KernelLoss, alpha: np.ndarray, beta: np.ndarray, solver: str) -> float:
+        """Certify multipliers; the gap that is known then."""
+        bound = loss.bound(alpha, beta)
+        if bound.dual > self.dual or self.bound is None:
+            self.bound, self.dual, self.solver = bound, bound.dual, solver
+        model = loss.model(bound.alpha, bound.beta)
+        if model.primal < self.primal:
+            self.model, self.solver = model, solver
+        self.record(self.n_iter + 1, min(model.primal, self.primal), self.dual, self.model.coef)
+        return self.gap
+
+
+def train_kernel(
+    squared: bool,
+    K: Any,
+    Y: Any,
+    C: float,
+    lam: float,
+    *,
+    Kz: Any = None,
+    Z: Any = None,
+    Q: Any = None,
+    sample_weight: Any = None,
+    nonneg_slack: bool = False,
+    free_slack: float = 0.0,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
+) -> Any:
+    """``train_kernel`` of both losses; see there."""
+    C, lam = number("C", C, positive=True), number("lam", lam, positive=True)
+    delta, tol = number("free_slack", free_slack), number("tol", tol)
+    labels = finite_array("y", Y, (1, 2))
+    K = check_kernel_matrix("K", K, len(labels))
+    n = len(K)
+    columns = labels[:, None] if labels.ndim == 1 else labels
+    signs = [check_labels(column, n) for column in columns.T]
+    matrix, linear = check_correction(Kz, Z, Q, n, squared)
+    Q = None if Q is None else check_kernel_matrix("Q", Q, n)
+    kept, omega = np.arange(n), np.ones(n)
+    if sample_weight is not None:
+        omega = per_row("sample_weight", sample_weight, n)
+        kept = np.flatnonzero(omega > 0.0)
+    for y in signs:
+        check_two_classes(y[kept], len(kept) < n)
+    if len(kept) < n:
+        part = np.ix_(kept, kept)
+        K, omega = K[part], omega[kept]
+        Q = None if Q is None else Q[part]
+        if matrix is not None:
+            matrix = matrix[kept] if linear else matrix[part]
+    correction = Correction(matrix, linear, C * omega, lam, delta)
+    if Q is not None:
+        correction.Q = Q
+    results: list[SVMPlusKernelResult] = []
+    for y in signs:
+        loss: KernelLoss = (SquaredHinge if squared else Hinge)(
+            K, y[kept], correction, bool(nonneg_slack)
+        )
+        state = KernelState(started=time.perf_counter())
+        interrupted, stopped = run(loss, state, tol, max_iter, report)
+        results.append(finished(loss, state, kept, n, interrupted, stopped))
+        if stopped:
+            break
+    return results[0] if labels.ndim == 1 else results
+
+
+def check_correction(Kz: Any, Z: Any, Q: Any, n: int, squared: bool) -> tuple[Any, bool]:
+    """Kz or Z, and whether it is Z."""
+    if Kz is not None and Z is not None:
+        raise InvalidParameterError("Z, Kz", "both", "one of them", "pass Z, or a kernel as Kz")
+    if Z is not None:
+        Z = check_matrix("Z", Z)
+        if Z.shape[0] != n:
+            raise InvalidParameterError(
+                "Z", f"{Z.shape[0]} rows", f"{n} rows, as many as K", "pass one row of Z per row"
+            )
+        return Z, True
+    if Kz is not None:
+        return check_kernel_matrix("Kz", Kz, n), False
+    if Q is None or not squared:
+        raise InvalidParameterError(
+            "Z, Kz", "neither", "one of them", "pass Z, or a kernel on privileged features as Kz"
+        )
+    return None, False
+
+
+def run(
+    loss: KernelLoss,
+    state: KernelState,
+    tol: float,
+    max_iter: int,
+    report: Callable[[Any], bool] | None,
+) -> tuple[bool, bool]:
+    """Methods in turn until the gap is at most ``tol``; (interrupted, stopped)."""
+    n, nothing = loss.n, np.zeros(loss.n)
+    stop = False
+
+    def look(alpha: np.ndarray, beta: np.ndarray, solver: str) -> bool:
+        nonlocal stop
+        state.take(loss, alpha, beta, solver)
+        stop = report is not None and bool(report(state))
+        return stop or state.gap <= tol or state.n_iter >= max_iter
+
+    try:
+        path = first_method(loss)
+        qp = None
+        budget = FIRST * n
+        while budget <= MOST * n:
+            alpha, beta = path(budget, tol)
+            if look(alpha, beta, "smo"):
+                return False, stop
+            if qp is None:
+                qp = loss.qp()
+            u = np.concatenate([alpha, beta])[: qp.size]
+
+            def accept(u: np.ndarray, iteration: int) -> bool:
+                return look(u[:n], u[n:] if len(u) > n else nothing, "newton")
+
+            if kernel_newton.newton(qp, u, accept):
+                if stop or state.gap <= tol or state.n_iter >= max_iter:
+                    return False, stop
+                break
+            budget *= 2
+        qp = loss.qp() if qp is None else qp
+        inner = tol
+        while inner >= FINEST or inner == tol:
+            inner *= 0.1
+            u = kernel_newton.interior_point(qp, max(inner, FINEST))
+            if look(u[:n], u[n:] if qp.paired else nothing, "interior_point"):
+                break
+            inner *= 0.01
+    except KeyboardInterrupt:
+        if state.model is None:
+            state.take(loss, loss.uniform(1.0), nothing, "smo")
+        return True, True
+    return False, stop
+
+
+def first_method(loss: KernelLoss) -> Callable[[int, float], tuple[np.ndarray, np.ndarray]]:
+    """SMO for this loss: a call takes more steps, at most so many, and returns alpha and beta."""
+    if isinstance(loss, SquaredHinge):
+        return squared_smo(loss)
+    assert isinstance(loss, Hinge)
+    return hinge_smo(loss)
+
+
+def squared_smo(loss: SquaredHinge) -> Callable[[int, float], tuple[np.ndarray, np.ndarray]]:
+    """SMO without multipliers of xi >= 0, that goes on where it was."""
+    y, n = loss.y, loss.n
+    M = loss.correction.Q * y
+    M *= y[:, None]
+    M += loss.K
+    a, v, work = np.zeros(n), y.copy(), np.empty(n)
+    scratch = np.zeros(n)
+
+    def path(budget: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
+        smo.steps(M, y, a, v, 0.5 * tol, budget, n, work)
+        v[:] = y - M @ a
+        return a * y, scratch
+
+    return path
+
+
+def hinge_smo(loss: Hinge) -> Callable[[int, float], tuple[np.ndarray, np.ndarray]]:
+    """Alternating SMO that goes on where it was."""
+    y, K, R, cost = loss.y, loss.K, loss.correction.centred, loss.cost
+    start = loss.uniform(loss.total)
+    alpha, beta = (0.5 * start, 0.5 * cost) if loss.nonneg else (start, np.zeros(loss.n))
+
+    def path(budget: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
+        p = 1.0 - y * (K @ (alpha * y))
+        r = loss.own - R @ (alpha + beta)
+        slope = 0.1 * tol
+        alternating_smo.steps(K, R, y, alpha, beta, p, r, slope, budget, loss.nonneg)
+        return alpha, beta
+
+    return path
+
+
+def finished(
+    loss: KernelLoss, state: KernelState, kept: np.ndarray, n: int, interrupted: bool, stopped: bool
+) -> SVMPlusKernelResult:
+    """The result, on all rows."""
+    model: KernelModel = state.model
+    bound: Bound = state.bound
+    bare = loss.bare(model)
+    if bare.primal <= model.primal:
+        model = bare
+        state.primal = bare.primal
+        state.history[-1] |= {"primal": state.primal, "gap": state.gap}
+
+    def expanded(values: np.ndarray) -> np.ndarray:
+        out = np.zeros(n)
+        out[kept] = values
+        return out
+
+    correction = loss.correction
+    known = correction.matrix is not None
+    return SVMPlusKernelResult(
+        expanded(model.coef),
+        model.b,
+        expanded(model.c) if known else None,
+        correction.back(model.c) if known and correction.linear else None,
+        model.rho,
+        expanded(model.g),
+        expanded(bound.alpha),
+        expanded(bound.beta),
+        model.primal,
+        bound.dual,
+        state.gap,
+        state.n_iter,
+        state.history,
+        state.solver,
+        interrupted,
+        stopped,
+        collapsed(loss, model, bare, bound),
+    )
+
+
+def collapsed(loss: KernelLoss, model: KernelModel, bare: KernelModel, bound: Bound) -> bool:
+    """As for the linear trainers: w = 0 is as good, and w small against the spread of the data."""
+    size = float(np.sqrt(2.0 * model.share * model.primal))
+    if size == 0.0:
+        return True
+    if bare.primal - bound.dual > AS_GOOD * abs(model.primal):
+        return False
+    spread = max(float(loss.K.diagonal().mean() - loss.K.mean()), 0.0) ** 0.5
+    return size <= MEETING * 0.5 * float(bound.alpha.sum()) * spread

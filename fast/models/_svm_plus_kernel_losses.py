@@ -1,0 +1,329 @@
+"""The two losses of SVM+ with kernels: duals, feasible models and their objectives.
+
+f(x) = sum_i coef_i k(x_i, x) + b,   g(z) = sum_i c_i kz(z_i, z) + rho
+
+P and D are those of the linear trainers with ||w||^2 = coef'K coef, ||v||^2 = c'Kz c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fast.models._deformed_kernel import from_features, from_kernel, with_own_slacks
+from fast.solvers.kernel_newton import KernelQP
+from fast.solvers.rows import is_sparse
+from fast.solvers.svm_plus_data import Bound
+
+
+@dataclass
+class KernelModel:
+    """coef (n,), b, c (n,), rho, g at the training examples (n,), and P at this feasible point."""
+
+    coef: np.ndarray
+    b: float
+    c: np.ndarray
+    rho: float
+    g: np.ndarray
+    primal: float
+    share: float  # of 1/2 ||w||^2 in P
+
+
+class Correction:
+    """Kz or Z, the costs and lam: all that does not depend on y, shared by the classes."""
+
+    def __init__(
+        self, matrix: Any, linear: bool, cost: np.ndarray, lam: float, delta: float
+    ) -> None:
+        self.matrix, self.linear = matrix, linear
+        self.cost, self.lam, self.delta = cost, lam, delta
+        self._deformed: np.ndarray | None = None
+        self._centred: np.ndarray | None = None
+
+    @property
+    def Q(self) -> np.ndarray:
+        """The deformed kernel, own slacks included."""
+        if self._deformed is None:
+            reduced = self.cost * (self.lam / (self.lam + self.delta * self.cost))
+            make = from_features if self.linear else from_kernel
+            Q = make(self.matrix, reduced, self.lam)
+            self._deformed = with_own_slacks(Q, self.cost, self.lam, self.delta)
+        return self._deformed
+
+    @Q.setter
+    def Q(self, value: np.ndarray) -> None:
+        self._deformed = value
+
+    @property
+    def centred(self) -> np.ndarray:
+        """(Kz + delta I)/lam, Kz centred by the mean of the costs."""
+        if self._centred is None:
+            share = self.cost / self.cost.sum()
+            if self.linear:
+                Z = self.matrix
+                Z = np.asarray(Z.toarray() if is_sparse(Z) else Z, dtype=np.float64)
+                Z = Z - share @ Z
+                R = Z @ Z.T
+            else:
+                mean = self.matrix @ share
+                R = self.matrix - mean - (mean - share @ mean)[:, None]
+            R[np.diag_indices_from(R)] += self.delta
+            self._centred = R / self.lam
+        return self._centred
+
+    def product(self, c: np.ndarray) -> np.ndarray:
+        """Kz c (n,)."""
+        if not self.linear:
+            return np.asarray(self.matrix @ c)
+        return np.asarray(self.matrix @ self.back(c), dtype=np.float64)
+
+    def back(self, c: np.ndarray) -> np.ndarray:
+        """Z'c (s,)."""
+        return np.asarray(c @ self.matrix, dtype=np.float64)
+
+
+class KernelLoss:
+    """What both losses share.
+
+    Parameters
+    ----------
+    K : (n, n) array
+    y : (n,) array of -1, 1
+    correction : Correction
+    nonneg : bool
+        Keep xi >= 0.
+    """
+
+    def __init__(self, K: np.ndarray, y: np.ndarray, correction: Correction, nonneg: bool) -> None:
+        self.K, self.y, self.correction, self.nonneg = K, y, correction, nonneg
+        self.n, self.positive = len(y), y > 0.0
+        self.lam, self.cost = correction.lam, correction.cost
+        self.soft = correction.delta > 0.0
+        self.kappa = self.lam / correction.delta if self.soft else np.inf
+
+    def lowest(self, a: np.ndarray) -> tuple[float, float]:
+        """Largest min_i a_i + y_i b over b, and that b."""
+        plus, minus = float(a[self.positive].min()), float(a[~self.positive].min())
+        return 0.5 * (plus + minus), 0.5 * (minus - plus)
+
+    def balanced(self, alpha: np.ndarray) -> np.ndarray:
+        """Multipliers >= 0 with equal sums in both classes."""
+        alpha = np.maximum(alpha, 0.0)
+        plus, minus = float(alpha[self.positive].sum()), float(alpha[~self.positive].sum())
+        if not (plus > 0.0 and minus > 0.0):
+            return np.zeros(self.n)
+        least = min(plus, minus)
+        return alpha * np.where(self.positive, least / plus, least / minus)
+
+    def uniform(self, total: float) -> np.ndarray:
+        """Balanced alpha with this sum, the same within each class."""
+        plus = int(np.count_nonzero(self.positive))
+        return np.where(self.positive, 0.5 * total / plus, 0.5 * total / (self.n - plus))
+
+    def qp(self) -> KernelQP:
+        """The dual."""
+        raise NotImplementedError
+
+    def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
+        """D at the multipliers, made feasible."""
+        raise NotImplementedError
+
+    def model(self, alpha: np.ndarray, beta: np.ndarray) -> KernelModel:
+        """The best feasible point that the multipliers lead to."""
+        raise NotImplementedError
+
+    def bare(self, model: KernelModel) -> KernelModel:
+        """The best feasible point with w = 0 and this correcting function."""
+        raise NotImplementedError
+
+
+class SquaredHinge(KernelLoss):
+    """SVM2+."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        delta = self.correction.delta
+        self.theta = self.lam / (self.lam + delta * self.cost)
+        self.reduced = self.cost * self.theta
+
+    def qp(self) -> KernelQP:
+        """Dual (4), with the multipliers of xi >= 0 if asked."""
+        h = np.ones(self.n)
+        if self.nonneg:
+            h = np.append(h, np.zeros(self.n))
+        return KernelQP(self.K, self.correction.Q, self.y, h, None)
+
+    def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
+        """D at the best multiple of the multipliers, made feasible."""
+        alpha, beta = self.balanced(alpha), np.maximum(beta, 0.0)
+        a, gamma = alpha * self.y, alpha + beta
+        total = float(alpha.sum())
+        square = float(a @ (self.K @ a)) + float(gamma @ (self.correction.Q @ gamma))
+        if not square > 0.0:
+            return Bound(alpha, beta, 0.0)
+        scale = total / square
+        return Bound(scale * alpha, scale * beta, 0.5 * total * scale)
+
+    def model(self, alpha: np.ndarray, beta: np.ndarray) -> KernelModel:
+        """The best feasible point that the multipliers lead to."""
+        a, right = alpha * self.y, self.theta * (alpha + beta)
+        g = self.correction.Q @ (alpha + beta)
+        if self.soft:  # of the correcting function alone
+            g = (g - (alpha + beta) / (self.cost + self.kappa)) / self.theta
+        if self.correction.matrix is None:
+            return self._from_deformed(a, alpha + beta)
+        c = (right - self.reduced * g) / self.lam
+        return self.feasible(a, c, float(c.sum()), (alpha + beta) / (self.cost + self.kappa))
+
+    def bare(self, model: KernelModel) -> KernelModel:
+        """The best feasible point with w = 0 and this correcting function."""
+        if self.correction.matrix is None:
+            return model
+        return self.feasible(0.0 * model.coef, model.c, model.rho, np.zeros(self.n))
+
+    def _from_deformed(self, a: np.ndarray, gamma: np.ndarray) -> KernelModel:
+        """P = 1/2 ||w||^2 + 1/2 gamma'Q gamma, scaled to margins (and slacks) that are feasible."""
+        f, g = self.K @ a, self.correction.Q @ gamma
+        w2, rest = float(a @ f), float(gamma @ g)
+        m, _ = self.lowest(self.y * f + g)
+        if not m > 0.0 or (self.nonneg and float(g.min()) < 0.0):
+            nothing = np.zeros(self.n)
+            return KernelModel(nothing, 0.0, nothing, 0.0, nothing, np.inf, 0.0)
+        _, b = self.lowest(self.y * f / m + g / m)
+        P = 0.5 * (w2 + rest) / (m * m)
+        return KernelModel(a / m, b, np.zeros(self.n), 0.0, g / m, P, w2 / (w2 + rest))
+
+    def feasible(self, a: np.ndarray, c: np.ndarray, rho: float, own: np.ndarray) -> KernelModel:
+        """The best of what scaling and a shift of rho make of f = K a + b and g = Kz c + rho."""
+        f, free = self.K @ a, self.correction.product(c)
+        g = free + rho
+        w2, v2 = float(a @ f), max(float(c @ free), 0.0)
+        t, tau = self._rescaled(w2, v2, rho, f, g)
+        candidates = [(0.0, 1.0 / float(self.theta.min()), 0.0)]
+        if np.isfinite(t):
+            candidates.append((t, t * (rho + tau), 0.0))
+        if self.soft:
+            candidates.append((1.0, rho, 1.0))
+        best: KernelModel | None = None
+        for s, offset, part in candidates:
+            shifted = s * free + offset
+            _, b = self.lowest(s * self.y * f + self.theta * shifted + part * own)
+            P = self._objective(s * s * w2, s * s * v2, offset, self.y * (s * f + b), shifted)
+            if best is None or best.primal > P:
+                share = 0.5 * s * s * w2 / P
+                best = KernelModel(s * a, b, s * c, offset, shifted, P, share)
+        assert best is not None
+        return best
+
+    def _rescaled(
+        self, w2: float, v2: float, rho: float, f: np.ndarray, g: np.ndarray
+    ) -> tuple[float, float]:
+        """Smallest P over t (w, v, rho + tau) with all margins kept: t and tau."""
+        m, _ = self.lowest(self.y * f + self.theta * g)
+        cost, own = self.reduced, float(self.theta.min())
+        total = float(cost.sum()) + self.lam
+        square = w2 + float(cost @ (g * g)) + self.lam * (v2 + rho * rho)
+        mixed = float(cost @ g) + self.lam * rho
+        slope = total * m - mixed * own
+        tau = (square * own - mixed * m) / slope if slope > 0.0 else np.inf
+        if self.nonneg:
+            tau = max(tau, -float(g.min()))
+        if not np.isfinite(tau):
+            return np.inf, np.inf
+        margin, _ = self.lowest(self.y * f + self.theta * (g + tau))
+        return (1.0 / margin, tau) if margin > 0.0 else (np.inf, np.inf)
+
+    def _objective(
+        self, w2: float, v2: float, rho: float, margins: np.ndarray, g: np.ndarray
+    ) -> float:
+        """P."""
+        cheapest = self.theta * g
+        if self.soft:
+            xi = np.maximum(cheapest, 1.0 - margins)
+            xi = np.maximum(xi, 0.0) if self.nonneg else xi
+            own = self.kappa * float(((xi - g) ** 2).sum())
+        else:
+            xi, own = g, 0.0
+        return 0.5 * (w2 + self.lam * (v2 + rho * rho) + float(self.cost @ (xi * xi)) + own)
+
+
+class Hinge(KernelLoss):
+    """SVM1+."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.total = float(self.cost.sum())
+        self.own = self.cost / self.kappa  # 0 without own slacks
+        self.share = self.cost / self.total
+
+    def qp(self) -> KernelQP:
+        """Dual (2), or that without multipliers of xi >= 0."""
+        h = 1.0 + self.own
+        if self.nonneg:
+            h = np.append(h, self.own)
+        return KernelQP(self.K, self.correction.centred, self.y, h, self.total)
+
+    def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
+        """D at the multipliers, made feasible."""
+        alpha = self.balanced(alpha)
+        beta = np.maximum(beta, 0.0) if self.nonneg else np.zeros(self.n)
+        sum_ = float(alpha.sum() + beta.sum())
+        if not sum_ > 0.0:
+            alpha, sum_ = self.uniform(self.total), self.total
+        alpha, beta = alpha * (self.total / sum_), beta * (self.total / sum_)
+        a, rest = alpha * self.y, alpha + beta - self.cost
+        square = float(a @ (self.K @ a)) + float(rest @ (self.correction.centred @ rest))
+        return Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)
+
+    def model(self, alpha: np.ndarray, beta: np.ndarray) -> KernelModel:
+        """The best feasible point that the multipliers lead to."""
+        a, c = alpha * self.y, (alpha + beta - self.cost) / self.lam
+        return self.feasible(a, c, (alpha + beta - self.cost) / self.kappa)
+
+    def bare(self, model: KernelModel) -> KernelModel:
+        """The best feasible point with w = 0 and this correcting function."""
+        return self.feasible(0.0 * model.coef, model.c, np.zeros(self.n))
+
+    def feasible(self, a: np.ndarray, c: np.ndarray, own: np.ndarray) -> KernelModel:
+        """The best multiple of (a, c) with its best b and rho."""
+        f, free = self.K @ a, self.correction.product(c)
+        mean = float(self.share @ free)
+        g = free - mean
+        w2, v2 = float(a @ f), max(float(c @ g), 0.0)
+        candidates = [(0.0, 1.0, 0.0), (*self._rescaled(w2, v2, f, g), 0.0)]
+        if self.soft:
+            m, _ = self.lowest(self.y * f + g + own)
+            candidates.append((1.0, 1.0 - m, 1.0))
+        best: KernelModel | None = None
+        for t, rho, part in candidates:
+            slack = t * g + rho
+            _, b = self.lowest(t * self.y * f + slack + part * own)
+            P = self._objective(t * t * w2, t * t * v2, self.y * (t * f + b), slack)
+            if best is None or best.primal > P:
+                share = 0.5 * t * t * w2 / P
+                best = KernelModel(t * a, b, t * c, rho - t * mean, slack, P, share)
+        assert best is not None
+        return best
+
+    def _rescaled(self, w2: float, v2: float, f: np.ndarray, g: np.ndarray) -> tuple[float, float]:
+        """Minimum over t, rho of t^2/2 q + total*rho: rho >= 1 - t m and, if asked, rho >= t a."""
+        m, _ = self.lowest(self.y * f + g)
+        q, a = w2 + self.lam * v2, -float(g.min())
+        if not (m > 0.0 and q > 0.0):
+            return 0.0, 1.0
+        t = self.total * m / q
+        if self.nonneg and 1.0 - t * m < t * a:
+            t = 1.0 / (m + a)
+        return t, max(1.0 - t * m, t * a) if self.nonneg else 1.0 - t * m
+
+    def _objective(self, w2: float, v2: float, margins: np.ndarray, slack: np.ndarray) -> float:
+        """P."""
+        if self.soft:
+            xi = np.maximum(slack - self.own, 1.0 - margins)
+            xi = np.maximum(xi, 0.0) if self.nonneg else xi
+            own = 0.5 * self.kappa * float(((xi - slack) ** 2).sum())
+        else:
+            xi, own = slack, 0.0
+        return 0.5 * (w2 + self.lam * v2) + float(self.cost @ xi) + own
