@@ -27,6 +27,7 @@ from fast.solvers.rows import is_sparse
 
 EPS = float(np.finfo(float).eps)
 ROUNDING = 1e-7  # of the largest entry: kernels are computed with errors of up to sqrt(eps)
+HARMLESS = 1e3  # condition number up to which a product ZZ' costs no digits that count
 SPREAD = 1e3  # of the costs, beyond which the difference I - lam A^-1 loses digits
 
 
@@ -94,12 +95,16 @@ def with_own_slacks(Q: np.ndarray, cost: np.ndarray, lam: float, delta: float) -
     return Q
 
 
-def from_features(Z: Any, cost: np.ndarray, lam: float) -> np.ndarray:
-    """Q' of a linear correcting function."""
+def from_features(Z: Any, cost: np.ndarray, lam: float, Kz: np.ndarray | None = None) -> np.ndarray:
+    """Q' of a linear correcting function; from Kz = ZZ', if it is known, where that is as good."""
     n, s = Z.shape
-    if is_sparse(Z) and s >= n:
+    if is_sparse(Z) and s >= n and Kz is None:
         wide = Z.astype(np.float64)
-        return from_kernel(np.asarray((wide @ wide.T).toarray()), cost, lam)
+        Kz = (wide @ wide.T).toarray()
+    if Kz is not None:
+        top = float((cost * (Kz.diagonal() + 1.0)).sum())
+        if is_sparse(Z) or top <= HARMLESS * lam:
+            return from_kernel(Kz, cost, lam)
     rows = np.asarray(Z.toarray() if is_sparse(Z) else Z, dtype=np.float64)
     Zt = np.hstack([rows, np.ones((n, 1))])
     if s + 1 > n:  # rotated, all but n columns are 0

@@ -23,8 +23,8 @@ from fast.models._svm_plus import (
     check_matrix,
     check_two_classes,
 )
+from fast.models._svm_plus_correction import Correction
 from fast.models._svm_plus_kernel_losses import (
-    Correction,
     Hinge,
     KernelLoss,
     KernelModel,
@@ -82,10 +82,9 @@ class KernelState(TrainingState):
 
     def take(self, loss: KernelLoss, alpha: np.ndarray, beta: np.ndarray, solver: str) -> float:
         """Certify multipliers; the gap that is known then."""
-        bound = loss.bound(alpha, beta)
+        bound, model = loss.look(alpha, beta)
         if bound.dual > self.dual or self.bound is None:
             self.bound, self.dual, self.solver = bound, bound.dual, solver
-        model = loss.model(bound.alpha, bound.beta)
         if model.primal < self.primal:
             self.model, self.solver = model, solver
         self.record(self.n_iter + 1, min(model.primal, self.primal), self.dual, self.model.coef)
@@ -229,17 +228,14 @@ def first_method(loss: KernelLoss) -> Callable[[int, float], tuple[np.ndarray, n
 
 def squared_smo(loss: SquaredHinge) -> Callable[[int, float], tuple[np.ndarray, np.ndarray]]:
     """SMO without multipliers of xi >= 0, that goes on where it was."""
-    y, n = loss.y, loss.n
-    M = loss.correction.Q * y
-    M *= y[:, None]
-    M += loss.K
-    a, v, work = np.zeros(n), y.copy(), np.empty(n)
-    scratch = np.zeros(n)
+    y, n, K, correction = loss.y, loss.n, loss.K, loss.correction
+    M, ready = np.empty((n, n)), np.zeros(n, np.bool_)
+    a, work, nothing = np.zeros(n), np.empty(n), np.zeros(n)
 
     def path(budget: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        smo.steps(M, y, a, v, 0.5 * tol, budget, n, work)
-        v[:] = y - M @ a
-        return a * y, scratch
+        v = y - K @ a - y * correction.deformed_product(a * y) if a.any() else y.copy()
+        smo.steps(K, correction.Q, M, ready, y, a, v, 0.5 * tol, budget, work)
+        return a * y, nothing
 
     return path
 
@@ -278,12 +274,12 @@ def finished(
         return out
 
     correction = loss.correction
-    known = correction.matrix is not None
+    known = correction.known
     return SVMPlusKernelResult(
         expanded(model.coef),
         model.b,
         expanded(model.c) if known else None,
-        correction.back(model.c) if known and correction.linear else None,
+        correction.back(model.c),
         model.rho,
         expanded(model.g),
         expanded(bound.alpha),

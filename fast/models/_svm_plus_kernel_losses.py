@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fast.models._deformed_kernel import from_features, from_kernel, with_own_slacks
+from fast.models._svm_plus_correction import Correction
 from fast.solvers.kernel_newton import KernelQP
-from fast.solvers.rows import is_sparse
 from fast.solvers.svm_plus_data import Bound
 
 
@@ -29,59 +28,6 @@ class KernelModel:
     g: np.ndarray
     primal: float
     share: float  # of 1/2 ||w||^2 in P
-
-
-class Correction:
-    """Kz or Z, the costs and lam: all that does not depend on y, shared by the classes."""
-
-    def __init__(
-        self, matrix: Any, linear: bool, cost: np.ndarray, lam: float, delta: float
-    ) -> None:
-        self.matrix, self.linear = matrix, linear
-        self.cost, self.lam, self.delta = cost, lam, delta
-        self._deformed: np.ndarray | None = None
-        self._centred: np.ndarray | None = None
-
-    @property
-    def Q(self) -> np.ndarray:
-        """The deformed kernel, own slacks included."""
-        if self._deformed is None:
-            reduced = self.cost * (self.lam / (self.lam + self.delta * self.cost))
-            make = from_features if self.linear else from_kernel
-            Q = make(self.matrix, reduced, self.lam)
-            self._deformed = with_own_slacks(Q, self.cost, self.lam, self.delta)
-        return self._deformed
-
-    @Q.setter
-    def Q(self, value: np.ndarray) -> None:
-        self._deformed = value
-
-    @property
-    def centred(self) -> np.ndarray:
-        """(Kz + delta I)/lam, Kz centred by the mean of the costs."""
-        if self._centred is None:
-            share = self.cost / self.cost.sum()
-            if self.linear:
-                Z = self.matrix
-                Z = np.asarray(Z.toarray() if is_sparse(Z) else Z, dtype=np.float64)
-                Z = Z - share @ Z
-                R = Z @ Z.T
-            else:
-                mean = self.matrix @ share
-                R = self.matrix - mean - (mean - share @ mean)[:, None]
-            R[np.diag_indices_from(R)] += self.delta
-            self._centred = R / self.lam
-        return self._centred
-
-    def product(self, c: np.ndarray) -> np.ndarray:
-        """Kz c (n,)."""
-        if not self.linear:
-            return np.asarray(self.matrix @ c)
-        return np.asarray(self.matrix @ self.back(c), dtype=np.float64)
-
-    def back(self, c: np.ndarray) -> np.ndarray:
-        """Z'c (s,)."""
-        return np.asarray(c @ self.matrix, dtype=np.float64)
 
 
 class KernelLoss:
@@ -126,12 +72,8 @@ class KernelLoss:
         """The dual."""
         raise NotImplementedError
 
-    def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
-        """D at the multipliers, made feasible."""
-        raise NotImplementedError
-
-    def model(self, alpha: np.ndarray, beta: np.ndarray) -> KernelModel:
-        """The best feasible point that the multipliers lead to."""
+    def look(self, alpha: np.ndarray, beta: np.ndarray) -> tuple[Bound, KernelModel]:
+        """The multipliers made feasible, D there, and the best feasible point they lead to."""
         raise NotImplementedError
 
     def bare(self, model: KernelModel) -> KernelModel:
@@ -144,9 +86,7 @@ class SquaredHinge(KernelLoss):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        delta = self.correction.delta
-        self.theta = self.lam / (self.lam + delta * self.cost)
-        self.reduced = self.cost * self.theta
+        self.theta, self.reduced = self.correction.theta, self.correction.reduced
 
     def qp(self) -> KernelQP:
         """Dual (4), with the multipliers of xi >= 0 if asked."""
@@ -155,49 +95,45 @@ class SquaredHinge(KernelLoss):
             h = np.append(h, np.zeros(self.n))
         return KernelQP(self.K, self.correction.Q, self.y, h, None)
 
-    def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
-        """D at the best multiple of the multipliers, made feasible."""
+    def look(self, alpha: np.ndarray, beta: np.ndarray) -> tuple[Bound, KernelModel]:
+        """D at the best multiple of the multipliers, and the point that belongs to it."""
         alpha, beta = self.balanced(alpha), np.maximum(beta, 0.0)
         a, gamma = alpha * self.y, alpha + beta
-        total = float(alpha.sum())
-        square = float(a @ (self.K @ a)) + float(gamma @ (self.correction.Q @ gamma))
-        if not square > 0.0:
-            return Bound(alpha, beta, 0.0)
-        scale = total / square
-        return Bound(scale * alpha, scale * beta, 0.5 * total * scale)
-
-    def model(self, alpha: np.ndarray, beta: np.ndarray) -> KernelModel:
-        """The best feasible point that the multipliers lead to."""
-        a, right = alpha * self.y, self.theta * (alpha + beta)
-        g = self.correction.Q @ (alpha + beta)
-        if self.soft:  # of the correcting function alone
-            g = (g - (alpha + beta) / (self.cost + self.kappa)) / self.theta
-        if self.correction.matrix is None:
-            return self._from_deformed(a, alpha + beta)
-        c = (right - self.reduced * g) / self.lam
-        return self.feasible(a, c, float(c.sum()), (alpha + beta) / (self.cost + self.kappa))
+        f, g = self.K @ a, self.correction.deformed_product(gamma)
+        total, square = float(alpha.sum()), float(a @ f) + float(gamma @ g)
+        t = total / square if square > 0.0 else 0.0
+        bound = Bound(t * alpha, t * beta, 0.5 * total * t)
+        gamma = t * gamma
+        if not self.correction.known:
+            return bound, self._from_deformed(t * a, t * f, gamma, t * g)
+        g = t * g
+        own = gamma / (self.cost + self.kappa)  # 0 without own slacks
+        c = (self.theta * gamma - self.reduced * ((g - own) / self.theta)) / self.lam
+        return bound, self.feasible(t * a, t * f, c, float(c.sum()), own)
 
     def bare(self, model: KernelModel) -> KernelModel:
         """The best feasible point with w = 0 and this correcting function."""
-        if self.correction.matrix is None:
+        if not self.correction.known:
             return model
-        return self.feasible(0.0 * model.coef, model.c, model.rho, np.zeros(self.n))
+        zero = np.zeros(self.n)
+        return self.feasible(zero, zero, model.c, model.rho, zero)
 
-    def _from_deformed(self, a: np.ndarray, gamma: np.ndarray) -> KernelModel:
+    def _from_deformed(
+        self, a: np.ndarray, f: np.ndarray, gamma: np.ndarray, g: np.ndarray
+    ) -> KernelModel:
         """P = 1/2 ||w||^2 + 1/2 gamma'Q gamma, scaled to margins (and slacks) that are feasible."""
-        f, g = self.K @ a, self.correction.Q @ gamma
-        w2, rest = float(a @ f), float(gamma @ g)
-        m, _ = self.lowest(self.y * f + g)
+        w2, rest, zero = float(a @ f), float(gamma @ g), np.zeros(self.n)
+        m, b = self.lowest(self.y * f + g)
         if not m > 0.0 or (self.nonneg and float(g.min()) < 0.0):
-            nothing = np.zeros(self.n)
-            return KernelModel(nothing, 0.0, nothing, 0.0, nothing, np.inf, 0.0)
-        _, b = self.lowest(self.y * f / m + g / m)
+            return KernelModel(zero, 0.0, zero, 0.0, zero, np.inf, 0.0)
         P = 0.5 * (w2 + rest) / (m * m)
-        return KernelModel(a / m, b, np.zeros(self.n), 0.0, g / m, P, w2 / (w2 + rest))
+        return KernelModel(a / m, b / m, zero, 0.0, g / m, P, w2 / (w2 + rest))
 
-    def feasible(self, a: np.ndarray, c: np.ndarray, rho: float, own: np.ndarray) -> KernelModel:
+    def feasible(
+        self, a: np.ndarray, f: np.ndarray, c: np.ndarray, rho: float, own: np.ndarray
+    ) -> KernelModel:
         """The best of what scaling and a shift of rho make of f = K a + b and g = Kz c + rho."""
-        f, free = self.K @ a, self.correction.product(c)
+        free = self.correction.product(c)
         g = free + rho
         w2, v2 = float(a @ f), max(float(c @ free), 0.0)
         t, tau = self._rescaled(w2, v2, rho, f, g)
@@ -265,8 +201,8 @@ class Hinge(KernelLoss):
             h = np.append(h, self.own)
         return KernelQP(self.K, self.correction.centred, self.y, h, self.total)
 
-    def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
-        """D at the multipliers, made feasible."""
+    def look(self, alpha: np.ndarray, beta: np.ndarray) -> tuple[Bound, KernelModel]:
+        """D at the multipliers made feasible, and the point that belongs to them."""
         alpha = self.balanced(alpha)
         beta = np.maximum(beta, 0.0) if self.nonneg else np.zeros(self.n)
         sum_ = float(alpha.sum() + beta.sum())
@@ -274,21 +210,19 @@ class Hinge(KernelLoss):
             alpha, sum_ = self.uniform(self.total), self.total
         alpha, beta = alpha * (self.total / sum_), beta * (self.total / sum_)
         a, rest = alpha * self.y, alpha + beta - self.cost
-        square = float(a @ (self.K @ a)) + float(rest @ (self.correction.centred @ rest))
-        return Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)
-
-    def model(self, alpha: np.ndarray, beta: np.ndarray) -> KernelModel:
-        """The best feasible point that the multipliers lead to."""
-        a, c = alpha * self.y, (alpha + beta - self.cost) / self.lam
-        return self.feasible(a, c, (alpha + beta - self.cost) / self.kappa)
+        f = self.K @ a
+        square = float(a @ f) + float(rest @ (self.correction.centred @ rest))
+        bound = Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)
+        return bound, self.feasible(a, f, rest / self.lam, rest / self.kappa)
 
     def bare(self, model: KernelModel) -> KernelModel:
         """The best feasible point with w = 0 and this correcting function."""
-        return self.feasible(0.0 * model.coef, model.c, np.zeros(self.n))
+        zero = np.zeros(self.n)
+        return self.feasible(zero, zero, model.c, zero)
 
-    def feasible(self, a: np.ndarray, c: np.ndarray, own: np.ndarray) -> KernelModel:
+    def feasible(self, a: np.ndarray, f: np.ndarray, c: np.ndarray, own: np.ndarray) -> KernelModel:
         """The best multiple of (a, c) with its best b and rho."""
-        f, free = self.K @ a, self.correction.product(c)
+        free = self.correction.product(c)
         mean = float(self.share @ free)
         g = free - mean
         w2, v2 = float(a @ f), max(float(c @ g), 0.0)

@@ -62,7 +62,7 @@ def solve(
     a = np.zeros(n) if start is None else start * y
     v = y - M @ a
     most = STEPS * n if max_iter is None else max_iter
-    taken = steps(M, y, a, v, tol, most, n, np.empty(n))
+    taken = steps(M, M, M, np.ones(n, np.bool_), y, a, v, tol, most, np.empty(n))
     v = y - M @ a
     found = certificate(y, a, v)
     return SMOResult(np.maximum(a * y, 0.0) * found.scale, found.gap, taken)
@@ -108,21 +108,34 @@ def totals(y: np.ndarray, a: np.ndarray, v: np.ndarray) -> tuple[float, float, f
 
 
 @kernel
+def signed_row(k: np.ndarray, q: np.ndarray, y: np.ndarray, sign: float, out: np.ndarray) -> None:
+    """Out = k + sign y q."""
+    for t in range(len(y)):
+        out[t] = k[t] + sign * y[t] * q[t]
+
+
+@kernel
 def steps(
+    K: np.ndarray,
+    Q: np.ndarray,
     M: np.ndarray,
+    ready: np.ndarray,
     y: np.ndarray,
     a: np.ndarray,
     v: np.ndarray,
     tol: float,
     most: int,
-    every: int,
     diagonal: np.ndarray,
 ) -> int:
-    """SMO steps on a and v in place, the certificate looked at every ``every`` steps."""
+    """SMO steps on a and v in place; how many.
+
+    Row i of M is there if ready[i]; otherwise it becomes K_i + y_i y Q_i when it is needed first.
+    """
     n = len(y)
+    every = max(n // 4, 16)
     top = 0.0
     for t in range(n):
-        diagonal[t] = M[t, t]
+        diagonal[t] = M[t, t] if ready[t] else K[t, t] + Q[t, t]
         top = max(top, diagonal[t])
     flat = FLAT * max(top, 1e-300)
     taken = 0
@@ -135,6 +148,9 @@ def steps(
         for t in range(n):
             if v[t] > highest and (y[t] > 0.0 or a[t] < 0.0):
                 up, highest = t, v[t]
+        if not ready[up]:
+            signed_row(K[up], Q[up], y, y[up], M[up])
+            ready[up] = True
         row = M[up]
         here = diagonal[up]
         down, best = -1, 0.0
@@ -155,6 +171,9 @@ def steps(
             step = a[down]
         a[up] = 0.0 if at_up and not (at_down and step < -a[up]) else a[up] + step
         a[down] = 0.0 if at_down else a[down] - step
+        if not ready[down]:
+            signed_row(K[down], Q[down], y, y[down], M[down])
+            ready[down] = True
         other = M[down]
         for t in range(n):
             v[t] -= step * (row[t] - other[t])

@@ -1,0 +1,137 @@
+"""The correcting space of SVM+ with kernels: all that does not depend on y, shared by the classes.
+
+Equal rows of Z (one description per class, say) count once: with u different rows Z = P Zu, and
+Q' = P Qu P' where Qu has the summed costs of each row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fast.models._deformed_kernel import from_features, from_kernel, with_own_slacks
+from fast.solvers.rows import is_sparse
+
+
+class Correction:
+    """Kz or Z, the costs C omega and lam.
+
+    Parameters
+    ----------
+    matrix : (n, n) or (n, s) array or CSR, optional
+        Kz or Z; None if only Q is known.
+    linear : bool
+        Whether it is Z.
+    cost : (n,) array
+    lam, delta : float
+    """
+
+    def __init__(
+        self, matrix: Any, linear: bool, cost: np.ndarray, lam: float, delta: float
+    ) -> None:
+        self.known = matrix is not None
+        self.cost, self.lam, self.delta = cost, lam, delta
+        self.theta = lam / (lam + delta * cost)
+        self.reduced = cost * self.theta
+        self.Z: Any = None
+        self.Kz: Any = None if linear else matrix
+        self.group: np.ndarray | None = None
+        self.summed = self.reduced
+        if linear:
+            self.Z, self.group = different_rows(matrix)
+            if self.group is not None:
+                self.summed = np.bincount(self.group, self.reduced).astype(np.float64)
+            if self.Z.shape[1] >= self.Z.shape[0]:
+                wide = self.Z.astype(np.float64)
+                self.Kz = wide @ wide.T
+                self.Kz = self.Kz.toarray() if is_sparse(self.Kz) else self.Kz
+        self._small: np.ndarray | None = None  # Qu
+        self._deformed: np.ndarray | None = None
+        self._centred: np.ndarray | None = None
+
+    def gathered(self, x: np.ndarray) -> np.ndarray:
+        """P'x."""
+        return x if self.group is None else np.bincount(self.group, x, self.Z.shape[0])
+
+    def spread(self, x: np.ndarray) -> np.ndarray:
+        """P x."""
+        return x if self.group is None else x[self.group]
+
+    @property
+    def Q(self) -> np.ndarray:
+        """The deformed kernel (n, n), own slacks included."""
+        if self._deformed is None:
+            Q = self.small
+            if self.group is not None:
+                Q = Q[np.ix_(self.group, self.group)]
+            elif self.delta > 0.0:
+                Q = Q.copy()
+            self._deformed = with_own_slacks(Q, self.cost, self.lam, self.delta)
+        return self._deformed
+
+    @Q.setter
+    def Q(self, value: np.ndarray) -> None:
+        self._deformed = value
+
+    @property
+    def small(self) -> np.ndarray:
+        """Qu, without own slacks."""
+        if self._small is None:
+            if self.Z is not None:
+                self._small = from_features(self.Z, self.summed, self.lam, self.Kz)
+            else:
+                self._small = from_kernel(self.Kz, self.summed, self.lam)
+        return self._small
+
+    def deformed_product(self, gamma: np.ndarray) -> np.ndarray:
+        """Q gamma (n,)."""
+        if self._small is None and self._deformed is not None:
+            return np.asarray(self._deformed @ gamma)
+        reduced = self.theta * gamma
+        out = self.theta * self.spread(self.small @ self.gathered(reduced))
+        if self.delta > 0.0:
+            out += self.delta / (self.lam + self.delta * self.cost) * gamma
+        return np.asarray(out)
+
+    @property
+    def centred(self) -> np.ndarray:
+        """(Kz + delta I)/lam, Kz centred by the mean of the costs."""
+        if self._centred is None:
+            share = self.gathered(self.cost) / self.cost.sum()
+            if self.Kz is None:
+                Z = self.Z
+                Z = np.asarray(Z.toarray() if is_sparse(Z) else Z, dtype=np.float64)
+                Z = Z - share @ Z
+                R = Z @ Z.T
+            else:
+                mean = self.Kz @ share
+                R = self.Kz - mean - (mean - share @ mean)[:, None]
+            R = R if self.group is None else R[np.ix_(self.group, self.group)]
+            R[np.diag_indices_from(R)] += self.delta
+            self._centred = R / self.lam
+        return self._centred
+
+    def product(self, c: np.ndarray) -> np.ndarray:
+        """Kz c (n,)."""
+        few = self.gathered(c)
+        if self.Kz is not None:
+            return self.spread(self.Kz @ few)
+        return self.spread(np.asarray(self.Z @ (few @ self.Z), dtype=np.float64))
+
+    def back(self, c: np.ndarray) -> np.ndarray | None:
+        """Z'c (s,), if Z is known."""
+        return None if self.Z is None else np.asarray(self.gathered(c) @ self.Z, dtype=np.float64)
+
+
+def different_rows(Z: Any) -> tuple[Any, np.ndarray | None]:
+    """The different rows of Z (float64) and which one each row is; None if most differ."""
+    if is_sparse(Z):
+        return Z.astype(np.float64), None
+    Z = np.ascontiguousarray(Z, dtype=np.float64)
+    seen: dict[bytes, int] = {}
+    group = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in Z + 0.0])
+    if 2 * len(seen) > len(Z):
+        return Z, None
+    _, first = np.unique(group, return_index=True)
+    return Z[first], group
