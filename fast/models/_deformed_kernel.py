@@ -20,13 +20,16 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
 
-from fast._validation import finite_array, number, per_row
+from fast._numba import kernel
+from fast._validation import number, per_row, raise_bad_entry, real_array
 from fast.errors import InvalidParameterError
 from fast.models._svm_plus import check_matrix
 from fast.solvers.rows import is_sparse
 
 EPS = float(np.finfo(float).eps)
 ROUNDING = 1e-7  # of the largest entry: kernels are computed with errors of up to sqrt(eps)
+LARGEST = 1e150
+TILE = 64
 HARMLESS = 1e3  # condition number up to which a product ZZ' costs no digits that count
 SPREAD = 1e3  # of the costs, beyond which the difference I - lam A^-1 loses digits
 
@@ -73,15 +76,15 @@ def deformed_kernel(
         given = "neither" if Z is None else "both"
         raise InvalidParameterError("Z, Kz", given, "one of them", "pass Z, or a kernel as Kz")
     matrix = check_matrix("Z", Z) if Kz is None else check_kernel_matrix("Kz", Kz)
+    short = Kz is None or not check_definite("Kz", matrix)
     n = matrix.shape[0]
     omega = np.ones(n) if sample_weight is None else per_row("sample_weight", sample_weight, n)
-    return deformed(matrix, Kz is None, C * omega, lam, delta)
-
-
-def deformed(matrix: Any, linear: bool, cost: np.ndarray, lam: float, delta: float) -> np.ndarray:
-    """``deformed_kernel`` of checked arguments; cost = C omega."""
+    cost = C * omega
     reduced = cost * (lam / (lam + delta * cost))
-    Q = from_features(matrix, reduced, lam) if linear else from_kernel(matrix, reduced, lam)
+    if Kz is None:
+        Q = from_features(matrix, reduced, lam)
+    else:
+        Q = from_kernel(matrix, reduced, lam, short)
     return with_own_slacks(Q, cost, lam, delta)
 
 
@@ -120,41 +123,77 @@ def _from_factor(Zt: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
     return np.asarray(F.T @ F)
 
 
-def from_kernel(Kz: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
-    """Q' of a kernel matrix."""
+def from_kernel(Kz: np.ndarray, cost: np.ndarray, lam: float, short: bool = True) -> np.ndarray:
+    """Q' of a kernel matrix; ``short``: a factor with few columns may exist."""
     n = len(Kz)
     Kt = Kz + 1.0
     top = float(Kt.diagonal().max())
-    G, pivots, rank, _ = dpstrf(Kt, lower=1, tol=n * EPS * top)
-    if 2 * rank <= n:
-        factor = np.zeros((n, rank))
-        factor[pivots - 1] = np.tril(G[:, :rank])
-        return _from_factor(factor, cost, lam)
-    del G
-    if not float(cost.min()) > 0.0:
+    if short:
+        G, pivots, rank, _ = dpstrf(Kt.T, lower=1, tol=n * EPS * top)
+        if 2 * rank <= n:
+            factor = np.zeros((n, rank))
+            factor[pivots - 1] = np.tril(G[:, :rank])
+            return _from_factor(factor, cost, lam)
+        del G
+    least, most = float(cost.min()), float(cost.max())
+    if not least > 0.0:
         A = Kt * cost
         A[np.diag_indices(n)] += lam
         Q = np.linalg.solve(A, Kt)
         return np.asarray(0.5 * (Q + Q.T))
     root = np.sqrt(cost)
-    B = Kt * root * root[:, None]
-    A = B.copy()
-    A[np.diag_indices(n)] += lam
+    B = Kt
+    B *= root
+    B *= root[:, None]
+    small = least * top < lam or most > SPREAD * least
+    A = B.copy() if small else B
+    B[np.diag_indices(n)] += 0.0 if small else lam
+    A[np.diag_indices(n)] += lam if small else 0.0
     L, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
     if failed:  # C/lam beyond what float64 resolves
-        return _from_eigenvalues(B, root, lam)
-    least, most = float(cost.min()), float(cost.max())
-    if least * top < lam or most > SPREAD * least:
-        Q, _ = dpotrs(L, B, lower=1)
+        return _from_eigenvalues((Kz + 1.0) * root * root[:, None], root, lam)
+    if small:
+        Q, _ = dpotrs(L, B.T, lower=1, overwrite_b=1)
         Q = 0.5 * (Q + Q.T)
-    else:
-        inverse, _ = dpotri(L, lower=1, overwrite_c=1)
-        Q = np.tril(inverse) + np.tril(inverse, -1).T
-        Q *= -lam
-        Q[np.diag_indices(n)] += 1.0
-    Q /= root
-    Q /= root[:, None]
-    return np.ascontiguousarray(Q)
+        Q /= root
+        Q /= root[:, None]
+        return np.ascontiguousarray(Q)
+    inverse, _ = dpotri(L, lower=1, overwrite_c=1)
+    Q = inverse.T  # its upper triangle counts
+    from_inverse(Q, root, lam)
+    return np.asarray(Q)
+
+
+@kernel
+def from_inverse(Q: np.ndarray, root: np.ndarray, lam: float) -> None:
+    """Make of A^-1 in the upper triangle of Q all of S^-1 (I - lam A^-1) S^-1."""
+    n = len(Q)
+    for start in range(0, n, TILE):
+        end = min(start + TILE, n)
+        for across in range(start, n, TILE):
+            for i in range(start, end):
+                for j in range(max(across, i), min(across + TILE, n)):
+                    value = 1.0 - lam * Q[i, j] if i == j else -lam * Q[i, j]
+                    value /= root[i] * root[j]
+                    Q[i, j] = value
+                    Q[j, i] = value
+
+
+@kernel
+def extremes(K: np.ndarray) -> tuple[float, float, float]:
+    """Largest |K_ij|, largest |K_ij - K_ji| and the sum of all |K_ij| (finite if all are)."""
+    n = len(K)
+    top, skew, total = 0.0, 0.0, 0.0
+    for start in range(0, n, TILE):
+        end = min(start + TILE, n)
+        for across in range(start, n, TILE):
+            for i in range(start, end):
+                for j in range(max(across, i), min(across + TILE, n)):
+                    a, b = K[i, j], K[j, i]
+                    top = max(top, abs(a), abs(b))
+                    skew = max(skew, abs(a - b))
+                    total += abs(a) + abs(b)
+    return top, skew, total
 
 
 def _from_eigenvalues(B: np.ndarray, root: np.ndarray, lam: float) -> np.ndarray:
@@ -165,33 +204,47 @@ def _from_eigenvalues(B: np.ndarray, root: np.ndarray, lam: float) -> np.ndarray
 
 
 def check_kernel_matrix(name: str, K: Any, n: int | None = None) -> np.ndarray:
-    """A finite, symmetric, positive semidefinite matrix as float64."""
-    array = finite_array(name, K, (2,)).astype(np.float64)
+    """A finite, symmetric matrix as float64."""
+    array = real_array(name, K, (2,))
     if array.shape[0] != array.shape[1] or (n is not None and len(array) != n):
         expected = "a square matrix" if n is None else f"shape ({n}, {n})"
         raise InvalidParameterError(
             name, f"shape {array.shape}", expected, "pass the kernel between all training examples"
         )
-    top = float(np.abs(array).max())
-    if float(np.abs(array - array.T).max()) > ROUNDING * top:
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    top, skew, total = extremes(array)
+    if not (np.isfinite(total) and top <= LARGEST):
+        raise_bad_entry(name, array, limit=LARGEST)
+    if skew > ROUNDING * top:
         raise InvalidParameterError(
             name, "a matrix that is not symmetric", "K = K'", "use (K + K') / 2"
         )
-    check_definite(name, array, top)
     return array
 
 
-def check_definite(name: str, K: np.ndarray, top: float) -> None:
-    """K + ROUNDING top I has a Cholesky factor."""
-    if not top > 0.0:
-        return
-    shifted = K.copy()
-    shifted[np.diag_indices_from(shifted)] += ROUNDING * top
-    _, failed = dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)
-    if failed:
-        raise InvalidParameterError(
-            name,
-            "a kernel matrix that is not positive semidefinite",
-            "a positive semidefinite kernel",
-            "choose another kernel or other parameters of it",
-        )
+def check_definite(name: str, K: np.ndarray) -> bool:
+    """K, or at least K + ROUNDING max|K| I, has a Cholesky factor; whether K has no short one."""
+    n, top = len(K), float(K.diagonal().max())
+    L, failed = dpotrf(K.T, lower=1, clean=0)
+    if not failed and float(L.diagonal().min()) ** 2 > n * EPS * top:
+        return True
+    top = float(np.abs(K).max())
+    if top > 0.0:
+        shifted = K.copy()
+        shifted[np.diag_indices_from(shifted)] += ROUNDING * top
+        _, failed = dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)
+        if failed:
+            raise InvalidParameterError(
+                name,
+                "a kernel matrix that is not positive semidefinite",
+                "a positive semidefinite kernel",
+                "choose another kernel or other parameters of it",
+            )
+    return False
+
+
+def _warmup() -> None:
+    """Compile the kernels of this module."""
+    Q = np.eye(2)
+    from_inverse(Q, np.ones(2), 0.5)
+    extremes(Q)

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from fast.errors import InvalidParameterError
 from fast.models._deformed_kernel import from_features, from_kernel, with_own_slacks
 from fast.solvers.rows import is_sparse
+
+BELONGS = 1e-6  # relative residual of a matrix Q that was given
 
 
 class Correction:
@@ -25,11 +28,20 @@ class Correction:
         Whether it is Z.
     cost : (n,) array
     lam, delta : float
+    short : bool
+        Kz may have a factor with few columns.
     """
 
     def __init__(
-        self, matrix: Any, linear: bool, cost: np.ndarray, lam: float, delta: float
+        self,
+        matrix: Any,
+        linear: bool,
+        cost: np.ndarray,
+        lam: float,
+        delta: float,
+        short: bool = True,
     ) -> None:
+        self.short = short
         self.known = matrix is not None
         self.cost, self.lam, self.delta = cost, lam, delta
         self.theta = lam / (lam + delta * cost)
@@ -70,9 +82,25 @@ class Correction:
             self._deformed = with_own_slacks(Q, self.cost, self.lam, self.delta)
         return self._deformed
 
-    @Q.setter
-    def Q(self, value: np.ndarray) -> None:
-        self._deformed = value
+    def take(self, Q: np.ndarray) -> None:
+        """Take a deformed kernel that is known already, if it belongs to this Z or Kz."""
+        self._deformed = Q
+        if not self.known:
+            return
+        gamma = np.random.default_rng(0).standard_normal(len(Q))
+        g = Q @ gamma
+        own = self.delta * gamma
+        wanted = self.product(gamma) + gamma.sum() + own
+        paid = self.cost * g
+        left = self.lam * g + self.product(paid) + paid.sum() + self.delta * paid - wanted
+        size = self.lam * np.abs(g).max() + np.abs(wanted).max()
+        if not float(np.abs(left).max()) <= BELONGS * float(size):
+            raise InvalidParameterError(
+                "Q",
+                "a matrix that does not solve (lam I + C Kt Omega) Q = Kt",
+                "the deformed kernel of these C, lam, weights and Z or Kz",
+                "compute it by deformed_kernel with the same arguments",
+            )
 
     @property
     def small(self) -> np.ndarray:
@@ -81,7 +109,7 @@ class Correction:
             if self.Z is not None:
                 self._small = from_features(self.Z, self.summed, self.lam, self.Kz)
             else:
-                self._small = from_kernel(self.Kz, self.summed, self.lam)
+                self._small = from_kernel(self.Kz, self.summed, self.lam, self.short)
         return self._small
 
     def deformed_product(self, gamma: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from fast._validation import finite_array, number, per_row
 from fast.errors import InvalidParameterError
-from fast.models._deformed_kernel import check_kernel_matrix, deformed_kernel
+from fast.models._deformed_kernel import check_definite, check_kernel_matrix, deformed_kernel
 from fast.models._svm_plus import (
     AS_GOOD,
     MEETING,
@@ -107,6 +107,7 @@ def train_kernel(
     tol: float = 1e-3,
     max_iter: int = 1000,
     report: Callable[[Any], bool] | None = None,
+    definite: bool = True,
 ) -> Any:
     """``train_kernel`` of both losses; see there."""
     C, lam = number("C", C, positive=True), number("lam", lam, positive=True)
@@ -118,6 +119,13 @@ def train_kernel(
     signs = [check_labels(column, n) for column in columns.T]
     matrix, linear = check_correction(Kz, Z, Q, n, squared)
     Q = None if Q is None else check_kernel_matrix("Q", Q, n)
+    short = True
+    if definite:
+        check_definite("K", K)
+        if Kz is not None:
+            short = not check_definite("Kz", matrix)
+        elif Q is not None:
+            check_definite("Q", Q)
     kept, omega = np.arange(n), np.ones(n)
     if sample_weight is not None:
         omega = per_row("sample_weight", sample_weight, n)
@@ -130,9 +138,9 @@ def train_kernel(
         Q = None if Q is None else Q[part]
         if matrix is not None:
             matrix = matrix[kept] if linear else matrix[part]
-    correction = Correction(matrix, linear, C * omega, lam, delta)
+    correction = Correction(matrix, linear, C * omega, lam, delta, short)
     if Q is not None:
-        correction.Q = Q
+        correction.take(Q)
     results: list[SVMPlusKernelResult] = []
     for y in signs:
         loss: KernelLoss = (SquaredHinge if squared else Hinge)(
