@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf, spotri
 
 from fast._numba import kernel
 from fast._validation import number, per_row, raise_bad_entry, real_array
@@ -141,27 +141,52 @@ def from_kernel(Kz: np.ndarray, cost: np.ndarray, lam: float, short: bool = True
         A[np.diag_indices(n)] += lam
         Q = np.linalg.solve(A, Kt)
         return np.asarray(0.5 * (Q + Q.T))
-    root = np.sqrt(cost)
-    B = Kt
-    B *= root
-    B *= root[:, None]
-    small = least * top < lam or most > SPREAD * least
-    A = B.copy() if small else B
-    B[np.diag_indices(n)] += 0.0 if small else lam
-    A[np.diag_indices(n)] += lam if small else 0.0
-    L, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
-    if failed:  # C/lam beyond what float64 resolves
-        return _from_eigenvalues((Kz + 1.0) * root * root[:, None], root, lam)
-    if small:
+    if least * top < lam or most > SPREAD * least:
+        root = np.sqrt(cost)
+        B = Kt * root * root[:, None]
+        A = B.copy()
+        A[np.diag_indices(n)] += lam
+        L, _ = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
         Q, _ = dpotrs(L, B.T, lower=1, overwrite_b=1)
         Q = 0.5 * (Q + Q.T)
         Q /= root
         Q /= root[:, None]
         return np.ascontiguousarray(Q)
-    inverse, _ = dpotri(L, lower=1, overwrite_c=1)
-    Q = inverse.T  # its upper triangle counts
-    from_inverse(Q, root, lam)
-    return np.asarray(Q)
+    inverse = Inverse(Kz, cost, lam)
+    if inverse.failed:
+        root = inverse.root
+        return _from_eigenvalues((Kz + 1.0) * root * root[:, None], root, lam)
+    return inverse.matrix()
+
+
+class Inverse:
+    """Q' = S^-1 (I - lam A^-1) S^-1 by the Cholesky factor L of A = lam I + S Kt S."""
+
+    def __init__(self, Kz: np.ndarray, cost: np.ndarray, lam: float) -> None:
+        self.lam, self.root = lam, np.sqrt(cost)
+        A = Kz + 1.0
+        A *= self.root
+        A *= self.root[:, None]
+        self.trace = float(A.trace())
+        A[np.diag_indices_from(A)] += lam
+        self.L, self.failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+
+    def matrix(self) -> np.ndarray:
+        """Q' (n, n)."""
+        inverse, _ = dpotri(self.L, lower=1)
+        from_inverse(inverse.T, self.root, self.lam)
+        return np.asarray(inverse.T)
+
+    def rough(self) -> np.ndarray:
+        """Q' in float32: wrong by up to 6e-8 times the condition number of A, in half the time."""
+        inverse, _ = spotri(self.L.astype(np.float32), lower=1, overwrite_c=1)
+        from_inverse(inverse.T, self.root, self.lam)
+        return np.asarray(inverse.T)
+
+    def product(self, gamma: np.ndarray) -> np.ndarray:
+        """Q' gamma."""
+        x = gamma / self.root
+        return np.asarray((x - self.lam * dpotrs(self.L, x, lower=1)[0]) / self.root)
 
 
 @kernel
@@ -247,4 +272,5 @@ def _warmup() -> None:
     """Compile the kernels of this module."""
     Q = np.eye(2)
     from_inverse(Q, np.ones(2), 0.5)
+    from_inverse(Q.astype(np.float32), np.ones(2), 0.5)
     extremes(Q)

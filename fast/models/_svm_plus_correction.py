@@ -11,9 +11,18 @@ from typing import Any
 import numpy as np
 
 from fast.errors import InvalidParameterError
-from fast.models._deformed_kernel import from_features, from_kernel, with_own_slacks
+from fast.models._deformed_kernel import (
+    SPREAD,
+    Inverse,
+    from_features,
+    from_kernel,
+    with_own_slacks,
+)
 from fast.solvers.rows import is_sparse
 
+WORTH = 500  # examples from which on a rough Q spares time
+SINGLE = 6e-8  # unit roundoff of float32
+ROUGHEST = 0.1  # error up to which steps with a rough Q are worth their while
 BELONGS = 1e-6  # relative residual of a matrix Q that was given
 
 
@@ -59,6 +68,7 @@ class Correction:
                 self.Kz = wide @ wide.T
                 self.Kz = self.Kz.toarray() if is_sparse(self.Kz) else self.Kz
         self._small: np.ndarray | None = None  # Qu
+        self._inverse: Inverse | None = None
         self._deformed: np.ndarray | None = None
         self._centred: np.ndarray | None = None
 
@@ -106,18 +116,40 @@ class Correction:
     def small(self) -> np.ndarray:
         """Qu, without own slacks."""
         if self._small is None:
-            if self.Z is not None:
+            if self._inverse is not None:
+                self._small = self._inverse.matrix()
+            elif self.Z is not None:
                 self._small = from_features(self.Z, self.summed, self.lam, self.Kz)
             else:
                 self._small = from_kernel(self.Kz, self.summed, self.lam, self.short)
         return self._small
+
+    def rough(self) -> tuple[np.ndarray, float] | None:
+        """Q in float32 with its relative error, where that is small and spares time."""
+        if self.Kz is None or self.Z is not None or self.short or len(self.Kz) < WORTH:
+            return None
+        if self._deformed is not None or self._small is not None:
+            return None
+        least, most = float(self.summed.min()), float(self.summed.max())
+        top = float(self.Kz.diagonal().max()) + 1.0
+        error = SINGLE * (1.0 + most * top * len(self.Kz) / self.lam)
+        if least * top < self.lam or most > SPREAD * least or error > ROUGHEST:
+            return None
+        inverse = Inverse(self.Kz, self.summed, self.lam)
+        if inverse.failed:
+            return None
+        self._inverse = inverse
+        return with_own_slacks(inverse.rough(), self.cost, self.lam, self.delta), error
 
     def deformed_product(self, gamma: np.ndarray) -> np.ndarray:
         """Q gamma (n,)."""
         if self._small is None and self._deformed is not None:
             return np.asarray(self._deformed @ gamma)
         reduced = self.theta * gamma
-        out = self.theta * self.spread(self.small @ self.gathered(reduced))
+        if self._small is None and self._inverse is not None:
+            out = self.theta * self._inverse.product(reduced)
+        else:
+            out = self.theta * self.spread(self.small @ self.gathered(reduced))
         if self.delta > 0.0:
             out += self.delta / (self.lam + self.delta * self.cost) * gamma
         return np.asarray(out)

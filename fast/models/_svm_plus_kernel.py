@@ -147,7 +147,7 @@ def train_kernel(
             K, y[kept], correction, bool(nonneg_slack)
         )
         state = KernelState(started=time.perf_counter())
-        interrupted, stopped = run(loss, state, tol, max_iter, report)
+        interrupted, stopped = run(loss, state, tol, max_iter, report, len(signs) == 1)
         results.append(finished(loss, state, kept, n, interrupted, stopped))
         if stopped:
             break
@@ -180,6 +180,7 @@ def run(
     tol: float,
     max_iter: int,
     report: Callable[[Any], bool] | None,
+    alone: bool,
 ) -> tuple[bool, bool]:
     """Methods in turn until the gap is at most ``tol``; (interrupted, stopped)."""
     n, nothing = loss.n, np.zeros(loss.n)
@@ -192,13 +193,19 @@ def run(
         return stop or state.gap <= tol or state.n_iter >= max_iter
 
     try:
-        path = first_method(loss)
+        path = first_method(loss, alone)
         qp = None
         budget = FIRST * n
         while budget <= MOST * n:
-            alpha, beta = path(budget, tol)
-            if look(alpha, beta, "smo"):
-                return False, stop
+            while True:
+                before, rough = state.gap, path.rough > 0.0
+                alpha, beta = path(budget, tol)
+                if look(alpha, beta, "smo"):
+                    return False, stop
+                if not rough:
+                    break
+                if state.n_iter > 1 and not state.gap <= 0.2 * before:
+                    path.refine()
             if qp is None:
                 qp = loss.qp()
             u = np.concatenate([alpha, beta])[: qp.size]
@@ -226,42 +233,65 @@ def run(
     return False, stop
 
 
-def first_method(loss: KernelLoss) -> Callable[[int, float], tuple[np.ndarray, np.ndarray]]:
+def first_method(loss: KernelLoss, alone: bool) -> SquaredSMO | HingeSMO:
     """SMO for this loss: a call takes more steps, at most so many, and returns alpha and beta."""
     if isinstance(loss, SquaredHinge):
-        return squared_smo(loss)
+        return SquaredSMO(loss, alone)
     assert isinstance(loss, Hinge)
-    return hinge_smo(loss)
+    return HingeSMO(loss)
 
 
-def squared_smo(loss: SquaredHinge) -> Callable[[int, float], tuple[np.ndarray, np.ndarray]]:
-    """SMO without multipliers of xi >= 0, that goes on where it was."""
-    y, n, K, correction = loss.y, loss.n, loss.K, loss.correction
-    M, ready = np.empty((n, n)), np.zeros(n, np.bool_)
-    a, work, nothing = np.zeros(n), np.empty(n), np.zeros(n)
+class SquaredSMO:
+    """SMO without multipliers of xi >= 0, that goes on where it was.
 
-    def path(budget: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        v = y - K @ a - y * correction.deformed_product(a * y) if a.any() else y.copy()
-        smo.steps(K, correction.Q, M, ready, y, a, v, 0.5 * tol, budget, work)
-        return a * y, nothing
+    ``rough``: the error of a Q in float32 that directions are taken from, 0 for the exact one. The
+    residual at the start of every call is exact either way.
+    """
 
-    return path
+    def __init__(self, loss: SquaredHinge, alone: bool) -> None:
+        n = loss.n
+        self.loss = loss
+        self.M, self.ready = np.empty((n, n)), np.zeros(n, np.bool_)
+        self.a, self.work = np.zeros(n), np.empty(n)
+        found = loss.correction.rough() if alone else None
+        self.Q, self.rough = (loss.correction.Q, 0.0) if found is None else found
+
+    def refine(self) -> None:
+        """Take the exact Q from now on."""
+        self.Q, self.rough = self.loss.correction.Q, 0.0
+        self.ready[:] = False
+
+    def __call__(self, budget: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
+        loss, a, y = self.loss, self.a, self.loss.y
+        v = y.copy()
+        aim = max(0.5 * tol, 0.01 * self.rough)
+        if a.any():
+            aim = 0.5 * tol
+            v -= loss.K @ a + y * loss.correction.deformed_product(a * y)
+        smo.steps(loss.K, self.Q, self.M, self.ready, y, a, v, aim, budget, self.work)
+        return a * y, np.zeros(loss.n)
 
 
-def hinge_smo(loss: Hinge) -> Callable[[int, float], tuple[np.ndarray, np.ndarray]]:
+class HingeSMO:
     """Alternating SMO that goes on where it was."""
-    y, K, R, cost = loss.y, loss.K, loss.correction.centred, loss.cost
-    start = loss.uniform(loss.total)
-    alpha, beta = (0.5 * start, 0.5 * cost) if loss.nonneg else (start, np.zeros(loss.n))
 
-    def path(budget: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
-        p = 1.0 - y * (K @ (alpha * y))
-        r = loss.own - R @ (alpha + beta)
-        slope = 0.1 * tol
-        alternating_smo.steps(K, R, y, alpha, beta, p, r, slope, budget, loss.nonneg)
+    rough = 0.0
+
+    def __init__(self, loss: Hinge) -> None:
+        start = loss.uniform(loss.total)
+        self.loss, self.R = loss, loss.correction.centred
+        self.alpha = 0.5 * start if loss.nonneg else start
+        self.beta = 0.5 * loss.cost if loss.nonneg else np.zeros(loss.n)
+
+    def refine(self) -> None:
+        """Nothing is rough here."""
+
+    def __call__(self, budget: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
+        loss, y, alpha, beta = self.loss, self.loss.y, self.alpha, self.beta
+        p = 1.0 - y * (loss.K @ (alpha * y))
+        r = -(self.R @ (alpha + beta - loss.cost))
+        alternating_smo.steps(loss.K, self.R, y, alpha, beta, p, r, 0.1 * tol, budget, loss.nonneg)
         return alpha, beta
-
-    return path
 
 
 def finished(
