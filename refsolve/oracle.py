@@ -75,7 +75,8 @@ class Posed:
     finish : callable
         Variables' values -> `Answer`; ``None`` values never reach it.
     unit : float
-        Natural size of the objective; the certified gap is judged relative to it.
+        Natural size of the objective; the certified gap is judged relative to it. 0 where the
+        instance does not tell: the certificate's own scale then.
     other : Posed or None
         The same instance in another form, asked when no answer to this one certifies.
     """
@@ -177,15 +178,16 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
             answer = ask(problem, form, name)
             if answer is None:
                 continue
-            gap = answer.certificate.gap / posed.unit
+            unit = posed.unit or answer.certificate.scale
+            gap = answer.certificate.gap / unit if unit else answer.certificate.gap
             if best is None or gap < best[0]:
                 best = gap, name, answer
             if gap <= TOLERANCE:
-                return _result(answer, name, posed.unit)
+                return _result(answer, name, unit)
     if best is None:
         raise OracleUncertainError(problem, "no solver returned a point")
     _, name, answer = best
-    return _result(answer, name, posed.unit)
+    return _result(answer, name, posed.unit or answer.certificate.scale)
 
 
 def _result(answer: Answer, name: str, unit: float) -> OracleResult:

@@ -171,22 +171,22 @@ def check_data(loss: str, y: Any, given: dict[str, Any]) -> Data:
     return Data(declared, y, X, K, lam, box, costs, weight, m)
 
 
-def check_gram(K: Any) -> Array:
+def check_gram(K: Any, name: str = "K") -> Array:
     """A symmetric positive semidefinite matrix, symmetrised, or `InvalidGramError`."""
-    K = check_matrix("K", K, (None, None))
+    K = check_matrix(name, K, (None, None))
     if K.shape[0] != K.shape[1]:
-        raise InvalidGramError("K", K, "a square matrix", "pass K = k(x_i, x_j) over the rows of X")
+        raise InvalidGramError(name, K, "a square matrix", "pass k(x_i, x_j) over the examples")
     size = abs(K).max()
     skew = abs(K - K.T).max()
     if skew > 1e-9 * size:
         raise InvalidGramError(
-            "K", K, f"a symmetric matrix; |K - K'| reaches {skew:.2g}", "use (K + K')/2"
+            name, K, f"a symmetric matrix; |K - K'| reaches {skew:.2g}", "use (K + K')/2"
         )
     K = (K + K.T) / 2
     low = float(np.linalg.eigvalsh(K)[0])
     if low < -1e-10 * len(K) * size:
         raise InvalidGramError(
-            "K", K, f"a positive semidefinite matrix; its least eigenvalue is {low:.3g}",
+            name, K, f"a positive semidefinite matrix; its least eigenvalue is {low:.3g}",
             "use a positive semidefinite kernel, or add that much to the diagonal",
         )  # fmt: skip
     return K

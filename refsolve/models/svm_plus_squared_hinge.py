@@ -1,0 +1,188 @@
+"""SVM2+: privileged features z model the slacks of an SVM with squared hinge.
+
+P = 1/2||w||^2 + C/2 sum_i w_i xi_i^2 + lam/2 (||v||^2 + rho^2) with y_i (<w,x_i> + b) >= 1 - xi_i,
+xi_i = <v,z_i> + rho of either sign. D(alpha) = sum alpha - 1/2 <alpha, (K yy' + Q) alpha> over
+alpha >= 0, <alpha,y> = 0. X (n, d) and Z (n, s), or Gram matrices K and Kz (n, n).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsolve.models import _svm_plus as core
+from refsolve.models import _svm_plus_program, _svm_plus_proof
+from refsolve.models._svm_plus import BOX, LAM, OWN, Model, PlusCertificate
+from refsolve.oracle import Posed
+from refsolve.spec import Spec
+
+Array = np.ndarray[Any, Any]
+
+SPEC = Spec(
+    title="SVM with privileged information, squared hinge (SVM2+)",
+    kind="models",
+    formulas={
+        "primal": (
+            "P = 1/2||w||^2 + C/2 sum_i w_i xi_i^2 + lam/2 (||v||^2 + rho^2),\n"
+            "xi_i = <v,z_i> + rho, y_i (<w,x_i> + b) >= 1 - xi_i"
+        ),
+        "dual": (
+            "D(alpha) = sum_i alpha_i - 1/2 <alpha, (K * yy' + Q) alpha>, alpha >= 0, <alpha,y> = 0"
+        ),
+        "kernel": "Q = Zt (lam I + C Zt' diag(w_i) Zt)^-1 Zt', Zt = [Z 1];  Kt = Kz + 1 = Zt Zt'",
+        "maps": (
+            "w = sum_i alpha_i y_i x_i, xi = Q alpha, (v, rho) = Zt'(alpha - C w_i xi)/lam,\n"
+            "b = y_i (1 - xi_i) - <w,x_i> for every support vector; the optimum is sum(alpha)/2"
+        ),
+        "gap": (
+            "sum_i alpha_i (y_i f_i - 1 + xi_i) + 1/2||w - X'(alpha y)||^2\n"
+            "+ C/2 sum_i w_i (xi_i - (Q alpha)_i)^2 + lam/2 ||vt - vt(alpha)||^2 = P - D"
+        ),
+        "scale-free gap": (
+            "1 - (S m/q)^2, g = (K * yy' + Q) alpha, S = sum alpha, q = <alpha,g>,\n"
+            "m = mean of the least g of the positives and of the negatives, m > 0"
+        ),
+    },
+    symbols=(BOX, LAM, OWN),
+    scaling="C and lam multiply sums, without 1/n; rho is penalised with v",
+    source="Xu et al. 2016, problems (3), (4), (6), (7), Proposition 1",
+    notes=(
+        "X1: xi >= 0 is not implied; nonneg_slack=True keeps it, with multipliers beta in Q only",
+        "X3: label_signed=True has g = y (<v,z> + rho), Q * yy' for Q; it can be infeasible",
+        "X4: uninformative z can make w = 0 the optimum (collapsed); free_slack=delta > 0 adds own",
+        "slacks at lam/(2 delta) sum eta_i^2, that is Kt + delta I",
+        "X6: the 1 belongs to Kt with every kernel",
+        "X8: rows of weight zero are dropped; one class alone is refused",
+        "penalize_bias=True adds 1/2 b^2, and <alpha,y> is free",
+        "alpha need not be unique; w, b, v, rho, xi are",
+    ),
+)
+
+
+def deformed_kernel(
+    *,
+    Z: Any = None,
+    Kz: Any = None,
+    C: Any,
+    lam: Any,
+    sample_weight: Any = None,
+    free_slack: Any = 0.0,
+) -> Array:
+    """Q (n, n), without the cancellation of (5): a product of triangular or orthogonal factors.
+
+    Rows and columns of weight zero are 0.
+    """
+    n = np.shape(Z if Kz is None else Kz)[0] if np.ndim(Z if Kz is None else Kz) == 2 else 2
+    y = np.where(np.arange(n) % 2, 1, -1)
+    if sample_weight is not None and np.shape(sample_weight) == (n,):  # both labels are needed
+        y = np.where(np.cumsum(np.asarray(sample_weight) > 0) % 2, 1, -1)
+    given = {"X": np.zeros((n, 1)), "y": y, "Z": Z, "Kz": Kz, "C": C, "lam": lam}
+    data = core.check_data(
+        True, {**given, "sample_weight": sample_weight, "free_slack": free_slack}
+    )
+    F, _ = data.deformed()
+    Q = np.zeros((n, n))
+    Q[np.ix_(data.x.kept, data.x.kept)] = F @ F.T
+    return Q
+
+
+def recover(
+    alpha: Any, X: Any = None, y: Any = None, Z: Any = None, *, beta: Any = None, **given: Any
+) -> Model:
+    """(w, b, v, rho, xi) that the multipliers stand for; see `certificate` for the arguments."""
+    data = core.check_data(True, {"X": X, "y": y, "Z": Z, **given})
+    parts = (data.multipliers("alpha", alpha), data.multipliers("beta", beta))
+    return _svm_plus_proof.to_model(data, *core.model_of(data, *data.repair_dual(*parts)[:2]))
+
+
+def relative_gap(alpha: Any, X: Any = None, y: Any = None, Z: Any = None, **given: Any) -> float:
+    """1 - (S m/q)^2: bound on (P - D)/P of the best multiples of alpha and its model; inf if m <= 0.
+
+    alpha is clipped and balanced. Not for nonneg_slack and penalize_bias.
+    """
+    data = core.check_data(True, {"X": X, "y": y, "Z": Z, **given})
+    return _svm_plus_proof.scale_free(data, data.multipliers("alpha", alpha))
+
+
+def certificate(
+    X: Any = None,
+    y: Any = None,
+    Z: Any = None,
+    *,
+    alpha: Any = None,
+    beta: Any = None,
+    w: Any = None,
+    coef: Any = None,
+    b: Any = None,
+    v: Any = None,
+    correction_coef: Any = None,
+    rho: Any = None,
+    eta: Any = None,
+    **given: Any,
+) -> PlusCertificate:
+    """Primal-dual gap of a model and of multipliers, whoever computed them.
+
+    Parameters
+    ----------
+    X, Z : (n, d) and (n, s) arrays or sparse matrices
+        Or ``K`` and ``Kz`` (n, n), in any combination.
+    y : (n,) array
+        Labels: booleans, 0/1 or -1/1.
+    alpha : (n,) array
+        Multipliers of the margins; clipped at 0, and the heavier class scaled down.
+    beta : (n,) array, optional
+        Multipliers of xi >= 0, if it is kept.
+    w : (d,) array, or coef : (n,) array, optional
+        w = sum_i coef_i x_i; by default the one of alpha.
+    b : float, optional
+        By default the best for w and xi.
+    v : (s,) array, or correction_coef : (n,) array, with rho : float, optional
+        By default those of the multipliers. An infeasible model is repaired: rho raised, all
+        scaled up, or own slacks, whichever is cheapest.
+    eta : (n,) array, optional
+        Own slacks; by default the best.
+    **given
+        ``C``, ``lam``, ``sample_weight`` (n,), ``nonneg_slack``, ``label_signed``,
+        ``penalize_bias``, ``free_slack``, ``K``, ``Kz``.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the argument; `InvalidGramError` for a Gram matrix that is none.
+    """
+    return _svm_plus_proof.certificate(
+        True, {"X": X, "y": y, "Z": Z, **given}, alpha=alpha, beta=beta, w=w, coef=coef, b=b, v=v,
+        correction_coef=correction_coef, rho=rho, eta=eta,
+    )  # fmt: skip
+
+
+def primal(
+    X: Any = None, y: Any = None, Z: Any = None, *, w: Any = None, coef: Any = None, b: Any,
+    v: Any = None, correction_coef: Any = None, rho: Any, eta: Any = None, **given: Any,
+) -> float:  # fmt: skip
+    """P of a model, +inf if it breaks a constraint by more than rounding; see `certificate`."""
+    point = {"w": w, "coef": coef, "b": b, "v": v, "correction_coef": correction_coef}
+    return _svm_plus_proof.primal(
+        True, {"X": X, "y": y, "Z": Z, **given}, rho=rho, eta=eta, **point
+    )
+
+
+def dual(
+    X: Any = None, y: Any = None, Z: Any = None, *, alpha: Any, beta: Any = None, **given: Any
+) -> float:
+    """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
+    return _svm_plus_proof.dual(True, {"X": X, "y": y, "Z": Z, **given}, alpha, beta)
+
+
+def pose_primal(given: dict[str, Any]) -> Posed:
+    """Instance of ``svm_plus_squared_hinge.primal``: x is w (d,), or coef (n,) with K; dual alpha.
+
+    The certificate holds the whole model, beta and whether it collapsed.
+    """
+    return _svm_plus_program.pose(True, "primal", given)
+
+
+def pose_dual(given: dict[str, Any]) -> Posed:
+    """Instance of ``svm_plus_squared_hinge.dual``: x is alpha (n,), dual is w or coef."""
+    return _svm_plus_program.pose(True, "dual", given)
