@@ -15,6 +15,7 @@ from fast.solvers.state import certified_gap
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData
 from fast.solvers.working_set import WorkingSetState
 
+MAGNITUDE = 1e70  # of features: products of several must not overflow
 AS_GOOD = 1e-5  # relative difference of objectives that counts as none
 MEETING = 1e-3  # distance between points of two hulls, in spreads of the data, that counts as none
 
@@ -83,14 +84,12 @@ def check_matrix(name: str, value: Any) -> Any:
             raise InvalidTypeError(
                 name, f"dtype {matrix.dtype}", "real numbers", "convert it to float64"
             )
-        raise_bad_entry(name, matrix.data)
+        raise_bad_entry(name, matrix.data, limit=MAGNITUDE)
         return matrix
     array = real_array(name, value, (2,))
-    if (
-        not np.isfinite(float(array.sum(dtype=np.float64)))
-        or np.abs(array).max(initial=0.0) > 1e150
-    ):
-        raise_bad_entry(name, array, limit=1e150)
+    largest = max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
+    if not largest <= MAGNITUDE:  # also for nan
+        raise_bad_entry(name, array, limit=MAGNITUDE)
     return array
 
 

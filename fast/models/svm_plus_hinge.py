@@ -168,6 +168,9 @@ class HingeData(SVMPlusData):
     ) -> Model:
         """The best multiple of (w, v) with its best b and rho; f = Xw + const, g = Zv - mean."""
         model = self._rescaled(w, v, f, g)
+        if self.nonneg:  # separable data need no slack, and noise in v costs C sum(omega) times it
+            plain = self._rescaled(w, np.zeros_like(v), f, np.zeros_like(g))
+            model = min(model, plain, key=lambda found: found.primal)
         if self.soft:
             raw = self._soft_objective(w, b, v, rho, f, g)
             if not raw > model.primal:
@@ -228,7 +231,7 @@ class HingeData(SVMPlusData):
         alpha, beta = scale * alpha, scale * beta
         gamma = alpha + beta
         back_x = self.back_x(alpha)
-        back_z = self.products_z.gradients(gamma) - self.total * self.mean_z
+        back_z = self.transposed(self.products_z, gamma) - self.total * self.mean_z
         square = float(back_x @ back_x) + float(back_z @ back_z) / self.lam
         square += float(((gamma - self.cost) ** 2).sum()) / self.kappa if self.soft else 0.0
         return Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)

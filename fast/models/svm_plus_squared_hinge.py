@@ -280,7 +280,7 @@ class SquaredHingeData(SVMPlusData):
         gamma = alpha + beta
         total = float(alpha.sum())
         back = self.back_x(alpha)
-        right = np.append(self.products_z.gradients(self.theta * gamma), self.theta @ gamma)
+        right = np.append(self.transposed(self.products_z, self.theta * gamma), self.theta @ gamma)
         right = right if self.basis is None else self.basis.T @ right
         t = solve_triangular(self.L, right, lower=True, check_finite=False)
         square = float(back @ back) + float(t @ t)

@@ -182,7 +182,7 @@ class _Primal(_System):
         )
         self.scaled = np.empty_like(self.stack)
         norm = float(np.einsum("ij,ij->", rows.A, rows.A)) / len(rows.h)
-        self.price = max(1.0 / max(norm, FLOOR), float(np.abs(rows.c).max()) / len(rows.h))
+        self.price = _price(norm, rows)
 
     def start(self) -> tuple[np.ndarray, ...]:
         """Minimiser of 1/2 ||u||^2 + <c, v> + price/2 ||Au + Fv - h||^2, shifted."""
@@ -262,7 +262,7 @@ class _Gram(_System):
             else:
                 self.H[np.diag_indices(self.m)] += 1.0 / self.k
         norm = float(gram.trace()) / self.m
-        self.price = max(1.0 / max(norm, FLOOR), float(np.abs(rows.c).max()) / self.m)
+        self.price = _price(norm, rows)
 
     def start(self) -> tuple[np.ndarray, ...]:
         """As in the other space."""
@@ -311,6 +311,12 @@ class _Gram(_System):
     def solution(self, u: np.ndarray, mu: np.ndarray) -> np.ndarray:
         """A'mu."""
         return self.rows.A.T @ mu
+
+
+def _price(norm: float, rows: Rows) -> float:
+    """Size of a multiplier: 1/||a_i||^2, or what the free variables ask for."""
+    asked = float(np.abs(rows.c).max()) / len(rows.h)
+    return max(1.0 / norm, asked) if norm > FLOOR else asked or 1.0
 
 
 def _cholesky(N: np.ndarray) -> tuple[np.ndarray, bool]:

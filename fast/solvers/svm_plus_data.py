@@ -101,17 +101,26 @@ class SVMPlusData:
 
     def back_x(self, alpha: np.ndarray) -> np.ndarray:
         """X'(alpha y) (d,), for balanced alpha."""
-        return self.products_x.gradients(alpha * self.y)
+        return self.transposed(self.products_x, alpha * self.y)
+
+    def transposed(self, product: Product, a: np.ndarray) -> np.ndarray:
+        """X'a or Z'a, from the rows where a is not 0."""
+        which = np.flatnonzero(a)
+        if 4 * len(which) > self.n:
+            return product.gradients(a)
+        return np.asarray(product.X[which].astype(np.float64).T @ a[which])
 
     def lowest(self, a: np.ndarray) -> tuple[float, float]:
         """Largest min_i a_i + y_i b over b, and that b."""
-        plus, minus = float(a[self.positive].min()), float(a[~self.positive].min())
+        plus = float(np.where(self.positive, a, np.inf).min())
+        minus = float(np.where(self.positive, np.inf, a).min())
         return 0.5 * (plus + minus), 0.5 * (minus - plus)
 
     def balanced(self, alpha: np.ndarray) -> np.ndarray:
         """Alpha >= 0 with equal sums in both classes."""
         alpha = np.maximum(alpha, 0.0)
-        plus, minus = float(alpha[self.positive].sum()), float(alpha[~self.positive].sum())
+        plus = float(alpha @ self.positive)
+        minus = float(alpha @ ~self.positive)
         if not (plus > 0.0 and minus > 0.0):
             return np.zeros(self.n)
         least = min(plus, minus)

@@ -99,5 +99,6 @@ def objectives(
     else:
         difference = gamma - C * omega
         worst = max(worst, abs(float(difference.sum())) / float(C * omega.sum()))
-        dual -= 0.5 / lam * difference @ K @ difference
+        # not through K, whose product loses ten digits where alpha + beta is nearly C omega
+        dual -= 0.5 / lam * (np.sum((Z.T @ difference) ** 2) + delta * difference @ difference)
     return float(primal), float(dual), worst

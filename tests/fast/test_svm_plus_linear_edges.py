@@ -1,0 +1,224 @@
+"""Linear SVM+ where it is hard or forbidden: extreme parameters, bad input, interruption, solvers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import _naive_svm_plus as naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+
+from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.models import svm_plus_hinge, svm_plus_squared_hinge
+from fast.solvers.interior_point_qp import Rows, minimise
+
+LOSSES = {"squared_hinge": svm_plus_squared_hinge, "hinge": svm_plus_hinge}
+losses = pytest.mark.parametrize("loss", LOSSES)
+
+
+def data(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return naive.instance(np.random.default_rng(seed), n, 4, 3)
+
+
+@losses
+@pytest.mark.parametrize(
+    ("C", "lam"),
+    [(1e-16, 1.0), (1e-8, 1.0), (1e5, 1.0), (1e10, 1.0), (1.0, 1e-10), (1.0, 1e10), (1e5, 1e-5)],
+)
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_extreme_parameters_are_certified(loss: str, C: float, lam: float, delta: float) -> None:
+    result = LOSSES[loss].train(*data(), C, lam, free_slack=delta, tol=1e-6)
+    assert result.gap <= 1e-6
+    primal, _, worst = naive.objectives(
+        result, *data(), C, lam, squared=loss == "squared_hinge", nonneg=loss == "hinge",
+        delta=delta,
+    )  # fmt: skip
+    assert primal == pytest.approx(result.primal, rel=1e-7)
+    assert worst <= 1e-9
+
+
+@losses
+@pytest.mark.parametrize("scale_x", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("scale_z", [1e-6, 1.0, 1e6])
+def test_scales_of_the_features_do_not_matter(loss: str, scale_x: float, scale_z: float) -> None:
+    X, y, Z = data()
+    result = LOSSES[loss].train(scale_x * X, y, scale_z * Z, 1.0, 1.0, tol=1e-6)
+    assert result.gap <= 1e-6
+
+
+@losses
+def test_a_common_shift_of_x_moves_b_alone(loss: str) -> None:
+    X, y, Z = data()
+    shift = np.array([1e4, -1e3, 0.0, 5.0])
+    here = LOSSES[loss].train(X, y, Z, 1.0, 1.0, tol=1e-9)
+    there = LOSSES[loss].train(X + shift, y, Z, 1.0, 1.0, tol=1e-9)
+    assert there.primal == pytest.approx(here.primal, rel=1e-7)
+    np.testing.assert_allclose(there.w, here.w, atol=1e-3)
+    assert there.b + there.w @ shift == pytest.approx(here.b, abs=1e-2)
+
+
+@losses
+def test_two_rows_constant_columns_and_empty_features(loss: str) -> None:
+    two = LOSSES[loss].train([[1.0], [-1.0]], [1, -1], [[0.0], [0.0]], 1.0, 20.0, tol=1e-9)
+    if loss == "squared_hinge":  # w = m, xi = 1 - m: m^2/2 + (2 C + lam)/2 (1 - m)^2
+        assert two.w[0] == pytest.approx(22.0 / 23.0, rel=1e-8)
+    else:
+        assert two.w[0] == pytest.approx(1.0, rel=1e-8)
+    X, y, Z = data()
+    X[:, 1], Z[:, 2] = 7.0, 100.0
+    constant = LOSSES[loss].train(X, y, Z, 1.0, 1.0, tol=1e-8)
+    assert constant.gap <= 1e-7
+    assert abs(constant.w[1]) <= 1e-9
+    nothing = LOSSES[loss].train(np.zeros_like(X), y, np.zeros_like(Z), 1.0, 1.0)
+    assert nothing.collapsed
+    assert not nothing.w.any()
+    assert nothing.gap <= 1e-9
+
+
+@losses
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_interruption_keeps_the_best_certified_model(loss: str, rounds: int) -> None:
+    X, y, Z = naive.instance(np.random.default_rng(1), 1200, 5, 3)
+    seen: list[float] = []
+
+    def interrupt(state: Any) -> bool:
+        seen.append(state.gap)
+        if len(seen) == rounds:
+            raise KeyboardInterrupt
+        return False
+
+    result = LOSSES[loss].train(X, y, Z, 1.0, 1e-2, tol=0.0, report=interrupt)
+    assert result.interrupted
+    assert result.stopped
+    assert len(seen) == rounds == result.n_iter
+    assert result.gap <= seen[-1] + 1e-12
+    primal, dual, worst = naive.objectives(
+        result, X, y, Z, 1.0, 1e-2, squared=loss == "squared_hinge", nonneg=loss == "hinge"
+    )
+    assert worst <= 1e-9
+    assert primal == pytest.approx(result.primal, rel=1e-9)
+    assert dual == pytest.approx(result.dual, rel=1e-6, abs=1e-6 * primal)
+
+
+@losses
+@pytest.mark.parametrize("nonneg", [True, False])
+def test_interrupted_before_the_first_round(
+    loss: str, nonneg: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*args: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fast.solvers.working_set.solve_and_look", interrupt)
+    X, y, Z = data()
+    result = LOSSES[loss].train(X, y, Z, 1.0, 1.0, nonneg_slack=nonneg)
+    primal, dual, worst = naive.objectives(
+        result, X, y, Z, 1.0, 1.0, squared=loss == "squared_hinge", nonneg=nonneg
+    )
+    assert result.interrupted
+    assert len(result.history) == 1
+    assert worst <= 1e-9
+    assert (primal, dual) == pytest.approx((result.primal, result.dual), rel=1e-9, abs=1e-12)
+
+
+@losses
+def test_report_stops_and_max_iter_bounds_the_rounds(loss: str) -> None:
+    X, y, Z = naive.instance(np.random.default_rng(1), 1200, 5, 3)
+    stopped = LOSSES[loss].train(X, y, Z, 1.0, 1e-2, tol=0.0, report=lambda state: True)
+    assert stopped.stopped
+    assert not stopped.interrupted
+    assert stopped.n_iter == 1
+    bounded = LOSSES[loss].train(X, y, Z, 1.0, 1e-2, tol=0.0, max_iter=2)
+    assert bounded.n_iter == 2
+    assert not bounded.stopped
+
+
+def good() -> dict[str, Any]:
+    X, y, Z = data(20)
+    return {"X": X, "y": y, "Z": Z, "C": 1.0, "lam": 1.0}
+
+
+BAD = {
+    "one class": ({"y": np.ones(20)}, "y"),
+    "one class has weight": (
+        {"sample_weight": np.where(data(20)[1] > 0, 1.0, 0.0)},
+        "y",
+    ),
+    "labels 0, 1": ({"y": np.arange(20) % 2}, "y"),
+    "short y": ({"y": np.ones(3)}, "y"),
+    "short Z": ({"Z": np.ones((3, 2))}, "Z"),
+    "flat Z": ({"Z": np.ones(20)}, "Z"),
+    "no column": ({"Z": sp.csr_array((20, 0))}, "Z"),
+    "nan": ({"X": np.full((20, 2), np.nan)}, "X"),
+    "inf in CSR": ({"Z": sp.csr_array(np.full((20, 2), np.inf))}, "Z"),
+    "huge": ({"X": np.full((20, 2), 1e200)}, "X"),
+    "C": ({"C": 0.0}, "C"),
+    "lam": ({"lam": -1.0}, "lam"),
+    "negative weight": ({"sample_weight": -np.ones(20)}, "sample_weight"),
+    "free_slack": ({"free_slack": -1.0}, "free_slack"),
+    "tol": ({"tol": np.nan}, "tol"),
+}
+
+
+@losses
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_named(loss: str, case: str) -> None:
+    change, argument = BAD[case]
+    with pytest.raises(InvalidParameterError) as caught:
+        LOSSES[loss].train(**(good() | change))
+    assert caught.value.argument == argument
+    assert caught.value.fix
+
+
+@losses
+@pytest.mark.parametrize("value", ["text", [[1.0, 2.0], [1.0]], np.ones((20, 2), complex)])
+def test_wrong_types_are_named(loss: str, value: Any) -> None:
+    with pytest.raises(InvalidTypeError, match="Z:"):
+        LOSSES[loss].train(**(good() | {"Z": value}))
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("free", [1, 2])
+def test_interior_point_in_both_spaces(paired: bool, own: bool, free: int) -> None:
+    """The same program by Newton systems p x p and m x m, and by SLSQP on all variables."""
+    if paired and not own:
+        pytest.skip("pairs share own slacks")
+    rng = np.random.default_rng(6)
+    half, p = 8, 3
+    m = 2 * half if paired else half
+    A, h = rng.standard_normal((m, p)), rng.random(m) + 0.5
+    F = np.ones((m, free))
+    F[:, 0] = np.resize([1.0, -1.0], m)
+    c = np.array([0.0, 4.0])[:free]
+    k = rng.random(half) + 0.5 if own else None
+    if free == 1 and not own:
+        A[:, 0] += 3.0  # feasible
+    rows = Rows(A, F, h, c, k, paired)
+    results = [minimise(rows, 1e-11), minimise(rows, 1e-11, A @ A.T)]
+
+    def value(x: np.ndarray) -> float:
+        e = x[p + free :]
+        prices = 0.5 * float(k @ (e * e)) if own else 0.0
+        return 0.5 * float(x[:p] @ x[:p]) + float(c @ x[p : p + free]) + prices
+
+    E = np.tile(np.eye(half), (2 if paired else 1, 1)) if own else np.zeros((m, 0))
+    G = np.hstack([A, F, E])
+    found = minimize(
+        value, np.zeros(G.shape[1]), method="SLSQP", options={"ftol": 1e-13, "maxiter": 500},
+        constraints=[{"type": "ineq", "fun": lambda x: G @ x - h, "jac": lambda x: G}],
+    )  # fmt: skip
+    assert found.success
+    for result in results:
+        assert result.done
+        e = np.zeros(0)
+        if own:
+            e = result.mu.reshape(-1, half).sum(axis=0) / k
+        x = np.concatenate([result.u, result.v, e])
+        assert value(x) == pytest.approx(found.fun, rel=1e-6)
+        assert (G @ x - h).min() >= -1e-8
+        assert result.mu.min() >= 0.0
+        np.testing.assert_allclose(result.u, A.T @ result.mu, atol=1e-7)
+        np.testing.assert_allclose(F.T @ result.mu, c, atol=1e-7)
+        assert abs(result.mu @ (G @ x - h)) <= 1e-7
