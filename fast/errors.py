@@ -43,6 +43,10 @@ class DatasetError(FastError, OSError):
     """A shipped data file is missing or damaged."""
 
 
+class CollapseWarning(UserWarning):
+    """An SVM+ whose weights are 0: its correcting function takes the blame for every example."""
+
+
 class InseparableError(InvalidParameterError):
     """Easy examples that no hyperplane separates, with the proof.
 

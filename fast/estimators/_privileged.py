@@ -1,0 +1,137 @@
+"""Privileged features of an estimator: what they must be, their scale, the kernels and their width."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
+
+from fast._validation import number, real_array
+from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.estimators._kernel import KernelMap
+from fast.estimators._settings import DTYPES, MAGNITUDE
+from fast.solvers.rows import is_sparse
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+
+
+def check_kernel_name(name: str, kernel: Any) -> Any:
+    """A kernel's name, or a function of two rows."""
+    if callable(kernel) or (isinstance(kernel, str) and kernel in KERNELS):
+        return kernel
+    raise InvalidParameterError(
+        name, repr(kernel), f"one of {', '.join(KERNELS)} or a callable", "use 'linear' or 'rbf'"
+    )
+
+
+def check_gamma(name: str, gamma: Any) -> Any:
+    """A width: "scale", "auto" or a number >= 0."""
+    if isinstance(gamma, str):
+        if gamma not in ("scale", "auto"):
+            raise InvalidParameterError(
+                name, repr(gamma), "'scale', 'auto' or a number", f"use {name}='scale'"
+            )
+        return gamma
+    return number(name, gamma)
+
+
+def check_range(name: str, value: float) -> float:
+    """Not so small or large that products with it would under- or overflow."""
+    if 1.0 / MAGNITUDE <= value <= MAGNITUDE:
+        return value
+    raise InvalidParameterError(
+        name,
+        f"{value:g}",
+        f"a number between {1.0 / MAGNITUDE:g} and {MAGNITUDE:g}",
+        f"rescale {name}",
+    )
+
+
+def check_coef0(value: Any) -> float:
+    """A finite number of either sign."""
+    array = real_array("coef0", value, (0, 1))
+    if array.ndim or not np.isfinite(array):
+        raise InvalidParameterError("coef0", repr(value), "one finite number", "use coef0=0.0")
+    return float(array)
+
+
+def check_privileged(Z: Any, n: int | None, estimator: Any, n_features: int | None = None) -> Any:
+    """Z as float32 or float64, C-contiguous or CSR, with n rows."""
+    if isinstance(Z, list | tuple):
+        raise InvalidTypeError(
+            "Z",
+            f"a {type(Z).__name__}",
+            "an array or sparse matrix with one row per row of X: only those are split along with X",
+            "pass np.asarray(Z)",
+        )
+    Z = check_array(
+        Z, accept_sparse="csr", dtype=DTYPES, order="C", input_name="Z", estimator=estimator
+    )
+    if is_sparse(Z) and not Z.has_canonical_format:
+        Z = Z.copy()
+        Z.sum_duplicates()
+    if n is not None and Z.shape[0] != n:
+        raise InvalidParameterError(
+            "Z", f"{Z.shape[0]} rows", f"{n} rows, as many as X", "pass one row of Z per row of X"
+        )
+    if n_features is not None and Z.shape[1] != n_features:
+        raise InvalidParameterError(
+            "Z", f"{Z.shape[1]} columns", f"{n_features}, as in fit", "pass the same features"
+        )
+    largest = float(max(Z.max(), -Z.min()))
+    if largest > MAGNITUDE:
+        raise InvalidParameterError(
+            "Z", f"an entry of magnitude {largest:g}", f"at most {MAGNITUDE:g}", "rescale Z"
+        )
+    return Z
+
+
+def scaler_of(Z: Any, weight: np.ndarray) -> StandardScaler:
+    """Weighted mean 0 and variance 1 per column; CSR keeps its mean."""
+    return StandardScaler(with_mean=not is_sparse(Z)).fit(Z.astype(np.float64), None, weight)
+
+
+def kernel_of(
+    kernel: Any, gamma: Any, degree: Any, coef0: Any, X: Any, weight: np.ndarray
+) -> KernelMap:
+    """The kernel with its parameters; "scale" is 1/(d Var X), every row counted by its weight."""
+    params: dict[str, Any] = {}
+    if kernel in ("rbf", "poly", "sigmoid"):
+        params["gamma"] = gamma
+        if gamma == "auto":
+            params["gamma"] = 1.0 / X.shape[1]
+        elif gamma == "scale":
+            variance = _variance(X, weight)
+            params["gamma"] = 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+    if kernel in ("poly", "sigmoid"):
+        params["coef0"] = coef0
+    if kernel == "poly":
+        params["degree"] = degree
+    return KernelMap(kernel, params, 0.0)
+
+
+def _variance(X: Any, weight: np.ndarray) -> float:
+    """Weighted variance of all entries of X."""
+    share = weight / weight.sum()
+    X = X.astype(np.float64)
+    mean = float((share @ X).mean())
+    if is_sparse(X):
+        return max(float((share @ X.multiply(X)).mean()) - mean * mean, 0.0)
+    return float((share @ (X - mean) ** 2).mean())
+
+
+def square(name: str, K: np.ndarray, n: int) -> np.ndarray:
+    """A precomputed kernel between the training examples."""
+    if K.shape == (n, n):
+        return K
+    raise InvalidParameterError(
+        name,
+        f"a precomputed kernel of shape {K.shape}",
+        f"shape ({n}, {n}): the kernel between all pairs of training examples",
+        "pass all pairs; where a search splits the data, Z loses rows only, not columns: "
+        "use features and a function of two rows as kernel_z"
+        if name == "Z"
+        else "pass all pairs",
+    )

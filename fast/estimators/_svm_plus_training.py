@@ -1,0 +1,215 @@
+"""Trains one SVM+ per class against the rest, on whatever the classes can share."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fast.models import _plain_svm, svm_plus_hinge, svm_plus_squared_hinge
+from fast.models._svm_plus import CheckedInput, finished
+from fast.models.svm_plus_hinge import HingeData
+from fast.models.svm_plus_squared_hinge import SquaredHingeData
+from fast.solvers import working_set
+from fast.solvers.box_interior_point import FactorGram, MatrixGram
+from fast.solvers.rows import is_sparse
+from fast.solvers.state import TrainingState
+
+Trainer = Callable[[np.ndarray, int, Any], list[Any]]
+LARGEST_GRAM = 20_000  # examples up to which a kernel matrix is worth its memory
+
+
+@dataclass
+class Problem:
+    """What the binary problems have in common; rows of weight zero are gone.
+
+    X or K, and Z or Kz, or neither for the ordinary SVM; labels (n, m), costs omega (n,).
+    """
+
+    squared: bool
+    labels: np.ndarray
+    omega: np.ndarray
+    C: float
+    lam: float
+    nonneg: bool
+    free_slack: float
+    tol: float
+    max_iter: int
+    X: Any = None
+    K: Any = None
+    Z: Any = None
+    Kz: Any = None
+
+    @property
+    def plain(self) -> bool:
+        """No privileged information."""
+        return self.Z is None and self.Kz is None
+
+
+@dataclass
+class Solution:
+    """One certified binary model: w (d,) or coef (n,), b, v (s,) or correction_coef (n,), rho."""
+
+    w: np.ndarray | None
+    coef: np.ndarray | None
+    b: float
+    v: np.ndarray | None
+    correction_coef: np.ndarray | None
+    rho: float
+    alpha: np.ndarray
+    beta: np.ndarray
+    collapsed: bool
+    result: Any
+
+    @classmethod
+    def of(cls, result: Any) -> Solution:
+        """From any trainer's result."""
+
+        def get(name: str, default: Any = None) -> Any:
+            return getattr(result, name, default)
+
+        return cls(
+            get("w"), get("coef"), float(result.b), get("v"), get("correction_coef"),
+            float(get("rho", 0.0)), result.alpha, get("beta", np.zeros(len(result.alpha))),
+            bool(get("collapsed", False)), result,
+        )  # fmt: skip
+
+
+class Reporter:
+    """Counts the iterations of all binary problems on and passes them to the monitor."""
+
+    def __init__(self, monitor: Callable[[TrainingState], bool]) -> None:
+        self.monitor = monitor
+        self.current: Any = None
+        self.n_before = self.n_last = 0
+        self.done: list[Any] = []  # states of the problems before this one
+
+    def __call__(self, state: Any) -> bool:
+        if state is not self.current:
+            if self.current is not None:
+                self.done.append(self.current)
+            self.current, self.n_before = state, self.n_last
+        self.n_last = self.n_before + state.n_iter
+        seen = replace(state, n_iter=self.n_last)
+        seen.models = [getattr(s, "model", None) for s in (*self.done, state)]
+        return bool(self.monitor(seen))
+
+
+def solve(problem: Problem, report: Callable[[Any], bool]) -> list[Solution]:
+    """One model per column of labels; after an interruption one round for each of the others."""
+    train = trainer(problem)
+    results = train(problem.labels, problem.max_iter, report)
+    if len(results) < problem.labels.shape[1]:
+        results += train(problem.labels[:, len(results) :], 1, None)
+    return [Solution.of(result) for result in results]
+
+
+def trainer(problem: Problem) -> Trainer:
+    """The trainer for all columns of labels, up to the one at which it was stopped."""
+    if problem.plain:
+        return plain(problem)
+    if problem.X is not None and problem.Z is not None:
+        n, p = len(problem.omega), problem.X.shape[1] + problem.Z.shape[1] + 1
+        if n > min(p, LARGEST_GRAM):
+            return linear(problem)
+    return kernels(problem)
+
+
+def one_by_one(train: Callable[[np.ndarray, int, Any], Any]) -> Trainer:
+    """A trainer of columns from one of labels (n,)."""
+
+    def columns(labels: np.ndarray, max_iter: int, report: Any) -> list[Any]:
+        results = []
+        for y in labels.T:
+            results.append(train(y, max_iter, report))
+            if results[-1].stopped:
+                break
+        return results
+
+    return columns
+
+
+def gram_of(X: Any) -> np.ndarray:
+    """XX' as float64."""
+    X = X.astype(np.float64)
+    K = X @ X.T
+    return np.asarray(K.toarray() if is_sparse(K) else K)
+
+
+def plain(problem: Problem) -> Trainer:
+    """The ordinary SVM."""
+    cost, mean = problem.C * problem.omega, None
+    gram: FactorGram | MatrixGram
+    if problem.X is None:
+        gram = MatrixGram(problem.K)
+    else:
+        factor, mean = _plain_svm.centred_factor(problem.X)
+        if problem.X.shape[0] > problem.X.shape[1]:
+            gram = FactorGram(factor)
+        else:
+            gram = MatrixGram(gram_of(factor))
+
+    def train(y: np.ndarray, max_iter: int, report: Any) -> Any:
+        result = _plain_svm.train(
+            gram, y, cost, problem.squared,
+            mean=mean if isinstance(gram, FactorGram) else None,
+            tol=problem.tol, max_iter=max_iter, report=report,
+        )  # fmt: skip
+        if problem.X is not None and result.w is None:
+            assert mean is not None
+            result.w = np.asarray(factor.T @ result.coef)
+            result.b -= float(mean @ result.w)
+        return result
+
+    return one_by_one(train)
+
+
+def linear(problem: Problem) -> Trainer:
+    """Working sets; the factor of lam I + C Zt'Zt is the same for all labels."""
+    n = len(problem.omega)
+    kind = SquaredHingeData if problem.squared else HingeData
+    base = kind(
+        problem.X, problem.labels[:, 0], problem.Z, problem.omega, problem.C, problem.lam,
+        problem.nonneg, problem.free_slack,
+    )  # fmt: skip
+
+    def train(y: np.ndarray, max_iter: int, report: Any) -> Any:
+        data = copy.copy(base)
+        data.y, data.positive = y, y > 0.0
+        given = CheckedInput(
+            data.X, y, data.Z, data.omega, data.C, data.lam, problem.tol, problem.free_slack,
+            np.arange(n), n,
+        )  # fmt: skip
+        return finished(data, given, *working_set.train(data, problem.tol, max_iter, report))
+
+    return one_by_one(train)
+
+
+def kernels(problem: Problem) -> Trainer:
+    """Kernel matrices: K and Q (or Kz) are the same for all labels."""
+    train_kernel = (
+        svm_plus_squared_hinge.train_kernel if problem.squared else svm_plus_hinge.train_kernel
+    )
+    K = gram_of(problem.X) if problem.K is None else problem.K
+    options: dict[str, Any] = {
+        "Z": problem.Z,
+        "Kz": problem.Kz,
+        "sample_weight": problem.omega,
+        "nonneg_slack": problem.nonneg,
+        "free_slack": problem.free_slack,
+        "tol": problem.tol,
+    }
+
+    def columns(labels: np.ndarray, max_iter: int, report: Any) -> list[Any]:
+        results = train_kernel(
+            K, labels, problem.C, problem.lam, max_iter=max_iter, report=report, **options
+        )
+        for result in results:
+            if problem.X is not None:
+                result.w = np.asarray(problem.X.T.astype(np.float64) @ result.coef)
+        return list(results)
+
+    return columns

@@ -1,0 +1,449 @@
+"""Support vector machine with privileged information."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from fast._validation import number
+from fast.errors import CollapseWarning, InvalidParameterError, InvalidTypeError
+from fast.estimators._privileged import (
+    check_coef0,
+    check_gamma,
+    check_kernel_name,
+    check_privileged,
+    check_range,
+    kernel_of,
+    scaler_of,
+    square,
+)
+from fast.estimators._progress import Monitor
+from fast.estimators._settings import (
+    DTYPES,
+    check_count,
+    check_data,
+    check_radius,
+    check_settings,
+    encode,
+    warn_if_open,
+)
+from fast.estimators._svm_plus_training import Problem, Reporter, Solution, solve
+
+LOSSES = ("squared_hinge", "hinge")
+OPTIONAL = (  # not after every fit
+    "coef_",
+    "correction_coef_",
+    "correction_intercept_",
+    "correction_kernel_coef_",
+    "kernel_coef_",
+    "n_privileged_features_in_",
+    "slack_dual_coef_",
+    "X_fit_",
+    "Z_fit_",
+)
+
+
+class SVMPlusClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """SVM that learns its slacks from privileged features Z, with a certified duality gap.
+
+    Z is known for the training data only; prediction takes X alone. For labels y_i = +-1 minimises
+
+    * ``loss="squared_hinge"`` (SVM2+): 1/2 ||w||^2 + C/2 sum_i w_i xi_i^2 + lam/2 (||v||^2 + rho^2),
+    * ``loss="hinge"`` (SVM1+): 1/2 ||w||^2 + C sum_i w_i xi_i + lam/2 ||v||^2, all xi_i >= 0,
+
+    with y_i (w'x_i + b) >= 1 - xi_i and the slacks xi_i = v'z_i + rho, a function of Z; w_i are
+    weights of examples. Sums are not divided by n. Each class is separated from the rest; the
+    kernel matrices and factors that do not depend on labels are shared.
+
+    Without Z it is the ordinary SVM with that loss (and free b). Privileged features that say
+    nothing about difficulty hurt: the optimum is then often w = 0, which a warning points out.
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    C : float, default=1.0
+        Weight of the losses against the regulariser, > 0.
+    lam : float, default=1.0
+        Weight of the norm of the correcting function, > 0.
+    kernel : str or callable, default="linear"
+        Of X: "linear", "rbf", "poly", "sigmoid", "precomputed" or a function of two rows. Costs
+        n^2 memory and up to n^3 time unless linear.
+    kernel_z : str or callable, default="linear"
+        Of Z, likewise; without the constant that the squared hinge adds to it.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of "rbf", "poly" and "sigmoid"; "scale" is 1/(n_features Var X), "auto" 1/n_features.
+    gamma_z : {"scale", "auto"} or float, default="scale"
+        The same for ``kernel_z``, of Z as scaled.
+    degree : int, default=3
+        Of both kernels, for "poly".
+    coef0 : float, default=0.0
+        Of both kernels, for "poly" and "sigmoid".
+    standardize_z : bool, default=True
+        Scale the columns of Z to mean 0 and variance 1 (weighted; sparse Z keeps its mean). lam is
+        hard to choose otherwise, and a pipeline does not transform Z.
+    nonneg_slack : bool or None, default=None
+        Whether xi_i >= 0 is required. None: for the hinge only, as in the paper.
+    free_slack : float, default=0.0
+        delta >= 0. If positive, xi_i = v'z_i + rho + eta_i at the price lam/(2 delta) sum eta_i^2:
+        slacks need not follow Z, and the model falls back to an SVM where Z says nothing.
+    tol : float, default=1e-3
+        Training stops at a relative duality gap (P - D)/max(|P|, |D|) <= tol, for each class.
+    max_iter : int, default=1000
+        Bound on iterations per class; each ends with a certificate.
+    random_state : int, RandomState instance or None, default=None
+        Unused; every estimator here has it.
+    verbose : int, default=0
+        1 shows a progress bar (digits of the gap), 2 prints each certificate.
+
+    Attributes
+    ----------
+    classes_ : ndarray (n_classes,)
+        m = n_classes problems below, class j against the rest; one for two classes, where
+        ``classes_[1]`` is positive.
+    coef_ : ndarray (m, n_features)
+        w. Not there with a kernel on X.
+    kernel_coef_ : ndarray (m, n_samples)
+        With a kernel on X: f(x) = sum_i kernel_coef_i k(x_i, x) + b.
+    intercept_ : ndarray (m,)
+        b.
+    correction_coef_, correction_intercept_ : ndarray (m, n_privileged_features), (m,)
+        v and rho, of Z as scaled; v is not there with a kernel on Z, neither is without Z.
+    correction_kernel_coef_ : ndarray (m, n_samples)
+        With a kernel on Z: v = sum_i correction_kernel_coef_i phi(z_i).
+    z_scaler_ : StandardScaler or None
+        What Z went through.
+    dual_coef_ : ndarray (m, n_samples)
+        alpha_i y_i; 0 for examples of weight zero.
+    slack_dual_coef_ : ndarray (m, n_samples)
+        Multipliers of xi_i >= 0; zeros if that is not required. Not there without Z.
+    primal_objective_, dual_objective_, dual_gaps_ : ndarray (m,)
+        P at the model, D at the multipliers, and their relative difference, in float64 from the
+        formulas.
+    dual_gap_ : float
+        The largest of them.
+    collapsed_ : ndarray of bool (m,)
+        Whether the certificate shows that w = 0 is as good as any w.
+    n_iter_ : int
+        Iterations, of all problems.
+    history_ : dict of ndarray
+        "class" (which problem), "iteration", "time" (seconds), "primal", "dual", "gap" after each
+        check.
+    solver_ : str
+        The algorithm that came to the end, comma-separated if classes differ.
+
+    References
+    ----------
+    Xu, Zhou, Tsang, Qin, Goh, Liu, "Simple and Efficient Learning using Privileged Information",
+    2016 (SVM2+); Vapnik, Vashist, "A new learning paradigm: Learning using privileged information",
+    Neural Networks 2009 (SVM1+).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from fast import SVMPlusClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> Z = X[:200] / 16  # in training the whole image is known, else its quarters' means
+    >>> X = (X / 16).reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)
+    >>> model = SVMPlusClassifier(C=10.0, tol=1e-4, free_slack=1.0).fit(X[:200], y[:200], Z)
+    >>> bool(model.dual_gap_ <= 1e-4)
+    True
+    >>> model.predict(X[:3])
+    array([0, 1, 2])
+    """
+
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        C: float = 1.0,
+        lam: float = 1.0,
+        kernel: Any = "linear",
+        kernel_z: Any = "linear",
+        gamma: Any = "scale",
+        gamma_z: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        standardize_z: bool = True,
+        nonneg_slack: bool | None = None,
+        free_slack: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.lam = lam
+        self.kernel = kernel
+        self.kernel_z = kernel_z
+        self.gamma = gamma
+        self.gamma_z = gamma_z
+        self.degree = degree
+        self.coef0 = coef0
+        self.standardize_z = standardize_z
+        self.nonneg_slack = nonneg_slack
+        self.free_slack = free_slack
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+    def _check_settings(self) -> dict[str, Any]:
+        C, tol, max_iter = check_settings(self, ("standardize_z",), {"loss": LOSSES})
+        check_radius(C, "", "rescale C")
+        lam = check_range("lam", number("lam", self.lam, positive=True))
+        delta = number("free_slack", self.free_slack)
+        if delta > 0.0:
+            check_range("free_slack", delta)
+        nonneg = self.nonneg_slack
+        if not (nonneg is None or isinstance(nonneg, bool | np.bool_)):
+            raise InvalidTypeError(
+                "nonneg_slack", repr(nonneg), "True, False or None", "leave it at None"
+            )
+        for name in ("kernel", "kernel_z"):
+            check_kernel_name(name, getattr(self, name))
+        for name in ("gamma", "gamma_z"):
+            check_gamma(name, getattr(self, name))
+        check_count("degree", self.degree, "pass 3")
+        check_coef0(self.coef0)
+        squared = self.loss == "squared_hinge"
+        return {
+            "squared": squared,
+            "C": C,
+            "lam": lam,
+            "nonneg": not squared if nonneg is None else bool(nonneg),
+            "free_slack": delta,
+            "tol": tol,
+            "max_iter": max_iter,
+        }
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, Z: Any = None, *, sample_weight: Any = None) -> Any:
+        """Train until the duality gap of every class is certified.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_samples, n_features)
+            float64 or float32; CSR stays CSR. The kernel matrix (n_samples, n_samples) for
+            ``kernel="precomputed"``.
+        y : array (n_samples,)
+            At least two classes.
+        Z : array or sparse matrix (n_samples, n_privileged_features), optional
+            Privileged features, or their kernel matrix for ``kernel_z="precomputed"``. Not a list:
+            scikit-learn splits arrays only. None: the ordinary SVM.
+        sample_weight : array (n_samples,), optional
+            Factors of C per example, >= 0; zero removes an example.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidParameterError
+            A parameter is outside its range, Z does not fit X, a kernel is not positive
+            semidefinite (the message says which, and the fix).
+        ValueError
+            From scikit-learn: nan, inf, wrong shapes, mismatched rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Stopped by ``max_iter``, a callback or Ctrl-C before ``tol``; the best certified models
+            are kept (classes not begun by then get one round).
+        CollapseWarning
+            w = 0 is optimal for a class.
+        """
+        settings = self._check_settings()
+        X, y = check_data(self, X, y)
+        classes, encoded = encode(y)
+        n = X.shape[0]
+        weight = self._weights(sample_weight, X, classes, encoded, settings["C"])
+        Z = None if Z is None else check_privileged(Z, n, self)
+        kept = np.flatnonzero(weight > 0.0)
+        positives = [1] if len(classes) == 2 else range(len(classes))
+        labels = np.stack([np.where(encoded[kept] == j, 1.0, -1.0) for j in positives], axis=1)
+        problem = Problem(labels=labels, omega=weight[kept], **settings)
+        fitted = self._features(problem, X, Z, weight, kept)
+        self.classes_ = classes
+        monitor = Monitor(self, X, y, settings["tol"], settings["max_iter"] * labels.shape[1])
+        with monitor:
+            solutions = solve(problem, Reporter(monitor))
+        self._store(solutions, fitted, problem, n, kept)
+        interrupted = any(s.result.interrupted for s in solutions)
+        warn_if_open(self, settings["tol"], interrupted)
+        self._warn_if_collapsed()
+        return self
+
+    def _weights(
+        self, sample_weight: Any, X: Any, classes: np.ndarray, encoded: np.ndarray, C: float
+    ) -> np.ndarray:
+        weight = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
+        )
+        empty = classes[np.bincount(encoded, weight, len(classes)) == 0.0]
+        if len(empty):
+            raise InvalidParameterError(
+                "sample_weight",
+                f"all zero in class {empty.tolist()[0]!r}",
+                "a positive weight in each class",
+                "leave that class out of X and y, or give it weight",
+            )
+        check_radius(
+            C * float(weight.max()),
+            "C times the largest weight is ",
+            "rescale C or sample_weight",
+        )
+        return np.asarray(weight)
+
+    def _features(
+        self, problem: Problem, X: Any, Z: Any, weight: np.ndarray, kept: np.ndarray
+    ) -> dict[str, Any]:
+        """Fills in X or K, Z or Kz on the rows that count; returns the attributes of the maps."""
+        n = X.shape[0]
+        every = len(kept) == n
+        fitted: dict[str, Any] = {"_map": None, "_map_z": None, "z_scaler_": None}
+        if self.kernel == "linear":
+            problem.X = X if every else X[kept]
+        else:
+            fitted["_map"] = self._kernel(self.kernel, self.gamma, X, weight)
+            K = square("X", fitted["_map"].between(X), n)
+            problem.K = K if every else K[np.ix_(kept, kept)]
+            if self.kernel != "precomputed":
+                fitted["X_fit_"] = X
+        if Z is None:
+            return fitted
+        fitted["n_privileged_features_in_"] = Z.shape[1]
+        if self.standardize_z and self.kernel_z != "precomputed":
+            fitted["z_scaler_"] = scaler_of(Z, weight)
+            Z = fitted["z_scaler_"].transform(Z.astype(np.float64))
+        if self.kernel_z == "linear":
+            problem.Z = Z if every else Z[kept]
+        else:
+            fitted["_map_z"] = self._kernel(self.kernel_z, self.gamma_z, Z, weight)
+            Kz = square("Z", fitted["_map_z"].between(Z), n)
+            problem.Kz = Kz if every else Kz[np.ix_(kept, kept)]
+            if self.kernel_z != "precomputed":
+                fitted["Z_fit_"] = Z
+        return fitted
+
+    def _kernel(self, kernel: Any, gamma: Any, X: Any, weight: np.ndarray) -> Any:
+        return kernel_of(kernel, gamma, self.degree, self.coef0, X, weight)
+
+    def _store(
+        self,
+        solutions: list[Solution],
+        fitted: dict[str, Any],
+        problem: Problem,
+        n: int,
+        kept: np.ndarray,
+    ) -> None:
+        for name in OPTIONAL:  # of a fit with other parameters
+            self.__dict__.pop(name, None)
+        for name, value in fitted.items():
+            setattr(self, name, value)
+
+        def expanded(name: str) -> np.ndarray:
+            out = np.zeros((len(solutions), n))
+            out[:, kept] = [getattr(s, name) for s in solutions]
+            return out
+
+        if self._map is None:
+            self.coef_ = np.array([s.w for s in solutions])
+        else:
+            self.kernel_coef_ = expanded("coef")
+        self.intercept_ = np.array([s.b for s in solutions])
+        self.dual_coef_ = expanded("alpha")
+        self.dual_coef_[:, kept] *= problem.labels.T
+        if not problem.plain:
+            self.correction_intercept_ = np.array([s.rho for s in solutions])
+            if self._map_z is None:
+                self.correction_coef_ = np.array([s.v for s in solutions])
+            else:
+                self.correction_kernel_coef_ = expanded("correction_coef")
+            self.slack_dual_coef_ = expanded("beta")
+        results = [s.result for s in solutions]
+        self.primal_objective_ = np.array([r.primal for r in results])
+        self.dual_objective_ = np.array([r.dual for r in results])
+        self.dual_gaps_ = np.array([r.gap for r in results])
+        self.dual_gap_ = float(self.dual_gaps_.max())
+        self.collapsed_ = np.array([s.collapsed and s.result.gap <= self.tol for s in solutions])
+        self.n_iter_ = sum(r.n_iter for r in results)
+        entries = [{"class": j} | entry for j, r in enumerate(results) for entry in r.history]
+        names = ("class", "iteration", "time", "primal", "dual", "gap")
+        self.history_ = {name: np.array([entry[name] for entry in entries]) for name in names}
+        self.solver_ = ", ".join(sorted({r.solver for r in results}))
+
+    def _warn_if_collapsed(self) -> None:
+        if not self.collapsed_.any():
+            return
+        which = self.classes_[self.collapsed_] if len(self.classes_) > 2 else self.classes_[1:]
+        warnings.warn(
+            f"SVMPlusClassifier: w = 0 is optimal for {len(which)} of {len(self.collapsed_)} "
+            f"problems (class {which.tolist()[0]!r} against the rest): the correcting function takes the "
+            "blame for every example, so X is not used. Let slacks differ from it by "
+            "free_slack > 0, or raise lam, or choose another kernel_z or other privileged features.",
+            CollapseWarning,
+            stacklevel=4,  # past fit and with_callbacks
+        )
+
+    def _reconstruction(self, state: Any, X: Any, y: Any) -> dict[str, np.ndarray]:
+        """Attributes of a model with the best weights so far, for callbacks."""
+        if self.kernel != "linear" or any(m is None or not hasattr(m, "w") for m in state.models):
+            return {}  # with a kernel W has coordinates of its own
+        m = 1 if len(self.classes_) == 2 else len(self.classes_)
+        coef, intercept = np.zeros((m, X.shape[1])), np.full(m, -1.0)  # -1: not trained yet
+        for j, model in enumerate(state.models):
+            coef[j], intercept[j] = model.w, model.b
+        return {"coef_": coef, "intercept_": intercept}
+
+    # -- prediction ---------------------------------------------------------------------------
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores w'x + b of each class against the rest, (n, n_classes); (n,) for two classes."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+        if not hasattr(self, "kernel_coef_"):
+            f = np.asarray(X @ self.coef_.T) + self.intercept_
+        else:
+            K = self._map.between(X, getattr(self, "X_fit_", None))
+            f = K @ self.kernel_coef_.T + self.intercept_
+        return f[:, 0] if len(self.classes_) == 2 else f
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the largest score; for two classes ``classes_[1]`` where it is positive."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0.0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+
+    def correction_function(self, Z: Any) -> np.ndarray:
+        """Slacks v'z + rho that the privileged features ask for, (n, n_classes); (n,) for two.
+
+        Parameters
+        ----------
+        Z : array or sparse matrix (n, n_privileged_features)
+            As given to ``fit``, scaled here; for ``kernel_z="precomputed"`` the kernel values with
+            the training examples.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "correction_intercept_"):
+            raise InvalidParameterError(
+                "Z", "a model that was fitted without Z", "one fitted with Z", "fit(X, y, Z)"
+            )
+        Z = check_privileged(Z, None, self, self.n_privileged_features_in_)
+        if self.z_scaler_ is not None:
+            Z = self.z_scaler_.transform(Z.astype(np.float64))
+        if self._map_z is None:
+            g = np.asarray(Z @ self.correction_coef_.T) + self.correction_intercept_
+        else:
+            Kz = self._map_z.between(Z, getattr(self, "Z_fit_", None))
+            g = Kz @ self.correction_kernel_coef_.T + self.correction_intercept_
+        return g[:, 0] if len(self.classes_) == 2 else g

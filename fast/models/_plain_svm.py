@@ -1,0 +1,196 @@
+"""The ordinary SVM, what SVM+ is without privileged features: both losses, free b, certified.
+
+P(w, b) = 1/2 ||w||^2 + sum_i c_i L(1 - y_i (w'x_i + b)),   L(t) = max(0, t) or 1/2 max(0, t)^2
+D(a) = 1'a - 1/2 ||X'(a y)||^2 (- 1/2 sum a_i^2/c_i),   a >= 0 (and a_i <= c_i), a'y = 0,   c = C omega
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fast.solvers.box_interior_point import FactorGram, MatrixGram, minimise
+from fast.solvers.rows import is_sparse
+from fast.solvers.state import TrainingState
+from fast.solvers.svm_plus_data import Model
+
+SMALL = 20_000_000  # n * min(n, d) up to which it goes on to rounding
+FINEST, LOOSE = 1e-15, 1e-6
+STALLED = 4  # rounds without a smaller gap after which rounding rules
+
+
+@dataclass
+class PlainResult:
+    """coef (n,): w = sum_i coef_i x_i; w itself where X was given; b; multipliers alpha (n,);
+    primal and dual objective at these very points, relative gap, rounds and their history.
+    """
+
+    coef: np.ndarray
+    w: np.ndarray | None
+    b: float
+    alpha: np.ndarray
+    primal: float
+    dual: float
+    gap: float
+    n_iter: int
+    history: list[dict[str, float]]
+    solver: str
+    interrupted: bool
+    stopped: bool
+
+
+@dataclass
+class PlainState(TrainingState):
+    """Best coef, b and multipliers so far; W is coef, ``model`` knows w where X is given."""
+
+    coef: Any = None
+    b: float = 0.0
+    alpha: Any = None
+    bound: float = -np.inf
+    model: Any = None
+
+
+def centred_factor(X: Any) -> tuple[Any, np.ndarray]:
+    """X as float64 and without its mean, which b absorbs; CSR stays as it is."""
+    if is_sparse(X):
+        return X.astype(np.float64), np.zeros(X.shape[1])
+    rows = np.asarray(X, dtype=np.float64)
+    mean = rows.mean(axis=0)
+    return rows - mean, mean
+
+
+def train(
+    gram: MatrixGram | FactorGram,
+    y: np.ndarray,
+    cost: np.ndarray,
+    squared: bool,
+    *,
+    mean: np.ndarray | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
+) -> PlainResult:
+    """Minimise P until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
+
+    Parameters
+    ----------
+    gram : MatrixGram or FactorGram
+        K, or X without its ``mean``.
+    y : (n,) array of -1, 1
+        Both there.
+    cost : (n,) array
+        C omega_i > 0.
+    squared : bool
+    mean : (d,) array, optional
+    tol, max_iter, report
+        As for the other trainers.
+    """
+    n = len(y)
+    ridge = 1.0 / cost if squared else np.zeros(n)
+    upper = np.full(n, np.inf) if squared else cost
+    state = PlainState(started=time.perf_counter())
+    X = gram.X if isinstance(gram, FactorGram) else None
+    small = n * (n if X is None else X.shape[1]) <= SMALL
+    goal, idle, stop = min(tol, FINEST if small else LOOSE), 0, False
+
+    def shift(w: np.ndarray) -> float:
+        return 0.0 if mean is None else float(mean @ w)
+
+    def look(a: np.ndarray, b: float) -> bool:
+        nonlocal idle, stop
+        before = state.gap if state.n_iter else np.inf
+        take(state, gram, y, cost, squared, a, b)
+        if X is not None:
+            w = np.asarray(X.T @ state.coef)
+            state.model = Model(w, state.b - shift(w), w[:0], 0.0, state.primal)
+        state.done = state.gap <= goal or state.n_iter >= max_iter
+        stop = report is not None and bool(report(state))
+        idle = 0 if state.gap < 0.5 * before else idle + 1
+        return stop or state.done or (idle >= STALLED and state.gap <= tol)
+
+    interrupted = False
+    try:
+        minimise(gram, y, upper, ridge, look, max_iter)
+    except KeyboardInterrupt:
+        interrupted = stop = True
+        if state.coef is None:
+            take(state, gram, y, cost, squared, np.zeros(n), 0.0)
+    w = None if X is None else np.asarray(X.T @ state.coef)
+    b = state.b - (0.0 if w is None else shift(w))
+    return PlainResult(
+        state.coef, w, b, state.alpha, state.primal, state.dual, state.gap, state.n_iter,
+        state.history, "interior_point", interrupted, stop,
+    )  # fmt: skip
+
+
+def take(
+    state: PlainState, gram: Any, y: np.ndarray, cost: np.ndarray, squared: bool, a: np.ndarray,
+    b: float,
+) -> None:  # fmt: skip
+    """Certify multipliers: D at the nearest feasible ones, P at w = X'(a y) with its best b."""
+    a = balanced(np.minimum(a, np.inf if squared else cost), y)
+    f = gram.product(a * y)
+    w2 = max(float((a * y) @ f), 0.0)
+    total, square = float(a.sum()), w2 + (float(a @ (a / cost)) if squared else 0.0)
+    scale = total / square if squared and square > 0.0 else 1.0
+    dual = total * scale - 0.5 * scale * scale * square
+    if state.alpha is None or dual > state.bound:
+        state.alpha, state.bound = scale * a, dual
+    b = squared_offset(f, y, cost, b) if squared else hinge_offset(f, y, cost)
+    loss = np.maximum(1.0 - y * (f + b), 0.0)
+    primal = 0.5 * w2 + (0.5 * float(cost @ (loss * loss)) if squared else float(cost @ loss))
+    if state.coef is None or primal < state.primal:
+        state.coef, state.b = a * y, b
+    state.record(state.n_iter + 1, primal, state.bound, state.coef)
+
+
+def balanced(a: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Multipliers >= 0 with equal sums in both classes: the larger sum is scaled down."""
+    plus, minus = float(a[y > 0.0].sum()), float(a[y < 0.0].sum())
+    if not min(plus, minus) > 0.0:
+        return np.zeros(len(a))
+    least = min(plus, minus)
+    return np.asarray(a * np.where(y > 0.0, least / plus, least / minus))
+
+
+def hinge_offset(f: np.ndarray, y: np.ndarray, cost: np.ndarray) -> float:
+    """The b that minimises sum_i c_i max(0, 1 - y_i (f_i + b)); of several their middle."""
+    kinks = y - f
+    order = np.argsort(kinks, kind="stable")
+    total = float(cost.sum())
+    slope = np.cumsum(cost[order]) - float(cost[y > 0.0].sum())
+    k = int(np.argmax(slope >= -1e-12 * total))
+    low = float(kinks[order[k]])
+    if k + 1 < len(order) and slope[k] <= 1e-12 * total:
+        return 0.5 * (low + float(kinks[order[k + 1]]))
+    return low
+
+
+def squared_offset(f: np.ndarray, y: np.ndarray, cost: np.ndarray, b: float) -> float:
+    """The b that minimises sum_i c_i max(0, 1 - y_i (f_i + b))^2, by Newton's method from b on."""
+
+    def slope(b: float) -> tuple[float, float]:
+        loss = 1.0 - y * (f + b)
+        on = loss > 0.0
+        return float((cost * y * loss)[on].sum()), float(cost[on].sum())
+
+    low, high = float((y - f).min()), float((y - f).max())  # nothing falls outside
+    for _ in range(60):
+        downhill, curvature = slope(b)
+        if downhill > 0.0:
+            low = max(low, b)
+        elif downhill < 0.0:
+            high = min(high, b)
+        else:
+            return b
+        following = b + downhill / curvature if curvature > 0.0 else 0.5 * (low + high)
+        if not low <= following <= high:
+            following = 0.5 * (low + high)
+        if following == b:
+            return b
+        b = following
+    return b
