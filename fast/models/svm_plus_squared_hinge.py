@@ -99,6 +99,7 @@ def train_kernel(
     tol: float = 1e-3,
     max_iter: int = 1000,
     report: Callable[[Any], bool] | None = None,
+    check_definite: bool = True,
 ) -> Any:
     """``train`` on kernel matrices; for labels (n, m) one result per column, matrices shared.
 
@@ -116,6 +117,9 @@ def train_kernel(
         ``deformed_kernel``, if it is known already; alone, it gives no correcting function.
     sample_weight, nonneg_slack, free_slack, tol, max_iter, report
         As for ``train``; ``report`` is called after every certificate.
+    check_definite : bool
+        False where the kernels are known to be positive semidefinite, which no certificate shows:
+        with another matrix the gap means nothing.
 
     Returns
     -------
@@ -130,6 +134,7 @@ def train_kernel(
     return _svm_plus_kernel.train_kernel(
         True, K, y, C, lam, Kz=Kz, Z=Z, Q=Q, sample_weight=sample_weight,
         nonneg_slack=nonneg_slack, free_slack=free_slack, tol=tol, max_iter=max_iter, report=report,
+        definite=check_definite,
     )  # fmt: skip
 
 

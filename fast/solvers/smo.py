@@ -18,8 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fast._numba import kernel
+from fast._simd import larger
 
 FLAT = 1e-12  # curvature, relative to the diagonal, that counts as none
+NEVER = -1e300
+BLOCK = 64
 STEPS = 100  # allowed per example
 
 
@@ -62,7 +65,7 @@ def solve(
     a = np.zeros(n) if start is None else start * y
     v = y - M @ a
     most = STEPS * n if max_iter is None else max_iter
-    taken = steps(M, M, M, np.ones(n, np.bool_), y, a, v, tol, most, np.empty(n))
+    taken = steps(M, M, M, np.ones(n, np.bool_), y, a, v, tol, most, np.empty((3, n)))
     v = y - M @ a
     found = certificate(y, a, v)
     return SMOResult(np.maximum(a * y, 0.0) * found.scale, found.gap, taken)
@@ -125,60 +128,132 @@ def steps(
     v: np.ndarray,
     tol: float,
     most: int,
-    diagonal: np.ndarray,
+    work: np.ndarray,
 ) -> int:
-    """SMO steps on a and v in place; how many.
+    """SMO steps on a and v in place; how many. ``work`` is (3, n).
 
     Row i of M is there if ready[i]; otherwise it becomes K_i + y_i y Q_i when it is needed first.
     """
     n = len(y)
     every = max(n // 4, 16)
+    diagonal, may_rise, may_fall = work[0], work[1], work[2]
     top = 0.0
     for t in range(n):
         diagonal[t] = M[t, t] if ready[t] else K[t, t] + Q[t, t]
         top = max(top, diagonal[t])
+        may_rise[t] = 0.0 if y[t] > 0.0 or a[t] < 0.0 else NEVER
+        may_fall[t] = 1.0 if y[t] < 0.0 or a[t] > 0.0 else 0.0
     flat = FLAT * max(top, 1e-300)
+    up = steepest(v, may_rise, M[0], M[0], 0.0)
     taken = 0
     while taken < most:
         if taken % every == 0 and taken > 0:
             S, q, m = totals(y, a, v)
             if m > 0.0 and q > 0.0 and 1.0 - (S * m / q) * (S * m / q) <= tol:
                 break
-        up, highest = -1, -np.inf  # a may rise where y > 0 or a < 0
-        for t in range(n):
-            if v[t] > highest and (y[t] > 0.0 or a[t] < 0.0):
-                up, highest = t, v[t]
         if not ready[up]:
             signed_row(K[up], Q[up], y, y[up], M[up])
             ready[up] = True
         row = M[up]
-        here = diagonal[up]
-        down, best = -1, 0.0
-        for t in range(n):
-            slope = highest - v[t]
-            if slope > 0.0 and (y[t] < 0.0 or a[t] > 0.0):
-                gain = slope * slope / max(here + diagonal[t] - 2.0 * row[t], flat)
-                if gain > best:
-                    down, best = t, gain
+        down = partner(v, may_fall, row, diagonal, v[up], diagonal[up], flat)
         if down < 0:
             break
-        step = (highest - v[down]) / max(here + diagonal[down] - 2.0 * row[down], flat)
-        at_up = y[up] < 0.0 and step >= -a[up]
-        if at_up:
-            step = -a[up]
-        at_down = y[down] > 0.0 and step >= a[down]
-        if at_down:
-            step = a[down]
-        a[up] = 0.0 if at_up and not (at_down and step < -a[up]) else a[up] + step
-        a[down] = 0.0 if at_down else a[down] - step
+        step = (v[up] - v[down]) / max(diagonal[up] + diagonal[down] - 2.0 * row[down], flat)
+        room_up = -a[up] if y[up] < 0.0 else np.inf
+        room_down = a[down] if y[down] > 0.0 else np.inf
+        step = min(step, room_up, room_down)
+        a[up] = 0.0 if step == room_up else a[up] + step
+        a[down] = 0.0 if step == room_down else a[down] - step
+        for t in (up, down):
+            may_rise[t] = 0.0 if y[t] > 0.0 or a[t] < 0.0 else NEVER
+            may_fall[t] = 1.0 if y[t] < 0.0 or a[t] > 0.0 else 0.0
         if not ready[down]:
             signed_row(K[down], Q[down], y, y[down], M[down])
             ready[down] = True
-        other = M[down]
-        for t in range(n):
-            v[t] -= step * (row[t] - other[t])
+        up = steepest(v, may_rise, row, M[down], step)
         taken += 1
     return taken
+
+
+@kernel
+def moved(
+    v: np.ndarray, penalty: np.ndarray, row: np.ndarray, other: np.ndarray, step: float
+) -> float:
+    """V -= step (row - other); the largest v + penalty."""
+    highest = 2.0 * NEVER
+    for t in range(len(v)):
+        v[t] -= step * (row[t] - other[t])
+        x = v[t] + penalty[t]
+        highest = larger(x, highest)
+    return highest
+
+
+@kernel
+def best_gain(
+    v: np.ndarray,
+    allowed: np.ndarray,
+    row: np.ndarray,
+    diagonal: np.ndarray,
+    highest: float,
+    here: float,
+    flat: float,
+) -> float:
+    """Largest gain of a Newton step with a partner among these."""
+    most = 0.0
+    for t in range(len(v)):
+        slope = larger(highest - v[t], 0.0)
+        curvature = larger(here + diagonal[t] - 2.0 * row[t], flat)
+        most = larger(allowed[t] * slope * slope / curvature, most)
+    return most
+
+
+@kernel
+def steepest(
+    v: np.ndarray, penalty: np.ndarray, row: np.ndarray, other: np.ndarray, step: float
+) -> int:
+    """V -= step (row - other); index of the largest v + penalty. In blocks, so that SIMD serves."""
+    n, best, home = len(v), NEVER, 0
+    for start in range(0, n, BLOCK):
+        end = min(start + BLOCK, n)
+        highest = moved(v[start:end], penalty[start:end], row[start:end], other[start:end], step)
+        if highest > best:
+            best, home = highest, start
+    found = home
+    for t in range(home, min(home + BLOCK, n)):
+        if v[t] + penalty[t] > v[found] + penalty[found]:
+            found = t
+    return found
+
+
+@kernel
+def partner(
+    v: np.ndarray,
+    allowed: np.ndarray,
+    row: np.ndarray,
+    diagonal: np.ndarray,
+    highest: float,
+    here: float,
+    flat: float,
+) -> int:
+    """Index whose Newton step together with ``row``'s gains most, -1 if none gains."""
+    n, best, home = len(v), 0.0, -1
+    for start in range(0, n, BLOCK):
+        end = min(start + BLOCK, n)
+        most = best_gain(
+            v[start:end], allowed[start:end], row[start:end], diagonal[start:end],
+            highest, here, flat,
+        )  # fmt: skip
+        if most > best:
+            best, home = most, start
+    if home < 0:
+        return -1
+    found, best = -1, 0.0
+    for t in range(home, min(home + BLOCK, n)):
+        slope = max(highest - v[t], 0.0)
+        gain = allowed[t] * slope * slope / max(here + diagonal[t] - 2.0 * row[t], flat)
+        if gain > best:
+            found, best = t, gain
+    return found
 
 
 def _warmup() -> None:
