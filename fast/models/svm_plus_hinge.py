@@ -23,7 +23,6 @@ from fast.models import _svm_plus_kernel
 from fast.models._svm_plus import SVMPlusResult, check_input, finished
 from fast.models._svm_plus_kernel import SVMPlusKernelResult
 from fast.solvers import working_set
-from fast.solvers.interior_point_qp import Rows
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
 
 __all__ = ["SVMPlusKernelResult", "SVMPlusResult", "train", "train_kernel"]
@@ -150,10 +149,6 @@ class HingeData(SVMPlusData):
     def slack_rows(self, which: np.ndarray) -> np.ndarray:
         """(z_i - mean)/sqrt(lam)."""
         return (self.dense_rows(self.Z, which) - self.mean_z) / self.root
-
-    def rows(self, first: np.ndarray, second: np.ndarray) -> Rows:
-        """Margin rows ``first`` and rows xi >= 0 ``second``."""
-        return working_set.collect(self, first, second)
 
     def view(self, u: np.ndarray, free: np.ndarray) -> View:
         """(w, sqrt(lam) v) and (b, rho) at all rows."""

@@ -24,7 +24,6 @@ from fast.models import _svm_plus_kernel
 from fast.models._svm_plus import SVMPlusResult, check_input, finished
 from fast.models._svm_plus_kernel import SVMPlusKernelResult
 from fast.solvers import working_set
-from fast.solvers.interior_point_qp import Rows
 from fast.solvers.rows import is_sparse
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
 
@@ -196,10 +195,6 @@ class SquaredHingeData(SVMPlusData):
             Zt = np.hstack([self.dense_rows(self.Z, which), np.ones((len(which), 1))])
         F = solve_triangular(self.L, Zt.T, lower=True, check_finite=False).T
         return np.asarray(F * self.theta[which, None])
-
-    def rows(self, first: np.ndarray, second: np.ndarray) -> Rows:
-        """Margin rows ``first`` and rows xi >= 0 ``second``."""
-        return working_set.collect(self, first, second)
 
     def view(self, u: np.ndarray, free: np.ndarray) -> View:
         """(w, t) and b at all rows."""

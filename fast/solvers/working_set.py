@@ -23,6 +23,7 @@ ADDED = 2  # rows per unknown that a round adds at least
 WHOLE = 8  # rows per unknown up to which everything is solved at once
 GROWTH, GROWTH_SOFT = 0.5, 1.5  # and at least this part of the working set
 LOOSE, TIGHTEST = 1e-2, 1e-15  # accuracies of the small programs
+FEW = 0.02  # part of the working set: so few new rows, and the next round may be the last
 PART = 0.1  # their part in the gap
 ROUGHEST = 1e-6  # the gap that is tried for anyway: a round or two more settle a w near 0
 TIGHTER = 1e-3  # the next accuracy, if no row is left to add
@@ -37,6 +38,8 @@ class WorkingSetState(TrainingState):
     rows: int = 0
     first: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     second: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    margin_rows: Any = ()
+    slack_rows: Any = ()
 
     def take(self, model: Model | None, bound: Bound | None) -> None:
         """Keep what is better than what is known."""
@@ -80,10 +83,13 @@ def train(
                 break
             if state.gap <= tol:
                 break
-            if not add_rows(data, state, violated):
+            fresh = add_rows(data, state, violated)
+            if fresh == 0:
                 if inner <= TIGHTEST:
                     break  # rounding rules
-                least = inner = max(TIGHTER * inner, TIGHTEST)
+                least = max(TIGHTER * inner, TIGHTEST)
+            if fresh <= FEW * state.rows:
+                inner = least
     except KeyboardInterrupt:
         return state, True, True
     return state, False, stopped
@@ -108,7 +114,7 @@ def solve_and_look(
     data: SVMPlusData, state: WorkingSetState, inner: float
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Solve on the working set; bound and model from it; what it violates elsewhere."""
-    rows = data.rows(state.first, state.second)
+    rows = collect(data, state)
     state.rows = len(rows.h)
     gram = rows.A @ rows.A.T if 2 * len(rows.h) < rows.A.shape[1] else None
     found = minimise(rows, inner, gram, data.price(state.primal, state.dual, len(rows.h)))
@@ -123,28 +129,22 @@ def solve_and_look(
 
 def add_rows(
     data: SVMPlusData, state: WorkingSetState, violated: tuple[np.ndarray, np.ndarray | None]
-) -> bool:
-    """The most violated rows join; False if there is none."""
+) -> int:
+    """The most violated rows join; how many."""
     count = max(
         ADDED * data.size,
         int((GROWTH_SOFT if data.soft else GROWTH) * (len(state.first) + len(state.second))),
     )
     first, second = violated
-    grown = False
+    before = len(state.first) + len(state.second)
     if second is not None and data.soft:  # pairs
         first, second = np.maximum(first, second), None
-    fresh = worst(first, state.first, count)
-    if len(fresh):
-        grown = True
-        state.first = np.concatenate([state.first, fresh])
+    state.first = np.concatenate([state.first, worst(first, state.first, count)])
     if second is not None:
-        fresh = worst(second, state.second, count)
-        if len(fresh):
-            grown = True
-            state.second = np.concatenate([state.second, fresh])
+        state.second = np.concatenate([state.second, worst(second, state.second, count)])
     elif data.nonneg:
         state.second = state.first
-    return grown
+    return len(state.first) + len(state.second) - before
 
 
 def worst(violation: np.ndarray, known: np.ndarray, count: int) -> np.ndarray:
@@ -157,17 +157,24 @@ def worst(violation: np.ndarray, known: np.ndarray, count: int) -> np.ndarray:
     return where
 
 
-def collect(data: SVMPlusData, first: np.ndarray, second: np.ndarray) -> Rows:
-    """The rows of both families as the interior point wants them."""
-    s, d = data.p_slack, data.d
-    m1, m2 = len(first), len(second)
-    A = np.zeros((m1 + m2, d + s))
-    A[:m1, :d] = data.margin_rows(first)
-    A[:m1, d:] = data.slack_rows(first)
-    if m2:
-        A[m1:, d:] = A[:m1, d:] if data.soft else data.slack_rows(second)
-    F = np.zeros((m1 + m2, len(data.c)))
-    F[:m1, 0] = data.y[first]
-    F[:, 1:] = 1.0
+def collect(data: SVMPlusData, state: WorkingSetState) -> Rows:
+    """The rows of both families as the interior point wants them; those made before are kept."""
+    first, second = state.first, state.second
+    fresh = first[len(state.margin_rows) :]
+    made = np.hstack([data.margin_rows(fresh), data.slack_rows(fresh)])
+    state.margin_rows = np.vstack([state.margin_rows, made]) if len(state.margin_rows) else made
+    A = state.margin_rows
+    if len(second):
+        if data.soft:
+            slack = A[:, data.d :]
+        else:
+            made = data.slack_rows(second[len(state.slack_rows) :])
+            slack = np.vstack([state.slack_rows, made]) if len(state.slack_rows) else made
+            state.slack_rows = slack
+        A = np.vstack([A, np.hstack([np.zeros((len(second), data.d)), slack])])
+    F = np.ones((len(A), len(data.c)))
+    F[: len(first), 0] = data.y[first]
+    F[len(first) :, 0] = 0.0
     h = np.concatenate([data.h1[first], data.h2[second]])
-    return Rows(A, F, h, data.c, data.k[first] if data.soft else None, data.soft and m2 > 0)
+    k = data.k[first] if data.soft else None
+    return Rows(A, F, h, data.c, k, data.soft and len(second) > 0)
