@@ -88,7 +88,7 @@ def train(
                 if inner <= TIGHTEST:
                     break  # rounding rules
                 least = max(TIGHTER * inner, TIGHTEST)
-            if fresh <= FEW * state.rows:
+            if fresh <= FEW * state.rows or len(state.first) == data.n:
                 inner = least
     except KeyboardInterrupt:
         return state, True, True
