@@ -336,7 +336,7 @@ def finished(
 
 def collapsed(loss: KernelLoss, model: KernelModel, bare: KernelModel, bound: Bound) -> bool:
     """As for the linear trainers: w = 0 is as good, and w small against the spread of the data."""
-    size = float(np.sqrt(2.0 * model.share * model.primal))
+    size = model.square**0.5
     if size == 0.0:
         return True
     if bare.primal - bound.dual > AS_GOOD * abs(model.primal):

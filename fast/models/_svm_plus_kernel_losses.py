@@ -27,7 +27,7 @@ class KernelModel:
     rho: float
     g: np.ndarray
     primal: float
-    share: float  # of 1/2 ||w||^2 in P
+    square: float  # ||w||^2
 
 
 class KernelLoss:
@@ -100,7 +100,7 @@ class SquaredHinge(KernelLoss):
         alpha, beta = self.balanced(alpha), np.maximum(beta, 0.0)
         a, gamma = alpha * self.y, alpha + beta
         f, g = self.K @ a, self.correction.deformed_product(gamma)
-        total, square = float(alpha.sum()), float(a @ f) + float(gamma @ g)
+        total, square = float(alpha.sum()), max(float(a @ f), 0.0) + float(gamma @ g)
         t = total / square if square > 0.0 else 0.0
         bound = Bound(t * alpha, t * beta, 0.5 * total * t)
         gamma = t * gamma
@@ -122,12 +122,12 @@ class SquaredHinge(KernelLoss):
         self, a: np.ndarray, f: np.ndarray, gamma: np.ndarray, g: np.ndarray
     ) -> KernelModel:
         """P = 1/2 ||w||^2 + 1/2 gamma'Q gamma, scaled to margins (and slacks) that are feasible."""
-        w2, rest, zero = float(a @ f), float(gamma @ g), np.zeros(self.n)
+        w2, rest, zero = max(float(a @ f), 0.0), float(gamma @ g), np.zeros(self.n)
         m, b = self.lowest(self.y * f + g)
         if not m > 0.0 or (self.nonneg and float(g.min()) < 0.0):
             return KernelModel(zero, 0.0, zero, 0.0, zero, np.inf, 0.0)
         P = 0.5 * (w2 + rest) / (m * m)
-        return KernelModel(a / m, b / m, zero, 0.0, g / m, P, w2 / (w2 + rest))
+        return KernelModel(a / m, b / m, zero, 0.0, g / m, P, w2 / (m * m))
 
     def feasible(
         self, a: np.ndarray, f: np.ndarray, c: np.ndarray, rho: float, own: np.ndarray
@@ -135,7 +135,7 @@ class SquaredHinge(KernelLoss):
         """The best of what scaling and a shift of rho make of f = K a + b and g = Kz c + rho."""
         free = self.correction.product(c)
         g = free + rho
-        w2, v2 = float(a @ f), max(float(c @ free), 0.0)
+        w2, v2 = max(float(a @ f), 0.0), max(float(c @ free), 0.0)
         t, tau = self._rescaled(w2, v2, rho, f, g)
         candidates = [(0.0, 1.0 / float(self.theta.min()), 0.0)]
         if np.isfinite(t):
@@ -148,8 +148,7 @@ class SquaredHinge(KernelLoss):
             _, b = self.lowest(s * self.y * f + self.theta * shifted + part * own)
             P = self._objective(s * s * w2, s * s * v2, offset, self.y * (s * f + b), shifted)
             if best is None or best.primal > P:
-                share = 0.5 * s * s * w2 / P
-                best = KernelModel(s * a, b, s * c, offset, shifted, P, share)
+                best = KernelModel(s * a, b, s * c, offset, shifted, P, s * s * w2)
         assert best is not None
         return best
 
@@ -211,7 +210,8 @@ class Hinge(KernelLoss):
         alpha, beta = alpha * (self.total / sum_), beta * (self.total / sum_)
         a, rest = alpha * self.y, alpha + beta - self.cost
         f = self.K @ a
-        square = float(a @ f) + float(rest @ (self.correction.centred @ rest))
+        square = max(float(a @ f), 0.0)
+        square += max(float(rest @ (self.correction.centred @ rest)), 0.0)
         bound = Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)
         return bound, self.feasible(a, f, rest / self.lam, rest / self.kappa)
 
@@ -225,7 +225,7 @@ class Hinge(KernelLoss):
         free = self.correction.product(c)
         mean = float(self.share @ free)
         g = free - mean
-        w2, v2 = float(a @ f), max(float(c @ g), 0.0)
+        w2, v2 = max(float(a @ f), 0.0), max(float(c @ g), 0.0)
         candidates = [(0.0, 1.0, 0.0), (*self._rescaled(w2, v2, f, g), 0.0)]
         if self.soft:
             m, _ = self.lowest(self.y * f + g + own)
@@ -236,8 +236,7 @@ class Hinge(KernelLoss):
             _, b = self.lowest(t * self.y * f + slack + part * own)
             P = self._objective(t * t * w2, t * t * v2, self.y * (t * f + b), slack)
             if best is None or best.primal > P:
-                share = 0.5 * t * t * w2 / P
-                best = KernelModel(t * a, b, t * c, rho - t * mean, slack, P, share)
+                best = KernelModel(t * a, b, t * c, rho - t * mean, slack, P, t * t * w2)
         assert best is not None
         return best
 
