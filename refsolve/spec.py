@@ -109,6 +109,8 @@ class Spec:
         True for a stem that exists to be judged and has no fast twin.
     erratum : str
         Identifier of the erratum that the stem documents, or empty.
+    reason : str
+        Why a stem without a fast twin has none, where it is no erratum.
     """
 
     title: str
@@ -121,6 +123,7 @@ class Spec:
     homogeneous: bool = False
     oracle_only: bool = False
     erratum: str = ""
+    reason: str = ""
     _names: tuple[str, ...] = field(init=False, repr=False, default=())
 
     def __post_init__(self) -> None:
@@ -169,6 +172,8 @@ class Spec:
             lines.append(f"  {symbol.name}: {symbol.meaning}; {symbol.range_text()}{default}")
         lines += ["", f"  Scaling: {self.scaling}", f"  Source: {self.source}"]
         lines += [f"  Note: {note}" for note in self.notes]
+        if self.reason:
+            lines.append(f"  No fast twin: {self.reason}")
         return "\n".join(lines)
 
 

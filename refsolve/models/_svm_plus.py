@@ -17,7 +17,7 @@ import numpy as np
 from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
 from refsolve.models._svm_space import Space, balanced, check_features, check_flag, check_rows
-from refsolve.spec import LARGEST, Symbol, check_vector
+from refsolve.spec import Symbol, check_vector
 
 Array = np.ndarray[Any, Any]
 Real = np.longdouble
@@ -36,11 +36,11 @@ class Correction(NamedTuple):
     h: Array
 
     def less(self, other: Correction, t: Any = 1) -> Correction:
-        """This less t times the other."""
+        """Self less t times the other."""
         return Correction(self.v - t * other.v, self.rho - t * other.rho, self.h - t * other.h)
 
     def times(self, t: Any) -> Correction:
-        """This times t."""
+        """Self times t."""
         return Correction(t * self.v, t * self.rho, t * self.h)
 
 
@@ -355,11 +355,6 @@ def check_data(squared: bool, given: dict[str, Any]) -> Data:
         )  # fmt: skip
     x, z = Space(rows, gram, kept), Space(z_rows, z_gram, kept)
     return Data(squared, x, z, labels, C * weight, C, lam, delta, nonneg, signed, penal)
-
-
-def scalar(name: str, value: Any) -> Any:
-    """A finite number as longdouble."""
-    return Real(Symbol(name, "number", low=-LARGEST, high=LARGEST).check(value))
 
 
 def model_of(data: Data, alpha: Array, beta: Array) -> tuple[Array, Any, Correction]:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from refsolve.errors import InvalidParameterError
-from refsolve.models._data import _product
 from refsolve.models._svm_plus import (
     AS_GOOD,
     MEETING,
@@ -20,9 +19,8 @@ from refsolve.models._svm_plus import (
     Model,
     PlusCertificate,
     check_data,
-    scalar,
 )
-from refsolve.spec import check_vector
+from refsolve.models._svm_space import scalar
 
 Array = np.ndarray[Any, Any]
 Real = np.longdouble
@@ -126,8 +124,8 @@ def _take_point(
 ) -> tuple[Array, Any, Correction]:
     """The model as given; what is missing is that of the multipliers."""
     repaired = data.repair_dual(alpha, beta)[:2]
-    w = _vector(data.x, point, "w", "coef")
-    v = _vector(data.z, point, "v", "correction_coef")
+    w = data.x.given("w", point["w"], "coef", point["coef"])
+    v = data.z.given("v", point["v"], "correction_coef", point["correction_coef"])
     rho, b, eta = point["rho"], point["b"], point["eta"]
     if (v is None) != (rho is None):
         raise InvalidParameterError("rho", rho, "v (or correction_coef) with rho", "pass both")
@@ -161,22 +159,6 @@ def best_penalised(data: Data, w: Array, xi: Array) -> Any:
     return min(max(Real(0), low), high) if low <= high else (low + high) / 2
 
 
-def _vector(space: Any, point: dict[str, Any], name: str, coefficients: str) -> Any:
-    """Vector w from w, or from coefficients on the examples."""
-    direct, coef = point[name], point[coefficients]
-    if direct is not None and coef is not None:
-        raise InvalidParameterError(coefficients, coef, f"{name} or {coefficients}", "drop one")
-    if direct is not None:
-        if space.gram is not None:
-            fix = f"pass {coefficients}=..."
-            raise InvalidParameterError(name, direct, f"{coefficients} (n,) with a kernel", fix)
-        return space.vector(name, direct)
-    if coef is None:
-        return None
-    coef = check_vector(coefficients, coef, size=space.total).astype(Real)
-    return coef if space.gram is not None else _product(space.rows.T, coef[:, None])[:, 0]
-
-
 def scale_free(data: Data, alpha: Array) -> float:
     """1 - (S m/q)^2 = sum alpha_i (g_i - m_i)/q (1 + S m/q), m_i the least g of i's class."""
     if not data.squared or data.nonneg or data.penal:
@@ -198,8 +180,8 @@ def scale_free(data: Data, alpha: Array) -> float:
 def primal(squared: bool, given: dict[str, Any], **point: Any) -> float:
     """P of a model, or inf."""
     data = check_data(squared, given)
-    w = _vector(data.x, point, "w", "coef")
-    v = _vector(data.z, point, "v", "correction_coef")
+    w = data.x.given("w", point["w"], "coef", point["coef"])
+    v = data.z.given("v", point["v"], "correction_coef", point["correction_coef"])
     if w is None or v is None:
         name = "w" if w is None else "v"
         raise InvalidParameterError(name, None, "a whole model", f"pass {name}=...")

@@ -14,7 +14,7 @@ import numpy as np
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import _check_sparse, _product, check_gram
-from refsolve.spec import check_matrix, check_vector
+from refsolve.spec import LARGEST, Symbol, check_matrix, check_vector
 
 Array = np.ndarray[Any, Any]
 Real = np.longdouble
@@ -104,9 +104,19 @@ class Space:
             return np.zeros(1), np.zeros((len(values), 1))
         return np.sqrt(values[keep]), vectors[:, keep]
 
-    def vector(self, name: str, value: Any) -> Array:
-        """A checked vector."""
-        return check_vector(name, value, size=self.size).astype(Real)
+    def given(self, name: str, direct: Any, coefficients: str, coef: Any) -> Any:
+        """A checked vector from itself, or from coefficients of all rows; None if neither is."""
+        if direct is not None and coef is not None:
+            raise InvalidParameterError(coefficients, coef, f"{name} or {coefficients}", "drop one")
+        if direct is not None:
+            if self.gram is not None:
+                fix = f"pass {coefficients}=..."
+                raise InvalidParameterError(name, direct, f"{coefficients} with a kernel", fix)
+            return check_vector(name, direct, size=self.size).astype(Real)
+        if coef is None:
+            return None
+        coef = check_vector(coefficients, coef, size=self.total).astype(Real)
+        return coef if self.gram is not None else _product(self.rows.T, coef[:, None])[:, 0]
 
 
 def check_features(name: str, X: Any, gram_name: str, K: Any) -> tuple[Any, Array | None, int]:
@@ -138,6 +148,11 @@ def check_rows(y: Any, n: int, sample_weight: Any) -> tuple[Array, Array, Array]
             "add examples of the other class: without them any b would do",
         )  # fmt: skip
     return labels, weight[kept].astype(Real), kept
+
+
+def scalar(name: str, value: Any) -> Any:
+    """A finite number as longdouble."""
+    return Real(Symbol(name, "number", low=-LARGEST, high=LARGEST).check(value))
 
 
 def check_flag(name: str, value: Any) -> bool:

@@ -67,6 +67,8 @@ def show(
                 f"This stem documents the erratum {spec.erratum}: see `refsolve claims`.", "warn"
             )
         )
+    if spec.reason:
+        blocks.append(Paragraph(f"No fast twin: {spec.reason}.", "dim"))
     data = {
         "stem": stem,
         "kind": kind,
@@ -78,6 +80,7 @@ def show(
         "source": spec.source,
         "notes": list(spec.notes),
         "erratum": spec.erratum,
+        "reason": spec.reason,
         "oracle_only": spec.oracle_only,
         "problems": problems,
         "places": dict(places),
