@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -66,6 +68,10 @@ def check_privileged(Z: Any, n: int | None, estimator: Any, n_features: int | No
             "an array or sparse matrix with one row per row of X: only those are split along with X",
             "pass np.asarray(Z)",
         )
+    if getattr(Z, "ndim", 2) == 1:
+        raise InvalidParameterError(
+            "Z", f"shape {Z.shape}", "one row per row of X", "pass Z.reshape(-1, 1) for one feature"
+        )
     Z = check_array(
         Z, accept_sparse="csr", dtype=DTYPES, order="C", input_name="Z", estimator=estimator
     )
@@ -120,6 +126,18 @@ def _variance(X: Any, weight: np.ndarray) -> float:
     if is_sparse(X):
         return max(float((share @ X.multiply(X)).mean()) - mean * mean, 0.0)
     return float((share @ (X - mean) ** 2).mean())
+
+
+@contextmanager
+def named(**names: str) -> Iterator[None]:
+    """Errors speak of the arguments that a user knows: K of the kernel, and so on."""
+    try:
+        yield
+    except InvalidParameterError as error:
+        if error.argument not in names:
+            raise
+        name = names[error.argument]
+        raise type(error)(name, error.given, error.expected, error.fix) from None
 
 
 def square(name: str, K: np.ndarray, n: int) -> np.ndarray:

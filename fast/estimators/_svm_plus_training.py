@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fast.models import _plain_svm, svm_plus_hinge, svm_plus_squared_hinge
+from fast.models._deformed_kernel import check_definite, check_kernel_matrix
 from fast.models._svm_plus import CheckedInput, finished
 from fast.models.svm_plus_hinge import HingeData
 from fast.models.svm_plus_squared_hinge import SquaredHingeData
@@ -81,20 +82,24 @@ class Solution:
 class Reporter:
     """Counts the iterations of all binary problems on and passes them to the monitor."""
 
-    def __init__(self, monitor: Callable[[TrainingState], bool]) -> None:
-        self.monitor = monitor
-        self.current: Any = None
+    def __init__(self, monitor: Callable[[TrainingState], bool], problem: Problem) -> None:
+        self.monitor, self.problem = monitor, problem
+        self.goal = problem.tol
+        if is_linear(problem):
+            self.goal = min(problem.tol, working_set.ROUGHEST)
+        self.states: list[Any] = []  # of the problems begun
         self.n_before = self.n_last = 0
-        self.done: list[Any] = []  # states of the problems before this one
 
     def __call__(self, state: Any) -> bool:
-        if state is not self.current:
-            if self.current is not None:
-                self.done.append(self.current)
-            self.current, self.n_before = state, self.n_last
+        """Whether to stop."""
+        if not self.states or state is not self.states[-1]:
+            self.states.append(state)
+            self.n_before = self.n_last
         self.n_last = self.n_before + state.n_iter
-        seen = replace(state, n_iter=self.n_last)
-        seen.models = [getattr(s, "model", None) for s in (*self.done, state)]
+        done = state.done or state.gap <= self.goal or state.n_iter >= self.problem.max_iter
+        last = len(self.states) == self.problem.labels.shape[1]
+        seen = replace(state, n_iter=self.n_last, done=done and last)
+        seen.models = [getattr(each, "model", None) for each in self.states]
         return bool(self.monitor(seen))
 
 
@@ -102,7 +107,7 @@ def solve(problem: Problem, report: Callable[[Any], bool]) -> list[Solution]:
     """One model per column of labels; after an interruption one round for each of the others."""
     train = trainer(problem)
     results = train(problem.labels, problem.max_iter, report)
-    if len(results) < problem.labels.shape[1]:
+    while len(results) < problem.labels.shape[1]:
         results += train(problem.labels[:, len(results) :], 1, None)
     return [Solution.of(result) for result in results]
 
@@ -111,11 +116,15 @@ def trainer(problem: Problem) -> Trainer:
     """The trainer for all columns of labels, up to the one at which it was stopped."""
     if problem.plain:
         return plain(problem)
-    if problem.X is not None and problem.Z is not None:
-        n, p = len(problem.omega), problem.X.shape[1] + problem.Z.shape[1] + 1
-        if n > min(p, LARGEST_GRAM):
-            return linear(problem)
-    return kernels(problem)
+    return linear(problem) if is_linear(problem) else kernels(problem)
+
+
+def is_linear(problem: Problem) -> bool:
+    """More examples than features, of both kinds: working sets; else kernel matrices are smaller."""
+    if problem.X is None or problem.Z is None:
+        return False
+    p = problem.X.shape[1] + problem.Z.shape[1] + 1
+    return len(problem.omega) > min(p, LARGEST_GRAM)
 
 
 def one_by_one(train: Callable[[np.ndarray, int, Any], Any]) -> Trainer:
@@ -144,7 +153,9 @@ def plain(problem: Problem) -> Trainer:
     cost, mean = problem.C * problem.omega, None
     gram: FactorGram | MatrixGram
     if problem.X is None:
-        gram = MatrixGram(problem.K)
+        K = check_kernel_matrix("K", problem.K)
+        check_definite("K", K)
+        gram = MatrixGram(K)
     else:
         factor, mean = _plain_svm.centred_factor(problem.X)
         if problem.X.shape[0] > problem.X.shape[1]:
@@ -201,6 +212,7 @@ def kernels(problem: Problem) -> Trainer:
         "nonneg_slack": problem.nonneg,
         "free_slack": problem.free_slack,
         "tol": problem.tol,
+        "check_definite": problem.X is None or problem.Kz is not None,
     }
 
     def columns(labels: np.ndarray, max_iter: int, report: Any) -> list[Any]:

@@ -19,6 +19,7 @@ from fast.estimators._privileged import (
     check_privileged,
     check_range,
     kernel_of,
+    named,
     scaler_of,
     square,
 )
@@ -277,8 +278,8 @@ class SVMPlusClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         fitted = self._features(problem, X, Z, weight, kept)
         self.classes_ = classes
         monitor = Monitor(self, X, y, settings["tol"], settings["max_iter"] * labels.shape[1])
-        with monitor:
-            solutions = solve(problem, Reporter(monitor))
+        with monitor, named(K="kernel", Kz="kernel_z"):
+            solutions = solve(problem, Reporter(monitor, problem))
         self._store(solutions, fitted, problem, n, kept)
         interrupted = any(s.result.interrupted for s in solutions)
         warn_if_open(self, settings["tol"], interrupted)
@@ -317,7 +318,8 @@ class SVMPlusClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             problem.X = X if every else X[kept]
         else:
             fitted["_map"] = self._kernel(self.kernel, self.gamma, X, weight)
-            K = square("X", fitted["_map"].between(X), n)
+            with named(kernel_params="kernel"):
+                K = square("X", fitted["_map"].between(X), n)
             problem.K = K if every else K[np.ix_(kept, kept)]
             if self.kernel != "precomputed":
                 fitted["X_fit_"] = X
@@ -331,7 +333,8 @@ class SVMPlusClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             problem.Z = Z if every else Z[kept]
         else:
             fitted["_map_z"] = self._kernel(self.kernel_z, self.gamma_z, Z, weight)
-            Kz = square("Z", fitted["_map_z"].between(Z), n)
+            with named(kernel="kernel_z", kernel_params="kernel_z"):
+                Kz = square("Z", fitted["_map_z"].between(Z), n)
             problem.Kz = Kz if every else Kz[np.ix_(kept, kept)]
             if self.kernel_z != "precomputed":
                 fitted["Z_fit_"] = Z

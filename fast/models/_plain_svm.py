@@ -18,7 +18,7 @@ from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState
 from fast.solvers.svm_plus_data import Model
 
-SMALL = 20_000_000  # n * min(n, d) up to which it goes on to rounding
+SMALL = 2e8  # operations per step up to which it goes on to rounding
 FINEST, LOOSE = 1e-15, 1e-6
 STALLED = 4  # rounds without a smaller gap after which rounding rules
 
@@ -94,7 +94,7 @@ def train(
     upper = np.full(n, np.inf) if squared else cost
     state = PlainState(started=time.perf_counter())
     X = gram.X if isinstance(gram, FactorGram) else None
-    small = n * (n if X is None else X.shape[1]) <= SMALL
+    small = n * min(n, n if X is None else X.shape[1]) ** 2 <= SMALL
     goal, idle, stop = min(tol, FINEST if small else LOOSE), 0, False
 
     def shift(w: np.ndarray) -> float:

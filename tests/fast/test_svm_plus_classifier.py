@@ -1,0 +1,459 @@
+"""SVMPlusClassifier: fitted models judged by certificates recomputed from their attributes."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _naive_svm_plus_model import check
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.callback import ProgressBar
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
+from sklearn.svm import SVC
+
+from fast import SVMPlusClassifier
+from fast.errors import CollapseWarning, InvalidParameterError
+
+LOSSES = ("squared_hinge", "hinge")
+
+
+def product(*parts):
+    return list(itertools.product(*parts))
+
+
+def problem(seed=0, n=60, d=4, classes=2):
+    """Z knows how far an example is on its side, on a scale of its own."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) + 0.3
+    f = X @ rng.standard_normal(d) + 0.8 * rng.standard_normal(n)
+    y = np.digitize(f, np.quantile(f, np.arange(1, classes) / classes))
+    distance = np.abs(f[:, None] - np.quantile(f, np.arange(1, classes) / classes)).min(axis=1)
+    Z = np.column_stack([50.0 + 20.0 * distance, rng.standard_normal((n, 2))])
+    return X, y, Z
+
+
+def fit(X, y, Z=None, weight=None, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)
+        return SVMPlusClassifier(**params).fit(X, y, Z, sample_weight=weight)
+
+
+# ---- certificates ---------------------------------------------------------------------------
+CASES = product(
+    LOSSES, [("linear", "linear"), ("rbf", "linear"), ("linear", "rbf"), ("poly", "rbf")],
+    [0.0, 0.5], [None, True, False],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("loss", "kernels", "delta", "nonneg"), CASES)
+def test_certificates(loss, kernels, delta, nonneg):
+    X, y, Z = problem(1)
+    weight = np.random.default_rng(1).integers(0, 3, len(y)) + 0.5 * (y == 1)
+    kernel, kernel_z = kernels
+    params = {
+        "linear": {},
+        "rbf": {"gamma": 0.3},
+        "poly": {"gamma": 0.3, "degree": 2, "coef0": 1.0},
+    }
+    model = fit(
+        X, y, Z, weight, loss=loss, kernel=kernel, kernel_z=kernel_z, gamma=0.3, gamma_z=0.2,
+        degree=2, coef0=1.0, free_slack=delta, nonneg_slack=nonneg, C=3.0, lam=0.5, tol=1e-5,
+    )  # fmt: skip
+    check(model, X, y, Z, weight, params[kernel], {"gamma": 0.2} if kernel_z == "rbf" else {})
+    assert model.dual_gap_ <= 1e-5
+
+
+@pytest.mark.parametrize(("loss", "classes", "d"), product(LOSSES, (2, 4), (3, 90)))
+def test_certificates_of_the_ordinary_svm(loss, classes, d):
+    X, y, _ = problem(2, d=d, classes=classes)
+    for kernel, params in (("linear", {}), ("rbf", {"gamma": 0.1})):
+        model = fit(X, y, loss=loss, kernel=kernel, gamma=0.1, C=2.0)
+        check(model, X, y, params=params)
+        assert model.dual_gap_ <= 1e-6
+        assert not hasattr(model, "correction_coef_")
+
+
+@pytest.mark.parametrize(("loss", "n", "d"), product(LOSSES, (40, 150), (3, 60)))
+def test_one_against_the_rest_is_every_binary_problem(loss, n, d):
+    X, y, Z = problem(3, n=n, d=d, classes=3)
+    params = {"loss": loss, "free_slack": 0.3, "tol": 1e-8, "C": 0.5}
+    model = fit(X, y, Z, **params)
+    assert model.coef_.shape == (3, d)
+    values = check(model, X, y, Z)
+    for label, (primal, dual) in zip(model.classes_, values, strict=True):
+        alone = fit(X, y == label, Z, **params)
+        [(other_primal, other_dual)] = check(alone, X, y == label, Z)
+        assert max(dual, other_dual) <= min(primal, other_primal) * (1 + 1e-9)
+        assert abs(primal - other_primal) <= 1e-7 * primal
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X).argmax(axis=1))
+
+
+def test_without_privileged_features_it_is_svc():
+    X, y, _ = problem(4)
+    model = fit(X, y, loss="hinge", kernel="rbf", C=2.0, tol=1e-9)
+    other = SVC(C=2.0, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_uninformative_features_with_large_own_slacks_change_nothing(loss):
+    X, y, Z = problem(5)
+    plain = fit(X, y, loss=loss)
+    model = fit(X, y, 0.0 * Z, loss=loss, lam=1e-3, free_slack=1e5, tol=1e-9)
+    check(model, X, y, 0.0 * Z)
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=2e-3, atol=2e-4)
+
+
+# ---- data in other forms ---------------------------------------------------------------------
+@pytest.mark.parametrize(("loss", "n", "delta"), product(LOSSES, (7, 80), (0.0, 0.5)))
+def test_sparse_is_dense(loss, n, delta):
+    X, y, Z = problem(6, n=n, d=5)
+    X, Z = X * (X > 0.2), Z * (np.abs(Z) > 0.4)
+    params = {"loss": loss, "free_slack": delta, "tol": 1e-9}
+    model = fit(sp.csr_array(X), y, sp.csr_array(Z), **params)
+    check(model, sp.csr_array(X), y, sp.csr_array(Z))
+    std = Z.std(axis=0)
+    twin = fit(X, y, Z / np.where(std > 0, std, 1.0), standardize_z=False, **params)
+    np.testing.assert_allclose(model.primal_objective_, twin.primal_objective_, rtol=1e-8)
+    mixed = fit(sp.csr_matrix(X), y, Z, **params)  # dense Z loses its mean too
+    check(mixed, sp.csr_matrix(X), y, Z)
+    check(fit(sp.csr_array(X), y, loss=loss), sp.csr_array(X), y)
+
+
+def test_single_precision():
+    X, y, Z = problem(7)
+    X32, Z32 = X.astype(np.float32), Z.astype(np.float32)
+    for kernel in ("linear", "rbf"):
+        model = fit(X32, y, Z32, kernel=kernel, gamma=0.3, tol=1e-6)
+        wide = fit(X32.astype(float), y, Z32.astype(float), kernel=kernel, gamma=0.3, tol=1e-6)
+        check(model, X32.astype(float), y, Z32, params={"gamma": 0.3} if kernel == "rbf" else {})
+        np.testing.assert_allclose(model.primal_objective_, wide.primal_objective_, rtol=1e-6)
+
+
+def test_scales_and_origin_of_privileged_features_do_not_matter():
+    X, y, Z = problem(8)
+    a = fit(X, y, Z, tol=1e-9)
+    b = fit(X, y, 1e4 * Z - 1e5, tol=1e-9)
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        a.correction_function(Z), b.correction_function(1e4 * Z - 1e5), rtol=1e-4, atol=1e-5
+    )
+    raw = fit(X, y, Z, standardize_z=False)
+    assert raw.z_scaler_ is None
+    check(raw, X, y, Z)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_kernels_given_as_matrices_functions_and_names(loss):
+    X, y, Z = problem(9, n=40, classes=3)
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    K, Kz = rbf_kernel(X, gamma=0.4), rbf_kernel(Z, gamma=0.2)
+    params = {"loss": loss, "gamma": 0.4, "gamma_z": 0.2, "tol": 1e-7, "free_slack": 0.1}
+    named = fit(X, y, Z, kernel="rbf", kernel_z="rbf", **params)
+    given = fit(K, y, Kz, kernel="precomputed", kernel_z="precomputed", **params)
+    check(given, K, y, Kz)
+
+    def near(a, b):
+        return float(np.exp(-0.4 * ((a - b) ** 2).sum()))
+
+    def near_z(a, b):
+        return float(np.exp(-0.2 * ((a - b) ** 2).sum()))
+
+    called = fit(X, y, Z, kernel=near, kernel_z=near_z, **params)
+    for other in (given, called):
+        np.testing.assert_allclose(named.primal_objective_, other.primal_objective_, rtol=1e-6)
+    fresh, fresh_z = X[:5] + 0.1, Z[:5] - 0.1
+    np.testing.assert_allclose(
+        called.decision_function(fresh), given.decision_function(rbf_kernel(fresh, X, gamma=0.4)),
+        atol=1e-3,
+    )  # fmt: skip
+    np.testing.assert_allclose(
+        called.correction_function(fresh_z),
+        given.correction_function(rbf_kernel(fresh_z, Z, gamma=0.2)), atol=1e-3,
+    )  # fmt: skip
+
+
+def test_widths_of_kernels_count_weights():
+    X, y, Z = problem(10, n=50)
+    weight = np.random.default_rng(0).integers(0, 3, 50)
+    repeat = np.repeat(np.arange(50), weight)
+    for gamma in ("scale", "auto"):
+        for kernel in ("rbf", "poly", "linear"):
+            params = {"kernel": kernel, "kernel_z": "rbf", "gamma": gamma, "gamma_z": gamma,
+                      "tol": 1e-9, "free_slack": 0.1, "coef0": 1.0}  # fmt: skip
+            a = fit(X, y, Z, weight, **params)
+            b = fit(X[repeat], y[repeat], Z[repeat], **params)
+            # an own slack for every repetition costs the same as one of a heavier example
+            c = fit(X, y, Z, weight, **(params | {"free_slack": 0.0}))
+            e = fit(X[repeat], y[repeat], Z[repeat], **(params | {"free_slack": 0.0}))
+            np.testing.assert_allclose(c.primal_objective_, e.primal_objective_, rtol=1e-6)
+            assert a.dual_gap_ <= 1e-8
+            assert b.dual_gap_ <= 1e-8
+
+
+# ---- weights ---------------------------------------------------------------------------------
+@pytest.mark.parametrize(("loss", "kernel"), product(LOSSES, ("linear", "rbf")))
+def test_weights_repeat_and_remove(loss, kernel):
+    X, y, Z = problem(11)
+    weight = np.random.default_rng(2).integers(0, 4, len(y))
+    repeat = np.repeat(np.arange(len(y)), weight)
+    params = {"loss": loss, "kernel": kernel, "gamma": 0.3, "tol": 1e-8}
+    extra = {"gamma": 0.3} if kernel == "rbf" else {}
+    a = fit(X, y, Z, weight, **params)
+    b = fit(X[repeat], y[repeat], Z[repeat], **params)
+    check(a, X, y, Z, weight, extra)
+    check(b, X[repeat], y[repeat], Z[repeat], params=extra)
+    np.testing.assert_allclose(a.primal_objective_, b.primal_objective_, rtol=1e-7)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=2e-3)
+
+
+# ---- defined, though odd ---------------------------------------------------------------------
+@pytest.mark.parametrize(("loss", "kernel"), product(LOSSES, ("linear", "rbf")))
+def test_duplicates_with_contradictory_labels(loss, kernel):
+    X, _, Z = problem(12, n=20)
+    X, Z, y = np.vstack([X, X]), np.vstack([Z, Z]), np.repeat([0, 1], 20)
+    model = fit(X, y, Z, loss=loss, kernel=kernel, gamma=0.3, tol=1e-6)
+    [(primal, _)] = check(model, X, y, Z, params={"gamma": 0.3} if kernel == "rbf" else {})
+    assert model.dual_gap_ <= 1e-6
+    np.testing.assert_allclose(model.decision_function(X), 0.0, atol=1e-2)
+    assert primal <= (40.0 if loss == "hinge" else 20.5) * (1 + 1e-6)  # slack 1 for everybody
+    assert model.collapsed_.all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("given", [True, False])
+def test_two_examples_constant_features_and_constant_privileged_features(loss, given):
+    for X in (np.array([[0.0, 1.0], [1.0, -1.0]]), np.zeros((2, 2)), np.ones((2, 1))):
+        Z = np.array([[3.0], [3.0]]) if given else None
+        for delta in (0.0, 1.0):
+            model = fit(X, ["b", "a"], Z, loss=loss, free_slack=delta)
+            check(model, X, ["b", "a"], Z)
+            assert model.dual_gap_ <= 1e-3
+            assert set(model.predict(X)) <= {"a", "b"}
+
+
+def test_inputs_are_left_alone():
+    X, y, Z = problem(13)
+    weight = np.ones(len(y))
+    before = X.copy(), y.copy(), Z.copy()
+    for array in (X, y, Z, weight):
+        array.flags.writeable = False
+    for kernel in ("linear", "rbf"):
+        fit(X, y, Z, weight, kernel=kernel, kernel_z=kernel).predict(X)
+        fit(X, y, None, weight, kernel=kernel)
+    for a, b in zip(before, (X, y, Z), strict=True):
+        np.testing.assert_array_equal(a, b)
+    K, Kz = X @ X.T, Z @ Z.T
+    kept = K.copy(), Kz.copy()
+    fit(K, y, Kz, kernel="precomputed", kernel_z="precomputed")
+    np.testing.assert_array_equal(K, kept[0])
+    np.testing.assert_array_equal(Kz, kept[1])
+
+
+# ---- collapse --------------------------------------------------------------------------------
+@pytest.mark.parametrize("loss", LOSSES)
+def test_collapse_is_seen_and_its_cure_works(loss):
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    Z = np.zeros((4, 1))
+    with pytest.warns(CollapseWarning, match=r"free_slack > 0.*raise lam.*kernel_z"):
+        model = SVMPlusClassifier(loss=loss).fit(X, y, Z)
+    check(model, X, y, Z)
+    np.testing.assert_allclose(model.coef_, 0.0, atol=1e-6)
+    assert model.collapsed_.tolist() == [True]
+    cured = SVMPlusClassifier(loss=loss, free_slack=1.0).fit(X, y, Z)  # no warning
+    check(cured, X, y, Z)
+    assert abs(cured.coef_[0, 0]) > 0.1
+    assert cured.collapsed_.tolist() == [False]
+    assert not SVMPlusClassifier(loss=loss).fit(X, y).collapsed_.any()
+
+
+def test_only_the_classes_that_collapsed_are_named():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.standard_normal((20, 2)), rng.standard_normal((20, 2)), [[9.0, 9.0]] * 9])
+    y = np.repeat(["a", "b", "c"], [20, 20, 9])
+    with pytest.warns(CollapseWarning, match=r"2 of 3 problems \(class 'a'"):
+        model = SVMPlusClassifier(C=100.0).fit(X, y, np.ones((49, 1)))
+    assert model.collapsed_.tolist() == [True, True, False]
+    check(model, X, y, np.ones((49, 1)))
+
+
+# ---- history, interruption, progress ---------------------------------------------------------
+@pytest.mark.parametrize(
+    ("loss", "kernel", "given"), product(LOSSES, ("linear", "rbf"), (True, False))
+)
+def test_history(loss, kernel, given):
+    X, y, Z = problem(14, classes=3)
+    Z = Z if given else None
+    model = fit(X, y, Z, loss=loss, kernel=kernel, tol=1e-7)
+    history = model.history_
+    assert set(history) == {"class", "iteration", "time", "primal", "dual", "gap"}
+    assert len(history["gap"]) == model.n_iter_
+    for j in range(3):
+        own = history["class"] == j
+        assert history["iteration"][own].tolist() == list(range(1, own.sum() + 1))
+        assert (np.diff(history["primal"][own]) <= 0.0).all()
+        assert (np.diff(history["dual"][own]) >= 0.0).all()
+        assert (np.diff(history["time"][own]) >= 0.0).all()
+        assert history["gap"][own][-1] == model.dual_gaps_[j]
+        assert history["primal"][own][-1] == model.primal_objective_[j]
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_the_bound_on_iterations_is_reported(given):
+    X, y, Z = problem(15, n=200)
+    params = {"tol": 1e-14, "max_iter": 1, "loss": "hinge", "free_slack": 0.1}
+    with pytest.warns(ConvergenceWarning, match=r"after 1 iterations.*the best model is kept"):
+        model = SVMPlusClassifier(**params).fit(X, y, Z if given else None)
+    check(model, X, y, Z if given else None)
+    assert model.n_iter_ == 1
+
+
+class Recorder:
+    """A scikit-learn callback that remembers its calls; may stop or interrupt at an iteration."""
+
+    def __init__(self, stop=None, interrupt=None):
+        self.stop, self.interrupt = stop, interrupt
+        self.begun, self.models, self.tasks = 0, [], []
+
+    def setup(self, estimator, context):
+        self.tasks.append("setup")
+
+    def teardown(self, estimator, context):
+        self.tasks.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
+        self.tasks.append(f"begin {context.task_name}")
+        self.begun += context.task_name == "iteration"
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+        self.tasks.append(f"end {context.task_name}")
+        if context.task_name != "iteration":
+            return False
+        self.models.append(fitted_estimator)
+        if self.interrupt == len(self.models):
+            raise KeyboardInterrupt
+        return len(self.models) == self.stop
+
+
+HARD = {"loss": "hinge", "C": 20.0, "gamma": 0.3, "tol": 1e-16, "free_slack": 0.05}
+WAYS = [("linear", True), ("linear", False), ("rbf", True), ("rbf", False)]
+
+
+@pytest.mark.parametrize(("kernel", "given"), WAYS)
+@pytest.mark.parametrize("by_error", [True, False])
+def test_a_callback_or_an_interrupt_ends_the_training(kernel, given, by_error):
+    X, y, Z = problem(16, n=150, classes=4)
+    Z = Z if given else None
+    recorder = Recorder(interrupt=2) if by_error else Recorder(stop=2)
+    model = SVMPlusClassifier(kernel=kernel, **HARD).set_callbacks(recorder)
+    reason = "stopped interrupted" if by_error else "stopped after"
+    with pytest.warns(ConvergenceWarning, match=reason):
+        model.fit(X, y, Z)
+    assert len(recorder.models) == 2
+    assert np.bincount(model.history_["class"]).tolist() == [2, 1, 1, 1]
+    check(model, X, y, Z, params={"gamma": 0.3} if kernel == "rbf" else {})
+    assert model.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize(("kernel", "given"), WAYS)
+def test_an_interrupt_before_the_first_check_keeps_a_certified_model(monkeypatch, kernel, given):
+    def interrupted(*arguments, **more):
+        raise KeyboardInterrupt
+
+    for place in ("working_set.minimise", "smo.steps", "alternating_smo.steps"):
+        monkeypatch.setattr(f"fast.solvers.{place}", interrupted)
+    monkeypatch.setattr("fast.models._plain_svm.minimise", interrupted)
+    X, y, Z = problem(16, n=50, classes=3)
+    Z = Z if given else None
+    for loss in LOSSES:
+        model = SVMPlusClassifier(loss=loss, kernel=kernel, gamma=0.3)
+        with pytest.warns(ConvergenceWarning, match="stopped interrupted"):
+            model.fit(X, y, Z)
+        check(model, X, y, Z, params={"gamma": 0.3} if kernel == "rbf" else {})
+        assert not model.collapsed_.any()
+
+
+@pytest.mark.parametrize(("kernel", "given"), WAYS)
+def test_callbacks_see_every_iteration(kernel, given):
+    X, y, Z = problem(18, n=120, classes=3)
+    recorder = Recorder()
+    model = SVMPlusClassifier(kernel=kernel, free_slack=0.2).set_callbacks(recorder)
+    model.fit(X, y, Z if given else None)
+    assert len(recorder.models) == model.n_iter_
+    if given:  # the ordinary SVM also ends where rounding does not let it on
+        assert recorder.begun == model.n_iter_
+    assert recorder.tasks[:3] == ["setup", "begin fit", "begin iteration"]
+    assert recorder.tasks[-3:] == ["end iteration", "end fit", "teardown"]
+    if kernel == "linear":
+        first, last = recorder.models[0], recorder.models[-1]
+        assert not first.coef_[1:].any()
+        assert set(first.predict(X)) <= {0, 1, 2}
+        np.testing.assert_allclose(last.coef_, model.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(last.intercept_, model.intercept_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("kernel", "given"), WAYS)
+def test_verbose_prints_certificates(capsys, kernel, given):
+    X, y, Z = problem(17, classes=3)
+    model = fit(X, y, Z if given else None, kernel=kernel, verbose=2)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == model.n_iter_
+    assert [line.split(":")[0] for line in lines] == [
+        f"iteration {i}" for i in range(1, model.n_iter_ + 1)
+    ]
+    fit(X, y, Z, verbose=1)
+    assert "gap" in capsys.readouterr().err
+    bar = SVMPlusClassifier(free_slack=0.2).set_callbacks(ProgressBar()).fit(X, y, Z)
+    assert "SVMPlusClassifier" in [bar, capsys.readouterr().out][1]
+
+
+# ---- scikit-learn's other tools --------------------------------------------------------------
+def test_calibrated_probabilities():
+    X, y, Z = problem(19, n=150, classes=3)
+    model = CalibratedClassifierCV(SVMPlusClassifier(free_slack=1.0), cv=3).fit(X, y, Z=Z)
+    found = model.predict_proba(X)
+    assert found.shape == (150, 3)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert (found.argmax(axis=1) == y).mean() > 0.5
+    alone = model.calibrated_classifiers_[0].estimator
+    assert alone.n_privileged_features_in_ == 3
+
+
+def test_pickle_and_clone():
+    X, y, Z = problem(20)
+    for kernel in ("linear", "rbf"):
+        model = fit(X, y, Z, kernel=kernel, kernel_z=kernel, free_slack=0.1)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(model.decision_function(X), again.decision_function(X))
+        np.testing.assert_array_equal(model.correction_function(Z), again.correction_function(Z))
+        assert clone(model).get_params() == model.get_params()
+        assert not hasattr(clone(model), "dual_coef_")
+    assert issubclass(CollapseWarning, UserWarning)
+
+
+def test_refit_forgets():
+    X, y, Z = problem(21)
+    model = fit(X, y, Z, kernel="rbf", kernel_z="rbf", free_slack=0.1)
+    model.set_params(kernel="linear").fit(X, y)
+    assert not hasattr(model, "kernel_coef_")
+    with pytest.raises(InvalidParameterError, match=r"fitted without Z.*Fix: fit\(X, y, Z\)"):
+        model.correction_function(Z)
+    check(model, X, y)
+    with pytest.raises(NotFittedError):
+        SVMPlusClassifier().correction_function(Z)
+
+
+def test_decision_by_names_of_kernels_and_pairwise_kernels():
+    X, y, Z = problem(22)
+    for name, params in (("poly", {"gamma": 0.2, "degree": 2, "coef0": 0.5}),
+                         ("rbf", {"gamma": 0.2})):  # fmt: skip
+        model = fit(X, y, Z, kernel=name, gamma=0.2, degree=2, coef0=0.5, free_slack=0.1)
+        K = pairwise_kernels(X[:7], X, metric=name, **params)
+        expected = K @ model.kernel_coef_[0] + model.intercept_[0]
+        np.testing.assert_allclose(model.decision_function(X[:7]), expected, rtol=1e-10)
