@@ -269,17 +269,33 @@ class Data:
         if off == 0:
             return w, b, g, 0.0
         found = [] if self.signed else [(w, b, g._replace(rho=g.rho + off))]
+        if self.nonneg:
+            g = self._snapped(g) if self.signed else self._lifted(g)
         xi = self.slacks(g)
-        if self.nonneg and not self.signed:
-            g = g._replace(rho=g.rho + max(Real(0), -xi.min()))
-            xi = self.slacks(g)
         least = (self.y * (self.x.values(w) + b) + xi).min()
-        if least > 0 and not (self.nonneg and xi.min() < -64 * np.finfo(Real).eps * abs(xi).max()):
+        rounding = np.finfo(float).eps * max(1, abs(xi).max()) if self.signed else 0
+        if least > 0 and not (self.nonneg and xi.min() < -rounding):
             t = 1 / min(least, Real(1))
             found.append((t * w, t * b, g.times(t)))
         if not found:
             return w, b, None, float(off)
         return *min(found, key=lambda point: self.objective(*point)), float(off)
+
+    def _lifted(self, g: Correction) -> Correction:
+        """The same with rho raised until xi >= 0."""
+        return g._replace(rho=g.rho + max(Real(0), -self.slacks(g).min()))
+
+    def _snapped(self, g: Correction) -> Correction:
+        """The same with the slacks that are about 0 moved onto 0: rho cannot raise signed ones."""
+        rows = self.s.astype(float)[:, None] * np.column_stack(
+            [self.z.factor(), np.ones(len(self.cost))]
+        )
+        xi = self.slacks(g)
+        near = xi < 1e-6 * max(1, abs(xi).max())
+        for _ in range(3 if near.any() else 0):
+            step = np.linalg.lstsq(rows[near], -self.slacks(g)[near].astype(float), rcond=None)[0]
+            g = Correction(g.v + self.z.from_factor(step[:-1]), g.rho + step[-1], g.h)
+        return g
 
     def own(self, w: Array, b: Any, g: Correction) -> Correction:
         """The best own slacks for w, b, v and rho."""

@@ -1,6 +1,6 @@
 """CVXPY programs of the SVM+ models, primal and dual, with both losses and all variants.
 
-With U = C sum w_i (+ lam) the value of w = 0, xi = 1 is at most U. The primal is divided by U, rows
+With U = C sum w_i (+ lam) the value of w = 0, rho = 1 is at most U. The primal is divided by U, rows
 by their largest norm; in the dual alpha = U a/size, size bounding the quadratic terms.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,23 @@ def _reach(rows: Array) -> float:
 
 
 def _unit(data: Data) -> float:
-    return float(data.cost.sum()) + (data.lam if data.squared else 0.0)
+    """A value of P that is easily reached: all slacks 1, or w that separates without slacks."""
+    unit = float(data.cost.sum()) + (data.lam if data.squared else 0.0)
+    unit += len(data.cost) * data.lam / data.delta if data.signed and data.delta else 0.0
+    G, y = data.x.factor(), data.y.astype(float)
+    columns = np.column_stack([G / _reach(G), np.ones(len(y))])
+    for w in (np.linalg.lstsq(columns, y, rcond=None)[0], columns.T @ (y / np.abs(y + y.mean()))):
+        side = [(sign * (columns[:, :-1] @ w[:-1])[y == sign]).min() for sign in (-1, 1)]
+        margin = sum(side) / 2
+        if margin > 0 and not data.penal:
+            unit = min(unit, float(w[:-1] @ w[:-1]) / (margin * _reach(G)) ** 2)
+    return unit
+
+
+def _answer(operation: str, proof: PlusCertificate) -> Answer:
+    if operation == "primal":
+        return Answer(proof.model.w, proof.primal, proof.alpha, proof)
+    return Answer(proof.alpha, proof.dual, proof.model.w, proof)
 
 
 def _key(data: Data, *shapes: int) -> tuple[Any, ...]:
@@ -61,10 +78,12 @@ def pose(squared: bool, operation: str, given: dict[str, Any]) -> Posed:
     data = check_data(squared, given)
     if data.signed and data.delta == 0:
         _check_feasible(data)
-    return _primal(data) if operation == "primal" else _dual(data)
+    forms = (_primal, _dual) if operation == "primal" else (_dual, _primal)
+    first, other = (form(data, operation) for form in forms)
+    return replace(first, other=other)
 
 
-def _primal(data: Data) -> Posed:
+def _primal(data: Data, operation: str) -> Posed:
     G, Z = data.x.factor(), data.z.factor()
     n, U, t = len(data.cost), _unit(data), _reach(G)
     y, s = data.y.astype(float), data.s.astype(float)
@@ -109,7 +128,7 @@ def _primal(data: Data) -> Posed:
         alpha = U * found["alpha"]
         beta = U * found["beta"] if "beta" in found else 0 * alpha
         proof = _prove(data, alpha, beta, (w, Real(found["b"]), g))
-        return Answer(proof.model.w, proof.primal, proof.alpha, proof)
+        return _answer(operation, proof)
 
     cost = data.cost.astype(float) / U
     root = np.sqrt(data.lam / U)
@@ -125,10 +144,10 @@ def _primal(data: Data) -> Posed:
     }
     if data.delta > 0:
         values["own"] = np.sqrt(data.delta)
-    return Posed(_key(data, G.shape[1], Z.shape[1]), build, values, finish, 0.0)
+    return Posed(("primal", *_key(data, G.shape[1], Z.shape[1])), build, values, finish, 0.0)
 
 
-def _dual(data: Data) -> Posed:
+def _dual(data: Data, operation: str) -> Posed:
     G = data.x.factor() * data.y.astype(float)[:, None]
     F, _ = data.deformed()
     n, U = len(data.cost), _unit(data)
@@ -165,8 +184,7 @@ def _dual(data: Data) -> Posed:
     def finish(found: Mapping[str, Any]) -> Answer:
         alpha = U / size * found["alpha"]
         beta = U / size * found["beta"] if "beta" in found else 0 * alpha
-        proof = _prove(data, alpha, beta)
-        return Answer(proof.alpha, proof.dual, proof.model.w, proof)
+        return _answer(operation, _prove(data, alpha, beta))
 
     root = np.sqrt(U / size)
     values = {"rows": root * G.T, "z_rows": root * F.T, "labels": y}
@@ -174,7 +192,7 @@ def _dual(data: Data) -> Posed:
         values |= {"cost": data.cost.astype(float) * size / U, "signs": s}
     if data.penal:
         values["unit"] = root
-    return Posed(_key(data, G.shape[1], F.shape[1]), build, values, finish, 0.0)
+    return Posed(("dual", *_key(data, G.shape[1], F.shape[1])), build, values, finish, 0.0)
 
 
 def _check_feasible(data: Data) -> None:

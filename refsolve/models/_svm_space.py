@@ -99,7 +99,7 @@ class Space:
 
     def _spectrum(self) -> tuple[Array, Array]:
         values, vectors = np.linalg.eigh(self.kernel())
-        keep = values > 1e-15 * max(values.max(), 0)
+        keep = values > 4 * len(values) * np.finfo(float).eps * max(values.max(), 0)
         if not keep.any():  # K = 0: one direction of length 0 keeps the shapes
             return np.zeros(1), np.zeros((len(values), 1))
         return np.sqrt(values[keep]), vectors[:, keep]
