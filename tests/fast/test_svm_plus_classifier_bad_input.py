@@ -1,0 +1,283 @@
+"""Bad input to SVMPlusClassifier ends in an error that names the argument and the fix."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+
+from fast import SVMPlusClassifier
+from fast.errors import CollapseWarning, FastError, InvalidParameterError, InvalidTypeError
+
+RNG = np.random.default_rng(0)
+Y = np.arange(12) % 3
+X = RNG.standard_normal((12, 3)) + Y[:, None]
+Z = RNG.standard_normal((12, 2))
+SPOT = np.arange(24).reshape(12, 2) == 7
+HUGE, NAN, INF = 1e80, float("nan"), float("inf")
+INDEFINITE = np.outer(np.arange(12.0), np.ones(12)) + np.outer(np.ones(12), np.arange(12.0))
+OK = np.eye(12)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        *[("loss", v) for v in ("squared", "", None, 1, ["hinge"])],
+        *[("C", v) for v in (0, 0.0, -1, NAN, INF, "1", None, [1.0], 1j, HUGE, 1 / HUGE)],
+        *[("lam", v) for v in (0, 0.0, -1, NAN, INF, "1", None, [1.0], 1j, HUGE, 1 / HUGE)],
+        *[("free_slack", v) for v in (-1e-9, NAN, INF, "1", None, [1.0], HUGE, 1 / HUGE)],
+        *[("kernel", v) for v in ("gauss", "", None, 3, ["rbf"])],
+        *[("kernel_z", v) for v in ("gauss", "", None, 3, ["rbf"])],
+        *[("gamma", v) for v in (-1.0, NAN, INF, "wide", None, [1.0])],
+        *[("gamma_z", v) for v in (-1.0, NAN, INF, "wide", None, [1.0])],
+        *[("degree", v) for v in (0, -1, 2.5, "2", None, True)],
+        *[("coef0", v) for v in (NAN, INF, "1", None, [0.0])],
+        *[("standardize_z", v) for v in (None, 1, "yes")],
+        *[("nonneg_slack", v) for v in (1, "yes", 0.0)],
+        *[("tol", v) for v in (0, -1, NAN, INF, "x", None)],
+        *[("max_iter", v) for v in (0, -5, 1.5, "10", None, NAN)],
+        *[("verbose", v) for v in ("1", None, 0.5)],
+    ],
+    ids=lambda v: repr(v).replace("/", "")[:20],
+)
+def test_parameters_out_of_range(argument, value):
+    model = SVMPlusClassifier(**{argument: value})
+    with pytest.raises(InvalidParameterError) as caught:
+        model.fit(X, Y, Z)
+    error = caught.value
+    assert error.argument == argument
+    assert str(error).startswith(f"{argument}: ")
+    assert f"Fix: {error.fix}." in str(error)
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize(
+    ("data", "labels", "message"),
+    [
+        (np.where(X > 2, NAN, X), Y, "X contains NaN"),
+        (np.where(X > 2, INF, X), Y, "X contains infinity"),
+        (HUGE * X, Y, r"^X: .*rescale X"),
+        (X[:0], Y[:0], "0 sample"),
+        (X[:, :0], Y, "0 feature"),
+        (X[:, 0], Y, "Expected 2D array"),
+        (X, np.zeros(12), r"^y: one class.*Fix: "),
+        (X[:1], Y[:1], r"^y: one class.*Fix: "),
+        (X, Y[:-1], "inconsistent numbers of samples"),
+        (X, Y + 0.5 * X[:, 0], "Unknown label type"),
+        (X, None, "requires y to be passed|y cannot be None"),
+        (X, np.array([1, "a", None] * 4, dtype=object), "labels of several types|y"),
+        (np.array([["a"] * 3] * 12, dtype=object), Y, "could not convert string"),
+        (X.astype(complex), Y, "Complex data not supported"),
+    ],
+)
+def test_data(data, labels, message):
+    model = SVMPlusClassifier()
+    with pytest.raises(ValueError, match=message):
+        model.fit(data, labels, Z[: len(np.atleast_1d(data))])
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize(
+    ("privileged", "kind", "message"),
+    [
+        (Z[:-1], InvalidParameterError, r"^Z: 11 rows; expected 12 rows.*Fix: "),
+        (Z[:, 0], InvalidParameterError, r"^Z: shape \(12,\).*reshape\(-1, 1\)"),
+        (Z.tolist(), InvalidTypeError, r"^Z: a list.*np\.asarray\(Z\)"),
+        (tuple(Z), InvalidTypeError, r"^Z: a tuple.*np\.asarray\(Z\)"),
+        (Z[:, :0], ValueError, "0 feature"),
+        (Z[None], ValueError, "dim 3"),
+        (np.where(SPOT, NAN, Z), ValueError, "Z contains NaN"),
+        (np.where(SPOT, INF, Z), ValueError, "Z contains infinity"),
+        (sp.csr_array(np.where(SPOT, NAN, Z)), ValueError, "Z contains NaN"),
+        (HUGE * Z, InvalidParameterError, r"^Z: .*rescale Z"),
+        (sp.csr_array(HUGE * Z), InvalidParameterError, r"^Z: .*rescale Z"),
+        (Z.astype(complex), ValueError, "Complex data not supported"),
+        (np.array([["a", "b"]] * 12, dtype=object), ValueError, "could not convert string"),
+        ("Z", ValueError, "could not convert string"),
+        (3.0, ValueError, "2D array"),
+    ],
+)
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_privileged_features(privileged, kind, message, loss):
+    model = SVMPlusClassifier(loss=loss)
+    with pytest.raises(kind, match=message):
+        model.fit(X, Y, privileged)
+    assert not hasattr(model, "coef_")
+
+
+def test_privileged_features_of_another_length_at_prediction():
+    model = SVMPlusClassifier(free_slack=1.0).fit(X, Y, Z)
+    with pytest.raises(InvalidParameterError, match=r"^Z: 1 columns; expected 2, as in fit"):
+        model.correction_function(Z[:, :1])
+    with pytest.raises(InvalidTypeError, match=r"^Z: a list"):
+        model.correction_function(Z.tolist())
+    assert model.correction_function(Z[:5]).shape == (5, 3)
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X[:, :2])
+
+
+def test_objects_that_are_numbers_are_accepted():
+    a = SVMPlusClassifier(free_slack=1.0).fit(X.astype(object), Y, Z.astype(object))
+    b = SVMPlusClassifier(free_slack=1.0).fit(X, Y, Z)
+    np.testing.assert_array_equal(a.coef_, b.coef_)
+    c = SVMPlusClassifier(free_slack=1.0).fit(X, Y, (Z > 0).astype(int))
+    assert c.correction_coef_.shape == (3, 2)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("given", [True, False])
+def test_kernels_that_are_not_positive_semidefinite(loss, given):
+    z = Z if given else None
+    with pytest.raises(InvalidParameterError, match=r"^kernel: .*not positive semidefinite.*Fix"):
+        SVMPlusClassifier(loss=loss, kernel="precomputed").fit(INDEFINITE, Y, z)
+    with pytest.raises(InvalidParameterError, match=r"^kernel: .*not positive semidefinite.*Fix"):
+        SVMPlusClassifier(loss=loss, kernel=lambda a, b: -float(a @ b)).fit(X, Y, z)
+    with pytest.raises(InvalidParameterError, match=r"^kernel: .*not symmetric"):
+        SVMPlusClassifier(loss=loss, kernel="precomputed").fit(OK + np.eye(12, k=1), Y, z)
+    with pytest.raises(InvalidParameterError, match=r"^kernel: .*nan"):
+        SVMPlusClassifier(loss=loss, kernel=lambda a, b: NAN).fit(X, Y, z)
+    with pytest.raises(InvalidParameterError, match=r"^X: .*kernel of shape \(12, 3\)"):
+        SVMPlusClassifier(loss=loss, kernel="precomputed").fit(X, Y, z)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_privileged_kernels_that_are_not_positive_semidefinite(loss):
+    def fit(z, kernel_z="precomputed"):
+        SVMPlusClassifier(loss=loss, kernel_z=kernel_z).fit(X, Y, z)
+
+    with pytest.raises(InvalidParameterError, match=r"^kernel_z: .*not positive semidefinite"):
+        fit(INDEFINITE)
+    with pytest.raises(InvalidParameterError, match=r"^kernel_z: .*not positive semidefinite"):
+        fit(Z, lambda a, b: -float(a @ b))
+    with pytest.raises(InvalidParameterError, match=r"^kernel_z: .*nan or infinite"):
+        fit(Z, lambda a, b: INF)
+    with pytest.raises(InvalidParameterError, match=r"^kernel_z: .*not symmetric"):
+        fit(OK + np.eye(12, k=1))
+    with pytest.raises(InvalidParameterError, match=r"^Z: .*kernel of shape \(12, 2\)"):
+        fit(Z)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.ones(11), "sample_weight.shape"),
+        (np.ones((12, 2)), "[Ss]ample.weight"),
+        (-np.ones(12), "[Nn]egative values.*sample_weight"),
+        (np.where(Y == 1, NAN, 1.0), "sample_weight contains NaN"),
+        (np.zeros(12), "Sample weights must contain at least one non-zero"),
+        (np.where(Y == 1, 0.0, 1.0), r"^sample_weight: all zero in class 1.*Fix: "),
+        (np.full(12, HUGE), r"^C: .*sample_weight"),
+    ],
+)
+def test_sample_weights(weight, message):
+    with pytest.raises(ValueError, match=message):
+        SVMPlusClassifier().fit(X, Y, Z, sample_weight=weight)
+
+
+def test_a_failed_refit_says_why():
+    model = SVMPlusClassifier(free_slack=1.0).fit(X, Y, Z)
+    with pytest.raises(InvalidParameterError, match=r"^lam: -1"):
+        model.set_params(lam=-1.0).fit(X, Y, Z)
+    model.set_params(lam=1.0).fit(X, Y > 1, Z)
+    assert model.coef_.shape == (1, 3)
+
+
+ANY_NUMBER = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.sampled_from([None, "1", True, 1e-320, 1e-60, 1e-9, 0.1, 1, 1e6, 1e60, 1e200, [1]]),
+)
+
+
+def calm_fit(model, *data, **more):
+    """Fit; returns the error, if any. Warnings are errors, but for these."""
+    with warnings.catch_warnings():
+        for kind in (ConvergenceWarning, CollapseWarning, DataConversionWarning):
+            warnings.simplefilter("ignore", kind)
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        try:
+            model.fit(*data, **more)
+        except ValueError as error:
+            return error
+        return None
+
+
+def assert_consistent(model):
+    for name in ("coef_", "kernel_coef_", "intercept_", "dual_coef_", "correction_intercept_"):
+        assert np.isfinite(getattr(model, name, 0.0)).all(), name
+    assert model.dual_gap_ >= 0.0
+    lower, upper = model.dual_objective_, model.primal_objective_
+    assert (lower <= upper + 1e-9 * np.maximum(abs(lower), abs(upper))).all()
+
+
+@settings(max_examples=120)
+@given(
+    C=ANY_NUMBER,
+    lam=ANY_NUMBER,
+    free_slack=st.sampled_from([0.0, 0.0, 1e-9, 1.0, 1e9, 1e60]) | ANY_NUMBER,
+    loss=st.sampled_from(["squared_hinge", "hinge"]),
+    nonneg=st.sampled_from([None, True, False]),
+    kernel=st.sampled_from(["linear", "rbf"]),
+    kernel_z=st.sampled_from(["linear", "rbf"]),
+    standardize=st.booleans(),
+)
+@example(1e60, 1e-60, 0.0, "squared_hinge", True, "linear", "linear", True)
+@example(1e-60, 1e60, 1e60, "hinge", None, "linear", "linear", True)
+@example(1e6, 1e-9, 1e-9, "hinge", None, "rbf", "rbf", False)
+def test_fuzzed_parameters(C, lam, free_slack, loss, nonneg, kernel, kernel_z, standardize):
+    """Either an error of ours, or a model whose claims are consistent."""
+    model = SVMPlusClassifier(
+        C=C, lam=lam, free_slack=free_slack, loss=loss, nonneg_slack=nonneg, kernel=kernel,
+        kernel_z=kernel_z, standardize_z=standardize, max_iter=20,
+    )  # fmt: skip
+    for z in (Z, None):
+        error = calm_fit(model, X, Y, z)
+        if error is not None:
+            assert isinstance(error, FastError), error
+            assert error.argument in ("C", "lam", "free_slack"), error
+        else:
+            assert_consistent(model)
+
+
+ROWS = st.shared(st.integers(0, 6), key="rows")
+LABELS = [
+    (np.int64, st.integers(-2, 2)),
+    (np.float64, st.sampled_from([0.0, 1.0, -3.0, 0.5, NAN, INF])),
+    ("U3", st.sampled_from(["", "a", "b", "nan"])),
+    (object, st.sampled_from(["a", "b", "c", None, 1])),
+]
+MATRIX = hnp.arrays(
+    st.sampled_from([np.float64, np.float32, np.int64]),
+    st.tuples(ROWS, st.integers(0, 4)) | hnp.array_shapes(max_dims=3, min_side=0, max_side=6),
+)
+
+
+@settings(max_examples=200)
+@given(
+    X=MATRIX,
+    y=st.sampled_from(LABELS).flatmap(lambda e: hnp.arrays(e[0], st.tuples(ROWS), elements=e[1])),
+    Z=st.none() | MATRIX,
+    weight=st.none() | hnp.arrays(np.float64, ROWS | st.integers(0, 6)),
+    sparse=st.booleans(),
+    loss=st.sampled_from(["squared_hinge", "hinge"]),
+    kernel=st.sampled_from(["linear", "rbf", "poly"]),
+)
+def test_fuzzed_data(X, y, Z, weight, sparse, loss, kernel):
+    if sparse:
+        X = sp.csr_array(X) if X.ndim == 2 else X
+        Z = sp.csr_array(Z) if Z is not None and Z.ndim == 2 else Z
+    model = SVMPlusClassifier(loss=loss, kernel=kernel, max_iter=30)
+    error = calm_fit(model, X, y, Z, sample_weight=weight)
+    if error is not None:
+        assert str(error)
+        assert not isinstance(error, np.linalg.LinAlgError)
+        return
+    assert_consistent(model)
+    assert model.predict(X).shape == (X.shape[0],)
+    if Z is not None:
+        assert np.isfinite(model.correction_function(Z)).all()
