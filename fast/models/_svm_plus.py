@@ -142,18 +142,25 @@ def check_input(
     return CheckedInput(X, labels, Z, omega, C, lam, tol, free_slack, kept, n)
 
 
-def collapsed(data: SVMPlusData, model: Model, bare: Model, bound: Bound) -> bool:
-    """Whether w = 0 is as good as w, and w as small as if each class pulled to the same place.
+def settled(data: SVMPlusData, model: Model, bound: Bound, tol: float) -> tuple[Model, bool]:
+    """The model, w = 0 exactly if it has collapsed, and whether it has.
 
     w = sum_i alpha_i y_i x_i is half of sum(alpha) times the distance between two points of the
-    classes' hulls: small against the spread of the data only if the hulls meet.
+    classes' hulls: small against the spread of the data only if the hulls meet. A small C makes w
+    small too, but not that distance.
     """
-    size = float(np.linalg.norm(model.w))
-    if size == 0.0:
-        return True
-    if bare.primal - bound.dual > AS_GOOD * abs(model.primal):
-        return False
-    return size <= MEETING * 0.5 * float(bound.alpha.sum()) * data.spread()
+    pull = data.back_x(bound.alpha)
+    reach = 0.5 * float(bound.alpha.sum()) * data.spread()
+    if float(np.linalg.norm(pull)) > MEETING * reach:
+        if not model.w.any():  # so small that P does not tell it from 0
+            other = data.certified(Model(pull, model.b, model.v, model.rho, np.inf))
+            if other.w.any() and other.primal - bound.dual <= tol * abs(other.primal):
+                model = other
+        return model, not model.w.any()
+    bare = data.certified(Model(np.zeros(data.d), model.b, model.v, model.rho, np.inf))
+    if bare.primal <= model.primal:
+        return bare, True
+    return model, bare.primal - bound.dual <= AS_GOOD * abs(model.primal)
 
 
 def finished(
@@ -162,10 +169,7 @@ def finished(
     """The result, its objectives computed anew from (w, b, v, rho) and from alpha, beta."""
     model = data.certified(state.model)
     bound = data.bound(state.bound.alpha, state.bound.beta)
-    found = state.model
-    bare = data.certified(Model(np.zeros(data.d), found.b, found.v, found.rho, np.inf))
-    if bare.primal <= model.primal:
-        model = bare
+    model, collapsed = settled(data, model, bound, given.tol)
     if not state.history:  # interrupted before the first round
         state.note(0)
     gap = certified_gap(model.primal, bound.dual)
@@ -184,6 +188,6 @@ def finished(
         "working_set",
         interrupted,
         stopped,
-        collapsed(data, model, bare, bound),
+        collapsed,
         given.expanded(bound.beta),
     )

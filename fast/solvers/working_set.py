@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 
 from fast.solvers.interior_point_qp import Rows, minimise
+from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData
 
-START = 4  # rows per unknown to begin with
+START = 6  # rows per unknown to begin with
 ADDED = 2  # rows per unknown that a round adds at least
 WHOLE = 8  # rows per unknown up to which everything is solved at once
+MOST_AT_ONCE = 3000  # but no more rows than this (or than are added) with many unknowns
 GROWTH, GROWTH_SOFT = 0.5, 1.5  # and at least this part of the working set
 LOOSE, TIGHTEST = 1e-2, 1e-15  # accuracies of the small programs
+NOISE = 1e-13  # a violation of a margin of 1 that is none
 FEW = 0.02  # part of the working set: so few new rows, and the next round may be the last
 PART = 0.1  # their part in the gap
 ROUGHEST = 1e-6  # the gap that is tried for anyway: a round or two more settle a w near 0
@@ -97,10 +100,10 @@ def train(
 
 def initial(data: SVMPlusData, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Rows of both classes to begin with: all, or a random sample."""
-    n, wanted = data.n, START * data.size
+    n, wanted = data.n, min(START * data.size, MOST_AT_ONCE)
     everything = np.arange(n)
     none = np.zeros(0, np.int64)
-    if n <= WHOLE * data.size:
+    if n <= min(WHOLE * data.size, MOST_AT_ONCE):
         return everything, everything if data.nonneg else none
     classes = everything[data.positive], everything[~data.positive]
     parts = [rng.choice(part, min(len(part), wanted // 2), replace=False) for part in classes]
@@ -114,14 +117,21 @@ def solve_and_look(
     data: SVMPlusData, state: WorkingSetState, inner: float
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Solve on the working set; bound and model from it; what it violates elsewhere."""
-    rows = collect(data, state)
-    state.rows = len(rows.h)
-    gram = rows.A @ rows.A.T if 2 * len(rows.h) < rows.A.shape[1] else None
-    found = minimise(rows, inner, gram, data.price(state.primal, state.dual, len(rows.h)))
+    state.rows = len(state.first) + len(state.second)
+    few = 2 * state.rows < data.d + data.p_slack
+    implicit = few and is_sparse(data.X)
+    rows, gram = collect_gram(data, state) if implicit else (collect(data, state), None)
+    if few and gram is None:
+        gram = rows.A @ rows.A.T
+    found = minimise(rows, inner, gram, data.price(state.primal, state.dual, state.rows))
     alpha, beta = np.zeros(data.n), np.zeros(data.n)
     half = len(state.first)
     alpha[state.first], beta[state.second] = found.mu[:half], found.mu[half:]
     bound = data.bound(alpha, beta)
+    if implicit:
+        signed = alpha * data.y
+        w = data.transposed(data.products_x, signed) - float(signed.sum()) * data.mean_x
+        found.u = np.concatenate([w, rows.A.T @ found.mu])
     view = data.view(found.u, found.v)
     state.take(view.model, bound)
     return view.violation, view.violation_slack
@@ -132,7 +142,7 @@ def add_rows(
 ) -> int:
     """The most violated rows join; how many."""
     count = max(
-        ADDED * data.size,
+        min(ADDED * data.size, MOST_AT_ONCE),
         int((GROWTH_SOFT if data.soft else GROWTH) * (len(state.first) + len(state.second))),
     )
     first, second = violated
@@ -151,7 +161,7 @@ def worst(violation: np.ndarray, known: np.ndarray, count: int) -> np.ndarray:
     """The ``count`` rows outside ``known`` that are violated most."""
     violation = violation.copy()
     violation[known] = 0.0
-    where = np.flatnonzero(violation > 0.0)
+    where = np.flatnonzero(violation > NOISE)
     if len(where) > count:
         where = where[np.argpartition(violation[where], -count)[-count:]]
     return where
@@ -172,6 +182,24 @@ def collect(data: SVMPlusData, state: WorkingSetState) -> Rows:
             slack = np.vstack([state.slack_rows, made]) if len(state.slack_rows) else made
             state.slack_rows = slack
         A = np.vstack([A, np.hstack([np.zeros((len(second), data.d)), slack])])
+    return with_free(data, state, A)
+
+
+def collect_gram(data: SVMPlusData, state: WorkingSetState) -> tuple[Rows, np.ndarray]:
+    """The same for CSR of many columns, through products of rows; ``A`` holds the slack part only."""
+    first, second = state.first, state.second
+    A = np.vstack([data.slack_rows(first), data.slack_rows(second)])
+    gram = A @ A.T
+    X = data.X[first].astype(np.float64)
+    across = X @ data.mean_x
+    K = (X @ X.T).toarray() - across - across[:, None] + float(data.mean_x @ data.mean_x)
+    gram[: len(first), : len(first)] += K * np.outer(data.y[first], data.y[first])
+    return with_free(data, state, A), gram
+
+
+def with_free(data: SVMPlusData, state: WorkingSetState, A: np.ndarray) -> Rows:
+    """The free variables' columns, right-hand sides and prices beside ``A``."""
+    first, second = state.first, state.second
     F = np.ones((len(A), len(data.c)))
     F[: len(first), 0] = data.y[first]
     F[len(first) :, 0] = 0.0

@@ -170,7 +170,7 @@ def test_integer_weights_are_repetitions_and_weight_zero_is_absence(loss: str) -
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize(("n", "d", "s"), [(400, 5, 3), (30, 80, 60)])
+@pytest.mark.parametrize(("n", "d", "s"), [(400, 5, 3), (30, 80, 60), (40, 300, 4)])
 def test_csr_and_float32_are_the_same_problem(loss: str, n: int, d: int, s: int) -> None:
     rng = np.random.default_rng(2)
     X, y, Z = naive.instance(rng, n, d, s)
