@@ -23,11 +23,19 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from fast.models import _svm_plus_kernel
 from fast.models._svm_plus import SVMPlusResult, check_input, finished
 from fast.models._svm_plus_kernel import SVMPlusKernelResult
+from fast.models._svm_plus_recipe import DeformedProblem, deformed_problem
 from fast.solvers import working_set
 from fast.solvers.rows import is_sparse
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
 
-__all__ = ["SVMPlusKernelResult", "SVMPlusResult", "train", "train_kernel"]
+__all__ = [
+    "DeformedProblem",
+    "SVMPlusKernelResult",
+    "SVMPlusResult",
+    "deformed_problem",
+    "train",
+    "train_kernel",
+]
 
 
 def train(

@@ -102,8 +102,11 @@ def minimise(
     """
     point = _Point(gram, y, upper, ridge)
     for _ in range(max_iter):
-        if look(point.a, point.b) or not point.advance():
+        if look(point.a, point.b):
             return
+        with np.errstate(all="ignore"):  # rounding rules: what is not finite is not taken
+            if not point.advance():
+                return
 
 
 class _Point:
@@ -140,7 +143,8 @@ class _Point:
         c2 = np.where(self.bounded, target - s * t + da * dt, 0.0)
         da, db, dz, dt = self.direction(target - a * z - da * dz, c2)
         step = min(1.0, BOUNDARY * self.longest(da, dz, dt))
-        if not (step > SHORTEST and np.isfinite(da).all() and np.isfinite(db)):
+        finite = np.isfinite(da).all() and np.isfinite(dz).all() and np.isfinite(db)
+        if not (finite and step > SHORTEST):
             return False
         self.a = np.maximum(a + step * da, TINY)
         self.s = np.where(self.bounded, np.maximum(s - step * da, TINY), 1.0)
@@ -154,7 +158,7 @@ class _Point:
     ) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
         """Newton's step for a z = (a z) + c1, s t = (s t) + c2 and the linear equations."""
         p = self.y * self.inverse(self.y * (-self.dual + c1 / self.a - c2 / self.s))
-        db = (self.rest + float(self.y @ p)) / float(self.y @ self.q)
+        db = (self.rest + float(self.y @ p)) / (float(self.y @ self.q) or TINY)
         da = p - db * self.q
         return da, db, (c1 - self.z * da) / self.a, (c2 + self.t * da) / self.s
 
