@@ -70,19 +70,27 @@ def draw_weights(rng: np.random.Generator, size: int) -> Vector:
 
 def solve(a: Matrix, b: Vector) -> Vector | None:
     """Solution of a square linear system, None if it is singular."""
-    rows = [[*row, rhs] for row, rhs in zip(a, b, strict=True)]
+    rows = []
+    for row, rhs in zip(a, b, strict=True):  # integers only, no fractions to reduce
+        unit = lcm(*(v.denominator for v in [*row, rhs]))
+        rows.append([v.numerator * (unit // v.denominator) for v in [*row, rhs]])
     n = len(rows)
+    divisor = 1
     for col in range(n):
-        pivot = next((r for r in range(col, n) if rows[r][col]), None)
-        if pivot is None:
+        found = next((r for r in range(col, n) if rows[r][col]), None)
+        if found is None:
             return None
-        rows[col], rows[pivot] = rows[pivot], rows[col]
-        rows[col] = [v / rows[col][col] for v in rows[col]]
+        rows[col], rows[found] = rows[found], rows[col]
+        pivot = rows[col][col]
         for r in range(n):
-            if r != col and rows[r][col]:
+            if r != col:
                 factor = rows[r][col]
-                rows[r] = [v - factor * w for v, w in zip(rows[r], rows[col], strict=True)]
-    return [row[n] for row in rows]
+                rows[r] = [
+                    (pivot * v - factor * w) // divisor
+                    for v, w in zip(rows[r], rows[col], strict=True)
+                ]
+        divisor = pivot
+    return [Fraction(rows[i][n], rows[i][i]) for i in range(n)]
 
 
 def vertices(a: Matrix, b: Vector) -> set[tuple[Fraction, ...]]:

@@ -1,0 +1,263 @@
+"""Problem (3), SVM+ with the squared hinge loss: xi >= 0, and the penalty on rho."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verification.claims import Claim, Trial
+from verification.claims._rational import Matrix, Vector, scale, square, vector
+from verification.claims._svm import (
+    ZERO,
+    Labels,
+    apply,
+    augmented,
+    combination,
+    combine,
+    deformed,
+    draw_plus,
+    gram,
+    identity,
+    inverse,
+    margins,
+    multiply,
+    primal_squared,
+    signed,
+    solve_squared,
+    squared_nonneg,
+    svm_dual,
+    transpose,
+)
+
+#: The two samples of the counterexample: xi = (-1/467, 59/467) at the optimum of (3).
+TWO = {
+    "x": [vector(1), vector(-1)],
+    "y": (1, -1),
+    "z": [vector(2), vector(-4)],
+    "c": Fraction(1),
+    "lam": Fraction(20),
+}
+Relation = Callable[[Fraction, Fraction], bool]
+
+
+def with_nonneg(
+    x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction
+) -> tuple[Fraction, Vector]:
+    """Least value and slacks of (3) with xi >= 0; proved by a feasible point of the same value."""
+    zt = augmented(z)
+    point = squared_nonneg(gram(x), y, deformed(gram(zt), c, lam))
+    n = len(y)
+    w = combination([a * t for a, t in zip(point.a[:n], y, strict=True)], x)
+    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
+    total = [a + b for a, b in zip(point.a[:n], point.a[n:], strict=True)]
+    vt = apply(inverse(normal), combination(total, zt))
+    xi = apply(zt, vt)
+    value = primal_squared(w, vt, xi, c, lam)
+    inside = all(m + t >= 1 for m, t in zip(margins(x, y, w, point.mult[0]), xi, strict=True))
+    if not inside or min(xi) < 0 or value != -point.value:
+        raise ArithmeticError("an exact optimality certificate does not hold")
+    return value, xi
+
+
+def _check_dropped(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    relation: Relation,
+) -> None:
+    without = solve_squared(x, y, z, c, lam)
+    kept, _ = with_nonneg(x, y, z, c, lam)
+    trial.exactly(
+        relation(without.value, kept),
+        "dropping xi >= 0 changes the optimum",
+        without=without.value,
+        kept=kept,
+        xi=without.xi,
+    )
+
+
+DROPPED_PRINTED = Claim(
+    number="Equation (3), xi >= 0 as printed",
+    section="3",
+    statement="with the squared hinge loss xi >= 0 can be removed: the optimum stays the same",
+    method="both problems solved in rational arithmetic, by feasible points of equal value",
+    expected="refuted",
+    draw=draw_plus,
+    check=_check_dropped,
+    says={"relation": operator.eq},
+    right={"relation": operator.le},
+    witnesses=(TWO,),
+    instances=30,
+    note="219/467 = .468951 without and 68/145 = .468966 with xi >= 0. (3) is a relaxation: it "
+    "rewards a negative slack of one sample by a smaller v~.",
+)
+
+
+def _check_condition(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    harmless: Callable[[Vector], bool],
+) -> None:
+    without = solve_squared(x, y, z, c, lam)
+    kept, _ = with_nonneg(x, y, z, c, lam)
+    trial.exactly(
+        (without.value == kept) == harmless(without.xi),
+        "the condition for equal optima is another",
+        without=without.value,
+        kept=kept,
+        xi=without.xi,
+    )
+
+
+CONDITION = Claim(
+    number="Equation (3), when xi >= 0 is harmless",
+    section="3",
+    statement="(3) with and without xi >= 0 have the same optimum if and only if the slacks of "
+    "the latter are nonnegative",
+    method="both problems solved in rational arithmetic",
+    expected="repaired",
+    draw=lambda rng: draw_plus(rng, most=3),
+    check=_check_condition,
+    says={"harmless": lambda xi: min(xi) >= 0},
+    wrong={
+        "always": {"harmless": lambda xi: True},
+        "never": {"harmless": lambda xi: False},
+        "nonnegative on average": {"harmless": lambda xi: sum(xi) >= 0},
+    },
+    instances=80,
+)
+
+
+def _check_free(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    free: bool,
+) -> None:
+    n = len(y)
+    q = [scale(1 / c, row) for row in identity(n)]
+    if not free:
+        q = deformed(gram(augmented(z)), c, lam)
+    without = -svm_dual(combine(1, signed(gram(x), y), 1, q), y).value
+    kept = -squared_nonneg(gram(x), y, q).value
+    trial.exactly(without == kept, "the optima differ", without=without, kept=kept)
+
+
+FREE = Claim(
+    number="Squared-hinge SVM, xi >= 0",
+    section="3",
+    statement="in the ordinary SVM with C/2 sum xi_i^2, where every xi_i is free on its own, "
+    "xi >= 0 can be removed",
+    method="duals with and without the multipliers of xi >= 0, rational",
+    expected="repaired",
+    draw=lambda rng: draw_plus(rng, most=3),
+    check=_check_free,
+    says={"free": True},
+    wrong={"slacks tied by v~ as in (3)": {"free": False}},
+    instances=60,
+    note="Where the belief comes from: there a negative slack can be set to 0 alone.",
+)
+
+
+def _check_variables(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    kept: bool,
+) -> None:
+    q = deformed(gram(augmented(z)), c, lam)
+    n_variables = -svm_dual(combine(1, signed(gram(x), y), 1, q), y).value
+    least = with_nonneg(x, y, z, c, lam)[0] if kept else solve_squared(x, y, z, c, lam).value
+    trial.exactly(
+        n_variables == least,
+        "the largest value over n dual variables is not the least primal value",
+        dual=n_variables,
+        primal=least,
+    )
+
+
+VARIABLES_PRINTED = Claim(
+    number="Section 3, n variables by the square",
+    section="3",
+    statement="the squared loss in place of the hinge loss reduces the dual to n variables, all "
+    "else in (1) unchanged (xi >= 0 too)",
+    method="dual over alpha alone against the primal, rational",
+    expected="refuted",
+    draw=lambda rng: draw_plus(rng, most=3),
+    check=_check_variables,
+    says={"kept": True},
+    right={"kept": False},
+    witnesses=(TWO,),
+    instances=30,
+    note="With xi >= 0 the dual has 2n variables for either loss, without it n for either.",
+)
+
+
+def _draw_rho(rng: np.random.Generator) -> dict[str, Any]:
+    return draw_plus(rng)
+
+
+def _check_rho(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    penalised: int,
+) -> None:
+    zt = augmented(z)
+    last = len(zt[0]) - 1
+    ridge = [
+        [lam * v * (penalised if i == last else 1) for v in row]
+        for i, row in enumerate(identity(last + 1))
+    ]
+    normal = inverse(combine(1, ridge, c, multiply(transpose(zt), zt)))
+    q = multiply(multiply(zt, normal), transpose(zt))
+    point = svm_dual(combine(1, signed(gram(x), y), 1, q), y)
+    w = combination([a * t for a, t in zip(point.a, y, strict=True)], x)
+    vt = apply(normal, combination(point.a, zt))
+    xi = apply(zt, vt)
+    feasible = all(m + t >= 1 for m, t in zip(margins(x, y, w, point.mult[0]), xi, strict=True))
+    trial.exactly(feasible, "the primal point of the largest dual value is infeasible")
+    loss = c * sum((t * t for t in xi), ZERO)
+    value = (square(w) + loss + lam * square(vt[:last])) / 2
+    trial.exactly(value == -point.value, "values differ", primal=value, dual=-point.value)
+
+
+RHO = Claim(
+    number="Equation (3), penalty on rho",
+    section="3",
+    statement="the penalty on rho is a convenience: without it the dual still has n variables and "
+    "the form (4), with Q = Z~'(lam diag(1,...,1,0) + C Z~Z~')^-1 Z~",
+    method="solved in rational arithmetic, the primal point feasible and of equal value",
+    expected="repaired",
+    draw=_draw_rho,
+    check=_check_rho,
+    says={"penalised": 0},
+    wrong={"Q of (5)": {"penalised": 1}},
+    instances=60,
+    note="The text says that it facilitates the derivation. C sum xi^2 alone keeps rho bounded.",
+)

@@ -1,0 +1,306 @@
+"""Proposition 1: (4) is the dual of (3); identities at its solutions; what is unique."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verification.claims import Claim, Trial
+from verification.claims._rational import Matrix, Vector, dot, draw_vector, scale, vector
+from verification.claims._svm import (
+    HALF,
+    ONE,
+    ZERO,
+    Labels,
+    apply,
+    augmented,
+    combination,
+    combine,
+    deformed,
+    draw_balanced,
+    draw_plus,
+    gram,
+    kkt_points,
+    margins,
+    minimum,
+    primal_squared,
+    quadratic,
+    signed,
+    solve_squared,
+)
+
+#: (K, y, Z, C, lam) -> the matrix of the quadratic form in alpha
+Hessian = Callable[[Matrix, Labels, Matrix, Fraction, Fraction], Matrix]
+
+
+def hessian(k: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction) -> Matrix:
+    """K . yy' + Q."""
+    return combine(1, signed(k, y), 1, deformed(gram(augmented(z)), c, lam))
+
+
+def _draw(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng)
+    d, s = len(given["x"][0]), len(given["z"][0])
+    return {
+        **given,
+        "alpha": scale(Fraction(1, int(rng.integers(1, 6))), draw_balanced(rng, given["y"])),
+        "w": draw_vector(rng, d, 2, 2),
+        "b": draw_vector(rng, 1, 2, 2)[0],
+        "v": draw_vector(rng, s, 1, 2),
+    }
+
+
+def _check(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    alpha: Vector,
+    w: Vector,
+    b: Fraction,
+    v: Vector,
+    form: Hessian,
+    balanced: bool,
+) -> None:
+    h = form(gram(x), y, z, c, lam)
+    rho = max(1 - m - dot(v, row) for m, row in zip(margins(x, y, w, b), z, strict=True))
+    vt = [*v, rho]
+    xi = apply(augmented(z), vt)
+    primal = primal_squared(w, vt, xi, c, lam)
+    dual = sum(alpha) - quadratic(h, alpha) / 2
+    trial.exactly(dual <= primal, "a dual value is above a primal one", primal=primal, dual=dual)
+    solved = solve_squared(x, y, z, c, lam)
+    step = dot(solved.w, [p - q for p, q in zip(w, solved.w, strict=True)])
+    step += c * dot(solved.xi, [p - q for p, q in zip(xi, solved.xi, strict=True)])
+    step += lam * dot(solved.vt, [p - q for p, q in zip(vt, solved.vt, strict=True)])
+    trial.exactly(step >= 0, "(3) falls from its solution to a feasible point", slope=step)
+    rows = [[Fraction(t) for t in y]] if balanced else []
+    point = minimum(h, [ONE] * len(y), rows, [ZERO] * len(rows))
+    largest = None if point is None else -point.value
+    trial.exactly(
+        largest == solved.value,
+        "the largest dual value is not the least primal value",
+        primal=solved.value,
+        dual=largest,
+    )
+
+
+DUALITY = Claim(
+    number="Proposition 1, equations (3) and (4)",
+    section="3",
+    statement="min 1/2 a'(K . yy' + Q)a - 1'a over a >= 0, a'y = 0 is minus the minimum of (3)",
+    method="random feasible pairs; both solved in rational arithmetic, equal values at the "
+    "solution",
+    expected="verified",
+    draw=_draw,
+    check=_check,
+    says={"form": hessian, "balanced": True},
+    wrong={
+        "Q . yy' for Q": {
+            "form": lambda k, y, z, c, lam: signed(
+                combine(1, k, 1, deformed(gram(augmented(z)), c, lam)), y
+            )
+        },
+        "K~ without + 1": {
+            "form": lambda k, y, z, c, lam: combine(1, signed(k, y), 1, deformed(gram(z), c, lam))
+        },
+        "C/lam for lam/C": {
+            "form": lambda k, y, z, c, lam: combine(
+                1,
+                signed(k, y),
+                c / lam,
+                deformed(gram(augmented(z)), lam, c),
+            )
+        },
+        "without 1/lam": {
+            "form": lambda k, y, z, c, lam: combine(
+                1, signed(k, y), lam, deformed(gram(augmented(z)), c, lam)
+            )
+        },
+        "without a'y = 0": {"balanced": False},
+    },
+    instances=80,
+    note="(4) writes Q . yy' between two factors a . y, which leaves Q itself: y_i^2 = 1.",
+)
+
+
+def _check_identities(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    share: Fraction,
+    slacks: Callable[[Matrix, Matrix, Vector], Vector],
+) -> None:
+    zt = augmented(z)
+    q = deformed(gram(zt), c, lam)
+    solved = solve_squared(x, y, z, c, lam)
+    trial.exactly(
+        solved.value == share * sum(solved.alpha),
+        "the optimum is another multiple of sum(alpha)",
+        optimum=solved.value,
+        alpha=solved.alpha,
+    )
+    found = slacks(q, gram(zt), solved.alpha)
+    trial.exactly(found == solved.xi, "the slacks are others", xi=solved.xi, found=found)
+    halves = [
+        sum((a for a, t in zip(solved.alpha, y, strict=True) if t == s), ZERO) for s in (1, -1)
+    ]
+    trial.exactly(halves == [solved.value] * 2, "a class does not hold half", halves=halves)
+
+
+IDENTITIES = Claim(
+    number="Proposition 1, identities",
+    section="3",
+    statement="at every solution xi = Q alpha, the optimum is sum(alpha)/2, and each class holds "
+    "half of sum(alpha)",
+    method="solved in rational arithmetic",
+    expected="repaired",
+    draw=draw_plus,
+    check=_check_identities,
+    says={"share": HALF, "slacks": lambda q, kt, a: apply(q, a)},
+    wrong={
+        "optimum = sum(alpha)": {"share": ONE},
+        "xi = K~ alpha": {"slacks": lambda q, kt, a: apply(kt, a)},
+        "xi = max(0, Q alpha)": {"slacks": lambda q, kt, a: [max(ZERO, t) for t in apply(q, a)]},
+    },
+    instances=60,
+    note="Ours; the paper does not say how the slacks follow from alpha.",
+)
+
+
+# ----------------------------------------------------------------------------------- uniqueness
+
+#: Four samples of which two are the same.
+TWINS = {
+    "x": [vector(1), vector(1), vector(-1)],
+    "y": (1, 1, -1),
+    "z": [vector(1), vector(1), vector(0)],
+    "c": Fraction(1),
+    "lam": Fraction(1),
+}
+
+
+def _check_unique(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    unique: tuple[str, ...],
+) -> None:
+    zt = augmented(z)
+    h = hessian(gram(x), y, z, c, lam)
+    q = deformed(gram(zt), c, lam)
+    found: dict[str, set[tuple[Fraction, ...]]] = {"w": set(), "b": set(), "xi": set(), "a": set()}
+    for point in kkt_points(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO]):
+        found["w"].add(tuple(combination([a * t for a, t in zip(point.a, y, strict=True)], x)))
+        found["b"].add(tuple(point.mult))
+        found["xi"].add(tuple(apply(q, point.a)))
+        found["a"].add(tuple(point.a))
+    trial.exactly(
+        all(len(found[name]) == 1 for name in unique),
+        "two solutions differ in what is said to be unique",
+        solutions={name: sorted(found[name]) for name in unique},
+    )
+
+
+def _draw_twins(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng, most=4, least=3)
+    for name in ("x", "y", "z"):  # the first two samples coincide
+        values = list(given[name])
+        values[1] = values[0]
+        given[name] = values
+    given["y"] = (given["y"][0], given["y"][0], *[-given["y"][0]] * (len(given["y"]) - 2))
+    return given
+
+
+UNIQUE_PRINTED = Claim(
+    number="Algorithm 1, the dual variables",
+    section="3",
+    statement="step 3 obtains the dual variables: the solution alpha of (4) is unique",
+    method="all vertices of the set of solutions of (4), rational",
+    expected="refuted",
+    draw=_draw_twins,
+    check=_check_unique,
+    says={"unique": ("a",)},
+    right={"unique": ("w", "b", "xi")},
+    witnesses=(TWINS,),
+    instances=20,
+    note="K . yy' + Q is singular as soon as n > d + s + 1. Compare w, b and f, never alpha.",
+)
+
+UNIQUE = Claim(
+    number="Problem (3), uniqueness",
+    section="3",
+    statement="w, b, v~ and xi are unique (b whenever both classes exist), alpha is not",
+    method="all vertices of the set of solutions of (4), with equal samples among them, rational",
+    expected="repaired",
+    draw=_draw_twins,
+    check=_check_unique,
+    says={"unique": ("w", "b", "xi")},
+    wrong={"alpha too": {"unique": ("w", "a")}},
+    instances=40,
+)
+
+
+# --------------------------------------------------------------------------------- form of an SVM
+
+
+def _check_form(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    alpha: Vector,
+    kernel: Callable[[Matrix, Matrix, Labels], Matrix],
+) -> None:
+    q = deformed(gram(augmented(z)), c, lam)
+    k = kernel(gram(x), q, y)
+    trial.exactly(k == [list(row) for row in zip(*k, strict=True)], "not symmetric", kernel=k)
+    u = [a * t for a, t in zip(alpha, y, strict=True)]
+    trial.exactly(quadratic(k, alpha) >= 0, "not positive semidefinite", kernel=k)
+    trial.exactly(
+        quadratic(k, u) == quadratic(hessian(gram(x), y, z, c, lam), alpha),
+        "the quadratic form of an SVM with this kernel is not that of (4)",
+        kernel=k,
+    )
+
+
+def _draw_form(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng)
+    return {**given, "alpha": draw_vector(rng, len(given["y"]), 3, 1)}
+
+
+FORM = Claim(
+    number="Equation (4), an SVM with another kernel",
+    section="3",
+    statement="(4) is the dual of an SVM with the kernel K + Q . yy' in place of K, which is "
+    "symmetric and positive semidefinite",
+    method="quadratic forms at random points, rational",
+    expected="verified",
+    draw=_draw_form,
+    check=_check_form,
+    says={"kernel": lambda k, q, y: combine(1, k, 1, signed(q, y))},
+    wrong={
+        "K + Q": {"kernel": lambda k, q, y: combine(1, k, 1, q)},
+        "K - Q . yy'": {"kernel": lambda k, q, y: combine(1, k, -1, signed(q, y))},
+    },
+    instances=80,
+    note="Of an SVM without the bound alpha <= C, i.e. with a hard margin: see Algorithm 1. The "
+    "kernel depends on the labels, Q does not.",
+)
