@@ -25,6 +25,7 @@ WHOLE = 8  # rows per unknown up to which everything is solved at once
 MOST_AT_ONCE = 3000  # but no more rows than this (or than are added) with many unknowns
 GROWTH, GROWTH_SOFT = 0.5, 1.5  # and at least this part of the working set
 LOOSE, TIGHTEST = 1e-2, 1e-15  # accuracies of the small programs
+DECIDED = 1e-9  # the gap that is tried for before w = 0 is believed
 NOISE = 1e-13  # a violation of a margin of 1 that is none
 FEW = 0.02  # part of the working set: so few new rows, and the next round may be the last
 PART = 0.1  # their part in the gap
@@ -84,8 +85,10 @@ def train(
             if report is not None and report(state):
                 stopped = True
                 break
-            if state.gap <= tol:
+            if state.gap <= (tol if state.model.w.any() else DECIDED):
                 break
+            if state.gap <= tol:
+                least = inner = PART * DECIDED
             fresh = add_rows(data, state, violated)
             if fresh == 0:
                 if inner <= TIGHTEST:
