@@ -115,10 +115,16 @@ def certificate(squared: bool, given: dict[str, Any], **point: Any) -> PlusCerti
         raise InvalidParameterError(
             "alpha", None, "multipliers (n,)", "pass alpha=...: they bound the optimum from below"
         )
-    alpha = data.multipliers("alpha", point["alpha"])
-    beta = data.multipliers("beta", point["beta"])
+    alpha, beta = multipliers(data, point["alpha"], point["beta"])
     w, b, g = _take_point(data, point, alpha, beta)
     return certify(data, w, b, g, alpha, beta)
+
+
+def multipliers(data: Data, alpha: Any, beta: Any) -> tuple[Array, Array]:
+    """Checked multipliers of the examples."""
+    if beta is not None and not data.nonneg:
+        raise InvalidParameterError("beta", beta, "none without nonneg_slack", "drop beta")
+    return data.multipliers("alpha", alpha), data.multipliers("beta", beta)
 
 
 def _take_point(
@@ -204,9 +210,7 @@ def primal(squared: bool, given: dict[str, Any], **point: Any) -> float:
 def dual(squared: bool, given: dict[str, Any], alpha: Any, beta: Any) -> float:
     """D of multipliers, or -inf."""
     data = check_data(squared, given)
-    alpha, beta = data.multipliers("alpha", alpha), data.multipliers("beta", beta)
-    if not data.nonneg and beta.any():
-        raise InvalidParameterError("beta", beta, "no beta without xi >= 0", "drop beta")
+    alpha, beta = multipliers(data, alpha, beta)
     inside_a, inside_b, violation = data.repair_dual(alpha, beta)
     size = abs(alpha).sum() + abs(beta).sum() + (0 if data.squared else data.cost.sum())
     if violation > 64 * np.finfo(float).eps * size:

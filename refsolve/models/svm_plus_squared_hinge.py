@@ -92,7 +92,7 @@ def recover(
 ) -> Model:
     """(w, b, v, rho, xi) that the multipliers stand for; see `certificate` for the arguments."""
     data = core.check_data(True, {"X": X, "y": y, "Z": Z, **given})
-    parts = (data.multipliers("alpha", alpha), data.multipliers("beta", beta))
+    parts = _svm_plus_proof.multipliers(data, alpha, beta)
     return _svm_plus_proof.to_model(data, *core.model_of(data, *data.repair_dual(*parts)[:2]))
 
 

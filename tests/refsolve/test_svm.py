@@ -1,0 +1,172 @@
+"""The SVM with a free bias and the SVM-2K: primal, dual, certificates, peers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from _privileged import draw
+from sklearn.svm import SVC
+
+import refsolve
+from refsolve.models import svm, svm_2k
+
+LOSSES = ("hinge", "squared_hinge")
+
+
+def _solve(problem, **given):
+    return refsolve.solve(problem, **given).raise_if_uncertain()
+
+
+def _risk(X, y, w, b, cost, loss):
+    """P of the SVM by a loop."""
+    total = w @ w / 2
+    for x, label, c in zip(X, y, cost, strict=True):
+        t = max(0.0, 1 - label * (w @ x + b))
+        total += c * (t if loss == "hinge" else t * t / 2)
+    return total
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(4))
+def test_svm_primal_meets_dual_and_libsvm(loss, seed):
+    X, y, _ = draw(16, 3, 1, seed)
+    weight = np.random.default_rng(seed).exponential(size=16) * (np.arange(16) != 5)
+    C = 10.0 ** (seed - 1)
+    given = {"X": X, "y": y, "C": C, "loss": loss, "sample_weight": weight}
+    upper, lower = _solve("svm.primal", **given), _solve("svm.dual", **given)
+    np.testing.assert_allclose(upper.value, lower.value, rtol=1e-7)
+    proof = upper.certificate
+    np.testing.assert_allclose(proof.gap, proof.primal - proof.dual, atol=1e-12 * proof.scale)
+    np.testing.assert_allclose(_risk(X, y, proof.w, proof.b, C * weight, loss), proof.primal)
+    assert abs(lower.x @ y) < 1e-12 * (1 + lower.x.max())
+    quadratic = X.T @ (lower.x * y)
+    own = 0.0 if loss == "hinge" else (lower.x**2 / np.maximum(C * weight, 1e-300)).sum()
+    np.testing.assert_allclose(lower.x.sum() - (quadratic @ quadratic + own) / 2, lower.value)
+    np.testing.assert_allclose(svm.dual(**given, alpha=lower.x), lower.value)
+    np.testing.assert_allclose(svm.primal(**given, w=proof.w, b=proof.b), proof.primal)
+
+    kept = weight > 0
+    K = X[kept] @ X[kept].T
+    if loss == "hinge":
+        peer = SVC(C=C, kernel="precomputed", tol=1e-9).fit(K, y[kept], sample_weight=weight[kept])
+    else:  # a hard-margin SVM: the squares are the diagonal
+        diagonal = np.diag(1 / (C * weight[kept]))
+        peer = SVC(C=1e9, kernel="precomputed", tol=1e-9).fit(K + diagonal, y[kept])
+    found = X[kept][peer.support_].T @ peer.dual_coef_[0]
+    np.testing.assert_allclose(found, proof.w, atol=1e-4 * (1 + abs(proof.w).max()))
+
+    kernel = _solve("svm.primal", K=X @ X.T, **{k: v for k, v in given.items() if k != "X"})
+    np.testing.assert_allclose(kernel.value, upper.value, rtol=1e-7)
+    np.testing.assert_allclose(X.T @ kernel.x, proof.w, atol=1e-5 * (1 + abs(proof.w).max()))
+    sparse = svm.certificate(**{**given, "X": scipy.sparse.csr_array(X)}, alpha=lower.x)
+    assert sparse.relative_gap < 1e-8
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_svm_bias_is_the_best_one(loss):
+    rng = np.random.default_rng(5)
+    X, y, _ = draw(11, 2, 1, 3)
+    weight = rng.exponential(size=11)
+    for _ in range(20):
+        w = rng.normal(size=2)
+        proof = svm.certificate(
+            X, y, C=1.0, alpha=np.ones(11), w=w, loss=loss, sample_weight=weight
+        )
+        grid = [_risk(X, y, w, proof.b + step, weight, loss) for step in (-0.1, -1e-4, 1e-4, 0.1)]
+        assert proof.primal <= min(grid) + 1e-12
+        np.testing.assert_allclose(proof.gap, proof.primal - proof.dual, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_svm_certificate_rejects_wrong_answers(loss):
+    X, y, _ = draw(12, 2, 1, 1)
+    given = {"X": X, "y": y, "C": 0.7, "loss": loss}
+    proof = _solve("svm.primal", **given).certificate
+    right = {"w": proof.w, "b": proof.b, "alpha": proof.alpha}
+    assert svm.certificate(**given, **right).relative_gap < 1e-8
+    for change in (
+        {"w": 1.1 * proof.w},
+        {"w": -proof.w},
+        {"b": proof.b + 0.1},
+        {"alpha": proof.alpha[::-1]},
+        {"alpha": 0.8 * proof.alpha},
+        {"alpha": np.zeros(12)},
+    ):
+        bad = svm.certificate(**given, **{**right, **change})
+        assert bad.relative_gap > 1e-4, change
+        assert bad.dual <= proof.primal * (1 + 1e-9) <= bad.primal * (1 + 2e-9)
+    assert np.isneginf(svm.dual(**given, alpha=proof.alpha + 0.1 * (y > 0)))
+    if loss == "hinge":
+        assert np.isneginf(svm.dual(**given, alpha=np.ones(12)))
+
+
+def _two_view_risk(X, y, Z, p, w, b, v, rho, weight):
+    total = (w @ w + v @ v) / 2
+    for x, label, z, c in zip(X, y, Z, weight, strict=True):
+        f, g = w @ x + b, v @ z + rho
+        total += c * p["CA"] * max(0.0, 1 - label * f) + c * p["CB"] * max(0.0, 1 - label * g)
+        total += c * p["D"] * max(0.0, abs(f - g) - p.get("eps", 0.0))
+    return total
+
+
+@pytest.mark.parametrize(("D", "eps"), [(0.0, 0.0), (0.5, 0.0), (2.0, 0.2), (50.0, 0.01)])
+@pytest.mark.parametrize("seed", range(2))
+def test_svm_2k_primal_meets_dual(D, eps, seed):
+    X, y, Z = draw(13, 2, 3, seed)
+    Z = Z + 0.5 * y[:, None]
+    weight = np.random.default_rng(seed).exponential(size=13) * (np.arange(13) != 4)
+    p = {"CA": 1.0, "CB": 0.6, "D": D, "eps": eps}
+    given = {"X": X, "y": y, "Z": Z, "sample_weight": weight, **p}
+    upper, lower = _solve("svm_2k.primal", **given), _solve("svm_2k.dual", **given)
+    np.testing.assert_allclose(upper.value, lower.value, rtol=1e-7)
+    proof = upper.certificate
+    model = {"w": proof.w, "b": proof.b, "v": proof.v, "rho": proof.rho}
+    np.testing.assert_allclose(_two_view_risk(X, y, Z, p, weight=weight, **model), proof.primal)
+    np.testing.assert_allclose(proof.gap, proof.primal - proof.dual, atol=1e-12 * proof.scale)
+    np.testing.assert_allclose(svm_2k.primal(**given, **model), proof.primal)
+    a, c, beta = lower.x
+    g, h = a * y - beta, c * y + beta
+    assert max(abs(g.sum()), abs(h.sum()), -a.min(), -c.min()) < 1e-12
+    assert (abs(beta) - D * weight).max() < 1e-12
+    value = a.sum() + c.sum() - eps * abs(beta).sum()
+    value -= (g @ X @ X.T @ g + h @ Z @ Z.T @ h) / 2
+    np.testing.assert_allclose([value, svm_2k.dual(**given, alpha=lower.x)], lower.value)
+
+    swapped = {"X": Z, "Z": X, "CA": 0.6, "CB": 1.0, "D": D, "eps": eps}
+    other = _solve("svm_2k.primal", y=y, sample_weight=weight, **swapped)
+    np.testing.assert_allclose(other.value, upper.value, rtol=1e-7)
+    kernels = {"K": X @ X.T, "Kz": Z @ Z.T, "y": y, "sample_weight": weight, **p}
+    np.testing.assert_allclose(_solve("svm_2k.dual", **kernels).value, upper.value, rtol=1e-7)
+    if D == 0:
+        alone = [
+            _solve("svm.primal", X=view, y=y, C=cost, sample_weight=weight).value
+            for view, cost in ((X, 1.0), (Z, 0.6))
+        ]
+        np.testing.assert_allclose(sum(alone), upper.value, rtol=1e-7)
+    elif D == 50.0:  # the views agree where it is dear not to
+        apart = X @ proof.w + proof.b - Z @ proof.v - proof.rho
+        assert abs(apart[weight > 0]).max() < 1.0
+
+
+def test_svm_2k_certificate_rejects_wrong_answers():
+    X, y, Z = draw(12, 2, 2, 6)
+    given = {"X": X, "y": y, "Z": Z, "CA": 1.0, "CB": 0.5, "D": 0.8, "eps": 0.1}
+    proof = _solve("svm_2k.primal", **given).certificate
+    right = {"w": proof.w, "b": proof.b, "v": proof.v, "rho": proof.rho, "alpha": proof.alpha}
+    assert svm_2k.certificate(**given, **right).relative_gap < 1e-8
+    rng = np.random.default_rng(0)
+    for change in (
+        {"w": 1.2 * proof.w},
+        {"v": -proof.v},
+        {"b": proof.b + 0.2},
+        {"rho": proof.rho - 0.2},
+        {"alpha": proof.alpha * [[1], [1], [-1]]},
+        {"alpha": proof.alpha * [[1], [0.5], [1]]},
+        *({"alpha": rng.normal(size=(3, 12))} for _ in range(10)),
+    ):
+        bad = svm_2k.certificate(**given, **{**right, **change})
+        assert bad.relative_gap > 1e-4, change
+        assert bad.dual <= proof.primal * (1 + 1e-9) <= bad.primal * (1 + 2e-9)
+        np.testing.assert_allclose(bad.gap, bad.primal - bad.dual, rtol=1e-9)
+    assert np.isneginf(svm_2k.dual(**given, alpha=proof.alpha + 1.0))

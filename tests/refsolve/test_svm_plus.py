@@ -1,0 +1,227 @@
+"""SVM+ with both losses: primal against dual over all variants, certificates, recovery."""
+
+from __future__ import annotations
+
+import itertools
+
+import _privileged as naive
+import numpy as np
+import pytest
+import scipy.sparse
+from _privileged import draw
+
+import refsolve
+from refsolve import models
+from refsolve.errors import Status
+
+MODELS = ("svm_plus_hinge", "svm_plus_squared_hinge")
+FLAGS = ("nonneg_slack", "label_signed", "penalize_bias")
+VARIANTS = [
+    (stem, dict(zip(FLAGS, flags, strict=True)), delta)
+    for stem in MODELS
+    for flags in itertools.product((False, True), repeat=3)
+    for delta in (0.0, 0.3)
+    if (stem, *flags[:2]) != ("svm_plus_hinge", False, True)  # unbounded, see the bad input
+]
+
+
+def _module(stem):
+    return getattr(models, stem)
+
+
+def _solve(stem, operation, **given):
+    found = refsolve.solve(f"{stem}.{operation}", **given)
+    assert found.status is Status.CERTIFIED
+    assert found.certificate.gap >= 0
+    return found
+
+
+@pytest.mark.parametrize(("stem", "flags", "delta"), VARIANTS)
+def test_primal_meets_dual_and_naive_formulas(stem, flags, delta):
+    squared = stem == "svm_plus_squared_hinge"
+    signed = flags["label_signed"]
+    rng = np.random.default_rng(7)
+    X, y, Z = draw(10, 2, 2, 1)
+    if signed:  # feasible: (x, z) separates, z nearly alone
+        Z[:, 1] = y * (1 + rng.exponential(size=10))
+    weight = rng.exponential(size=10) + 0.1
+    given = {"X": X, "y": y, "Z": Z, "C": 1.5, "lam": 0.4, **flags}
+    given |= {"free_slack": delta, "sample_weight": weight}
+    upper, lower = _solve(stem, "primal", **given), _solve(stem, "dual", **given)
+    assert abs(upper.value - lower.value) <= 1e-7 * abs(upper.value)
+    proof = upper.certificate
+    np.testing.assert_allclose(proof.gap, proof.primal - proof.dual, atol=1e-12 * proof.scale)
+    model = proof.model
+    own = model.xi - naive.slacks(Z, model.v, model.rho, y, signed=signed)
+    assert delta or abs(own).max() < 1e-12
+    value, worst = naive.primal(
+        squared, X, y, Z, 1.5, 0.4, model.w, model.b, model.v, model.rho, weight,
+        eta=own if delta else None, delta=delta, **flags,
+    )  # fmt: skip
+    assert worst <= 1e-12
+    np.testing.assert_allclose(value, proof.primal, rtol=1e-12)
+    np.testing.assert_array_equal(upper.x, model.w)
+    np.testing.assert_allclose(lower.certificate.model.w, model.w, atol=1e-5)
+    pair = {"alpha": lower.x}
+    if flags["nonneg_slack"]:
+        pair["beta"] = lower.certificate.beta
+    assert _module(stem).certificate(**given, **pair).relative_gap <= 1e-8
+    np.testing.assert_allclose(_module(stem).dual(**given, **pair), lower.value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("stem", MODELS)
+@pytest.mark.parametrize("seed", range(4))
+def test_duals_agree_with_the_printed_ones(stem, seed):
+    squared = stem == "svm_plus_squared_hinge"
+    X, y, Z = draw(12, 3, 2, seed, informative=seed % 2 == 0)
+    found = _solve(stem, "dual", X=X, y=y, Z=Z, C=0.8, lam=1.3)
+    proof = found.certificate
+    assert abs(found.x @ y) < 1e-12
+    assert min(found.x.min(), proof.beta.min()) >= 0
+    if not squared:
+        assert abs((found.x + proof.beta - 0.8).sum()) < 1e-12
+    value = naive.dual(squared, X @ X.T, y, Z @ Z.T, 0.8, 1.3, found.x, proof.beta)
+    np.testing.assert_allclose(value, proof.dual, rtol=1e-10)
+
+
+@pytest.mark.parametrize("stem", MODELS)
+@pytest.mark.parametrize("delta", [0.0, 0.5])
+def test_kernels_give_the_same_model(stem, delta):
+    X, y, Z = draw(11, 2, 3, 4)
+    shared = {"y": y, "C": 2.0, "lam": 0.5, "free_slack": delta}
+    plain = _solve(stem, "primal", X=X, Z=Z, **shared).certificate
+    sparse = {"X": scipy.sparse.csr_array(X), "Z": scipy.sparse.csr_array(Z)}
+    for given in ({"K": X @ X.T, "Kz": Z @ Z.T}, {"K": X @ X.T, "Z": Z}, sparse):
+        for operation in ("primal", "dual"):
+            proof = _solve(stem, operation, **given, **shared).certificate
+            np.testing.assert_allclose(proof.primal, plain.primal, rtol=1e-7)
+            w = X.T @ proof.model.w if "K" in given else proof.model.w
+            v = Z.T @ proof.model.v if "Kz" in given else proof.model.v
+            np.testing.assert_allclose(w, plain.model.w, atol=1e-5)
+            np.testing.assert_allclose(v, plain.model.v, atol=1e-4)
+            np.testing.assert_allclose(proof.model.xi, plain.model.xi, atol=1e-4)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    Kz = np.exp(-((Z[:, None] - Z[None]) ** 2).sum(axis=2))
+    upper = _solve(stem, "primal", K=K, Kz=Kz, **shared)
+    coef, proof = upper.x, upper.certificate
+    expansion = {"coef": coef, "correction_coef": proof.model.v, "b": proof.model.b}
+    given = {"K": K, "Kz": Kz, "rho": proof.model.rho, "beta": proof.beta, **shared, **expansion}
+    if stem == "svm_plus_squared_hinge":
+        given.pop("beta")
+    again = _module(stem).certificate(**given, alpha=upper.dual)
+    assert again.gap <= 1e-8 * again.scale
+    value = coef @ K @ coef / 2 + 0.25 * proof.model.v @ Kz @ proof.model.v
+    assert value <= proof.primal
+
+
+@pytest.mark.parametrize("stem", MODELS)
+def test_weights_are_copies_and_zero_weights_are_no_examples(stem):
+    X, y, Z = draw(8, 2, 2, 3)
+    counts = np.array([1, 2, 0, 1, 3, 1, 0, 1])
+    rows = np.repeat(np.arange(8), counts)
+    copies = _solve(stem, "primal", X=X[rows], y=y[rows], Z=Z[rows], C=0.7, lam=0.9).certificate
+    for given in ({"X": X, "Z": Z}, {"K": X @ X.T, "Kz": Z @ Z.T}):
+        proof = _solve(
+            stem, "primal", **given, y=y, sample_weight=counts, C=0.7, lam=0.9
+        ).certificate
+        np.testing.assert_allclose(proof.primal, copies.primal, rtol=1e-7)
+        assert not proof.alpha[counts == 0].any()
+        assert not proof.beta[counts == 0].any()
+        np.testing.assert_allclose(proof.model.xi[rows], copies.model.xi, atol=1e-4)
+        left = Z @ copies.model.v + copies.model.rho  # the slack function is there for all rows
+        np.testing.assert_allclose(proof.model.xi, left, atol=1e-4)
+
+
+@pytest.mark.parametrize("stem", MODELS)
+def test_recovery_and_certificates_of_wrong_answers(stem):
+    module, squared = _module(stem), stem == "svm_plus_squared_hinge"
+    X, y, Z = draw(12, 2, 2, 8)
+    shared = {"X": X, "y": y, "Z": Z, "C": 1.0, "lam": 0.5}
+    found = _solve(stem, "primal", **shared)
+    proof = found.certificate
+    alpha, extra = proof.alpha, {} if squared else {"beta": proof.beta}
+    model = module.recover(alpha, X, y, Z, C=1.0, lam=0.5, **extra)
+    for name in ("w", "v", "xi"):
+        np.testing.assert_allclose(getattr(model, name), getattr(proof.model, name), atol=1e-4)
+    right = {"w": model.w, "b": model.b, "v": model.v, "rho": model.rho}
+    assert module.certificate(**shared, alpha=alpha, **extra, **right).relative_gap < 1e-8
+    wrong = [
+        {"w": 1.3 * model.w},
+        {"w": model.w + np.array([0, 0.2])},
+        {"b": model.b + 0.1},
+        {"b": -model.b - 0.3},
+        {"rho": model.rho + 0.1},
+        {"rho": model.rho - 0.1},
+        {"v": -model.v},
+        {"alpha": 1.2 * alpha},
+        {"alpha": alpha[::-1]},
+        {"alpha": np.ones(12)},
+        {"C": 1.3},
+        {"lam": 0.8},
+    ]
+    for change in wrong:
+        given = {**shared, "alpha": alpha, **extra, **right, **change}
+        bad = module.certificate(**given)
+        assert bad.relative_gap > 1e-4 or bad.violation > 1e-2, change
+        optimum = proof.primal
+        if not {"C", "lam"} & set(change):
+            assert bad.dual <= optimum * (1 + 1e-8)
+            assert bad.primal >= optimum * (1 - 1e-8)
+            assert bad.gap >= (bad.primal - optimum) * (1 - 1e-8)
+    short = module.certificate(**{**shared, "alpha": alpha, **extra, **right, "w": 0.9 * model.w})
+    assert short.violation > 1e-2  # repaired, but said so
+    assert np.isinf(module.primal(**shared, **{**right, "rho": model.rho - 0.1}))
+    assert np.isneginf(module.dual(**shared, alpha=alpha + 0.1 * (y > 0), **extra))
+
+
+@pytest.mark.parametrize("stem", MODELS)
+def test_gaps_are_those_of_the_naive_formulas_anywhere(stem):
+    module, squared = _module(stem), stem == "svm_plus_squared_hinge"
+    rng = np.random.default_rng(2)
+    X, y, Z = draw(9, 2, 2, 11)
+    best = _solve(stem, "primal", X=X, y=y, Z=Z, C=0.6, lam=1.1).certificate
+    for _ in range(25):
+        alpha, beta = rng.exponential(size=9), rng.exponential(size=9)
+        w, v, b, rho = rng.normal(size=2), rng.normal(size=2), rng.normal(), rng.normal()
+        extra = {} if squared else {"beta": beta}
+        proof = module.certificate(
+            X, y, Z, C=0.6, lam=1.1, alpha=alpha, w=w, v=v, b=b, rho=rho, **extra
+        )
+        m = proof.model
+        p, worst = naive.primal(squared, X, y, Z, 0.6, 1.1, m.w, m.b, m.v, m.rho)
+        d = naive.dual(squared, X @ X.T, y, Z @ Z.T, 0.6, 1.1, proof.alpha, proof.beta)
+        assert worst < 1e-12
+        np.testing.assert_allclose([proof.primal, proof.dual], [p, d], rtol=1e-9)
+        np.testing.assert_allclose(proof.gap, p - d, rtol=1e-9)
+        assert d <= best.primal * (1 + 1e-9) <= p * (1 + 2e-9)
+        assert np.linalg.norm(w - best.model.w) <= proof.distance * (1 + 1e-6)
+        point = {"w": m.w, "b": m.b, "v": m.v, "rho": m.rho}
+        np.testing.assert_allclose(module.primal(X, y, Z, C=0.6, lam=1.1, **point), p)
+
+
+def test_scale_free_gap():
+    module = models.svm_plus_squared_hinge
+    rng = np.random.default_rng(0)
+    X, y, Z = draw(14, 3, 2, 6)
+    given = {"X": X, "y": y, "Z": Z, "C": 1.2, "lam": 0.7}
+    found = _solve("svm_plus_squared_hinge", "dual", **given)
+    assert module.relative_gap(found.x, **given) < 1e-8
+    H = (X @ X.T) * np.outer(y, y) + naive.printed_kernel(Z @ Z.T, 1.2, 0.7)
+    finite = 0
+    for size in [0.0, *10.0 ** rng.uniform(-4, 0, size=30)]:
+        alpha = found.x + size * rng.exponential(size=14)
+        alpha[y > 0] *= alpha[y < 0].sum() / alpha[y > 0].sum()
+        g = H @ alpha
+        m = (g[y > 0].min() + g[y < 0].min()) / 2
+        gap = module.relative_gap(alpha, **given)
+        if m <= 0:
+            assert np.isinf(gap)
+            continue
+        finite += 1
+        np.testing.assert_allclose(gap, 1 - (alpha.sum() * m / (alpha @ g)) ** 2, atol=1e-9)
+        np.testing.assert_allclose(module.relative_gap(5.0 * alpha, **given), gap, rtol=1e-9, atol=1e-12)  # fmt: skip
+        # the dual value of the best multiple, and the bound that the gap makes of it
+        lower = alpha.sum() ** 2 / (2 * alpha @ g)
+        assert lower <= found.value * (1 + 1e-9)
+        assert gap >= 1 or found.value <= lower / (1 - gap) * (1 + 1e-9)
+    assert finite > 10
