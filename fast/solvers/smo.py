@@ -144,7 +144,7 @@ def steps(
         may_rise[t] = 0.0 if y[t] > 0.0 or a[t] < 0.0 else NEVER
         may_fall[t] = 1.0 if y[t] < 0.0 or a[t] > 0.0 else 0.0
     flat = FLAT * max(top, 1e-300)
-    up = steepest(v, may_rise, M[0], M[0], 0.0)
+    up = steepest(v, may_rise, v, v, 0.0)
     taken = 0
     while taken < most:
         if taken % every == 0 and taken > 0:

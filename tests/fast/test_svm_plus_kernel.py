@@ -1,0 +1,228 @@
+"""SVM+ on kernel matrices: against the printed problems, certificates recomputed, identities."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from _naive_svm_plus import instance, objectives, solve
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from fast.models import svm_plus_hinge, svm_plus_squared_hinge
+from fast.models._deformed_kernel import deformed_kernel
+from fast.models._svm_plus_correction import Correction
+from fast.models._svm_plus_kernel import SVMPlusKernelResult
+
+PLAIN: dict[str, Any] = {"nonneg_slack": False}
+
+
+def train(squared: bool, *arguments: Any, **settings: Any) -> Any:
+    """Either loss."""
+    module = svm_plus_squared_hinge if squared else svm_plus_hinge
+    return module.train_kernel(*arguments, **settings)
+
+
+def linear(result: SVMPlusKernelResult, X: np.ndarray, Z: np.ndarray) -> SimpleNamespace:
+    """The result as the linear model it stands for."""
+    assert result.correction_coef is not None
+    w, v = X.T @ result.coef, Z.T @ result.correction_coef
+    return SimpleNamespace(
+        w=w, b=result.b, v=v, rho=result.rho, alpha=result.alpha, beta=result.beta
+    )
+
+
+@pytest.mark.parametrize("squared", [True, False])
+@pytest.mark.parametrize("nonneg", [True, False])
+@pytest.mark.parametrize("delta", [0.0, 0.4])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("C", "lam"), [(1.0, 1.0), (30.0, 0.2)])
+def test_optimum_and_certificate(
+    squared: bool, nonneg: bool, delta: float, weighted: bool, C: float, lam: float
+) -> None:
+    """P and D, recomputed as printed, enclose the optimum; n > d + s makes both matrices singular."""
+    rng = np.random.default_rng([squared, nonneg, weighted, int(C)])
+    X, y, Z = instance(rng, 24, 3, 2)
+    weight = None
+    if weighted:
+        weight = rng.uniform(0.2, 2.0, 24)
+        weight[[3, 7]] = 0.0
+    options = {"nonneg_slack": nonneg, "free_slack": delta, "sample_weight": weight}
+    same = {"squared": squared, "nonneg": nonneg, "delta": delta, "weight": weight}
+    on = slice(None) if weight is None else weight > 0.0
+    kept = {**same, "weight": None if weight is None else weight[on]}
+    optimum, w = solve(X[on], y[on], Z[on], C, lam, **kept)
+    for tol in (1e-3, 1e-8):
+        for space in ({"Z": Z}, {"Kz": Z @ Z.T}):
+            found = train(squared, X @ X.T, y, C, lam, tol=tol, **space, **options)
+            model = linear(found, X, Z)
+            P, D, violated = objectives(model, X, y, Z, C, lam, **same)
+            size = max(abs(P), abs(D))
+            assert violated <= 1e-9
+            assert abs(P - found.primal) <= 1e-9 * size
+            assert abs(D - found.dual) <= 1e-9 * size
+            assert found.gap == pytest.approx(max(P - D, 0.0) / size, abs=1e-9)
+            assert found.gap <= tol
+            assert D - 1e-8 * size <= optimum <= P + 1e-8 * size
+            assert np.linalg.norm(model.w - w) <= np.sqrt(2.0 * (P - D) + 1e-7 * size)
+            np.testing.assert_allclose(found.slack[on], (Z @ model.v + model.rho)[on], atol=1e-8)
+
+
+def test_identities_of_the_squared_hinge() -> None:
+    """The slacks are Q alpha, every support vector has the same b, the optimum is sum(alpha)/2."""
+    rng = np.random.default_rng(2)
+    X, y, Z = instance(rng, 40, 4, 3)
+    K, Kz = rbf_kernel(X, gamma=0.2), rbf_kernel(Z, gamma=0.3)
+    Q = deformed_kernel(5.0, 0.5, Kz=Kz)
+    found = train(True, K, y, 5.0, 0.5, Kz=Kz, tol=1e-12)
+    np.testing.assert_allclose(found.slack, Q @ found.alpha, atol=1e-8)
+    b = y * (1.0 - found.slack) - K @ (found.alpha * y)
+    support = found.alpha > 1e-9
+    np.testing.assert_allclose(b[support], found.b, atol=1e-7)
+    assert np.ptp(b) > 1e-2  # averaged over all points it would be something else
+    assert found.primal == pytest.approx(0.5 * found.alpha.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_the_correcting_function_extends_to_new_points(squared: bool) -> None:
+    """Coefficients c and rho give on other z what v gives, through explicit features too."""
+    rng = np.random.default_rng(3)
+    X, y, Z = instance(rng, 30, 3, 2)
+    new = rng.standard_normal((7, 2))
+    by_features = train(squared, X @ X.T, y, 2.0, 0.7, Z=Z, tol=1e-10)
+    by_kernel = train(squared, X @ X.T, y, 2.0, 0.7, Kz=Z @ Z.T, tol=1e-10)
+    g = new @ by_features.v + by_features.rho
+    np.testing.assert_allclose(new @ Z.T @ by_kernel.correction_coef + by_kernel.rho, g, atol=1e-4)
+    assert by_kernel.v is None
+    np.testing.assert_allclose(Z @ by_features.v + by_features.rho, by_features.slack, atol=1e-10)
+
+
+def test_libsvm_agrees_if_its_box_cannot_bind() -> None:
+    """With the box (Cn + lam)/2 it solves the same problem, with the box C another one."""
+    rng = np.random.default_rng(8)
+    n, C, lam = 30, 0.05, 0.05
+    X, y, Z = instance(rng, n, 3, 2)
+    X *= 0.3
+    K, Q = X @ X.T, deformed_kernel(C, lam, Z=Z)
+    ours = train(True, K, y, C, lam, Z=Z, tol=1e-9)
+    M = K + Q * y * y[:, None]
+    w = X.T @ ours.coef
+    errors = []
+    for box in (0.5 * (C * n + lam), C):
+        peer = SVC(kernel="precomputed", C=box, tol=1e-6, max_iter=200_000).fit(M, y)
+        a = np.zeros(n)
+        a[peer.support_] = peer.dual_coef_[0]
+        errors.append(float(np.linalg.norm(X.T @ a - w) / np.linalg.norm(w)))
+        dual = (a * y).sum() - 0.5 * a @ M @ a
+        assert dual <= ours.dual * (1.0 + 1e-8)
+    assert ours.alpha.max() <= 0.5 * (C * n + lam)
+    assert errors[0] < 1e-3
+    assert errors[1] > 0.1
+
+
+def test_columns_share_matrices_and_change_nothing() -> None:
+    rng = np.random.default_rng(4)
+    X, _, _ = instance(rng, 45, 5, 2)
+    label = np.repeat([0, 1, 2], 15)
+    X[np.arange(45), label] += 2.0
+    Z = rng.standard_normal((3, 6))[label]  # one description per class
+    Y = np.where(label[:, None] == np.arange(3), 1.0, -1.0)
+    K = X @ X.T
+    for squared in (True, False):
+        together = train(squared, K, Y, 1.0, 1.0, Z=Z, tol=1e-9)
+        for y, result in zip(Y.T, together, strict=True):
+            alone = train(squared, K, y, 1.0, 1.0, Kz=Z @ Z.T, tol=1e-9)
+            assert result.gap <= 1e-9
+            assert result.primal == pytest.approx(alone.primal, rel=1e-8)
+            np.testing.assert_allclose(K @ result.coef, K @ alone.coef, atol=1e-3)
+    Q = deformed_kernel(1.0, 1.0, Z=Z)
+    for result, known in zip(
+        train(True, K, Y, 1.0, 1.0, Z=Z, tol=1e-9),
+        train(True, K, Y, 1.0, 1.0, Q=Q, tol=1e-9),
+        strict=True,
+    ):
+        assert known.correction_coef is None
+        assert known.primal == pytest.approx(result.primal, rel=1e-8)
+        np.testing.assert_allclose(known.slack, result.slack, atol=1e-3)
+
+
+def test_a_float32_inverse_spoils_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Directions from a rough Q end at the exact certificate, and where it stalls Q is made."""
+    rng = np.random.default_rng(5)
+    X, y, Z = instance(rng, 90, 4, 3)
+    K, Kz = rbf_kernel(X, gamma=0.5), rbf_kernel(Z, gamma=0.4)
+    exact = train(True, K, y, 20.0, 1.0, Kz=Kz, tol=1e-8)
+    used = []
+    rough = Correction.rough
+    monkeypatch.setattr("fast.models._svm_plus_correction.WORTH", 1)
+
+    def spied(self: Correction) -> Any:
+        used.append(rough(self))
+        return used[-1]
+
+    monkeypatch.setattr(Correction, "rough", spied)
+    for delta in (0.0, 0.3):
+        found = train(True, K, y, 20.0, 1.0, Kz=Kz, tol=1e-8, free_slack=delta)
+        assert used[-1] is not None
+        assert used[-1][0].dtype == np.float32
+        assert found.gap <= 1e-8
+        if not delta:
+            assert found.primal == pytest.approx(exact.primal, rel=1e-7)
+
+    def wrong(self: Correction) -> Any:
+        found = rough(self)
+        assert found is not None
+        return 1.5 * found[0], found[1]
+
+    monkeypatch.setattr(Correction, "rough", wrong)
+    assert train(True, K, y, 20.0, 1.0, Kz=Kz, tol=1e-8).gap <= 1e-8
+
+
+def test_the_dropped_constraint_matters() -> None:
+    """Two examples for which xi >= 0 changes the optimum."""
+    K, Z, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[2.0], [-4.0]]), np.array([1.0, -1.0])
+    free = train(True, K, y, 1.0, 20.0, Z=Z, tol=1e-13)
+    kept = train(True, K, y, 1.0, 20.0, Z=Z, tol=1e-10, nonneg_slack=True)
+    assert free.primal == pytest.approx(0.46895075, abs=1e-8)
+    np.testing.assert_allclose(free.slack, [-0.00214, 0.12634], atol=1e-5)
+    assert kept.primal == pytest.approx(0.46896552, abs=1e-8)
+    assert kept.slack.min() >= -1e-9
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_collapse_is_seen_and_cured(squared: bool) -> None:
+    x, y = np.arange(4.0)[:, None], np.array([-1.0, 1.0, -1.0, 1.0])
+    lost = train(squared, x @ x.T, y, 1.0, 1.0, Z=np.zeros((4, 1)), tol=1e-9)
+    assert lost.collapsed
+    assert abs(x[:, 0] @ lost.coef) <= 1e-6
+    np.testing.assert_allclose(lost.slack, 1.0, atol=1e-4)
+    cured = train(squared, x @ x.T, y, 1.0, 1.0, Z=np.zeros((4, 1)), tol=1e-9, free_slack=1.0)
+    assert not cured.collapsed
+    assert abs(x[:, 0] @ cured.coef) > 0.1
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_contradictory_duplicates_are_feasible(squared: bool) -> None:
+    rng = np.random.default_rng(6)
+    X, y, Z = instance(rng, 12, 2, 2)
+    X, Z, y = np.vstack([X, X]), np.vstack([Z, Z]), np.concatenate([y, -y])
+    found = train(squared, X @ X.T, y, 1.0, 1.0, Z=Z, tol=1e-8)
+    assert found.gap <= 1e-8
+    assert found.collapsed
+
+
+def test_large_slack_prices_with_a_hard_margin() -> None:
+    """Separable data and C/lam = 1e6."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((60, 5))
+    y = np.where(X[:, 0] > 0.0, 1.0, -1.0)
+    X[:, 0] += 0.2 * y
+    found = train(
+        True, rbf_kernel(X, gamma=0.1), y, 1e4, 1e-2, Z=rng.standard_normal((60, 2)), tol=1e-9
+    )
+    assert found.gap <= 1e-9
+    assert [line["gap"] for line in found.history] == sorted(
+        (line["gap"] for line in found.history), reverse=True
+    )

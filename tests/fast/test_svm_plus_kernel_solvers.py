@@ -1,0 +1,241 @@
+"""SMO, alternating SMO, Newton on the active set and interior point, each by itself; bad input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from fast.errors import InvalidParameterError
+from fast.models.svm_plus_hinge import train_kernel as train_hinge
+from fast.models.svm_plus_squared_hinge import train_kernel
+from fast.solvers import alternating_smo, smo
+from fast.solvers.kernel_newton import KernelQP, interior_point, newton
+
+
+def problem(
+    rng: np.random.Generator, n: int, rank: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """H >= 0 of this rank (1 in its range, so that margins exist) and labels."""
+    A = rng.standard_normal((n, n if rank is None else rank - 1))
+    y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    return (A @ A.T) * y * y[:, None] / n + 0.1, y
+
+
+def dual(H: np.ndarray, y: np.ndarray) -> float:
+    """Max 1'alpha - 1/2 alpha'H alpha by a general solver."""
+    alpha = cp.Variable(len(y))
+    objective = cp.sum(alpha) - 0.5 * cp.quad_form(alpha, cp.psd_wrap(H))
+    program = cp.Problem(cp.Maximize(objective), [alpha >= 0, y @ alpha == 0])
+    program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    return float(program.value)
+
+
+@pytest.mark.parametrize("rank", [None, 4])
+@pytest.mark.parametrize("n", [2, 3, 17, 150])
+def test_smo_against_a_general_solver(n: int, rank: int | None) -> None:
+    rng = np.random.default_rng(n)
+    H, y = problem(rng, n, rank)
+    before = H.copy()
+    found = smo.solve(H, y, 1e-7, max_iter=20_000 * n)
+    alpha, g = found.alpha, H @ found.alpha
+    assert found.gap <= 1e-7
+    assert alpha.min() >= 0.0
+    assert abs(alpha @ y) <= 1e-12 * alpha.sum()
+    D = alpha.sum() - 0.5 * alpha @ g
+    m = 0.5 * (g[y > 0].min() + g[y < 0].min())
+    P = 0.5 * (alpha @ g) / m**2
+    assert found.gap == pytest.approx(1.0 - D / P, abs=1e-12)
+    assert D <= dual(H, y) * (1.0 + 1e-7) <= P * (1.0 + 2e-7)
+    assert np.array_equal(H, before)
+
+
+def test_smo_certificate_does_not_know_the_scale() -> None:
+    rng = np.random.default_rng(0)
+    H, y = problem(rng, 30)
+    alpha = smo.solve(H, y, 1e-2).alpha
+    M = H * y * y[:, None]
+    wanted = smo.certificate(y, alpha * y, y - M @ (alpha * y))
+    for scale in (1e-6, 0.3, 1e7):
+        a = scale * alpha * y
+        found = smo.certificate(y, a, y - M @ a)
+        assert found.gap == pytest.approx(wanted.gap, rel=1e-6)
+        assert found.dual == pytest.approx(wanted.dual, rel=1e-6)
+        assert found.primal == pytest.approx(wanted.primal, rel=1e-6)
+    assert smo.certificate(y, 0.0 * alpha, y).gap == np.inf
+
+
+def test_smo_goes_on_from_a_start_and_makes_rows_when_needed() -> None:
+    rng = np.random.default_rng(1)
+    H, y = problem(rng, 40)
+    first = smo.solve(H, y, 1e-3)
+    again = smo.solve(H, y, 1e-9, start=first.alpha)
+    assert again.iterations < smo.solve(H, y, 1e-9).iterations
+    assert again.gap <= 1e-9
+    A = rng.standard_normal((40, 40))
+    K = A @ A.T
+    Q = H + 1.0
+    M, ready = np.full((40, 40), np.nan), np.zeros(40, np.bool_)
+    a, v, work = np.zeros(40), y.copy(), np.empty((3, 40))
+    smo.steps(K, Q, M, ready, y, a, v, 1e-8, 10**6, work)
+    wanted = K + Q * y * y[:, None]
+    np.testing.assert_allclose(M[ready], wanted[ready], rtol=1e-14)
+    assert np.isnan(M[~ready]).all()
+    assert ready[a != 0.0].all()
+    np.testing.assert_allclose(v, y - wanted @ a, atol=1e-9)
+
+
+@pytest.mark.parametrize("with_beta", [True, False])
+def test_alternating_smo_keeps_its_invariants(with_beta: bool) -> None:
+    """Both sums stay, p and r stay in step, D never falls and ends at the optimum."""
+    rng = np.random.default_rng(2)
+    n = 25
+    A, B = rng.standard_normal((n, n)), rng.standard_normal((n, n))
+    K, R = A @ A.T / n, B @ B.T / n
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    alpha = np.where(y > 0, 1.0 / (y > 0).sum(), 1.0 / (y < 0).sum())
+    beta = np.full(n, 2.0 / n) if with_beta else np.zeros(n)
+    total = alpha.sum() + beta.sum()
+
+    def residuals() -> tuple[np.ndarray, np.ndarray]:
+        return 1.0 - y * (K @ (alpha * y)), -R @ (alpha + beta)
+
+    def value() -> float:
+        gamma, a = alpha + beta, alpha * y
+        return float(alpha.sum() - 0.5 * a @ K @ a - 0.5 * gamma @ R @ gamma)
+
+    p, r = residuals()
+    values = [value()]
+    for _ in range(400):
+        taken = alternating_smo.steps(K, R, y, alpha, beta, p, r, 1e-9, 20, with_beta)
+        for kept, fresh in zip((p, r), residuals(), strict=True):
+            np.testing.assert_allclose(kept, fresh, atol=1e-10)
+        assert alpha.min() >= 0.0
+        assert beta.min() >= 0.0
+        assert abs(alpha @ y) <= 1e-12
+        assert alpha.sum() + beta.sum() == pytest.approx(total, rel=1e-12)
+        values.append(value())
+        if taken < 20:
+            break
+    assert taken < 20
+    assert (np.diff(values) >= -1e-12).all()
+    h = np.ones(n)
+    qp = KernelQP(K, R, y, np.append(h, 0.0 * h) if with_beta else h, total)
+    u = interior_point(qp, 1e-12)
+    best = qp.h @ u - 0.5 * u @ qp.product(u)
+    assert value() == pytest.approx(best, rel=1e-7)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("total", [None, 7.0])
+@pytest.mark.parametrize("rank", [30, 3])
+def test_newton_ends_at_the_interior_points_optimum(
+    paired: bool, total: float | None, rank: int
+) -> None:
+    """From the support of a rough solution, singular matrices included."""
+    rng = np.random.default_rng(3)
+    n = 20
+    A, B = rng.standard_normal((n, rank)), rng.standard_normal((n, rank))
+    K, R = A @ A.T / rank, B @ B.T / rank + 0.2
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    h = np.append(np.ones(n), np.zeros(n)) if paired else np.ones(n)
+    qp = KernelQP(K, R, y, h, total)
+    everything = np.arange(n)
+    M = qp.block(everything, everything if paired else everything[:0])
+    np.testing.assert_allclose(M @ h, qp.product(h), atol=1e-12)
+    exact = interior_point(qp, 1e-12)
+    assert np.abs(qp.F.T @ exact - qp.c).max() <= 1e-7
+    best = h @ exact - 0.5 * exact @ M @ exact
+    seen = []
+
+    def accept(u: np.ndarray, iteration: int) -> bool:
+        seen.append(u)
+        return False
+
+    rough = interior_point(qp, 1e-2)
+    ended = newton(qp, np.where(rough > 1e-2 * rough.max(), rough, 0.0), accept)
+    values = [h @ u - 0.5 * u @ M @ u for u in seen]
+    if ended:
+        assert values[-1] == pytest.approx(best, rel=1e-6)
+        assert np.abs(qp.F.T @ seen[-1] - qp.c).max() <= 1e-6
+    else:  # it may run in circles where the multipliers are not unique
+        assert rank < n
+
+
+def test_report_stops_and_interruption_keeps_the_best() -> None:
+    rng = np.random.default_rng(4)
+    X, Z = rng.standard_normal((30, 2)), rng.standard_normal((30, 2))
+    y = np.where(X[:, 0] + rng.standard_normal(30) > 0, 1.0, -1.0)
+    Y = np.stack([y, -y], axis=1)
+    for train in (train_kernel, train_hinge):
+        found = train(X @ X.T, Y, 50.0, 0.1, Z=Z, tol=0.0, report=lambda state: True)
+        assert len(found) == 1
+        assert found[0].stopped
+        assert not found[0].interrupted
+
+        def interrupt(state: Any) -> bool:
+            raise KeyboardInterrupt
+
+        result = train(X @ X.T, y, 50.0, 0.1, Z=Z, tol=0.0, report=interrupt)
+        assert result.interrupted
+        assert result.dual <= result.primal < np.inf
+        assert train(X @ X.T, y, 50.0, 0.1, Z=Z, tol=0.0, max_iter=1).n_iter == 1
+
+
+def test_inputs_stay_and_float32_is_taken() -> None:
+    rng = np.random.default_rng(5)
+    X, Z = rng.standard_normal((20, 3)), rng.standard_normal((20, 2))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    K, weight = (X @ X.T).astype(np.float32), np.ones(20)
+    Q = np.eye(20)
+    given = [K, y, Z, weight, Q]
+    copies = [array.copy() for array in given]
+    single = train_kernel(K, y, 1.0, 1.0, Z=Z, sample_weight=weight, tol=1e-6)
+    train_kernel(K, y, 1.0, 1.0, Q=Q)
+    train_hinge(K, y, 1.0, 1.0, Z=Z)
+    train_kernel(K, y, 1.0, 1.0, Kz=K, free_slack=1.0)
+    for array, copy in zip(given, copies, strict=True):
+        assert np.array_equal(array, copy)
+    wanted = train_kernel(K.astype(np.float64), y, 1.0, 1.0, Z=Z, tol=1e-6)
+    assert single.primal == pytest.approx(wanted.primal, rel=1e-6)
+
+
+GOOD: dict[str, Any] = {
+    "K": np.eye(4), "y": [1.0, -1.0, 1.0, -1.0], "C": 1.0, "lam": 1.0, "Z": np.ones((4, 1)),
+}  # fmt: skip
+INDEFINITE = np.eye(4) - 0.9 * (np.ones((4, 4)) - np.eye(4))
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"K": np.eye(3)}, r"K: shape \(3, 3\)"),
+        ({"K": np.triu(np.ones((4, 4)))}, "not symmetric"),
+        ({"K": INDEFINITE}, "K: .*positive semidefinite"),
+        ({"K": np.full((4, 4), np.inf)}, "inf"),
+        ({"Z": None, "Kz": INDEFINITE}, "Kz: .*positive semidefinite"),
+        ({"Z": None}, "neither"),
+        ({"Kz": np.eye(4)}, "both"),
+        ({"Z": np.ones((3, 1))}, "Z: 3 rows"),
+        ({"y": [1.0, 1.0, 1.0, 1.0]}, "only label"),
+        ({"y": [1.0, 0.0, 1.0, -1.0]}, "label 0"),
+        ({"y": np.array([[1.0, 1.0], [-1, 1], [1, 1], [-1, 1]])}, "only label"),
+        ({"sample_weight": [1.0, 0.0, 1.0, 0.0]}, "positive weight"),
+        ({"C": 0.0}, "C: 0"),
+        ({"lam": 0.0}, "lam: 0"),
+        ({"free_slack": -1.0}, "free_slack"),
+    ],
+)
+@pytest.mark.parametrize("train", [train_kernel, train_hinge])
+def test_bad_input_is_named(train: Any, changed: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidParameterError, match=says):
+        train(**{**GOOD, **changed})
+
+
+def test_a_deformed_kernel_of_something_else_is_refused() -> None:
+    with pytest.raises(InvalidParameterError, match=r"Q: .*does not solve"):
+        train_kernel(**GOOD, Q=np.eye(4))
+    with pytest.raises(InvalidParameterError, match=r"Q: .*positive semidefinite"):
+        train_kernel(**{**GOOD, "Z": None}, Q=INDEFINITE)
