@@ -1,4 +1,4 @@
-"""Certificates of fitted estimators: `fast.TopKSVC`, `fast.TopKLogisticRegression`, one-vs-rest, `fast.APSVM`."""
+"""Certificates of fitted estimators: `fast.TopKSVC`, `fast.TopKLogisticRegression`, one-vs-rest, AP-SVMs, SVM+."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from verification.certificates import plus_fitted
 from verification.certificates.model import EPS, ModelCertificate, erm
 from verification.certificates.ranking_latent import latent_erm
 from verification.certificates.ranking_model import ranking_erm
@@ -15,20 +16,29 @@ from verification.verdicts import Judgement, Verdict
 
 
 def trained(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    groups: Any = None,
+    Z: Any = None,
 ) -> ModelCertificate:
     """Certify a fitted model on its training data from ``coef_`` and ``dual_coef_``.
 
     Parameters
     ----------
     estimator : fitted TopKSVC or TopKLogisticRegression, scikit-learn's OneVsRestClassifier of
-        them, APSVM or LatentAPSVM
+        them, APSVM, LatentAPSVM or SVMPlusClassifier
         With a kernel, W is the one that ``dual_coef_`` spans. ``truncated=True`` is certified for the
         convex step on the classes ``kept_``. One-vs-rest is certified for the sum of its binary
         losses (``ova_hinge``, ``ova_smooth_hinge``, ``ova_logistic``), at least 3 classes. An AP-SVM is
-        certified by its ``rankings_``, with ``ramp=True``, or on bags, for its last convex step.
-    X, y, sample_weight, groups : what it was fitted on.
+        certified by its ``rankings_``, with ``ramp=True``, or on bags, for its last convex step. An
+        SVM+ is certified class by class; its relative gap is the largest.
+    X, y, sample_weight, groups, Z : what it was fitted on.
     """
+    if plus_fitted.is_plus(estimator):
+        return plus_fitted.certify(estimator, X, y, Z, sample_weight)
     if hasattr(estimator, "rankings_"):
         return _ranker(estimator, X, y, groups)
     if hasattr(estimator, "estimators_"):
@@ -168,13 +178,21 @@ def _ranker(model: Any, X: Any, y: Any, groups: Any) -> ModelCertificate:
 
 
 def judge_claims(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    groups: Any = None,
+    Z: Any = None,
 ) -> Judgement:
     """Whether the gap and the objectives that a fitted estimator claims are true.
 
     The claimed ``dual_gap_`` may exceed the certified one (a weaker claim), not undercut it by
     more than the rounding in both computations; likewise for the objectives.
     """
+    if plus_fitted.is_plus(estimator):
+        return plus_fitted.judge_claims(estimator, X, y, Z, sample_weight)
     found = trained(estimator, X, y, sample_weight, groups=groups)
     size = max(abs(found.primal), abs(found.dual))
     if hasattr(estimator, "rankings_"):

@@ -1,0 +1,197 @@
+"""Certificates of a fitted `fast.SVMPlusClassifier`: each class against the rest, from its attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verification.certificates.model import EPS, ModelCertificate
+from verification.certificates.plus_model import PlusCertificate, Problem
+from verification.errors import InvalidArgumentError
+from verification.verdicts import Judgement, Verdict
+
+Array = np.ndarray[Any, Any]
+#: Relative error, in units of eps, of kernels that are computed twice.
+BLUR = 16.0
+#: How far means and variances of scaled privileged features may be from 0 and 1.
+SCALED = 1e-6
+
+
+@dataclass(frozen=True)
+class ClassesCertificate(ModelCertificate):
+    """The sums over the binary problems; the relative gap is the largest of them.
+
+    Attributes
+    ----------
+    parts : tuple of PlusCertificate
+        One per row of ``dual_coef_``.
+    """
+
+    parts: tuple[PlusCertificate, ...] = ()
+
+    @classmethod
+    def of(cls, parts: list[PlusCertificate]) -> ClassesCertificate:
+        """Sum up."""
+
+        def total(name: str) -> float:
+            return float(sum(getattr(part, name) for part in parts))
+
+        moved = max(part.moved for part in parts)
+        sums = (total("primal"), total("dual"), total("gap"), total("error"))
+        return cls(*sums, moved, tuple(parts))
+
+    @property
+    def relative_gap(self) -> float:
+        """The largest relative gap of a class."""
+        return max(part.relative_gap for part in self.parts)
+
+
+def is_plus(estimator: Any) -> bool:
+    """Whether this is an SVM+ (or one without privileged features)."""
+    return all(hasattr(estimator, name) for name in ("lam", "free_slack", "dual_gaps_"))
+
+
+def certify(
+    estimator: Any, X: Any, y: Any, Z: Any = None, sample_weight: Any = None
+) -> ClassesCertificate:
+    """Certify every class on the data that the estimator was fitted on."""
+    y = np.asarray(y)
+    n = len(y)
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    given = _features(estimator, X, Z, weight)
+    classes, alpha = estimator.classes_, np.asarray(estimator.dual_coef_)
+    many = 1 if len(classes) == 2 else len(classes)
+    if alpha.shape != (many, n):
+        raise InvalidArgumentError(
+            f"dual_coef_ of shape {alpha.shape}: expected ({many}, {n}), a row per class"
+        )
+    weights = estimator.coef_ if "X" in given else estimator.kernel_coef_
+    v = rho = beta = None
+    if "Z" in given or "Kz" in given:
+        v = estimator.correction_coef_ if "Z" in given else estimator.correction_kernel_coef_
+        rho, beta = estimator.correction_intercept_, estimator.slack_dual_coef_
+    parts = []
+    for j in range(many):
+        labels = np.where(y == classes[1 if many == 1 else j], 1.0, -1.0)
+        problem = Problem(
+            labels,
+            loss=estimator.loss,
+            C=float(estimator.C),
+            lam=float(estimator.lam),
+            sample_weight=weight,
+            nonneg_slack=estimator.nonneg_slack,
+            free_slack=float(estimator.free_slack),
+            **given,
+        )
+        parts.append(
+            problem.certificate(
+                weights[j],
+                float(estimator.intercept_[j]),
+                alpha[j] * labels,
+                v=None if v is None else v[j],
+                rho=0.0 if rho is None else float(rho[j]),
+                beta=None if beta is None else beta[j],
+            )
+        )
+    return ClassesCertificate.of(parts)
+
+
+def _features(estimator: Any, X: Any, Z: Any, weight: Array) -> dict[str, Any]:
+    """X or K, and Z as scaled or Kz, computed anew."""
+    given: dict[str, Any] = {"blur": BLUR}
+    if _is(estimator.kernel, "linear"):
+        given["X"] = X
+    else:
+        given["K"] = _kernel(estimator, "kernel", "gamma", X, weight)
+    if Z is None:
+        return given
+    if estimator.standardize_z and not _is(estimator.kernel_z, "precomputed"):
+        Z = _scaled(estimator.z_scaler_, Z, weight)
+    if _is(estimator.kernel_z, "linear"):
+        given["Z"] = Z
+    else:
+        given["Kz"] = _kernel(estimator, "kernel_z", "gamma_z", Z, weight)
+    return given
+
+
+def _is(kernel: Any, name: str) -> bool:
+    return isinstance(kernel, str) and kernel == name
+
+
+def _scaled(scaler: Any, Z: Any, weight: Array) -> Any:
+    """Z as the model saw it; its columns must have variance 1 (and mean 0, unless it is sparse)."""
+    scaled = scaler.transform(Z.astype(np.float64))
+    share = weight / weight.sum()
+    values = scaled.toarray() if hasattr(scaled, "toarray") else np.asarray(scaled)
+    mean = share @ values
+    spread = share @ (values - mean) ** 2
+    before = Z.toarray() if hasattr(Z, "toarray") else np.asarray(Z)
+    moving = np.ptp(before[weight > 0], axis=0) > 1e-6 * abs(before).max(axis=0)
+    wrong = abs(spread - 1) > SCALED
+    if not hasattr(scaled, "toarray"):
+        wrong |= abs(mean) > SCALED
+    if (wrong & moving).any():
+        raise InvalidArgumentError(
+            f"z_scaler_: column {int(np.argmax(wrong & moving))} of Z as scaled has mean "
+            f"{mean[wrong & moving][0]:.6g} and variance {spread[wrong & moving][0]:.6g}; expected 0 "
+            "and 1 with the weights of the examples"
+        )
+    return scaled
+
+
+def _kernel(estimator: Any, kernel: str, gamma: str, X: Any, weight: Array) -> Array:
+    """The kernel matrix of all examples, by scikit-learn; gamma "scale" is 1/(d Var), weighted."""
+    name = getattr(estimator, kernel)
+    if _is(name, "precomputed"):
+        return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    from sklearn.metrics.pairwise import pairwise_kernels
+
+    X = X.astype(np.float64)
+    params: dict[str, Any] = {}
+    if isinstance(name, str) and name in ("rbf", "poly", "sigmoid"):
+        width = getattr(estimator, gamma)
+        if width == "scale":
+            values = X.toarray() if hasattr(X, "toarray") else X
+            share = weight / weight.sum()
+            variance = float((share @ (values - (share @ values).mean()) ** 2).mean())
+            width = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
+        params["gamma"] = 1 / X.shape[1] if width == "auto" else float(width)
+    if isinstance(name, str) and name in ("poly", "sigmoid"):
+        params["coef0"] = estimator.coef0
+    if _is(name, "poly"):
+        params["degree"] = estimator.degree
+    return np.asarray(pairwise_kernels(X, metric=name, **params))
+
+
+def judge_claims(
+    estimator: Any, X: Any, y: Any, Z: Any = None, sample_weight: Any = None
+) -> Judgement:
+    """Whether every class's gap and objectives are what the estimator claims.
+
+    A claimed gap may exceed the certified one, not undercut it by more than ``doubt``: rounding of
+    scores in float64 times the multipliers, which includes what the repair to feasibility costs.
+    """
+    found = certify(estimator, X, y, Z, sample_weight)
+    problems, allowed = [], 0.0
+    claims = (estimator.primal_objective_, estimator.dual_objective_, estimator.dual_gaps_)
+    shape = (len(found.parts),)
+    if any(np.shape(claim) != shape for claim in claims):
+        raise InvalidArgumentError(
+            f"dual_gaps_, primal_objective_ and dual_objective_: expected shape {shape}, one per class"
+        )
+    for j, (part, primal, dual, gap) in enumerate(zip(found.parts, *claims, strict=True)):
+        size = max(abs(part.primal), abs(part.dual))
+        slack = part.doubt + 4 * EPS * size
+        allowed = max(allowed, slack / size)
+        if part.gap > gap * size + slack:
+            problems.append(f"problem {j}: gap {part.gap:.6g}, claimed {gap * size:.6g}")
+        if part.primal > primal + slack:
+            problems.append(f"problem {j}: primal {part.primal!r}, claimed {float(primal)!r}")
+        if part.dual < dual - slack:
+            problems.append(f"problem {j}: dual {part.dual!r}, claimed {float(dual)!r}")
+    if estimator.dual_gap_ < np.max(estimator.dual_gaps_):
+        problems.append(f"dual_gap_ {estimator.dual_gap_!r} is not the largest of dual_gaps_")
+    verdict = Verdict.FAIL if problems else Verdict.PASS
+    return Judgement(verdict, found.relative_gap, allowed, message="; ".join(problems))
