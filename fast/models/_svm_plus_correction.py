@@ -172,6 +172,29 @@ class Correction:
             self._centred = R / self.lam
         return self._centred
 
+    def centred_square(self, rest: np.ndarray) -> float:
+        """rest'R rest for the matrix ``centred``; from Z, where it is known: no cancellation."""
+        if self.Z is None:
+            return max(float(rest @ (self.centred @ rest)), 0.0)
+        v = self._centred_back(self.gathered(rest))
+        return float(v @ v + self.delta * (rest @ rest)) / self.lam
+
+    def _centred_back(self, few: np.ndarray) -> np.ndarray:
+        share = self.gathered(self.cost) / self.cost.sum()
+        return np.asarray((few - few.sum() * share) @ self.Z, dtype=np.float64)
+
+    def centred_function(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
+        """Kz c less its mean, that mean, and ||v||^2, for coefficients whose sum is 0."""
+        share = self.gathered(self.cost) / self.cost.sum()
+        if self.Z is None:
+            g = self.Kz @ c
+            mean = float(share @ g)
+            return g - mean, mean, max(float(c @ (g - mean)), 0.0)
+        v = self._centred_back(self.gathered(c))
+        g = np.asarray(self.Z @ v, dtype=np.float64)
+        mean = float(share @ g)
+        return self.spread(g - mean), mean, float(v @ v)
+
     def product(self, c: np.ndarray) -> np.ndarray:
         """Kz c (n,)."""
         few = self.gathered(c)

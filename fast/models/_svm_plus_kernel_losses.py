@@ -191,7 +191,6 @@ class Hinge(KernelLoss):
         super().__init__(*arguments)
         self.total = float(self.cost.sum())
         self.own = self.cost / self.kappa  # 0 without own slacks
-        self.share = self.cost / self.total
 
     def qp(self) -> KernelQP:
         """Dual (2), or that without multipliers of xi >= 0."""
@@ -211,7 +210,7 @@ class Hinge(KernelLoss):
         a, rest = alpha * self.y, alpha + beta - self.cost
         f = self.K @ a
         square = max(float(a @ f), 0.0)
-        square += max(float(rest @ (self.correction.centred @ rest)), 0.0)
+        square += self.correction.centred_square(rest)
         bound = Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)
         return bound, self.feasible(a, f, rest / self.lam, rest / self.kappa)
 
@@ -222,10 +221,8 @@ class Hinge(KernelLoss):
 
     def feasible(self, a: np.ndarray, f: np.ndarray, c: np.ndarray, own: np.ndarray) -> KernelModel:
         """The best multiple of (a, c) with its best b and rho."""
-        free = self.correction.product(c)
-        mean = float(self.share @ free)
-        g = free - mean
-        w2, v2 = max(float(a @ f), 0.0), max(float(c @ g), 0.0)
+        g, mean, v2 = self.correction.centred_function(c)
+        w2 = max(float(a @ f), 0.0)
         candidates = [(0.0, 1.0, 0.0), (*self._rescaled(w2, v2, f, g), 0.0)]
         if self.soft:
             m, _ = self.lowest(self.y * f + g + own)
