@@ -348,7 +348,7 @@ def check_data(squared: bool, given: dict[str, Any]) -> Data:
         )
     y = rest.pop("y", None)
     if y is None:
-        raise InvalidParameterError("y", None, "n labels -1/1", "pass y=...")
+        raise InvalidParameterError("y", "missing", "n labels -1/1", "pass y=...")
     labels, weight, kept = check_rows(y, n, rest.pop("sample_weight", None))
     for name in ("C", "lam"):
         if rest.get(name) is None:

@@ -123,7 +123,8 @@ def check_features(name: str, X: Any, gram_name: str, K: Any) -> tuple[Any, Arra
     """Exactly one of features and Gram matrix, and their number of rows."""
     if (X is None) == (K is None):
         expected = f"either {name} (n, d) or {gram_name} (n, n)"
-        raise InvalidParameterError(name, X, expected, "pass exactly one")
+        given = "missing" if X is None else X
+        raise InvalidParameterError(name, given, expected, "pass exactly one")
     if X is not None:
         X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix(name, X, (None, None))
         return X, None, X.shape[0]
