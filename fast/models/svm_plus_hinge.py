@@ -222,6 +222,26 @@ class HingeData(SVMPlusData):
 
     def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
         """D at the multipliers, made feasible."""
+        general = self._general_bound(alpha, beta)
+        return max(general, self._plain_bound(alpha), key=lambda found: found.dual)
+
+    def _plain_bound(self, alpha: np.ndarray) -> Bound:
+        """The best multiple of alpha with beta = C omega - alpha, exact where v = 0 is best."""
+        none = Bound(alpha, alpha, -np.inf)
+        if not self.nonneg:
+            return none
+        alpha = self.balanced(np.minimum(alpha, self.cost))
+        back = self.back_x(alpha)
+        square, total = float(back @ back), float(alpha.sum())
+        if not square > 0.0:
+            return none
+        scale = min(total / square, 1.0 / float((alpha / self.cost).max()))
+        alpha = np.minimum(scale * alpha, self.cost)
+        alpha = self.balanced(alpha)
+        total, square = scale * total, scale * scale * square
+        return Bound(alpha, self.cost - alpha, total - 0.5 * square)
+
+    def _general_bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
         alpha, beta = self.balanced(alpha), np.maximum(beta, 0.0)
         beta = beta if self.nonneg else np.zeros(self.n)
         total = float(alpha.sum() + beta.sum())

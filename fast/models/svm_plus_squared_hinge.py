@@ -28,6 +28,8 @@ from fast.solvers import working_set
 from fast.solvers.rows import is_sparse
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
 
+TINY = 1e-12  # margin, in shifts of rho, that is lost in rounding
+
 __all__ = [
     "DeformedProblem",
     "SVMPlusKernelResult",
@@ -242,11 +244,13 @@ class SquaredHingeData(SVMPlusData):
         tau = (square * own - mixed * m) / slope if slope > 0.0 else np.inf
         if self.nonneg:
             tau = max(tau, -float(g.min()))
-        margin = m + tau * own
-        if not (np.isfinite(tau) and margin > 0.0):
+        if not np.isfinite(tau):
             return self.constant()
-        if self.soft:  # theta differs from row to row: the margin is at least what was assumed
+        margin = m + tau
+        if self.soft:  # a shift counts theta_i times, which differ from row to row
             margin, b = self.lowest(self.y * f + self.theta * (g + tau))
+        if not margin > TINY * abs(tau):
+            return self.constant()
         primal = 0.5 * (square + tau * (2.0 * mixed + tau * total)) / margin**2
         if not primal < self.constant().primal:
             return self.constant()

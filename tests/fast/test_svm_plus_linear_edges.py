@@ -222,3 +222,39 @@ def test_interior_point_in_both_spaces(paired: bool, own: bool, free: int) -> No
         np.testing.assert_allclose(result.u, A.T @ result.mu, atol=1e-7)
         np.testing.assert_allclose(F.T @ result.mu, c, atol=1e-7)
         assert abs(result.mu @ (G @ x - h)) <= 1e-7
+
+
+@losses
+@pytest.mark.parametrize("nonneg", [True, False])
+@pytest.mark.parametrize("delta", [0.0, 3e-4, 7.0])
+def test_uneven_weights_and_repeated_rows_in_several_rounds(
+    loss: str, nonneg: bool, delta: float
+) -> None:
+    rng = np.random.default_rng(12)
+    X, y, Z = naive.instance(rng, 500, 3, 4)
+    X = X[rng.integers(125, size=500)]
+    weight = rng.exponential(size=500)
+    for C, lam in ((800.0, 2.0), (0.05, 0.01)):
+        result = LOSSES[loss].train(
+            X, y, Z, C, lam, sample_weight=weight, nonneg_slack=nonneg, free_slack=delta, tol=1e-6
+        )
+        primal, dual, worst = naive.objectives(
+            result, X, y, Z, C, lam, squared=loss == "squared_hinge", nonneg=nonneg, delta=delta,
+            weight=weight,
+        )  # fmt: skip
+        assert result.gap <= 1e-6
+        assert worst <= 1e-9
+        assert primal == pytest.approx(result.primal, rel=1e-8)
+        assert dual == pytest.approx(result.dual, rel=1e-8)
+
+
+@losses
+def test_separable_data_with_large_c_need_no_slack(loss: str) -> None:
+    """C sum(omega) is 10^7 times the optimum: an error in xi must not cost that much."""
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random(60) < 0.3, 1.0, -1.0)
+    X = np.maximum(rng.standard_normal((60, 240)) + 0.1 * y[:, None], 0.0)
+    Z = np.maximum(rng.standard_normal((60, 120)), 0.0)
+    result = LOSSES[loss].train(X, y, Z, 100.0, 0.01, nonneg_slack=True, tol=1e-6)
+    assert result.gap <= 1e-6
+    assert result.primal < 1.0
