@@ -14,7 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from verification.claims._rational import Matrix, Vector, dot, draw_vector, scale, solve, square
+from verification.claims._rational import (
+    Matrix,
+    Vector,
+    dot,
+    draw_vector,
+    maximise,
+    scale,
+    solve,
+    square,
+)
 
 ZERO, ONE, HALF = Fraction(0), Fraction(1), Fraction(1, 2)
 Labels = Sequence[int]
@@ -69,7 +78,7 @@ def signed(k: Matrix, y: Labels) -> Matrix:
 
 
 def quadratic(h: Matrix, u: Vector) -> Fraction:
-    """u'Hu."""
+    """Value of u'Hu."""
     return dot(u, apply(h, u))
 
 
@@ -151,10 +160,16 @@ def svm_dual(h: Matrix, y: Labels) -> Point:
     return solution(h, [ONE] * len(y), [[Fraction(v) for v in y]], [ZERO])
 
 
-def ray(h: Matrix, y: Labels, a: Vector) -> bool:
-    """Whether the dual of (4) grows without bound along a: feasible, a'Ha <= 0, 1'a > 0."""
-    balanced = dot([Fraction(v) for v in y], a) == 0
-    return min(a) >= 0 and balanced and quadratic(h, a) <= 0 < sum(a)
+def ray(h: Matrix, y: Labels) -> Vector | None:
+    """A direction along which (4) falls without bound, for a positive semidefinite H; else None.
+
+    Such an a >= 0 with a'y = 0, Ha = 0 and 1'a > 0 proves that the primal is infeasible.
+    """
+    n = len(y)
+    equations = [*h, [Fraction(v) for v in y]]
+    rows = [*equations, *(scale(-1, row) for row in [*equations, *identity(n)]), [ONE] * n]
+    best = maximise([ONE] * n, rows, [ZERO] * (len(rows) - 1) + [ONE])
+    return best.x if best.value else None
 
 
 def blocks(a: Matrix, b: Matrix, d: Matrix) -> Matrix:
@@ -231,7 +246,7 @@ def draw_labels(rng: np.random.Generator, n: int) -> tuple[int, ...]:
 
 
 def draw_rows(rng: np.random.Generator, n: int, d: int) -> Matrix:
-    """n points in d dimensions, coarse."""
+    """Coarse points, n of them in d dimensions."""
     return [draw_vector(rng, d, 3, 1) for _ in range(n)]
 
 

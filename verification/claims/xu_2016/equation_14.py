@@ -1,0 +1,107 @@
+"""Equation (14), the decision function, and the b that it does not define."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verification.claims import Claim, Trial
+from verification.claims._rational import Matrix, Vector, dot, draw_vector
+from verification.claims._svm import (
+    ZERO,
+    Labels,
+    apply,
+    augmented,
+    deformed,
+    draw_plus,
+    gram,
+    solve_squared,
+)
+
+
+def _draw(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng)
+    return {**given, "new": draw_vector(rng, len(given["x"][0]), 3, 1)}
+
+
+def _check_value(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    new: Vector,
+    terms: Callable[[Fraction, int], Fraction],
+) -> None:
+    solved = solve_squared(x, y, z, c, lam)
+    found = solved.b + sum(
+        (terms(a, t) * dot(row, new) for a, t, row in zip(solved.alpha, y, x, strict=True)), ZERO
+    )
+    right = dot(solved.w, new) + solved.b
+    trial.exactly(found == right, "another value at a new point", found=found, right=right)
+
+
+VALUE = Claim(
+    number="Equation (14)",
+    section="3",
+    statement="f(x) = sum_i alpha_i y_i K(x, x_i) + b at the solution of (3): kernel of the main "
+    "features alone, no Q",
+    method="solved in rational arithmetic, compared with w'x + b at new points",
+    expected="verified",
+    draw=_draw,
+    check=_check_value,
+    says={"terms": lambda a, t: a * t},
+    wrong={"without y_i": {"terms": lambda a, t: a}},
+    instances=60,
+)
+
+
+def _check_b(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    new: Vector,
+    target: Callable[[int, Fraction], Fraction],
+    over: Callable[[Fraction], bool],
+) -> None:
+    solved = solve_squared(x, y, z, c, lam)
+    k, kt = gram(x), gram(augmented(z))
+    xi = apply(deformed(kt, c, lam), solved.alpha)
+    u = [a * t for a, t in zip(solved.alpha, y, strict=True)]
+    found = [target(y[i], xi[i]) - dot(k[i], u) for i in range(len(y)) if over(solved.alpha[i])]
+    trial.exactly(
+        bool(found) and all(b == solved.b for b in found),
+        "the formula gives another b",
+        b=solved.b,
+        found=found,
+    )
+
+
+B = Claim(
+    number="Equation (14), b",
+    section="3",
+    statement="b = y_i (1 - (Q alpha)_i) - sum_j alpha_j y_j K_ij, the same for every i with "
+    "alpha_i > 0",
+    method="solved in rational arithmetic; b is the multiplier of alpha'y = 0",
+    expected="repaired",
+    draw=_draw,
+    check=_check_b,
+    says={"target": lambda t, xi: t * (1 - xi), "over": lambda a: a > 0},
+    wrong={
+        "as in an SVM, without the slack": {"target": lambda t, xi: Fraction(t)},
+        "over all samples": {"over": lambda a: a >= 0},
+        "1 + xi": {"target": lambda t, xi: t * (1 + xi)},
+    },
+    instances=60,
+    note="The paper never defines b. A mean over all samples, not the support vectors alone, is "
+    "wrong as well.",
+)
