@@ -1,0 +1,282 @@
+"""Algorithm 1: which SVM solver, which box, which certificate; the hard margin in disguise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verification.claims import Claim, Trial
+from verification.claims._rational import Matrix, Vector, dot, scale, vector
+from verification.claims._svm import (
+    HALF,
+    ONE,
+    ZERO,
+    Labels,
+    apply,
+    augmented,
+    combination,
+    combine,
+    draw_balanced,
+    draw_plus,
+    gram,
+    identity,
+    inverse,
+    kkt_points,
+    margins,
+    multiply,
+    primal_squared,
+    quadratic,
+    solve_squared,
+    svm_dual,
+    transpose,
+)
+from verification.claims.xu_2016.proposition_1 import hessian
+
+#: (n, C, lam) -> upper bound on alpha
+Box = Callable[[int, Fraction, Fraction], Fraction]
+
+
+def by_c(n: int, c: Fraction, lam: Fraction) -> Fraction:
+    """The bound of LIBSVM's C-SVC at the same C."""
+    return c
+
+
+def half(n: int, c: Fraction, lam: Fraction) -> Fraction:
+    """Largest possible optimum: w = 0, b = 0, v = 0, rho = 1."""
+    return (c * n + lam) / 2
+
+
+def _draw_two(rng: np.random.Generator) -> dict[str, Any]:
+    return draw_plus(rng, most=2)
+
+
+def _check_two(
+    trial: Trial, *, x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction, box: Box
+) -> None:
+    h = hessian(gram(x), y, z, c, lam)
+    # One direction, alpha = (a, a): minimise a^2 (1'H1)/2 - 2a, then cut at the bound.
+    free = 2 / quadratic(h, [ONE, ONE])
+    boxed = min(free, box(2, c, lam))
+    solved = solve_squared(x, y, z, c, lam)
+    w = combination([boxed * t for t in y], x)
+    trial.exactly(
+        w == solved.w, "the box changes w", alpha=free, boxed=boxed, w=solved.w, boxed_w=w
+    )
+
+
+BOX_PRINTED = Claim(
+    number="Algorithm 1, step 3 as printed",
+    section="3",
+    statement="any SVM solver, such as LIBSVM at the same C, obtains the dual variables",
+    method="two samples solved in closed form, with 0 <= alpha <= C and without; rational",
+    expected="refuted",
+    draw=_draw_two,
+    check=_check_two,
+    says={"box": by_c},
+    right={"box": half},
+    witnesses=(
+        {
+            "x": [vector("1/2"), vector("-1/2")],
+            "y": (1, -1),
+            "z": [vector(0), vector(0)],
+            "c": ONE,
+            "lam": Fraction(20),
+        },
+    ),
+    instances=40,
+    note="(4) has no upper bound, C-SVC has one. C is already in Q: give the solver a bound that "
+    "cannot act, such as (Cn + lam)/2.",
+)
+
+
+def _check_box(
+    trial: Trial, *, x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction, box: Box
+) -> None:
+    h = hessian(gram(x), y, z, c, lam)
+    most = max(
+        max(point.a) for point in kkt_points(h, [ONE] * len(y), [[*map(Fraction, y)]], [ZERO])
+    )
+    trial.exactly(most <= box(len(y), c, lam), "alpha is above the bound", alpha=most)
+
+
+def _draw_box(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng)
+    if rng.random() < 0.3:  # equal samples: one sample of a class can hold all of its half
+        n = len(given["y"])
+        given["x"], given["z"] = [given["x"][0]] * n, [[ZERO] * len(row) for row in given["z"]]
+    return given
+
+
+BOX = Claim(
+    number="Algorithm 1, an inactive box",
+    section="3",
+    statement="every solution of (4) has alpha_i <= (Cn + lam)/2: sum(alpha) is twice the optimum "
+    "<= (Cn + lam)/2, and each class holds half",
+    method="all vertices of the set of solutions, rational",
+    expected="repaired",
+    draw=_draw_box,
+    check=_check_box,
+    says={"box": half},
+    wrong={
+        "C": {"box": by_c},
+        "Cn/2": {"box": lambda n, c, lam: c * n / 2},
+        "(Cn + lam)/4": {"box": lambda n, c, lam: (c * n + lam) / 4},
+    },
+    instances=60,
+    note="Attained when all samples are equal: no smaller bound serves all data.",
+)
+
+
+# ---------------------------------------------------------------------------------- hard margin
+
+
+def square_root(a: Matrix) -> tuple[Matrix, Vector]:
+    """L, D with A = L diag(D) L', L with a diagonal of ones, A positive definite."""
+    n = len(a)
+    low, diagonal = identity(n), [ZERO] * n
+    for i in range(n):
+        for j in range(i + 1):
+            v = a[i][j] - sum((low[i][k] * diagonal[k] * low[j][k] for k in range(j)), ZERO)
+            if i == j:
+                diagonal[i] = v
+            else:
+                low[i][j] = v / diagonal[j]
+    return low, diagonal
+
+
+def _check_hard(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    sign: Callable[[int], int],
+    part: Fraction,
+) -> None:
+    zt = augmented(z)
+    normal = combine(lam, identity(len(zt[0])), part * c, multiply(transpose(zt), zt))
+    low, diagonal = square_root(normal)
+    # F = Z~ L^-T D^-1/2; the root is left to the inner product, so that all stays rational.
+    rows = transpose(multiply(inverse(low), transpose(zt)))
+    weight = [*[ONE] * len(x[0]), *(1 / v for v in diagonal)]
+    points = [[*u, *scale(sign(t), f)] for u, f, t in zip(x, rows, y, strict=True)]
+    weighted = [[a * b for a, b in zip(weight, row, strict=True)] for row in points]
+    kernel = multiply(points, transpose(weighted))
+    h = [[s * t * v for t, v in zip(y, row, strict=True)] for s, row in zip(y, kernel, strict=True)]
+    point = svm_dual(h, y)
+    u = combination([a * t for a, t in zip(point.a, y, strict=True)], points)
+    hard = [t * (v + point.mult[0]) for t, v in zip(y, apply(weighted, u), strict=True)]
+    trial.exactly(min(hard) == 1, "the margin is not 1", margins=hard)
+    norm = dot(u, [a * b for a, b in zip(weight, u, strict=True)])
+    solved = solve_squared(x, y, z, c, lam)
+    trial.exactly(
+        (norm / 2, u[: len(x[0])], point.mult[0]) == (solved.value, solved.w, solved.b),
+        "the hard-margin SVM is another problem",
+        hard=norm / 2,
+        optimum=solved.value,
+    )
+
+
+HARD = Claim(
+    number="Algorithm 1, a hard margin",
+    section="3",
+    statement="SVM2+ is the hard-margin SVM with free bias on the points [x_i; y_i F_i], "
+    "F = Z~L^-T, LL' = lam I + C Z~'Z~, FF' = Q: same w, b and optimum",
+    method="hard-margin SVM solved in rational arithmetic (LDL' in place of LL')",
+    expected="repaired",
+    draw=draw_plus,
+    check=_check_hard,
+    says={"sign": lambda t: t, "part": ONE},
+    wrong={
+        "[x_i; F_i]": {"sign": lambda t: 1},
+        "[x_i; -y_i F_i] without C": {"sign": lambda t: -t, "part": ZERO},
+        "C/2": {"part": HALF},
+    },
+    instances=40,
+    note="So n x n matrices are not needed, and no slack is left: the reason for the missing box.",
+)
+
+
+# ---------------------------------------------------------------------------------- certificate
+
+
+def _draw_gap(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng)
+    alpha = draw_balanced(rng, given["y"])
+    if rng.random() < 0.3:
+        solved = solve_squared(**given)
+        alpha = scale(Fraction(int(rng.integers(1, 5)), 2), solved.alpha)
+    return {**given, "alpha": alpha}
+
+
+def _check_gap(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    alpha: Vector,
+    gap: Callable[[Fraction, Fraction, Fraction], Fraction],
+    middle: bool,
+) -> None:
+    zt = augmented(z)
+    h = hessian(gram(x), y, z, c, lam)
+    g = apply(h, alpha)
+    total, q = sum(alpha, ZERO), dot(alpha, g)
+    least = {s: min(v for v, t in zip(g, y, strict=True) if t == s) for s in (1, -1)}
+    m = (least[1] + least[-1]) / 2 if middle else min(least.values())
+    if m <= 0:
+        trial.exactly(True, "no certificate at this alpha")
+        return
+    w = scale(1 / m, combination([a * t for a, t in zip(alpha, y, strict=True)], x))
+    b = (least[-1] - least[1]) / (2 * m)
+    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
+    vt = scale(1 / m, apply(inverse(normal), combination(alpha, zt)))
+    xi = apply(zt, vt)
+    trial.exactly(
+        all(u + t >= 1 for u, t in zip(margins(x, y, w, b), xi, strict=True)),
+        "the primal point is infeasible",
+        xi=xi,
+    )
+    primal = primal_squared(w, vt, xi, c, lam)
+    t = total / q
+    dual = t * total - t * t * q / 2
+    trial.exactly(
+        gap(total, m, q) == 1 - dual / primal,
+        "the relative gap is another",
+        primal=primal,
+        dual=dual,
+        said=gap(total, m, q),
+    )
+    trial.exactly(gap(total, m, q) >= 0, "a negative gap", gap=gap(total, m, q))
+    solved = solve_squared(x, y, z, c, lam)
+    if dual == solved.value:
+        trial.exactly(gap(total, m, q) == 0, "a gap at the solution", gap=gap(total, m, q))
+
+
+GAP = Claim(
+    number="Algorithm 1, certificate",
+    section="3",
+    statement="for feasible alpha, g = H alpha, S = 1'alpha, q = alpha'g and m = half the sum of "
+    "the least g of both classes, m > 0: (w, v~)/m is feasible with the middle b, S/q scales the "
+    "dual best, and the relative gap is 1 - (S m/q)^2",
+    method="primal and dual value at random points and at multiples of solutions, rational",
+    expected="repaired",
+    draw=_draw_gap,
+    check=_check_gap,
+    says={"gap": lambda s, m, q: 1 - (s * m / q) ** 2, "middle": True},
+    wrong={
+        "1 - S m/q": {"gap": lambda s, m, q: 1 - s * m / q},
+        "m = least g of all": {"middle": False},
+    },
+    instances=80,
+    note="Ours. It does not change when alpha is scaled, and is 0 exactly on the rays through "
+    "solutions.",
+)

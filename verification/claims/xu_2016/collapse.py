@@ -1,0 +1,224 @@
+"""What SVM+ does with a Z that says nothing, and free slack as the cure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verification.claims import Claim, Trial
+from verification.claims._rational import Matrix, Vector, draw_vector, scale, square, vector
+from verification.claims._svm import (
+    ONE,
+    ZERO,
+    Labels,
+    Point,
+    augmented,
+    combination,
+    combine,
+    deformed,
+    draw_labels,
+    draw_plus,
+    gram,
+    identity,
+    signed,
+    svm_dual,
+)
+from verification.claims.xu_2016.equation_2 import dual_of_hinge
+
+
+def weights_of(alpha: Vector, y: Labels, x: Matrix) -> Vector:
+    """W = sum alpha_i y_i x_i."""
+    return combination([a * t for a, t in zip(alpha, y, strict=True)], x)
+
+
+def with_free_slack(
+    x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction, delta: Fraction
+) -> Point:
+    """(4) with K~ + delta I; squared-hinge SVM, Q = I/C, for an infinite delta (negative here)."""
+    n = len(y)
+    if delta < 0:
+        q = [scale(1 / c, row) for row in identity(n)]
+    else:
+        q = deformed(combine(1, gram(augmented(z)), delta, identity(n)), c, lam)
+    return svm_dual(combine(1, signed(gram(x), y), 1, q), y)
+
+
+SVM = Fraction(-1)
+
+
+def _draw(rng: np.random.Generator) -> dict[str, Any]:
+    n = int(rng.integers(2, 5))
+    return {
+        "x": [[v] for v in draw_vector(rng, n, 3, 1)],
+        "y": draw_labels(rng, n),
+        "z": [draw_vector(rng, 1, 2, 1)] * n,
+        "c": Fraction(int(rng.integers(1, 5)), 2),
+        "lam": Fraction(int(rng.integers(1, 5)), 2),
+    }
+
+
+def _check_back(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    delta: Fraction,
+) -> None:
+    svm = weights_of(with_free_slack(x, y, z, c, lam, SVM).a, y, x)
+    plus = weights_of(with_free_slack(x, y, z, c, lam, delta).a, y, x)
+    trial.exactly(any(plus) or not any(svm), "w = 0, the SVM's w is not", w=plus, svm=svm)
+
+
+BACK_PRINTED = Claim(
+    number="Problem (3), falling back to an SVM",
+    section="3",
+    statement="if Z says nothing, SVM+ does what an SVM does: w is 0 only where the SVM's is",
+    method="Z constant; both solved in rational arithmetic",
+    expected="refuted",
+    draw=_draw,
+    check=_check_back,
+    says={"delta": ZERO},
+    right={"delta": ONE},
+    witnesses=(
+        {
+            "x": [vector(0), vector(1), vector(2), vector(3)],
+            "y": (-1, 1, -1, 1),
+            "z": [vector(0)] * 4,
+            "c": ONE,
+            "lam": ONE,
+        },
+    ),
+    instances=40,
+    note="Not claimed in the paper, but what 'additional information' suggests. All slacks are one "
+    "number rho: with overlapping classes rho = 1, w = 0. Cure: free slack, K~ + delta I.",
+)
+
+
+def hulls_meet(x: Vector, y: Labels) -> bool:
+    """Whether the intervals of the two classes have a point in common."""
+    ends = {s: [v for v, t in zip(x, y, strict=True) if t == s] for s in (1, -1)}
+    return max(min(v) for v in ends.values()) <= min(max(v) for v in ends.values())
+
+
+def means_equal(x: Vector, y: Labels) -> bool:
+    """Whether the classes have the same mean."""
+    ends = [[v for v, t in zip(x, y, strict=True) if t == s] for s in (1, -1)]
+    return sum(ends[0]) * len(ends[1]) == sum(ends[1]) * len(ends[0])
+
+
+def _check_when(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    delta: Fraction,
+    hinge: bool,
+    collapsed: Callable[[Vector, Labels], bool],
+) -> None:
+    found = [with_free_slack(x, y, z, c, lam, delta).a]
+    if hinge and len(y) <= 3:
+        solved = dual_of_hinge(signed(gram(x), y), gram(z), y, c, lam, (0, 1), both=True)
+        found.append(solved[1][: len(y)] if solved else [])
+    expected = collapsed([row[0] for row in x], y)
+    for alpha in found:
+        w = weights_of(alpha, y, x)
+        trial.exactly(expected == (not any(w)), "w is 0 in other cases", w=w, expected=expected)
+
+
+WHEN = Claim(
+    number="Problems (1) and (3), collapse",
+    section="3",
+    statement="for a constant Z, w = 0 if and only if the convex hulls of the classes meet, with "
+    "the hinge as with the squared hinge",
+    method="one dimension; (2) and (4) solved in rational arithmetic",
+    expected="repaired",
+    draw=_draw,
+    check=_check_when,
+    says={"delta": ZERO, "hinge": True, "collapsed": hulls_meet},
+    wrong={
+        "never": {"collapsed": lambda x, y: False},
+        "equal means": {"collapsed": means_equal},
+        "with free slack": {"delta": ONE, "hinge": False},
+    },
+    instances=60,
+)
+
+CURED = Claim(
+    number="Problem (3), free slack",
+    section="3",
+    statement="with free slack delta > 0 and a constant Z, w = 0 if and only if the classes have "
+    "equal means, as for the squared-hinge SVM",
+    method="one dimension, delta = 1/2; solved in rational arithmetic",
+    expected="repaired",
+    draw=_draw,
+    check=_check_when,
+    says={"delta": Fraction(1, 2), "hinge": False, "collapsed": means_equal},
+    wrong={
+        "where the hulls meet": {"collapsed": hulls_meet},
+        "without free slack": {"delta": ZERO},
+    },
+    instances=60,
+    note="By symmetry alpha is constant on each class there. xi_i = g(z_i) + eta_i with "
+    "lam/(2 delta) sum eta_i^2 adds delta I to K~.",
+)
+
+
+def _draw_limit(rng: np.random.Generator) -> dict[str, Any]:
+    return {**draw_plus(rng, most=4), "delta": Fraction(int(10 ** int(rng.integers(0, 7))))}
+
+
+def _check_limit(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    delta: Fraction,
+    excess: Callable[[Fraction], Fraction],
+    at: Callable[[Fraction], Fraction],
+) -> None:
+    svm = with_free_slack(x, y, z, c, lam, SVM)
+    found = with_free_slack(x, y, z, at(c), lam, delta)
+    share = excess(lam / (c * delta))
+    low, value = -svm.value, -found.value
+    trial.exactly(
+        low <= value <= (1 + share) * low, "the optimum is not between", svm=low, plus=value
+    )
+    w, u = weights_of(svm.a, y, x), weights_of(found.a, y, x)
+    trial.exactly(
+        square([a - b for a, b in zip(w, u, strict=True)]) <= 2 * share * low,
+        "w is farther away",
+        svm=w,
+        plus=u,
+    )
+
+
+LIMIT = Claim(
+    number="Problem (3), free slack without end",
+    section="3",
+    statement="delta -> infinity gives the squared-hinge SVM: with e = lam/(C delta), "
+    "opt_svm <= opt_delta <= (1 + e) opt_svm and ||w_delta - w_svm||^2 <= 2 e opt_svm",
+    method="both solved in rational arithmetic for delta from 1 to 1e6",
+    expected="repaired",
+    draw=_draw_limit,
+    check=_check_limit,
+    says={"excess": lambda e: e, "at": lambda c: c},
+    wrong={
+        "equal for finite delta": {"excess": lambda e: ZERO},
+        "e^2": {"excess": lambda e: e * e},
+        "the SVM with 2C": {"at": lambda c: 2 * c},
+    },
+    instances=60,
+    note="Ours: I/C - Q_delta = (lam/C)(lam I + C(K~ + delta I))^-1.",
+)

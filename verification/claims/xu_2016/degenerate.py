@@ -1,0 +1,221 @@
+"""Degenerate data: one class, contradictory samples, indefinite kernels, weights of 0."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verification.claims import Claim, Trial
+from verification.claims._rational import Matrix, draw_vector, maximise, scale, vector
+from verification.claims._svm import (
+    ONE,
+    ZERO,
+    Labels,
+    augmented,
+    combine,
+    deformed,
+    draw_plus,
+    gram,
+    identity,
+    margins,
+    multiply,
+    primal_squared,
+    quadratic,
+    ray,
+    signed,
+    solve_squared,
+    transpose,
+)
+
+# ------------------------------------------------------------------------------------- one class
+
+
+def _draw_one(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng)
+    return {**given, "y": (int(rng.choice([-1, 1])),) * len(given["y"])}
+
+
+def _check_one(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    biases: tuple[Fraction, ...],
+) -> None:
+    n = len(y)
+    balance = [Fraction(t) for t in y]
+    signs = [scale(-1, row) for row in identity(n)]
+    most = maximise(
+        [ONE] * n, [balance, scale(-1, balance), *signs, [ONE] * n], [ZERO] * (n + 2) + [ONE]
+    )
+    trial.exactly(most.value == 0, "alpha = 0 is not the only feasible point", alpha=most.x)
+    for b in biases:
+        w, xi = [ZERO] * len(x[0]), [ZERO] * n
+        value = primal_squared(w, [ZERO] * (len(z[0]) + 1), xi, c, lam)
+        trial.exactly(
+            value == 0 and min(margins(x, y, w, b * y[0])) >= 1, "not a solution", b=b * y[0]
+        )
+
+
+ONE_CLASS = Claim(
+    number="Problem (3), one class",
+    section="3",
+    statement="with one class the optimum is 0, at w = 0, v~ = 0 and every b with y b >= 1; "
+    "alpha = 0 is the only dual point, and no support vector gives b",
+    method="the primal points, and an exact linear program over the dual's feasible set",
+    expected="repaired",
+    draw=_draw_one,
+    check=_check_one,
+    says={"biases": (ONE, Fraction(3))},
+    wrong={"b = y/2": {"biases": (Fraction(1, 2),)}, "b = 0": {"biases": (ZERO,)}},
+    instances=30,
+    note="Neither infeasible nor unbounded, but nothing is learnt: training should refuse.",
+)
+
+
+# ---------------------------------------------------------------------------------- feasibility
+
+
+def _draw_contradictory(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng)
+    i, j = given["y"].index(1), given["y"].index(-1)
+    for name in ("x", "z"):
+        given[name][j] = given[name][i]
+    return given
+
+
+def _check_feasible(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    constant: int,
+) -> None:
+    kt = [[v + constant for v in row] for row in gram(z)]
+    direction = ray(combine(1, signed(gram(x), y), 1, deformed(kt, c, lam)), y)
+    trial.exactly(direction is None, "the dual has a ray: no feasible point", ray=direction)
+    if constant:
+        value = solve_squared(x, y, z, c, lam).value
+        bound = (c * len(y) + lam) / 2
+        trial.exactly(0 < value <= bound, "the optimum is outside", optimum=value, bound=bound)
+
+
+FEASIBLE = Claim(
+    number="Problem (3), feasibility",
+    section="3",
+    statement="(3) has a feasible point for all data, equal samples with different labels "
+    "included: 0 < optimum <= (Cn + lam)/2, the value at w = 0, rho = 1",
+    method="data with a contradiction; rays of the dual and optimum, rational",
+    expected="repaired",
+    draw=_draw_contradictory,
+    check=_check_feasible,
+    says={"constant": 1},
+    wrong={"without rho": {"constant": 0}},
+    instances=60,
+)
+
+
+# ---------------------------------------------------------------------------- indefinite kernels
+
+
+def _draw_kernel(rng: np.random.Generator) -> dict[str, Any]:
+    a, b, d = draw_vector(rng, 3, 2, 1)
+    given = draw_plus(rng, most=2)
+    return {"k": [[a, b], [b, d]], **{name: given[name] for name in ("z", "c", "lam")}}
+
+
+def _check_bounded(
+    trial: Trial, *, k: Matrix, z: Matrix, c: Fraction, lam: Fraction, definite: bool
+) -> None:
+    if definite:
+        k = multiply(k, transpose(k))
+    h = combine(1, signed(k, (1, -1)), 1, deformed(gram(augmented(z)), c, lam))
+    curvature = quadratic(h, [ONE, ONE])
+    trial.exactly(
+        curvature > 0, "(4) falls without bound along alpha = (1, 1)", curvature=curvature
+    )
+
+
+INDEFINITE = Claim(
+    number="Equation (4), any kernel",
+    section="3",
+    statement="any kind of kernel function can be used in (4), also one that is not positive "
+    "semidefinite",
+    method="two samples of both classes, y = (+, -): curvature along the one feasible direction",
+    expected="refuted",
+    draw=_draw_kernel,
+    check=_check_bounded,
+    says={"definite": False},
+    right={"definite": True},
+    witnesses=(
+        {"k": [vector(0, 1), vector(1, 0)], "z": [vector(0)] * 2, "c": ONE, "lam": Fraction(3)},
+    ),
+    instances=40,
+    note="Without a box there is nothing to stop it; an SVM with 0 <= alpha <= C has a solution "
+    "for every kernel.",
+)
+
+
+# ------------------------------------------------------------------------------------- weights
+
+
+def _check_weight(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    relation: Callable[[Fraction, Fraction], bool],
+) -> None:
+    last = len(y) - 1
+    kept = solve_squared(x, y, z, c, lam, [*[ONE] * last, ZERO]).value
+    dropped = solve_squared(x[:last], y[:last], z[:last], c, lam).value
+    trial.exactly(
+        relation(kept, dropped), "another optimum without the sample", with_=kept, without=dropped
+    )
+
+
+def _draw_weight(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng, least=3)
+    if len(set(given["y"][:-1])) == 1:
+        given["y"] = (-given["y"][0], *given["y"][1:])
+        if len(set(given["y"][:-1])) == 1:
+            given["y"] = (given["y"][0], -given["y"][0], *given["y"][2:])
+    return given
+
+
+WEIGHT = Claim(
+    number="Problem (3), weights of 0",
+    section="3",
+    statement="with weights in C/2 sum w_i xi_i^2, a sample of weight 0 is as good as absent",
+    method="both solved in rational arithmetic",
+    expected="refuted",
+    draw=_draw_weight,
+    check=_check_weight,
+    says={"relation": operator.eq},
+    right={"relation": operator.ge},
+    witnesses=(
+        {
+            "x": [vector(1), vector(-1), vector(-1)],
+            "y": (1, -1, 1),
+            "z": [vector(0)] * 3,
+            "c": ONE,
+            "lam": ONE,
+        },
+    ),
+    instances=30,
+    note="Ours. Its constraint y f(x) >= 1 - g(z) stays, and g is tied by v~: rows of weight 0 "
+    "have to be dropped.",
+)

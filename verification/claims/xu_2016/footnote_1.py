@@ -1,0 +1,133 @@
+"""Footnote 1: the correcting function with the label, g = y (v'z + rho)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from verification.claims import Claim, Trial
+from verification.claims._rational import Matrix, vector
+from verification.claims._svm import (
+    ONE,
+    ZERO,
+    Labels,
+    apply,
+    augmented,
+    combination,
+    combine,
+    deformed,
+    draw_plus,
+    gram,
+    identity,
+    inverse,
+    margins,
+    minimum,
+    multiply,
+    primal_squared,
+    ray,
+    signed,
+    transpose,
+)
+
+
+def label_signed(k: Matrix, q: Matrix, y: Labels) -> Matrix:
+    """The form of the dual: (K + Q) . yy'."""
+    return signed(combine(1, k, 1, q), y)
+
+
+def as_before(k: Matrix, q: Matrix, y: Labels) -> Matrix:
+    """That of (4): K . yy' + Q."""
+    return combine(1, signed(k, y), 1, q)
+
+
+def _check_feasible(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    form: Callable[[Matrix, Matrix, Labels], Matrix],
+) -> None:
+    direction = ray(form(gram(x), deformed(gram(augmented(z)), c, lam), y), y)
+    trial.exactly(
+        direction is None, "no feasible point: the dual falls without bound", ray=direction
+    )
+
+
+PRINTED = Claim(
+    number="Footnote 1 as printed",
+    section="3",
+    statement="g = y (v'z + rho) is easily incorporated: the problem keeps a solution for all data",
+    method="rays of the dual from an exact linear program",
+    expected="refuted",
+    draw=draw_plus,
+    check=_check_feasible,
+    says={"form": label_signed},
+    right={"form": as_before},
+    witnesses=(
+        {
+            "x": [vector(0), vector(0)],
+            "y": (1, -1),
+            "z": [vector(0), vector(0)],
+            "c": ONE,
+            "lam": ONE,
+        },
+    ),
+    instances=40,
+    note="It asks for y_i (w'x_i + v'z_i + b + rho) >= 1: the samples must be separable by x and z "
+    "together. rho and b shift the same way, so that no slack helps contradictory samples.",
+)
+
+
+def _check_dual(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    form: Callable[[Matrix, Matrix, Labels], Matrix],
+) -> None:
+    zt = augmented(z)
+    h = form(gram(x), deformed(gram(zt), c, lam), y)
+    point = minimum(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO])
+    if point is None:
+        direction = ray(h, y)
+        u = [a * t for a, t in zip(direction or [], y, strict=False)]
+        proved = direction is not None and not any(combination(u, x) + combination(u, zt))
+        trial.exactly(proved, "neither a solution nor a proof of infeasibility", ray=direction)
+        return
+    u = [a * t for a, t in zip(point.a, y, strict=True)]
+    w = combination(u, x)
+    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
+    vt = apply(inverse(normal), combination(u, zt))
+    xi = [t * v for t, v in zip(y, apply(zt, vt), strict=True)]
+    feasible = all(m + t >= 1 for m, t in zip(margins(x, y, w, point.mult[0]), xi, strict=True))
+    trial.exactly(feasible, "the primal point of the solution is infeasible", xi=xi)
+    value = primal_squared(w, vt, xi, c, lam)
+    trial.exactly(value == -point.value, "values differ", primal=value, dual=-point.value)
+
+
+SIGNED_DUAL = Claim(
+    number="Footnote 1, dual",
+    section="3",
+    statement="with g = y (v'z + rho) the dual has (K + Q) . yy' in place of K . yy' + Q and "
+    "v~ = (lam I + C Z~Z~')^-1 Z~(a.y); it has a solution exactly if [x; z] is separable",
+    method="solved in rational arithmetic: a primal point of equal value, or weights u with "
+    "sum u = 0, X'u = 0, Z~u = 0 that prove infeasibility",
+    expected="repaired",
+    draw=draw_plus,
+    check=_check_dual,
+    says={"form": label_signed},
+    wrong={
+        "K . yy' + Q": {"form": as_before},
+        "K + Q . yy'": {"form": lambda k, q, y: combine(1, k, 1, signed(q, y))},
+        "Q twice": {"form": lambda k, q, y: signed(combine(1, k, 2, q), y)},
+    },
+    instances=60,
+    note="An SVM on the joined features, with the metric of Q on the second part; scale and "
+    "penalty of rho differ from b's.",
+)
