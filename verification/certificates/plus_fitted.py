@@ -60,6 +60,9 @@ def certify(
     y = np.asarray(y)
     n = len(y)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    for name, rows in (("X", X), ("Z", Z), ("sample_weight", weight)):
+        if rows is not None and rows.shape[0] != n:
+            raise InvalidArgumentError(f"{name} of shape {rows.shape}: expected {n} rows, as y has")
     given = _features(estimator, X, Z, weight)
     classes, alpha = estimator.classes_, np.asarray(estimator.dual_coef_)
     many = 1 if len(classes) == 2 else len(classes)

@@ -118,7 +118,7 @@ class Problem:
             self.z = Space.of("Z", Z, "Kz", Kz, self.n, self.kept, self.real, blur)
         self.squared = loss == "squared_hinge"
         self.lam: Any = self.real(lam)
-        self.cost: Array = weight[self.kept].astype(self.real) * C
+        self.cost: Array = np.multiply(weight[self.kept], self.real(C), dtype=self.real)
         self.delta = self.real(0 if self.plain else free_slack)
         self.nonneg = (not self.squared) if nonneg_slack is None else bool(nonneg_slack)
 
@@ -275,7 +275,8 @@ class Problem:
             error += self.lam / 2 * self.z.square_slip(point.v)
         marginal = self.cost * (abs(xi) if self.squared else 1)
         error += (marginal * slip).sum() + self.x.square_slip(w) / 2
-        error += 4 * (self.n + 4) * self.eps * (primal + residual)
+        size = abs(primal) + (marginal * abs(xi)).sum() + residual  # P < 0 without xi >= 0
+        error += 4 * (self.n + 4) * self.eps * size
         width = self.n + self.x.width + (0 if self.z is None else self.z.width) + 8
         mass = ((gamma + marginal) * (1 + reach_f + reach_g + abs(xi))).sum()
         doubt = 4 * EPS * width * mass + 2 * error
@@ -287,7 +288,7 @@ class Problem:
                 reach = self.z.norms.max() * terms.sum() / self.lam
                 doubt += 4 * EPS * (gamma + marginal).sum() * reach
         gap, upper = float(residual + error), float(primal + error)
-        upper += EPS * abs(upper)  # rounded to a float
+        upper, gap = upper + EPS * abs(upper), gap + 2 * EPS * gap  # rounded to floats
         moved = max(moved, float(lifted))
         return PlusCertificate(upper, upper - gap, gap, float(error), moved, float(doubt))
 
