@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
+import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from fast._validation import number, real_array
@@ -16,6 +17,8 @@ from fast.estimators._kernel import KernelMap
 from fast.estimators._settings import DTYPES, MAGNITUDE
 from fast.solvers.rows import is_sparse
 
+EPS = float(np.finfo(float).eps)
+BLOCK = 1 << 17  # numbers per block
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
 
@@ -94,9 +97,53 @@ def check_privileged(Z: Any, n: int | None, estimator: Any, n_features: int | No
     return Z
 
 
-def scaler_of(Z: Any, weight: np.ndarray) -> StandardScaler:
-    """Weighted mean 0 and variance 1 per column; CSR keeps its mean."""
-    return StandardScaler(with_mean=not is_sparse(Z)).fit(Z.astype(np.float64), None, weight)
+@dataclass
+class Scaler:
+    """Subtracts ``mean_`` (s,), if there is one, and divides by ``scale_`` (s,)."""
+
+    mean_: np.ndarray | None
+    scale_: np.ndarray
+
+    def transform(self, Z: Any) -> Any:
+        """Z scaled, as float64; CSR stays CSR."""
+        if is_sparse(Z):
+            if self.mean_ is None:
+                return sp.csr_array(Z.astype(np.float64) @ sp.diags_array(1.0 / self.scale_))
+            return (Z.toarray() - self.mean_) / self.scale_
+        out = np.array(Z, dtype=np.float64)
+        if self.mean_ is not None:
+            out -= self.mean_
+        out /= self.scale_
+        return out
+
+
+def scaled(Z: Any, weight: np.ndarray) -> tuple[Any, Scaler]:
+    """Z with weighted mean 0 and variance 1 per column; CSR keeps its mean.
+
+    Columns that are constant up to rounding are not divided.
+    """
+    n = Z.shape[0]
+    share = weight / weight.sum()
+    if is_sparse(Z):
+        wide = Z.astype(np.float64)
+        mean = share @ wide
+        variance = np.maximum(share @ wide.multiply(wide) - mean * mean, 0.0)
+    else:
+        out = np.array(Z, dtype=np.float64)
+        mean = share @ out
+        out -= mean
+        variance = np.zeros(len(mean))
+        step = max(BLOCK // len(mean), 1)
+        for i in range(0, n, step):  # in the cache
+            block = out[i : i + step]
+            variance += share[i : i + step] @ (block * block)
+    constant = variance <= n * EPS * variance + (n * EPS * mean) ** 2
+    scale = np.where(constant, 1.0, np.sqrt(variance))
+    if is_sparse(Z):
+        scaler = Scaler(None, scale)
+        return scaler.transform(Z), scaler
+    out /= scale
+    return out, Scaler(mean, scale)
 
 
 def kernel_of(

@@ -20,6 +20,7 @@ from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState
 
 Trainer = Callable[[np.ndarray, int, Any], list[Any]]
+MANY = 500  # examples from which on an interior point method on kernel matrices is slow
 LARGEST_GRAM = 20_000  # examples up to which a kernel matrix is worth its memory
 
 
@@ -163,19 +164,44 @@ def plain(problem: Problem) -> Trainer:
         else:
             gram = MatrixGram(gram_of(factor))
 
-    def train(y: np.ndarray, max_iter: int, report: Any) -> Any:
-        result = _plain_svm.train(
-            gram, y, cost, problem.squared,
-            mean=mean if isinstance(gram, FactorGram) else None,
-            tol=problem.tol, max_iter=max_iter, report=report,
-        )  # fmt: skip
+    def in_features(result: Any) -> Any:
         if problem.X is not None and result.w is None:
             assert mean is not None
             result.w = np.asarray(factor.T @ result.coef)
             result.b -= float(mean @ result.w)
         return result
 
+    if isinstance(gram, MatrixGram) and problem.squared and gram.n > MANY:
+        return plain_smo(problem, gram, cost, in_features)
+
+    def train(y: np.ndarray, max_iter: int, report: Any) -> Any:
+        result = _plain_svm.train(
+            gram, y, cost, problem.squared,
+            mean=mean if isinstance(gram, FactorGram) else None,
+            tol=problem.tol, max_iter=max_iter, report=report,
+        )  # fmt: skip
+        return in_features(result)
+
     return one_by_one(train)
+
+
+def plain_smo(
+    problem: Problem, gram: MatrixGram, cost: np.ndarray, in_features: Callable[[Any], Any]
+) -> Trainer:
+    """The ordinary SVM of many examples with the squared hinge, as SVM2+ with Q = diag(1/c)."""
+    Q = np.diag(1.0 / cost)
+
+    def columns(labels: np.ndarray, max_iter: int, report: Any) -> list[Any]:
+        results = svm_plus_squared_hinge.train_kernel(
+            gram.K, labels, 1.0, 1.0, Q=Q, tol=problem.tol, max_iter=max_iter, report=report,
+            check_definite=False,
+        )  # fmt: skip
+        for result, y in zip(results, labels.T, strict=False):
+            result.w = None
+            in_features(_plain_svm.recertify(result, gram, y, cost))
+        return list(results)
+
+    return columns
 
 
 def linear(problem: Problem) -> Trainer:

@@ -20,7 +20,7 @@ from fast.estimators._privileged import (
     check_range,
     kernel_of,
     named,
-    scaler_of,
+    scaled,
     square,
 )
 from fast.estimators._progress import Monitor
@@ -116,8 +116,9 @@ class SVMPlusClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         v and rho, of Z as scaled; v is not there with a kernel on Z, neither is without Z.
     correction_kernel_coef_ : ndarray (m, n_samples)
         With a kernel on Z: v = sum_i correction_kernel_coef_i phi(z_i).
-    z_scaler_ : StandardScaler or None
-        What Z went through.
+    z_scaler_ : object or None
+        What Z went through: ``transform(Z)`` subtracts ``mean_`` (None for sparse Z) and divides by
+        ``scale_``.
     dual_coef_ : ndarray (m, n_samples)
         alpha_i y_i; 0 for examples of weight zero.
     slack_dual_coef_ : ndarray (m, n_samples)
@@ -327,8 +328,7 @@ class SVMPlusClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return fitted
         fitted["n_privileged_features_in_"] = Z.shape[1]
         if self.standardize_z and self.kernel_z != "precomputed":
-            fitted["z_scaler_"] = scaler_of(Z, weight)
-            Z = fitted["z_scaler_"].transform(Z.astype(np.float64))
+            Z, fitted["z_scaler_"] = scaled(Z, weight)
         if self.kernel_z == "linear":
             problem.Z = Z if every else Z[kept]
         else:
@@ -443,7 +443,7 @@ class SVMPlusClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             )
         Z = check_privileged(Z, None, self, self.n_privileged_features_in_)
         if self.z_scaler_ is not None:
-            Z = self.z_scaler_.transform(Z.astype(np.float64))
+            Z = self.z_scaler_.transform(Z)
         if self._map_z is None:
             g = np.asarray(Z @ self.correction_coef_.T) + self.correction_intercept_
         else:

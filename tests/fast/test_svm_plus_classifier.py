@@ -79,6 +79,16 @@ def test_certificates_of_the_ordinary_svm(loss, classes, d):
         assert not hasattr(model, "correction_coef_")
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_certificates_of_the_ordinary_svm_of_many_examples(kernel):
+    X, y, _ = problem(2, n=520, d=540, classes=3)
+    model = fit(X, y, kernel=kernel, gamma=0.001, C=2.0, tol=1e-7)
+    assert model.solver_ != "interior_point"
+    check(model, X, y, params={"gamma": 0.001} if kernel == "rbf" else {})
+    assert model.dual_gap_ <= 1e-7
+    assert not model.collapsed_.any()
+
+
 @pytest.mark.parametrize(("loss", "n", "d"), product(LOSSES, (40, 150), (3, 60)))
 def test_one_against_the_rest_is_every_binary_problem(loss, n, d):
     X, y, Z = problem(3, n=n, d=d, classes=3)
@@ -121,8 +131,15 @@ def test_sparse_is_dense(loss, n, delta):
     std = Z.std(axis=0)
     twin = fit(X, y, Z / np.where(std > 0, std, 1.0), standardize_z=False, **params)
     np.testing.assert_allclose(model.primal_objective_, twin.primal_objective_, rtol=1e-8)
+    np.testing.assert_allclose(
+        twin.correction_function(Z / np.where(std > 0, std, 1.0)),
+        model.correction_function(sp.csr_array(Z)), atol=1e-4 * (1 + abs(Z).max()),
+    )  # fmt: skip
     mixed = fit(sp.csr_matrix(X), y, Z, **params)  # dense Z loses its mean too
     check(mixed, sp.csr_matrix(X), y, Z)
+    np.testing.assert_allclose(
+        mixed.correction_function(sp.csr_array(Z)), mixed.correction_function(Z), rtol=1e-9
+    )
     check(fit(sp.csr_array(X), y, loss=loss), sp.csr_array(X), y)
 
 
