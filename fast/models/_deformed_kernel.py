@@ -30,7 +30,7 @@ EPS = float(np.finfo(float).eps)
 ROUNDING = 1e-7  # of the largest entry: kernels are computed with errors of up to sqrt(eps)
 LARGEST = 1e150
 TILE = 64
-HARMLESS = 1e3  # condition number up to which a product ZZ' costs no digits that count
+HARMLESS = 4e3  # condition number up to which a product ZZ' costs no digits that count
 SPREAD = 1e3  # of the costs, beyond which the difference I - lam A^-1 loses digits
 
 

@@ -173,7 +173,7 @@ class Correction:
         return self._centred
 
     def centred_square(self, rest: np.ndarray) -> float:
-        """rest'R rest for the matrix ``centred``; from Z, where it is known: no cancellation."""
+        """The form rest'R rest, R = ``centred``; from Z, where it is known: no cancellation."""
         if self.Z is None:
             return max(float(rest @ (self.centred @ rest)), 0.0)
         v = self._centred_back(self.gathered(rest))

@@ -38,6 +38,7 @@ __all__ = ["SVMPlusKernelResult", "deformed_kernel", "train_kernel"]
 
 FIRST, MOST = 10, 80  # SMO steps per example before the first Newton steps, and in all
 FINEST = 1e-13
+RESOLVED = 1e6  # condition number up to which a kernel matrix itself is good enough
 
 
 @dataclass
@@ -85,7 +86,7 @@ class KernelState(TrainingState):
         bound, model = loss.look(alpha, beta)
         if bound.dual > self.dual or self.bound is None:
             self.bound, self.dual, self.solver = bound, bound.dual, solver
-        if model.primal < self.primal:
+        if model.primal < self.primal or self.model is None:
             self.model, self.solver = model, solver
         self.record(self.n_iter + 1, min(model.primal, self.primal), self.dual, self.model.coef)
         return self.gap
@@ -119,17 +120,18 @@ def train_kernel(
     signs = [check_labels(column, n) for column in columns.T]
     matrix, linear = check_correction(Kz, Z, Q, n, squared)
     Q = None if Q is None else check_kernel_matrix("Q", Q, n)
-    short = True
+    omega = np.ones(n) if sample_weight is None else per_row("sample_weight", sample_weight, n)
+    short = True  # Kz may have a factor with few columns, which huge C/lam needs
+    if matrix is not None and not linear:
+        trace = float(omega.sum()) * (float(matrix.diagonal().max()) + 1.0)
+        short = C * trace > RESOLVED * lam
     if definite:
         check_definite("K", K)
         if Kz is not None:
             short = not check_definite("Kz", matrix)
         elif Q is not None:
             check_definite("Q", Q)
-    kept, omega = np.arange(n), np.ones(n)
-    if sample_weight is not None:
-        omega = per_row("sample_weight", sample_weight, n)
-        kept = np.flatnonzero(omega > 0.0)
+    kept = np.flatnonzero(omega > 0.0)
     for y in signs:
         check_two_classes(y[kept], len(kept) < n)
     if len(kept) < n:
