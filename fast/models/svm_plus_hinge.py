@@ -23,6 +23,7 @@ from fast.models import _svm_plus_kernel
 from fast.models._svm_plus import SVMPlusResult, check_input, finished
 from fast.models._svm_plus_kernel import SVMPlusKernelResult
 from fast.solvers import working_set
+from fast.solvers.interior_point_qp import Rows, minimise
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
 
 __all__ = ["SVMPlusKernelResult", "SVMPlusResult", "train", "train_kernel"]
@@ -199,6 +200,25 @@ class HingeData(SVMPlusData):
             xi = np.maximum(xi, 0.0)
         own = float(self.cost @ xi) + 0.5 * self.kappa * float(((xi - slack) ** 2).sum())
         return 0.5 * (float(w @ w) + self.lam * float(v @ v)) + own
+
+    def without_slack(
+        self, first: np.ndarray, primal: float, dual: float
+    ) -> tuple[Model | None, Bound | None]:
+        """Separable data and a large C: v, rho = 0, and C sum(omega) dwarfs the optimum.
+
+        The interior point on both families of rows then loses alpha in the rounding of beta.
+        """
+        if not self.nonneg:
+            return None, None
+        ones = np.ones(len(first))
+        rows = Rows(self.margin_rows(first), self.y[first, None], ones, np.zeros(1))
+        price = 2.0 * np.sqrt(primal * max(dual, 1e-3 * primal)) / len(first)
+        found = minimise(rows, 1e-12, price=float(price))
+        alpha = np.zeros(self.n)
+        alpha[first] = found.mu
+        u = np.concatenate([found.u, np.zeros(self.p_slack)])
+        view = self.view(u, np.append(found.v, 0.0))
+        return view.model, self.bound(alpha, np.zeros(self.n))
 
     def constant(self) -> Model:
         """W = 0 and the slack 1 for everybody."""

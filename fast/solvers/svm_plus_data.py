@@ -84,7 +84,8 @@ class SVMPlusData:
         squares = float(squared_norms(self.X).mean()) - float(self.mean_x @ self.mean_x)
         return float(np.sqrt(max(squares, 0.0)))
 
-    # What a loss adds: p_slack, free (1 or 2), h1, h2, c, k, slack_rows, slack_of, view, dual.
+    # What a loss adds: p_slack, size (unknowns), h1, h2, c, k; slack_rows, view, bound, certified,
+    # trivial.
 
     def dense_rows(self, X: Any, which: np.ndarray) -> np.ndarray:
         """Rows of X as float64."""
@@ -129,6 +130,12 @@ class SVMPlusData:
     def price(self, primal: float, dual: float, m: int) -> float | None:
         """Guess of the mean multiplier of m rows, None if there is no better than the rows'."""
         return None
+
+    def without_slack(
+        self, first: np.ndarray, primal: float, dual: float
+    ) -> tuple[Model | None, Bound | None]:
+        """What a hard-margin SVM on the rows ``first`` gives, where that may help."""
+        return None, None
 
     def uniform(self, total: float) -> np.ndarray:
         """Balanced alpha with this sum, the same within each class."""

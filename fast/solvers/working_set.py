@@ -91,6 +91,10 @@ def train(
                 least = inner = PART * DECIDED
             fresh = add_rows(data, state, violated)
             if fresh == 0:
+                if state.gap > tol:
+                    state.take(*data.without_slack(state.first, state.primal, state.dual))
+                    if state.gap <= tol:
+                        break
                 if inner <= TIGHTEST:
                     break  # rounding rules
                 least = max(TIGHTER * inner, TIGHTEST)

@@ -258,3 +258,19 @@ def test_separable_data_with_large_c_need_no_slack(loss: str) -> None:
     result = LOSSES[loss].train(X, y, Z, 100.0, 0.01, nonneg_slack=True, tol=1e-6)
     assert result.gap <= 1e-6
     assert result.primal < 1.0
+
+
+@losses
+@pytest.mark.parametrize("seed", range(6))
+def test_separable_data_of_uneven_scales(loss: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y, Z = naive.instance(rng, 6, 36, 3)
+    X *= 10.0 ** rng.uniform(-3.0, 3.0, 36)
+    Z *= 10.0 ** rng.uniform(-3.0, 3.0, 3)
+    result = LOSSES[loss].train(X, y, Z, 4000.0, 0.1, nonneg_slack=True, tol=1e-6)
+    assert result.gap <= 1e-6
+    primal, dual, worst = naive.objectives(
+        result, X, y, Z, 4000.0, 0.1, squared=loss == "squared_hinge", nonneg=True
+    )
+    assert worst <= 1e-9
+    assert (primal, dual) == pytest.approx((result.primal, result.dual), rel=1e-6)
