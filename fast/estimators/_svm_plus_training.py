@@ -29,6 +29,7 @@ class Problem:
     """What the binary problems have in common; rows of weight zero are gone.
 
     X or K, and Z or Kz, or neither for the ordinary SVM; labels (n, m), costs omega (n,).
+    ``definite``: the kernels are positive semidefinite by what they are.
     """
 
     squared: bool
@@ -44,6 +45,7 @@ class Problem:
     K: Any = None
     Z: Any = None
     Kz: Any = None
+    definite: bool = False
 
     @property
     def plain(self) -> bool:
@@ -238,7 +240,7 @@ def kernels(problem: Problem) -> Trainer:
         "nonneg_slack": problem.nonneg,
         "free_slack": problem.free_slack,
         "tol": problem.tol,
-        "check_definite": problem.X is None or problem.Kz is not None,
+        "check_definite": not problem.definite,
     }
 
     def columns(labels: np.ndarray, max_iter: int, report: Any) -> list[Any]:

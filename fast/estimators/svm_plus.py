@@ -275,7 +275,8 @@ class SVMPlusClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         kept = np.flatnonzero(weight > 0.0)
         positives = [1] if len(classes) == 2 else range(len(classes))
         labels = np.stack([np.where(encoded[kept] == j, 1.0, -1.0) for j in positives], axis=1)
-        problem = Problem(labels=labels, omega=weight[kept], **settings)
+        definite = all(kernel in ("linear", "rbf") for kernel in (self.kernel, self.kernel_z))
+        problem = Problem(labels=labels, omega=weight[kept], definite=definite, **settings)
         fitted = self._features(problem, X, Z, weight, kept)
         self.classes_ = classes
         monitor = Monitor(self, X, y, settings["tol"], settings["max_iter"] * labels.shape[1])
