@@ -144,34 +144,45 @@ def one_by_one(train: Callable[[np.ndarray, int, Any], Any]) -> Trainer:
     return columns
 
 
-def gram_of(X: Any) -> np.ndarray:
-    """XX' as float64."""
-    X = X.astype(np.float64)
-    K = X @ X.T
-    return np.asarray(K.toarray() if is_sparse(K) else K)
+class Centred:
+    """K = XX' of X without its mean, which b absorbs: without a digit lost to a common offset."""
+
+    def __init__(self, X: Any) -> None:
+        if is_sparse(X):
+            self.X = X.astype(np.float64)
+            self.mean = np.asarray(self.X.mean(axis=0)).ravel()
+            K, r = (self.X @ self.X.T).toarray(), self.X @ self.mean
+            self.K = K - (r + r[:, None]) + float(self.mean @ self.mean)
+        else:
+            self.X, self.mean = _plain_svm.centred_factor(X)
+            self.K = self.X @ self.X.T
+
+    def in_features(self, result: Any) -> Any:
+        """Adds w to a kernel trainer's result, and what the mean takes from b."""
+        result.w = np.asarray(self.X.T @ result.coef)
+        if is_sparse(self.X):
+            result.w -= float(result.coef.sum()) * self.mean
+        result.b -= float(self.mean @ result.w)
+        return result
 
 
 def plain(problem: Problem) -> Trainer:
     """The ordinary SVM."""
-    cost, mean = problem.C * problem.omega, None
+    cost, mean, centred = problem.C * problem.omega, None, None
     gram: FactorGram | MatrixGram
     if problem.X is None:
         K = check_kernel_matrix("K", problem.K)
         check_definite("K", K)
         gram = MatrixGram(K)
-    else:
+    elif problem.X.shape[0] > problem.X.shape[1]:
         factor, mean = _plain_svm.centred_factor(problem.X)
-        if problem.X.shape[0] > problem.X.shape[1]:
-            gram = FactorGram(factor)
-        else:
-            gram = MatrixGram(gram_of(factor))
+        gram = FactorGram(factor)
+    else:
+        centred = Centred(problem.X)
+        gram = MatrixGram(centred.K)
 
     def in_features(result: Any) -> Any:
-        if problem.X is not None and result.w is None:
-            assert mean is not None
-            result.w = np.asarray(factor.T @ result.coef)
-            result.b -= float(mean @ result.w)
-        return result
+        return result if centred is None else centred.in_features(result)
 
     if isinstance(gram, MatrixGram) and problem.squared and gram.n > MANY:
         return plain_smo(problem, gram, cost, in_features)
@@ -179,8 +190,7 @@ def plain(problem: Problem) -> Trainer:
     def train(y: np.ndarray, max_iter: int, report: Any) -> Any:
         result = _plain_svm.train(
             gram, y, cost, problem.squared,
-            mean=mean if isinstance(gram, FactorGram) else None,
-            tol=problem.tol, max_iter=max_iter, report=report,
+            mean=mean, tol=problem.tol, max_iter=max_iter, report=report,
         )  # fmt: skip
         return in_features(result)
 
@@ -232,7 +242,8 @@ def kernels(problem: Problem) -> Trainer:
     train_kernel = (
         svm_plus_squared_hinge.train_kernel if problem.squared else svm_plus_hinge.train_kernel
     )
-    K = gram_of(problem.X) if problem.K is None else problem.K
+    centred = Centred(problem.X) if problem.K is None else None
+    K = problem.K if centred is None else centred.K
     options: dict[str, Any] = {
         "Z": problem.Z,
         "Kz": problem.Kz,
@@ -248,8 +259,8 @@ def kernels(problem: Problem) -> Trainer:
             K, labels, problem.C, problem.lam, max_iter=max_iter, report=report, **options
         )
         for result in results:
-            if problem.X is not None:
-                result.w = np.asarray(problem.X.T.astype(np.float64) @ result.coef)
+            if centred is not None:
+                centred.in_features(result)
         return list(results)
 
     return columns
