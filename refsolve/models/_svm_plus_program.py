@@ -149,7 +149,7 @@ def _primal(data: Data, operation: str) -> Posed:
 
 def _dual(data: Data, operation: str) -> Posed:
     G = data.x.factor() * data.y.astype(float)[:, None]
-    F, _ = data.deformed()
+    F = data.deformed()
     n, U = len(data.cost), _unit(data)
     t, tz = _reach(G), _reach(F)
     size = max(U * (t * t + tz * tz), 1.0)

@@ -81,7 +81,7 @@ def deformed_kernel(
     data = core.check_data(
         True, {**given, "sample_weight": sample_weight, "free_slack": free_slack}
     )
-    F, _ = data.deformed()
+    F = data.deformed()
     Q = np.zeros((n, n))
     Q[np.ix_(data.x.kept, data.x.kept)] = F @ F.T
     return Q

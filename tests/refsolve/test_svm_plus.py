@@ -193,6 +193,8 @@ def test_gaps_are_those_of_the_naive_formulas_anywhere(stem):
         assert worst < 1e-12
         np.testing.assert_allclose([proof.primal, proof.dual], [p, d], rtol=1e-9)
         np.testing.assert_allclose(proof.gap, p - d, rtol=1e-9)
+        np.testing.assert_allclose(proof.residuals.sum() + proof.drift, p - d, rtol=1e-9)
+        assert proof.residuals.min() >= 0
         assert d <= best.primal * (1 + 1e-9) <= p * (1 + 2e-9)
         assert np.linalg.norm(w - best.model.w) <= proof.distance * (1 + 1e-6)
         point = {"w": m.w, "b": m.b, "v": m.v, "rho": m.rho}
