@@ -112,6 +112,9 @@ def solve(problem: Problem, report: Callable[[Any], bool]) -> list[Solution]:
     results = train(problem.labels, problem.max_iter, report)
     while len(results) < problem.labels.shape[1]:
         results += train(problem.labels[:, len(results) :], 1, None)
+    stopped = any(result.stopped for result in results)
+    if not (problem.X is None or problem.Z is None or is_linear(problem) or stopped):
+        results = [improved(problem, j, result, report) for j, result in enumerate(results)]
     return [Solution.of(result) for result in results]
 
 
@@ -120,6 +123,15 @@ def trainer(problem: Problem) -> Trainer:
     if problem.plain:
         return plain(problem)
     return linear(problem) if is_linear(problem) else kernels(problem)
+
+
+def improved(problem: Problem, j: int, result: Any, report: Any) -> Any:
+    """Where kernel matrices have lost too many digits, working sets of features may not have."""
+    if result.gap <= problem.tol or result.n_iter >= problem.max_iter:
+        return result
+    left = problem.max_iter - result.n_iter
+    [other] = linear(problem)(problem.labels[:, j : j + 1], left, report)
+    return other if other.gap < result.gap else result
 
 
 def is_linear(problem: Problem) -> bool:

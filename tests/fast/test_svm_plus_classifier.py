@@ -104,6 +104,25 @@ def test_one_against_the_rest_is_every_binary_problem(loss, n, d):
     np.testing.assert_array_equal(model.predict(X), model.decision_function(X).argmax(axis=1))
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_kernel_matrices_that_lost_too_many_digits_are_left_for_features(monkeypatch, loss):
+    from fast.models import svm_plus_hinge, svm_plus_squared_hinge
+
+    module = svm_plus_hinge if loss == "hinge" else svm_plus_squared_hinge
+    inner = module.train_kernel
+
+    def poor(*arguments, **options):
+        return inner(*arguments, **(options | {"tol": 0.9, "max_iter": 1}))
+
+    X, y, Z = problem(3, n=30, d=60, classes=3)
+    assert fit(X, y, Z, loss=loss).solver_ != "working_set"
+    monkeypatch.setattr(module, "train_kernel", poor)
+    model = fit(X, y, Z, loss=loss, tol=1e-9, free_slack=0.1)
+    check(model, X, y, Z)
+    assert model.dual_gap_ <= 1e-9
+    assert "working_set" in model.solver_
+
+
 def test_without_privileged_features_it_is_svc():
     X, y, _ = problem(4)
     model = fit(X, y, loss="hinge", kernel="rbf", C=2.0, tol=1e-9)
