@@ -20,15 +20,15 @@ from fast.solvers.state import TrainingState
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData
 
 START = 6  # rows per unknown to begin with
-ADDED = 2  # rows per unknown that a round adds at least
+ADDED = 1  # rows per unknown that a round adds at least
 WHOLE = 8  # rows per unknown up to which everything is solved at once
 MOST_AT_ONCE = 3000  # but no more rows than this (or than are added) with many unknowns
-GROWTH, GROWTH_SOFT = 0.5, 1.5  # and at least this part of the working set
-LOOSE, TIGHTEST = 1e-2, 1e-15  # accuracies of the small programs
+GROWTH, GROWTH_SOFT = 0.25, 1.5  # and at least this part of the working set
+LOOSE, TIGHTEST = 1e-3, 1e-15  # accuracies of the small programs
 DECIDED = 1e-9  # the gap that is tried for before w = 0 is believed
 NOISE = 1e-13  # a violation of a margin of 1 that is none
 FEW = 0.02  # part of the working set: so few new rows, and the next round may be the last
-PART = 0.1  # their part in the gap
+PART = 0.02  # their part in the gap
 ROUGHEST = 1e-6  # the gap that is tried for anyway: a round or two more settle a w near 0
 TIGHTER = 1e-3  # the next accuracy, if no row is left to add
 
