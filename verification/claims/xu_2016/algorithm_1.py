@@ -26,11 +26,11 @@ from verification.claims._svm import (
     inverse,
     kkt_points,
     margins,
+    minimum,
     multiply,
     primal_squared,
     quadratic,
     solve_squared,
-    svm_dual,
     transpose,
 )
 from verification.claims.xu_2016.proposition_1 import hessian
@@ -168,7 +168,10 @@ def _check_hard(
     weighted = [[a * b for a, b in zip(weight, row, strict=True)] for row in points]
     kernel = multiply(points, transpose(weighted))
     h = [[s * t * v for t, v in zip(y, row, strict=True)] for s, row in zip(y, kernel, strict=True)]
-    point = svm_dual(h, y)
+    point = minimum(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO])
+    trial.exactly(point is not None, "the hard-margin SVM has no solution")
+    if point is None:
+        return
     u = combination([a * t for a, t in zip(point.a, y, strict=True)], points)
     hard = [t * (v + point.mult[0]) for t, v in zip(y, apply(weighted, u), strict=True)]
     trial.exactly(min(hard) == 1, "the margin is not 1", margins=hard)

@@ -88,6 +88,8 @@ def _draw_contradictory(rng: np.random.Generator) -> dict[str, Any]:
     i, j = given["y"].index(1), given["y"].index(-1)
     for name in ("x", "z"):
         given[name][j] = given[name][i]
+    if rng.random() < 0.5:
+        given["z"] = [[ZERO] * len(row) for row in given["z"]]
     return given
 
 

@@ -54,6 +54,15 @@ def dual_of_hinge(
     return value, alpha + gamma, dict(zip(rows, point.mult, strict=True))
 
 
+def model_of(
+    parts: Vector, x: Matrix, y: Labels, z: Matrix, lam: Fraction
+) -> tuple[Vector, Vector]:
+    """W = X'(a.y) and v = Z'gamma/lam from the parts [a; gamma]."""
+    n = len(y)
+    w = combination([a * t for a, t in zip(parts[:n], y, strict=True)], x)
+    return w, scale(1 / lam, combination(parts[n:], z))
+
+
 def _check_duality(
     trial: Trial,
     *,
@@ -68,15 +77,12 @@ def _check_duality(
     nonneg: bool,
     both: bool,
 ) -> None:
-    n = len(y)
     found = dual_of_hinge(signed(gram(x), y), gram(z), y, c, lam / divisor, rows, both)
     trial.exactly(found is not None, "the dual has no solution although the primal has one")
     if found is None:
         return
     dual, both_parts, mult = found
-    alpha, gamma = both_parts[:n], both_parts[n:]
-    w = combination([a * t for a, t in zip(alpha, y, strict=True)], x)
-    v = scale(1 / lam, combination(gamma, z))
+    w, v = model_of(both_parts, x, y, z, lam)
     b, rho = mult.get(0, ZERO), mult.get(1, ZERO)
     xi = [t + rho for t in apply(z, v)]
     feasible = all(m + t >= 1 for m, t in zip(margins(x, y, w, b), xi, strict=True))
@@ -85,7 +91,14 @@ def _check_duality(
     trial.exactly(feasible, "the primal point of the largest dual value is infeasible", xi=xi)
     primal = square(w) / 2 + c * sum(xi) + lam * square(v) / 2
     trial.exactly(primal == dual, "primal and dual value differ", primal=primal, dual=dual)
-    for w_, b_, v_ in [*others, (w, b + 1, v), (w, b - 1, v)]:
+    step_b = Fraction(1, 64)
+    others = [*others, (w, b + step_b, v), (w, b - step_b, v)]
+    if tuple(rows) != (0, 1):  # what both equations give; nothing new where they are kept
+        whole = dual_of_hinge(signed(gram(x), y), gram(z), y, c, lam, (0, 1), nonneg)
+        if whole is not None:
+            w_, v_ = model_of(whole[1], x, y, z, lam)
+            others.append((w_, whole[2][0], v_))
+    for w_, b_, v_ in others:
         # Towards every feasible point the objective must not fall: optimal, whatever (2) says.
         free = apply(z, v_)
         least = [1 - m - t for m, t in zip(margins(x, y, w_, b_), free, strict=True)]

@@ -158,6 +158,13 @@ def _check_identities(
     trial.exactly(halves == [solved.value] * 2, "a class does not hold half", halves=halves)
 
 
+def _draw_identities(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng)
+    tilt = int(rng.choice([1, 2]))  # correcting functions cheaper tilted than high: xi < 0
+    given["z"] = [scale(tilt, row) for row in given["z"]]
+    return given
+
+
 IDENTITIES = Claim(
     number="Proposition 1, identities",
     section="3",
@@ -165,7 +172,7 @@ IDENTITIES = Claim(
     "half of sum(alpha)",
     method="solved in rational arithmetic",
     expected="repaired",
-    draw=draw_plus,
+    draw=_draw_identities,
     check=_check_identities,
     says={"share": HALF, "slacks": lambda q, kt, a: apply(q, a)},
     wrong={
