@@ -24,6 +24,7 @@ from refsolve.models._svm_plus import (
     scaled,
 )
 from refsolve.models._svm_plus_proof import certify
+from refsolve.models._svm_space import reach, separated
 from refsolve.oracle import SOLVERS, Answer, Posed, Template
 
 Array = np.ndarray[Any, Any]
@@ -32,23 +33,11 @@ Real = np.longdouble
 TOUCHING = 1e-9
 
 
-def _reach(rows: Array) -> float:
-    """Largest norm of a row, or 1."""
-    return float(np.sqrt((rows * rows).sum(axis=1).max())) or 1.0
-
-
 def _unit(data: Data) -> float:
     """A value of P that is easily reached: all slacks 1, or w that separates without slacks."""
     unit = float(data.cost.sum()) + (data.lam if data.squared else 0.0)
     unit += len(data.cost) * data.lam / data.delta if data.signed and data.delta else 0.0
-    G, y = data.x.factor(), data.y.astype(float)
-    columns = np.column_stack([G / _reach(G), np.ones(len(y))])
-    for w in (np.linalg.lstsq(columns, y, rcond=None)[0], columns.T @ (y / np.abs(y + y.mean()))):
-        side = [(sign * (columns[:, :-1] @ w[:-1])[y == sign]).min() for sign in (-1, 1)]
-        margin = sum(side) / 2
-        if margin > 0 and not data.penal:
-            unit = min(unit, float(w[:-1] @ w[:-1]) / (margin * _reach(G)) ** 2)
-    return unit
+    return unit if data.penal else min(unit, separated(data.x.factor(), data.y.astype(float)))
 
 
 def _answer(operation: str, proof: PlusCertificate) -> Answer:
@@ -85,7 +74,7 @@ def pose(squared: bool, operation: str, given: dict[str, Any]) -> Posed:
 
 def _primal(data: Data, operation: str) -> Posed:
     G, Z = data.x.factor(), data.z.factor()
-    n, U, t = len(data.cost), _unit(data), _reach(G)
+    n, U, t = len(data.cost), _unit(data), reach(G)
     y, s = data.y.astype(float), data.s.astype(float)
 
     def build() -> Template:
@@ -151,7 +140,7 @@ def _dual(data: Data, operation: str) -> Posed:
     G = data.x.factor() * data.y.astype(float)[:, None]
     F = data.deformed()
     n, U = len(data.cost), _unit(data)
-    t, tz = _reach(G), _reach(F)
+    t, tz = reach(G), reach(F)
     size = max(U * (t * t + tz * tz), 1.0)
     y, s = data.y.astype(float), data.s.astype(float)
 
@@ -199,8 +188,8 @@ def _check_feasible(data: Data) -> None:
     """`InfeasibleError` with (alpha, beta) >= 0 that pull to 0 in w, b, v and rho: D is unbounded."""
     G, Z = data.x.factor(), data.z.factor()
     y, s = data.y.astype(float), data.s.astype(float)
-    rows = np.column_stack([G / _reach(G), np.ones(len(y))]) * y[:, None]
-    z_rows = np.column_stack([Z / _reach(Z), np.ones(len(y))]) * s[:, None]
+    rows = np.column_stack([G / reach(G), np.ones(len(y))]) * y[:, None]
+    z_rows = np.column_stack([Z / reach(Z), np.ones(len(y))]) * s[:, None]
     alpha, beta = cp.Variable(len(y), nonneg=True), cp.Variable(len(y), nonneg=True)
     pulls = cp.norm1(rows.T @ alpha) + cp.norm1(z_rows.T @ (alpha + beta))
     constraints = [cp.sum(alpha) == 1] + ([] if data.nonneg else [beta == 0])

@@ -171,3 +171,19 @@ def balanced(alpha: Array, y: Array) -> tuple[Array, float]:
     side = np.where(y > 0, up, down)
     scaled = alpha * np.where(side > 0, min(up, down) / np.where(side > 0, side, 1), 0)
     return scaled, max(violation, float(abs(up - down)))
+
+
+def reach(rows: Array) -> float:
+    """Largest norm of a row, or 1."""
+    return float(np.sqrt((rows * rows).sum(axis=1).max())) or 1.0
+
+
+def separated(rows: Array, y: Array) -> float:
+    """||w||^2 of some w that gives all rows margins of 1 with a free bias; inf if none is known."""
+    t, least = reach(rows), np.inf
+    columns = np.column_stack([rows / t, np.ones(len(y))])
+    for w in (np.linalg.lstsq(columns, y, rcond=None)[0], columns.T @ (y / np.abs(y + y.mean()))):
+        margin = sum((sign * (columns[:, :-1] @ w[:-1])[y == sign]).min() for sign in (-1, 1)) / 2
+        if margin > 0:
+            least = min(least, float(w[:-1] @ w[:-1]) / (margin * t) ** 2)
+    return least

@@ -17,7 +17,15 @@ from refsolve._lazy import cp
 from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import take
-from refsolve.models._svm_space import Space, balanced, check_features, check_rows, scalar
+from refsolve.models._svm_space import (
+    Space,
+    balanced,
+    check_features,
+    check_rows,
+    reach,
+    scalar,
+    separated,
+)
 from refsolve.oracle import Answer, Posed, Template
 from refsolve.spec import Spec, Symbol, check_vector
 
@@ -53,7 +61,7 @@ SPEC = Spec(
         "rows of weight zero are dropped; one class alone is refused",
     ),
     oracle_only=True,
-    reason="scikit-learn and LIBLINEAR train it; here it is what the gain of SVM+ is measured by",
+    reason="scikit-learn trains it; here it is what the gain of SVM+ is measured by",
 )
 
 
@@ -272,10 +280,11 @@ def _best(data: Data, alpha: Array, *points: tuple[Array, Any]) -> SvmCertificat
 
 
 def _scales(data: Data) -> tuple[Array, float, float]:
-    """Rows y_i x_i, their reach, and the value of P at 0."""
+    """Rows y_i x_i, their reach, and a value of P that is easily reached."""
     G = data.x.factor() * data.y.astype(float)[:, None]
-    reach = float(np.sqrt((G * G).sum(axis=1).max())) or 1.0
-    return G, reach, float(data.objective(np.zeros(data.x.size, Real), Real(0)))
+    start = float(data.objective(np.zeros(data.x.size, Real), Real(0)))
+    unit = min(start, separated(data.x.factor(), data.y.astype(float)))
+    return G, reach(G), unit
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:
