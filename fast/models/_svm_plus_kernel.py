@@ -38,6 +38,7 @@ __all__ = ["SVMPlusKernelResult", "deformed_kernel", "train_kernel"]
 
 FIRST, MOST = 10, 80  # SMO steps per example before the first Newton steps, and in all
 FINEST = 1e-13
+CHEAP, ROUNDED = 1000, 1e-3  # multipliers up to which everything is tried; else this gap will do
 RESOLVED = 1e6  # condition number up to which a kernel matrix itself is good enough
 
 
@@ -218,16 +219,20 @@ def run(
             if kernel_newton.newton(qp, u, accept):
                 if stop or state.gap <= tol or state.n_iter >= max_iter:
                     return False, stop
+                if qp.size > CHEAP and state.gap <= ROUNDED:
+                    return False, stop  # the optimum, as far as rounding lets it be seen
                 break
             budget *= 2
         qp = loss.qp() if qp is None else qp
-        inner = tol
-        while inner >= FINEST or inner == tol:
-            inner *= 0.1
+        inner = 0.1 * tol
+        while True:
+            before = state.gap
             u = kernel_newton.interior_point(qp, max(inner, FINEST))
             if look(u[:n], u[n:] if qp.paired else nothing, "interior_point"):
                 break
-            inner *= 0.01
+            if inner <= FINEST or (qp.size > CHEAP and state.gap > 0.5 * before):
+                break
+            inner *= 1e-3
     except KeyboardInterrupt:
         if state.model is None:
             state.take(loss, loss.uniform(1.0), nothing, "smo")

@@ -21,6 +21,7 @@ from fast.solvers.interior_point_qp import Rows, minimise
 
 ROUNDS = 40
 WORSE = 4  # rounds without fewer rows on the wrong side before giving up
+SETTLED = 1e3  # units of rounding that the active rows may be off
 RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # of the mean diagonal, where the block is singular
 
 
@@ -91,8 +92,8 @@ def newton(
         noise = tol * (float(np.abs(qp.h).max()) + float(np.abs(slack).max()))
         entering = (slack < -noise) & ~active
         count = int(np.count_nonzero(wrong)) + int(np.count_nonzero(entering))
-        if count == 0:
-            return True
+        if count == 0 and float(np.abs(slack[active]).max()) <= SETTLED * noise:
+            return True  # otherwise a ridge was needed, and the next round is nearer
         if count < fewest:
             fewest, since = count, 0
         else:

@@ -259,4 +259,7 @@ def partner(
 def _warmup() -> None:
     """Compile the kernels of this module."""
     y = np.array([1.0, -1.0])
-    solve(np.eye(2), y, 1e-3)
+    H = np.eye(2)
+    solve(H, y, 1e-3)
+    ready, a, work = np.zeros(2, np.bool_), np.zeros(2), np.empty((3, 2))
+    steps(H, H.astype(np.float32), H.copy(), ready, y, a, y.copy(), 1e-3, 1, work)
