@@ -168,10 +168,27 @@ def _kernel(estimator: Any, kernel: str, gamma: str, X: Any, weight: Array) -> A
     return np.asarray(pairwise_kernels(X, metric=name, **params))
 
 
+def _predictions(estimator: Any, X: Any) -> list[str]:
+    """What is wrong with `predict`, where the model is linear: the largest score has to win."""
+    if not hasattr(estimator, "coef_"):
+        return []
+    f = np.asarray(X @ np.asarray(estimator.coef_).T) + estimator.intercept_
+    if f.shape[1] == 1:
+        f = np.hstack([-f, f]) / 2
+    found = np.searchsorted(estimator.classes_, estimator.predict(X))
+    lost = f.max(axis=1) - f[np.arange(len(f)), found]
+    wrong = np.flatnonzero(lost > 64 * f.shape[1] * X.shape[1] * EPS * (1 + abs(f).max(axis=1)))
+    if not len(wrong):
+        return []
+    return [
+        f"{len(wrong)} predictions are not the class with the largest score, row {wrong[0]} first"
+    ]
+
+
 def judge_claims(
     estimator: Any, X: Any, y: Any, Z: Any = None, sample_weight: Any = None
 ) -> Judgement:
-    """Whether every class's gap and objectives are what the estimator claims.
+    """Whether every class's gap and objectives, and its predictions, are what the estimator claims.
 
     A claimed gap may exceed the certified one, not undercut it by more than ``doubt``: rounding of
     scores in float64 times the multipliers, which includes what the repair to feasibility costs.
@@ -194,6 +211,7 @@ def judge_claims(
             problems.append(f"problem {j}: primal {part.primal!r}, claimed {float(primal)!r}")
         if part.dual < dual - slack:
             problems.append(f"problem {j}: dual {part.dual!r}, claimed {float(dual)!r}")
+    problems += _predictions(estimator, X)
     if estimator.dual_gap_ < np.max(estimator.dual_gaps_):
         problems.append(f"dual_gap_ {estimator.dual_gap_!r} is not the largest of dual_gaps_")
     verdict = Verdict.FAIL if problems else Verdict.PASS

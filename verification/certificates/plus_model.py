@@ -28,6 +28,8 @@ from verification.errors import InvalidArgumentError
 
 Array = np.ndarray[Any, Any]
 LOSSES = ("hinge", "squared_hinge")
+#: Relative error that a deformed kernel in float64 may have.
+Q_ERROR = 1e-12
 
 
 @dataclass(frozen=True)
@@ -289,6 +291,9 @@ class Problem:
                 doubt += 4 * EPS * (gamma + marginal).sum() * reach
         gap, upper = float(residual + error), float(primal + error)
         upper, gap = upper + EPS * abs(upper), gap + 2 * EPS * gap  # rounded to floats
+        if self.z is not None and self.squared:  # Q, whose entries are at most that, to 1e-12
+            largest = np.minimum((self.z.norms**2 + 1 + self.delta) / self.lam, 1 / self.cost).max()
+            doubt += Q_ERROR / 2 * largest * gamma.sum() ** 2
         moved = max(moved, float(lifted))
         return PlusCertificate(upper, upper - gap, gap, float(error), moved, float(doubt))
 

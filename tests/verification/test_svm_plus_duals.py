@@ -1,0 +1,210 @@
+"""The dual with the deformed kernel: four solvers, each judged alone; and Q in exact arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from _svm_plus_exact import deformed, exact
+
+from fast.models._deformed_kernel import deformed_kernel
+from fast.models.svm_plus_squared_hinge import train_kernel
+from refsolve.models import svm_plus_squared_hinge as oracle
+from verification import svm_plus_duals as duals
+from verification import svm_plus_instances
+from verification.certificates.plus_model import Problem
+from verification.instances import Instance
+from verification.verdicts import Verdict
+
+INSTANCES = svm_plus_instances.instances("quick", 0)
+
+
+@pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: i.family)
+def test_every_solver_passes(instance):
+    found = duals.examine(instance)
+    assert list(found) == ["production", "SMO", "LIBSVM", "oracle"]
+    for name, judgement in found.items():
+        stiff = instance["C"] >= duals.STIFF * instance["lam"] and name in duals.PAIRWISE
+        allowed = {Verdict.PASS, Verdict.EXPECTED_FAILURE} if stiff else {Verdict.PASS}
+        assert judgement.verdict in allowed, f"{name}: {judgement.message}"
+
+
+def test_families():
+    assert {i.family for i in INSTANCES} == set(svm_plus_instances.FAMILIES)
+    assert svm_plus_instances.instances("quick", 0) == INSTANCES
+    assert svm_plus_instances.instances("quick", 1) != INSTANCES
+    of = {family: [i for i in INSTANCES if i.family == family] for family in duals_families()}
+    assert all(len(i["y"]) == 2 for i in of["n = 2"])
+    assert all(i["Z"].shape[1] > len(i["y"]) for i in of["s > n"])
+    assert all((i["sample_weight"] == 0).any() for i in of["zero weights"])
+    assert all(i["C"] >= 1e6 * i["lam"] for i in of["huge C"])
+    for i in of["contradictory duplicates"]:
+        X, y = i["X"], i["y"]
+        same = (X[:, None] == X).all(axis=2)
+        assert (same & (y[:, None] != y)).any()
+
+
+def duals_families():
+    return svm_plus_instances.FAMILIES
+
+
+# -- what is judged, and how ------------------------------------------------------------------
+
+
+def wrong_box(given):
+    """LIBSVM with box = C."""
+    return duals.by_libsvm(given, given["C"])
+
+
+def half_way(given):
+    """SMO that is stopped after a few steps."""
+    from fast.solvers import smo
+
+    K, Q, y = duals.kernels(given)
+    return smo.solve(K * np.outer(y, y) + Q, y, 1e-9, max_iter=2).alpha
+
+
+def without_constant(given):
+    """The dual of another problem, rho left out."""
+    K, _, y = duals.kernels(given)
+    kept = np.flatnonzero(given.get("sample_weight", np.ones(len(given["y"]))))
+    Z, weight = given["Z"][kept], given.get("sample_weight", np.ones(len(given["y"])))[kept]
+    M = given["lam"] * np.eye(Z.shape[1]) + given["C"] * (Z.T * weight) @ Z
+    Q = Z @ np.linalg.solve(M, Z.T)
+    return train_kernel(K, y, given["C"], given["lam"], Q=Q, tol=1e-6, check_definite=False).alpha
+
+
+def another_C(given):
+    return duals.by_production(given | {"C": 1.1 * given["C"]})
+
+
+@pytest.mark.parametrize("solver", [wrong_box, half_way, without_constant, another_C])
+def test_wrong_solvers_are_found(solver):
+    ordinary = [i for i in INSTANCES if i.family in ("random", "informative z", "separable")]
+    verdicts = [duals.examine(i, {"candidate": solver})["candidate"].verdict for i in ordinary]
+    assert verdicts.count(Verdict.FAIL) >= len(ordinary) // 2
+
+
+def test_agreement_is_no_proof():
+    """Four solvers that return the same wrong answer are four failures."""
+    instance = INSTANCES[0]
+    one = duals.by_production(instance.params | {"lam": 30.0, "C": 7.0})
+    found = duals.examine(instance, dict.fromkeys(("production", "SMO", "LIBSVM"), lambda _: one))
+    assert all(j.verdict is Verdict.FAIL for j in found.values())
+
+
+def test_intervals_that_do_not_overlap_are_a_failure(monkeypatch):
+    certify = duals.certify
+
+    def flattering(given, alpha):
+        proof = certify(given, alpha)
+        if alpha[0] < 0:  # the mark of the second solver
+            return type(proof)(2 * proof.primal, 2 * proof.dual, 2 * proof.gap, 0.0, 0.0)
+        return proof
+
+    monkeypatch.setattr(duals, "certify", flattering)
+
+    def marked(given):
+        alpha = duals.by_smo(given)
+        alpha[0] = -1.0
+        return alpha
+
+    instance = INSTANCES[-1]
+    found = duals.examine(instance, {"SMO": duals.by_smo, "other": marked})
+    assert found["SMO"].ok
+    assert "exceeds" in found["other"].message
+
+
+def test_the_oracle_without_a_certificate_is_uncertain(monkeypatch):
+    import refsolve
+    from refsolve.errors import OracleUncertainError
+
+    def unsure(*_, **__):
+        raise OracleUncertainError("nobody certified it", None)
+
+    monkeypatch.setattr(refsolve, "solve", unsure)
+    found = duals.examine(INSTANCES[0])
+    assert found["oracle"].verdict is Verdict.ORACLE_UNCERTAIN
+    monkeypatch.setitem(duals.SOLVERS, "oracle", lambda given: 1.0 * np.ones(len(given["y"])))
+    assert duals.examine(INSTANCES[0])["oracle"].verdict is Verdict.ORACLE_UNCERTAIN
+
+
+def test_the_box_is_inactive_and_no_smaller_one_is_in_general():
+    """Each class holds half of sum alpha = 2 optimum <= C sum w_i + lam; with n = 2 alpha gets there."""
+    for instance in INSTANCES:
+        given = instance.params
+        alpha = duals.by_oracle(given)
+        assert alpha.max() <= duals.box(given) * (1 + 1e-6)
+        assert alpha.sum() <= 2 * duals.box(given) * (1 + 1e-6)
+    tight = {"X": np.zeros((2, 1)), "Z": np.zeros((2, 1)), "y": np.array([1.0, -1.0])}
+    tight |= {"C": 3.0, "lam": 0.5}
+    assert duals.by_oracle(tight) == pytest.approx(2 * [duals.box(tight)])
+
+
+def test_the_report(monkeypatch):
+    one = [Instance.of(duals.PROBLEM, "random", **INSTANCES[0].params)]
+    monkeypatch.setattr(duals, "instances", lambda *_: one)
+    report = duals.verify_duals().raise_if_failed()
+    assert [r.check for r in report.results] == list(duals.SOLVERS)
+    assert report.counts["pass"] == 4
+
+
+# -- Q to 1e-12 -------------------------------------------------------------------------------
+
+RATIOS = [10.0**k for k in (-16, -12, -8, -4, -1, 0, 2, 4, 6, 8, 10)]
+
+
+def error(Q, wanted):
+    """Largest error of an entry over the largest entry."""
+    return float(abs(exact(Q) - wanted).max() / abs(wanted).max())
+
+
+@pytest.mark.parametrize("compute", ["fast", "refsolve"])
+@pytest.mark.parametrize("shape", [(7, 2), (4, 6)])
+def test_q_of_features(compute, shape):
+    rng = np.random.default_rng(shape[1])
+    Z, weight = rng.standard_normal(shape), rng.uniform(0.3, 2.0, shape[0])
+    Kz = exact(Z) @ exact(Z).T
+    for ratio in RATIOS:
+        for lam, delta in ((1.0, 0.0), (1e-3, 0.2)):
+            given = {"Z": Z, "sample_weight": weight, "free_slack": delta}
+            wanted = deformed(Kz, ratio * lam, lam, weight, delta)
+            assert error(q_of(compute, ratio * lam, lam, given), wanted) <= 1e-12, ratio
+
+
+@pytest.mark.parametrize("compute", ["fast", "refsolve"])
+def test_q_of_a_kernel(compute):
+    """A kernel matrix of full rank, its entries taken as exact."""
+    rng = np.random.default_rng(0)
+    Z, weight = rng.standard_normal((6, 2)), rng.uniform(0.3, 2.0, 6)
+    Kz = np.exp(-((Z[:, None] - Z) ** 2).sum(axis=2))
+    for ratio in RATIOS:
+        given = {"Kz": Kz, "sample_weight": weight}
+        wanted = deformed(exact(Kz), ratio, 1.0, weight)
+        assert error(q_of(compute, ratio, 1.0, given), wanted) <= 1e-12, ratio
+
+
+def q_of(compute, C, lam, given):
+    if compute == "fast":
+        return deformed_kernel(C, lam, **given)
+    return oracle.deformed_kernel(C=C, lam=lam, **given)
+
+
+def test_the_printed_formula_is_not_good_enough():
+    rng = np.random.default_rng(1)
+    Z = rng.standard_normal((7, 2))
+    Kt = Z @ Z.T + 1
+    errors = []
+    for ratio in (1.0, 1e4, 1e8):
+        inner = np.linalg.solve(np.eye(7) / ratio + Kt, Kt)
+        wanted = deformed(exact(Z) @ exact(Z).T, ratio, 1.0, np.ones(7))
+        errors.append(error(Kt - Kt @ inner, wanted))
+    assert errors[0] < 1e-12
+    assert errors[1] > 1e-10
+    assert errors[2] > 1e-4
+
+
+def test_multipliers_prove_nothing_where_m_is_not_positive():
+    y = np.array([1.0, -1.0, 1.0])
+    X = np.array([[1.0], [1.0], [-5.0]])
+    problem = Problem(y, loss="squared_hinge", C=1.0, X=X, Z=X)
+    assert problem.of_multipliers(np.array([0.0, 1.0, 1.0])).gap == np.inf

@@ -1,0 +1,76 @@
+"""The SVM+ trainers against the oracle, on problems of every family and variant."""
+
+from __future__ import annotations
+
+import pytest
+
+from fast import SVMPlusClassifier
+from verification import svm_plus_trainers as trainers
+from verification.svm_plus_instances import FAMILIES, STEMS
+from verification.verdicts import Verdict
+
+INSTANCES = [i for stem in STEMS for i in trainers.instances("quick", 0, stem)]
+
+
+@pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: f"{i.stem}-{i.family}")
+def test_the_trainer_passes(instance):
+    judgement = trainers.examine(instance)
+    assert judgement.verdict is Verdict.PASS, judgement.message
+    assert judgement.gap <= judgement.gap_tolerance
+    assert judgement.distance <= judgement.distance_tolerance
+
+
+class WrongC(SVMPlusClassifier):
+    """Solves the problem with C/n, consistently."""
+
+    def fit(self, X, y, Z=None, *, sample_weight=None):
+        C, self.C = self.C, self.C / len(y)
+        super().fit(X, y, Z, sample_weight=sample_weight)
+        self.C = C
+        return self
+
+
+class LamTwice(SVMPlusClassifier):
+    """Takes lam/2 for lam."""
+
+    def fit(self, X, y, Z=None, *, sample_weight=None):
+        lam, self.lam = self.lam, self.lam / 2
+        super().fit(X, y, Z, sample_weight=sample_weight)
+        self.lam = lam
+        return self
+
+
+class Scaled(SVMPlusClassifier):
+    """Standardises Z where that was not asked for."""
+
+    def fit(self, X, y, Z=None, *, sample_weight=None):
+        self.standardize_z = True
+        super().fit(X, y, Z, sample_weight=sample_weight)
+        self.standardize_z = False
+        return self
+
+
+@pytest.mark.parametrize("trainer", [WrongC, LamTwice, Scaled])
+def test_wrong_trainers_are_found(trainer):
+    linear = [i for i in INSTANCES if "K" not in i.params or trainer is not Scaled]
+    bad = [trainers.examine(i, trainer).verdict is Verdict.FAIL for i in linear]
+    assert sum(bad) >= len(bad) // 2
+
+
+def test_instances_cover_every_family_and_variant():
+    for stem in STEMS:
+        mine = [i for i in INSTANCES if i.stem == stem]
+        assert {i.family for i in mine} == set(FAMILIES)
+        assert any("K" in i.params and "free_slack" not in i.params for i in mine)
+        assert any("K" in i.params and "free_slack" in i.params for i in mine)
+        assert any("nonneg_slack" in i.params and "free_slack" in i.params for i in mine)
+        assert trainers.instances("quick", 1, stem) != mine
+        assert len(trainers.instances("thorough", 0, stem)) > len(mine)
+
+
+def test_the_report(monkeypatch):
+    monkeypatch.setattr(trainers, "COUNTS", {"quick": 3})
+    for stem in STEMS:
+        report = trainers.verify_plus(stem).raise_if_failed()
+        assert report.problem == f"{stem}.primal"
+        assert report.counts["pass"] == 3
