@@ -7,8 +7,8 @@ C w_i for the hinge, and less sum alpha_i^2/(2 C w_i) for its square.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -290,6 +290,24 @@ def _scales(data: Data) -> tuple[Array, float, float]:
 def pose_primal(given: dict[str, Any]) -> Posed:
     """Instance of ``svm.primal``: x is w (d,), or coef (n,) with K; dual alpha."""
     data = _take(given)
+    return replace(_primal(data, _as_primal), other=_dual(data, _as_primal))
+
+
+def pose_dual(given: dict[str, Any]) -> Posed:
+    """Instance of ``svm.dual``: x is alpha (n,), dual is w or coef."""
+    data = _take(given)
+    return replace(_dual(data, _as_dual), other=_primal(data, _as_dual))
+
+
+def _as_primal(proof: SvmCertificate) -> Answer:
+    return Answer(proof.w, proof.primal, proof.alpha, proof)
+
+
+def _as_dual(proof: SvmCertificate) -> Answer:
+    return Answer(proof.alpha, proof.dual, proof.w, proof)
+
+
+def _primal(data: Data, answer: Callable[[SvmCertificate], Answer]) -> Posed:
     G, t, U = _scales(data)
     n = len(data.y)
 
@@ -305,8 +323,7 @@ def pose_primal(given: dict[str, Any]) -> Posed:
 
     def finish(found: Mapping[str, Any]) -> Answer:
         point = data.x.from_factor(found["w"] / t), Real(found["b"])
-        proof = _best(data, U * found["alpha"], point)
-        return Answer(proof.w, proof.primal, proof.alpha, proof)
+        return answer(_best(data, U * found["alpha"], point))
 
     cost = data.cost.astype(float) / U
     values = {
@@ -315,12 +332,10 @@ def pose_primal(given: dict[str, Any]) -> Posed:
         "cost": np.sqrt(cost) if data.squared else cost,
         "a": 1 / t / np.sqrt(U),
     }
-    return Posed((data.squared, G.shape), build, values, finish, 0.0)
+    return Posed(("primal", data.squared, G.shape), build, values, finish, 0.0)
 
 
-def pose_dual(given: dict[str, Any]) -> Posed:
-    """Instance of ``svm.dual``: x is alpha (n,), dual is w or coef."""
-    data = _take(given)
+def _dual(data: Data, answer: Callable[[SvmCertificate], Answer]) -> Posed:
     G, t, U = _scales(data)
     n = len(data.y)
     own = 1 / np.sqrt(data.cost.astype(float))
@@ -339,10 +354,9 @@ def pose_dual(given: dict[str, Any]) -> Posed:
         return Template(cp.Problem(cp.Maximize(value), constraints), parameters, {"alpha": alpha})
 
     def finish(found: Mapping[str, Any]) -> Answer:
-        proof = _best(data, U / size * found["alpha"])
-        return Answer(proof.alpha, proof.dual, proof.w, proof)
+        return answer(_best(data, U / size * found["alpha"]))
 
     root = np.sqrt(U / size)
     extra = root * own if data.squared else data.cost.astype(float) * size / U
     values = {"rows": root * G.T, "labels": data.y.astype(float), "extra": extra}
-    return Posed((data.squared, G.shape), build, values, finish, 0.0)
+    return Posed(("dual", data.squared, G.shape), build, values, finish, 0.0)
