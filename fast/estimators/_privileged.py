@@ -176,15 +176,17 @@ def _variance(X: Any, weight: np.ndarray) -> float:
 
 
 @contextmanager
-def named(**names: str) -> Iterator[None]:
-    """Errors speak of the arguments that a user knows: K of the kernel, and so on."""
+def named(single: bool = False, **names: str) -> Iterator[None]:
+    """Errors speak of the arguments that a user knows; ``single``: matrices came in float32."""
     try:
         yield
     except InvalidParameterError as error:
         if error.argument not in names:
             raise
-        name = names[error.argument]
-        raise type(error)(name, error.given, error.expected, error.fix) from None
+        name, fix = names[error.argument], error.fix
+        if single and "semidefinite" in error.given:
+            fix = "compute it in float64 (rounding in float32 alone can do that), or " + fix
+        raise type(error)(name, error.given, error.expected, fix) from None
 
 
 def square(name: str, K: np.ndarray, n: int) -> np.ndarray:

@@ -212,7 +212,8 @@ class SVMPlusClassifier(PrivilegedModel):
         fitted = self._features(problem, X, Z, weight, kept)
         self.classes_ = classes
         monitor = Monitor(self, X, y, settings["tol"], settings["max_iter"] * labels.shape[1])
-        with monitor, named(K="kernel", Kz="kernel_z"):
+        single = any(matrix is not None and matrix.dtype == np.float32 for matrix in (X, Z))
+        with monitor, named(single, K="kernel", Kz="kernel_z"):
             solutions = solve(problem, Reporter(monitor, problem))
         self._store(solutions, fitted, problem, n, kept)
         interrupted = any(s.result.interrupted for s in solutions)

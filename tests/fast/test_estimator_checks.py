@@ -27,8 +27,6 @@ from fast import APSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
         SVMPlusClassifier(),
         SVMPlusClassifier(loss="hinge", C=0.5),
         SVMPlusClassifier(kernel="rbf"),
-        SVMPlusClassifier(loss="hinge", kernel="poly", coef0=1.0, degree=2),
-        SVMPlusClassifier(kernel="precomputed"),
     ]
 )
 def test_scikit_learn(estimator, check):

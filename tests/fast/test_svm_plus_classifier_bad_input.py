@@ -146,6 +146,19 @@ def test_kernels_that_are_not_positive_semidefinite(loss, given):
         SVMPlusClassifier(loss=loss, kernel="precomputed").fit(X, Y, z)
 
 
+def test_kernels_in_single_precision_may_be_indefinite_by_rounding():
+    Y = np.arange(60) % 2
+    K = np.random.default_rng(0).standard_normal((60, 2)) @ np.ones((2, 60)) * 1e3
+    K = (K @ K.T).astype(np.float32)
+    K[0, 1] = K[1, 0] = K[0, 1] + 3e-6 * abs(K).max()
+    with pytest.raises(InvalidParameterError, match=r"^kernel: .*Fix: compute it in float64"):
+        SVMPlusClassifier(kernel="precomputed").fit(K, Y)
+    with pytest.raises(InvalidParameterError, match=r"^kernel_z: .*Fix: compute it in float64"):
+        SVMPlusClassifier(kernel_z="precomputed").fit(K[:, :1], Y, K)
+    with pytest.raises(InvalidParameterError, match=r"^kernel: .*Fix: choose another kernel"):
+        SVMPlusClassifier(kernel="precomputed").fit(K.astype(float), Y)
+
+
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 def test_privileged_kernels_that_are_not_positive_semidefinite(loss):
     def fit(z, kernel_z="precomputed"):
