@@ -239,3 +239,44 @@ def test_a_deformed_kernel_of_something_else_is_refused() -> None:
         train_kernel(**GOOD, Q=np.eye(4))
     with pytest.raises(InvalidParameterError, match=r"Q: .*positive semidefinite"):
         train_kernel(**{**GOOD, "Z": None}, Q=INDEFINITE)
+
+
+def test_kernels_known_to_be_definite_are_not_factorised(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    X, Z = rng.standard_normal((25, 3)), rng.standard_normal((25, 2))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    K, Kz = X @ X.T, np.exp(-((Z[:, None] - Z) ** 2).sum(axis=2))
+    wanted = [train(K, y, 3.0, 1.0, Kz=Kz, tol=1e-8) for train in (train_kernel, train_hinge)]
+
+    def refuse(name: str, K: np.ndarray) -> bool:
+        raise AssertionError(name)
+
+    monkeypatch.setattr("fast.models._svm_plus_kernel.check_definite", refuse)
+    for train, known in zip((train_kernel, train_hinge), wanted, strict=True):
+        found = train(K, y, 3.0, 1.0, Kz=Kz, tol=1e-8, check_definite=False)
+        assert found.gap <= 1e-8
+        assert found.primal == pytest.approx(known.primal, rel=1e-7)
+        with pytest.raises(AssertionError, match="K"):
+            train(K, y, 3.0, 1.0, Kz=Kz)
+
+
+@pytest.mark.parametrize("rank", [1, 4])
+def test_newton_settles_where_a_ridge_is_needed(rank: int) -> None:
+    """Active rows of a singular matrix are met in the end, not just up to the ridge."""
+    rng = np.random.default_rng(rank)
+    A = rng.standard_normal((12, rank))
+    y = np.where(np.arange(12) % 2 == 0, 1.0, -1.0)
+    qp = KernelQP(np.zeros((12, 12)), A @ A.T + 1.0, y, np.ones(12), None)
+    seen: list[np.ndarray] = []
+
+    def accept(u: np.ndarray, iteration: int) -> bool:
+        seen.append(u)
+        return False
+
+    if newton(qp, np.where(np.arange(12) < 2 * rank + 2, 0.1, 0.0), accept):
+        u = seen[-1]
+        plus, minus = y > 0, y < 0
+        g = qp.product(u)
+        m = 0.5 * (g[plus].min() + g[minus].min())
+        assert u.sum() * m / (u @ g) == pytest.approx(1.0, abs=1e-7)
+    assert np.isfinite(seen).all()
