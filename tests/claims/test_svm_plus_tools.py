@@ -148,6 +148,22 @@ def test_inverse_and_square_root(seed):
         _svm.inverse([[Fraction(1), Fraction(2)], [Fraction(2), Fraction(4)]])
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_semidefinite_against_eigenvalues(seed):
+    rng = np.random.default_rng(seed)
+    seen = set()
+    for _ in range(40):
+        n = int(rng.integers(1, 5))
+        rows = _svm.draw_rows(rng, n, int(rng.integers(1, n + 1)))
+        shift = Fraction(int(rng.integers(-2, 3)))
+        a = _svm.combine(1, _svm.gram(rows), shift, _svm.identity(n))
+        expected = bool(np.linalg.eigvalsh(floats(a)).min() > -1e-9)
+        assert _svm.semidefinite(a) == expected
+        seen.add(expected)
+    assert seen == {True, False}
+    assert not _svm.semidefinite([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(5)]])
+
+
 def test_systems_of_fractions_and_of_zero_pivots():
     a = [[Fraction(v) for v in line] for line in ([0, "1/3", 2], ["2/7", 0, 0], [1, 1, "-5/2"])]
     x = [Fraction(1, 2), Fraction(-3), Fraction(4, 5)]
@@ -175,6 +191,19 @@ def test_solutions_against_libsvm(seed):
     found = _svm.svm_dual(h, given["y"])
     assert float(found.value) == pytest.approx(value, rel=1e-6)
     assert float(found.mult[0]) == pytest.approx(machine.intercept_[0], abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_hinge_svm_against_libsvm(seed):
+    given = collapse._draw_hinge(np.random.default_rng(seed))
+    x, y = floats(given["x"]), floats(given["y"])
+    machine = SVC(kernel="linear", C=float(given["c"]), tol=1e-10).fit(x, y)
+    found = collapse.hinge_svm(given["x"], given["y"], given["c"])
+    w = collapse.weights_of(found.a[: len(y)], given["y"], given["x"])
+    np.testing.assert_allclose(floats(w), machine.coef_[0], atol=1e-5)
+    loss = np.maximum(0, 1 - y * (x @ floats(w) + float(found.mult[0]))).sum()
+    value = floats(w) @ floats(w) / 2 + float(given["c"]) * loss
+    assert value == pytest.approx(-float(found.value), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

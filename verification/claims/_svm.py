@@ -82,6 +82,23 @@ def quadratic(h: Matrix, u: Vector) -> Fraction:
     return dot(u, apply(h, u))
 
 
+def semidefinite(a: Matrix) -> bool:
+    """Whether a symmetric matrix is positive semidefinite, by elimination."""
+    rest = a
+    while rest:
+        pivot, head = rest[0][0], rest[0][1:]
+        if pivot < 0 or (pivot == 0 and any(head)):
+            return False
+        below = [row[1:] for row in rest[1:]]
+        if pivot > 0:
+            below = [
+                [v - s * t / pivot for v, t in zip(row, head, strict=True)]
+                for row, s in zip(below, head, strict=True)
+            ]
+        rest = below
+    return True
+
+
 def combination(weights: Vector, rows: Matrix) -> Vector:
     """Sum of the rows, weighted."""
     return apply(transpose(rows), weights)

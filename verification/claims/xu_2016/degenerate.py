@@ -26,6 +26,7 @@ from verification.claims._svm import (
     primal_squared,
     quadratic,
     ray,
+    semidefinite,
     signed,
     solve_squared,
     transpose,
@@ -165,6 +166,44 @@ INDEFINITE = Claim(
     instances=40,
     note="Without a box there is nothing to stop it; an SVM with 0 <= alpha <= C has a solution "
     "for every kernel.",
+)
+
+
+def _draw_correcting(rng: np.random.Generator) -> dict[str, Any]:
+    given = _draw_kernel(rng)
+    return {"kz": given["k"], "c": given["c"], "lam": given["lam"]}
+
+
+def _check_correcting(
+    trial: Trial, *, kz: Matrix, c: Fraction, lam: Fraction, definite: bool
+) -> None:
+    if definite:
+        kz = multiply(kz, transpose(kz))
+    kt = [[v + 1 for v in row] for row in kz]
+    try:
+        q = deformed(kt, c, lam)
+    except ArithmeticError:
+        trial.exactly(False, "lam/C I + K~ has no inverse", kt=kt)
+        return
+    trial.exactly(semidefinite(q), "Q is not positive semidefinite", q=q)
+
+
+INDEFINITE_Z = Claim(
+    number="Equation (5), indefinite kernels",
+    section="3",
+    statement="any kind of kernel function can be used in (5), also one that is not positive "
+    "semidefinite",
+    method="Q for two samples in rational arithmetic, exact elimination",
+    expected="refuted",
+    draw=_draw_correcting,
+    check=_check_correcting,
+    says={"definite": False},
+    right={"definite": True},
+    witnesses=(
+        {"kz": [vector(-3, 0), vector(0, -3)], "c": ONE, "lam": Fraction(3)},
+        {"kz": [vector(-3, 0), vector(0, -3)], "c": ONE, "lam": ONE},
+    ),
+    instances=40,
 )
 
 

@@ -24,8 +24,8 @@ from verification.claims._svm import (
     inverse,
     minimum,
     multiply,
-    quadratic,
     ray,
+    semidefinite,
     signed,
     solve_squared,
     transpose,
@@ -56,8 +56,8 @@ def _check(
     right = multiply(multiply(zt, inverse(normal)), transpose(zt))
     found = form(gram(zt), c, lam)
     trial.exactly(found == right, "Q is another matrix", found=found, right=right)
-    u = [Fraction(v) for v in y]
-    trial.exactly(0 <= c * quadratic(found, u) <= len(y), "not between 0 and I/C", found=found)
+    above = combine(1 / c, identity(len(zt)), -1, found)
+    trial.exactly(semidefinite(found) and semidefinite(above), "not within 0, I/C", found=found)
 
 
 FORMS = Claim(

@@ -105,8 +105,8 @@ def thirteen(k: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction) -> Mat
 STATIONARY = Claim(
     number="Equations (8), (9), (10), (11) and (13)",
     section="3",
-    statement="the Lagrangian (8) is stationary in w, b, v~ exactly at (9), (10), (11), and its "
-    "value there is (13)",
+    statement="the Lagrangian (8) is stationary in w, b, v~ where (9), (10), (11) hold, "
+    "and its value there is (13)",
     method="exact central differences at random alpha with alpha'y = 0, rational",
     expected="verified",
     draw=_draw,

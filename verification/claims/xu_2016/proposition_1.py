@@ -23,13 +23,18 @@ from verification.claims._svm import (
     draw_balanced,
     draw_plus,
     gram,
+    identity,
+    inverse,
     kkt_points,
     margins,
     minimum,
+    multiply,
     primal_squared,
     quadratic,
+    semidefinite,
     signed,
     solve_squared,
+    transpose,
 )
 
 #: (K, y, Z, C, lam) -> the matrix of the quadratic form in alpha
@@ -210,11 +215,15 @@ def _check_unique(
     zt = augmented(z)
     h = hessian(gram(x), y, z, c, lam)
     q = deformed(gram(zt), c, lam)
-    found: dict[str, set[tuple[Fraction, ...]]] = {"w": set(), "b": set(), "xi": set(), "a": set()}
+    found: dict[str, set[tuple[Fraction, ...]]] = {
+        name: set() for name in ("w", "b", "v~", "xi", "a")
+    }
+    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
     for point in kkt_points(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO]):
         found["w"].add(tuple(combination([a * t for a, t in zip(point.a, y, strict=True)], x)))
         found["b"].add(tuple(point.mult))
         found["xi"].add(tuple(apply(q, point.a)))
+        found["v~"].add(tuple(apply(inverse(normal), combination(point.a, zt))))
         found["a"].add(tuple(point.a))
     trial.exactly(
         all(len(found[name]) == 1 for name in unique),
@@ -242,7 +251,7 @@ UNIQUE_PRINTED = Claim(
     draw=_draw_twins,
     check=_check_unique,
     says={"unique": ("a",)},
-    right={"unique": ("w", "b", "xi")},
+    right={"unique": ("w", "b", "v~", "xi")},
     witnesses=(TWINS,),
     instances=20,
     note="K . yy' + Q is singular as soon as n > d + s + 1. Compare w, b and f, never alpha.",
@@ -256,7 +265,7 @@ UNIQUE = Claim(
     expected="repaired",
     draw=_draw_twins,
     check=_check_unique,
-    says={"unique": ("w", "b", "xi")},
+    says={"unique": ("w", "b", "v~", "xi")},
     wrong={"alpha too": {"unique": ("w", "a")}},
     instances=40,
 )
@@ -280,7 +289,7 @@ def _check_form(
     k = kernel(gram(x), q, y)
     trial.exactly(k == [list(row) for row in zip(*k, strict=True)], "not symmetric", kernel=k)
     u = [a * t for a, t in zip(alpha, y, strict=True)]
-    trial.exactly(quadratic(k, alpha) >= 0, "not positive semidefinite", kernel=k)
+    trial.exactly(semidefinite(k), "not positive semidefinite", kernel=k)
     trial.exactly(
         quadratic(k, u) == quadratic(hessian(gram(x), y, z, c, lam), alpha),
         "the quadratic form of an SVM with this kernel is not that of (4)",
@@ -298,7 +307,7 @@ FORM = Claim(
     section="3",
     statement="(4) is the dual of an SVM with the kernel K + Q . yy' in place of K, which is "
     "symmetric and positive semidefinite",
-    method="quadratic forms at random points, rational",
+    method="quadratic forms at random points, exact elimination",
     expected="verified",
     draw=_draw_form,
     check=_check_form,

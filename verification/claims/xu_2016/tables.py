@@ -216,7 +216,7 @@ SOLVERS = Claim(
     number="Table 4, what it compares",
     section="4.2",
     statement="halving the variables saves at most a factor 2^3 = 8 at cubic cost; factors of 13.8 "
-    "and 11.5 are left, and belong to Mosek against LIBSVM",
+    "and 11.5 are left to the solvers, Mosek against LIBSVM",
     method="the printed numbers",
     expected="repaired",
     draw=_nothing,
@@ -255,6 +255,6 @@ SAME = Claim(
         "SVM1+ as well": {"under": "SVM1+"},
     },
     instances=1,
-    note="Q costs extra, so the times also depend on C (each method at its best) and on the "
-    "stopping rule.",
+    note="Q costs extra, and yet SVM2+ is the faster one on Caltech101: the times depend on C, chosen "
+    "for each method, as much as on the method.",
 )
