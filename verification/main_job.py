@@ -9,6 +9,7 @@ from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
+from verification import svm_plus_digits
 from verification.benchmarks import ap_exactness, ap_letter, letter
 from verification.benchmarks.letter_report import accuracy_tables, passed, peer_table, row_data
 from verification.benchmarks.timing import limit_to_one_thread
@@ -28,6 +29,9 @@ from verification.report import (
     tally,
 )
 from verification.stems import Stem, discover
+from verification.svm_plus_duals import verify_duals
+from verification.svm_plus_instances import STEMS as PLUS
+from verification.svm_plus_trainers import verify_plus
 from verification.trainers import verify_trainer
 from verification.verdicts import Report, Verdict
 
@@ -64,14 +68,19 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     jobs["AP: exactness"] = partial(ap_exactness.compare, seed=seed)
     jobs["AP: trainers"] = partial(verify_rankers, profile, seed)
     jobs["AP: letters"] = partial(ap_letter.run, parts)
+    jobs |= {f"SVM+: {stem}": partial(verify_plus, stem, profile, seed) for stem in PLUS}
+    jobs["SVM+: duals"] = partial(verify_duals, profile, seed)
+    jobs["SVM+: digits"] = svm_plus_digits.run
     jobs |= {name: partial(verify, None, name, profile, seed) for name in problems}
     task.describe("compiling")
     letter.compile_trainers(parts, letter.MAIN)  # once, into the cache that the workers read
     done = run_all(jobs, task)
     task.describe("LinearSVC")
     results = [done[f"Letter: {row.name}"] for row in letter.MAIN]
-    reports = [done[name] for name in (*problems, "trainers", "AP: trainers")]
+    trainers = ("trainers", "AP: trainers", *(f"SVM+: {stem}" for stem in PLUS), "SVM+: duals")
+    reports = [done[name] for name in (*problems, *trainers)]
     exactness, rankers = done["AP: exactness"], done["AP: letters"]
+    digits = done["SVM+: digits"]
     peers = letter.against_peer(parts, results)
     task.step()
 
@@ -82,6 +91,7 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
         peer_table(peers),
         ap_exactness.exactness_table(exactness),
         ap_letter.rankers_table(rankers),
+        svm_plus_digits.digits_table(digits),
     ]
     blocks += [block for report in reports for block in failure_blocks(report)]
     blocks += [
@@ -94,13 +104,14 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
         if not r.ok
     ]
     blocks += [Paragraph(f"{r.letter}: {r.objection}", "bad") for r in rankers if r.objection]
+    blocks += [Paragraph(f"{m.name}: {m.objection}", "bad") for m in digits if m.objection]
     ok = (
         bool(problems)
         and all(report.ok for report in reports)
         and not missing
         and bool(results)
         and all(passed(result, letter.TOL) for result in results)
-        and all(row.ok for row in (*exactness, *rankers))
+        and all(row.ok for row in (*exactness, *rankers, *digits))
     )
     data = {
         "problems": [report.to_dict() for report in reports],
@@ -109,6 +120,7 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
         "peer": [peer.to_dict() for peer in peers],
         "ap_exactness": [row.to_dict() for row in exactness],
         "ap_letters": [ranker.to_dict() for ranker in rankers],
+        "svm_plus_digits": [model.to_dict() for model in digits],
     }
     return Document("refsolve verify --all", tuple(blocks), ok, data), reports
 

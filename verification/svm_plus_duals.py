@@ -81,7 +81,7 @@ def by_production(given: dict[str, Any]) -> Array:
     from fast.models.svm_plus_squared_hinge import train_kernel
 
     K, Q, y = kernels(given)
-    options = {"tol": 0.5 * TOLERANCES["production"], "check_definite": False}
+    options: dict[str, Any] = {"tol": 0.5 * TOLERANCES["production"], "check_definite": False}
     result = train_kernel(K, y, given["C"], given["lam"], Q=Q, **options)
     return np.asarray(result.alpha)
 

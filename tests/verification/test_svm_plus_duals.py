@@ -93,23 +93,18 @@ def test_agreement_is_no_proof():
 
 
 def test_intervals_that_do_not_overlap_are_a_failure(monkeypatch):
-    certify = duals.certify
+    certify, seen = duals.certify, []
 
     def flattering(given, alpha):
         proof = certify(given, alpha)
-        if alpha[0] < 0:  # the mark of the second solver
-            return type(proof)(2 * proof.primal, 2 * proof.dual, 2 * proof.gap, 0.0, 0.0)
-        return proof
+        factor = 1 + len(seen)  # the second certificate is of another problem
+        seen.append(proof)
+        return type(proof)(factor * proof.primal, factor * proof.dual, factor * proof.gap, 0.0, 0.0)
 
     monkeypatch.setattr(duals, "certify", flattering)
 
-    def marked(given):
-        alpha = duals.by_smo(given)
-        alpha[0] = -1.0
-        return alpha
-
     instance = INSTANCES[-1]
-    found = duals.examine(instance, {"SMO": duals.by_smo, "other": marked})
+    found = duals.examine(instance, {"SMO": duals.by_smo, "other": duals.by_smo})
     assert found["SMO"].ok
     assert "exceeds" in found["other"].message
 
@@ -199,12 +194,13 @@ def test_the_printed_formula_is_not_good_enough():
         wanted = deformed(exact(Z) @ exact(Z).T, ratio, 1.0, np.ones(7))
         errors.append(error(Kt - Kt @ inner, wanted))
     assert errors[0] < 1e-12
-    assert errors[1] > 1e-10
-    assert errors[2] > 1e-4
+    assert errors[1] > 1e-12
+    assert errors[2] > 1e-9
 
 
 def test_multipliers_prove_nothing_where_m_is_not_positive():
     y = np.array([1.0, -1.0, 1.0])
-    X = np.array([[1.0], [1.0], [-5.0]])
-    problem = Problem(y, loss="squared_hinge", C=1.0, X=X, Z=X)
-    assert problem.of_multipliers(np.array([0.0, 1.0, 1.0])).gap == np.inf
+    X = np.array([[1.0], [0.0], [-5.0]])
+    problem = Problem(y, loss="squared_hinge", C=1e3, X=X, Z=0 * X)
+    assert problem.of_multipliers(np.array([1.0, 1.0, 0.0])).gap == np.inf  # the third is far away
+    assert problem.of_multipliers(np.zeros(3)).gap == np.inf

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import fast
 from fast import SVMPlusClassifier
+from verification import svm_plus_digits as digits
 from verification import svm_plus_trainers as trainers
 from verification.svm_plus_instances import FAMILIES, STEMS
 from verification.verdicts import Verdict
@@ -74,3 +76,22 @@ def test_the_report(monkeypatch):
         report = trainers.verify_plus(stem).raise_if_failed()
         assert report.problem == f"{stem}.primal"
         assert report.counts["pass"] == 3
+
+
+def test_digits(monkeypatch):
+    """All models are certified; a model with false claims is not."""
+    names = ("SVM, squared hinge", "SVM2+", "SVM1+", "SVM2+, rbf, free slack")
+    monkeypatch.setattr(digits, "MODELS", {name: digits.MODELS[name] for name in names})
+    found = digits.run()
+    assert [m.name for m in found] == list(names)
+    assert all(m.ok for m in found)
+    assert all(m.test > 0.8 for m in found)
+    assert len(digits.digits_table(found).rows) == 4
+    assert found[0].to_dict()["ok"] is True
+    monkeypatch.setattr(fast, "SVMPlusClassifier", WrongC)
+    wrong = digits.measure("SVM2+", *digits.load())
+    assert not wrong.ok
+    assert "problem 0" in wrong.objection
+    train, _ = digits.load()
+    assert train.X.shape[1:] == (16,)
+    assert train.X[:, 5] == pytest.approx(train.Z[:, [18, 19, 26, 27]].mean(axis=1))
