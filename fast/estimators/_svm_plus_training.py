@@ -17,7 +17,7 @@ from fast.models.svm_plus_squared_hinge import SquaredHingeData
 from fast.solvers import working_set
 from fast.solvers.box_interior_point import FactorGram, MatrixGram
 from fast.solvers.rows import is_sparse
-from fast.solvers.state import TrainingState
+from fast.solvers.state import TrainingState, certified_gap
 
 Trainer = Callable[[np.ndarray, int, Any], list[Any]]
 MANY = 500  # examples from which on an interior point method on kernel matrices is slow
@@ -270,9 +270,48 @@ def kernels(problem: Problem) -> Trainer:
         results = train_kernel(
             K, labels, problem.C, problem.lam, max_iter=max_iter, report=report, **options
         )
-        for result in results:
+        for result, y in zip(results, labels.T, strict=False):
             if centred is not None:
                 centred.in_features(result)
+            recertify(problem, result, y)
         return list(results)
 
     return columns
+
+
+def recertify(problem: Problem, result: Any, y: np.ndarray) -> None:
+    """P once more at the attributes that are kept: w, v have been rounded since the trainer's P.
+
+    Without own slacks b and rho become feasible for these very f and g.
+    """
+    cost, lam = problem.C * problem.omega, problem.lam
+    if problem.X is not None:
+        f, w2 = np.asarray(problem.X @ result.w), float(result.w @ result.w)
+    else:
+        f = problem.K @ result.coef
+        w2 = max(float(result.coef @ f), 0.0)
+    if problem.Z is not None:
+        g, v2 = np.asarray(problem.Z @ result.v), float(result.v @ result.v)
+    else:
+        g = problem.Kz @ result.correction_coef
+        v2 = max(float(result.correction_coef @ g), 0.0)
+    if problem.free_slack == 0.0:
+        plus, minus = float((f + g)[y > 0.0].min()), float((g - f)[y < 0.0].min())
+        result.b = 0.5 * (minus - plus)
+        least = max(1.0 - 0.5 * (plus + minus), -float(g.min()) if problem.nonneg else -np.inf)
+        result.rho = max(result.rho, least)
+        xi, own = g + result.rho, 0.0
+    else:
+        kappa = lam / problem.free_slack
+        asked = g + result.rho
+        xi = kappa * asked / (cost + kappa) if problem.squared else asked - cost / kappa
+        xi = np.maximum(xi, 1.0 - y * (f + result.b))
+        xi = np.maximum(xi, 0.0) if problem.nonneg else xi
+        own = 0.5 * kappa * float(((xi - asked) ** 2).sum())
+    P = 0.5 * (w2 + lam * v2) + own
+    if problem.squared:
+        P += 0.5 * (lam * result.rho**2 + float(cost @ (xi * xi)))
+    else:
+        P += float(cost @ xi)
+    result.primal, result.gap = P, certified_gap(P, result.dual)
+    result.history[-1] |= {"primal": P, "gap": result.gap}

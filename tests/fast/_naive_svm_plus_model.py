@@ -32,11 +32,14 @@ def scaled(model: Any, Z: Any, weight: np.ndarray) -> np.ndarray:
     return (Z - (0.0 if sparse else mean)) / deviation
 
 
-def quadratic(Kt: np.ndarray, cost: np.ndarray, lam: float, gamma: np.ndarray) -> float:
+def root_of(K: np.ndarray) -> np.ndarray:
+    values, vectors = np.linalg.eigh(K)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def quadratic(root: np.ndarray, cost: np.ndarray, lam: float, gamma: np.ndarray) -> float:
     """gamma'Q gamma with Q = (lam I + Kt C)^-1 Kt, by QR of a root of Kt: nothing cancels."""
-    values, vectors = np.linalg.eigh(Kt)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    stack = np.vstack([np.sqrt(cost)[:, None] * root, np.sqrt(lam) * np.eye(len(Kt))])
+    stack = np.vstack([np.sqrt(cost)[:, None] * root, np.sqrt(lam) * np.eye(root.shape[1])])
     R = np.linalg.qr(stack, mode="r")
     t = np.linalg.solve(R.T, root.T @ gamma)
     return float(t @ t)
@@ -119,14 +122,16 @@ def check(
             primal += 0.5 * cost @ xi**2 + 0.5 * lam * rho**2 if squared else cost @ xi
             if delta:
                 primal += 0.5 * lam / delta * ((xi - g) ** 2).sum()
-            Kd = Kz + delta * np.eye(n)
+            root = scaled(model, Z, omega)[on] if model.kernel_z == "linear" else root_of(Kz)
+            root = np.hstack([root, np.sqrt(delta) * np.eye(n)])
             gamma = alpha + beta
             if squared:
-                dual -= 0.5 * quadratic(Kd + 1.0, cost, lam, gamma)
+                dual -= 0.5 * quadratic(np.hstack([root, np.ones((n, 1))]), cost, lam, gamma)
             else:
                 rest = gamma - cost
                 assert abs(rest.sum()) <= 1e-9 * cost.sum()
-                dual -= 0.5 / lam * rest @ Kd @ rest
+                t = (root - root.mean(axis=0)).T @ rest
+                dual -= 0.5 / lam * float(t @ t)
         size = max(abs(primal), abs(dual))
         assert abs(primal - model.primal_objective_[j]) <= 1e-7 * size
         assert abs(dual - model.dual_objective_[j]) <= 1e-7 * size

@@ -333,7 +333,7 @@ def test_history(loss, kernel, given):
     for j in range(3):
         own = history["class"] == j
         assert history["iteration"][own].tolist() == list(range(1, own.sum() + 1))
-        assert (np.diff(history["primal"][own]) <= 0.0).all()
+        assert (np.diff(history["primal"][own]) <= 1e-9 * history["primal"][own][1:]).all()
         assert (np.diff(history["dual"][own]) >= 0.0).all()
         assert (np.diff(history["time"][own]) >= 0.0).all()
         assert history["gap"][own][-1] == model.dual_gaps_[j]
