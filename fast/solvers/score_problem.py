@@ -23,6 +23,7 @@ from fast.solvers.state import TrainingState
 SINGLE_GAP = 1e-4  # relative gap that products in float32 are trusted with
 IDLE, CROWDED = 40, 100  # cuts are dropped after IDLE iterations without weight, if there are many
 WEIGHTLESS = 1e-9  # lambda_t below which a cut carries no weight
+SHARP = 1e-12  # accuracy of the first bound, relative: a warm start may need no other
 SLACK = 1e-3  # part of the gap that the quadratic programs leave
 
 
@@ -106,7 +107,7 @@ class ScoreProblem:
             self._raise_bound(np.eye(1, self.cuts.m)[0], self.C * self.cuts.G[0])
         self.state.primal = np.inf
         self.at(np.zeros(self.d) if start is None else np.array(start, dtype=np.float64))
-        self.proximal_point(np.zeros(self.d), 0.0, self.tolerance(0.0))
+        self.proximal_point(np.zeros(self.d), 0.0, SHARP * abs(self.state.primal))
 
     def tolerance(self, tol: float) -> float:
         """Accuracy of the next quadratic program."""
