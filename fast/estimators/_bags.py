@@ -24,12 +24,6 @@ class Bags(NamedTuple):
     first: np.ndarray
     bag: np.ndarray
 
-    def best(self, scores: np.ndarray) -> np.ndarray:
-        """Row with the largest score in each bag (ties: the first), (n_bags,)."""
-        largest = np.maximum.reduceat(scores, self.first)
-        rows = np.flatnonzero(scores == largest[self.bag])
-        return rows[np.unique(self.bag[rows], return_index=True)[1]]
-
 
 def stack(X: Any, n_features: int | None = None) -> Bags:
     """Bags from a sequence of (n_candidates, d) arrays, or from one (n_bags, n_candidates, d).
@@ -78,7 +72,7 @@ def stack(X: Any, n_features: int | None = None) -> Bags:
     sizes = np.array([len(bag) for bag in bags])
     bag = np.repeat(np.arange(len(bags)), sizes)
     first = np.cumsum(sizes) - sizes
-    largest = max(rows.max(), -rows.min())  # nan if there is one
+    largest = float(max(rows.max(), -rows.min()))  # nan if there is one
     if not largest <= MAGNITUDE:
         i = int(bag[np.argmax(~(np.abs(rows).max(axis=1) <= MAGNITUDE))])
         raise_bad_entry(f"X[{i}]", bags[i], limit=MAGNITUDE)

@@ -16,6 +16,7 @@ from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 
 DTYPES = (np.float64, np.float32)
+SINGLE = 1e36  # of scores in float32
 MAGNITUDE = 1e70  # of features and of C: products of several of them must not overflow
 
 
@@ -81,6 +82,12 @@ def check_magnitude(X: Any) -> None:
         raise InvalidParameterError(
             "X", f"an entry of magnitude {largest:g}", f"at most {MAGNITUDE:g}", "rescale X"
         )
+
+
+def in_range(X: Any, C: float) -> Any:
+    """X, as float64 if scores of weights C X'a, |a| <= 2, might overflow in float32."""
+    largest = float(max(X.max(), -X.min()))
+    return X.astype(np.float64) if C * largest * largest * X.shape[1] > SINGLE else X
 
 
 def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:

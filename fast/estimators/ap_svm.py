@@ -11,16 +11,22 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fast._validation import number
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators._progress import Monitor
-from fast.estimators._ranking import RankingModel, check_groups
-from fast.estimators._settings import DTYPES, check_data, warn_if_open
+from fast.estimators._ranking import (
+    CountedThrough,
+    RankingModel,
+    check_groups,
+    warn_if_unsettled,
+)
+from fast.estimators._settings import DTYPES, check_data, in_range, warn_if_open
 from fast.losses._ap_queries import Queries
-from fast.models import ap_svm, ap_svm_appx
+from fast.models import ap_ramp, ap_svm, ap_svm_appx
 
 OPTIONAL = (  # not after every fit
     "easy_mask_",
     "easy_dual_coef_",
     "easy_intercept_",
     "objectives_",
+    "n_rounds_",
     "reference_ranking_",
 )
 
@@ -49,15 +55,15 @@ class APSVM(RankingModel):
     tol : float, default=1e-3
         Training stops at a relative duality gap (P - D)/max(|P|, |D|) <= tol.
     max_iter : int, default=1000
-        Bound on iterations; each ends with a certificate.
+        Bound on iterations, for ``ramp`` of each convex step; each ends with a certificate.
     solver : {"auto", "bundle", "cutting_plane"}, default="auto"
         See :mod:`fast.solvers.structured`; both reach the same certificate.
     ramp : bool, default=False
         Minimise the structured ramp loss instead, max_R [1 - AP(R) + <s, Psi(R)>] -
         max_R <s, Psi(R)>, which is not convex: convex steps (CCCP) from logistic regression on,
-        each certified. It reaches a stationary point.
+        each certified, at most 50. It reaches a stationary point.
     warm_start : bool, default=False
-        Begin at the last weights, and at the last rankings if the labels and queries are the same.
+        Begin at the last weights, also with ``ramp``, and at the last rankings if the labels and queries are the same.
     random_state : int, RandomState instance or None, default=None
         Unused; every estimator here has it.
     verbose : int, default=0
@@ -96,7 +102,7 @@ class APSVM(RankingModel):
         With easy examples: b of their constraints, which scores do not contain.
     objectives_ : ndarray
         For ``ramp``: 1/2 ||w||^2 + C times the ramp loss, at the start and after each convex step;
-        it never increases.
+        it never increases. ``n_rounds_`` is the number of steps, and ``history_`` has their "round".
     reference_ranking_ : ndarray of int32 (n_samples,)
         For ``ramp``: inversions of the ranking at which the last step's second maximum was fixed.
 
@@ -111,10 +117,10 @@ class APSVM(RankingModel):
     >>> from sklearn.datasets import load_digits
     >>> from fast import APSVM
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = APSVM(C=10.0, tol=1e-4).fit(X / 16, y == 8)
+    >>> model = APSVM(C=10.0, tol=1e-4).fit(X / 16, y == 3)
     >>> bool(model.dual_gap_ <= 1e-4)
     True
-    >>> bool(model.score(X / 16, y == 8) > 0.9)
+    >>> bool(model.score(X / 16, y == 3) > 0.9)
     True
     """
 
@@ -184,24 +190,27 @@ class APSVM(RankingModel):
         C, tol, max_iter = self._check_settings(("ramp", "warm_start"))
         fraction = self._check_fraction(groups, easy_mask)
         X, y = check_data(self, X, y)
+        X = in_range(X, C)
         positive = self._encode(y)
         _, codes = check_groups(groups, len(y))
         queries = Queries(positive, groups)
         easy = self._easy(X, positive, C, fraction, easy_mask, tol, max_iter)
-        monitor = Monitor(self, X, y, tol, max_iter)
+        monitor = Monitor(self, X, y, tol, None if self.ramp else max_iter)
         options: dict[str, Any] = {
             "tol": tol,
             "max_iter": max_iter,
             "method": self.method,
             "solver": self.solver,
-            "report": monitor,
+            "report": CountedThrough(monitor) if self.ramp else monitor,
         }
         start = self._start(X.shape[1], positive, codes)
+        w = getattr(start, "w", start)
         result: Any
         with monitor:
             if easy is not None:
-                w = getattr(start, "w", start)
                 result = ap_svm_appx.train(X, positive, C, easy, start=w, **options)
+            elif self.ramp:
+                result = ap_ramp.train(X, queries, C, start=w, **options)
             else:
                 result = ap_svm.train(X, queries, C, start=start, **options)
         for name in OPTIONAL:  # of a fit with other parameters
@@ -210,10 +219,15 @@ class APSVM(RankingModel):
         if easy is not None:
             self.easy_mask_, self.easy_dual_coef_ = easy, result.mu
             self.easy_intercept_ = float(result.b)
+        elif self.ramp:
+            self.reference_ranking_ = result.reference
+            self._store_rounds(result)
         self.__dict__.pop("_last", None)
         if self.warm_start:
             self._last = (result, positive, codes)
         warn_if_open(self, tol, result.interrupted)
+        if self.ramp:
+            warn_if_unsettled(self, tol, result)
         return self
 
     def _start(self, d: int, positive: np.ndarray, codes: np.ndarray) -> Any:

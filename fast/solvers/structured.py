@@ -176,6 +176,10 @@ def without_negligible(
         dual = problem.dual_of(weights, cuts.b[kept], rows[kept])
         if best is None or dual >= best[3] - LOSS_OF_BOUND * max(primal - best[3], 0.0):
             best = weights, cuts.b[kept].copy(), rows[kept], dual
+    if best is None and cuts.m:  # interrupted before the first bound: all weight on the best cut
+        t = int(np.argmax(problem.C * cuts.b - 0.5 * problem.C**2 * cuts.gram.diagonal()))
+        weights = np.array([problem.C])
+        best = weights, cuts.b[[t]], rows[[t]], problem.dual_of(weights, cuts.b[[t]], rows[[t]])
     if best is None:
         none = sp.csr_array((0, problem.n))
         best = np.zeros(0), np.zeros(0), none, 0.0
