@@ -13,7 +13,7 @@ from fast.losses._ap_inference import Method, Ranking
 from fast.losses._ap_kernels import ALL, DIVIDE, GREEDY, SEARCH, SELECT, STACK
 from fast.losses._ap_packed import BITS, infer_packed, pack
 from fast.losses._ap_select import select
-from fast.losses._ap_write import complete
+from fast.losses._ap_write import BUCKETS, complete
 
 _SAMPLE = 1 << 10
 
@@ -61,10 +61,11 @@ def infer(
     if number in (SELECT, ALL):
         t = t[: select(t, s)]
     t.sort()
-    numbers = np.empty((5, max(4 * STACK, 8 * p + 1)), dtype=np.int64)
+    numbers = np.empty((4, max(4 * STACK, p)), dtype=np.int64)
+    table = np.empty(BUCKETS * p + 1, dtype=np.int32)
     value, loss, active = complete(
         number, s, start, t, n - p, near, places, positives, weight, given, numbers,
-        np.empty((2, p + 1)), near, coefficients,
+        np.empty((2, p + 1)), table, near, coefficients,
     )  # fmt: skip
     return Ranking(value, loss, active, given)
 

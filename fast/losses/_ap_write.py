@@ -15,7 +15,7 @@ from fast.losses._ap_exact import two_sum
 from fast.losses._ap_kernels import STACK, run
 
 _BLOCK = 64
-_BUCKETS = 8  # buckets of the table per part
+BUCKETS = 8  # buckets of the table per part
 _MOST = 32  # with more bounds than this in one bucket, bisection
 
 
@@ -134,19 +134,19 @@ def _part(v, q, bound, table):
 
 
 @kernel
-def write_negatives(near, places, t, counts, unit, numbers, floats, coefficients):
+def write_negatives(near, places, t, counts, unit, numbers, floats, table, coefficients):
     """Write ``unit`` times the positives below each negative to its place.
 
-    Of equal scores the first in input order comes first. ``numbers`` is (4, > 8 P) integers,
-    ``floats`` (2, > P).
+    Of equal scores the first in input order comes first. ``numbers`` is (3, >= P) integers,
+    ``floats`` (2, > P), ``table`` has more than 8 P entries.
     """
     bound, gain = floats[0], floats[1]
-    edge, cursor, at, table = numbers[0], numbers[1], numbers[2], numbers[3]
+    edge, cursor, at = numbers[0], numbers[1], numbers[2]
     more = near.shape[0] > t.shape[0]
     parts, ties = _edges(t, counts, more, unit, edge, bound, gain, cursor, at)
     if parts == 0:
         return
-    size = _BUCKETS * parts if near.shape[0] > 4 * parts else 1
+    size = BUCKETS * parts if near.shape[0] > 4 * parts else 1
     top, width = bound[0], bound[0] - bound[parts - 1]
     scale = size / width if width > 1e-280 else 0.0
     most = _fill_table(bound, parts, top, scale, size, table)
@@ -198,15 +198,19 @@ def complete(
     given,
     numbers,
     floats,
+    table,
     work,
     coefficients,
 ):
-    """From sorted scores to the ranking; returns L, 1 - AP and the number of active negatives."""
+    """From sorted scores to the ranking; returns L, 1 - AP and the number of active negatives.
+
+    ``numbers`` is (4, >= P) integers, at least 4 STACK; ``work`` is as long as ``t``, or ``near``.
+    """
     p = s.shape[0]
-    counts = numbers[4, :p]
+    counts = numbers[3, :p]
     run(method, s, t, size, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))
     unit = 2.0 / (float(p) * size) * weight
-    write_negatives(near, places, t, counts, unit, numbers, floats, coefficients)
+    write_negatives(near, places, t, counts, unit, numbers, floats, table, coefficients)
     write_positives(start, counts, positives, unit, numbers[0], given, coefficients)
     value, loss = totals(s, t, size, counts, work)
     return value, loss, counts[p - 1]

@@ -22,13 +22,15 @@ from fast.metrics import average_precision
 def drawn(rng, p, n):
     """Scores, with ties of scores in half the cases and with ties of rankings in many."""
     y = rng.permutation(np.arange(p + n) < p)
-    kind = rng.integers(4)
+    kind = rng.integers(5)
     if kind == 0:
         return rng.standard_normal(p + n) + y, y
     if kind == 1:
         return 0.3 * rng.standard_normal(p + n) + rng.choice([0.3, 1, 3]) * y, y
     if kind == 2:
         return rng.integers(-2, 3, p + n) / rng.choice([1, 2, 4]), y
+    if kind == 3:  # spread as a trained model's: counts tie in pools
+        return (rng.standard_normal(p + n) + 3 * y) * max(n / p, 1), y
     return rng.integers(-3, 4, p + n) * n / 12, y
 
 
@@ -198,6 +200,21 @@ def test_a_tie_that_ranks_divide_keeps_the_input_order(method):
     found = ap.loss_augmented_inference(scores, y, method)
     assert len(np.unique(found.counts)) > 5
     check(found, scores, y)
+
+
+@pytest.mark.parametrize("far", [1e200, -1e200])
+def test_one_score_far_from_all_others(far):
+    """The grid of the packed sort then holds all others in one point."""
+    rng = np.random.default_rng(12)
+    y = rng.permutation(np.arange(3300) < 300)
+    scores = rng.standard_normal(3300)
+    scores[rng.integers(3300)] = far
+    first = ap.loss_augmented_inference(scores, y, "numpy")
+    for method in METHODS:
+        found = ap.loss_augmented_inference(scores, y, method)
+        np.testing.assert_array_equal(found.counts, first.counts)
+        np.testing.assert_array_equal(found.coefficients, first.coefficients)
+        assert found.value == pytest.approx(first.value, rel=1e-13)
 
 
 def test_a_separated_problem_has_no_loss_and_no_inversion():
