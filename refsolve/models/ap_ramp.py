@@ -49,8 +49,8 @@ SPEC = Spec(
         "CCCP: Yuille and Rangarajan 2003"
     ),
     notes=(
-        "not convex: the certificate proves the last convex step; with slack 0 w is a critical point,",
-        "and no lower bound on J is claimed",
+        "not convex: the certificate proves the last convex step, and claims no lower bound on J",
+        "slack 0: w is a critical point, no step leads away from it",
         "J never rises; without a start the first reference is R*, and the first step is AP-SVM",
     ),
 )
