@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,23 @@ def test_every_method_is_trained_certified_and_better_than_chance(
     assert 0.0 <= best.gap <= 1e-3
     assert best.test > 0.5
     assert (best.calls is None) is (method == ap_methods.LOGISTIC)
+
+
+def test_methods_are_different_ones() -> None:
+    """No two end at the same weights, and AP-SVM's objective is the least at its own."""
+    X, y = ap_classes.data_of("digits", 8).train
+    models = {m.name: m.fit(X, y, 50.0, 1e-4).w for m in ap_methods.METHODS}
+    objective = {
+        name: 0.5 * float(w @ w) + 50.0 * Queries(y).infer(X @ w).value
+        for name, w in models.items()
+    }
+    assert min(objective, key=objective.__getitem__) == BASE
+    far = [
+        np.linalg.norm(a - b) / np.linalg.norm(a)
+        for (i, a), (j, b) in itertools.product(models.items(), repeat=2)
+        if i != j
+    ]
+    assert min(far) > 0.01
 
 
 def test_the_reported_ap_is_that_of_the_metric() -> None:
@@ -137,6 +155,14 @@ def test_the_hinge_s_oracle_is_timed_too() -> None:
     X, y = ap_classes.data_of("digits", 8).train
     (found,) = ap_calls.costs(ap_calls.hinge_calls(X, y, 10.0, 1e-2), ("binary SVM",), 1)
     assert found.calls >= 3
+
+
+def test_difficult_examples_are_ranked_alone() -> None:
+    X, y = ap_classes.data_of("digits", 8).train
+    calls = ap_calls.appx_calls(X, y, 50.0, 1e-2)
+    assert calls.scores.shape[1] < len(y)
+    (found,) = ap_calls.costs(calls, ("greedy",), 1)
+    assert found.calls == len(calls.scores) >= 3
 
 
 def test_selection_of_classes() -> None:
