@@ -45,8 +45,21 @@ def infer(
 
 
 def _counts(s: Array, t: Array) -> NDArray[np.int64]:
-    """c_k: for j < P divide and conquer over j, for j >= P (delta_j is concave) bisection over j."""
+    """c_k = #{j: h_k(j) > 0} if these are in order; else divide and conquer over j < P.
+
+    For j >= P delta_j is concave, and #{j: opt_j <= k} counts positive slopes in any case.
+    """
     p, n = len(s), len(t)
+    k = np.arange(1, p + 1)
+    start, stop = np.ones(p, dtype=np.int64), np.full(p, n + 1)
+    while (left := start < stop).any():
+        middle = (start + stop) // 2
+        up = _rises(k, middle, s, t[np.minimum(middle, n) - 1], n)
+        start = np.where(left & up, middle + 1, start)
+        stop = np.where(left & ~up, middle, stop)
+    rising = start - 1
+    if (rising[1:] >= rising[:-1]).all():
+        return rising
     head = min(p - 1, n)
     counts = np.zeros(p + 1, dtype=np.int64)
     parts = [(1, head, 1, p + 1)]
@@ -61,17 +74,7 @@ def _counts(s: Array, t: Array) -> NDArray[np.int64]:
         i = _place(j, low, high, s, t[j - 1], n)
         counts[i - 1] += 1
         parts += [(first, j - 1, low, i), (j + 1, last, i, high)]
-    counts = np.cumsum(counts[:p])
-    if n >= p:
-        k = np.arange(1, p + 1)
-        start, stop = np.full(p, p), np.full(p, n + 1)
-        while (left := start < stop).any():
-            middle = (start + stop) // 2
-            up = _rises(k, middle, s, t[np.minimum(middle, n) - 1], n)
-            start = np.where(left & up, middle + 1, start)
-            stop = np.where(left & ~up, middle, stop)
-        counts += start - p
-    return counts
+    return np.cumsum(counts[:p]) + np.maximum(rising - head, 0)
 
 
 def _rises(k: Array, j: Array, s: Array, t: Array, n: int) -> NDArray[np.bool_]:

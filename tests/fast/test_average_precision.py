@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from _naive_average_precision import brute_force, gains, greedy
+from _naive_average_precision import brute_force, gains, greedy, objective, split
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +15,7 @@ from fast import errors
 from fast.losses import average_precision as ap
 from fast.losses._ap_exact import scan_exactly
 from fast.losses._ap_inference import METHODS
-from fast.losses._ap_kernels import rises, scan
+from fast.losses._ap_kernels import STACK, divide, rises, scan, walk
 from fast.metrics import average_precision
 
 
@@ -297,6 +297,35 @@ def test_negatives_left_out_of_the_sort_are_proved_inactive(shape):
     np.testing.assert_array_equal(found.coefficients, first.coefficients)
     assert found.value == pytest.approx(first.value, rel=1e-12)
     assert found.counts.any() == (shape != "none")
+
+
+def test_counts_in_order_are_those_of_divide_and_conquer():
+    rng = np.random.default_rng(13)
+    outcomes = set()
+    for _ in range(300):
+        p, n = (int(v) for v in rng.choice([1, 2, 7, 40, 300], 2))
+        scores, y = drawn(rng, p, n)
+        s, t = np.sort(scores[y])[::-1].copy(), np.sort(scores[~y])
+        walked, divided = np.zeros((2, p), dtype=np.int64)
+        in_order = walk(s, t, float(n), walked)
+        divide(s, t, float(n), divided, np.empty((STACK, 4), dtype=np.int64))
+        outcomes.add(in_order)
+        if in_order:
+            np.testing.assert_array_equal(walked, np.cumsum(divided))
+    assert outcomes == {True, False}
+
+
+def test_the_value_is_right_to_rounding_of_its_terms():
+    rng = np.random.default_rng(14)
+    for _ in range(25):
+        scores, y = drawn(rng, 40, 150)
+        scores = scores * 10.0 ** rng.uniform(-4, 4) + rng.choice([0, 1e9])
+        for method in ("divide_and_conquer", "select", "numpy"):
+            found = ap.loss_augmented_inference(scores, y, method)
+            positives, negatives = split(scores, y)
+            value = objective(sorted(map(int, found.counts)), positives, negatives)
+            spread = np.sum(np.abs(found.coefficients * (scores - float(positives[20]))))
+            assert abs(Fraction(found.value) - value) <= 2e-15 * (found.delta + spread)
 
 
 def test_ten_million_negatives():
