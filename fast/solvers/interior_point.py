@@ -62,11 +62,14 @@ def minimise(
             best, least = x, left
         if left <= aim or mu < TINY / len(x):
             break
-        newton = _Newton(Q, E, residual, missing, x, z)
-        dx, _, dz = newton.step(x * z)
-        reached = float((x + _longest(x, dx) * dx) @ (z + _longest(z, dz) * dz)) / len(x)
-        centring = (reached / mu) ** 3 * mu
-        dx, dnu, dz = newton.step(x * z + dx * dz - centring)
+        try:
+            newton = _Newton(Q, E, residual, missing, x, z)
+            dx, _, dz = newton.step(x * z)
+            reached = float((x + _longest(x, dx) * dx) @ (z + _longest(z, dz) * dz)) / len(x)
+            centring = (reached / mu) ** 3 * mu
+            dx, dnu, dz = newton.step(x * z + dx * dz - centring)
+        except LinAlgError:  # a pivot of the equalities is lost to rounding: nothing left to gain
+            break
         length = BOUNDARY * min(_longest(x, dx), _longest(z, dz))
         if not np.isfinite(length) or not np.isfinite(dx).all():
             break
