@@ -1,7 +1,9 @@
 """Judges the AP trainers on small problems: their certificates recomputed, and the oracle's interval.
 
 As `verification.trainers` for the multiclass losses: the oracle's D <= P* <= P and that of the trained
-model hold whatever was solved, so that two that do not overlap prove one of them wrong.
+model hold whatever was solved, so that two that do not overlap prove one of them wrong. With easy
+examples the problem is (10). The ramp loss and latent candidates, which have no such optimum, are judged
+by their last convex step and by their descent.
 """
 
 from __future__ import annotations
@@ -13,11 +15,15 @@ from typing import Any
 import numpy as np
 
 from verification import certificates
+from verification.certificates import ranking_truth
+from verification.certificates.ranking_latent import latent_risk
 from verification.instances import Instance
 from verification.verdicts import Judgement, Report, Result, Verdict
 
 PROBLEM = "ap_svm.primal"
-COUNTS = {"quick": 21, "thorough": 140}
+EASY, RAMP = "ap_svm_appx.primal", "ap_ramp.primal"
+LATENT = "latent_ap_svm.primal"
+COUNTS = {"quick": 30, "thorough": 200}
 FAMILIES = (
     "random",
     "zero rows",
@@ -26,7 +32,12 @@ FAMILIES = (
     "one negative",
     "separable",
     "queries",
+    "easy examples",
+    "ramp",
+    "candidates",
 )
+#: Families that belong to another model than the AP-SVM.
+MODELS = {"easy examples": EASY, "ramp": RAMP, "candidates": LATENT}
 TOL = 1e-6
 EPS = float(np.finfo(float).eps)
 
@@ -57,13 +68,22 @@ def _instance(rng: np.random.Generator, family: str) -> Instance:
         for g in np.unique(groups):  # one of both kinds in each
             y[np.flatnonzero(groups == g)[:2]] = [0, 1]
         given |= {"y": y, "groups": groups}
-    return Instance.of(PROBLEM, family, **given)
+    if family == "easy examples":  # a plane separates them; one of each kind is not easy
+        margins = (2 * y - 1) * (X @ (2 * rng.standard_normal(d)) + rng.standard_normal())
+        given["easy"] = margins >= max(0.1, float(np.quantile(margins, 0.5)))
+        given["easy"][[int(y.argmax()), int(y.argmin())]] = False
+    if family == "candidates":  # one to four rows per bag, one of which shows the object
+        sizes = rng.integers(1, 5, size=n)
+        rows = rng.standard_normal((int(sizes.sum()), d))
+        rows[np.cumsum(sizes) - 1] += 2.0 * y[:, None]
+        given |= {"X": rows, "bags": np.repeat(np.arange(n), sizes)}
+    return Instance.of(MODELS.get(family, PROBLEM), family, **given)
 
 
 def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Judgement:
     """Train, recompute the certificate, and compare the two brackets of the optimum.
 
-    ``trainer`` makes the estimator from its parameters; default `fast.APSVM`.
+    ``trainer`` makes the estimator from its parameters; default `fast.APSVM` (`fast.LatentAPSVM`).
     """
     import fast
     import refsolve
@@ -71,8 +91,14 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
 
     given = instance.params
     X, y, C = given["X"], given["y"], given["C"]
-    groups = given.get("groups")
-    model = (trainer or fast.APSVM)(C=C, tol=TOL, max_iter=2000).fit(X, y, groups=groups)
+    groups, easy = given.get("groups"), given.get("easy")
+    if instance.problem == LATENT:
+        X = np.split(X, np.flatnonzero(np.diff(given["bags"])) + 1)
+        model = (trainer or fast.LatentAPSVM)(C=C, tol=TOL, max_iter=2000).fit(X, y)
+    else:
+        ramp = instance.problem == RAMP
+        model = (trainer or fast.APSVM)(C=C, tol=TOL, max_iter=2000, ramp=ramp)
+        model.fit(X, y, groups=groups, easy_mask=easy)
     claims = certificates.judge_claims(model, X, y, groups=groups)
     if not claims.ok:
         return claims
@@ -80,8 +106,10 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     if ours.relative_gap > 2 * TOL:
         message = f"trained to a relative gap of {ours.relative_gap:.3g}, asked for {TOL:g}"
         return Judgement(Verdict.FAIL, ours.relative_gap, 2 * TOL, message=message)
+    if instance.problem in (RAMP, LATENT):
+        return _descent(model, X, y, C, ours)
     try:
-        oracle = refsolve.solve(PROBLEM, **given)
+        oracle = refsolve.solve(instance.problem, **given)
     except OracleUncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     proof: Any = oracle.certificate
@@ -103,6 +131,34 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     return Judgement(
         verdict, ours.relative_gap, 2 * TOL, apart, bound, "" if apart <= bound else message
     )
+
+
+def ramp_risk(w: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:
+    """1/2||w||^2 + C (max_R Delta + <s, Psi(R)> - max_R <s, Psi(R)>), the second maximum by pairs."""
+    scores = X @ w
+    inverted = np.maximum(scores[y == 0] - scores[y == 1][:, None], 0.0)
+    hinge = float(ranking_truth.solve(scores, y).value)
+    return 0.5 * float(w @ w) + C * (hinge - 2.0 * float(inverted.mean()))
+
+
+def _descent(model: Any, X: Any, y: np.ndarray, C: float, ours: Any) -> Judgement:
+    """The objective never rises, ends where it claims, and not above that of the last convex step."""
+    path, w = np.asarray(model.objectives_), model.coef_[0]
+    bags = isinstance(X, list)
+    final = (latent_risk if bags else ramp_risk)(w, X, y, C)
+    reach = float(np.abs((np.concatenate(X) if bags else X) @ w).max())
+    slack = 64 * len(y) * EPS * (float(np.abs(path).max()) + C * reach)
+    message = ""
+    if np.diff(path).max(initial=0.0) > slack:
+        message = f"the objective rises: {path.tolist()}"
+    elif abs(path[-1] - final) > slack:
+        message = f"the objective is {final!r}, claimed {float(path[-1])!r}"
+    elif final > ours.primal + slack:
+        message = f"the objective {final!r} exceeds that of its convex step, {ours.primal!r}"
+    elif bags and [int((b @ w).argmax()) for b in X] != model.latent_.tolist():
+        message = f"latent_ is {model.latent_.tolist()}, not the best candidates"
+    verdict = Verdict.FAIL if message else Verdict.PASS
+    return Judgement(verdict, ours.relative_gap, 2 * TOL, message=message)
 
 
 def verify_rankers(profile: str = "quick", seed: int = 0) -> Report:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from fractions import Fraction
 
 import numpy as np
@@ -9,13 +10,15 @@ import pytest
 import scipy.sparse as sp
 
 import refsolve
-from fast import APSVM
+from fast import APSVM, LatentAPSVM
 from verification import InvalidArgumentError, ranking_trainers
 from verification.certificates import judge_claims, ranking_truth, trained
+from verification.certificates.ranking_latent import latent_risk
 from verification.certificates.ranking_model import ranking_erm
 from verification.verdicts import Verdict
 
 INSTANCES = ranking_trainers.instances("quick", 0)
+PLAIN = [i for i in INSTANCES if i.problem == ranking_trainers.PROBLEM]
 
 
 def data(n=60, d=5, seed=0, share=0.3):
@@ -122,6 +125,53 @@ def test_a_reference_ranking_is_subtracted():
     ramp = float(ranking_truth.solve(scores, y).value) - offset
     assert ramp < 1 + 1e-12  # the loss of a ramp never exceeds 1
     assert found.primal == pytest.approx(w @ w / 2 + 3 * ramp, rel=1e-12)
+
+
+def bags_of(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3 == 0
+    return [rng.standard_normal((rng.integers(1, 5), 3)) + p for p in y], y
+
+
+def test_the_last_step_of_a_latent_model():
+    """Every cut by its definition, on the candidates that it names, in Fractions."""
+    bags, y = bags_of()
+    model = LatentAPSVM(C=10.0, tol=1e-6).fit(bags, y)
+    found = trained(model, bags, y)
+    chosen, C = model.candidates_, Fraction(10)
+    exact = np.vectorize(lambda v: Fraction(float(v)), otypes=[object])
+    W = exact(model.coef_[0])
+    scores = np.array([max(exact(b) @ W) for b in bags])
+    fixed = [exact(b[i]) @ W for b, i in zip(bags, chosen[0], strict=True)]
+    value = ranking_truth.solve(np.where(y, fixed, scores), y).value
+    primal = sum(W * W) / 2 + C * value
+    v, gain, unit = 0 * W, Fraction(0), Fraction(2, int(y.sum() * (~y).sum()))
+    for weight, inversions, places in zip(
+        exact(model.dual_coef_), model.rankings_, chosen, strict=True
+    ):
+        rows = np.stack([exact(b[i]) for b, i in zip(bags, places, strict=True)])
+        v = v - weight * ((np.where(y, -1, 1) * inversions * unit) @ rows)
+        gain += weight * ranking_truth.loss(y, inversions)
+    assert found.primal == pytest.approx(float(primal), rel=1e-13)
+    assert found.dual == pytest.approx(float(gain - sum(v * v) / 2), rel=1e-12)
+    assert found.relative_gap <= 1.01e-6
+    assert latent_risk(model.coef_[0], bags, y, 10.0) <= found.primal
+    assert judge_claims(model, bags, y).ok
+
+
+def test_candidates_that_do_not_exist_or_disagree():
+    bags, y = bags_of()
+    model = LatentAPSVM(C=10.0, tol=1e-4).fit(bags, y)
+    assert len(model.dual_coef_) >= 2
+    large = next(i for i in np.flatnonzero(y) if len(bags[i]) > 1)
+    for change, message in (
+        (len(bags[large]), "each in its bag"),
+        (1 - min(model.candidates_[0, large], 1), "one candidate per positive"),
+    ):
+        wrong = copy.deepcopy(model)
+        wrong.candidates_[0, large] = change
+        with pytest.raises(InvalidArgumentError, match=message):
+            trained(wrong, bags, y)
 
 
 # -- wrong models -----------------------------------------------------------------------------
@@ -234,19 +284,69 @@ def test_the_trainer_passes(instance):
     judgement = ranking_trainers.examine(instance)
     assert judgement.verdict is Verdict.PASS, judgement.message
     assert judgement.gap <= judgement.gap_tolerance
-    assert judgement.distance <= judgement.distance_tolerance
+    if instance.problem in (ranking_trainers.PROBLEM, ranking_trainers.EASY):
+        assert judgement.distance <= judgement.distance_tolerance
+
+
+class LeavesOutTheConstraints(APSVM):
+    """Ranks the easy examples like all others, and claims them as difficult."""
+
+    def fit(self, X, y, *, groups=None, easy_mask=None):
+        return super().fit(X, y, groups=groups)
+
+
+class RaisesTheObjective(APSVM):
+    """Goes back to an earlier model of the descent, and says so."""
+
+    def fit(self, X, y, *, groups=None, easy_mask=None):
+        super().fit(X, y, groups=groups, easy_mask=easy_mask)
+        self.objectives_ = np.append(self.objectives_[-1] * 0.9, self.objectives_)
+        return self
+
+
+class AnotherCandidate(LatentAPSVM):
+    """Names the worst candidates for the best ones."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.latent_ = np.array([int((b @ self.coef_[0]).argmin()) for b in X])
+        return self
+
+
+class ClaimsTheStep(LatentAPSVM):
+    """Gives half of the objective."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.objectives_ = 0.5 * self.objectives_
+        return self
+
+
+@pytest.mark.parametrize(
+    ("trainer", "problem"),
+    [
+        (LeavesOutTheConstraints, ranking_trainers.EASY),
+        (RaisesTheObjective, ranking_trainers.RAMP),
+        (AnotherCandidate, ranking_trainers.LATENT),
+        (ClaimsTheStep, ranking_trainers.LATENT),
+    ],
+)
+def test_wrong_trainers_of_the_other_models_are_found(trainer, problem):
+    mine = [i for i in INSTANCES if i.problem == problem]
+    assert len(mine) >= 3
+    assert all(ranking_trainers.examine(i, trainer).verdict is Verdict.FAIL for i in mine)
 
 
 @pytest.mark.parametrize("trainer", [WrongC, SumOverQueries, IgnoresQueries, Boaster, StopsEarly])
 def test_wrong_trainers_are_found(trainer):
     failures = 0
-    for instance in INSTANCES:
+    for instance in PLAIN:
         try:
             failures += ranking_trainers.examine(instance, trainer).verdict is Verdict.FAIL
         except InvalidArgumentError:  # its rankings are not those of the queries
             failures += trainer is IgnoresQueries
-    several = sum(i.family == "queries" for i in INSTANCES)
-    least = several if trainer in (SumOverQueries, IgnoresQueries) else len(INSTANCES) // 2
+    several = sum(i.family == "queries" for i in PLAIN)
+    least = several if trainer in (SumOverQueries, IgnoresQueries) else len(PLAIN) // 2
     assert failures >= least
 
 
