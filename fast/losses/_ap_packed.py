@@ -17,7 +17,7 @@ from fast.losses._ap_kernels import STACK, run
 from fast.losses._ap_write import totals
 
 BITS = 14  # of a place: queries with fewer than 2^14 samples
-_GRID = 2.0**48
+_GRID = 2.0 ** (62 - BITS)
 
 
 @kernel
