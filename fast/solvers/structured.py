@@ -176,10 +176,11 @@ def without_negligible(
         dual = problem.dual_of(weights, cuts.b[kept], rows[kept])
         if best is None or dual >= best[3] - LOSS_OF_BOUND * max(primal - best[3], 0.0):
             best = weights, cuts.b[kept].copy(), rows[kept], dual
-    if best is None and cuts.m:  # interrupted before the first bound: all weight on the best cut
-        t = int(np.argmax(problem.C * cuts.b - 0.5 * problem.C**2 * cuts.gram.diagonal()))
-        weights = np.array([problem.C])
-        best = weights, cuts.b[[t]], rows[[t]], problem.dual_of(weights, cuts.b[[t]], rows[[t]])
+    alone = problem.C * cuts.b - 0.5 * problem.C**2 * cuts.gram.diagonal()  # D of each cut
+    if cuts.m and (best is None or alone.max() > best[3]):  # no bound yet, or one lost in rounding
+        t, weights = int(alone.argmax()), np.array([problem.C])
+        single = weights, cuts.b[[t]], rows[[t]], problem.dual_of(weights, cuts.b[[t]], rows[[t]])
+        best = single if best is None or single[3] > best[3] else best
     if best is None:
         none = sp.csr_array((0, problem.n))
         best = np.zeros(0), np.zeros(0), none, 0.0
