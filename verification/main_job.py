@@ -70,7 +70,7 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     done = run_all(jobs, task)
     task.describe("LinearSVC")
     results = [done[f"Letter: {row.name}"] for row in letter.MAIN]
-    reports = [done[name] for name in (*problems, "trainers", "AP: trainers")]
+    reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
     exactness, rankers = done["AP: exactness"], done["AP: letters"]
     peers = letter.against_peer(parts, results)
     task.step()

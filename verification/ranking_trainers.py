@@ -16,14 +16,16 @@ import numpy as np
 
 from verification import certificates
 from verification.certificates import ranking_truth
+from verification.certificates.binary import binary_erm
+from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_latent import latent_risk
 from verification.instances import Instance
 from verification.verdicts import Judgement, Report, Result, Verdict
 
 PROBLEM = "ap_svm.primal"
 EASY, RAMP = "ap_svm_appx.primal", "ap_ramp.primal"
-LATENT = "latent_ap_svm.primal"
-COUNTS = {"quick": 30, "thorough": 200}
+LATENT, BINARY = "latent_ap_svm.primal", "binary_svm.primal"
+COUNTS = {"quick": 33, "thorough": 220}
 FAMILIES = (
     "random",
     "zero rows",
@@ -35,9 +37,10 @@ FAMILIES = (
     "easy examples",
     "ramp",
     "candidates",
+    "hinge",
 )
 #: Families that belong to another model than the AP-SVM.
-MODELS = {"easy examples": EASY, "ramp": RAMP, "candidates": LATENT}
+MODELS = {"easy examples": EASY, "ramp": RAMP, "candidates": LATENT, "hinge": BINARY}
 TOL = 1e-6
 EPS = float(np.finfo(float).eps)
 
@@ -77,43 +80,78 @@ def _instance(rng: np.random.Generator, family: str) -> Instance:
         rows = rng.standard_normal((int(sizes.sum()), d))
         rows[np.cumsum(sizes) - 1] += 2.0 * y[:, None]
         given |= {"X": rows, "bags": np.repeat(np.arange(n), sizes)}
+    if family == "hinge":
+        given["bias"] = bool(rng.random() < 0.5)
     return Instance.of(MODELS.get(family, PROBLEM), family, **given)
 
 
 def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Judgement:
     """Train, recompute the certificate, and compare the two brackets of the optimum.
 
-    ``trainer`` makes the estimator from its parameters; default `fast.APSVM` (`fast.LatentAPSVM`).
+    ``trainer`` makes the estimator from its parameters; default `fast.APSVM` (`fast.LatentAPSVM`). For
+    the binary SVM, which has no estimator of its own, it is the training function.
     """
     import fast
-    import refsolve
-    from refsolve.errors import OracleUncertainError, Status
 
     given = instance.params
     X, y, C = given["X"], given["y"], given["C"]
-    groups, easy = given.get("groups"), given.get("easy")
+    if instance.problem == BINARY:
+        return _examine_binary(instance, trainer)
+    groups = given.get("groups")
     if instance.problem == LATENT:
         X = np.split(X, np.flatnonzero(np.diff(given["bags"])) + 1)
         model = (trainer or fast.LatentAPSVM)(C=C, tol=TOL, max_iter=2000).fit(X, y)
     else:
         ramp = instance.problem == RAMP
         model = (trainer or fast.APSVM)(C=C, tol=TOL, max_iter=2000, ramp=ramp)
-        model.fit(X, y, groups=groups, easy_mask=easy)
+        model.fit(X, y, groups=groups, easy_mask=given.get("easy"))
     claims = certificates.judge_claims(model, X, y, groups=groups)
     if not claims.ok:
         return claims
     ours = certificates.trained(model, X, y, groups=groups)
+    if ours.relative_gap <= 2 * TOL and instance.problem in (RAMP, LATENT):
+        return _descent(model, X, y, C, ours)
+    return _bracket(instance, ours, model.coef_[0])
+
+
+def _examine_binary(instance: Instance, trainer: Callable[..., Any] | None) -> Judgement:
+    """The binary SVM by its training function."""
+    from fast.models import binary_svm
+
+    given = instance.params
+    found = (trainer or binary_svm.train)(**given, tol=TOL, max_iter=2000)
+    ours = binary_erm(
+        found.w,
+        given["X"],
+        given["y"],
+        C=given["C"],
+        alpha=found.alpha,
+        bias=found.b if given["bias"] else None,
+    )
+    slack = 2 * ours.error + 64 * len(given["y"]) * EPS * abs(ours.primal)
+    if ours.gap > found.primal - found.dual + slack or ours.primal > found.primal + slack:
+        message = (
+            f"gap {ours.gap:.6g} at {ours.primal!r}, claimed {found.gap:.6g} at {found.primal!r}"
+        )
+        return Judgement(Verdict.FAIL, ours.relative_gap, 2 * TOL, message=message)
+    return _bracket(instance, ours, found.w)
+
+
+def _bracket(instance: Instance, ours: ModelCertificate, w: np.ndarray) -> Judgement:
+    """The trained model beside the oracle's."""
+    import refsolve
+    from refsolve.errors import OracleUncertainError, Status
+
     if ours.relative_gap > 2 * TOL:
         message = f"trained to a relative gap of {ours.relative_gap:.3g}, asked for {TOL:g}"
         return Judgement(Verdict.FAIL, ours.relative_gap, 2 * TOL, message=message)
-    if instance.problem in (RAMP, LATENT):
-        return _descent(model, X, y, C, ours)
+    given = instance.params
     try:
         oracle = refsolve.solve(instance.problem, **given)
     except OracleUncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     proof: Any = oracle.certificate
-    slack = 64 * len(y) * EPS * max(abs(proof.primal), abs(ours.primal), C)
+    slack = 64 * len(given["y"]) * EPS * max(abs(proof.primal), abs(ours.primal), given["C"])
     if max(proof.dual, ours.dual) > min(proof.primal, ours.primal) + slack:
         message = (
             f"the oracle has P* in [{proof.dual!r}, {proof.primal!r}], the trainer in "
@@ -125,7 +163,7 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
     # P is 1-strongly convex: each of the two is within sqrt(2 gap) of the one minimiser
     bound = float(np.sqrt(2 * (ours.gap + slack)) + np.sqrt(2 * (max(proof.gap, 0.0) + slack)))
-    apart = float(np.linalg.norm(model.coef_[0] - oracle.x))
+    apart = float(np.linalg.norm(w - oracle.x))
     verdict = Verdict.PASS if apart <= bound else Verdict.FAIL
     message = f"||w - w_oracle|| = {apart:.3g} exceeds the certified {bound:.3g}"
     return Judgement(
@@ -161,11 +199,18 @@ def _descent(model: Any, X: Any, y: np.ndarray, C: float, ours: Any) -> Judgemen
     return Judgement(verdict, ours.relative_gap, 2 * TOL, message=message)
 
 
-def verify_rankers(profile: str = "quick", seed: int = 0) -> Report:
-    """A report like those of `verification.verify`, on the model ``ap_svm``.
+def verify_rankers(profile: str = "quick", seed: int = 0) -> list[Report]:
+    """One report per model, like those of `verification.verify`.
 
     Gaps are relative; the distance is ||w - w_oracle||, its tolerance the certified bound.
     """
-    start = time.perf_counter()
-    results = tuple(Result.of("ranker", each, examine(each)) for each in instances(profile, seed))
-    return Report(PROBLEM, profile, seed, results, time.perf_counter() - start, "fast")
+    reports = []
+    drawn = instances(profile, seed)
+    for problem in (PROBLEM, EASY, RAMP, LATENT, BINARY):
+        start = time.perf_counter()
+        results = tuple(
+            Result.of("ranker", each, examine(each)) for each in drawn if each.problem == problem
+        )
+        elapsed = time.perf_counter() - start
+        reports.append(Report(problem, profile, seed, results, elapsed, "fast"))
+    return reports

@@ -11,8 +11,10 @@ import scipy.sparse as sp
 
 import refsolve
 from fast import APSVM, LatentAPSVM
+from fast.models import binary_svm
 from verification import InvalidArgumentError, ranking_trainers
 from verification.certificates import judge_claims, ranking_truth, trained
+from verification.certificates.binary import binary_erm
 from verification.certificates.ranking_latent import latent_risk
 from verification.certificates.ranking_model import ranking_erm
 from verification.verdicts import Verdict
@@ -284,7 +286,7 @@ def test_the_trainer_passes(instance):
     judgement = ranking_trainers.examine(instance)
     assert judgement.verdict is Verdict.PASS, judgement.message
     assert judgement.gap <= judgement.gap_tolerance
-    if instance.problem in (ranking_trainers.PROBLEM, ranking_trainers.EASY):
+    if instance.problem not in (ranking_trainers.RAMP, ranking_trainers.LATENT):
         assert judgement.distance <= judgement.distance_tolerance
 
 
@@ -357,8 +359,48 @@ def test_instances_cover_every_family_and_depend_on_the_seed():
     assert len(ranking_trainers.instances("thorough", 0)) > len(INSTANCES)
 
 
-def test_the_report(monkeypatch):
-    monkeypatch.setattr(ranking_trainers, "COUNTS", {"quick": 2})
-    report = ranking_trainers.verify_rankers().raise_if_failed()
-    assert report.problem == "ap_svm.primal"
-    assert report.counts["pass"] == 2
+def test_the_reports(monkeypatch):
+    monkeypatch.setattr(ranking_trainers, "COUNTS", {"quick": len(ranking_trainers.FAMILIES)})
+    reports = {r.problem: r.raise_if_failed() for r in ranking_trainers.verify_rankers()}
+    assert set(reports) == {"ap_svm.primal", *ranking_trainers.MODELS.values()}
+    assert sum(r.counts["pass"] for r in reports.values()) == len(ranking_trainers.FAMILIES)
+
+
+# -- the binary SVM ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_certificate_of_a_binary_svm(bias):
+    X, y, _ = data(25, 3)
+    found = binary_svm.train(X, y, 7.0, bias=bias, tol=1e-6)
+    ours = binary_erm(found.w, X, y, C=7.0, alpha=found.alpha, bias=found.b if bias else None)
+    exact = np.vectorize(lambda v: Fraction(float(v)), otypes=[object])
+    E = exact(np.column_stack([X, np.ones(len(y))]) if bias else X)
+    W = exact(np.append(found.w, found.b) if bias else found.w)
+    signs, n = np.where(y, 1, -1), len(y)
+    primal = sum(W * W) / 2 + Fraction(7, n) * sum(max(0, m) for m in 1 - signs * (E @ W))
+    a = np.minimum(exact(found.alpha), Fraction(7, n))
+    v = (a * signs) @ E
+    assert ours.primal == pytest.approx(float(primal), rel=1e-14)
+    assert ours.dual == pytest.approx(float(sum(a) - sum(v * v) / 2), rel=1e-13)
+    assert ours.relative_gap < 1.01e-6
+    worse = binary_erm(found.w, X, y, C=7.0, alpha=2 * found.alpha, bias=0.0 if bias else None)
+    assert worse.moved > 0
+    assert worse.gap > 10 * ours.gap
+    with pytest.raises(InvalidArgumentError, match="expected"):
+        binary_erm(found.w, X, y, C=7.0, alpha=found.alpha[1:])
+
+
+def test_wrong_trainers_of_the_binary_svm_are_found():
+    def half(**given):
+        found = binary_svm.train(**given)
+        found.w = found.w / 2
+        return found
+
+    def sum_for_mean(X, y, C, **given):
+        return binary_svm.train(X, y, C * len(y), **given)
+
+    mine = [i for i in INSTANCES if i.problem == ranking_trainers.BINARY]
+    assert len(mine) >= 3
+    for trainer in (half, sum_for_mean):
+        assert all(ranking_trainers.examine(i, trainer).verdict is Verdict.FAIL for i in mine)
