@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from fast.solvers.rows import is_sparse
 
+FEW = 0.2  # part of the rows
 BLOCK = 1 << 20  # numbers that a conversion to float64 holds at a time
 
 
@@ -35,6 +36,10 @@ class Product:
 
     def gradients(self, a: Any, exact: bool = True) -> np.ndarray:
         """A X (m, d) for coefficients A (m, n), CSR, or X'a (d,) for a vector."""
+        if a.ndim == 1:
+            where = np.flatnonzero(a)
+            if len(where) <= FEW * len(a):  # gathering these rows costs less than reading all
+                return self._few(where, a[where], exact)
         if not (exact and self.single):
             a = a.astype(self.X.dtype)
             product = a @ self.X if sp.issparse(a) else self.X.T @ a
@@ -46,6 +51,15 @@ class Product:
             block = self._block(rows)
             product = a[:, rows] @ block if wide else block.T @ a[rows]
             total += product.toarray() if is_sparse(product) else product
+        return total
+
+    def _few(self, where: np.ndarray, a: np.ndarray, exact: bool) -> np.ndarray:
+        total = np.zeros(self.shape[1])
+        step = max(BLOCK // max(self.shape[1], 1), 1)
+        for i in range(0, len(where), step):
+            rows = self.X[where[i : i + step]]
+            rows = rows.astype(np.float64, copy=False) if exact else rows
+            total += rows.T @ a[i : i + step].astype(rows.dtype)
         return total
 
     def _blocks(self) -> list[slice]:

@@ -7,7 +7,7 @@ q one or two.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs  # their wrappers cost more than small systems
 
 MOST_STEPS = 80
 BOUNDARY = 0.995  # part of the way to the boundary that a step may take
@@ -68,7 +68,9 @@ def minimise(
             reached = float((x + _longest(x, dx) * dx) @ (z + _longest(z, dz) * dz)) / len(x)
             centring = (reached / mu) ** 3 * mu
             dx, dnu, dz = newton.step(x * z + dx * dz - centring)
-        except LinAlgError:  # a pivot of the equalities is lost to rounding: nothing left to gain
+        except (
+            np.linalg.LinAlgError
+        ):  # a pivot of the equalities is lost to rounding: nothing left to gain
             break
         length = BOUNDARY * min(_longest(x, dx), _longest(z, dz))
         if not np.isfinite(length) or not np.isfinite(dx).all():
@@ -91,14 +93,14 @@ class _Newton:
         z: np.ndarray,
     ) -> None:
         self.E, self.residual, self.missing, self.x, self.z = E, residual, missing, x, z
-        H = Q.copy()
-        H[np.diag_indices_from(H)] += z / x
+        H = Q.copy()  # C order: reshape is a view of it
+        H.reshape(-1)[:: len(x) + 1] += z / x
         self.factor = _factorised(H)
-        self.columns = self._solve(E.T)
+        self.columns = self._solve(E.T).reshape(len(x), len(E))
         self.schur = E @ self.columns
 
     def _solve(self, b: np.ndarray) -> np.ndarray:
-        return np.asarray(cho_solve(self.factor, b, check_finite=False))
+        return np.asarray(dpotrs(self.factor, b, lower=1)[0])
 
     def step(self, excess: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Directions in x, nu and z that take ``excess`` off the products x_t z_t."""
@@ -114,11 +116,14 @@ def _longest(v: np.ndarray, dv: np.ndarray) -> float:
     return min(1.0, float((-v[falling] / dv[falling]).min())) if falling.any() else 1.0
 
 
-def _factorised(H: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Cholesky factor; H is singular up to rounding where rows of A repeat each other."""
-    jitter = 0.0
+def _factorised(H: np.ndarray) -> np.ndarray:
+    """Lower Cholesky factor; H is singular up to rounding where rows of A repeat each other."""
+    jitter, diagonal = 0.0, H.diagonal().copy()
     while True:
-        try:
-            return cho_factor(H + jitter * np.eye(len(H)), lower=True, check_finite=False)
-        except LinAlgError:
-            jitter = max(10.0 * jitter, 1e-15 * float(H.diagonal().max()))
+        factor, failed = dpotrf(H, lower=1)
+        if not failed:
+            return np.asarray(factor)
+        jitter = max(10.0 * jitter, 1e-15 * float(diagonal.max()))
+        if not np.isfinite(jitter):
+            raise np.linalg.LinAlgError("the diagonal overflows")
+        H.reshape(-1)[:: len(H) + 1] = diagonal + jitter
