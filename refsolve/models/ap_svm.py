@@ -212,12 +212,11 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
 
     if everything:
         master.add_all()
-    else:
-        master.close(
-            "ap_svm.primal",
-            primal_answer,
-            lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
-        )
+    master.close(
+        "ap_svm.primal",
+        primal_answer,
+        lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
+    )
     return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 
 

@@ -307,12 +307,7 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
             w, b = np.append(w, b), 0.0
         return add(np.asarray(data.margins(w.astype(Real), b) > 0))
 
-    if not everything:
-        master.close(
-            "binary_svm.primal",
-            primal_answer,
-            separate,
-        )
+    master.close("binary_svm.primal", primal_answer, separate)
     return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 
 
