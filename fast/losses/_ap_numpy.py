@@ -91,14 +91,23 @@ def _rises(k: Array, j: Array, s: Array, t: Array, n: int) -> NDArray[np.bool_]:
 
 
 def _place(j: int, low: int, high: int, s: Array, t: float, n: int) -> int:
-    """opt_j in low..high, from the sums of h over all ranks; near ties are decided exactly."""
-    k = np.arange(low, high)
-    m = (j + k).astype(np.float64)
-    gain, cost = 0.5 * n * k / (m * (m - 1.0)), s[low - 1 : high - 1] - t
-    leads = np.concatenate((np.cumsum((gain - cost)[::-1])[::-1], [0.0]))
-    room = _UNIT * (high - low + 4) * (np.sum(gain) + np.sum(np.abs(cost)))
-    near = np.flatnonzero(leads >= leads.max() - 2.0 * room) + low
-    best = int(near[-1])
+    """opt_j in low..high, from sums of h from the right; near ties are decided exactly.
+
+    ``leads`` is delta_j(i) - delta_j(high), up to ``room``. Where ``high`` itself can't be the
+    best, the sums start again further left: a term far from the others is then left behind.
+    """
+    while True:
+        k = np.arange(low, high)
+        m = (j + k).astype(np.float64)
+        gain, cost = 0.5 * n * k / (m * (m - 1.0)), s[low - 1 : high - 1] - t
+        terms = np.stack((gain - cost, gain + np.abs(cost)))[:, ::-1]
+        leads, room = np.cumsum(terms, axis=1)[:, ::-1]
+        leads, room = np.append(leads, 0.0), np.append(room, 0.0) * (_UNIT * (high - low + 4))
+        near = np.flatnonzero(leads + room >= np.max(leads - room)) + low
+        best = int(near[-1])
+        if best == high or len(near) == 1:
+            break
+        high = best
     for i in map(int, near[-2::-1]):
         if _lead(j, i, best, s, t, n) > 0:
             best = i
