@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,14 +39,15 @@ def stack(X: Any, n_features: int | None = None) -> Bags:
     InvalidParameterError
         No bags, an empty bag, rows of another length, nan, inf or numbers beyond 1e70.
     """
-    if isinstance(X, str | dict) or sp.issparse(X) or not isinstance(X, Iterable):
+    axes = getattr(X, "ndim", 3)
+    if isinstance(X, str | dict) or sp.issparse(X) or axes == 0 or not hasattr(X, "__len__"):
         raise InvalidTypeError(
             "X",
             type(X).__name__,
             "a sequence of dense (n_candidates, d) arrays, or one (n_bags, n_candidates, d) array",
             "pass a list with one matrix per bag",
         )
-    if getattr(X, "ndim", 3) == 2 and getattr(X, "dtype", "O") != "O":
+    if axes == 2 and getattr(X, "dtype", None) != "O":
         raise InvalidParameterError(
             "X",
             "one matrix",

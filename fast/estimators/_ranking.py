@@ -93,7 +93,7 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Attributes of a model with the best weights so far, for callbacks."""
-        threshold = best_threshold(self._products(X, state.W), y == self.classes_[1])
+        threshold = best_threshold(self._products(X, state.W), np.asarray(y) == self.classes_[1])
         return {
             "coef_": state.W[np.newaxis].copy(),
             "intercept_": np.array([-threshold]),

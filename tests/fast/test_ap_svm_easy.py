@@ -98,7 +98,9 @@ def test_one_class_alone_is_difficult_or_easy(label):
 
 def test_easy_sets_that_cannot_be_separated_are_refused_with_a_proof():
     X, y = problem(6, shift=0.5)
-    with pytest.raises(InvalidParameterError, match=r"^easy.*separate.*Fix: take fewer") as caught:
+    with pytest.raises(
+        InvalidParameterError, match=r"^easy_mask: .*separate.*Fix: take fewer"
+    ) as caught:
         fit(X, y, np.ones(len(y), bool))
     mu = caught.value.mu  # Farkas: no w has y_i (<x_i, w> + b) >= 1 for all i
     sign = np.where(y, 1.0, -1.0)
@@ -108,6 +110,7 @@ def test_easy_sets_that_cannot_be_separated_are_refused_with_a_proof():
     assert np.linalg.norm((sign * mu) @ X) <= 1e-8
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value)
+    assert again.argument == caught.value.argument == "easy_mask"
 
 
 @pytest.mark.parametrize(

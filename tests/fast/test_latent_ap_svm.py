@@ -274,10 +274,11 @@ def test_callbacks_see_every_iteration_and_the_print_counts_through(capsys):
     bags, y = problem(8)
     model, all_ = LatentAPSVM(C=20.0, verbose=2), Stop(None)
     model.set_callbacks(all_)
-    model.fit(bags, y)
+    model.fit(bags, y.tolist())
     printed = [int(li.split()[1].rstrip(":")) for li in capsys.readouterr().out.splitlines()]
     assert printed == list(range(1, model.n_iter_ + 1))
     assert len(all_.models) == model.n_iter_
+    np.testing.assert_array_equal(all_.models[-1].predict(bags), model.predict(bags))
 
 
 # ---- habits of an estimator -----------------------------------------------------------------
@@ -332,6 +333,9 @@ def replaced(i, bag):
         (np.ones((8, 3)), Y, r"^X: one matrix.*or use APSVM"),
         (sp.csr_array(np.ones((8, 3))), Y, r"^X: csr_array.*one matrix per bag"),
         ("bags", Y, r"^X: str"),
+        ((bag for bag in BAGS), Y, r"^X: generator.*list with one matrix per bag"),
+        (np.array(1.0), Y, r"^X: ndarray"),
+        (dict(enumerate(BAGS)), Y, r"^X: dict"),
         (None, Y, r"^X: NoneType"),
         ([], Y[:0], r"^X: no bags"),
         (BAGS, Y[:-1], r"^y: 7 labels for 8 bags"),
@@ -347,6 +351,12 @@ def test_data(bags, labels, message):
     with pytest.raises(ValueError, match=message):
         model.fit(bags, labels)
     assert not hasattr(model, "coef_")
+
+
+def test_a_table_is_not_bags():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(InvalidParameterError, match=r"^X: one matrix"):
+        LatentAPSVM().fit(pd.DataFrame(np.ones((8, 3))), Y)
 
 
 def test_other_bags_than_those_of_the_fit():
