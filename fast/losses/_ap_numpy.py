@@ -35,13 +35,13 @@ def infer(
     active = int(counts[-1])
     below = np.repeat(np.arange(p, 0, -1), np.diff(counts, prepend=0))
     unit, shift = 2.0 / (float(p) * len(t)), s[p // 2]
-    gain = np.sum(below * (t[:active] - shift)) - np.sum(counts * (s - shift))
+    gain = np.sum(unit * below * (t[:active] - shift)) - np.sum(unit * counts * (s - shift))
     loss = delta(counts)
     given = np.empty(p, dtype=np.int64)
     given[order] = counts
     coefficients[positives] = 0.0 - unit * weight * given  # no -0
     coefficients[ranked[:active]] = unit * weight * below
-    return Ranking(max(loss + unit * float(gain), 0.0), loss, active, given)
+    return Ranking(max(loss + float(gain), 0.0), loss, active, given)
 
 
 def _counts(s: Array, t: Array) -> NDArray[np.int64]:

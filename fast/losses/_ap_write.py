@@ -28,7 +28,7 @@ def totals(s, t, size, counts, weights):
     negative are written to ``weights``, in the order of ``t``.
     """
     p, n = s.shape[0], t.shape[0]
-    shift = s[p >> 1]
+    shift, unit = s[p >> 1], 2.0 / (float(p) * size)
     active = counts[p - 1]
     for r in range(n - active, n):
         weights[r] = 0.0
@@ -45,7 +45,7 @@ def totals(s, t, size, counts, weights):
         for k in range(first, min(first + _BLOCK, p)):
             c = float(counts[k])
             near = plus(near, c / (k + 1.0 + c))
-            down = plus(down, c * (s[k] - shift))
+            down = plus(down, (unit * c) * (s[k] - shift))
         loss, error = two_sum(loss, near)
         loss_low += error
         gain, error = two_sum(gain, -down)
@@ -53,11 +53,11 @@ def totals(s, t, size, counts, weights):
     for first in range(n - active, n, _BLOCK):
         up = 0.0
         for r in range(first, min(first + _BLOCK, n)):
-            up = plus(up, weights[r] * (t[r] - shift))
+            up = plus(up, (unit * weights[r]) * (t[r] - shift))
         gain, error = two_sum(gain, up)
         gain_low += error
     loss = (loss + loss_low) / p
-    value = loss + 2.0 / (float(p) * size) * (gain + gain_low)
+    value = loss + (gain + gain_low)
     return (value if value > 0.0 else 0.0), loss
 
 

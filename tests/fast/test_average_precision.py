@@ -217,6 +217,15 @@ def test_one_score_far_from_all_others(far):
         assert found.value == pytest.approx(first.value, rel=1e-13)
 
 
+@pytest.mark.parametrize("method", ["divide_and_conquer", "all", "numpy"])
+def test_the_largest_scores_do_not_overflow(method):
+    p, n = 20_000, 20_000  # P N 2e300 is beyond float64
+    y = np.arange(p + n) < p
+    found = ap.loss_augmented_inference(np.where(y, -1e300, 1e300), y, method)
+    assert (found.counts == n).all()
+    assert found.value == pytest.approx(4e300, rel=1e-12)
+
+
 def test_a_separated_problem_has_no_loss_and_no_inversion():
     y = np.arange(50) < 10
     for method in METHODS:
