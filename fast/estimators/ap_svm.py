@@ -64,7 +64,8 @@ class APSVM(RankingModel):
         max_R <s, Psi(R)>, which is not convex: convex steps (CCCP) from logistic regression on,
         each certified, at most 50. It reaches a stationary point.
     warm_start : bool, default=False
-        Begin at the last weights, also with ``ramp``, and at the last rankings if the labels and queries are the same.
+        Begin at the last weights, also with ``ramp``, and at the last rankings if the labels and
+        queries are the same.
     random_state : int, RandomState instance or None, default=None
         Unused; every estimator here has it.
     verbose : int, default=0
@@ -77,7 +78,7 @@ class APSVM(RankingModel):
     intercept_ : ndarray (1,)
         Minus the threshold of ``predict``, which maximises accuracy on the training data: average
         precision does not depend on it. Among equally good ones the middle of the widest gap
-        between two scores, then the lowest.
+        between two scores, then the lowest; with ``groups`` one threshold for all queries.
     classes_ : ndarray (2,)
         ``classes_[1]`` is the positive class, to be ranked first.
     primal_objective_, dual_objective_, dual_gap_ : float

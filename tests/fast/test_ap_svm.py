@@ -438,6 +438,18 @@ def test_an_interrupt_inside_an_iteration_keeps_a_certified_model(solver, at, mo
     check_certificate(model, X, y)
 
 
+@pytest.mark.parametrize("params", [{"ramp": True}, {"warm_start": True}, {"easy_fraction": 0.5}])
+def test_progress_bars_of_other_fits(params, capsys):
+    X, y = problem(22)
+    model = APSVM(C=3.0, verbose=1, **params)
+    model.set_callbacks(ProgressBar())
+    for _ in range(2):  # a warm start may have no iteration
+        model.fit(X, y)
+    captured = capsys.readouterr()
+    assert "APSVM" in captured.out
+    assert "gap" in captured.err
+
+
 def test_progress_bars_and_printing(capsys):
     X, y = problem(22)
     plain = fit(X, y)
