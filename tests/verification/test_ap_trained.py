@@ -15,6 +15,7 @@ from fast.models import binary_svm
 from verification import InvalidArgumentError, ranking_trainers
 from verification.certificates import judge_claims, ranking_truth, trained
 from verification.certificates.binary import binary_erm
+from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_latent import latent_risk
 from verification.certificates.ranking_model import ranking_erm
 from verification.verdicts import Verdict
@@ -404,3 +405,12 @@ def test_wrong_trainers_of_the_binary_svm_are_found():
     assert len(mine) >= 3
     for trainer in (half, sum_for_mean):
         assert all(ranking_trainers.examine(i, trainer).verdict is Verdict.FAIL for i in mine)
+
+
+def test_what_rounding_hides_is_uncertain():
+    """A gap that consists of the certificate's own rounding is neither pass nor fail."""
+    instance = PLAIN[0]
+    w = np.zeros(instance["X"].shape[1])
+    for error, verdict in ((1e-3, Verdict.ORACLE_UNCERTAIN), (1e-9, Verdict.FAIL)):
+        found = ModelCertificate(1.0, 0.999, 1e-3, error, 0.0)
+        assert ranking_trainers._bracket(instance, found, w).verdict is verdict
