@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs  # their wrappers cost more than small systems
 
 MOST_STEPS = 80
+ROUNDING = 1e-13  # accuracy of products with A A', relative
 BOUNDARY = 0.995  # part of the way to the boundary that a step may take
 TINY = 1e-40  # complementarity, relative to the problem's size, that is 0
 
@@ -43,14 +44,15 @@ def minimise(
         x > 0; feasible up to rounding, and optimal as far as the steps led: check it.
     """
     gram = A @ A.T if gram is None else gram
-    # g = A A'x + c is taken from A, so that it stays right where A'x is small by cancellation.
+    # Where A'x is small by cancellation, A A'x is right only if it is taken from A.
+    wide = A.shape[1] > len(c) and tol > ROUNDING * float(gram.diagonal().max())
     size = float(np.abs(start * (A @ (A.T @ start))).max())
     size = max(size, float(np.abs(start * (c - c.min())).max()), float(gram.diagonal() @ start**2))
     if size == 0.0:
         return start / (E @ start).max()
     Q, q, aim = gram / size, c / size, tol / size
     x, nu = start.copy(), np.zeros(len(e))
-    g = A @ (A.T @ x) / size + q
+    g = (Q @ x if wide else A @ (A.T @ x) / size) + q
     nu[0] = float(g.min()) - 0.1 * float(np.ptp(g)) - 1e-3 / float(x.max())
     z = np.maximum(g - nu @ E, 1e-3 / float(x.max()))
     best, least = x, np.inf
@@ -76,7 +78,7 @@ def minimise(
         if not np.isfinite(length) or not np.isfinite(dx).all():
             break
         x, nu, z = x + length * dx, nu + length * dnu, z + length * dz
-        g = A @ (A.T @ x) / size + q
+        g = (Q @ x if wide else A @ (A.T @ x) / size) + q
     return best
 
 
