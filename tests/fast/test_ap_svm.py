@@ -153,7 +153,7 @@ def test_threshold_is_the_most_accurate_in_the_widest_gap():
 
 
 def test_threshold_between_neighbouring_floats():
-    for low in (1.0, -1.0, 0.0, 5e-324, 1e308):
+    for low in (1.0, np.nextafter(1.0, 2.0), -1.0, 0.0, 5e-324, 1e308):
         s = np.array([low, np.nextafter(low, np.inf)])
         y = np.array([False, True])
         t = best_threshold(s, y)
@@ -212,6 +212,16 @@ def test_single_precision_is_certified_in_double(sparse, solver):
     assert model.coef_.dtype == np.float64
     assert model.dual_gap_ <= 1e-7
     check_certificate(model, X.astype(float), y)
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1.0])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_single_precision_does_not_overflow(solver, fraction):
+    X, y = problem(9, n=30, shift=3.0)
+    X = (1e8 * X).astype(np.float32)
+    model = fit(X, y, C=1e60, solver=solver, max_iter=3, easy_fraction=fraction)
+    assert np.isfinite(model.coef_).all()
+    assert model.dual_objective_ <= model.primal_objective_ * (1 + 1e-9)
 
 
 def test_pandas():
