@@ -5,10 +5,14 @@ from __future__ import annotations
 import pickle
 import warnings
 
+import hypothesis
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_ap_svm import average_precision, coefficients, delta, hinge, is_ranking
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -385,3 +389,37 @@ def test_parameters_out_of_range(argument, value):
     with pytest.raises(InvalidParameterError, match="Fix: ") as caught:
         LatentAPSVM(**{argument: value}).fit(BAGS, Y)
     assert caught.value.argument == argument
+
+
+@st.composite
+def sound_bags(draw):
+    """Bags of two features, as many labels, and some of both classes."""
+    numbers = st.sampled_from([0.0, 1.0, -2.0, 0.5, 3.0])
+    sizes = draw(st.lists(st.integers(1, 3), min_size=2, max_size=6))
+    bags = [draw(hnp.arrays(np.float64, (size, 2), elements=numbers)) for size in sizes]
+    labels = st.lists(st.integers(0, 1), min_size=len(sizes) - 2, max_size=len(sizes) - 2)
+    return bags, [0, 1, *draw(labels)]
+
+
+@settings(max_examples=60)
+@hypothesis.given(problem=sound_bags(), C=st.sampled_from([0.1, 10.0, 1e4]))
+def test_small_problems_with_ties(problem, C):
+    bags, y = problem
+    model = fit(bags, y, C=C, max_iter=50, max_rounds=3)
+    check(model, bags, y, 1e-7)
+    assert model.predict(bags).shape == (len(bags),)
+
+
+@settings(max_examples=100)
+@hypothesis.given(
+    problem=sound_bags(),
+    spoilt=st.sampled_from([np.nan, np.inf, -1e80, None, "a"]),
+    where=st.integers(0, 2),
+)
+def test_one_bad_entry_is_named(problem, spoilt, where):
+    bags, y = problem
+    i = where % len(bags)
+    bags[i] = bags[i].astype(object if spoilt is None or spoilt == "a" else float)
+    bags[i][-1, 1] = spoilt
+    with pytest.raises(InvalidParameterError, match=rf"^X\[{i}\]: .*Fix: "):
+        LatentAPSVM().fit(bags, y)
