@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from statistics import median
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ import numpy as np
 from verification.benchmarks.ap_classes import BASE, ClassResult, data_of, names
 from verification.benchmarks.ap_inference import METHODS
 from verification.benchmarks.ap_methods import MAX_ITER
-from verification.benchmarks.timing import clock
 
 #: Of APPX one share is timed, that of the paper's Tables 2 and 3.
 APPX = "APPX 50 %"
@@ -93,7 +92,7 @@ def appx_calls(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Calls:
     return Calls(np.array(asked), Queries(y[~easy]).infer)
 
 
-def costs(calls: Calls, methods: Sequence[str] = METHODS, repeats: int = 3) -> list[Cost]:
+def costs(calls: Calls, methods: Sequence[str] = METHODS, repeats: int = 1) -> list[Cost]:
     """Seconds of all calls by each method: sums over the calls of medians of runs in turns.
 
     Raises
@@ -102,15 +101,20 @@ def costs(calls: Calls, methods: Sequence[str] = METHODS, repeats: int = 3) -> l
         If a method's ranking differs from the first one's.
     """
     seconds = dict.fromkeys(methods, 0.0)
+    for method in methods:
+        calls.oracle(calls.scores[0], method)  # compiles
     for scores in calls.scores:
-        runs = {method: partial(calls.oracle, scores, method) for method in methods}
-        found = [run() for run in runs.values()]  # also compiles
-        for method, other in zip(methods[1:], found[1:], strict=True):
-            if not np.array_equal(other.coefficients, found[0].coefficients):
+        times: dict[str, list[float]] = {method: [] for method in methods}
+        first: Any = None
+        for method in repeats * tuple(methods):
+            start = perf_counter()
+            found = calls.oracle(scores, method)
+            times[method].append(perf_counter() - start)
+            first = found if first is None else first
+            if not np.array_equal(found.coefficients, first.coefficients):
                 raise DisagreementError(f"{method} and {methods[0]} return different rankings")
-        times = [[clock(run) for run in runs.values()] for _ in range(repeats)]
-        for method, column in zip(methods, zip(*times, strict=True), strict=True):
-            seconds[method] += median(column)
+        for method in methods:
+            seconds[method] += median(times[method])
     return [Cost(method, seconds[method], len(calls.scores)) for method in methods]
 
 
