@@ -91,8 +91,7 @@ class EasyProblem(ScoreProblem):
         sums[0, :m], sums[1, m:] = 1.0, signs
         start = np.concatenate([np.full(m, 1.0 / m), np.full(len(signs), 1.0 / len(signs))])
         x = interior_point.minimise(scale * rows, c, sums, np.array([1.0, 0.0]), start, tol)
-        mu = np.where(x[m:] > WEIGHTLESS * x[m:].max(), self.unit * x[m:], 0.0)
-        weights, mu = x[:m] / x[:m].sum(), balanced(mu, signs)
+        weights, mu = x[:m] / x[:m].sum(), balanced(self.unit * x[m:], signs)
         direction = self.C * (weights @ cuts.G) - mu @ self.rows
         dual = self.C * float(weights @ cuts.b) + float(mu.sum())
         dual -= 0.5 * float(direction @ direction)
@@ -108,8 +107,8 @@ class EasyProblem(ScoreProblem):
     def _collect(self, margins: np.ndarray, new: np.ndarray) -> None:
         """Add constraints to the working set; drop some that do not bind, if there are many."""
         if len(self.members) > CROWDED:
-            bind = self.last_mu > 0.0
-            bind |= self.mu[self.members] > 0.0
+            bind = self.last_mu > WEIGHTLESS * self.last_mu.max()
+            bind |= self.mu[self.members] > WEIGHTLESS * self.mu.max()
             near = np.argsort(margins[self.members])[: CROWDED // 2]
             bind[near] = True
             self.members, self.rows = self.members[bind], self.rows[bind]
