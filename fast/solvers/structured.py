@@ -9,8 +9,9 @@ min_w P(w) = 1/2 ||w||^2 + C F(Xw); see :mod:`fast.solvers.score_problem` for cu
 
 Measured on n = 20 000, d = 64, 2 % positives to a gap of 1e-6, 14 kinds of data and 3 seeds: the bundle
 asks its oracle 9 to 34 times at C = 10 and 19 to 96 times at C = 1000. Cutting planes need 49 against 17
-and more than 500 against 43 on Gaussian data 2 apart. L-BFGS with a line search was no better anywhere
-(29 to 54, and 71 to 98; more than 200 on nearly separable data), and is not offered.
+and more than 500 against 43 on Gaussian data 2 apart. A prototype of
+L-BFGS with a line search, on 8 of these kinds, always needed more (29 to 54, and 71 to 98; more than
+200 on nearly separable data): it is not offered.
 """
 
 from __future__ import annotations
