@@ -176,6 +176,8 @@ def test_selection_of_classes() -> None:
         ap_classes.select(["iris"], "")
     with pytest.raises(InvalidArgumentError, match="'A'"):
         ap_classes.select(["digits"], "A,1")
+    with pytest.raises(InvalidArgumentError, match="''"):
+        ap_classes.select(None, "1,")
 
 
 def test_duels_count_wins_and_name_the_extremes() -> None:

@@ -119,7 +119,7 @@ def select(dataset: Sequence[str] | None, classes: str) -> list[tuple[str, int]]
     if unknown:
         raise InvalidArgumentError(f"dataset is {unknown}; expected one of {', '.join(DATASETS)}")
     among = [name for name in DATASETS if not dataset or name in dataset]
-    wanted = [name.strip().upper() for name in classes.split(",") if name.strip()]
+    wanted = [name.strip().upper() for name in classes.split(",") if classes]
     there = {name: (data, label) for data in among for label, name in enumerate(names(data))}
     if missing := [name for name in wanted if name not in there]:
         raise InvalidArgumentError(f"classes is {missing}; expected one of {', '.join(there)}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from verification.console import JsonOption, finish, progress
+from verification.console import JsonOption, finish, make_folder, progress
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -96,6 +97,7 @@ def circle(
         raise InvalidArgumentError(f"reading is {unknown}; expected one of {', '.join(READINGS)}")
     if output is not None:
         circle_plots.pyplot()  # says now, not after minutes, that something is missing
+        make_folder("output", output)
     seeds = range(seed, seed + draws)
     jobs: dict[str, Callable[[], Any]] = {"the authors' draw": circle_runs.run_authors_draw}
     for name in chosen:
@@ -167,10 +169,15 @@ def ap(
         raise InvalidArgumentError(
             f"highest is {min(tops.values())}, lowest is {lowest}; expected lowest <= highest"
         )
-    if not tol > 0.0:
+    if lowest < -70 or max(tops.values()) > 70:  # where the estimators end
+        raise InvalidArgumentError(
+            f"lowest is {lowest}, highest is {max(tops.values())}; expected powers from -70 to 70"
+        )
+    if not 0.0 < tol < math.inf:
         raise InvalidArgumentError(f"tol is {tol:g}; expected a number above 0")
     if output is not None:
         pyplot()  # says now, not after minutes, that something is missing
+        make_folder("output", output)
     grids = {data: [10.0**power for power in range(lowest, top + 1)] for data, top in tops.items()}
     names = [m.name for m in methods]
     jobs: dict[str, Callable[[], Any]] = {
