@@ -21,7 +21,7 @@ ROUNDS = 1000
 SMALL = 1e-6  # weights that are left out if the points come no further apart by that
 ROUGHLY = 0.05  # accuracy of the distance, relative
 CROWDED, NEGLIGIBLE = 200, 1e-12  # a larger working set forgets weights below this
-INSEPARABLE = 1e-9  # distance of the hulls, relative to the largest ||x_i - mean||, that counts as 0
+INSEPARABLE = 1e-9  # distance of the hulls that counts as 0, relative to the largest ||x_i - mean||
 
 
 class Separation(NamedTuple):

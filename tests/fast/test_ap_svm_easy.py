@@ -118,9 +118,10 @@ def test_easy_examples_far_from_the_origin_are_separated_all_the_same(sparse):
     X, y = problem(5, shift=0.0)
     y = X[:, 0] > 0.0
     easy = np.abs(X[:, 0]) > 0.3
-    far = X + [2.0**30, 0.0, 0.0, 0.0, 0.0]  # as a date in seconds
+    shift = 2.0**30 * (np.arange(5) == 0)  # as a date in seconds
+    far = X + shift
     model = fit(sp.csr_array(far) if sparse else far, y, easy_mask=easy)
-    near = fit(far - [2.0**30, 0.0, 0.0, 0.0, 0.0], y, easy_mask=easy)
+    near = fit(far - shift, y, easy_mask=easy)
     assert model.dual_gap_ <= 1e-4
     margins = np.where(y, 1.0, -1.0) * (far @ model.coef_[0] + model.easy_intercept_)
     assert margins[easy].min() >= 1.0 - 1e-6
