@@ -92,8 +92,8 @@ class APSVM(RankingModel):
     n_iter_, n_oracle_calls_ : int
         Iterations, and most violated rankings that were computed.
     history_ : dict of ndarray
-        "iteration", "seconds", "primal", "dual", "gap", "oracle_calls" and "active" (negatives
-        above some positive in the last ranking) at each certificate.
+        "iteration", "time" (seconds), "primal", "dual", "gap", "oracle_calls" and "active"
+        (negatives above some positive in the last ranking) at each certificate.
     solver_ : str
         The algorithm that ran.
     easy_mask_ : ndarray of bool (n_samples,)

@@ -161,6 +161,15 @@ def test_threshold_between_neighbouring_floats():
         np.testing.assert_array_equal(s - t > 0.0, y)  # as decision_function computes it
 
 
+@pytest.mark.parametrize("s", [[1e17] * 3, [1 + 2**-51, 1 + 3 * 2**-52, 1 + 3 * 2**-52], [0.0] * 3])
+@pytest.mark.parametrize("y", [[True, False, True], [False, True, False]])
+def test_a_threshold_beyond_all_scores_is_beyond_them_in_floating_point_too(s, y):
+    s, y = np.array(s), np.array(y)
+    predicted = s > best_threshold(s, y)
+    best = max(np.mean((s > t) == y) for t in [-np.inf, *s])
+    assert np.mean(predicted == y) == best
+
+
 def test_predict_uses_the_threshold():
     X, y = problem(6)
     model = fit(X, y)
