@@ -126,7 +126,7 @@ def certificate(
     if reference is None:
         reference = predicted(data, w)
     else:
-        reference = data.queries.check_rankings(np.asarray(reference)[None])[0]
+        reference = data.queries.check_ranking("reference", reference)
     if rankings is None:
         rankings, weights = data.queries.most_violated(data.scores(w))[1][None], [data.C]
     inversions = data.queries.check_rankings(rankings)

@@ -315,7 +315,7 @@ def test_rows_without_inversions_may_be_any_of_their_bag():
 
 RAMP = [
     ({"w": [0.0]}, "w = "),
-    ({"reference": [1, 0, 0, 0]}, "rankings.0. = "),
+    ({"reference": [1, 0, 0, 0]}, "^reference = "),
     ({"rankings": [[0, 0, 0, 0]]}, "weights = None"),
 ]
 
