@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 
 FEW = 0.2  # part of the rows
@@ -22,9 +23,20 @@ class Product:
     """Products with X (n, d), dense or CSR, float32 or float64.
 
     Fast ones are taken in the dtype of X, exact ones always in float64.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidParameterError
+        X is no such matrix.
     """
 
     def __init__(self, X: Any) -> None:
+        expected = "a dense or CSR matrix, float64 or float32"
+        if getattr(X, "dtype", None) not in (np.float64, np.float32):  # integers would round w
+            given = f"{type(X).__name__}, dtype {getattr(X, 'dtype', 'unknown')}"
+            raise InvalidTypeError("X", given, expected, "convert X to float64")
+        if X.ndim != 2:
+            raise InvalidParameterError("X", f"shape {X.shape}", expected, "reshape X")
         self.X, self.shape = X, X.shape
         self.single = X.dtype == np.float32
 

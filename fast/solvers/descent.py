@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fast.errors import InvalidParameterError
 from fast.solvers.state import certified_gap
 
 LEAST = 0.1  # a round that lowers J by less than this part of tol, relatively, is the last
@@ -52,7 +53,16 @@ def descend(
         At least 1.
     n_oracle : int
         Calls spent on the start.
+
+    Raises
+    ------
+    InvalidParameterError
+        No step is allowed.
     """
+    if max_rounds < 1:
+        raise InvalidParameterError(
+            "max_rounds", str(max_rounds), "an integer >= 1", "allow at least one step"
+        )
     objectives = [objective(w)]
     following = state = state_of(w)
     result: Any = None

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from fast.errors import InvalidParameterError
 from fast.solvers import simplex_qp
 from fast.solvers.cuts import Cuts, Product
 from fast.solvers.state import TrainingState
@@ -99,6 +100,13 @@ class ScoreProblem:
 
     def begin(self, start: np.ndarray | None, cuts: Any = ()) -> None:
         """Take in known cuts (offset, coefficients), evaluate at ``start``, and bound P from below."""
+        if start is not None and np.shape(start) != (self.d,):
+            raise InvalidParameterError(
+                "start",
+                f"shape {np.shape(start)}",
+                f"shape ({self.d},): one weight per column of X",
+                "match start to X",
+            )
         for offset, coefficients in cuts:
             gradient = self.product.gradients(coefficients, self.exact)
             self.cuts.add(offset, coefficients, gradient)

@@ -291,6 +291,8 @@ def test_latent_stopped_in_a_later_round():
     one = latent_ap_svm.train(X, owner, y, 10.0, max_rounds=1)
     assert len(one.objectives) == 2
     assert not one.converged
+    with pytest.raises(InvalidParameterError, match="max_rounds: 0; expected an integer >= 1"):
+        latent_ap_svm.train(X, owner, y, 1.0, max_rounds=0)
 
 
 @pytest.mark.parametrize(
