@@ -113,6 +113,22 @@ def test_easy_sets_that_cannot_be_separated_are_refused_with_a_proof():
     assert again.argument == caught.value.argument == "easy_mask"
 
 
+def test_multipliers_as_large_as_the_loss():
+    rng = np.random.default_rng(165)
+    n, d = int(rng.integers(10, 80)), int(rng.integers(1, 12))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-3, 3)
+    y = rng.random(n) < 0.7
+    X = X * 10.0 ** rng.integers(0, 3)
+    y[:2] = True, False
+    if rng.random() < 0.5:
+        X[:, -1] += y * rng.choice([1, 3, 30]) * abs(X).mean()
+    model = fit(X, y, C=1e8, easy_fraction=1.0, max_iter=60)
+    assert model.easy_mask_.sum() > 1
+    assert model.easy_dual_coef_.sum() > 1e6 * np.sum(model.coef_**2)
+    assert model.dual_gap_ <= 1e-4
+    check_easy_certificate(model, X, y)
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_easy_examples_far_from_the_origin_are_separated_all_the_same(sparse):
     X, y = problem(5, shift=0.0)
