@@ -78,7 +78,7 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.coef_ = result.w[np.newaxis].copy()
         self.intercept_ = np.array([-best_threshold(scores, positive)])
         self.primal_objective_, self.dual_objective_ = result.primal, result.dual
-        self.dual_gap_ = result.gap
+        self.dual_gap_ = max(result.gap, 0.0)  # rounding
         self.n_iter_, self.n_oracle_calls_ = result.n_iter, result.n_oracle
         self.history_ = {
             name: np.array([entry[name] for entry in result.history]) for name in result.history[0]

@@ -58,7 +58,7 @@ class APSVM(RankingModel):
     max_iter : int, default=1000
         Bound on iterations, for ``ramp`` of each convex step; each ends with a certificate.
     solver : {"auto", "bundle", "cutting_plane"}, default="auto"
-        See :mod:`fast.solvers.structured`; both reach the same certificate.
+        See :mod:`fast.solvers.structured`; "cutting_plane" is the slower reference.
     ramp : bool, default=False
         Minimise the structured ramp loss instead, max_R [1 - AP(R) + <s, Psi(R)>] -
         max_R <s, Psi(R)>, which is not convex: convex steps (CCCP) from logistic regression on,

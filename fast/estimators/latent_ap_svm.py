@@ -40,7 +40,7 @@ class LatentAPSVM(RankingModel):
     max_rounds : int, default=50
         Bound on the steps.
     solver : {"auto", "bundle", "cutting_plane"}, default="auto"
-        See :mod:`fast.solvers.structured`; both reach the same certificate.
+        See :mod:`fast.solvers.structured`; "cutting_plane" is the slower reference.
     warm_start : bool, default=False
         Begin at the last weights, instead of at those that rank the means of the bags.
     random_state : int, RandomState instance or None, default=None
