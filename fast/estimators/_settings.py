@@ -109,7 +109,9 @@ def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
 def warn_if_open(estimator: Any, tol: float, interrupted: bool, stacklevel: int = 4) -> None:
     """Say so if the fit ended before its gap reached ``tol``."""
     if estimator.dual_gap_ > tol:
-        reason = "was interrupted" if interrupted else f"stopped after {estimator.n_iter_} iterations"
+        reason = (
+            "was interrupted" if interrupted else f"stopped after {estimator.n_iter_} iterations"
+        )
         warnings.warn(
             f"{type(estimator).__name__} {reason} with a certified relative duality gap of "
             f"{estimator.dual_gap_:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
