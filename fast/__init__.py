@@ -1,9 +1,10 @@
 """Production implementations: numba kernels and scikit-learn estimators.
 
 Everything below is imported at its first use, so that ``import fast`` costs nothing:
-``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.APSVM``, ``fast.SVMPlusClassifier``,
-``fast.regularization_path``, ``fast.warmup``, and the subpackages ``functions``, ``sets``,
-``losses``, ``models``, ``solvers``, ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
+``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.APSVM``, ``fast.LatentAPSVM``,
+``fast.SVMPlusClassifier``, ``fast.regularization_path``, ``fast.warmup``, and the subpackages
+``functions``, ``sets``, ``losses``, ``models``, ``solvers``, ``estimators`` with ``metrics``,
+``datasets`` and ``errors``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fast._numba import warmup as warmup
     from fast.estimators.ap_svm import APSVM as APSVM
+    from fast.estimators.latent_ap_svm import LatentAPSVM as LatentAPSVM
     from fast.estimators.svm_plus import SVMPlusClassifier as SVMPlusClassifier
     from fast.estimators.topk_logistic_regression import (
         TopKLogisticRegression as TopKLogisticRegression,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _EXPORTS = {
     "APSVM": "fast.estimators.ap_svm",
+    "LatentAPSVM": "fast.estimators.latent_ap_svm",
     "SVMPlusClassifier": "fast.estimators.svm_plus",
     "TopKLogisticRegression": "fast.estimators.topk_logistic_regression",
     "TopKSVC": "fast.estimators.topk_svc",

@@ -57,14 +57,16 @@ class InseparableError(InvalidParameterError):
         <r, w> >= 1, r = sum_i mu_i y_i x_i, and so ||w|| >= 1/||r|| (Farkas).
     norm : float
         ||r||.
+    argument : str, default "easy"
+        Name of the argument that chose the examples.
     """
 
-    def __init__(self, mu: Any, norm: float) -> None:
+    def __init__(self, mu: Any, norm: float, argument: str = "easy") -> None:
         self.mu, self.norm = mu, norm
         count = int((mu > 0).sum())
         bound = f"longer than {1.0 / norm:.1g}" if norm > 0.0 else "infinite"
         super().__init__(
-            "easy",
+            argument,
             f"{count} of the {len(mu)} easy examples prove that no w separates them "
             f"(it would be {bound}; their weights are this error's attribute mu)",
             "easy examples with y_i (<x_i, w> + b) >= 1 for some w and b",
@@ -72,4 +74,4 @@ class InseparableError(InvalidParameterError):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.mu, self.norm)
+        return type(self), (self.mu, self.norm, self.argument)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from verification.errors import InvalidArgumentError
 from verification.report import Document, render_json, render_terminal
 
 #: Exit codes: 0 all well, 1 a check failed, 2 the request could not be understood.
@@ -40,6 +42,17 @@ def finish(document: Document, as_json: bool) -> None:
         render_terminal(document, stdout())
     if document.ok is False:
         raise typer.Exit(FAILED)
+
+
+def make_folder(option: str, folder: Path) -> None:
+    """Make the folder of an option now: not after minutes of work for nothing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"{option}={str(folder)!r}: expected a folder, or where one can be made "
+            f"({error.strerror})"
+        ) from None
 
 
 class Task:

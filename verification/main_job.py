@@ -77,8 +77,8 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     done = run_all(jobs, task)
     task.describe("LinearSVC")
     results = [done[f"Letter: {row.name}"] for row in letter.MAIN]
-    trainers = ("trainers", "AP: trainers", *(f"SVM+: {stem}" for stem in PLUS), "SVM+: duals")
-    reports = [done[name] for name in (*problems, *trainers)]
+    reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
+    reports += [done[name] for name in (*(f"SVM+: {stem}" for stem in PLUS), "SVM+: duals")]
     exactness, rankers = done["AP: exactness"], done["AP: letters"]
     digits = done["SVM+: digits"]
     peers = letter.against_peer(parts, results)

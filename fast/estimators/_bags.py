@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,12 +23,6 @@ class Bags(NamedTuple):
     first: np.ndarray
     bag: np.ndarray
 
-    def best(self, scores: np.ndarray) -> np.ndarray:
-        """Row with the largest score in each bag (ties: the first), (n_bags,)."""
-        largest = np.maximum.reduceat(scores, self.first)
-        rows = np.flatnonzero(scores == largest[self.bag])
-        return rows[np.unique(self.bag[rows], return_index=True)[1]]
-
 
 def stack(X: Any, n_features: int | None = None) -> Bags:
     """Bags from a sequence of (n_candidates, d) arrays, or from one (n_bags, n_candidates, d).
@@ -46,14 +39,15 @@ def stack(X: Any, n_features: int | None = None) -> Bags:
     InvalidParameterError
         No bags, an empty bag, rows of another length, nan, inf or numbers beyond 1e70.
     """
-    if isinstance(X, str | dict) or sp.issparse(X) or not isinstance(X, Iterable):
+    axes = getattr(X, "ndim", 3)
+    if isinstance(X, str | dict) or sp.issparse(X) or axes == 0 or not hasattr(X, "__len__"):
         raise InvalidTypeError(
             "X",
             type(X).__name__,
             "a sequence of dense (n_candidates, d) arrays, or one (n_bags, n_candidates, d) array",
             "pass a list with one matrix per bag",
         )
-    if getattr(X, "ndim", 3) == 2 and getattr(X, "dtype", "O") != "O":
+    if axes == 2 and getattr(X, "dtype", None) != "O":
         raise InvalidParameterError(
             "X",
             "one matrix",
@@ -78,7 +72,7 @@ def stack(X: Any, n_features: int | None = None) -> Bags:
     sizes = np.array([len(bag) for bag in bags])
     bag = np.repeat(np.arange(len(bags)), sizes)
     first = np.cumsum(sizes) - sizes
-    largest = max(rows.max(), -rows.min())  # nan if there is one
+    largest = float(max(rows.max(), -rows.min()))  # nan if there is one
     if not largest <= MAGNITUDE:
         i = int(bag[np.argmax(~(np.abs(rows).max(axis=1) <= MAGNITUDE))])
         raise_bad_entry(f"X[{i}]", bags[i], limit=MAGNITUDE)

@@ -14,12 +14,14 @@ class Monitor:
     """Called after every check; true asks the training to stop.
 
     Callbacks registered with ``set_callbacks`` see one task per iteration, with the best certified
-    model so far. ``verbose=1`` shows how many digits of the gap are reached, ``verbose=2`` prints.
+    model so far; ``max_iter`` is None if their number has no bound. ``verbose=1`` shows how many
+    digits of the gap are reached, ``verbose=2`` prints.
     """
 
-    def __init__(self, estimator: Any, X: Any, y: Any, tol: float, max_iter: int) -> None:
+    def __init__(self, estimator: Any, X: Any, y: Any, tol: float, max_iter: int | None) -> None:
         self.estimator, self.data = estimator, {"X": X, "y": y}
-        self.tol, self.max_iter, self.verbose = tol, max_iter, int(estimator.verbose)
+        self.tol, self.verbose = tol, int(estimator.verbose)
+        self.max_iter = math.inf if max_iter is None else max_iter
         self.bar: Any = None
         self.task: Any = None
         self.context: Any = None

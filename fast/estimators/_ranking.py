@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import column_or_1d
 
 from fast.errors import InvalidParameterError, InvalidTypeError
@@ -74,7 +78,7 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.coef_ = result.w[np.newaxis].copy()
         self.intercept_ = np.array([-best_threshold(scores, positive)])
         self.primal_objective_, self.dual_objective_ = result.primal, result.dual
-        self.dual_gap_ = result.gap
+        self.dual_gap_ = max(result.gap, 0.0)  # rounding
         self.n_iter_, self.n_oracle_calls_ = result.n_iter, result.n_oracle
         self.history_ = {
             name: np.array([entry[name] for entry in result.history]) for name in result.history[0]
@@ -82,9 +86,14 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.solver_ = result.solver
         self.dual_coef_, self.rankings_ = result.weights, result.rankings
 
+    def _store_rounds(self, result: Any) -> None:
+        """What the convex steps did to the objective that is not convex."""
+        self.objectives_ = np.array(result.objectives)
+        self.n_rounds_ = int(self.history_["round"][-1])
+
     def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Attributes of a model with the best weights so far, for callbacks."""
-        threshold = best_threshold(self._products(X, state.W), y == self.classes_[1])
+        threshold = best_threshold(self._products(X, state.W), np.asarray(y) == self.classes_[1])
         return {
             "coef_": state.W[np.newaxis].copy(),
             "intercept_": np.array([-threshold]),
@@ -159,6 +168,33 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 def _ends(codes: np.ndarray) -> np.ndarray:
     """Where each query but the last ends in the sorted codes."""
     return np.cumsum(np.bincount(codes))[:-1]
+
+
+class CountedThrough:
+    """A report whose iterations are counted through the convex steps, each of which begins at 1."""
+
+    def __init__(self, report: Callable[[TrainingState], bool]) -> None:
+        self.report, self.before, self.last = report, 0, 0
+
+    def __call__(self, state: TrainingState) -> bool:
+        if state.n_iter <= self.last:  # another step
+            self.before += self.last
+        self.last = state.n_iter
+        return self.report(replace(state, n_iter=self.before + state.n_iter))
+
+
+def warn_if_unsettled(estimator: Any, tol: float, result: Any) -> None:
+    """Say so if convex steps, all certified, ended before the objective settled."""
+    if estimator.dual_gap_ <= tol and not result.converged:
+        reason = (
+            "interrupted" if result.interrupted else f"after {estimator.n_rounds_} convex steps"
+        )
+        warnings.warn(
+            f"{type(estimator).__name__} was stopped {reason}, before its objective settled; "
+            "the last convex step is certified.",
+            ConvergenceWarning,
+            stacklevel=4,  # past fit and with_callbacks
+        )
 
 
 def check_groups(groups: Any, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -16,6 +16,7 @@ from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 
 DTYPES = (np.float64, np.float32)
+SINGLE = 1e36  # of scores in float32
 MAGNITUDE = 1e70  # of features and of C: products of several of them must not overflow
 
 
@@ -83,6 +84,12 @@ def check_magnitude(X: Any) -> None:
         )
 
 
+def in_range(X: Any, C: float) -> Any:
+    """X, as float64 if scores of weights C X'a, |a| <= 2, might overflow in float32."""
+    largest = float(max(X.max(), -X.min()))
+    return X.astype(np.float64) if C * largest * largest * X.shape[1] > SINGLE else X
+
+
 def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The classes, sorted, and the number of each label; at least two classes."""
     try:
@@ -102,9 +109,11 @@ def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
 def warn_if_open(estimator: Any, tol: float, interrupted: bool, stacklevel: int = 4) -> None:
     """Say so if the fit ended before its gap reached ``tol``."""
     if estimator.dual_gap_ > tol:
-        reason = "interrupted" if interrupted else f"after {estimator.n_iter_} iterations"
+        reason = (
+            "was interrupted" if interrupted else f"stopped after {estimator.n_iter_} iterations"
+        )
         warnings.warn(
-            f"{type(estimator).__name__} stopped {reason} with a certified relative duality gap of "
+            f"{type(estimator).__name__} {reason} with a certified relative duality gap of "
             f"{estimator.dual_gap_:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
             "scale the features, or lower C.",
             ConvergenceWarning,

@@ -31,4 +31,6 @@ def best_threshold(scores: np.ndarray, positive: np.ndarray) -> float:
         t = s[k - 1] + 0.5 * (s[k] - s[k - 1])
         return float(t) if t < s[k] else float(s[k - 1])
     beyond = 0.5 * (s[-1] - s[0]) or 1.0
-    return float(s[0] - beyond if k == 0 else s[-1] + beyond)
+    if k > 0:
+        return float(s[-1] + beyond)
+    return float(min(s[0] - beyond, np.nextafter(s[0], -np.inf)))  # rounding may keep s[0] itself

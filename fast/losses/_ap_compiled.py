@@ -13,8 +13,9 @@ from fast.losses._ap_inference import Method, Ranking
 from fast.losses._ap_kernels import ALL, DIVIDE, GREEDY, SEARCH, SELECT, STACK
 from fast.losses._ap_packed import BITS, infer_packed, pack
 from fast.losses._ap_select import select
-from fast.losses._ap_write import complete
+from fast.losses._ap_write import BUCKETS, complete
 
+_SAMPLED = 1 << 12  # from so many scores on, a sample of them says which negatives to sort
 _SAMPLE = 1 << 10
 
 
@@ -32,66 +33,70 @@ def infer(
     scores = scores if scores.flags.writeable else scores.copy()
     bits = (mask if mask.flags.writeable else mask.copy()).view(np.uint8)
     given = np.empty(p, dtype=np.int64)
-    if n < 1 << BITS and number not in (SELECT, ALL):
-        floats, integers = np.empty((2, n + 2)), np.empty((4, max(n + 2, 4 * STACK)), np.int64)
-        keys = integers[3, :n]
-        if not pack(scores, keys):
-            raise_bad_entry("scores", scores)
-        keys.sort()
-        value, loss, active = infer_packed(
-            number, keys, scores, bits, weight, given, floats, integers, coefficients
-        )
-        if active >= 0:
-            return Ranking(value, loss, active, given)
-    positives, chosen = np.empty(p, dtype=np.int64), np.empty(p)
-    kernels.find_positives(scores, bits, positives, chosen)
+    found, sample, floor, kept = None, None, -np.inf, 0
+    if number == DIVIDE and n >= _SAMPLED:
+        found = _find(scores, bits, p)
+        step = max(n // _SAMPLE, 16)
+        sample = np.sort(scores[::step][bits[::step] == 0])
+        floor, kept = kernels.floor_from(sample, found[1].min(), p, n - p, 0)
+    if floor == -np.inf and n < 1 << BITS and number not in (SELECT, ALL):
+        ranking = _packed(number, scores, bits, given, coefficients, weight)
+        if ranking is not None:
+            return ranking
+    positives, chosen = found or _find(scores, bits, p)
     s, start = np.empty(p), np.empty(p, dtype=np.int64)
+    kernels.rank_positives(chosen, np.argsort(chosen), s, start)
     near, places = np.empty(n), np.empty(n, dtype=np.int64)
-    order = np.argsort(chosen)
-    count = -1
-    if number == DIVIDE and n >= 1 << BITS:  # a sample says which negatives to sort
-        kernels.rank_positives(chosen, order, s, start)
-        count = _survivors(scores, bits, s, near, places)
-    if count < 0:
-        count = kernels.split(scores, bits, chosen, order, s, start, near, places)
-    if count < 0:
-        raise_bad_entry("scores", scores)
+    while True:
+        count = kernels.collect(scores, bits, floor, near, places)
+        if count < 0:
+            raise_bad_entry("scores", scores)
+        # A floor from a sample is a guess, but this is a proof: only time is left to chance.
+        if kernels.certified(count, floor, s, n - p):
+            break
+        floor, kept = kernels.floor_from(sample, s[-1], p, n - p, 2 * kept + 16)
     near, places = near[:count], places[:count]
     t = near.copy()
     if number in (SELECT, ALL):
         t = t[: select(t, s)]
     t.sort()
-    numbers = np.empty((5, max(4 * STACK, 8 * p + 1)), dtype=np.int64)
+    numbers = np.empty((4, max(4 * STACK, p)), dtype=np.int64)
+    table = np.empty(BUCKETS * p + 1, dtype=np.int32)
     value, loss, active = complete(
         number, s, start, t, n - p, near, places, positives, weight, given, numbers,
-        np.empty((2, p + 1)), near, coefficients,
+        np.empty((2, p + 1)), table, near, coefficients,
     )  # fmt: skip
     return Ranking(value, loss, active, given)
 
 
-def _survivors(
+def _find(
+    scores: NDArray[np.float64], bits: NDArray[np.uint8], p: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Places and scores of the positives."""
+    positives, chosen = np.empty(p, dtype=np.int64), np.empty(p)
+    kernels.find_positives(scores, bits, positives, chosen)
+    return positives, chosen
+
+
+def _packed(
+    number: int,
     scores: NDArray[np.float64],
     bits: NDArray[np.uint8],
-    s: NDArray[np.float64],
-    near: NDArray[np.float64],
-    places: NDArray[np.int64],
-) -> int:
-    """Collect a set of negatives that provably holds the active ones; -1 if not worthwhile.
-
-    The floor comes from a sample; whether it was right is checked, so that only time is random.
-    """
-    size = scores.shape[0] - s.shape[0]
-    step = scores.shape[0] // _SAMPLE
-    sample = np.sort(scores[::step][bits[::step] == 0])
-    wanted = 0
-    while True:
-        floor, wanted = kernels.floor_from(sample, s, size, wanted)
-        if floor == -np.inf:
-            return -1
-        count = kernels.collect(scores, bits, floor, near, places)
-        if count < 0 or kernels.certified(count, floor, s, size):
-            return int(count)
-        wanted = 2 * wanted + 16
+    given: NDArray[np.int64],
+    coefficients: NDArray[np.float64],
+    weight: float,
+) -> Ranking | None:
+    """Inference by one sort of all samples; None where the scores do not suit it."""
+    n = scores.shape[0]
+    floats, integers = np.empty((2, n + 2)), np.empty((4, max(n + 2, 4 * STACK)), np.int64)
+    keys = integers[3, :n]
+    if not pack(scores, keys):
+        raise_bad_entry("scores", scores)
+    keys.sort()
+    value, loss, active = infer_packed(
+        number, keys, scores, bits, weight, given, floats, integers, coefficients
+    )
+    return Ranking(value, loss, active, given) if active >= 0 else None
 
 
 METHODS: dict[str, Method] = {

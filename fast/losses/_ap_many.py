@@ -9,9 +9,9 @@ from fast._numba import kernel
 from fast.losses import _ap_kernels as kernels
 from fast.losses._ap_select import select
 from fast.losses._ap_split import rank_positives
-from fast.losses._ap_write import complete
+from fast.losses._ap_write import BUCKETS, complete
 
-SHORT = 512  # samples; in longer queries NumPy's sort is worth its call
+SHORT = 4 * kernels.STACK  # 512 samples; in longer queries NumPy's sort is worth its call
 _RUN = 8
 NUMBERS = {
     "divide_and_conquer": kernels.DIVIDE,
@@ -51,11 +51,11 @@ def sort_places(values, order, work):
 
 
 @kernel
-def infer_short(method, values, places, starts, positives, floats, numbers, coefficients):
+def infer_short(method, values, places, starts, positives, floats, numbers, table, coefficients):
     """Write coefficients of all short queries; returns the sums of L and of 1 - AP, and the active.
 
     ``values`` and their ``places`` in the coefficients hold query q from starts[q] on, its
-    positives first. ``floats`` (5, SHORT) and ``numbers`` (9, >= 4 SHORT + 5) are overwritten.
+    positives first. ``floats`` (5, SHORT), ``numbers`` (8, SHORT) and ``table`` are overwritten.
     """
     value = loss = 0.0
     active = 0
@@ -67,7 +67,7 @@ def infer_short(method, values, places, starts, positives, floats, numbers, coef
             continue
         middle = first + p
         s, t = floats[0, :p], floats[1, : n - p]
-        start, order, work = numbers[5, :p], numbers[6], numbers[7]
+        start, order, work = numbers[4, :p], numbers[5], numbers[6]
         sort_places(values[first:middle], order, work)
         rank_positives(values[first:middle], order, s, start)
         near = values[middle:last]
@@ -90,9 +90,10 @@ def infer_short(method, values, places, starts, positives, floats, numbers, coef
             places[middle:last],
             places[first:middle],
             1.0 / queries,
-            numbers[8],
+            numbers[7],
             numbers,
             floats[3:],
+            table,
             floats[2],
             coefficients,
         )
@@ -112,7 +113,8 @@ def run(
 ) -> tuple[float, float, int]:
     """Inference for the short ones among the queries."""
     floats = np.empty((5, SHORT))
-    numbers = np.empty((9, 8 * SHORT + 1), dtype=np.int64)
+    numbers = np.empty((8, SHORT), dtype=np.int64)
+    table = np.empty(BUCKETS * SHORT + 1, dtype=np.int32)
     return infer_short(
-        NUMBERS[name], values, places, starts, positives, floats, numbers, coefficients
+        NUMBERS[name], values, places, starts, positives, floats, numbers, table, coefficients
     )

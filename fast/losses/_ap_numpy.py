@@ -35,18 +35,31 @@ def infer(
     active = int(counts[-1])
     below = np.repeat(np.arange(p, 0, -1), np.diff(counts, prepend=0))
     unit, shift = 2.0 / (float(p) * len(t)), s[p // 2]
-    gain = np.sum(below * (t[:active] - shift)) - np.sum(counts * (s - shift))
+    gain = np.sum(unit * below * (t[:active] - shift)) - np.sum(unit * counts * (s - shift))
     loss = delta(counts)
     given = np.empty(p, dtype=np.int64)
     given[order] = counts
     coefficients[positives] = 0.0 - unit * weight * given  # no -0
     coefficients[ranked[:active]] = unit * weight * below
-    return Ranking(max(loss + unit * float(gain), 0.0), loss, active, given)
+    return Ranking(max(loss + float(gain), 0.0), loss, active, given)
 
 
 def _counts(s: Array, t: Array) -> NDArray[np.int64]:
-    """c_k: for j < P divide and conquer over j, for j >= P (delta_j is concave) bisection over j."""
+    """c_k = #{j: h_k(j) > 0} if these are in order; else divide and conquer over j < P.
+
+    For j >= P delta_j is concave, and #{j: opt_j <= k} counts positive slopes in any case.
+    """
     p, n = len(s), len(t)
+    k = np.arange(1, p + 1)
+    start, stop = np.ones(p, dtype=np.int64), np.full(p, n + 1)
+    while (left := start < stop).any():
+        middle = (start + stop) // 2
+        up = _rises(k, middle, s, t[np.minimum(middle, n) - 1], n)
+        start = np.where(left & up, middle + 1, start)
+        stop = np.where(left & ~up, middle, stop)
+    rising = start - 1
+    if (rising[1:] >= rising[:-1]).all():
+        return rising
     head = min(p - 1, n)
     counts = np.zeros(p + 1, dtype=np.int64)
     parts = [(1, head, 1, p + 1)]
@@ -61,17 +74,7 @@ def _counts(s: Array, t: Array) -> NDArray[np.int64]:
         i = _place(j, low, high, s, t[j - 1], n)
         counts[i - 1] += 1
         parts += [(first, j - 1, low, i), (j + 1, last, i, high)]
-    counts = np.cumsum(counts[:p])
-    if n >= p:
-        k = np.arange(1, p + 1)
-        start, stop = np.full(p, p), np.full(p, n + 1)
-        while (left := start < stop).any():
-            middle = (start + stop) // 2
-            up = _rises(k, middle, s, t[np.minimum(middle, n) - 1], n)
-            start = np.where(left & up, middle + 1, start)
-            stop = np.where(left & ~up, middle, stop)
-        counts += start - p
-    return counts
+    return np.cumsum(counts[:p]) + np.maximum(rising - head, 0)
 
 
 def _rises(k: Array, j: Array, s: Array, t: Array, n: int) -> NDArray[np.bool_]:
@@ -88,14 +91,23 @@ def _rises(k: Array, j: Array, s: Array, t: Array, n: int) -> NDArray[np.bool_]:
 
 
 def _place(j: int, low: int, high: int, s: Array, t: float, n: int) -> int:
-    """opt_j in low..high, from the sums of h over all ranks; near ties are decided exactly."""
-    k = np.arange(low, high)
-    m = (j + k).astype(np.float64)
-    gain, cost = 0.5 * n * k / (m * (m - 1.0)), s[low - 1 : high - 1] - t
-    leads = np.concatenate((np.cumsum((gain - cost)[::-1])[::-1], [0.0]))
-    room = _UNIT * (high - low + 4) * (np.sum(gain) + np.sum(np.abs(cost)))
-    near = np.flatnonzero(leads >= leads.max() - 2.0 * room) + low
-    best = int(near[-1])
+    """opt_j in low..high, from sums of h from the right; near ties are decided exactly.
+
+    ``leads`` is delta_j(i) - delta_j(high), up to ``room``. Where ``high`` itself can't be the
+    best, the sums start again further left: a term far from the others is then left behind.
+    """
+    while True:
+        k = np.arange(low, high)
+        m = (j + k).astype(np.float64)
+        gain, cost = 0.5 * n * k / (m * (m - 1.0)), s[low - 1 : high - 1] - t
+        terms = np.stack((gain - cost, gain + np.abs(cost)))[:, ::-1]
+        leads, room = np.cumsum(terms, axis=1)[:, ::-1]
+        leads, room = np.append(leads, 0.0), np.append(room, 0.0) * (_UNIT * (high - low + 4))
+        near = np.flatnonzero(leads + room >= np.max(leads - room)) + low
+        best = int(near[-1])
+        if best == high or len(near) == 1:
+            break
+        high = best
     for i in map(int, near[-2::-1]):
         if _lead(j, i, best, s, t, n) > 0:
             best = i

@@ -17,7 +17,7 @@ from fast.losses._ap_kernels import STACK, run
 from fast.losses._ap_write import totals
 
 BITS = 14  # of a place: queries with fewer than 2^14 samples
-_GRID = 2.0**48
+_GRID = 2.0 ** (62 - BITS)
 
 
 @kernel
@@ -52,10 +52,17 @@ def _unpack(keys, scores, order, ranked):
     """
     n = keys.shape[0]
     last = (1 << BITS) - 1
+    before = -np.inf
+    falls = 0
     for r in range(n):
         i = last - (keys[r] & last)
+        v = scores[np.uint64(i)]
         order[r] = i
-        ranked[r] = scores[i]
+        ranked[r] = v
+        falls += v < before
+        before = v
+    if falls == 0:
+        return True
     moves = 0
     for r in range(1, n):
         if ranked[r] < ranked[r - 1]:
@@ -85,40 +92,42 @@ def infer_packed(method, keys, scores, mask, weight, given, floats, numbers, coe
     if not _unpack(keys, scores, order, ranked):
         return 0.0, 0.0, -1
     # Positives go down to place 1, negatives up; the place beyond takes what is not meant.
+    # Unsigned, or each index would be checked for counting from the end.
     s, t = floats[1, : p + 1], floats[1, p + 1 :]
     above, below = numbers[1, : p + 1], numbers[1, p + 1 :]
-    i = p
-    j = 0
+    i = np.uint64(p)
+    j = np.uint64(0)
     for r in range(n):
         v, place = ranked[r], order[r]
-        positive = int(mask[place])
+        positive = np.uint64(mask[np.uint64(place)])
         s[i] = v
         t[j] = v
         above[i] = place
         below[j] = place
         i -= positive
-        j += 1 - positive
-    s, above, t = s[1:], above[1:], t[:j]
+        j += ONE - positive
+    size = n - p
+    s, above, t = s[1:], above[1:], t[:size]
     counts = numbers[2, :p]
-    run(method, s, t, j, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))
+    run(method, s, t, size, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))
     weights, at = ranked, numbers[0]
-    value, loss = totals(s, t, j, counts, weights)
-    unit = 2.0 / (float(p) * j) * weight
-    for r in range(j - counts[p - 1], j):
-        coefficients[below[r]] = unit * weights[r]
+    value, loss = totals(s, t, size, counts, weights)
+    unit = 2.0 / (float(p) * size) * weight
+    for r in range(size - counts[p - 1], size):
+        coefficients[np.uint64(below[r])] = unit * weights[r]
     for k in range(p):
         at[above[k]] = counts[k]
         coefficients[above[k]] = 0.0 - unit * counts[k]  # no -0
-    i = 0
+    found = 0
     whole = n - n % WIDTH
     for b in range(0, whole, WIDTH):
         hits = ~zero(mask, b)
         while hits:
-            given[i] = at[b + lowest(hits)]
-            i += 1
+            given[found] = at[b + lowest(hits)]
+            found += 1
             hits &= hits - ONE
     for place in range(whole, n):
         if mask[place]:
-            given[i] = at[place]
-            i += 1
+            given[found] = at[place]
+            found += 1
     return value, loss, counts[p - 1]

@@ -30,8 +30,12 @@ def select(values, s):
 def _partition(values, low, high, k):
     """Quickselect in low..high - 1: the k-th largest to place k, larger ones before it."""
     high -= 1
+    draw = 1
     while low < high:
-        a, b, c = values[low], values[(low + high) >> 1], values[high]
+        # Three entries by a congruential generator: no order of the scores is slow on purpose.
+        draw = (draw * 1103515245 + 12345) & 0x7FFFFFFF
+        width = high - low + 1
+        a, b, c = values[low + draw % width], values[low + (draw >> 8) % width], values[high]
         pivot = max(min(a, b), min(max(a, b), c))
         i, j = low, high
         while i <= j:

@@ -59,13 +59,6 @@ def rank_positives(chosen, order, s, start):
 
 
 @kernel
-def split(scores, mask, chosen, order, s, start, near, places):
-    """Rank the positives and collect all negatives; returns how many, or -1 for a bad score."""
-    rank_positives(chosen, order, s, start)
-    return collect(scores, mask, -np.inf, near, places)
-
-
-@kernel
 def collect(scores, mask, floor, near, places):
     """Copy negatives > floor and their places; returns how many, or -1 for a bad score."""
     n = scores.shape[0]
@@ -99,17 +92,17 @@ def collect(scores, mask, floor, near, places):
 
 
 @kernel
-def floor_from(sample, s, size, wanted):
+def floor_from(sample, least, p, size, wanted):
     """A floor that likely leaves all active negatives above; -inf if that would be most of them.
 
-    ``sample`` is ascending; ``wanted`` the smallest number of its entries to keep. With c
-    negatives above the floor, the next one has opt = P + 1 if h_P(c + 1) <= 0 (and c >= P - 1).
+    ``sample`` is ascending; ``wanted`` the smallest number of its entries to keep, ``least`` the
+    lowest score of the p positives. With c negatives above the floor, the next one has
+    opt = P + 1 if h_P(c + 1) <= 0 (and c >= P - 1). Also returns how many entries are kept.
     """
     m = sample.shape[0]
-    p = s.shape[0]
     for r in range(wanted, m // 2):
         few = max(0.0, (r - 3.0 * np.sqrt(r)) / m * size)
-        if 0.5 * size * p <= (s[p - 1] - sample[m - 1 - r]) * ((few + p) * (few + p + 1.0)):
+        if 0.5 * size * p <= (least - sample[m - 1 - r]) * ((few + p) * (few + p + 1.0)):
             return sample[m - 1 - r], r
     return -np.inf, m
 

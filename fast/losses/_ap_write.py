@@ -15,7 +15,7 @@ from fast.losses._ap_exact import two_sum
 from fast.losses._ap_kernels import STACK, run
 
 _BLOCK = 64
-_BUCKETS = 8  # buckets of the table per part
+BUCKETS = 8  # buckets of the table per part
 _MOST = 32  # with more bounds than this in one bucket, bisection
 
 
@@ -28,7 +28,7 @@ def totals(s, t, size, counts, weights):
     negative are written to ``weights``, in the order of ``t``.
     """
     p, n = s.shape[0], t.shape[0]
-    shift = s[p >> 1]
+    shift, unit = s[p >> 1], 2.0 / (float(p) * size)
     active = counts[p - 1]
     for r in range(n - active, n):
         weights[r] = 0.0
@@ -45,7 +45,7 @@ def totals(s, t, size, counts, weights):
         for k in range(first, min(first + _BLOCK, p)):
             c = float(counts[k])
             near = plus(near, c / (k + 1.0 + c))
-            down = plus(down, c * (s[k] - shift))
+            down = plus(down, (unit * c) * (s[k] - shift))
         loss, error = two_sum(loss, near)
         loss_low += error
         gain, error = two_sum(gain, -down)
@@ -53,11 +53,11 @@ def totals(s, t, size, counts, weights):
     for first in range(n - active, n, _BLOCK):
         up = 0.0
         for r in range(first, min(first + _BLOCK, n)):
-            up = plus(up, weights[r] * (t[r] - shift))
+            up = plus(up, (unit * weights[r]) * (t[r] - shift))
         gain, error = two_sum(gain, up)
         gain_low += error
     loss = (loss + loss_low) / p
-    value = loss + 2.0 / (float(p) * size) * (gain + gain_low)
+    value = loss + (gain + gain_low)
     return (value if value > 0.0 else 0.0), loss
 
 
@@ -134,19 +134,19 @@ def _part(v, q, bound, table):
 
 
 @kernel
-def write_negatives(near, places, t, counts, unit, numbers, floats, coefficients):
+def write_negatives(near, places, t, counts, unit, numbers, floats, table, coefficients):
     """Write ``unit`` times the positives below each negative to its place.
 
-    Of equal scores the first in input order comes first. ``numbers`` is (4, > 8 P) integers,
-    ``floats`` (2, > P).
+    Of equal scores the first in input order comes first. ``numbers`` is (3, >= P) integers,
+    ``floats`` (2, > P), ``table`` has more than 8 P entries.
     """
     bound, gain = floats[0], floats[1]
-    edge, cursor, at, table = numbers[0], numbers[1], numbers[2], numbers[3]
+    edge, cursor, at = numbers[0], numbers[1], numbers[2]
     more = near.shape[0] > t.shape[0]
     parts, ties = _edges(t, counts, more, unit, edge, bound, gain, cursor, at)
     if parts == 0:
         return
-    size = _BUCKETS * parts if near.shape[0] > 4 * parts else 1
+    size = BUCKETS * parts if near.shape[0] > 4 * parts else 1
     top, width = bound[0], bound[0] - bound[parts - 1]
     scale = size / width if width > 1e-280 else 0.0
     most = _fill_table(bound, parts, top, scale, size, table)
@@ -198,15 +198,19 @@ def complete(
     given,
     numbers,
     floats,
+    table,
     work,
     coefficients,
 ):
-    """From sorted scores to the ranking; returns L, 1 - AP and the number of active negatives."""
+    """From sorted scores to the ranking; returns L, 1 - AP and the number of active negatives.
+
+    ``numbers`` is (4, >= P) integers, at least 4 STACK; ``work`` is as long as ``t``, or ``near``.
+    """
     p = s.shape[0]
-    counts = numbers[4, :p]
+    counts = numbers[3, :p]
     run(method, s, t, size, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))
     unit = 2.0 / (float(p) * size) * weight
-    write_negatives(near, places, t, counts, unit, numbers, floats, coefficients)
+    write_negatives(near, places, t, counts, unit, numbers, floats, table, coefficients)
     write_positives(start, counts, positives, unit, numbers[0], given, coefficients)
     value, loss = totals(s, t, size, counts, work)
     return value, loss, counts[p - 1]

@@ -60,9 +60,10 @@ def loss_augmented_inference(
         Labels: True or 1 for positives, False, 0 or -1 for negatives; at least one of each.
     method : str
         "divide_and_conquer" (default), O(n + c log c + P log P log c) with c the negatives that
-        are not below every positive; "greedy", O(P N) after sorting (Yue et al. 2007); "search"
-        (Mohapatra et al. 2014, Alg. 2), "select" (Alg. 3), "all" (both, and ranks shared between
-        equal neighbours), or "numpy", which compiles nothing.
+        are not below every positive (below 4096 samples all are sorted); "greedy", O(P N) after
+        sorting (Yue et al. 2007); "search" (Mohapatra et al. 2014, Alg. 2), "select" (Alg. 3),
+        "all" (both, and ranks shared between equal neighbours), or "numpy", which compiles
+        nothing.
 
     Returns
     -------
@@ -77,7 +78,9 @@ def loss_augmented_inference(
 
     Notes
     -----
-    Mohapatra, Jawahar and Kumar 2014, equation (4), with P + 1 among the ranks.
+    Mohapatra, Jawahar and Kumar 2014, equation (4), with P + 1 among the ranks. Ranks are decided
+    exactly; ``value`` is right to a few units of rounding of the sum of the magnitudes of Delta and
+    of the coefficients times the scores, these relative to the middle positive.
     """
     run = inference.method(method)
     values = labels.scores_of(scores)

@@ -56,6 +56,8 @@ def logistic_start(X: Any, queries: Queries, C: float, method: str) -> np.ndarra
     y = queries.positives.astype(np.int64)
     r = np.full(queries.n, 0.5 * C / queries.n)
     found = train_multiclass(X, y, r, 2, TopKEntropy.named("alpha", 1), tol=1e-3)
+    if found.interrupted:  # there is no model yet that could be kept
+        raise KeyboardInterrupt
     w = found.W[1] - found.W[0]
     scores = Product(X).scores(w)
     values = [objective(t * w, t * scores, queries, C, method) for t in SCALES]

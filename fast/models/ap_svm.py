@@ -48,21 +48,27 @@ class RankingOracle:
     """Loss-augmented inference as cuts of s -> L(s) - <reference, s>."""
 
     def __init__(self, queries: Queries, method: str, reference: np.ndarray | None = None) -> None:
-        self.queries, self.method, self.reference = queries, method, reference
+        self.queries, self.method = queries, method
+        self.reference = None if reference is None else queries.inversions(reference)
+        self.least = 0.0 if self.reference is None else queries.delta(self.reference)
 
     def __call__(self, scores: np.ndarray) -> ScoreCut:
         """Most violated ranking at these scores."""
         found = self.queries.infer(scores, self.method)
         if self.reference is None:
             return ScoreCut(found.value, found.delta, found.coefficients, found.active)
-        value = found.value - float(self.reference @ scores)
-        return ScoreCut(value, found.delta, found.coefficients - self.reference, found.active)
+        # by the difference of the rankings: that of the values would be lost in large scores
+        change = self.queries.inversions(found.coefficients) - self.reference
+        difference = self.queries.coefficients(change)
+        value = found.delta + float(difference @ scores)
+        if value < self.least:  # rounding: the reference itself is a ranking too
+            return ScoreCut(self.least, self.least, np.zeros(len(scores)), found.active)
+        return ScoreCut(value, found.delta, difference, found.active)
 
     def inversions(self, coefficients: np.ndarray) -> np.ndarray:
         """Ranking (n,) of a cut."""
-        if self.reference is not None:
-            coefficients = coefficients + self.reference
-        return self.queries.inversions(coefficients)
+        inversions = self.queries.inversions(coefficients)
+        return inversions if self.reference is None else inversions + self.reference
 
 
 def train(

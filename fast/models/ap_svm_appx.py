@@ -1,8 +1,8 @@
 """AP-SVM-APPX: the AP loss of the difficult examples, the easy ones as hard constraints.
 
 P(w) = 1/2 ||w||^2 + C L(X_d w)   subject to y_i (<x_i, w> + b) >= 1 for the easy examples, b free
-D(lambda, mu) = C sum_t lambda_t Delta(R_t) + sum_i mu_i
-                - 1/2 ||C sum_t lambda_t X_d'a_t - sum_i mu_i y_i x_i||^2
+D(lambda, mu) = C sum_t lambda_t Delta(R_t) + sum_i mu_i - 1/2 ||u||^2,
+u = sum_i mu_i y_i x_i - C sum_t lambda_t X_d'a_t,
 lambda in the simplex, mu >= 0, sum_i mu_i y_i = 0
 
 (Mohapatra et al. 2014, problem (10), where the constraints print > 1 and no bias). Where the difficult

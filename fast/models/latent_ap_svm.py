@@ -173,6 +173,8 @@ def train(
     spent = 0
     if start is None:  # at 0 all candidates tie, and the first ones would be as good as any
         rough = ap_svm.train(grouped.means(X), queries, C, tol=max(tol, ROUGH), max_iter=max_iter)
+        if rough.interrupted:  # there is no model of bags yet that could be kept
+            raise KeyboardInterrupt
         start, spent = rough.w, rough.n_oracle
     w = np.array(start, float)
 

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 
+FEW = 0.2  # part of the rows
 BLOCK = 1 << 20  # numbers that a conversion to float64 holds at a time
 
 
@@ -21,9 +23,20 @@ class Product:
     """Products with X (n, d), dense or CSR, float32 or float64.
 
     Fast ones are taken in the dtype of X, exact ones always in float64.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidParameterError
+        X is no such matrix.
     """
 
     def __init__(self, X: Any) -> None:
+        expected = "a dense or CSR matrix, float64 or float32"
+        if getattr(X, "dtype", None) not in (np.float64, np.float32):  # integers would round w
+            given = f"{type(X).__name__}, dtype {getattr(X, 'dtype', 'unknown')}"
+            raise InvalidTypeError("X", given, expected, "convert X to float64")
+        if X.ndim != 2:
+            raise InvalidParameterError("X", f"shape {X.shape}", expected, "reshape X")
         self.X, self.shape = X, X.shape
         self.single = X.dtype == np.float32
 
@@ -35,6 +48,10 @@ class Product:
 
     def gradients(self, a: Any, exact: bool = True) -> np.ndarray:
         """A X (m, d) for coefficients A (m, n), CSR, or X'a (d,) for a vector."""
+        if a.ndim == 1:
+            where = np.flatnonzero(a)
+            if len(where) <= FEW * len(a):  # gathering these rows costs less than reading all
+                return self._few(where, a[where], exact)
         if not (exact and self.single):
             a = a.astype(self.X.dtype)
             product = a @ self.X if sp.issparse(a) else self.X.T @ a
@@ -46,6 +63,15 @@ class Product:
             block = self._block(rows)
             product = a[:, rows] @ block if wide else block.T @ a[rows]
             total += product.toarray() if is_sparse(product) else product
+        return total
+
+    def _few(self, where: np.ndarray, a: np.ndarray, exact: bool) -> np.ndarray:
+        total = np.zeros(self.shape[1])
+        step = max(BLOCK // max(self.shape[1], 1), 1)
+        for i in range(0, len(where), step):
+            rows = self.X[where[i : i + step]]
+            rows = rows.astype(np.float64, copy=False) if exact else rows
+            total += rows.T @ a[i : i + step].astype(rows.dtype)
         return total
 
     def _blocks(self) -> list[slice]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fast.errors import InvalidParameterError
 from fast.solvers.state import certified_gap
 
 LEAST = 0.1  # a round that lowers J by less than this part of tol, relatively, is the last
@@ -52,39 +53,60 @@ def descend(
         At least 1.
     n_oracle : int
         Calls spent on the start.
+
+    Raises
+    ------
+    InvalidParameterError
+        No step is allowed.
     """
+    if max_rounds < 1:
+        raise InvalidParameterError(
+            "max_rounds", str(max_rounds), "an integer >= 1", "allow at least one step"
+        )
     objectives = [objective(w)]
-    state = state_of(w)
+    following = state = state_of(w)
     result: Any = None
     history: list[dict[str, float]] = []
     n_iter, n_oracle, converged = 0, n_oracle + 1, False
-    for round_ in range(1, max_rounds + 1):
-        result = step(state, w, result)
-        history += [
-            line
-            | {
-                "iteration": line["iteration"] + n_iter,
-                "oracle_calls": line["oracle_calls"] + n_oracle,
-                "round": round_,
-            }
-            for line in result.history
-        ]
-        n_iter, n_oracle = n_iter + result.n_iter, n_oracle + result.n_oracle + 1
+
+    def settle() -> bool:
+        """Take in J of the step; whether it is no higher."""
+        nonlocal result
         found = objective(result.w)
         if found > objectives[-1]:  # rounding: w itself has the certificate of the step
             gap = certified_gap(objectives[-1], result.dual)
             result = replace(result, w=w, primal=objectives[-1], gap=gap)
-            converged = not result.stopped
-            break
-        fell = objectives[-1] - found
-        objectives.append(found)
-        w, next_state = result.w, state_of(result.w)
-        if result.stopped:
-            break
-        if np.array_equal(next_state, state) or fell <= LEAST * tol * abs(found):
-            converged = True
-            break
-        if round_ < max_rounds:
-            state = next_state
+            history[-1] |= {"primal": result.primal, "gap": gap}
+        objectives.append(min(found, objectives[-1]))
+        return found <= objectives[-1]
+
+    try:
+        for round_ in range(1, max_rounds + 1):
+            result, state = step(following, w, result), following
+            history += [
+                line
+                | {
+                    "iteration": line["iteration"] + n_iter,
+                    "oracle_calls": line["oracle_calls"] + n_oracle,
+                    "round": round_,
+                }
+                for line in result.history
+            ]
+            n_iter, n_oracle = n_iter + result.n_iter, n_oracle + result.n_oracle + 1
+            lower = settle()
+            if result.stopped:
+                break
+            following = state_of(result.w)
+            w, fell = result.w, objectives[-2] - objectives[-1]
+            same = np.array_equal(following, state)
+            if same or not lower or fell <= LEAST * tol * abs(objectives[-1]):
+                converged = True
+                break
+    except KeyboardInterrupt:  # between two steps
+        if result is None or not history:
+            raise
+        if len(objectives) == history[-1]["round"]:
+            settle()
+        result = replace(result, interrupted=True, stopped=True)
     result = replace(result, history=history, n_iter=n_iter, n_oracle=n_oracle)
     return Descent(result, state, objectives, converged)

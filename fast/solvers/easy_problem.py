@@ -45,7 +45,7 @@ class EasyProblem(ScoreProblem):
         self.feasible, self.members = found.w, found.members
         self.state.W = found.w.copy()
         self.rows = margins.rows(found.members)
-        self.unit = max(float(found.w @ found.w), np.finfo(float).tiny)  # size of sum mu
+        self.unit = max(float(found.w @ found.w), np.finfo(float).tiny)  # least size of sum mu
         self.mu = np.zeros(len(margins.signs))  # of the best bound
 
     def begin(self, start: np.ndarray | None, cuts: Any = ()) -> None:
@@ -82,8 +82,11 @@ class EasyProblem(ScoreProblem):
     def _solve(self, centre: np.ndarray, rho: float, tol: float) -> np.ndarray:
         """Minimiser under the constraints of the working set."""
         cuts, m, scale = self.cuts, self.cuts.m, 1.0 / np.sqrt(1.0 + rho)
-        rows = np.concatenate([self.C * cuts.G, -self.unit * self.rows])
-        c = -np.concatenate([self.C * cuts.b, np.full(len(self.rows), self.unit)])
+        unit = self.unit  # a loss far above ||w||^2 is held by multipliers of its own size
+        if self.state.primal < np.inf:
+            unit = max(unit, self.state.primal)
+        rows = np.concatenate([self.C * cuts.G, -unit * self.rows])
+        c = -np.concatenate([self.C * cuts.b, np.full(len(self.rows), unit)])
         if rho:
             c -= (rho / (1.0 + rho)) * (rows @ centre)
         signs = self.margins.signs[self.members]
@@ -91,8 +94,7 @@ class EasyProblem(ScoreProblem):
         sums[0, :m], sums[1, m:] = 1.0, signs
         start = np.concatenate([np.full(m, 1.0 / m), np.full(len(signs), 1.0 / len(signs))])
         x = interior_point.minimise(scale * rows, c, sums, np.array([1.0, 0.0]), start, tol)
-        mu = np.where(x[m:] > WEIGHTLESS * x[m:].max(), self.unit * x[m:], 0.0)
-        weights, mu = x[:m] / x[:m].sum(), balanced(mu, signs)
+        weights, mu = x[:m] / x[:m].sum(), balanced(unit * x[m:], signs)
         direction = self.C * (weights @ cuts.G) - mu @ self.rows
         dual = self.C * float(weights @ cuts.b) + float(mu.sum())
         dual -= 0.5 * float(direction @ direction)
@@ -108,8 +110,8 @@ class EasyProblem(ScoreProblem):
     def _collect(self, margins: np.ndarray, new: np.ndarray) -> None:
         """Add constraints to the working set; drop some that do not bind, if there are many."""
         if len(self.members) > CROWDED:
-            bind = self.last_mu > 0.0
-            bind |= self.mu[self.members] > 0.0
+            bind = self.last_mu > WEIGHTLESS * self.last_mu.max()
+            bind |= self.mu[self.members] > WEIGHTLESS * self.mu.max()
             near = np.argsort(margins[self.members])[: CROWDED // 2]
             bind[near] = True
             self.members, self.rows = self.members[bind], self.rows[bind]

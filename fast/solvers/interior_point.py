@@ -7,9 +7,10 @@ q one or two.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs  # their wrappers cost more than small systems
 
 MOST_STEPS = 80
+ROUNDING = 1e-13  # accuracy of products with A A', relative
 BOUNDARY = 0.995  # part of the way to the boundary that a step may take
 TINY = 1e-40  # complementarity, relative to the problem's size, that is 0
 
@@ -43,14 +44,15 @@ def minimise(
         x > 0; feasible up to rounding, and optimal as far as the steps led: check it.
     """
     gram = A @ A.T if gram is None else gram
-    # g = A A'x + c is taken from A, so that it stays right where A'x is small by cancellation.
+    # Where A'x is small by cancellation, A A'x is right only if it is taken from A.
+    wide = A.shape[1] > len(c) and tol > ROUNDING * float(gram.diagonal().max())
     size = float(np.abs(start * (A @ (A.T @ start))).max())
     size = max(size, float(np.abs(start * (c - c.min())).max()), float(gram.diagonal() @ start**2))
     if size == 0.0:
         return start / (E @ start).max()
     Q, q, aim = gram / size, c / size, tol / size
     x, nu = start.copy(), np.zeros(len(e))
-    g = A @ (A.T @ x) / size + q
+    g = (Q @ x if wide else A @ (A.T @ x) / size) + q
     nu[0] = float(g.min()) - 0.1 * float(np.ptp(g)) - 1e-3 / float(x.max())
     z = np.maximum(g - nu @ E, 1e-3 / float(x.max()))
     best, least = x, np.inf
@@ -62,16 +64,21 @@ def minimise(
             best, least = x, left
         if left <= aim or mu < TINY / len(x):
             break
-        newton = _Newton(Q, E, residual, missing, x, z)
-        dx, _, dz = newton.step(x * z)
-        reached = float((x + _longest(x, dx) * dx) @ (z + _longest(z, dz) * dz)) / len(x)
-        centring = (reached / mu) ** 3 * mu
-        dx, dnu, dz = newton.step(x * z + dx * dz - centring)
+        try:
+            newton = _Newton(Q, E, residual, missing, x, z)
+            dx, _, dz = newton.step(x * z)
+            reached = float((x + _longest(x, dx) * dx) @ (z + _longest(z, dz) * dz)) / len(x)
+            centring = (reached / mu) ** 3 * mu
+            dx, dnu, dz = newton.step(x * z + dx * dz - centring)
+        except (
+            np.linalg.LinAlgError
+        ):  # a pivot of the equalities is lost to rounding: nothing left to gain
+            break
         length = BOUNDARY * min(_longest(x, dx), _longest(z, dz))
         if not np.isfinite(length) or not np.isfinite(dx).all():
             break
         x, nu, z = x + length * dx, nu + length * dnu, z + length * dz
-        g = A @ (A.T @ x) / size + q
+        g = (Q @ x if wide else A @ (A.T @ x) / size) + q
     return best
 
 
@@ -88,14 +95,14 @@ class _Newton:
         z: np.ndarray,
     ) -> None:
         self.E, self.residual, self.missing, self.x, self.z = E, residual, missing, x, z
-        H = Q.copy()
-        H[np.diag_indices_from(H)] += z / x
+        H = Q.copy()  # C order: reshape is a view of it
+        H.reshape(-1)[:: len(x) + 1] += z / x
         self.factor = _factorised(H)
-        self.columns = self._solve(E.T)
+        self.columns = self._solve(E.T).reshape(len(x), len(E))
         self.schur = E @ self.columns
 
     def _solve(self, b: np.ndarray) -> np.ndarray:
-        return np.asarray(cho_solve(self.factor, b, check_finite=False))
+        return np.asarray(dpotrs(self.factor, b, lower=1)[0])
 
     def step(self, excess: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Directions in x, nu and z that take ``excess`` off the products x_t z_t."""
@@ -111,11 +118,14 @@ def _longest(v: np.ndarray, dv: np.ndarray) -> float:
     return min(1.0, float((-v[falling] / dv[falling]).min())) if falling.any() else 1.0
 
 
-def _factorised(H: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Cholesky factor; H is singular up to rounding where rows of A repeat each other."""
-    jitter = 0.0
+def _factorised(H: np.ndarray) -> np.ndarray:
+    """Lower Cholesky factor; H is singular up to rounding where rows of A repeat each other."""
+    jitter, diagonal = 0.0, H.diagonal().copy()
     while True:
-        try:
-            return cho_factor(H + jitter * np.eye(len(H)), lower=True, check_finite=False)
-        except LinAlgError:
-            jitter = max(10.0 * jitter, 1e-15 * float(H.diagonal().max()))
+        factor, failed = dpotrf(H, lower=1)
+        if not failed:
+            return np.asarray(factor)
+        jitter = max(10.0 * jitter, 1e-15 * float(diagonal.max()))
+        if not np.isfinite(jitter):
+            raise np.linalg.LinAlgError("the diagonal overflows")
+        H.reshape(-1)[:: len(H) + 1] = diagonal + jitter

@@ -46,7 +46,7 @@ def run(
         rho = min(max(rho, SMALLEST), LARGEST)
         problem.tidy()
         iteration = state.n_iter + 1
-        if iteration % BOUND_EVERY == 0 or promised <= 10.0 * aim * abs(state.primal):
+        if iteration % BOUND_EVERY == 0 or promised <= aim * abs(state.primal):
             problem.proximal_point(origin, 0.0, problem.tolerance(aim))
         if state.gap <= aim and not problem.exact:
             problem.make_exact()

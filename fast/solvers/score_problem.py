@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from fast.errors import InvalidParameterError
 from fast.solvers import simplex_qp
 from fast.solvers.cuts import Cuts, Product
 from fast.solvers.state import TrainingState
@@ -23,6 +24,7 @@ from fast.solvers.state import TrainingState
 SINGLE_GAP = 1e-4  # relative gap that products in float32 are trusted with
 IDLE, CROWDED = 40, 100  # cuts are dropped after IDLE iterations without weight, if there are many
 WEIGHTLESS = 1e-9  # lambda_t below which a cut carries no weight
+SHARP = 1e-12  # accuracy of the first bound, relative: a warm start may need no other
 SLACK = 1e-3  # part of the gap that the quadratic programs leave
 
 
@@ -98,6 +100,13 @@ class ScoreProblem:
 
     def begin(self, start: np.ndarray | None, cuts: Any = ()) -> None:
         """Take in known cuts (offset, coefficients), evaluate at ``start``, and bound P from below."""
+        if start is not None and np.shape(start) != (self.d,):
+            raise InvalidParameterError(
+                "start",
+                f"shape {np.shape(start)}",
+                f"shape ({self.d},): one weight per column of X",
+                "match start to X",
+            )
         for offset, coefficients in cuts:
             gradient = self.product.gradients(coefficients, self.exact)
             self.cuts.add(offset, coefficients, gradient)
@@ -106,7 +115,7 @@ class ScoreProblem:
             self._raise_bound(np.eye(1, self.cuts.m)[0], self.C * self.cuts.G[0])
         self.state.primal = np.inf
         self.at(np.zeros(self.d) if start is None else np.array(start, dtype=np.float64))
-        self.proximal_point(np.zeros(self.d), 0.0, self.tolerance(0.0))
+        self.proximal_point(np.zeros(self.d), 0.0, SHARP * abs(self.state.primal))
 
     def tolerance(self, tol: float) -> float:
         """Accuracy of the next quadratic program."""

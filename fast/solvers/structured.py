@@ -6,6 +6,12 @@ min_w P(w) = 1/2 ||w||^2 + C F(Xw); see :mod:`fast.solvers.score_problem` for cu
 |-----------------|---------------------------------------------|-----------------------------|
 | "bundle"        | proximal bundle method                      | everything ("auto")         |
 | "cutting_plane" | 1-slack cutting planes                      | reference, teaching         |
+
+Measured on n = 20 000, d = 64, 2 % positives to a gap of 1e-6, 14 kinds of data and 3 seeds: the bundle
+asks its oracle 9 to 34 times at C = 10 and 19 to 96 times at C = 1000. Cutting planes need 49 against 17
+and more than 500 against 43 on Gaussian data 2 apart. A prototype of
+L-BFGS with a line search, on 8 of these kinds, always needed more (29 to 54, and 71 to 98; more than
+200 on nearly separable data): it is not offered.
 """
 
 from __future__ import annotations
@@ -176,6 +182,11 @@ def without_negligible(
         dual = problem.dual_of(weights, cuts.b[kept], rows[kept])
         if best is None or dual >= best[3] - LOSS_OF_BOUND * max(primal - best[3], 0.0):
             best = weights, cuts.b[kept].copy(), rows[kept], dual
+    alone = problem.C * cuts.b - 0.5 * problem.C**2 * cuts.gram.diagonal()  # D of each cut
+    if cuts.m and (best is None or alone.max() > best[3]):  # no bound yet, or one lost in rounding
+        t, weights = int(alone.argmax()), np.array([problem.C])
+        single = weights, cuts.b[[t]], rows[[t]], problem.dual_of(weights, cuts.b[[t]], rows[[t]])
+        best = single if best is None or single[3] > best[3] else best
     if best is None:
         none = sp.csr_array((0, problem.n))
         best = np.zeros(0), np.zeros(0), none, 0.0

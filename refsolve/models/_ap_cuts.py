@@ -9,7 +9,7 @@ u = -sum alpha row + sum mu y x.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ Real = np.longdouble
 BOX = Symbol("C", "weight of the loss", low=0, low_open=True)
 #: Cutting planes stop at this fraction of the natural size of the objective, or after ROUNDS.
 CLOSE, ROUNDS = 1e-10, 400
+#: Of the first unit: from where on an answer gives the units, and the least unit that it gives.
+SEPARABLE, TINIEST = 0.1, 1e-6
 Finish = Callable[[dict[str, Any]], Answer]
 
 
@@ -154,6 +156,7 @@ class Master:
         hard: tuple[Array, Array] | None = None,
     ) -> None:
         self.C, self.d, self.unit, self.free = C, d, unit, free
+        self.first, self.length = unit, 0.0
         self.hard = np.zeros((0, d + free)) if hard is None else hard[0] * hard[1][:, None]
         self.tags: list[list[Array]] = [[] for _ in range(n_queries)]
         self.offsets: list[list[float]] = [[] for _ in range(n_queries)]
@@ -196,20 +199,23 @@ class Master:
         ``finish`` is given parts (weights per query, summing to 1), mu, and of the primal w and b.
         """
         build, values, size = getattr(self, f"_{operation}")()
-        cuts = self._padded()[0]
+        cuts, unit = self._padded()[0], self.unit
 
         def done(found: Mapping[str, Any]) -> Answer:
             point: dict[str, Any] = {"parts": self._parts(found["alpha"], cuts), "mu": np.zeros(0)}
             if "mu" in found:
-                point["mu"] = self.unit * np.maximum(0, found["mu"])
+                point["mu"] = unit * np.maximum(0, found["mu"])
             if "u" in found:
                 point["w"], point["b"] = size * found["u"], float(found.get("f", [0.0])[0])
             return finish(point)
 
         key = operation, len(self.tags), cuts, self.d, self.free, len(self.hard)
-        # nearly separable data leave the dual a tiny part of C: then the primal's multipliers
-        other = self.posed("primal", finish) if operation == "dual" else None
-        return Posed(key, build, values, done, self.unit, other)
+        here = Posed(key, build, values, done, unit)
+        if operation == "primal":
+            return here
+        # separable data leave the cuts a tiny part of C: the primal's multipliers have its digits
+        there = self.posed("primal", finish)
+        return replace(there, other=here) if self.length else replace(here, other=there)
 
     def _primal(self) -> tuple[Callable[[], Template], dict[str, Any], float]:
         # w = size u: eta/2||u||^2 + kappa sum_q xi_q, rows of norm <= 1 or, without hard ones, C = 1
@@ -219,6 +225,7 @@ class Master:
         size = float(np.sqrt(self.C)) / max(1.0, float(np.sqrt(self.C)) * longest)
         if n_e:
             size = 1 / max(longest, _longest(self.hard[:, :d]), 1e-150)
+        size = self.length or size
 
         def build() -> Template:
             u, xi, f = cp.Variable(d), cp.Variable(Q), cp.Variable(max(self.free, 1))
@@ -302,12 +309,23 @@ class Master:
             if asked is None:
                 raise OracleUncertainError(problem, "no solution of the master problem")
             answer = asked
+            self._measure(answer)
             if answer.certificate.gap <= CLOSE * self.unit:
                 return answer
             new = separate(own["w"], own["b"])
             if not (separate(answer.x, getattr(answer.certificate, "b", 0.0)) or new):
                 return answer
         return answer
+
+    def _measure(self, answer: Answer) -> None:
+        """Take the sizes of an answer as units: on separable data P* is far below P(0).
+
+        Then 1/2||w||^2 is a good part of P*, and sqrt(2 P*) the unit of w.
+        """
+        value = answer.certificate.value
+        if 0 < value < SEPARABLE * self.first:
+            self.unit = max(value, TINIEST * self.first)
+            self.length = float(np.sqrt(2 * value))
 
 
 def _longest(rows: Array) -> float:

@@ -94,6 +94,14 @@ class Queries:
             value += bound
         return value / max(len(self.queries), 1), inversions
 
+    def check_ranking(self, name: str, ranking: Any) -> Array:
+        """Inversions (n,) of one ranking, or `InvalidParameterError` under this name."""
+        try:
+            return self.check_rankings(np.asarray(ranking)[None])[0]
+        except InvalidParameterError as error:
+            fix = "pass the inversions of one ranking as integers"
+            raise InvalidParameterError(name, ranking, error.expected, fix) from None
+
     def check_rankings(self, rankings: Any) -> Array:
         """Inversions (m, n) of m rankings, or `InvalidParameterError`."""
         array = np.asarray(rankings)

@@ -49,8 +49,8 @@ SPEC = Spec(
         "CCCP: Yuille and Rangarajan 2003"
     ),
     notes=(
-        "not convex: the certificate proves the last convex step; with slack 0 w is a critical point,",
-        "and no lower bound on J is claimed",
+        "not convex: the certificate proves the last convex step, and claims no lower bound on J",
+        "slack 0: w is a critical point, no step leads away from it",
         "J never rises; without a start the first reference is R*, and the first step is AP-SVM",
     ),
 )
@@ -126,7 +126,7 @@ def certificate(
     if reference is None:
         reference = predicted(data, w)
     else:
-        reference = data.queries.check_rankings(np.asarray(reference)[None])[0]
+        reference = data.queries.check_ranking("reference", reference)
     if rankings is None:
         rankings, weights = data.queries.most_violated(data.scores(w))[1][None], [data.C]
     inversions = data.queries.check_rankings(rankings)

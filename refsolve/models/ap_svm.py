@@ -28,7 +28,8 @@ SPEC = Spec(
     formulas={
         "primal": (
             "P(w) = 1/2||w||^2 + C L(Xw), L = mean over queries of\n"
-            "max_R Delta(R) + <w,Psi(X,R)> - <w,Psi(X,R*)> = max_R Delta(R) + <c_R,Xw>"
+            "max_R Delta(R) + <w,Psi(X,R)> - <w,Psi(X,R*)> = max_R Delta(R) + <c_R,Xw>:\n"
+            "1/2||w||^2 + C xi with <w,Psi(X,R*) - Psi(X,R)> >= Delta(R) - xi for all R"
         ),
         "dual": (
             "D(alpha) = sum_R alpha_R Delta(R) - 1/2||X' sum_R alpha_R c_R||^2,\n"
@@ -44,8 +45,8 @@ SPEC = Spec(
     scaling="C multiplies the mean over queries of L; with one query it is C xi of problem (3)",
     source="Mohapatra et al. 2014, problem (3)",
     notes=(
-        "rankings = 'all': every ranking in every order of the examples is a constraint, as w, and",
-        "with it the order by score, is not known before; 'cutting_plane': the most violated ones",
+        "rankings='all' (queries of 8 at most): all orders are constraints, as w sorts and is not known",
+        "rankings='cutting_plane': those most violated, until the gap over all rankings closes",
         "R enters by the pairs of a positive and a negative alone: P = N = 2 has 14 rankings",
         "L bounds 1 - AP for the worst order of tied scores (M7)",
         "no bias: <1,c_R> = 0, a constant added to all scores changes nothing",
@@ -211,12 +212,11 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
 
     if everything:
         master.add_all()
-    else:
-        master.close(
-            "ap_svm.primal",
-            primal_answer,
-            lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
-        )
+    master.close(
+        "ap_svm.primal",
+        primal_answer,
+        lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
+    )
     return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 
 

@@ -57,8 +57,8 @@ SPEC = Spec(
     scaling="C multiplies L of the difficult examples, as in problem (10)",
     source="Mohapatra et al. 2014, problem (10)",
     notes=(
-        "M8: (10) prints > 1, whose infimum need not be attained: one easy positive x = 1 and no",
-        "bias has w > 1, 1/2||w||^2 -> 1/2. Here >= 1; bias=False gives (10) without b",
+        "M8: (10) prints > 1; one easy positive x = 1 without bias: 1/2 w^2 -> 1/2, never attained",
+        "here >= 1; bias=False is (10) without b",
         "M8: the optimum does not bound the AP loss of all examples",
         "difficult examples of one class have no ranking: their L is 0",
         "easy examples of one class with a free b constrain nothing",
@@ -248,12 +248,11 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
 
     if everything:
         master.add_all()
-    else:
-        master.close(
-            "ap_svm_appx.primal",
-            primal_answer,
-            lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
-        )
+    master.close(
+        "ap_svm_appx.primal",
+        primal_answer,
+        lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
+    )
     return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 
 

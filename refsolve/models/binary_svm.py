@@ -46,7 +46,7 @@ SPEC = Spec(
     scaling="C multiplies the mean hinge; the usual C of an SVM is C/n",
     source="Mohapatra et al. 2014, sections 3.3 and 4.1 (the baseline); 1-slack form: Joachims 2006",
     notes=(
-        "bias=True: b is the weight of a constant feature 1, and regularised with w, as in fast;",
+        "bias=True: b is the weight of a constant feature 1, and regularised with w, as in fast",
         "bias='free': b is not regularised, and the dual has sum_i alpha_i y_i = 0",
         "labels='all' has every labelling as a constraint (n <= 10), 'cutting_plane' the violated ones",
         "one class alone is allowed",
@@ -307,12 +307,7 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
             w, b = np.append(w, b), 0.0
         return add(np.asarray(data.margins(w.astype(Real), b) > 0))
 
-    if not everything:
-        master.close(
-            "binary_svm.primal",
-            primal_answer,
-            separate,
-        )
+    master.close("binary_svm.primal", primal_answer, separate)
     return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 
 

@@ -45,8 +45,8 @@ SPEC = Spec(
     scaling="C multiplies L over the bags, one query",
     source="Mohapatra et al. 2014, section 4.2; Behl, Jawahar and Kumar 2014",
     notes=(
-        "not convex: the certificate proves the last convex step; with slack 0 no change of the",
-        "positives' rows or of w alone lowers J, and no lower bound on J is claimed",
+        "not convex: the certificate proves the last convex step, and claims no lower bound on J",
+        "slack 0: neither other rows for the positives at this w nor another w for these rows is better",
         "J never rises; without a start the positives begin with their first row",
     ),
 )
@@ -169,7 +169,7 @@ def certificate(
     rankings : (m, B) array of int, optional
         Inversions; by default those most violated at w.
     candidates : (m, B) array of int, optional
-        Row of each bag in each cut. Those of positive bags must be ``chosen``.
+        Row of each bag in each cut. Those of positive bags with inversions must be ``chosen``.
     weights : (m,) array, optional
         alpha, moved onto the simplex of size C.
 
@@ -193,7 +193,8 @@ def certificate(
         candidates, weights = seen[None], [data.C]
     inversions = data.queries.check_rankings(rankings)
     rows = _check_rows("candidates", candidates, data)
-    if len(rows) != len(inversions) or (rows != fixed)[:, data.positive].any():
+    used = data.positive & (inversions > 0)  # rows of weight 0 may be any
+    if rows.shape != inversions.shape or (used & (rows != fixed)).any():
         raise InvalidParameterError(
             "candidates", candidates, f"{len(inversions)} rows, those of positive bags as chosen",
             "pass the rows by which each cut scores the bags",

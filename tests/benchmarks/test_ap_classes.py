@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,24 @@ def test_every_method_is_trained_certified_and_better_than_chance(
     assert best.gap is not None
     assert 0.0 <= best.gap <= 1e-3
     assert best.test > 0.5
-    assert (best.calls is None) is (method == ap_methods.LOGISTIC)
+    assert (best.calls is None) is (method in (ap_methods.LOGISTIC, "balanced SVM"))
+
+
+def test_methods_are_different_ones() -> None:
+    """No two end at the same weights, and AP-SVM's objective is the least at its own."""
+    X, y = ap_classes.data_of("digits", 8).train
+    models = {m.name: m.fit(X, y, 50.0, 1e-4).w for m in ap_methods.METHODS}
+    objective = {
+        name: 0.5 * float(w @ w) + 50.0 * Queries(y).infer(X @ w).value
+        for name, w in models.items()
+    }
+    assert min(objective, key=objective.__getitem__) == BASE
+    far = [
+        np.linalg.norm(a - b) / np.linalg.norm(a)
+        for (i, a), (j, b) in itertools.product(models.items(), repeat=2)
+        if i != j
+    ]
+    assert min(far) > 0.01
 
 
 def test_the_reported_ap_is_that_of_the_metric() -> None:
@@ -87,6 +105,9 @@ def test_methods_minimise_what_they_say() -> None:
     losses = {
         ap_methods.LOGISTIC: lambda s: np.logaddexp(0.0, -signs * s).mean(),
         "binary SVM": lambda s: np.maximum(0.0, 1.0 - signs * s).mean(),
+        "balanced SVM": lambda s: sum(
+            np.maximum(0.0, 1.0 - signs * s)[y == label].mean() / 2 for label in (0, 1)
+        ),
         BASE: lambda s: Queries(y).infer(s).value,
     }
     rng = np.random.default_rng(0)
@@ -139,6 +160,14 @@ def test_the_hinge_s_oracle_is_timed_too() -> None:
     assert found.calls >= 3
 
 
+def test_difficult_examples_are_ranked_alone() -> None:
+    X, y = ap_classes.data_of("digits", 8).train
+    calls = ap_calls.appx_calls(X, y, 50.0, 1e-2)
+    assert calls.scores.shape[1] < len(y)
+    (found,) = ap_calls.costs(calls, ("greedy",), 1)
+    assert found.calls == len(calls.scores) >= 3
+
+
 def test_selection_of_classes() -> None:
     assert len(ap_classes.select(None, "")) == 36
     assert ap_classes.select(["digits"], "") == [("digits", j) for j in range(10)]
@@ -147,6 +176,8 @@ def test_selection_of_classes() -> None:
         ap_classes.select(["iris"], "")
     with pytest.raises(InvalidArgumentError, match="'A'"):
         ap_classes.select(["digits"], "A,1")
+    with pytest.raises(InvalidArgumentError, match="''"):
+        ap_classes.select(None, "1,")
 
 
 def test_duels_count_wins_and_name_the_extremes() -> None:

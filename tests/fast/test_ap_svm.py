@@ -153,12 +153,21 @@ def test_threshold_is_the_most_accurate_in_the_widest_gap():
 
 
 def test_threshold_between_neighbouring_floats():
-    for low in (1.0, -1.0, 0.0, 5e-324, 1e308):
+    for low in (1.0, np.nextafter(1.0, 2.0), -1.0, 0.0, 5e-324, 1e308):
         s = np.array([low, np.nextafter(low, np.inf)])
         y = np.array([False, True])
         t = best_threshold(s, y)
         np.testing.assert_array_equal(s > t, y)
         np.testing.assert_array_equal(s - t > 0.0, y)  # as decision_function computes it
+
+
+@pytest.mark.parametrize("s", [[1e17] * 3, [1 + 2**-51, 1 + 3 * 2**-52, 1 + 3 * 2**-52], [0.0] * 3])
+@pytest.mark.parametrize("y", [[True, False, True], [False, True, False]])
+def test_a_threshold_beyond_all_scores_is_beyond_them_in_floating_point_too(s, y):
+    s, y = np.array(s), np.array(y)
+    predicted = s > best_threshold(s, y)
+    best = max(np.mean((s > t) == y) for t in [-np.inf, *s])
+    assert np.mean(predicted == y) == best
 
 
 def test_predict_uses_the_threshold():
@@ -212,6 +221,16 @@ def test_single_precision_is_certified_in_double(sparse, solver):
     assert model.coef_.dtype == np.float64
     assert model.dual_gap_ <= 1e-7
     check_certificate(model, X.astype(float), y)
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1.0])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_single_precision_does_not_overflow(solver, fraction):
+    X, y = problem(9, n=30, shift=3.0)
+    X = (1e8 * X).astype(np.float32)
+    model = fit(X, y, C=1e60, solver=solver, max_iter=3, easy_fraction=fraction)
+    assert np.isfinite(model.coef_).all()
+    assert model.dual_objective_ <= model.primal_objective_ * (1 + 1e-9)
 
 
 def test_pandas():
@@ -436,6 +455,18 @@ def test_an_interrupt_inside_an_iteration_keeps_a_certified_model(solver, at, mo
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(X, y)
     check_certificate(model, X, y)
+
+
+@pytest.mark.parametrize("params", [{"ramp": True}, {"warm_start": True}, {"easy_fraction": 0.5}])
+def test_progress_bars_of_other_fits(params, capsys):
+    X, y = problem(22)
+    model = APSVM(C=3.0, verbose=1, **params)
+    model.set_callbacks(ProgressBar())
+    for _ in range(2):  # a warm start may have no iteration
+        model.fit(X, y)
+    captured = capsys.readouterr()
+    assert "APSVM" in captured.out
+    assert "gap" in captured.err
 
 
 def test_progress_bars_and_printing(capsys):

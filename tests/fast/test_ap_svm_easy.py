@@ -98,7 +98,9 @@ def test_one_class_alone_is_difficult_or_easy(label):
 
 def test_easy_sets_that_cannot_be_separated_are_refused_with_a_proof():
     X, y = problem(6, shift=0.5)
-    with pytest.raises(InvalidParameterError, match=r"^easy.*separate.*Fix: take fewer") as caught:
+    with pytest.raises(
+        InvalidParameterError, match=r"^easy_mask: .*separate.*Fix: take fewer"
+    ) as caught:
         fit(X, y, np.ones(len(y), bool))
     mu = caught.value.mu  # Farkas: no w has y_i (<x_i, w> + b) >= 1 for all i
     sign = np.where(y, 1.0, -1.0)
@@ -108,6 +110,38 @@ def test_easy_sets_that_cannot_be_separated_are_refused_with_a_proof():
     assert np.linalg.norm((sign * mu) @ X) <= 1e-8
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value)
+    assert again.argument == caught.value.argument == "easy_mask"
+
+
+def test_multipliers_as_large_as_the_loss():
+    rng = np.random.default_rng(165)
+    n, d = int(rng.integers(10, 80)), int(rng.integers(1, 12))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-3, 3)
+    y = rng.random(n) < 0.7
+    X = X * 10.0 ** rng.integers(0, 3)
+    y[:2] = True, False
+    if rng.random() < 0.5:
+        X[:, -1] += y * rng.choice([1, 3, 30]) * abs(X).mean()
+    model = fit(X, y, C=1e8, easy_fraction=1.0, max_iter=60)
+    assert model.easy_mask_.sum() > 1
+    assert model.easy_dual_coef_.sum() > 1e6 * np.sum(model.coef_**2)
+    assert model.dual_gap_ <= 1e-4
+    check_easy_certificate(model, X, y)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_easy_examples_far_from_the_origin_are_separated_all_the_same(sparse):
+    X, y = problem(5, shift=0.0)
+    y = X[:, 0] > 0.0
+    easy = np.abs(X[:, 0]) > 0.3
+    shift = 2.0**30 * (np.arange(5) == 0)  # as a date in seconds
+    far = X + shift
+    model = fit(sp.csr_array(far) if sparse else far, y, easy_mask=easy)
+    near = fit(far - shift, y, easy_mask=easy)
+    assert model.dual_gap_ <= 1e-4
+    margins = np.where(y, 1.0, -1.0) * (far @ model.coef_[0] + model.easy_intercept_)
+    assert margins[easy].min() >= 1.0 - 1e-6
+    assert model.primal_objective_ == pytest.approx(near.primal_objective_, rel=1e-3)
 
 
 @pytest.mark.parametrize(

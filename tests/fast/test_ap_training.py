@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from _naive_ap_svm import cut, dense, mean_hinge
 
-from fast.errors import InvalidParameterError
+from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.losses._ap_queries import Queries
 from fast.models import ap_svm
 
@@ -277,14 +277,24 @@ def test_inputs_stay_as_they_are():
         ({"C": np.nan}, "C"),
         ({"tol": -1.0}, "tol"),
         ({"solver": "sgd"}, "solver"),
+        ({"start": np.zeros(4)}, "start"),
+        ({"X": np.ones(60)}, "X"),
     ],
 )
 def test_bad_arguments(change, argument):
     X, y = problem()
-    given = {"C": 1.0, **change}
+    given = {"X": X, "C": 1.0, **change}
     with pytest.raises(InvalidParameterError) as error:
-        ap_svm.train(X, Queries(y), **given)
+        ap_svm.train(queries=Queries(y), **given)
     assert error.value.argument == argument
+
+
+@pytest.mark.parametrize("convert", [np.rint, np.float16, np.longdouble, list])
+def test_products_in_other_types_would_round_the_weights(convert):
+    X, y = problem()
+    given = convert(X).astype(int) if convert is np.rint else convert(X)
+    with pytest.raises(InvalidTypeError, match=r"^X: .* float64 or float32"):
+        ap_svm.train(given, Queries(y), 1.0)
 
 
 @pytest.mark.parametrize("shift", [1.0, 3.0, 6.0])

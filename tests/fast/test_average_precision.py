@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from _naive_average_precision import brute_force, gains, greedy
+from _naive_average_precision import brute_force, gains, greedy, objective, split
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,20 +15,22 @@ from fast import errors
 from fast.losses import average_precision as ap
 from fast.losses._ap_exact import scan_exactly
 from fast.losses._ap_inference import METHODS
-from fast.losses._ap_kernels import rises, scan
+from fast.losses._ap_kernels import STACK, divide, rises, scan, walk
 from fast.metrics import average_precision
 
 
 def drawn(rng, p, n):
     """Scores, with ties of scores in half the cases and with ties of rankings in many."""
     y = rng.permutation(np.arange(p + n) < p)
-    kind = rng.integers(4)
+    kind = rng.integers(5)
     if kind == 0:
         return rng.standard_normal(p + n) + y, y
     if kind == 1:
         return 0.3 * rng.standard_normal(p + n) + rng.choice([0.3, 1, 3]) * y, y
     if kind == 2:
         return rng.integers(-2, 3, p + n) / rng.choice([1, 2, 4]), y
+    if kind == 3:  # spread as a trained model's: counts tie in pools
+        return (rng.standard_normal(p + n) + 3 * y) * max(n / p, 1), y
     return rng.integers(-3, 4, p + n) * n / 12, y
 
 
@@ -200,6 +202,30 @@ def test_a_tie_that_ranks_divide_keeps_the_input_order(method):
     check(found, scores, y)
 
 
+@pytest.mark.parametrize("far", [1e200, -1e200])
+def test_one_score_far_from_all_others(far):
+    """The grid of the packed sort then holds all others in one point."""
+    rng = np.random.default_rng(12)
+    y = rng.permutation(np.arange(3300) < 300)
+    scores = rng.standard_normal(3300)
+    scores[rng.integers(3300)] = far
+    first = ap.loss_augmented_inference(scores, y, "numpy")
+    for method in METHODS:
+        found = ap.loss_augmented_inference(scores, y, method)
+        np.testing.assert_array_equal(found.counts, first.counts)
+        np.testing.assert_array_equal(found.coefficients, first.coefficients)
+        assert found.value == pytest.approx(first.value, rel=1e-13)
+
+
+@pytest.mark.parametrize("method", ["divide_and_conquer", "all", "numpy"])
+def test_the_largest_scores_do_not_overflow(method):
+    p, n = 20_000, 20_000  # P N 2e300 is beyond float64
+    y = np.arange(p + n) < p
+    found = ap.loss_augmented_inference(np.where(y, -1e300, 1e300), y, method)
+    assert (found.counts == n).all()
+    assert found.value == pytest.approx(4e300, rel=1e-12)
+
+
 def test_a_separated_problem_has_no_loss_and_no_inversion():
     y = np.arange(50) < 10
     for method in METHODS:
@@ -280,6 +306,35 @@ def test_negatives_left_out_of_the_sort_are_proved_inactive(shape):
     np.testing.assert_array_equal(found.coefficients, first.coefficients)
     assert found.value == pytest.approx(first.value, rel=1e-12)
     assert found.counts.any() == (shape != "none")
+
+
+def test_counts_in_order_are_those_of_divide_and_conquer():
+    rng = np.random.default_rng(13)
+    outcomes = set()
+    for _ in range(300):
+        p, n = (int(v) for v in rng.choice([1, 2, 7, 40, 300], 2))
+        scores, y = drawn(rng, p, n)
+        s, t = np.sort(scores[y])[::-1].copy(), np.sort(scores[~y])
+        walked, divided = np.zeros((2, p), dtype=np.int64)
+        in_order = walk(s, t, float(n), walked)
+        divide(s, t, float(n), divided, np.empty((STACK, 4), dtype=np.int64))
+        outcomes.add(in_order)
+        if in_order:
+            np.testing.assert_array_equal(walked, np.cumsum(divided))
+    assert outcomes == {True, False}
+
+
+def test_the_value_is_right_to_rounding_of_its_terms():
+    rng = np.random.default_rng(14)
+    for _ in range(25):
+        scores, y = drawn(rng, 40, 150)
+        scores = scores * 10.0 ** rng.uniform(-4, 4) + rng.choice([0, 1e9])
+        for method in ("divide_and_conquer", "select", "numpy"):
+            found = ap.loss_augmented_inference(scores, y, method)
+            positives, negatives = split(scores, y)
+            value = objective(sorted(map(int, found.counts)), positives, negatives)
+            spread = np.sum(np.abs(found.coefficients * (scores - float(positives[20]))))
+            assert abs(Fraction(found.value) - value) <= 2e-15 * (found.delta + spread)
 
 
 def test_ten_million_negatives():

@@ -8,7 +8,7 @@ import inspect
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fast import APSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
+from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -24,6 +24,8 @@ from fast import APSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
         TopKLogisticRegression(truncated=True, kernel="rbf", kernel_params={"gamma": 0.5}),
         APSVM(),
         APSVM(C=10.0, method="greedy", solver="cutting_plane", warm_start=True),
+        APSVM(easy_fraction=0.5),
+        APSVM(ramp=True),
         SVMPlusClassifier(),
         SVMPlusClassifier(loss="hinge", C=0.5),
         SVMPlusClassifier(kernel="rbf"),
@@ -33,7 +35,9 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [TopKSVC, TopKLogisticRegression, APSVM, SVMPlusClassifier])
+@pytest.mark.parametrize(
+    "estimator", [TopKSVC, TopKLogisticRegression, APSVM, LatentAPSVM, SVMPlusClassifier]
+)
 def test_parameters_are_those_documented(estimator):
     documented = inspect.getdoc(estimator)
     for name, parameter in inspect.signature(estimator).parameters.items():

@@ -252,6 +252,23 @@ def test_badly_scaled_examples(scale, C):
         assert found.status is Status.CERTIFIED
 
 
+@pytest.mark.parametrize("n", [6, 20])
+def test_separable_data_are_certified_relative_to_the_small_optimum(n):
+    # P* stays while P(0) = C max Delta grows: the units are those of the solution
+    rng = np.random.default_rng(121)
+    X, y = rng.normal(size=(n, 3)), np.arange(n) % 3 == 0
+    X[:, 0] += 4 * y
+    values = []
+    for C in (1e2, 1e5):
+        for operation in ("primal", "dual"):
+            found = refsolve.solve(f"ap_svm.{operation}", X=X, y=y, C=C)
+            assert found.status is Status.CERTIFIED
+            assert found.certificate.relative_gap <= 2e-8
+            values.append(found.value)
+    assert max(values) < 1
+    assert np.ptp(values) <= 1e-7
+
+
 def test_examples_that_are_all_zero_leave_the_worst_ranking():
     found = refsolve.solve("ap_svm.primal", X=np.zeros((5, 2)), y=[1, 1, 0, 0, 0], C=2.0)
     worst = 1 - (1 / 4 + 2 / 5) / 2

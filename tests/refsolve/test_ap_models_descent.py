@@ -292,7 +292,7 @@ LATENT = [
     ({"rankings": [[0, 1]], "candidates": [[0, 2]], "weights": [1.0]}, "rankings.0. = "),
     ({"rankings": [[0, 0]], "candidates": [[0, 9]], "weights": [1.0]}, "candidates = "),
     (
-        {"chosen": [0, 2], "rankings": [[0, 0]], "candidates": [[0, 3]], "weights": [1.0]},
+        {"chosen": [0, 2], "rankings": [[1, 1]], "candidates": [[0, 3]], "weights": [1.0]},
         "positive bags as chosen",
     ),
 ]
@@ -304,9 +304,18 @@ def test_latent_models_that_cannot_be_certified_are_named(model, message):
         latent_ap_svm.certificate(**GOOD, w=np.zeros(4), **model)
 
 
+def test_rows_without_inversions_may_be_any_of_their_bag():
+    given = {"chosen": [0, 2], "rankings": [[0, 0], [1, 1]], "weights": [0.5, 0.5]}
+    a, b = (
+        latent_ap_svm.certificate(**GOOD, w=np.ones(4), candidates=[[0, row], [0, 2]], **given)
+        for row in (2, 3)
+    )
+    assert a.gap == b.gap > 0
+
+
 RAMP = [
     ({"w": [0.0]}, "w = "),
-    ({"reference": [1, 0, 0, 0]}, "rankings.0. = "),
+    ({"reference": [1, 0, 0, 0]}, "^reference = "),
     ({"rankings": [[0, 0, 0, 0]]}, "weights = None"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from fractions import Fraction
 
 import numpy as np
@@ -9,13 +10,18 @@ import pytest
 import scipy.sparse as sp
 
 import refsolve
-from fast import APSVM
+from fast import APSVM, LatentAPSVM
+from fast.models import binary_svm
 from verification import InvalidArgumentError, ranking_trainers
 from verification.certificates import judge_claims, ranking_truth, trained
+from verification.certificates.binary import binary_erm
+from verification.certificates.model import ModelCertificate
+from verification.certificates.ranking_latent import latent_risk
 from verification.certificates.ranking_model import ranking_erm
 from verification.verdicts import Verdict
 
 INSTANCES = ranking_trainers.instances("quick", 0)
+PLAIN = [i for i in INSTANCES if i.problem == ranking_trainers.PROBLEM]
 
 
 def data(n=60, d=5, seed=0, share=0.3):
@@ -122,6 +128,53 @@ def test_a_reference_ranking_is_subtracted():
     ramp = float(ranking_truth.solve(scores, y).value) - offset
     assert ramp < 1 + 1e-12  # the loss of a ramp never exceeds 1
     assert found.primal == pytest.approx(w @ w / 2 + 3 * ramp, rel=1e-12)
+
+
+def bags_of(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3 == 0
+    return [rng.standard_normal((rng.integers(1, 5), 3)) + p for p in y], y
+
+
+def test_the_last_step_of_a_latent_model():
+    """Every cut by its definition, on the candidates that it names, in Fractions."""
+    bags, y = bags_of()
+    model = LatentAPSVM(C=10.0, tol=1e-6).fit(bags, y)
+    found = trained(model, bags, y)
+    chosen, C = model.candidates_, Fraction(10)
+    exact = np.vectorize(lambda v: Fraction(float(v)), otypes=[object])
+    W = exact(model.coef_[0])
+    scores = np.array([max(exact(b) @ W) for b in bags])
+    fixed = [exact(b[i]) @ W for b, i in zip(bags, chosen[0], strict=True)]
+    value = ranking_truth.solve(np.where(y, fixed, scores), y).value
+    primal = sum(W * W) / 2 + C * value
+    v, gain, unit = 0 * W, Fraction(0), Fraction(2, int(y.sum() * (~y).sum()))
+    for weight, inversions, places in zip(
+        exact(model.dual_coef_), model.rankings_, chosen, strict=True
+    ):
+        rows = np.stack([exact(b[i]) for b, i in zip(bags, places, strict=True)])
+        v = v - weight * ((np.where(y, -1, 1) * inversions * unit) @ rows)
+        gain += weight * ranking_truth.loss(y, inversions)
+    assert found.primal == pytest.approx(float(primal), rel=1e-13)
+    assert found.dual == pytest.approx(float(gain - sum(v * v) / 2), rel=1e-12)
+    assert found.relative_gap <= 1.01e-6
+    assert latent_risk(model.coef_[0], bags, y, 10.0) <= found.primal
+    assert judge_claims(model, bags, y).ok
+
+
+def test_candidates_that_do_not_exist_or_disagree():
+    bags, y = bags_of()
+    model = LatentAPSVM(C=10.0, tol=1e-4).fit(bags, y)
+    assert len(model.dual_coef_) >= 2
+    large = next(i for i in np.flatnonzero(y) if len(bags[i]) > 1)
+    for change, message in (
+        (len(bags[large]), "each in its bag"),
+        (1 - min(model.candidates_[0, large], 1), "one candidate per positive"),
+    ):
+        wrong = copy.deepcopy(model)
+        wrong.candidates_[0, large] = change
+        with pytest.raises(InvalidArgumentError, match=message):
+            trained(wrong, bags, y)
 
 
 # -- wrong models -----------------------------------------------------------------------------
@@ -234,19 +287,69 @@ def test_the_trainer_passes(instance):
     judgement = ranking_trainers.examine(instance)
     assert judgement.verdict is Verdict.PASS, judgement.message
     assert judgement.gap <= judgement.gap_tolerance
-    assert judgement.distance <= judgement.distance_tolerance
+    if instance.problem not in (ranking_trainers.RAMP, ranking_trainers.LATENT):
+        assert judgement.distance <= judgement.distance_tolerance
+
+
+class LeavesOutTheConstraints(APSVM):
+    """Ranks the easy examples like all others, and claims them as difficult."""
+
+    def fit(self, X, y, *, groups=None, easy_mask=None):
+        return super().fit(X, y, groups=groups)
+
+
+class RaisesTheObjective(APSVM):
+    """Goes back to an earlier model of the descent, and says so."""
+
+    def fit(self, X, y, *, groups=None, easy_mask=None):
+        super().fit(X, y, groups=groups, easy_mask=easy_mask)
+        self.objectives_ = np.append(self.objectives_[-1] * 0.9, self.objectives_)
+        return self
+
+
+class AnotherCandidate(LatentAPSVM):
+    """Names the worst candidates for the best ones."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.latent_ = np.array([int((b @ self.coef_[0]).argmin()) for b in X])
+        return self
+
+
+class ClaimsTheStep(LatentAPSVM):
+    """Gives half of the objective."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.objectives_ = 0.5 * self.objectives_
+        return self
+
+
+@pytest.mark.parametrize(
+    ("trainer", "problem"),
+    [
+        (LeavesOutTheConstraints, ranking_trainers.EASY),
+        (RaisesTheObjective, ranking_trainers.RAMP),
+        (AnotherCandidate, ranking_trainers.LATENT),
+        (ClaimsTheStep, ranking_trainers.LATENT),
+    ],
+)
+def test_wrong_trainers_of_the_other_models_are_found(trainer, problem):
+    mine = [i for i in INSTANCES if i.problem == problem]
+    assert len(mine) >= 3
+    assert all(ranking_trainers.examine(i, trainer).verdict is Verdict.FAIL for i in mine)
 
 
 @pytest.mark.parametrize("trainer", [WrongC, SumOverQueries, IgnoresQueries, Boaster, StopsEarly])
 def test_wrong_trainers_are_found(trainer):
     failures = 0
-    for instance in INSTANCES:
+    for instance in PLAIN:
         try:
             failures += ranking_trainers.examine(instance, trainer).verdict is Verdict.FAIL
         except InvalidArgumentError:  # its rankings are not those of the queries
             failures += trainer is IgnoresQueries
-    several = sum(i.family == "queries" for i in INSTANCES)
-    least = several if trainer in (SumOverQueries, IgnoresQueries) else len(INSTANCES) // 2
+    several = sum(i.family == "queries" for i in PLAIN)
+    least = several if trainer in (SumOverQueries, IgnoresQueries) else len(PLAIN) // 2
     assert failures >= least
 
 
@@ -257,8 +360,57 @@ def test_instances_cover_every_family_and_depend_on_the_seed():
     assert len(ranking_trainers.instances("thorough", 0)) > len(INSTANCES)
 
 
-def test_the_report(monkeypatch):
-    monkeypatch.setattr(ranking_trainers, "COUNTS", {"quick": 2})
-    report = ranking_trainers.verify_rankers().raise_if_failed()
-    assert report.problem == "ap_svm.primal"
-    assert report.counts["pass"] == 2
+def test_the_reports(monkeypatch):
+    monkeypatch.setattr(ranking_trainers, "COUNTS", {"quick": len(ranking_trainers.FAMILIES)})
+    reports = {r.problem: r.raise_if_failed() for r in ranking_trainers.verify_rankers()}
+    assert set(reports) == {"ap_svm.primal", *ranking_trainers.MODELS.values()}
+    assert sum(r.counts["pass"] for r in reports.values()) == len(ranking_trainers.FAMILIES)
+
+
+# -- the binary SVM ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_certificate_of_a_binary_svm(bias):
+    X, y, _ = data(25, 3)
+    found = binary_svm.train(X, y, 7.0, bias=bias, tol=1e-6)
+    ours = binary_erm(found.w, X, y, C=7.0, alpha=found.alpha, bias=found.b if bias else None)
+    exact = np.vectorize(lambda v: Fraction(float(v)), otypes=[object])
+    E = exact(np.column_stack([X, np.ones(len(y))]) if bias else X)
+    W = exact(np.append(found.w, found.b) if bias else found.w)
+    signs, n = np.where(y, 1, -1), len(y)
+    primal = sum(W * W) / 2 + Fraction(7, n) * sum(max(0, m) for m in 1 - signs * (E @ W))
+    a = np.minimum(exact(found.alpha), Fraction(7, n))
+    v = (a * signs) @ E
+    assert ours.primal == pytest.approx(float(primal), rel=1e-14)
+    assert ours.dual == pytest.approx(float(sum(a) - sum(v * v) / 2), rel=1e-13)
+    assert ours.relative_gap < 1.01e-6
+    worse = binary_erm(found.w, X, y, C=7.0, alpha=2 * found.alpha, bias=0.0 if bias else None)
+    assert worse.moved > 0
+    assert worse.gap > 10 * ours.gap
+    with pytest.raises(InvalidArgumentError, match="expected"):
+        binary_erm(found.w, X, y, C=7.0, alpha=found.alpha[1:])
+
+
+def test_wrong_trainers_of_the_binary_svm_are_found():
+    def half(**given):
+        found = binary_svm.train(**given)
+        found.w = found.w / 2
+        return found
+
+    def sum_for_mean(X, y, C, **given):
+        return binary_svm.train(X, y, C * len(y), **given)
+
+    mine = [i for i in INSTANCES if i.problem == ranking_trainers.BINARY]
+    assert len(mine) >= 3
+    for trainer in (half, sum_for_mean):
+        assert all(ranking_trainers.examine(i, trainer).verdict is Verdict.FAIL for i in mine)
+
+
+def test_what_rounding_hides_is_uncertain():
+    """A gap that consists of the certificate's own rounding is neither pass nor fail."""
+    instance = PLAIN[0]
+    w = np.zeros(instance["X"].shape[1])
+    for error, verdict in ((1e-3, Verdict.ORACLE_UNCERTAIN), (1e-9, Verdict.FAIL)):
+        found = ModelCertificate(1.0, 0.999, 1e-3, error, 0.0)
+        assert ranking_trainers._bracket(instance, found, w).verdict is verdict

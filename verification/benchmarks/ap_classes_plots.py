@@ -17,6 +17,7 @@ from verification.benchmarks.circle_plots import pyplot
 #: Methods drawn: colour and marker.
 SHOWN = {
     "binary SVM": ("#d55e00", "s"),
+    "balanced SVM": ("#cc79a7", "v"),
     "AP-SVM": ("#0072b2", "o"),
     "APPX 50 %": ("#56b4e9", "^"),
     "logistic regression": ("#222222", "x"),

@@ -148,8 +148,8 @@ def cost_table(dataset: str, costs: Sequence[Sequence[Cost]]) -> Table:
                "paper: ms a training", "ms a call ", "greedy / method ")  # fmt: skip
     note = (
         "Means over the classes, at the C chosen for each. Every exact method ran on the scores that one training "
-        "asked its oracle at, in turns, and returned the same rankings. Paper: Tables 2 and 3, on other data and "
-        "another machine, with a cutting plane that calls the oracle more often."
+        "asked its oracle at, in turns, and returned the same rankings. APPX: the greedy on the difficult examples. "
+        "Paper: Tables 2 and 3, on other data and another machine, with a trainer that calls the oracle more often."
     )
     return table(f"{dataset}: time of inference", columns, rows, columns[1:], note)
 

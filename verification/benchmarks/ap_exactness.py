@@ -2,7 +2,7 @@
 
 Three comparisons, each method on each instance:
 
-    brute force   every interleaving of at most 9 samples, most of the scores tied
+    brute force   every interleaving of at most 9 samples, with ties in every instance
     greedy        a table of all gains, up to 24 positives and 240 negatives
     rational      dyadic scores of at most 12 samples: exact gap zero
 
@@ -100,14 +100,21 @@ def greedy(scores: Array, y: Array) -> float:
 
 
 def small(count: int, seed: int) -> Iterator[Instance]:
-    """At most 9 samples, of several families."""
+    """At most 9 samples of several families, two of them with the same score."""
     task = lookup(PROBLEM)
     streams = [
         rankings.FAMILIES[name](task, families.generator(PROBLEM, name, seed + i), 9)
         for i, name in enumerate(SMALL)
     ]
+    rng = np.random.default_rng([seed, 0])
     for i in range(count):
-        yield next(streams[i % len(streams)])
+        instance = next(streams[i % len(streams)])
+        scores = instance["scores"]
+        if len(np.unique(scores)) == len(scores):
+            one, other = rng.choice(len(scores), 2, replace=False)
+            scores[one] = scores[other]
+            instance = instance.with_params(scores=scores)
+        yield instance
 
 
 def medium(count: int, seed: int) -> Iterator[Instance]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from verification.console import JsonOption, finish, progress
+from verification.console import JsonOption, finish, make_folder, progress
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -125,8 +125,13 @@ def ap(
     limits = ap_training.LIMITS
     if unknown := sorted(set(c or ()) - set(limits)):
         raise InvalidArgumentError(f"C is {unknown}; expected one of {', '.join(map(str, limits))}")
+    if not (inference or grid or training or exactness or output):
+        raise InvalidArgumentError(
+            "nothing to measure; expected --inference, --grid, --training, --exactness or --output"
+        )
     if output is not None:
         pyplot()  # says now, not after minutes, that something is missing
+        make_folder("output", output)
     cells = list(ap_shapes.grid()) if grid else []
     curves = list(ap_inference.curves()) if output is not None else []
     chosen = tuple(dict.fromkeys(c or limits)) if training else ()

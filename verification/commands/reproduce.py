@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from verification.console import JsonOption, finish, progress
+from verification.console import JsonOption, finish, make_folder, progress
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -96,6 +97,7 @@ def circle(
         raise InvalidArgumentError(f"reading is {unknown}; expected one of {', '.join(READINGS)}")
     if output is not None:
         circle_plots.pyplot()  # says now, not after minutes, that something is missing
+        make_folder("output", output)
     seeds = range(seed, seed + draws)
     jobs: dict[str, Callable[[], Any]] = {"the authors' draw": circle_runs.run_authors_draw}
     for name in chosen:
@@ -133,7 +135,10 @@ def ap(
         float, typer.Option(help="Certified relative duality gap of every model.")
     ] = 1e-4,
     lowest: Annotated[int, typer.Option(help="Smallest power of ten of C.")] = 0,
-    highest: Annotated[int, typer.Option(help="Largest power of ten of C.")] = 6,
+    highest: Annotated[
+        int | None,
+        typer.Option(help="Largest power of ten of C. Default: 6 on letter, 5 on digits."),
+    ] = None,
     inference: Annotated[
         bool, typer.Option(help="Time every inference method on the trainings.")
     ] = True,
@@ -159,19 +164,25 @@ def ap(
     if unknown := sorted(set(method or ()) - set(NAMES)):
         raise InvalidArgumentError(f"method is {unknown}; expected one of {', '.join(NAMES)}")
     methods = [m for m in METHODS if not method or m.name in method]
-    if highest < lowest:
+    tops = {data: ap_classes.HIGHEST[data] if highest is None else highest for data, _ in chosen}
+    if min(tops.values()) < lowest:
         raise InvalidArgumentError(
-            f"highest is {highest}, lowest is {lowest}; expected lowest <= highest"
+            f"highest is {min(tops.values())}, lowest is {lowest}; expected lowest <= highest"
         )
-    if not tol > 0.0:
+    if lowest < -70 or max(tops.values()) > 70:  # where the estimators end
+        raise InvalidArgumentError(
+            f"lowest is {lowest}, highest is {max(tops.values())}; expected powers from -70 to 70"
+        )
+    if not 0.0 < tol < math.inf:
         raise InvalidArgumentError(f"tol is {tol:g}; expected a number above 0")
     if output is not None:
         pyplot()  # says now, not after minutes, that something is missing
-    grid = [10.0**power for power in range(lowest, highest + 1)]
+        make_folder("output", output)
+    grids = {data: [10.0**power for power in range(lowest, top + 1)] for data, top in tops.items()}
     names = [m.name for m in methods]
     jobs: dict[str, Callable[[], Any]] = {
         f"{data} {ap_classes.names(data)[label]}": partial(
-            ap_classes.run_class, data, label, names, grid, tol
+            ap_classes.run_class, data, label, names, grids[data], tol
         )
         for data, label in chosen
     }

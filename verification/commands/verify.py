@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from verification.console import JsonOption, finish, progress, stderr
+from verification.console import JsonOption, finish, make_folder, progress, stderr
 
 app = typer.Typer(add_completion=False)
 
@@ -53,6 +53,8 @@ def verify(
         raise InvalidArgumentError(
             "expected either --problem NAME (with an optional --solver) or --all"
         )
+    if report is not None:
+        make_folder("report", report)
     if everything:
         if solver or check or xfail:
             raise InvalidArgumentError(

@@ -18,10 +18,10 @@ def gains(up: Array, down: Array) -> Array:
     j = np.arange(1, len(down) + 1, dtype=np.float32)[:, None]
     k = np.arange(1, len(up) + 1, dtype=np.float32)
     margin = 2 * (up - down[:, None]) / len(down)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return (j / (j + k) - (j - 1) / (j + k - 1) - margin.astype(np.float32)) / len(up)
+    return (j / (j + k) - (j - 1) / (j + k - 1) - margin.astype(np.float32)) / len(up)
 
 
 def candidate(scores: Array, y: Array) -> Answer:
     """Inference with rounded gains; objective and coefficients in double precision."""
-    return sound.infer(scores, y, gains=gains)
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float32, inf - inf
+        return sound.infer(scores, y, gains=gains)

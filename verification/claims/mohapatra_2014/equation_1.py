@@ -105,7 +105,7 @@ def _check_counts(
 
 def by_counts(counts: list[int]) -> Fraction:
     """(1/P) sum k/(k + c_k), the counts in ascending order."""
-    return sum((Fraction(k, k + c) for k, c in enumerate(sorted(counts), 1)), ZERO) / len(counts)
+    return by_counts_in(sorted(counts))
 
 
 AVERAGE_PRECISION = Claim(

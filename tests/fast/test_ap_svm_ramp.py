@@ -1,0 +1,190 @@
+"""APSVM(ramp=True): the objective never rises, and the last convex step is certified."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _naive_ap_svm import (
+    average_precision,
+    check_certificate,
+    cut,
+    dense,
+    mean_hinge,
+    misordered,
+    queries,
+)
+from sklearn.exceptions import ConvergenceWarning
+
+from fast import APSVM
+
+
+def problem(seed=0, n=60, d=5, part=0.3, shift=1.0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(n) < part * n
+    X = rng.standard_normal((n, d)) + shift * y[:, None] / np.sqrt(d)
+    X[:3] *= -6.0  # outliers
+    return X, y
+
+
+def ramp(s, y, groups=None):
+    """max_R [Delta + <s, Psi(R)>] - max_R <s, Psi(R)>, mean over queries."""
+    H = np.mean([misordered(s[q], y[q]) for q in queries(y, groups)])
+    return mean_hinge(s, y, groups) - float(H)
+
+
+def objective(model, X, y, groups=None):
+    w = model.coef_[0]
+    return 0.5 * w @ w + model.C * ramp(dense(X) @ w, y, groups)
+
+
+def fit(X, y, groups=None, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return APSVM(**{"C": 20.0, "tol": 1e-4, "ramp": True, **params}).fit(X, y, groups=groups)
+
+
+def check(model, X, y, groups=None):
+    """Certificate of the last step, J at the end, and that it never rose."""
+    _, reference = cut(model.reference_ranking_, y, groups)
+    primal, _ = check_certificate(model, X, y, groups, reference)
+    J, last = objective(model, X, y, groups), model.objectives_[-1]
+    assert abs(J - last) <= 1e-9 * max(abs(J), 1e-300)
+    assert primal >= J * (1 - 1e-9)  # the step bounds J from above
+    assert (np.diff(model.objectives_) <= 0.0).all()
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "csr"])
+@pytest.mark.parametrize("solver", ["bundle", "cutting_plane"])
+@pytest.mark.parametrize("C", [0.1, 1.0, 50.0])
+def test_what_a_fit_claims_follows_from_its_attributes(C, solver, kind):
+    X, y = problem(1)
+    X = X.astype(np.float32) if kind == "float32" else X
+    model = fit(sp.csr_array(X) if kind == "csr" else X, y, C=C, solver=solver)
+    assert model.dual_gap_ <= 1e-4
+    check(model, X.astype(float), y)
+    rounds = model.history_["round"]
+    assert model.n_rounds_ == rounds[-1] == rounds.max()
+    assert (np.diff(model.history_["iteration"]) >= 0).all()
+    assert model.history_["iteration"][-1] == model.n_iter_
+
+
+def test_queries():
+    rng = np.random.default_rng(2)
+    groups = rng.permutation(np.repeat(np.arange(4), [9, 20, 14, 7]))
+    y = np.zeros(50, bool)
+    for g in range(4):
+        y[np.flatnonzero(groups == g)[: 2 + g]] = True
+    X = rng.standard_normal((50, 4)) + y[:, None]
+    check(fit(X, y, groups), X, y, groups)
+
+
+def test_the_ramp_bounds_the_loss_and_is_below_the_hinge():
+    X, y = problem(3)
+    model, hinge = fit(X, y), fit(X, y, ramp=False)
+    s = X @ model.coef_[0]
+    assert 1.0 - average_precision(s, y) <= ramp(s, y) <= 1.0
+    for attribute in ("objectives_", "n_rounds_", "reference_ranking_"):
+        assert not hasattr(hinge, attribute)
+    assert objective(hinge, X, y) <= hinge.primal_objective_
+
+
+def test_it_settles_no_higher_than_where_it_began():
+    X, y = problem(4)
+    model = APSVM(C=20.0, tol=1e-4, ramp=True, warm_start=True).fit(X, y)
+    first = model.objectives_.copy()
+    assert model.n_rounds_ >= 2
+    assert first[-1] < first[0]
+    model.fit(X, y)  # begins where it ended
+    assert model.objectives_[0] == pytest.approx(first[-1], rel=1e-12)
+    check(model, X, y)
+    model.set_params(ramp=False).fit(X, y)
+    check_certificate(model, X, y)
+    assert not hasattr(model, "objectives_")
+
+
+def test_steps_that_are_cut_short_warn_and_are_certified():
+    X, y = problem(5)
+    with pytest.warns(ConvergenceWarning, match=r"APSVM stopped after \d+ iterations"):
+        model = APSVM(C=1e3, ramp=True, max_iter=1, tol=1e-9).fit(X, y)
+    check(model, X, y)
+
+
+class Stop:
+    """A callback that stops, or interrupts, at an iteration."""
+
+    def __init__(self, at, interrupt=False):
+        self.at, self.interrupt, self.seen = at, interrupt, 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        if context.task_name != "iteration":
+            return False
+        self.seen += 1
+        if self.seen == self.at and self.interrupt:
+            raise KeyboardInterrupt
+        return self.seen == self.at
+
+
+@pytest.mark.parametrize("interrupt", [False, True])
+@pytest.mark.parametrize("later", [False, True])
+def test_stopped_in_the_first_step_or_later(later, interrupt):
+    X, y = problem(6)
+    full = APSVM(C=20.0, ramp=True, tol=1e-6).fit(X, y)
+    rounds, iteration = full.history_["round"], full.history_["iteration"]
+    at = int(iteration[rounds == 1][-1]) + 1 if later else 1
+    stop = Stop(at, interrupt)
+    model = APSVM(C=20.0, ramp=True, tol=1e-6)
+    model.set_callbacks(stop)
+    with pytest.warns(ConvergenceWarning, match="interrupted" if interrupt else "stopped"):
+        model.fit(X, y)
+    assert stop.seen == at
+    assert model.n_rounds_ == 1 + later
+    check(model, X, y)
+
+
+def test_iterations_are_counted_through(capsys):
+    X, y = problem(7)
+    model = fit(X, y, verbose=2)
+    printed = [int(li.split()[1].rstrip(":")) for li in capsys.readouterr().out.splitlines()]
+    assert printed == list(range(1, model.n_iter_ + 1))
+
+
+def test_an_interrupt_anywhere_keeps_a_certified_model_or_is_passed_on(monkeypatch):
+    """In the search for a start, in a step, between two of them."""
+    from fast.losses._ap_queries import Queries
+
+    X, y = problem(8, n=30)
+    inner, calls, kept = Queries.infer, [], 0
+    n = APSVM(C=20.0, ramp=True, tol=1e-2).fit(X, y).n_oracle_calls_
+
+    def interrupted(self, *args, **kwargs):
+        calls.append(None)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        return inner(self, *args, **kwargs)
+
+    monkeypatch.setattr(Queries, "infer", interrupted)
+    for at in range(1, n + 1):
+        calls.clear()
+        model = APSVM(C=20.0, ramp=True, tol=1e-2)
+        try:
+            with pytest.warns(ConvergenceWarning, match="interrupted"):
+                model.fit(X, y)
+        except KeyboardInterrupt:
+            assert at <= 10, "there was a certificate"  # nine starts, and the one that is taken
+            assert not hasattr(model, "coef_")
+        else:
+            kept += 1
+            check(model, X, y)
+    assert kept == n - 10

@@ -1,0 +1,425 @@
+"""LatentAPSVM: bags of candidates, judged by J and by the certificate of the last convex step."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import hypothesis
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _naive_ap_svm import average_precision, coefficients, delta, hinge, is_ranking
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from fast import APSVM, LatentAPSVM
+from fast.errors import InvalidParameterError, InvalidTypeError
+
+
+def problem(seed=0, n=40, d=4, part=0.3, most=5, shift=2.0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(n) < part * n
+    bags = [rng.standard_normal((rng.integers(1, most + 1), d)) for _ in range(n)]
+    for bag, positive in zip(bags, y, strict=True):
+        bag[rng.integers(len(bag))] += shift * positive / np.sqrt(d)
+    return bags, y
+
+
+def fit(bags, y, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return LatentAPSVM(**{"C": 5.0, "tol": 1e-4, **params}).fit(bags, y)
+
+
+def objective(w, C, bags, y):
+    """J(w)."""
+    return 0.5 * w @ w + C * hinge([(bag @ w).max() for bag in bags], y)
+
+
+def check(model, bags, y, rounding=1e-9):
+    """J, and P >= D of the last step, from the attributes."""
+    y = np.asarray(y) == model.classes_[1]
+    w, C = model.coef_[0], model.C
+    bags = [np.asarray(bag, dtype=float) for bag in bags]
+    np.testing.assert_allclose(
+        model.objectives_[-1], objective(w, C, bags, y), rtol=rounding, atol=1e-300
+    )
+    assert (np.diff(model.objectives_) <= 0.0).all()
+    for bag, chosen in zip(bags, model.latent_, strict=True):
+        assert (bag @ w)[chosen] >= (bag @ w).max() - 1e-12 * np.abs(bag @ w).max()
+    # the step: positives keep one candidate in all cuts
+    fixed = model.candidates_[0]
+    assert (model.candidates_[:, y] == fixed[y]).all()
+    s = [bag[h] @ w if p else (bag @ w).max() for bag, h, p in zip(bags, fixed, y, strict=True)]
+    primal = 0.5 * w @ w + C * hinge(s, y)
+    assert primal >= model.objectives_[-1] * (1 - rounding)
+    assert (model.dual_coef_ >= 0.0).all()
+    assert model.dual_coef_.sum() <= C * (1 + rounding)
+    assert model.rankings_.shape == model.candidates_.shape == (len(model.dual_coef_), len(y))
+    dual, u = 0.0, np.zeros(len(w))
+    for weight, R, h in zip(model.dual_coef_, model.rankings_, model.candidates_, strict=True):
+        assert is_ranking(R, y)
+        dual += weight * delta(R, y)
+        rows = np.array([bag[i] for bag, i in zip(bags, h, strict=True)])
+        u += weight * (rows.T @ coefficients(R, y))
+    dual -= 0.5 * u @ u
+    scale = max(abs(primal), abs(dual))
+    assert abs(model.primal_objective_ - primal) <= rounding * scale
+    assert abs(model.dual_objective_ - dual) <= rounding * scale
+    assert dual <= primal + rounding * scale
+    assert abs(model.dual_gap_ - max(primal - dual, 0.0) / scale) <= rounding
+
+
+# ---- certificates ---------------------------------------------------------------------------
+@pytest.mark.parametrize("solver", ["bundle", "cutting_plane"])
+@pytest.mark.parametrize("C", [0.1, 5.0, 100.0])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_a_fit_claims_follows_from_its_attributes(C, solver, seed):
+    bags, y = problem(seed)
+    model = fit(bags, y, C=C, solver=solver)
+    assert model.dual_gap_ <= 1e-4
+    assert model.n_rounds_ == model.history_["round"][-1] <= 50
+    check(model, bags, y)
+
+
+def test_bags_of_one_candidate_are_ap_svm():
+    bags, y = problem(3, most=1)
+    model = fit(bags, y, tol=1e-6)
+    plain = APSVM(C=5.0, tol=1e-6).fit(np.vstack(bags), y)
+    assert model.dual_objective_ <= plain.primal_objective_
+    assert plain.dual_objective_ <= model.primal_objective_
+    assert not model.latent_.any()
+    check(model, bags, y)
+
+
+def test_further_steps_lower_the_objective():
+    bags, y = problem(8)
+    model = fit(bags, y, C=20.0)
+    assert model.n_rounds_ >= 2
+    assert model.objectives_[-1] < model.objectives_[1] < model.objectives_[0]
+    check(model, bags, y)
+
+
+def test_it_finds_the_candidate_that_shows_the_object():
+    rng = np.random.default_rng(5)
+    y = np.arange(60) % 3 == 0
+    bags = rng.standard_normal((60, 4, 3))
+    shown = rng.integers(0, 4, 60)
+    bags[np.flatnonzero(y), shown[y]] += [4.0, 0.0, 0.0]
+    model = fit(bags, y)
+    check(model, bags, y)
+    assert (model.latent_[y] == shown[y]).mean() > 0.9
+    assert model.score(bags, y) > 0.95
+    assert abs(model.coef_[0, 0]) > 3 * np.abs(model.coef_[0, 1:]).max()
+
+
+# ---- predictions ----------------------------------------------------------------------------
+def test_predictions():
+    bags, y = problem(6)
+    labels = np.where(y, "yes", "no")
+    model = fit(bags, labels)
+    w = model.coef_[0]
+    s = np.array([(bag @ w).max() for bag in bags])
+    np.testing.assert_allclose(model.decision_function(bags), s + model.intercept_, rtol=1e-12)
+    np.testing.assert_array_equal(
+        model.predict(bags), np.where(model.decision_function(bags) > 0, "yes", "no")
+    )
+    assert model.score(bags, labels) == average_precision(s, y)
+    right = (model.predict(bags) == labels).mean()
+    assert right >= max(y.mean(), 1 - y.mean())  # no threshold is better than the best constant
+    some = [bags[3], bags[0][:1]]
+    assert model.decision_function(some).shape == (2,)
+
+
+def test_forms_of_bags():
+    bags, y = problem(7)
+    model = fit(bags, y)
+    ragged = np.empty(len(bags), object)
+    ragged[:] = bags
+    for given in (tuple(bags), ragged, [bag.tolist() for bag in bags], iter_once(bags)):
+        np.testing.assert_array_equal(fit(given, y).coef_, model.coef_)
+    cube = np.random.default_rng(7).standard_normal((20, 3, 2))
+    y = np.arange(20) % 4 == 0
+    np.testing.assert_array_equal(fit(cube, y).coef_, fit(list(cube), y).coef_)
+    single = fit(cube.astype(np.float32), y, tol=1e-7)
+    check(single, cube.astype(np.float32), y)
+    whole = np.rint(3 * cube).astype(int)
+    check(fit(whole, y), whole, y)
+
+
+def iter_once(bags):
+    """A sequence that is no list."""
+
+    class Lazy:
+        def __len__(self):
+            return len(bags)
+
+        def __getitem__(self, i):
+            return bags[i]
+
+        def __iter__(self):
+            return iter(bags)
+
+    return Lazy()
+
+
+def test_inputs_are_never_mutated():
+    bags, y = problem(8)
+    before = [bag.copy() for bag in bags]
+    for bag in (*bags, y):
+        bag.flags.writeable = False
+    model = fit(bags, y)
+    model.score(bags, y)
+    for bag, old in zip(bags, before, strict=True):
+        np.testing.assert_array_equal(bag, old)
+
+
+# ---- starts and stops -----------------------------------------------------------------------
+def test_warm_starts():
+    bags, y = problem(9)
+    model = LatentAPSVM(C=5.0, tol=1e-4, warm_start=True).fit(bags, y)
+    end = model.objectives_[-1]
+    model.fit(bags, y)
+    assert model.objectives_[0] == pytest.approx(end, rel=1e-12)
+    check(model, bags, y)
+    model.set_params(C=8.0).fit(bags, y)
+    check(model, bags, y)
+    wider = [np.hstack([bag, bag]) for bag in bags]
+    check(model.fit(wider, y), wider, y)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"max_iter": 1, "tol": 1e-9}, r"LatentAPSVM stopped after \d+ iterations.*gap of"),
+        ({"max_rounds": 1}, "was stopped after 1 convex steps, before its objective settled"),
+    ],
+)
+def test_a_fit_that_is_cut_short_warns_and_is_certified(params, message):
+    bags, y = problem(8)
+    with pytest.warns(ConvergenceWarning, match=message) as caught:
+        model = LatentAPSVM(**{"C": 20.0, **params}).fit(bags, y)
+    assert caught[0].filename == __file__
+    check(model, bags, y)
+
+
+class Stop:
+    """A callback that stops, or interrupts, at an iteration."""
+
+    def __init__(self, at, interrupt=False):
+        self.at, self.interrupt, self.models = at, interrupt, []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        if context.task_name != "iteration":
+            return False
+        self.models.append(fitted_estimator)
+        if len(self.models) == self.at and self.interrupt:
+            raise KeyboardInterrupt
+        return len(self.models) == self.at
+
+
+@pytest.mark.parametrize("interrupt", [False, True])
+@pytest.mark.parametrize("at", [1, 3, 8])
+def test_stops(at, interrupt):
+    bags, y = problem(8)
+    model, stop = LatentAPSVM(C=20.0, tol=1e-9), Stop(at, interrupt)
+    model.set_callbacks(stop)
+    with pytest.warns(ConvergenceWarning, match="interrupted" if interrupt else "stopped"):
+        model.fit(bags, y)
+    assert len(stop.models) == at == model.n_iter_
+    assert stop.models[-1].predict(bags).shape == y.shape
+    check(model, bags, y)
+
+
+def test_an_interrupt_anywhere_keeps_a_certified_model_or_is_passed_on(monkeypatch):
+    from fast.losses._ap_queries import Queries
+
+    bags, y = problem(8, n=20)
+    inner, calls, kept = Queries.infer, [], 0
+    n = LatentAPSVM(C=20.0).fit(bags, y).n_oracle_calls_
+
+    def interrupted(self, *args, **kwargs):
+        calls.append(None)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        return inner(self, *args, **kwargs)
+
+    monkeypatch.setattr(Queries, "infer", interrupted)
+    for at in range(1, n + 1):
+        calls.clear()
+        model = LatentAPSVM(C=20.0)
+        try:
+            with pytest.warns(ConvergenceWarning, match="interrupted"):
+                model.fit(bags, y)
+        except KeyboardInterrupt:  # while a start was looked for
+            assert not kept, at
+            assert not hasattr(model, "coef_")
+        else:
+            kept += 1
+            check(model, bags, y)
+    assert kept > n // 4
+
+
+def test_callbacks_see_every_iteration_and_the_print_counts_through(capsys):
+    bags, y = problem(8)
+    model, all_ = LatentAPSVM(C=20.0, verbose=2), Stop(None)
+    model.set_callbacks(all_)
+    model.fit(bags, y.tolist())
+    printed = [int(li.split()[1].rstrip(":")) for li in capsys.readouterr().out.splitlines()]
+    assert printed == list(range(1, model.n_iter_ + 1))
+    assert len(all_.models) == model.n_iter_
+    np.testing.assert_array_equal(all_.models[-1].predict(bags), model.predict(bags))
+
+
+# ---- habits of an estimator -----------------------------------------------------------------
+def test_clone_pickle_and_parameters():
+    bags, y = problem(10)
+    model = fit(bags, y, max_rounds=7)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(bags), model.decision_function(bags))
+    np.testing.assert_array_equal(fit(bags, y, max_rounds=7).coef_, model.coef_)
+    fresh = clone(model)
+    assert fresh.get_params() == model.get_params()
+    assert fresh.get_params()["max_rounds"] == 7
+    with pytest.raises(NotFittedError):
+        fresh.decision_function(bags)
+    assert repr(model).startswith("LatentAPSVM(C=5.0")
+
+
+def test_selection_by_cross_validation():
+    bags, y = problem(11, n=60)
+    scores = cross_val_score(LatentAPSVM(C=5.0), bags, y, cv=3)
+    assert ((scores > 0.0) & (scores <= 1.0)).all()
+    search = GridSearchCV(LatentAPSVM(), {"C": [0.1, 5.0]}, cv=3).fit(bags, y)
+    assert search.best_score_ == max(search.cv_results_["mean_test_score"])
+
+
+# ---- bad input ------------------------------------------------------------------------------
+BAGS, Y = problem(12, n=8, d=3)
+NAN = np.where(np.arange(6).reshape(2, 3) == 4, np.nan, 1.0)
+
+
+def replaced(i, bag):
+    return [*BAGS[:i], bag, *BAGS[i + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("bags", "labels", "message"),
+    [
+        (replaced(2, np.zeros((0, 3))), Y, r"^X\[2\]: an empty bag.*Fix: drop"),
+        (replaced(2, []), Y, r"^X\[2\]: an empty bag"),
+        (replaced(5, np.zeros((2, 4))), Y, r"^X: bag 5 has 4 features, bag 0 3.*Fix: "),
+        (replaced(5, np.zeros((2, 0))), Y, r"^X\[5\]: shape \(2, 0\)"),
+        (replaced(5, np.zeros(3)), Y, r"^X\[5\]: shape \(3,\).*a matrix"),
+        (replaced(5, 1.0), Y, r"^X\[5\]: shape \(\)"),
+        (replaced(5, [[1.0, 2.0, 3.0], [1.0]]), Y, r"^X\[5\]: not a rectangular array"),
+        (replaced(4, NAN), Y, r"^X\[4\]: X\[4\]\[1, 1\] = nan"),
+        (replaced(4, NAN * np.inf), Y, r"^X\[4\]: .*inf"),
+        (replaced(4, np.full((1, 3), 1e80)), Y, r"^X\[4\]: .*= 1e\+80.*at most 1e\+70"),
+        (replaced(4, [["a"] * 3]), Y, r"^X\[4\]: list with dtype"),
+        (replaced(4, "abc"), Y, r"^X\[4\]: str with dtype"),
+        (replaced(4, np.ones((2, 3), complex)), Y, r"^X\[4\]: .*dtype complex"),
+        (replaced(4, sp.csr_array(np.ones((2, 3)))), Y, r"^X\[4\]: csr_array.*toarray"),
+        (np.ones((8, 3)), Y, r"^X: one matrix.*or use APSVM"),
+        (sp.csr_array(np.ones((8, 3))), Y, r"^X: csr_array.*one matrix per bag"),
+        ("bags", Y, r"^X: str"),
+        ((bag for bag in BAGS), Y, r"^X: generator.*list with one matrix per bag"),
+        (np.array(1.0), Y, r"^X: ndarray"),
+        (dict(enumerate(BAGS)), Y, r"^X: dict"),
+        (None, Y, r"^X: NoneType"),
+        ([], Y[:0], r"^X: no bags"),
+        (BAGS, Y[:-1], r"^y: 7 labels for 8 bags"),
+        (BAGS, None, r"^y: None"),
+        (BAGS, np.zeros(8), r"^y: one class"),
+        (BAGS, np.arange(8) % 3, r"^y: 3 classes.*Only binary"),
+        (BAGS, np.where(Y, np.nan, 1.0), "NaN"),
+        (BAGS, np.column_stack([Y, Y]), "1d array"),
+    ],
+)
+def test_data(bags, labels, message):
+    model = LatentAPSVM()
+    with pytest.raises(ValueError, match=message):
+        model.fit(bags, labels)
+    assert not hasattr(model, "coef_")
+
+
+def test_a_table_is_not_bags():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(InvalidParameterError, match=r"^X: one matrix"):
+        LatentAPSVM().fit(pd.DataFrame(np.ones((8, 3))), Y)
+
+
+def test_other_bags_than_those_of_the_fit():
+    model = fit(BAGS, Y)
+    with pytest.raises(InvalidParameterError, match=r"^X: bag 0 has 2 features, the fit 3"):
+        model.predict([np.ones((1, 2))])
+    with pytest.raises(InvalidParameterError, match=r"^X\[1\]: an empty bag"):
+        model.predict([np.ones((1, 3)), np.ones((0, 3))])
+    with pytest.raises(InvalidTypeError, match=r"^X: int"):
+        model.predict(3)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        *[("C", v) for v in (0, -1, np.nan, None, 1e80)],
+        *[("tol", v) for v in (0, -1, "x")],
+        *[("max_iter", v) for v in (0, 1.5, None)],
+        *[("max_rounds", v) for v in (0, 1.5, None, True)],
+        *[("solver", v) for v in ("lbfgs", None)],
+        *[("method", v) for v in ("yue", None)],
+        *[("warm_start", v) for v in (1, None)],
+    ],
+)
+def test_parameters_out_of_range(argument, value):
+    with pytest.raises(InvalidParameterError, match="Fix: ") as caught:
+        LatentAPSVM(**{argument: value}).fit(BAGS, Y)
+    assert caught.value.argument == argument
+
+
+@st.composite
+def sound_bags(draw):
+    """Bags of two features, as many labels, and some of both classes."""
+    numbers = st.sampled_from([0.0, 1.0, -2.0, 0.5, 3.0])
+    sizes = draw(st.lists(st.integers(1, 3), min_size=2, max_size=6))
+    bags = [draw(hnp.arrays(np.float64, (size, 2), elements=numbers)) for size in sizes]
+    labels = st.lists(st.integers(0, 1), min_size=len(sizes) - 2, max_size=len(sizes) - 2)
+    return bags, [0, 1, *draw(labels)]
+
+
+@settings(max_examples=60)
+@hypothesis.given(problem=sound_bags(), C=st.sampled_from([0.1, 10.0, 1e4]))
+def test_small_problems_with_ties(problem, C):
+    bags, y = problem
+    model = fit(bags, y, C=C, max_iter=50, max_rounds=3)
+    check(model, bags, y, 1e-7)
+    assert model.predict(bags).shape == (len(bags),)
+
+
+@settings(max_examples=100)
+@hypothesis.given(
+    problem=sound_bags(),
+    spoilt=st.sampled_from([np.nan, np.inf, -1e80, None, "a"]),
+    where=st.integers(0, 2),
+)
+def test_one_bad_entry_is_named(problem, spoilt, where):
+    bags, y = problem
+    i = where % len(bags)
+    bags[i] = bags[i].astype(object if spoilt is None or spoilt == "a" else float)
+    bags[i][-1, 1] = spoilt
+    with pytest.raises(InvalidParameterError, match=rf"^X\[{i}\]: .*Fix: "):
+        LatentAPSVM().fit(bags, y)
