@@ -202,9 +202,10 @@ class Correction:
             return self.spread(self.Kz @ few)
         return self.spread(np.asarray(self.Z @ (few @ self.Z), dtype=np.float64))
 
-    def back(self, c: np.ndarray) -> np.ndarray | None:
-        """Z'c (s,), if Z is known."""
-        return None if self.Z is None else np.asarray(self.gathered(c) @ self.Z, dtype=np.float64)
+    def back(self, coefficients: list[np.ndarray]) -> np.ndarray:
+        """Z'c (m, s) for m vectors c at once."""
+        few = np.stack([self.gathered(c) for c in coefficients])
+        return np.asarray(few @ self.Z, dtype=np.float64)
 
 
 def different_rows(Z: Any) -> tuple[Any, np.ndarray | None]:

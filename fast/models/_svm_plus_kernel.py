@@ -154,6 +154,11 @@ def train_kernel(
         results.append(finished(loss, state, kept, n, interrupted, stopped))
         if stopped:
             break
+    if linear:
+        coefs = [np.asarray(result.correction_coef)[kept] for result in results]
+        V = correction.back(coefs)
+        for result, v in zip(results, V, strict=True):
+            result.v = v
     return results[0] if labels.ndim == 1 else results
 
 
@@ -307,8 +312,11 @@ def finished(
     """The result, on all rows."""
     model: KernelModel = state.model
     bound: Bound = state.bound
-    bare = loss.bare(model)
-    if bare.primal <= model.primal:
+    # P is 1-strongly convex in w: where ||w|| is larger than this, w = 0 is worse
+    open_ = max(model.primal - bound.dual, 0.0)
+    least = (2.0 * max(AS_GOOD * abs(model.primal), open_)) ** 0.5 + (2.0 * open_) ** 0.5
+    bare = loss.bare(model) if model.square <= least * least else None
+    if bare is not None and bare.primal <= model.primal:
         model = bare
         state.primal = bare.primal
         state.history[-1] |= {"primal": state.primal, "gap": state.gap}
@@ -324,7 +332,7 @@ def finished(
         expanded(model.coef),
         model.b,
         expanded(model.c) if known else None,
-        correction.back(model.c),
+        None,
         model.rho,
         expanded(model.g),
         expanded(bound.alpha),
@@ -341,8 +349,10 @@ def finished(
     )
 
 
-def collapsed(loss: KernelLoss, model: KernelModel, bare: KernelModel, bound: Bound) -> bool:
+def collapsed(loss: KernelLoss, model: KernelModel, bare: KernelModel | None, bound: Bound) -> bool:
     """As for the linear trainers: w = 0 is as good, and w small against the spread of the data."""
+    if bare is None:
+        return False
     size = model.square**0.5
     if size == 0.0:
         return True
