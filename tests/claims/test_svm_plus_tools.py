@@ -18,9 +18,11 @@ from verification.claims.xu_2016 import (
     collapse,
     equation_2,
     equation_3,
-    equation_5,
+    equation_5_floats,
+    free_slack,
     proposition_1,
     tables,
+    uniqueness,
 )
 
 SEEDS = range(6)
@@ -108,7 +110,9 @@ def test_the_printed_formula_loses_every_digit():
         zt = _svm.augmented(witness["z"])
         c, lam = witness["c"], witness["lam"]
         exact = floats(_svm.deformed(_svm.gram(zt), c, lam))
-        bad = np.array(equation_5.printed_in_floats(floats(zt).tolist(), float(c), float(lam)))
+        bad = np.array(
+            equation_5_floats.printed_in_floats(floats(zt).tolist(), float(c), float(lam))
+        )
         assert np.abs(bad - exact).max() > 1e-2 * np.abs(exact).max()
 
 
@@ -130,7 +134,7 @@ def test_matrices_against_numpy(seed):
     right = a @ np.linalg.solve(lam * np.eye(a.shape[1]) + c * (a.T * floats(weights)) @ a, a.T)
     found = floats(_svm.deformed(_svm.gram(zt), given["c"], given["lam"], weights))
     np.testing.assert_allclose(found, right, atol=1e-13)
-    factored = equation_5.factored_in_floats(a.tolist(), c, lam)
+    factored = equation_5_floats.factored_in_floats(a.tolist(), c, lam)
     plain = _svm.deformed(_svm.gram(zt), given["c"], given["lam"])
     np.testing.assert_allclose(factored, floats(plain), atol=1e-13)
 
@@ -195,10 +199,10 @@ def test_solutions_against_libsvm(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_hinge_svm_against_libsvm(seed):
-    given = collapse._draw_hinge(np.random.default_rng(seed))
+    given = free_slack._draw_hinge(np.random.default_rng(seed))
     x, y = floats(given["x"]), floats(given["y"])
     machine = SVC(kernel="linear", C=float(given["c"]), tol=1e-10).fit(x, y)
-    found = collapse.hinge_svm(given["x"], given["y"], given["c"])
+    found = free_slack.hinge_svm(given["x"], given["y"], given["c"])
     w = collapse.weights_of(found.a[: len(y)], given["y"], given["x"])
     np.testing.assert_allclose(floats(w), machine.coef_[0], atol=1e-5)
     loss = np.maximum(0, 1 - y * (x @ floats(w) + float(found.mult[0]))).sum()
@@ -209,7 +213,7 @@ def test_the_hinge_svm_against_libsvm(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_kkt_points_are_all_vertices(seed):
     """The set of solutions {a >= 0, a'y = 0, Ha = Ha*, 1'a = 1'a*} has exactly these vertices."""
-    given = proposition_1._draw_twins(np.random.default_rng(seed))
+    given = uniqueness._draw_twins(np.random.default_rng(seed))
     y = [Fraction(t) for t in given["y"]]
     n = len(y)
     h = proposition_1.hessian(

@@ -1,4 +1,4 @@
-"""What SVM+ does with a Z that says nothing, and free slack as the cure."""
+"""What SVM+ does with a Z that says nothing, and what free slack changes."""
 
 from __future__ import annotations
 
@@ -9,23 +9,19 @@ from typing import Any
 import numpy as np
 
 from verification.claims import Claim, Trial
-from verification.claims._rational import Matrix, Vector, draw_vector, scale, square, vector
+from verification.claims._rational import Matrix, Vector, draw_vector, scale, vector
 from verification.claims._svm import (
     ONE,
     ZERO,
     Labels,
     Point,
     augmented,
-    blocks,
     combination,
     combine,
     deformed,
     draw_labels,
-    draw_plus,
     gram,
     identity,
-    margins,
-    minimum,
     signed,
     svm_dual,
 )
@@ -172,130 +168,4 @@ CURED = Claim(
     instances=60,
     note="By symmetry alpha is constant on each class there. xi_i = g(z_i) + eta_i with "
     "lam/(2 delta) sum eta_i^2 adds delta I to K~.",
-)
-
-
-def _draw_limit(rng: np.random.Generator) -> dict[str, Any]:
-    return {**draw_plus(rng, most=4), "delta": Fraction(int(10 ** int(rng.integers(0, 7))))}
-
-
-def _check_limit(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    delta: Fraction,
-    excess: Callable[[Fraction], Fraction],
-    at: Callable[[Fraction], Fraction],
-) -> None:
-    svm = with_free_slack(x, y, z, c, lam, SVM)
-    found = with_free_slack(x, y, z, at(c), lam, delta)
-    share = excess(lam / (c * delta))
-    low, value = -svm.value, -found.value
-    trial.exactly(
-        low <= value <= (1 + share) * low, "the optimum is not between", svm=low, plus=value
-    )
-    w, u = weights_of(svm.a, y, x), weights_of(found.a, y, x)
-    trial.exactly(
-        square([a - b for a, b in zip(w, u, strict=True)]) <= 2 * share * low,
-        "w is farther away",
-        svm=w,
-        plus=u,
-    )
-
-
-LIMIT = Claim(
-    number="Problem (3), free slack without end",
-    section="3",
-    statement="delta -> infinity gives the squared-hinge SVM: with e = lam/(C delta), "
-    "opt_svm <= opt_delta <= (1 + e) opt_svm and ||w_delta - w_svm||^2 <= 2 e opt_svm",
-    method="both solved in rational arithmetic for delta from 1 to 1e6",
-    expected="repaired",
-    draw=_draw_limit,
-    check=_check_limit,
-    says={"excess": lambda e: e, "at": lambda c: c},
-    wrong={
-        "equal for finite delta": {"excess": lambda e: ZERO},
-        "e^2": {"excess": lambda e: e * e},
-        "the SVM with 2C": {"at": lambda c: 2 * c},
-    },
-    instances=60,
-    note="Ours: I/C - Q_delta = (lam/C)(lam I + C(K~ + delta I))^-1.",
-)
-
-
-# ------------------------------------------------------------------------- the same for the hinge
-
-
-def hinge_svm(x: Matrix, y: Labels, c: Fraction) -> Point | None:
-    """SVM with the hinge loss, in alpha and C - alpha; None without a free support vector."""
-    n = len(y)
-    zero = [[ZERO] * n] * n
-    e = [[*map(Fraction, y), *[ZERO] * n]]
-    e += [[*row, *row] for row in identity(n)]
-    h = blocks(signed(gram(x), y), zero, zero)
-    return minimum(h, [ONE] * n + [ZERO] * n, e, [ZERO] + [c] * n)
-
-
-def _draw_hinge(rng: np.random.Generator) -> dict[str, Any]:
-    while True:  # with a free support vector b is unique, and the system regular
-        given = draw_plus(rng, most=3)
-        if hinge_svm(given["x"], given["y"], given["c"]) is not None:
-            return {**given, "delta": Fraction(int(10 ** int(rng.integers(0, 5))))}
-
-
-def _check_hinge(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    delta: Fraction,
-    share: Fraction,
-    at: Callable[[Fraction], Fraction],
-) -> None:
-    svm = hinge_svm(x, y, c)
-    kz = combine(1, gram(z), delta, identity(len(y)))
-    plus = dual_of_hinge(signed(gram(x), y), kz, y, at(c), lam, (0, 1), both=True)
-    trial.exactly(svm is not None and plus is not None, "a problem has no solution")
-    if svm is None or plus is None:
-        return
-    low, value = -svm.value, plus[0]
-    w = weights_of(svm.a[: len(y)], y, x)
-    u = weights_of(plus[1][: len(y)], y, x)
-    xi = [max(ZERO, 1 - m) for m in margins(x, y, w, svm.mult[0])]
-    spread = square(xi) - sum(xi, ZERO) ** 2 / len(xi)
-    excess = share * lam / (2 * delta) * spread
-    trial.exactly(low <= value <= low + excess, "the optimum is not between", svm=low, plus=value)
-    trial.exactly(
-        square([a - b for a, b in zip(w, u, strict=True)]) <= 2 * excess,
-        "w is farther away",
-        svm=w,
-        plus=u,
-    )
-
-
-LIMIT_HINGE = Claim(
-    number="Problem (1), free slack without end",
-    section="3",
-    statement="with K~ + delta I in (2), delta -> infinity gives the SVM: opt_svm <= opt_delta <= "
-    "opt_svm + e and ||w_delta - w_svm||^2 <= 2e, e = lam/(2 delta) sum_i (xi_i - mean xi)^2 over "
-    "the SVM's slacks",
-    method="both solved in rational arithmetic for delta from 1 to 1e4",
-    expected="repaired",
-    draw=_draw_hinge,
-    check=_check_hinge,
-    says={"share": ONE, "at": lambda c: c},
-    wrong={
-        "equal for finite delta": {"share": ZERO},
-        "a quarter of e": {"share": Fraction(1, 4)},
-        "the SVM with C/2": {"at": lambda c: c / 2},
-    },
-    instances=40,
-    note="Ours. Where all slacks of the SVM are equal, every delta gives the SVM.",
 )

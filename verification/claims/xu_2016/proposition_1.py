@@ -1,4 +1,4 @@
-"""Proposition 1: (4) is the dual of (3); identities at its solutions; what is unique."""
+"""Proposition 1: (4) is the dual of (3); identities at its solutions; its form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from verification.claims import Claim, Trial
-from verification.claims._rational import Matrix, Vector, dot, draw_vector, scale, vector
+from verification.claims._rational import Matrix, Vector, dot, draw_vector, scale
 from verification.claims._svm import (
     HALF,
     ONE,
@@ -17,24 +17,18 @@ from verification.claims._svm import (
     Labels,
     apply,
     augmented,
-    combination,
     combine,
     deformed,
     draw_balanced,
     draw_plus,
     gram,
-    identity,
-    inverse,
-    kkt_points,
     margins,
     minimum,
-    multiply,
     primal_squared,
     quadratic,
     semidefinite,
     signed,
     solve_squared,
-    transpose,
 )
 
 #: (K, y, Z, C, lam) -> the matrix of the quadratic form in alpha
@@ -187,87 +181,6 @@ IDENTITIES = Claim(
     },
     instances=60,
     note="Ours; the paper does not say how the slacks follow from alpha.",
-)
-
-
-# ----------------------------------------------------------------------------------- uniqueness
-
-#: Four samples of which two are the same.
-TWINS = {
-    "x": [vector(1), vector(1), vector(-1)],
-    "y": (1, 1, -1),
-    "z": [vector(1), vector(1), vector(0)],
-    "c": Fraction(1),
-    "lam": Fraction(1),
-}
-
-
-def _check_unique(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    unique: tuple[str, ...],
-) -> None:
-    zt = augmented(z)
-    h = hessian(gram(x), y, z, c, lam)
-    q = deformed(gram(zt), c, lam)
-    found: dict[str, set[tuple[Fraction, ...]]] = {
-        name: set() for name in ("w", "b", "v~", "xi", "a")
-    }
-    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
-    for point in kkt_points(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO]):
-        found["w"].add(tuple(combination([a * t for a, t in zip(point.a, y, strict=True)], x)))
-        found["b"].add(tuple(point.mult))
-        found["xi"].add(tuple(apply(q, point.a)))
-        found["v~"].add(tuple(apply(inverse(normal), combination(point.a, zt))))
-        found["a"].add(tuple(point.a))
-    trial.exactly(
-        all(len(found[name]) == 1 for name in unique),
-        "two solutions differ in what is said to be unique",
-        solutions={name: sorted(found[name]) for name in unique},
-    )
-
-
-def _draw_twins(rng: np.random.Generator) -> dict[str, Any]:
-    given = draw_plus(rng, most=4, least=3)
-    for name in ("x", "y", "z"):  # the first two samples coincide
-        values = list(given[name])
-        values[1] = values[0]
-        given[name] = values
-    given["y"] = (given["y"][0], given["y"][0], *[-given["y"][0]] * (len(given["y"]) - 2))
-    return given
-
-
-UNIQUE_PRINTED = Claim(
-    number="Algorithm 1, the dual variables",
-    section="3",
-    statement="step 3 obtains the dual variables: the solution alpha of (4) is unique",
-    method="all vertices of the set of solutions of (4), rational",
-    expected="refuted",
-    draw=_draw_twins,
-    check=_check_unique,
-    says={"unique": ("a",)},
-    right={"unique": ("w", "b", "v~", "xi")},
-    witnesses=(TWINS,),
-    instances=20,
-    note="K . yy' + Q is singular as soon as n > d + s + 1. Compare w, b and f, never alpha.",
-)
-
-UNIQUE = Claim(
-    number="Problem (3), uniqueness",
-    section="3",
-    statement="w, b, v~ and xi are unique (b whenever both classes exist), alpha is not",
-    method="all vertices of the set of solutions of (4), with equal samples among them, rational",
-    expected="repaired",
-    draw=_draw_twins,
-    check=_check_unique,
-    says={"unique": ("w", "b", "v~", "xi")},
-    wrong={"alpha too": {"unique": ("w", "a")}},
-    instances=40,
 )
 
 

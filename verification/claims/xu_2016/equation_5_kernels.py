@@ -1,0 +1,85 @@
+"""Equation (5) with any kernel: what the constant in K~ is for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verification.claims import Claim, Trial
+from verification.claims._rational import Matrix, vector
+from verification.claims._svm import (
+    ONE,
+    ZERO,
+    Labels,
+    apply,
+    combine,
+    deformed,
+    draw_plus,
+    gram,
+    minimum,
+    ray,
+    signed,
+    solve_squared,
+)
+
+
+def _draw_kernel(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng)
+    return {**given, "power": int(rng.integers(1, 3))}
+
+
+def _check_kernel(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    power: int,
+    constant: int,
+) -> None:
+    features = [[v**power for v in row] for row in z]
+    kt = [[v + constant for v in row] for row in gram(features)]
+    h = combine(1, signed(gram(x), y), 1, deformed(kt, c, lam))
+    point = minimum(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO])
+    solved = solve_squared(x, y, features, c, lam)
+    if point is None:
+        direction = ray(h, y)
+        proved = direction is not None and not any(apply(h, direction))
+        trial.exactly(not proved, "(4) falls without bound along a ray", ray=direction)
+    else:
+        trial.exactly(
+            -point.value == solved.value,
+            "the optimum is not that of (3) with the kernel's features",
+            dual=-point.value,
+            primal=solved.value,
+        )
+
+
+ANY_KERNEL = Claim(
+    number="Equation (5), any kernel",
+    section="3",
+    statement="any kernel k(z, z') can be put in place of K~ in (5)",
+    method="(4) with k alone against (3) with the kernel's features, or a ray; rational",
+    expected="refuted",
+    draw=_draw_kernel,
+    check=_check_kernel,
+    says={"constant": 0},
+    right={"constant": 1},
+    witnesses=(
+        {
+            "x": [vector(0), vector(1), vector(2)],
+            "y": (1, -1, 1),
+            "z": [vector(0)] * 3,
+            "c": ONE,
+            "lam": ONE,
+            "power": 1,
+        },
+    ),
+    instances=30,
+    note="K~ means k(z, z') + 1 for every kernel; without the 1 there is no rho, and (3) may have "
+    "no feasible point.",
+)

@@ -1,0 +1,107 @@
+"""What is unique at the solutions of (3) and (4)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verification.claims import Claim, Trial
+from verification.claims._rational import Matrix, vector
+from verification.claims._svm import (
+    ONE,
+    ZERO,
+    Labels,
+    apply,
+    augmented,
+    combination,
+    combine,
+    deformed,
+    draw_plus,
+    gram,
+    identity,
+    inverse,
+    kkt_points,
+    multiply,
+    transpose,
+)
+from verification.claims.xu_2016.proposition_1 import hessian
+
+#: Three samples of which two are the same.
+TWINS = {
+    "x": [vector(1), vector(1), vector(-1)],
+    "y": (1, 1, -1),
+    "z": [vector(1), vector(1), vector(0)],
+    "c": Fraction(1),
+    "lam": Fraction(1),
+}
+
+
+def _check_unique(
+    trial: Trial,
+    *,
+    x: Matrix,
+    y: Labels,
+    z: Matrix,
+    c: Fraction,
+    lam: Fraction,
+    unique: tuple[str, ...],
+) -> None:
+    zt = augmented(z)
+    h = hessian(gram(x), y, z, c, lam)
+    q = deformed(gram(zt), c, lam)
+    found: dict[str, set[tuple[Fraction, ...]]] = {
+        name: set() for name in ("w", "b", "v~", "xi", "a")
+    }
+    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
+    for point in kkt_points(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO]):
+        found["w"].add(tuple(combination([a * t for a, t in zip(point.a, y, strict=True)], x)))
+        found["b"].add(tuple(point.mult))
+        found["xi"].add(tuple(apply(q, point.a)))
+        found["v~"].add(tuple(apply(inverse(normal), combination(point.a, zt))))
+        found["a"].add(tuple(point.a))
+    trial.exactly(
+        all(len(found[name]) == 1 for name in unique),
+        "two solutions differ in what is said to be unique",
+        solutions={name: sorted(found[name]) for name in unique},
+    )
+
+
+def _draw_twins(rng: np.random.Generator) -> dict[str, Any]:
+    given = draw_plus(rng, most=4, least=3)
+    for name in ("x", "y", "z"):  # the first two samples coincide
+        values = list(given[name])
+        values[1] = values[0]
+        given[name] = values
+    given["y"] = (given["y"][0], given["y"][0], *[-given["y"][0]] * (len(given["y"]) - 2))
+    return given
+
+
+UNIQUE_PRINTED = Claim(
+    number="Algorithm 1, the dual variables",
+    section="3",
+    statement="step 3 obtains the dual variables: the solution alpha of (4) is unique",
+    method="all vertices of the set of solutions of (4), rational",
+    expected="refuted",
+    draw=_draw_twins,
+    check=_check_unique,
+    says={"unique": ("a",)},
+    right={"unique": ("w", "b", "v~", "xi")},
+    witnesses=(TWINS,),
+    instances=20,
+    note="K . yy' + Q is singular as soon as n > d + s + 1. Compare w, b and f, never alpha.",
+)
+
+UNIQUE = Claim(
+    number="Problem (3), uniqueness",
+    section="3",
+    statement="w, b, v~ and xi are unique (b whenever both classes exist), alpha is not",
+    method="all vertices of the set of solutions of (4), with equal samples among them, rational",
+    expected="repaired",
+    draw=_draw_twins,
+    check=_check_unique,
+    says={"unique": ("w", "b", "v~", "xi")},
+    wrong={"alpha too": {"unique": ("w", "a")}},
+    instances=40,
+)
