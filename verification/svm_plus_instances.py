@@ -49,15 +49,12 @@ def draw(rng: np.random.Generator, family: str) -> dict[str, Any]:
         X, Z = np.round(X), np.round(Z)
         X[n // 2 :], y[n // 2 :] = X[: n - n // 2], y[: n - n // 2]
     y[:2] = 1.0, -1.0
-    given = {"X": X, "y": y, "Z": Z, "C": float(10.0 ** rng.integers(-1, 3)), "lam": 1.0}
-    given["lam"] = float(10.0 ** rng.integers(-2, 2))
+    C, lam = float(10.0 ** rng.integers(-1, 3)), float(10.0 ** rng.integers(-2, 2))
     if family == "tiny C":
-        given |= {"C": 1e-6 * given["C"]}
+        C *= 1e-6
     if family == "huge C":  # C/lam from 1e6 to 1e8
-        given |= {
-            "C": float(10.0 ** rng.integers(4, 6)),
-            "lam": float(10.0 ** rng.integers(-3, -1)),
-        }
+        C, lam = float(10.0 ** rng.integers(4, 6)), float(10.0 ** rng.integers(-3, -1))
+    given: dict[str, Any] = {"X": X, "y": y, "Z": Z, "C": C, "lam": lam}
     if family == "zero weights":
         weight = rng.choice([0.0, 0.5, 1.0, 3.0], n)
         weight[:2] = 1.0

@@ -146,6 +146,7 @@ def test_fitted_models(loss, kernels, classes):
         assert found.error <= 1e-9 * abs(found.primal)
         judgement = judge_claims(model, X, y, weight, Z=Z)
         assert judgement.ok, judgement.message
+        assert judgement.gap_tolerance <= 1e-8
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verification.certificates.model import EPS, EXTENDED, ModelCertificate
-from verification.certificates.plus_space import Space, cholesky_solver
+from verification.certificates.plus_space import EXACT, Space, cholesky_solver
 from verification.errors import InvalidArgumentError
 
 Array = np.ndarray[Any, Any]
@@ -196,7 +196,8 @@ class Problem:
         z, lam = self.z, self.lam
         if z.gram is None:
             rows = np.column_stack([z.dense(), np.ones(len(cost), self.real)])
-            solve = cholesky_solver((rows * cost[:, None]).T @ rows, lam)
+            short = self.real if rows.shape[1] <= EXACT else float  # its residual is checked anyway
+            solve = cholesky_solver((rows * cost[:, None]).astype(short).T @ rows.astype(short), lam)
 
             def by_rows(a: Array, v: Any = None, rho: Any = 0) -> tuple[Array, Any]:
                 right = rows.T @ a
