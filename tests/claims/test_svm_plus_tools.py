@@ -64,7 +64,7 @@ def test_every_numbered_statement_of_the_paper_is_tried():
         ("X6", "Equation (5), any kernel", "Equation (5)"),
         ("X7", None, "Equation (14), b"),
         ("X8", "Equation (4), any kernel", "Problem (3), one class"),
-        ("X8", "Problem (3), weights of 0", "Equation (5), weighted"),
+        ("X8", "Problem (3), weights near 0", "Equation (5), weighted"),
         ("X9", None, "Table 4, what it compares"),
     ],
 )
@@ -86,7 +86,7 @@ def test_every_erratum_has_its_claims(erratum, refuted, true):
         ("Algorithm 1, step 3 as printed", {"w": ["22/13"], "boxed_w": [1]}),
         ("Equation (5), any kernel", {"ray": ["1/4", "1/2", "1/4"]}),
         ("Equation (4), any kernel", {"curvature": "-6/5"}),
-        ("Problem (3), weights of 0", {"with_": "3/2", "without": "3/8"}),
+        ("Problem (3), weights near 0", {"with_": "3/2", "without": "3/8"}),
     ],
 )
 def test_the_published_counterexamples(number, facts):
@@ -102,6 +102,15 @@ def test_the_counterexample_of_the_dropped_constraint_in_decimals():
     without = _svm.solve_squared(**equation_3.TWO)
     assert round(float(without.value), 8) == 0.46895075
     assert np.round(floats(without.xi), 5).tolist() == [-0.00214, 0.12634]
+
+
+def test_the_hinge_collapses_on_the_same_samples():
+    given = row("Problem (3), falling back to an SVM").witnesses[0]
+    x, y, c, lam = (given[name] for name in ("x", "y", "c", "lam"))
+    k, kz = _svm.gram(x), _svm.gram(given["z"])
+    value, parts, mult = equation_2.dual_of_hinge(_svm.signed(k, y), kz, y, c, lam, (0, 1), True)
+    assert (value, mult[1]) == (4, 1)
+    assert collapse.weights_of(parts[:4], y, x) == [0]
 
 
 def test_the_printed_formula_loses_every_digit():

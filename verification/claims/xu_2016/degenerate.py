@@ -218,10 +218,11 @@ def _check_weight(
     z: Matrix,
     c: Fraction,
     lam: Fraction,
+    weight: Fraction,
     relation: Callable[[Fraction, Fraction], bool],
 ) -> None:
     last = len(y) - 1
-    kept = solve_squared(x, y, z, c, lam, [*[ONE] * last, ZERO]).value
+    kept = solve_squared(x, y, z, c, lam, [*[ONE] * last, weight]).value
     dropped = solve_squared(x[:last], y[:last], z[:last], c, lam).value
     trial.exactly(
         relation(kept, dropped), "another optimum without the sample", with_=kept, without=dropped
@@ -234,28 +235,30 @@ def _draw_weight(rng: np.random.Generator) -> dict[str, Any]:
         given["y"] = (-given["y"][0], *given["y"][1:])
         if len(set(given["y"][:-1])) == 1:
             given["y"] = (given["y"][0], -given["y"][0], *given["y"][2:])
-    return given
+    return {**given, "weight": Fraction(int(rng.integers(2)), 10**6)}
 
+
+#: The third sample contradicts the other two.
+THREE = {
+    "x": [vector(1), vector(-1), vector(-1)],
+    "y": (1, -1, 1),
+    "z": [vector(0)] * 3,
+    "c": ONE,
+    "lam": ONE,
+}
 
 WEIGHT = Claim(
-    number="Problem (3), weights of 0",
+    number="Problem (3), weights near 0",
     section="3",
-    statement="with weights in C/2 sum w_i xi_i^2, a sample of weight 0 is as good as absent",
-    method="both solved in rational arithmetic",
+    statement="with weights in C/2 sum w_i xi_i^2, a sample whose weight is 0 or tends to 0 "
+    "is as good as absent",
+    method="weights 0 and 1e-6 against no sample, solved in rational arithmetic",
     expected="refuted",
     draw=_draw_weight,
     check=_check_weight,
     says={"relation": operator.eq},
     right={"relation": operator.ge},
-    witnesses=(
-        {
-            "x": [vector(1), vector(-1), vector(-1)],
-            "y": (1, -1, 1),
-            "z": [vector(0)] * 3,
-            "c": ONE,
-            "lam": ONE,
-        },
-    ),
+    witnesses=({**THREE, "weight": ZERO}, {**THREE, "weight": Fraction(1, 10**6)}),
     instances=30,
     note="Ours. Its constraint y f(x) >= 1 - g(z) stays, and g is tied by v~: rows of weight 0 "
     "have to be dropped.",

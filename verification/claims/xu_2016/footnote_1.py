@@ -128,6 +128,6 @@ SIGNED_DUAL = Claim(
         "Q twice": {"form": lambda k, q, y: signed(combine(1, k, 2, q), y)},
     },
     instances=60,
-    note="An SVM on the joined features, with the metric of Q on the second part; scale and "
-    "penalty of rho differ from b's.",
+    note="A hard-margin SVM on the joined features [x; z~], the second part in the metric of "
+    "(lam I + C Z~Z~')^-1; rho is a second bias that is penalised.",
 )
