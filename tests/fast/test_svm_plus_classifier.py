@@ -388,7 +388,7 @@ def test_a_callback_or_an_interrupt_ends_the_training(kernel, given, by_error):
     Z = Z if given else None
     recorder = Recorder(interrupt=2) if by_error else Recorder(stop=2)
     model = SVMPlusClassifier(kernel=kernel, **HARD).set_callbacks(recorder)
-    reason = "stopped interrupted" if by_error else "stopped after"
+    reason = "was interrupted" if by_error else "stopped after"
     with pytest.warns(ConvergenceWarning, match=reason):
         model.fit(X, y, Z)
     assert len(recorder.models) == 2
@@ -409,7 +409,7 @@ def test_an_interrupt_before_the_first_check_keeps_a_certified_model(monkeypatch
     Z = Z if given else None
     for loss in LOSSES:
         model = SVMPlusClassifier(loss=loss, kernel=kernel, gamma=0.3)
-        with pytest.warns(ConvergenceWarning, match="stopped interrupted"):
+        with pytest.warns(ConvergenceWarning, match="was interrupted"):
             model.fit(X, y, Z)
         check(model, X, y, Z, params={"gamma": 0.3} if kernel == "rbf" else {})
         assert not model.collapsed_.any()
