@@ -128,6 +128,8 @@ def _longest(x: np.ndarray, dx: np.ndarray, most: float = 1.0) -> float:
 class _System:
     """What both spaces share: the prices of the rows and the start."""
 
+    price: float
+
     def __init__(self, rows: Rows) -> None:
         self.rows, self.k, self.half = rows, rows.k, len(rows.h) // 2
 

@@ -84,8 +84,34 @@ class SVMPlusData:
         squares = float(squared_norms(self.X).mean()) - float(self.mean_x @ self.mean_x)
         return float(np.sqrt(max(squares, 0.0)))
 
-    # What a loss adds: p_slack, size (unknowns), h1, h2, c, k; slack_rows, view, bound, certified,
-    # trivial.
+    # What a loss adds: the unknowns of g and of the whole problem, right-hand sides of both families
+    # of rows, prices of the free variables and of own slacks.
+    p_slack: int
+    size: int
+    h1: np.ndarray
+    h2: np.ndarray
+    c: np.ndarray
+    k: np.ndarray
+
+    def slack_rows(self, which: np.ndarray) -> np.ndarray:
+        """What g adds to the rows ``which``."""
+        raise NotImplementedError
+
+    def view(self, u: np.ndarray, free: np.ndarray) -> View:
+        """A point of the working set's problem, seen from all rows."""
+        raise NotImplementedError
+
+    def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
+        """Feasible multipliers near these, with D."""
+        raise NotImplementedError
+
+    def certified(self, model: Model) -> Model:
+        """The model with P recomputed from its parameters."""
+        raise NotImplementedError
+
+    def trivial(self) -> tuple[Model, Bound]:
+        """The model and the bound to begin with."""
+        raise NotImplementedError
 
     def dense_rows(self, X: Any, which: np.ndarray) -> np.ndarray:
         """Rows of X as float64."""
