@@ -27,7 +27,8 @@ TOLERANCES = {"production": 1e-6, "SMO": 1e-6, "LIBSVM": 1e-2, "oracle": 1e-6}
 #: C/lam from which pairs of multipliers (SMO) and kernels in float32 (LIBSVM) may not get there.
 STIFF = 1e6
 PAIRWISE = ("SMO", "LIBSVM")
-LONGEST = 200_000  # steps
+#: Most steps: pairs of multipliers crawl where H is ill-conditioned.
+LONGEST = {"SMO": 1_000_000, "LIBSVM": 200_000}
 
 
 def kernels(given: dict[str, Any]) -> tuple[Array, Array, Array]:
@@ -55,7 +56,7 @@ def by_smo(given: dict[str, Any]) -> Array:
 
     K, Q, y = kernels(given)
     H = K * np.outer(y, y) + Q
-    return smo.solve(H, y, 0.5 * TOLERANCES["SMO"], max_iter=LONGEST).alpha
+    return smo.solve(H, y, 0.5 * TOLERANCES["SMO"], max_iter=LONGEST["SMO"]).alpha
 
 
 def by_libsvm(given: dict[str, Any], limit: float | None = None) -> Array:
@@ -67,7 +68,9 @@ def by_libsvm(given: dict[str, Any], limit: float | None = None) -> Array:
     # LIBSVM wants gradients, in units of 1, to tol: the problem is put in units of its diagonal
     unit = float(M.diagonal().max())
     upper = (box(given) if limit is None else limit) * unit
-    model = SVC(C=upper, kernel="precomputed", tol=1e-7, max_iter=LONGEST, shrinking=False)
+    model = SVC(
+        C=upper, kernel="precomputed", tol=1e-7, max_iter=LONGEST["LIBSVM"], shrinking=False
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the certificate says how far it came
         model.fit(M / unit, y)
