@@ -29,7 +29,7 @@ from verification.report import (
     tally,
 )
 from verification.stems import Stem, discover
-from verification.svm_plus_duals import verify_duals
+from verification.svm_plus_duals import duals_table, verify_duals
 from verification.svm_plus_instances import STEMS as PLUS
 from verification.svm_plus_trainers import verify_plus
 from verification.trainers import verify_trainer
@@ -86,11 +86,12 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
 
     missing = [s.name for s in stems if not s.complete]
     blocks: list[Block] = [
-        stem_table(stems, reports),
+        stem_table(stems, reports[:-1]),  # the last also judges LIBSVM
         *accuracy_tables(results, letter.TOL),
         peer_table(peers),
         ap_exactness.exactness_table(exactness),
         ap_letter.rankers_table(rankers),
+        duals_table(reports[-1]),
         svm_plus_digits.digits_table(digits),
     ]
     blocks += [block for report in reports for block in failure_blocks(report)]

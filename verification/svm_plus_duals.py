@@ -17,6 +17,7 @@ import numpy as np
 
 from verification.certificates.plus_model import PlusCertificate, Problem
 from verification.instances import Instance
+from verification.report import Table, number, table, verdict_cell
 from verification.svm_plus_instances import EPS, STEMS, instances
 from verification.verdicts import Judgement, Report, Result, Verdict
 
@@ -159,3 +160,29 @@ def verify_duals(profile: str = "quick", seed: int = 0) -> Report:
         for name, judgement in examine(instance).items()
     )
     return Report(PROBLEM, profile, seed, results, time.perf_counter() - start, "fast")
+
+
+def duals_table(report: Report) -> Table:
+    """One row per solver: what it was judged on, the worst gap, and C/lam below and above `STIFF`."""
+    rows = []
+    for name in SOLVERS:
+        mine = [r for r in report.results if r.check == name]
+        worst = []
+        for stiff in (False, True):
+            gaps = [
+                r.gap
+                for r in mine
+                if r.gap is not None
+                and r.instance is not None
+                and (r.instance["C"] >= STIFF * r.instance["lam"]) == stiff
+            ]
+            worst.append(number(max(gaps, default=None)))
+        bad = any(r.verdict.is_bad for r in mine)
+        asked = number(TOLERANCES[name])
+        rows.append((name, str(len(mine)), asked, *worst, verdict_cell(not bad)))
+    figures = ("instances", "asked for", "worst gap", f"C/lam >= {STIFF:g}")
+    note = (
+        "Gap of each solver's multipliers, 1 - (S m/q)^2, computed anew; steps on pairs (SMO) and "
+        f"kernels in float32 (LIBSVM) may fail where C/lam >= {STIFF:g}."
+    )
+    return table("SVM2+: the dual by four solvers", ("solver", *figures, ""), rows, figures, note)

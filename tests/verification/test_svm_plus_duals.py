@@ -141,6 +141,9 @@ def test_the_report(monkeypatch):
     report = duals.verify_duals().raise_if_failed()
     assert [r.check for r in report.results] == list(duals.SOLVERS)
     assert report.counts["pass"] == 4
+    shown = duals.duals_table(report)
+    assert [row[0] for row in shown.rows] == list(duals.SOLVERS)
+    assert all(row[1] == "1" for row in shown.rows)
 
 
 # -- Q to 1e-12 -------------------------------------------------------------------------------
