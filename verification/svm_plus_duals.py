@@ -17,7 +17,7 @@ import numpy as np
 
 from verification.certificates.plus_model import PlusCertificate, Problem
 from verification.instances import Instance
-from verification.report import Table, number, table, verdict_cell
+from verification.report import Cell, Table, number, table, verdict_cell
 from verification.svm_plus_instances import EPS, STEMS, instances
 from verification.verdicts import Judgement, Report, Result, Verdict
 
@@ -164,7 +164,7 @@ def verify_duals(profile: str = "quick", seed: int = 0) -> Report:
 
 def duals_table(report: Report) -> Table:
     """One row per solver: what it was judged on, the worst gap, and C/lam below and above `STIFF`."""
-    rows = []
+    rows: list[tuple[str | Cell, ...]] = []
     for name in SOLVERS:
         mine = [r for r in report.results if r.check == name]
         worst = []
