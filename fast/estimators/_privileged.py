@@ -128,16 +128,17 @@ def scaled(Z: Any, weight: np.ndarray) -> tuple[Any, Scaler]:
         wide = Z.astype(np.float64)
         mean = share @ wide
         variance = np.maximum(share @ wide.multiply(wide) - mean * mean, 0.0)
+        lost = n * EPS * mean * mean
     else:
         out = np.array(Z, dtype=np.float64)
         mean = share @ out
         out -= mean
-        variance = np.zeros(len(mean))
+        variance, lost = np.zeros(len(mean)), (n * EPS * mean) ** 2
         step = max(BLOCK // len(mean), 1)
         for i in range(0, n, step):  # in the cache
             block = out[i : i + step]
             variance += share[i : i + step] @ (block * block)
-    constant = variance <= n * EPS * variance + (n * EPS * mean) ** 2
+    constant = variance <= n * EPS * variance + lost
     scale = np.where(constant, 1.0, np.sqrt(variance))
     if is_sparse(Z):
         scaler = Scaler(None, scale)

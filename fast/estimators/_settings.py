@@ -48,9 +48,7 @@ def check_count(name: str, value: Any, fix: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InvalidTypeError(name, repr(value), "an integer >= 1", fix)
     if value < 1:
-        raise InvalidParameterError(
-            name, repr(value), "an integer >= 1", "allow at least one iteration"
-        )
+        raise InvalidParameterError(name, repr(value), "an integer >= 1", fix)
     return int(value)
 
 

@@ -274,6 +274,17 @@ def test_two_examples_constant_features_and_constant_privileged_features(loss, g
             assert set(model.predict(X)) <= {"a", "b"}
 
 
+@pytest.mark.parametrize("size", [-3.0, 1e6, 1e-5])
+def test_a_constant_column_of_sparse_privileged_features_is_not_divided_by_rounding(size):
+    X, y, Z = problem(14, n=40)
+    Z = sp.csr_array(np.column_stack([np.full(40, size), Z[:, 0] / 50.0]))
+    for seed in range(8):  # of some weights the sum of squares does not cancel
+        weight = np.random.default_rng(seed).choice([0.01, 1.0, 2.0, 100.0], 40)
+        model = fit(X, y, Z, weight)
+        assert model.z_scaler_.scale_[0] == 1.0
+        assert model.z_scaler_.scale_[1] < 1.0
+
+
 def test_inputs_are_left_alone():
     X, y, Z = problem(13)
     weight = np.ones(len(y))
