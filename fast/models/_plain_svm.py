@@ -116,7 +116,8 @@ def train(
     def look(a: np.ndarray, b: float) -> bool:
         nonlocal idle, stop
         before = state.gap if state.n_iter else np.inf
-        take(state, gram, y, cost, squared, a, b)
+        with np.errstate(all="ignore"):  # points that run off to infinity lose to the best so far
+            take(state, gram, y, cost, squared, a, b)
         if X is not None:
             w = np.asarray(X.T @ state.coef)
             state.model = Model(w, state.b - shift(w), w[:0], 0.0, state.primal)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast._validation import finite_array, number, per_row, raise_bad_entry, real_array
+from fast._validation import check_k, finite_array, number, per_row, raise_bad_entry, real_array
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import certified_gap
@@ -118,6 +118,27 @@ def check_two_classes(y: np.ndarray, weighted: bool) -> None:
         )
 
 
+def check_prices(C: Any, lam: Any, free_slack: Any) -> tuple[float, float, float]:
+    """C, lam > 0 and free_slack >= 0, not so small or large that products under- or overflow."""
+    values = []
+    for name, value in (("C", C), ("lam", lam), ("free_slack", free_slack)):
+        price = number(name, value, positive=name != "free_slack")
+        if price > 0.0 and not 1.0 / MAGNITUDE <= price <= MAGNITUDE:
+            raise InvalidParameterError(
+                name,
+                f"{price:g}",
+                f"a number between {1.0 / MAGNITUDE:g} and {MAGNITUDE:g}",
+                f"rescale {name}",
+            )
+        values.append(price)
+    return values[0], values[1], values[2]
+
+
+def check_rounds(max_iter: Any) -> int:
+    """A bound on the rounds: at least one."""
+    return check_k(max_iter, name="max_iter")
+
+
 def check_input(
     X: Any, y: Any, Z: Any, C: Any, lam: Any, sample_weight: Any, free_slack: Any, tol: Any
 ) -> CheckedInput:
@@ -129,8 +150,8 @@ def check_input(
             "Z", f"{Z.shape[0]} rows", f"{n} rows, as many as X", "pass one row of Z per row of X"
         )
     labels = check_labels(y, n)
-    C, lam = number("C", C, positive=True), number("lam", lam, positive=True)
-    free_slack, tol = number("free_slack", free_slack), number("tol", tol)
+    C, lam, free_slack = check_prices(C, lam, free_slack)
+    tol = number("tol", tol)
     kept = np.arange(n)
     omega = np.ones(n)
     if sample_weight is not None:

@@ -21,6 +21,8 @@ from fast.models._svm_plus import (
     MEETING,
     check_labels,
     check_matrix,
+    check_prices,
+    check_rounds,
     check_two_classes,
 )
 from fast.models._svm_plus_correction import Correction
@@ -112,8 +114,8 @@ def train_kernel(
     definite: bool = True,
 ) -> Any:
     """``train_kernel`` of both losses; see there."""
-    C, lam = number("C", C, positive=True), number("lam", lam, positive=True)
-    delta, tol = number("free_slack", free_slack), number("tol", tol)
+    C, lam, delta = check_prices(C, lam, free_slack)
+    tol, max_iter = number("tol", tol), check_rounds(max_iter)
     labels = finite_array("y", Y, (1, 2))
     K = check_kernel_matrix("K", K, len(labels))
     n = len(K)
@@ -238,6 +240,12 @@ def run(
             if inner <= FINEST or (qp.size > CHEAP and state.gap > 0.5 * before):
                 break
             inner *= 1e-3
+        if not stop and tol < state.gap and state.n_iter < max_iter and n <= CHEAP:
+            hard = loss.hard_margin()
+            if hard is not None:
+                kernel_newton.newton(
+                    hard, state.bound.alpha, lambda u, _: look(u, nothing, "newton")
+                )
     except KeyboardInterrupt:
         if state.model is None:
             state.take(loss, loss.uniform(1.0), nothing, "smo")

@@ -72,6 +72,10 @@ class KernelLoss:
         """The dual."""
         raise NotImplementedError
 
+    def hard_margin(self) -> KernelQP | None:
+        """The dual without slacks, where its solution may be the optimum."""
+        return None
+
     def look(self, alpha: np.ndarray, beta: np.ndarray) -> tuple[Bound, KernelModel]:
         """The multipliers made feasible, D there, and the best feasible point they lead to."""
         raise NotImplementedError
@@ -199,6 +203,12 @@ class Hinge(KernelLoss):
             h = np.append(h, self.own)
         return KernelQP(self.K, self.correction.centred, self.y, h, self.total)
 
+    def hard_margin(self) -> KernelQP | None:
+        """The dual without slacks, if xi >= 0 is asked: beta = cost - alpha is left out of it."""
+        if not self.nonneg:
+            return None
+        return KernelQP(self.K, np.zeros_like(self.K), self.y, np.ones(self.n), None)
+
     def look(self, alpha: np.ndarray, beta: np.ndarray) -> tuple[Bound, KernelModel]:
         """D at the multipliers made feasible, and the point that belongs to them."""
         alpha = self.balanced(alpha)
@@ -209,10 +219,24 @@ class Hinge(KernelLoss):
         alpha, beta = alpha * (self.total / sum_), beta * (self.total / sum_)
         a, rest = alpha * self.y, alpha + beta - self.cost
         f = self.K @ a
-        square = max(float(a @ f), 0.0)
-        square += self.correction.centred_square(rest)
+        w2 = max(float(a @ f), 0.0)
+        square = w2 + self.correction.centred_square(rest)
         bound = Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)
+        if self.nonneg:
+            bound = max(bound, self._without_slack(alpha, w2), key=lambda found: found.dual)
         return bound, self.feasible(a, f, rest / self.lam, rest / self.kappa)
+
+    def _without_slack(self, alpha: np.ndarray, w2: float) -> Bound:
+        """D at the best multiple of alpha whose beta = cost - alpha: no noise of the correction.
+
+        That is the optimum where the classes can be separated, and small beside the costs.
+        """
+        total = float(alpha.sum())
+        if not w2 > 0.0:
+            return Bound(np.zeros(self.n), self.cost, 0.0)
+        t = min(total / w2, float((self.cost[alpha > 0.0] / alpha[alpha > 0.0]).min()))
+        alpha = np.minimum(t * alpha, self.cost)
+        return Bound(alpha, self.cost - alpha, t * total - 0.5 * t * t * w2)
 
     def bare(self, model: KernelModel) -> KernelModel:
         """The best feasible point with w = 0 and this correcting function."""
@@ -221,7 +245,18 @@ class Hinge(KernelLoss):
 
     def feasible(self, a: np.ndarray, f: np.ndarray, c: np.ndarray, own: np.ndarray) -> KernelModel:
         """The best multiple of (a, c) with its best b and rho."""
-        g, mean, v2 = self.correction.centred_function(c)
+        best = self._best(a, f, c, own, *self.correction.centred_function(c))
+        if self.nonneg:  # as for the linear trainers: noise in c costs C sum(omega) times it
+            zero = np.zeros(self.n)
+            plain = self._best(a, f, zero, zero, zero, 0.0, 0.0)
+            best = min(best, plain, key=lambda found: found.primal)
+        return best
+
+    def _best(
+        self, a: np.ndarray, f: np.ndarray, c: np.ndarray, own: np.ndarray, g: np.ndarray,
+        mean: float, v2: float,
+    ) -> KernelModel:  # fmt: skip
+        """The same for g = Kz c - mean and v2 = c'Kz c."""
         w2 = max(float(a @ f), 0.0)
         candidates = [(0.0, 1.0, 0.0), (*self._rescaled(w2, v2, f, g), 0.0)]
         if self.soft:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fast.models import _svm_plus_kernel
-from fast.models._svm_plus import SVMPlusResult, check_input, finished
+from fast.models._svm_plus import SVMPlusResult, check_input, check_rounds, finished
 from fast.models._svm_plus_kernel import SVMPlusKernelResult
 from fast.solvers import working_set
 from fast.solvers.interior_point_qp import Rows, minimise
@@ -75,11 +75,12 @@ def train(
     InvalidParameterError
         If only one class is there, or shapes and ranges do not fit.
     """
+    rounds = check_rounds(max_iter)
     given = check_input(X, y, Z, C, lam, sample_weight, free_slack, tol)
     data = HingeData(
         given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack, given.free_slack
     )
-    return finished(data, given, *working_set.train(data, given.tol, max_iter, report))
+    return finished(data, given, *working_set.train(data, given.tol, rounds, report))
 
 
 def train_kernel(

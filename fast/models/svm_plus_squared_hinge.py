@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from fast.models import _svm_plus_kernel
-from fast.models._svm_plus import SVMPlusResult, check_input, finished
+from fast.models._svm_plus import SVMPlusResult, check_input, check_rounds, finished
 from fast.models._svm_plus_kernel import SVMPlusKernelResult
 from fast.models._svm_plus_recipe import DeformedProblem, deformed_problem
 from fast.solvers import working_set
@@ -86,11 +86,12 @@ def train(
     InvalidParameterError
         If only one class is there, or shapes and ranges do not fit.
     """
+    rounds = check_rounds(max_iter)
     given = check_input(X, y, Z, C, lam, sample_weight, free_slack, tol)
     data = SquaredHingeData(
         given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack, given.free_slack
     )
-    return finished(data, given, *working_set.train(data, given.tol, max_iter, report))
+    return finished(data, given, *working_set.train(data, given.tol, rounds, report))
 
 
 def train_kernel(

@@ -70,6 +70,34 @@ def test_optimum_and_certificate(
             np.testing.assert_allclose(found.slack[on], (Z @ model.v + model.rho)[on], atol=1e-8)
 
 
+@pytest.mark.parametrize("delta", [0.0, 1.0])
+@pytest.mark.parametrize("C", [1.0, 100.0, 1e4])
+@pytest.mark.parametrize("space", ["Z", "Kz", "rbf"])
+def test_separable_classes_at_high_costs(delta: float, C: float, space: str) -> None:
+    """The optimum is that without slack, a millionth of sum C omega: g must not drown it in noise."""
+    rng = np.random.default_rng(5)
+    X, y, Z = instance(rng, 30, 60, 2)
+    weight = rng.choice([1.0, 100.0], 30)
+    space_of = {"Z": {"Z": Z}, "Kz": {"Kz": Z @ Z.T}, "rbf": {"Kz": rbf_kernel(Z, gamma=0.1)}}
+    found = train(
+        False, X @ X.T, y, C, 0.1, tol=1e-8, sample_weight=weight, free_slack=delta,
+        **space_of[space],
+    )  # fmt: skip
+    assert found.gap <= 1e-8
+    hard = SVC(C=1e9, kernel="linear", tol=1e-8).fit(X, y).coef_[0]
+    assert found.primal == pytest.approx(0.5 * hard @ hard, rel=1e-5)
+    w = X.T @ found.coef
+    rest = found.alpha + found.beta - C * weight
+    Kz = space_of[space].get("Kz", Z @ Z.T) + delta * np.eye(30)
+    w_dual = X.T @ (found.alpha * y)
+    D = found.alpha.sum() - 0.5 * w_dual @ w_dual - 0.5 / 0.1 * rest @ Kz @ rest
+    assert abs(rest.sum()) <= 1e-12 * C * weight.sum()
+    assert abs(found.alpha @ y) <= 1e-12 * found.alpha.sum()
+    assert min(found.alpha.min(), found.beta.min()) >= 0.0
+    assert (y * (X @ w + found.b) + found.slack).min() >= 1.0 - 1e-9
+    assert (1.0 - 1e-6) * 0.5 * w @ w <= D
+
+
 def test_identities_of_the_squared_hinge() -> None:
     """The slacks are Q alpha, every support vector has the same b, the optimum is sum(alpha)/2."""
     rng = np.random.default_rng(2)

@@ -158,6 +158,10 @@ BAD = {
     "negative weight": ({"sample_weight": -np.ones(20)}, "sample_weight"),
     "free_slack": ({"free_slack": -1.0}, "free_slack"),
     "tol": ({"tol": np.nan}, "tol"),
+    "C whose products overflow": ({"C": 1e200}, "C"),
+    "lam whose products underflow": ({"lam": 1e-200}, "lam"),
+    "no rounds": ({"max_iter": 0}, "max_iter"),
+    "fewer than no rounds": ({"max_iter": -3}, "max_iter"),
 }
 
 
