@@ -34,7 +34,9 @@ def real_array(name: str, value: ArrayLike | None, dims: tuple[int, ...] = (1, 2
             name,
             f"{type(value).__name__} with dtype {array.dtype}",
             "real numbers as float64, float32 or integers in a dense array",
-            f"convert it, for example np.asarray({name}, dtype=np.float64)",
+            f"pass {name}.toarray()"
+            if hasattr(value, "toarray")
+            else f"convert it, for example np.asarray({name}, dtype=np.float64)",
         )
     if array.ndim not in dims:
         raise InvalidParameterError(

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from _naive_svm_plus import instance, objectives, solve
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
+from fast.errors import InvalidTypeError
 from fast.models import svm_plus_hinge, svm_plus_squared_hinge
 from fast.models._deformed_kernel import deformed_kernel
 from fast.models._svm_plus_correction import Correction
@@ -254,3 +256,9 @@ def test_large_slack_prices_with_a_hard_margin() -> None:
     assert [line["gap"] for line in found.history] == sorted(
         (line["gap"] for line in found.history), reverse=True
     )
+
+
+def test_a_sparse_kernel_matrix_is_named_with_its_cure() -> None:
+    X, y, Z = instance(np.random.default_rng(6), 10, 3, 2)
+    with pytest.raises(InvalidTypeError, match=r"K: csr_array .*Fix: pass K\.toarray\(\)"):
+        train(True, sp.csr_array(X @ X.T), y, 1.0, 1.0, Z=Z)
