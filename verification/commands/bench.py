@@ -1,4 +1,4 @@
-"""``refsolve bench topk``, ``entropy`` and ``ap``: speed beside the targets."""
+"""``refsolve bench topk``, ``entropy``, ``ap`` and ``svmplus``: speed beside the targets."""
 
 from __future__ import annotations
 
@@ -159,6 +159,48 @@ def ap(
     written = [] if output is None else ap_plots.write(output, drawn)
     pictures = [str(path) for path in written]
     finish(document(timings, everywhere, runs, exact, strict, drawn, pictures), as_json)
+
+
+@app.command()
+def svmplus(
+    linear: Annotated[
+        bool, typer.Option(help="Linear, against LIBSVM, Clarabel and LinearSVC.")
+    ] = True,
+    kernel: Annotated[bool, typer.Option(help="RBF kernels, against LIBSVM.")] = True,
+    classes: Annotated[
+        bool, typer.Option(help="All classes of the paper's shapes, against LIBSVM one by one.")
+    ] = True,
+    precision: Annotated[
+        bool, typer.Option(help="Compare the deformed kernel with fractions.")
+    ] = True,
+    repeats: Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")] = 5,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with exit code 1 if a target is missed.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """SVM+ with privileged features: training to a certified gap, and the error of its kernel."""
+    from verification.benchmarks import svmplus_precision, svmplus_training
+    from verification.benchmarks.svmplus_report import document
+    from verification.benchmarks.timing import one_thread
+    from verification.errors import InvalidArgumentError
+
+    if not (linear or kernel or classes or precision):
+        raise InvalidArgumentError(
+            "nothing to measure; expected --linear, --kernel, --classes or --precision"
+        )
+    asked = {"linear": linear, "kernel": kernel, "classes": classes}
+    cases = svmplus_training.cases(repeats, tuple(name for name, wanted in asked.items() if wanted))
+    timings = []
+    with one_thread(), progress(len(cases) + precision) as task:
+        for name, measure in cases.items():
+            task.describe(name)
+            timings.append(measure())
+            task.step()
+        task.describe("deformed kernel")
+        errors = svmplus_precision.measure() if precision else []
+        task.step()
+    finish(document(timings, errors, strict), as_json)
 
 
 def _cases(dataset: list[str] | None) -> list[tuple[str, float]]:
