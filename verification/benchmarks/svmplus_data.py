@@ -80,11 +80,22 @@ def libsvm(K: Array, Q: Array, y: Array, C: float, lam: float, tol: float, most:
     return alpha
 
 
+def balanced(alpha: Array, y: Array) -> Array:
+    """Alpha >= 0 with equal sums in both classes: solvers meet constraints up to a tolerance."""
+    alpha = np.maximum(alpha, 0.0)
+    plus, minus = float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
+    if not (plus > 0.0 and minus > 0.0):
+        return np.zeros_like(alpha)
+    least = min(plus, minus)
+    return np.asarray(alpha * np.where(y > 0, least / plus, least / minus))
+
+
 def deformed_gap(K: Array, Q: Array, y: Array, alpha: Array) -> float:
-    """Relative gap 1 - (S m/q)^2 of multipliers, by the formula alone; inf without a margin.
+    """Relative gap 1 - (S m/q)^2 of multipliers, balanced first; inf without a margin.
 
     H = K . yy' + Q, g = H alpha, S = sum alpha, q = alpha'g, m the mean of the classes' least g.
     """
+    alpha = balanced(alpha, y)
     g = y * (K @ (alpha * y)) + Q @ alpha
     q = float(alpha @ g)
     margin = 0.5 * float(g[y > 0].min() + g[y < 0].min())

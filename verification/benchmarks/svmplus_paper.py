@@ -19,7 +19,6 @@ from verification.benchmarks.svmplus_training import (
     MAX_STEPS,
     SHAPES,
     WIDTHS,
-    balanced,
     printed_deformed,
     quiet,
 )
@@ -124,7 +123,7 @@ def hinge_dual(
     K: np.ndarray, Kz: np.ndarray, y: np.ndarray, C: float, lam: float, a: np.ndarray, b: np.ndarray
 ) -> float:
     """D of SVM1+ at multipliers, once clipped, balanced and brought to the sum they need."""
-    a, b = balanced(a, y), np.maximum(b, 0.0)
+    a, b = data.balanced(a, y), np.maximum(b, 0.0)
     total = C * len(y)
     a *= min(1.0, total / a.sum())
     rest = max(total - a.sum(), 0.0)

@@ -111,7 +111,8 @@ def accuracy_table(splits: Splits) -> Table:
     columns = ("method", "% test", "+-", f"points ahead of {BASE}", "+- ", "better / equal / worse")
     note = (
         f"{len(splits.seeds)} random splits, {svmplus_digits.TRAIN} training images and up to "
-        f"{svmplus_digits.TEST} test images per class; X: 4 x 4 means, Z: the 8 x 8 images, in training only (noise: standard normal, as wide). "
+        f"{svmplus_digits.TEST} test images per class; "
+        "X: 4 x 4 means, Z: the 8 x 8 images, in training only (noise: standard normal, as wide). "
         "+-: standard errors; coloured beyond two. The last row has the full images at prediction too: what Z would be "
         "worth."
     )
@@ -134,7 +135,8 @@ def choice_table(splits: Splits) -> Table:
     grid = svmplus_digits
     note = (
         f"{grid.FOLDS}-fold cross-validation on the training images, the same folds for all; C of {_list(grid.CS)}, "
-        f"lam of {_list(grid.LAMS)}, free slack of {_list(grid.DELTAS)}; SVM-2K: disagreement of {_list(grid.SHARES)} C. "
+        f"lam of {_list(grid.LAMS)}, free slack of {_list(grid.DELTAS)}; SVM-2K: disagreement of "
+        f"{_list(grid.SHARES)} C. "
         f"Relative duality gaps recomputed, at most {grid.TOL:g}. SVM-2K by the oracle. SVM: squared hinge. w = 0: "
         "classes, over all splits."
     )

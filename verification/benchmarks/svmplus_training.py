@@ -139,13 +139,6 @@ def quiet(gap: float) -> Any:
     return settings
 
 
-def balanced(alpha: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Alpha >= 0 with equal sums in both classes: a solver's constraints hold up to its tolerance."""
-    alpha = np.maximum(alpha, 0.0)
-    plus, minus = alpha[y > 0].sum(), alpha[y < 0].sum()
-    return alpha * np.where(y > 0, min(plus, minus) / plus, min(plus, minus) / minus)
-
-
 def against_clarabel(n: int, repeats: int, C: float = 1.0, lam: float = 1.0) -> Timing:
     """Linear; Clarabel on the factor form of the primal, n rows and d + s + 2 variables."""
     from fast.models.svm_plus_squared_hinge import train
@@ -155,7 +148,7 @@ def against_clarabel(n: int, repeats: int, C: float = 1.0, lam: float = 1.0) -> 
     F = factor(Z, C, lam)
 
     def peer_gap(alpha: np.ndarray) -> float:
-        alpha = balanced(alpha, y)
+        alpha = data.balanced(alpha, y)
         w, t = X.T @ (alpha * y), F.T @ alpha
         g = y * (X @ w) + F @ t
         q, margin = float(alpha @ g), 0.5 * float(g[y > 0].min() + g[y < 0].min())

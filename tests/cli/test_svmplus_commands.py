@@ -1,0 +1,90 @@
+"""`refsolve bench svmplus` and `refsolve reproduce svmplus` from end to end, on little data."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from verification import main_job
+from verification.benchmarks import (
+    svmplus_digits,
+    svmplus_paper,
+    svmplus_precision,
+    svmplus_training,
+)
+from verification.cli import app
+
+
+def run(*words: str) -> dict:
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout, parse_constant=pytest.fail)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sizes, cut down; no workers."""
+    monkeypatch.setattr(svmplus_training, "LIBSVM_SIZES", (60,))
+    monkeypatch.setattr(svmplus_training, "CLARABEL_SIZE", 80)
+    monkeypatch.setattr(svmplus_training, "LINEAR_SVC_SIZE", 100)
+    monkeypatch.setattr(svmplus_training, "KERNEL_SIZE", 40)
+    for module in (svmplus_training, svmplus_paper):
+        monkeypatch.setattr(module, "SHAPES", ((24, 4),))
+        monkeypatch.setattr(module, "WIDTHS", (20, 15))
+    monkeypatch.setattr(
+        main_job, "run_all", lambda jobs, task: {name: job() for name, job in jobs.items()}
+    )
+    for name, method in svmplus_digits.METHODS.items():
+        short = dataclasses.replace(method, grid=method.grid[1:2])
+        monkeypatch.setitem(svmplus_digits.METHODS, name, short)
+
+
+@pytest.mark.usefixtures("small")
+def test_bench_svmplus_measures_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run("bench", "svmplus", "--repeats", "1", "--json")
+    assert found["ok"] is None
+    assert len(found["training"]) == 6
+    assert all(t["gap"] <= svmplus_training.GAP for t in found["training"])
+    assert all(e["reached"] for e in found["precision"])
+    monkeypatch.setattr(svmplus_precision, "LIMIT", 0.0)  # out of reach
+    words = ["bench", "svmplus", "--no-linear", "--no-kernel", "--no-classes", "--strict", "--json"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["training"] == []
+
+
+@pytest.mark.usefixtures("small")
+def test_reproduce_svmplus_prints_ratios_and_accuracies(tmp_path: Path) -> None:
+    found = run(
+        "reproduce", "svmplus", "--splits", "2", "--method", "SVM2+", "--method", "SVM", "--json",
+        "--output", str(tmp_path / "new"),
+    )  # fmt: skip
+    assert found["ok"] is True
+    assert [s["classes"] for s in found["speed"]] == [4]
+    assert {name: len(values) for name, values in found["digits"]["accuracies"].items()} == {
+        "SVM": 2,
+        "SVM2+": 2,
+    }
+    assert {Path(p).name for p in found["pictures"]} == {
+        "svmplus_digits.png",
+        "svmplus_digits.svg",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        (("reproduce", "svmplus", "--method", "SVM3+"), "SVM3+"),
+        (("reproduce", "svmplus", "--splits", "0", "--no-speed"), "splits"),
+        (("reproduce", "svmplus", "--splits", "0", "--output", "there"), "output"),
+        (("bench", "svmplus", "--no-linear", "--no-kernel", "--no-classes", "--no-precision"), "nothing"),
+    ],
+)  # fmt: skip
+def test_options_that_make_no_sense_are_refused_at_once(words: tuple[str, ...], match: str) -> None:
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert match in result.output + str(result.exception)
