@@ -269,7 +269,9 @@ class _Gram(_System):
     def start(self) -> tuple[np.ndarray, ...]:
         """As in the other space."""
         rows = self.rows
-        self._factor(np.full(self.m, 1.0 / self.price))
+        ridge = 1.0 / self.price
+        while not self._factor(np.full(self.m, ridge)) and ridge < 1.0 / FLOOR:
+            ridge *= 100.0  # beside it the gram matrix is indefinite by rounding
         _, v, mu = self.solve(rows.h, np.zeros(0), rows.c)
         s = self.product(np.zeros(0), v, mu) - rows.h
         s, mu = self.shifted(s, -self.price * s)
