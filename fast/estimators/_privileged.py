@@ -75,9 +75,10 @@ def check_privileged(Z: Any, n: int | None, estimator: Any, n_features: int | No
         raise InvalidParameterError(
             "Z", f"shape {Z.shape}", "one row per row of X", "pass Z.reshape(-1, 1) for one feature"
         )
-    Z = check_array(
-        Z, accept_sparse="csr", dtype=DTYPES, order="C", input_name="Z", estimator=estimator
-    )
+    with np.errstate(invalid="ignore"):  # as for X
+        Z = check_array(
+            Z, accept_sparse="csr", dtype=DTYPES, order="C", input_name="Z", estimator=estimator
+        )
     if is_sparse(Z) and not Z.has_canonical_format:
         Z = Z.copy()
         Z.sum_duplicates()

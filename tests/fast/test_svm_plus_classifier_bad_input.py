@@ -294,3 +294,12 @@ def test_fuzzed_data(X, y, Z, weight, sparse, loss, kernel):
     assert model.predict(X).shape == (X.shape[0],)
     if Z is not None:
         assert np.isfinite(model.correction_function(Z)).all()
+
+
+@pytest.mark.parametrize("name", ["X", "Z"])
+def test_infinity_beside_numbers_whose_sum_overflows_is_named_without_a_warning(name):
+    wrong = np.full((6, 6), 2e307)
+    wrong[0, 0] = -INF
+    data = {"X": np.eye(6), "y": [0, 1] * 3, "Z": np.eye(6)} | {name: wrong}
+    with pytest.raises(ValueError, match="infinity"):
+        SVMPlusClassifier().fit(**data)
