@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def _standard_error(values: np.ndarray) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
-def _classifier(part: Part, loss: str, settings: Settings, Z: np.ndarray | None) -> Fitted:
+def _classifier(part: Part, loss: str, settings: dict[str, Any], Z: np.ndarray | None) -> Fitted:
     from fast import SVMPlusClassifier
     from fast.errors import CollapseWarning
     from verification.certificates import trained
@@ -149,8 +149,11 @@ def train_two_views(part: Part, C: float, share: float) -> Fitted:
     classes = np.unique(part.y)
     given = {"X": part.X, "Z": Z, "CA": C, "CB": C, "D": share * C, "solver": "CLARABEL"}
     labels = [np.where(part.y == c, 1.0, -1.0) for c in classes]
-    proofs = [refsolve.solve("svm_2k.primal", y=y, **given).certificate for y in labels]
-    W, b = np.array([p.w for p in proofs], dtype=float), np.array([p.b for p in proofs], float)
+    proofs: list[Any] = [refsolve.solve("svm_2k.primal", y=y, **given).certificate for y in labels]
+    W, b = (
+        np.array([p.w for p in proofs], dtype=float),
+        np.array([p.b for p in proofs], dtype=float),
+    )
     gap = max(float(p.relative_gap) for p in proofs)
     collapsed = int((~W.any(axis=1)).sum())
     return Fitted(lambda X: classes[(X @ W.T + b).argmax(axis=1)], lambda: gap, collapsed)

@@ -197,7 +197,9 @@ class Problem:
         if z.gram is None:
             rows = np.column_stack([z.dense(), np.ones(len(cost), self.real)])
             short = self.real if rows.shape[1] <= EXACT else float  # its residual is checked anyway
-            solve = cholesky_solver((rows * cost[:, None]).astype(short).T @ rows.astype(short), lam)
+            solve = cholesky_solver(
+                (rows * cost[:, None]).astype(short).T @ rows.astype(short), lam
+            )
 
             def by_rows(a: Array, v: Any = None, rho: Any = 0) -> tuple[Array, Any]:
                 right = rows.T @ a
