@@ -134,7 +134,7 @@ def test_nothing_to_run_is_refused(arguments: tuple, match: str) -> None:
 def test_every_comparison_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(svmplus_training, "WIDTHS", (30, 20))
     timings = [
-        svmplus_training.against_libsvm(80, 1),
+        svmplus_training.against_libsvm(80, 1, 1e-3, 50.0),
         svmplus_training.against_clarabel(90, 1),
         svmplus_training.against_linear_svc(100, 1),
         svmplus_training.against_kernels(1.0, 1, n=60),
@@ -150,7 +150,7 @@ def test_every_comparison_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_cases_are_there() -> None:
-    assert len(svmplus_training.cases(1, ("linear", "kernel", "classes"))) == 8
+    assert len(svmplus_training.cases(1, ("linear", "kernel", "classes"))) == 10
     assert list(svmplus_training.cases(1, ("kernel",))) == ["RBF, C = 1", "RBF, C = 100"]
 
 

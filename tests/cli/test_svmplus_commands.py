@@ -47,7 +47,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bench_svmplus_measures_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     found = run("bench", "svmplus", "--repeats", "1", "--json")
     assert found["ok"] is None
-    assert len(found["training"]) == 6
+    assert len(found["training"]) == 7
     assert all(t["gap"] <= svmplus_training.GAP for t in found["training"])
     assert all(e["reached"] for e in found["precision"])
     monkeypatch.setattr(svmplus_precision, "LIMIT", 0.0)  # out of reach

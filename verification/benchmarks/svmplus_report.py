@@ -43,8 +43,8 @@ def training_table(timings: Sequence[Timing]) -> Table:
             number(t.peer_seconds, 3),
             number(t.peer_gap),
             number(t.ratio, 2),
-            f">= {t.target:g}",
-            mark(t.reached),
+            f">= {t.target:g}" if t.target else "",
+            mark(t.reached) if t.target else Cell(""),
         )
         for t in timings
     ]
