@@ -113,7 +113,7 @@ def against_libsvm(
 
     return compare(
         f"linear, n = {n}", f"LIBSVM, tol {tol:g}", lambda: train(X, y, Z, C, lam, tol=GAP), peer,
-        lambda r: primal_gap(problem, C, lam, r), lambda r: data.deformed_gap(*r[:2], y, r[2]), target, repeats,
+        lambda r: primal_gap(problem, C, lam, r), lambda r: data.deformed_gap(r[0], r[1], y, r[2]), target, repeats,
     )  # fmt: skip
 
 
