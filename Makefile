@@ -34,6 +34,7 @@ bench: $(VENV)/.core
 	$(BIN)/refsolve bench topk
 	$(BIN)/refsolve bench entropy
 	$(BIN)/refsolve bench ap
+	$(BIN)/refsolve bench svmplus
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "refsolve needs Python 3.11 or newer on the PATH, or: make PYTHON=/path/to/python"; exit 1; }
