@@ -26,7 +26,7 @@ from fast.solvers import working_set
 from fast.solvers.interior_point_qp import Rows, minimise
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
 
-__all__ = ["SVMPlusKernelResult", "SVMPlusResult", "train", "train_kernel"]
+__all__ = ["train", "train_kernel"]  # the results are listed beside SVM2+
 
 
 def train(
