@@ -21,7 +21,6 @@ import numpy as np
 
 from fast.models import _svm_plus_kernel
 from fast.models._svm_plus import SVMPlusResult, check_input, check_rounds, finished
-from fast.models._svm_plus_kernel import SVMPlusKernelResult
 from fast.solvers import working_set
 from fast.solvers.interior_point_qp import Rows, minimise
 from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
