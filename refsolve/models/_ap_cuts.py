@@ -317,6 +317,26 @@ class Master:
                 return answer
         return answer
 
+    def closed(
+        self,
+        stem: str,
+        operation: str,
+        prove: Callable[[dict[str, Any]], Any],
+        separate: Callable[[Array, float], bool],
+    ) -> Posed:
+        """`close`, then `posed`, with answers from the certificates that ``prove`` returns."""
+
+        def primal(found: dict[str, Any]) -> Answer:
+            proof = prove(found)
+            return Answer(proof.w, proof.primal, proof.weights, proof)
+
+        def dual(found: dict[str, Any]) -> Answer:
+            proof = prove(found)
+            return Answer(proof.weights, proof.dual, proof.w, proof)
+
+        self.close(f"{stem}.primal", primal, separate)
+        return self.posed(operation, primal if operation == "primal" else dual)
+
     def _measure(self, answer: Answer) -> None:
         """Take the sizes of an answer as units: on separable data P* is far below P(0).
 

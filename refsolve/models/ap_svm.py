@@ -16,7 +16,7 @@ from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import BOX, CutCertificate, certify, check_weights, outside
 from refsolve.models._ap_rankings import Queries, RankingMaster, check_queries, take, wants_all
 from refsolve.models._data import _check_sparse, _product
-from refsolve.oracle import Answer, Posed
+from refsolve.oracle import Posed
 from refsolve.spec import Spec, check_matrix, check_vector
 
 Array = np.ndarray[Any, Any]
@@ -202,22 +202,14 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
         proofs = [_certificate(data, w, inversions, weights) for w in points]
         return min(proofs, key=lambda proof: proof.gap)
 
-    def primal_answer(found: dict[str, Any]) -> Answer:
-        proof = prove(found)
-        return Answer(proof.w, proof.primal, proof.weights, proof)
-
-    def dual_answer(found: dict[str, Any]) -> Answer:
-        proof = prove(found)
-        return Answer(proof.weights, proof.dual, proof.w, proof)
-
     if everything:
         master.add_all()
-    master.close(
-        "ap_svm.primal",
-        primal_answer,
+    return master.closed(
+        "ap_svm",
+        operation,
+        prove,
         lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
     )
-    return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:

@@ -24,7 +24,7 @@ from refsolve.models._ap_rankings import (
     wants_all,
 )
 from refsolve.models._data import _check_sparse
-from refsolve.oracle import Answer, Posed
+from refsolve.oracle import Posed
 from refsolve.spec import LARGEST, Spec, Symbol, check_matrix, check_vector
 
 Array = np.ndarray[Any, Any]
@@ -238,22 +238,14 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
         proofs = [_certificate(data, *p, inversions, weights, mu) for p in points]
         return min(proofs, key=lambda proof: proof.gap)
 
-    def primal_answer(found: dict[str, Any]) -> Answer:
-        proof = prove(found)
-        return Answer(proof.w, proof.primal, proof.weights, proof)
-
-    def dual_answer(found: dict[str, Any]) -> Answer:
-        proof = prove(found)
-        return Answer(proof.weights, proof.dual, proof.w, proof)
-
     if everything:
         master.add_all()
-    master.close(
-        "ap_svm_appx.primal",
-        primal_answer,
+    return master.closed(
+        "ap_svm_appx",
+        operation,
+        prove,
         lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
     )
-    return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:

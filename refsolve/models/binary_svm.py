@@ -18,7 +18,7 @@ from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import BOX, CutCertificate, Master, check_weights, outside
 from refsolve.models._ap_rankings import check_classes, take
 from refsolve.models._data import _check_sparse, _product
-from refsolve.oracle import Answer, Posed
+from refsolve.oracle import Posed
 from refsolve.spec import LARGEST, Spec, Symbol, check_matrix, check_vector
 
 Array = np.ndarray[Any, Any]
@@ -294,21 +294,12 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
         proofs = [_certificate(data, *point, alpha) for point in points]
         return min(proofs, key=lambda proof: proof.gap)
 
-    def primal_answer(found: dict[str, Any]) -> Answer:
-        proof = prove(found)
-        return Answer(proof.w, proof.primal, proof.weights, proof)
-
-    def dual_answer(found: dict[str, Any]) -> Answer:
-        proof = prove(found)
-        return Answer(proof.weights, proof.dual, proof.w, proof)
-
     def separate(w: Array, b: float) -> bool:
         if len(w) < data.X.shape[1]:  # an answer, whose b is the last coordinate
             w, b = np.append(w, b), 0.0
         return add(np.asarray(data.margins(w.astype(Real), b) > 0))
 
-    master.close("binary_svm.primal", primal_answer, separate)
-    return master.posed(operation, primal_answer if operation == "primal" else dual_answer)
+    return master.closed("binary_svm", operation, prove, separate)
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:
