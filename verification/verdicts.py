@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,10 @@ import numpy as np
 
 from verification.errors import VerificationFailedError
 from verification.instances import Instance
+
+#: Terms of a certificate: name -> (value, tolerance); None where a term has no tolerance of its own,
+#: because only the sum has one.
+Terms = Mapping[str, tuple[float, float | None]]
 
 
 class Verdict(enum.StrEnum):
@@ -69,6 +73,9 @@ class Judgement:
     apply); both are relative to the sizes of the numbers that enter them, so that they compare
     with eps at every scale. Each is to be read beside its tolerance, a rounding-error bound for
     the precision of the input.
+
+    ``terms`` are the numbers of the certificate as they were computed, each with its tolerance, in
+    the units of the problem: repair distance, Fenchel-Young gap, distance to the solution, ...
     """
 
     verdict: Verdict
@@ -77,6 +84,7 @@ class Judgement:
     distance: float | None = None
     distance_tolerance: float | None = None
     message: str = ""
+    terms: Terms = field(default_factory=dict, hash=False)
 
     @property
     def ok(self) -> bool:
@@ -97,10 +105,18 @@ class Result:
     distance: float | None = None
     distance_tolerance: float | None = None
     message: str = ""
+    terms: Terms = field(default_factory=dict, hash=False)
+    answer: Candidate | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, check: str, instance: Instance | None, judgement: Judgement) -> Result:
-        """File a judgement under its check and instance."""
+    def of(
+        cls,
+        check: str,
+        instance: Instance | None,
+        judgement: Judgement,
+        answer: Candidate | None = None,
+    ) -> Result:
+        """File a judgement under its check and instance; ``answer``: what was judged."""
         family = instance.family if instance is not None else ""
         return cls(
             check,
@@ -112,6 +128,8 @@ class Result:
             judgement.distance,
             judgement.distance_tolerance,
             judgement.message,
+            judgement.terms,
+            answer,
         )
 
     @property
@@ -132,6 +150,7 @@ class Result:
             "distance": _plain(self.distance),
             "distance_tolerance": _plain(self.distance_tolerance),
             "message": self.message,
+            "terms": {n: [_plain(v), _plain(t)] for n, (v, t) in self.terms.items()},
             "instance": None if self.instance is None else self.instance.to_dict(),
         }
 

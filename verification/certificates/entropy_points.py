@@ -44,12 +44,18 @@ class Reading:
     scale: Decimal
 
     @property
-    def ratio(self) -> Decimal:
-        """Largest error in units of its bound."""
-        return max(
+    def worst(self) -> tuple[Decimal, int]:
+        """Largest error in units of its bound, and the entry that has it."""
+        errors = [
             abs(x - right) / bound
             for x, right, bound in zip(self.given, self.found.x, self.bounds, strict=True)
-        )
+        ]
+        i = max(range(len(errors)), key=errors.__getitem__)
+        return errors[i], i
+
+    def term(self, i: int) -> tuple[float, float]:
+        """Error of an entry, and its bound."""
+        return float(abs(self.given[i] - self.found.x[i])), float(self.bounds[i])
 
 
 def unit(instance: Instance, d: int) -> Decimal:
@@ -105,12 +111,16 @@ def judge(
     with entropy.precision(core):
         seen = read(instance, core, found, answer)
         eps = unit(instance, len(found.x))
-        ratio = seen.ratio
+        ratio, i = seen.worst
+        balance = total(seen.bounds) + eps * total(found.x)
         verdict, message = Verdict.PASS, ""
+        terms: dict[str, tuple[float, float | None]] = {f"error of x_{i}": seen.term(i)}
+        if seen.defect:
+            terms["sum of the entries"] = (float(abs(seen.defect)), float(balance))
         if ratio > 1:
             verdict = Verdict.FAIL
             message = _worst(seen)
-        elif abs(seen.defect) > total(seen.bounds) + eps * total(found.x):
+        elif abs(seen.defect) > balance:
             verdict = Verdict.FAIL
             message = f"the entries sum to {seen.defect:.3g} instead of 0"
         elif complement is not None:
@@ -124,11 +134,13 @@ def judge(
                     f"{off:.3g}, more than the rounding-error bound {allowed:.3g}"
                 )
             ratio = max(ratio, off / allowed)
+            terms["error of 1 - s"] = (float(off), float(allowed))
         gap, limit = _gap(core, seen)
+        terms["Fenchel-Young gap"] = (float(gap), float(limit))
         relative = float(eps)
         share = float(gap / limit) if limit else 0.0
         return Judgement(
-            verdict, share * relative, relative, float(ratio) * relative, relative, message
+            verdict, share * relative, relative, float(ratio) * relative, relative, message, terms
         )
 
 
@@ -150,6 +162,10 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
         reach = 2 * total(seen.bounds)
         moved = max(abs(a - b) for a, b in zip(repaired, seen.given, strict=True))
         verdict, message = Verdict.PASS, ""
+        terms = {
+            "repair distance": (float(moved), float(reach)),
+            "Fenchel-Young gap": (float(gap), float(limit)),
+        }
         if moved > reach or abs(seen.defect) > reach + eps * total(found.x):
             verdict = Verdict.FAIL
             message = (
@@ -159,9 +175,8 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
             verdict = Verdict.FAIL
             message = f"gap {gap:.3g} exceeds the rounding-error bound {limit:.3g}"
         relative = float(eps)
-        return Judgement(
-            verdict, float(gap / limit) * relative if limit else 0.0, relative, message=message
-        )
+        share = float(gap / limit) if limit else 0.0
+        return Judgement(verdict, share * relative, relative, message=message, terms=terms)
 
 
 def _repair(core: EntropyCore, x: Sequence[Decimal]) -> list[Decimal]:
@@ -199,11 +214,7 @@ def _gap(core: EntropyCore, seen: Reading) -> tuple[Decimal, Decimal]:
 
 
 def _worst(seen: Reading) -> str:
-    errors = [
-        abs(x - right) / bound
-        for x, right, bound in zip(seen.given, seen.found.x, seen.bounds, strict=True)
-    ]
-    i = max(range(len(errors)), key=errors.__getitem__)
+    _, i = seen.worst
     x, right, bound = (float(v[i]) for v in (seen.given, seen.found.x, seen.bounds))
     return (
         f"x_{i} = {x!r}, right is {right!r}: off by {abs(x - right):.3g}, more than the "

@@ -217,4 +217,14 @@ def judge_claims(
         problems.append(f"dual {found.dual!r}, claimed {estimator.dual_objective_!r}")
     verdict = Verdict.FAIL if problems else Verdict.PASS
     relative = slack / size if size > 0 else 0.0
-    return Judgement(verdict, found.relative_gap, relative, message="; ".join(problems))
+    terms = {
+        "certified gap beyond the claim": (found.gap - claimed, slack),
+        "primal objective beyond the claim": (
+            float(found.primal - estimator.primal_objective_),
+            slack,
+        ),
+        "dual claim beyond the certificate": (float(estimator.dual_objective_ - found.dual), slack),
+    }
+    return Judgement(
+        verdict, found.relative_gap, relative, message="; ".join(problems), terms=terms
+    )

@@ -131,14 +131,15 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
         _certify_conjugate(instance, outside)
     except (truth.UncertainError, entropy.UncertainError) as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    terms = {"distance to the domain": (outside, rounding)}
     if math.isinf(got):
         if got > 0 and outside > 0 and not flat:
-            return Judgement(Verdict.PASS)
+            return Judgement(Verdict.PASS, terms=terms)
         message = f"returned {got}, but the point lies in the domain"
-        return Judgement(Verdict.FAIL, message=message)
+        return Judgement(Verdict.FAIL, message=message, terms=terms)
     if outside > rounding:
         message = f"returned {got:.6g}, but the point is outside the domain by {outside:.3g}: +inf"
-        return Judgement(Verdict.FAIL, message=message)
+        return Judgement(Verdict.FAIL, message=message, terms=terms)
     right, allowed = _conjugate(instance)
     return compare(instance, got, right, allowed)
 
@@ -155,13 +156,14 @@ def _compare(
 ) -> Judgement:
     off = abs(number(difference))
     unit = allowed / relative or 1.0
+    terms = {"error of the number": (off, allowed)}
     if off <= allowed:
-        return Judgement(Verdict.PASS, off / unit, relative)
+        return Judgement(Verdict.PASS, off / unit, relative, terms=terms)
     message = (
         f"returned {got!r}, right is {number(right)!r}: off by {off:.3g}, more than the rounding-error "
         f"bound {allowed:.3g}"
     )
-    return Judgement(Verdict.FAIL, off / unit, relative, message=message)
+    return Judgement(Verdict.FAIL, off / unit, relative, message=message, terms=terms)
 
 
 def subgradient_defect(instance: Instance, g: Vector, point: np.ndarray) -> tuple[Fraction, float]:

@@ -79,6 +79,7 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     if instance.operation == "prox":
         allowed += tolerance.size_factor(d) * _prox_rounding(instance, scale)
     moved = norm(x - feasible) + abs(number(imbalance))
+    terms: dict[str, tuple[float, float | None]] = {"repair distance": (moved, allowed)}
     g = gradient(core, feasible)
     radius = _radius(core, feasible)
     try:
@@ -89,6 +90,7 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
         gap = min(gap, _gap_of(core, feasible, g, dual))
     rho = 0.0 if core.linear else number(core.rho)
     limit = tolerance.fw_gap(allowed, d, norm(g), rho, point, number(radius))
+    terms["Fenchel-Young gap"] = (gap, limit)
     if moved > allowed:
         verdict, message = Verdict.FAIL, _infeasible(core, x, imbalance, moved, allowed)
     elif gap > limit:
@@ -97,7 +99,7 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     else:
         verdict, message = Verdict.PASS, ""
     unit = limit / eps if limit > 0 else 1.0
-    return Judgement(verdict, gap / unit, limit / unit, message=message)
+    return Judgement(verdict, gap / unit, limit / unit, message=message, terms=terms)
 
 
 def _gap_of(core: Core, x: Vector, g: Vector, dual: Any) -> float:
@@ -137,13 +139,21 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     gap = _suboptimality(core, feasible, right)
     gap_limit = allowed * (norm(gradient(core, right)) + allowed * (1 + d * number(core.rho)))
     verdict, message = Verdict.PASS, ""
+    factor = number(scale)
+    terms: dict[str, tuple[float, float | None]] = {
+        "distance to the solution": (off * factor, allowed * factor),
+        "suboptimality after repair": (gap, gap_limit),
+    }
+    if imbalance:
+        terms["sum of the entries"] = (abs(number(imbalance)), allowed)
     if off > allowed:
         verdict = Verdict.FAIL
         message = (
-            f"distance {off * number(scale):.3g} to the exact solution exceeds the rounding-error "
-            f"bound {allowed * number(scale):.3g}"
+            f"distance {off * factor:.3g} to the exact solution exceeds the rounding-error "
+            f"bound {allowed * factor:.3g}"
         )
         violation = number(Fraction(core.module.violation(x, **core.params)))
+        terms["primal violation"] = (violation, allowed)
         if violation > allowed:
             message += f" (infeasible by {violation:.3g})"
     elif abs(number(imbalance)) > allowed:
@@ -151,7 +161,7 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
         message = f"the entries sum to {number(imbalance):.3g} instead of 0"
     relative = tolerance.size_factor(d) * eps
     unit, gap_unit = allowed / relative or 1.0, gap_limit / relative or 1.0
-    return Judgement(verdict, gap / gap_unit, relative, off / unit, relative, message)
+    return Judgement(verdict, gap / gap_unit, relative, off / unit, relative, message, terms)
 
 
 def _suboptimality(core: Core, x: Vector, right: Vector) -> float:

@@ -153,10 +153,11 @@ def _value(
     off = abs(number(exact(got) - right))
     relative = tolerance.precision(instance) * tolerance.size_factor(instance["scores"].size)
     unit = limit / relative
+    terms = {"gap of the ranking" if what != "value" else "error of the value": (off, limit)}
     if off <= limit:
-        return Judgement(Verdict.PASS, off / unit, relative)
+        return Judgement(Verdict.PASS, off / unit, relative, terms=terms)
     message = (
         f"{what} {got!r}, right is {number(right)!r}: off by {off:.3g}, more than the rounding-error "
         f"bound {limit:.3g}"
     )
-    return Judgement(Verdict.FAIL, off / unit, relative, message=message)
+    return Judgement(Verdict.FAIL, off / unit, relative, message=message, terms=terms)

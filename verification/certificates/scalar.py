@@ -63,6 +63,7 @@ def judge(instance: Instance, answer: np.ndarray) -> Judgement:
         distance=worst,
         distance_tolerance=allowed,
         message="" if verdict is Verdict.PASS else f"{message}, more than {allowed:.3g}",
+        terms={"relative error": (worst, allowed)},
     )
 
 

@@ -84,7 +84,8 @@ def judge(instance: Instance, answer: np.ndarray) -> Judgement:
         allowed = 0.0 if instance.operation == "gradient" else rounding(instance)
         if abs(float(answer[j]) - stays) > allowed:
             message = f"entry {j} is dropped and must be {stays!r}, it is {float(answer[j])!r}"
-            return Judgement(Verdict.FAIL, message=message)
+            terms = {f"entry {j}, dropped": (abs(float(answer[j]) - stays), allowed)}
+            return Judgement(Verdict.FAIL, message=message, terms=terms)
     return entropy_points.by_truth(simple, rest)
 
 

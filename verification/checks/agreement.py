@@ -73,13 +73,14 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     mass = number(sum(abs(v) for v in reference.tolist()))
     allowed = tolerance.distance(eps, x.size, spread, mass) * number(scale)
     allowed += tolerance.size_factor(x.size) * eps * float(np.linalg.norm(answer))
+    terms = {"distance to the oracle": (apart, reach + allowed)}
     if apart > reach + allowed:
         message = (
             f"{apart:.3g} away from the oracle ({oracle.solver}), which is within {reach:.3g} of "
             f"the solution {np.asarray(oracle.x).tolist()}"
         )
-        return Judgement(Verdict.FAIL, message=message)
-    return Judgement(Verdict.PASS)
+        return Judgement(Verdict.FAIL, message=message, terms=terms)
+    return Judgement(Verdict.PASS, terms=terms)
 
 
 def _entries(instance: Instance, answer: np.ndarray) -> Judgement:
@@ -95,7 +96,8 @@ def _entries(instance: Instance, answer: np.ndarray) -> Judgement:
         )
         if abs(got - right) > reach:
             message = f"returned {got!r} at t = {t!r}, the oracle says {right!r} within {reach:.3g}"
-            return Judgement(Verdict.FAIL, message=message)
+            terms = {"distance to the oracle": (abs(got - right), reach)}
+            return Judgement(Verdict.FAIL, message=message, terms=terms)
     return Judgement(Verdict.PASS)
 
 
@@ -110,7 +112,8 @@ def _numbers(instance: Instance, answer: np.ndarray, oracle: refsolve.OracleResu
     weight = number(cores.weight(instance))
     allowed = oracle.certificate.gap + tolerance.value(eps, d, max(1.0, weight), 1.0, *sizes)
     apart = abs(got - right)
+    terms = {"distance to the oracle": (apart, allowed)}
     if apart > allowed:
         message = f"returned {got!r}, the oracle says {right!r} within {allowed:.3g}"
-        return Judgement(Verdict.FAIL, message=message)
-    return Judgement(Verdict.PASS)
+        return Judgement(Verdict.FAIL, message=message, terms=terms)
+    return Judgement(Verdict.PASS, terms=terms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,7 @@ def _judge_rows(found: list[Instance], answers: np.ndarray) -> Judgement:
         judgement = certificates.judge(row, Candidate(answer))
         if not judgement.ok:
             message = f"row {i} of a batch of {len(found)}: {judgement.message}"
-            return Judgement(judgement.verdict, judgement.gap, message=message)
+            return replace(judgement, message=message)
         if worst.distance is None or (judgement.distance or 0.0) > worst.distance:
             worst = judgement
     return worst

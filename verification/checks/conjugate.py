@@ -57,7 +57,8 @@ def examine(call: Caller, instance: Instance) -> Judgement:
                 f"returned {float(got)!r}, but <x,z> − L(z) − <c,x> is larger by {excess:.3g} at "
                 f"z = {[number(v) for v in z.tolist()]}"
             )
-            return Judgement(Verdict.FAIL, message=message)
+            terms = {"excess of <x,z> - L(z)": (excess, allowed)}
+            return Judgement(Verdict.FAIL, message=message, terms=terms)
     return judgement
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+from dataclasses import replace
 
 from verification import certificates
 from verification.calling import Caller, NotApplicableError
@@ -59,7 +60,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         judgement = certificates.judge(instance, by(call, method)(instance))
         if not judgement.ok:
             message = f"method={method!r}: {judgement.message}"
-            return Judgement(judgement.verdict, judgement.gap, message=message)
+            return replace(judgement, message=message)
         if (judgement.gap or 0.0) >= (worst.gap or 0.0):
             worst = judgement
     return worst

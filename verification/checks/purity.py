@@ -90,5 +90,5 @@ def examine(call: Caller, instance: Instance) -> Judgement:
                 f"the same call gave {kept.tolist()} and, after another call, {second.tolist()}: "
                 f"{judgement.message}"
             )
-            return Judgement(judgement.verdict, message=message)
+            return Judgement(judgement.verdict, message=message, terms=judgement.terms)
     return Judgement(Verdict.PASS)

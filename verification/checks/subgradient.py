@@ -51,16 +51,18 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     defect_at = (
         ranking.subgradient_defect if lookup(instance.problem).ranking else subgradient_defect
     )
+    terms = {}
     try:
         for h in other_scores(instance):
             defect_there, allowed = defect_at(instance, g, h)
             size = max(0.0, number(defect_there))
+            terms = {"subgradient inequality": (size, allowed)}
             if size > allowed:
                 message = (
                     f"L(h) < L(f) + <g, h - f> by {size:.3g} at h = {h.tolist()}, g = "
                     f"{answer.tolist()}; the rounding-error bound is {allowed:.3g}"
                 )
-                return Judgement(Verdict.FAIL, message=message)
+                return Judgement(Verdict.FAIL, message=message, terms=terms)
     except (truth.UncertainError, entropy.UncertainError) as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
-    return Judgement(Verdict.PASS)
+    return Judgement(Verdict.PASS, terms=terms)
