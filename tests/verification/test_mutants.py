@@ -1,12 +1,17 @@
+import json
 import re
+from types import ModuleType
 
 import numpy as np
 import pytest
 
-from verification import mutants
+import fast
+from verification import InvalidArgumentError, kill_matrix, kill_report, mutants, verify
 from verification.checks import discover as checks
+from verification.mutants import Mutant
 
 MUTANTS = mutants.discover()
+PROBLEM = "topk_simplex_alpha.projection"
 
 # What each of these checks must catch is caught by no other reasoning: the defect leaves every
 # single answer in double precision right.
@@ -22,19 +27,27 @@ ONLY_BY = {
 
 
 def test_there_are_enough_of_them():
-    assert len(MUTANTS) >= 56
+    assert len(MUTANTS) >= 57
     assert len({m.problem for m in MUTANTS.values()}) >= 24
 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_killed_in_the_quick_profile(name):
+    assert kill_matrix.first_kill(MUTANTS[name]) is not None
+
+
+@pytest.mark.parametrize("name", ONLY_BY)
+def test_killed_by_one_check_alone(name):
+    cells = kill_matrix.row(MUTANTS[name]).cells
+    assert [check for check, at in cells.items() if at] == [ONLY_BY[name]]
+
+
+@pytest.mark.parametrize("name", ["forgotten_tie", "softmax_without_shift", "ap_ranks_fall"])
+def test_counterexamples_are_small(name):
     report = mutants.run(MUTANTS[name])
     assert not report.ok
     assert report.counterexample
-    assert report.counterexample_result.verdict.is_bad
     assert report.counterexample_result.instance[_data(report)].size <= 4
-    if name in ONLY_BY:
-        assert {r.check for r in report.failures} == {ONLY_BY[name]}
 
 
 def _data(report):
@@ -44,13 +57,50 @@ def _data(report):
 
 
 def test_kill_matrix(monkeypatch):
-    chosen = {n: MUTANTS[n] for n in ("ignores_rho", "reuses_buffer", "conjugate_without_domain")}
+    names = ("ignores_rho", "conjugate_without_domain")
+    sound = Mutant("sound", "simplex.projection", "none", fast.sets.simplex.project)
+    chosen = {n: MUTANTS[n] for n in names} | {"sound": sound}
     monkeypatch.setattr(mutants, "discover", lambda: chosen)
-    matrix = mutants.kill_matrix()
-    assert set(matrix) == set(chosen)
-    assert all(sum(row.values()) > 0 for row in matrix.values())
-    assert matrix["reuses_buffer"]["ground_truth"] == 0
-    assert matrix["conjugate_without_domain"]["conjugate"] > 0
+    matrix = kill_matrix.run(jobs=1, only="*", right=False)
+    assert [row.name for row in matrix.rows] == [*names, "sound"]
+    assert matrix.survivors == (matrix.rows[-1],)
+    assert matrix.share == pytest.approx(2 / 3)
+    assert not matrix.ok
+    cells = matrix.rows[1].cells
+    assert cells["conjugate"] > 0
+    assert "ground_truth" not in cells
+    assert not any(matrix.rows[-1].cells.values())
+    assert "SURVIVED" in str(kill_report.document(matrix))
+    json.dumps(matrix.to_dict())
+
+
+def test_a_number_in_the_matrix_is_the_first_instance_that_fails():
+    name, check = "printed_lemma_5", "ties"
+    found = kill_matrix.row(MUTANTS[name], checks=[check]).cells[check]
+    results = verify(MUTANTS[name].candidate, PROBLEM, checks=[check], shrink=False).results
+    assert found == 1 + [r.verdict.is_bad for r in results].index(True)
+
+
+def test_right_solvers_are_judged_too():
+    ours = kill_matrix.right_solvers([PROBLEM])
+    assert ours == [("fast", PROBLEM), ("sound", PROBLEM)]
+    (right,) = kill_matrix.judge_right("sound", PROBLEM, "quick", 0)
+    assert right.ok
+    assert right.counts["pass"] > 1000
+
+
+@pytest.mark.parametrize("wrong", [{"only": "no_such*"}, {"jobs": 0}, {"profile": "slow"}])
+def test_bad_requests(wrong):
+    with pytest.raises(InvalidArgumentError, match="expected"):
+        kill_matrix.run(**wrong)
+
+
+def test_of_a_module():
+    module = ModuleType("wrong", "Wrong\n\nin two ways.")
+    module.PROBLEM, module.candidate, module.FIXED = "a.b", len, {"k": 2}
+    found = mutants.of("wrong", module)
+    assert (found.defect, found.fixed, found.timeout) == ("Wrong in two ways.", {"k": 2}, 10.0)
+    assert mutants.options(found) == {"timeout": 10.0, "fixed": {"k": 2}}
 
 
 def test_every_check_kills_something():
@@ -67,8 +117,7 @@ def test_every_check_kills_something():
         "softmax_without_shift",
         "ap_one_method_is_wrong",
     ):
-        report = mutants.run(MUTANTS[name])
-        killers |= {r.check for r in report.failures}
+        killers |= {check for check, at in kill_matrix.row(MUTANTS[name]).cells.items() if at}
     assert killers == set(checks())
 
 

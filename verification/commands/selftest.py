@@ -1,0 +1,42 @@
+"""``refsolve selftest``: wrong solvers must be caught, right ones must pass."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from verification.console import JsonOption, finish, progress
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def selftest(
+    profile: Annotated[str, typer.Option(help="quick or thorough.")] = "quick",
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes; by default one per processor.")
+    ] = None,
+    only: Annotated[
+        str, typer.Option(help="Mutants whose name or problem matches, e.g. 'ap_*'.")
+    ] = "*",
+    seed: Annotated[int, typer.Option(help="The instances are a function of it.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Verify the verifier: run it on a library of wrong solvers, and on right ones.
+
+    Prints the kill matrix. Ends with exit code 1 if a wrong solver survives the thorough profile,
+    if less than 95 % die in the quick one, or if a right solver does not pass.
+    """
+    from verification import kill_matrix
+    from verification.kill_report import document
+
+    with progress(1) as task:
+        matrix = kill_matrix.run(
+            profile,
+            seed,
+            only,
+            jobs,
+            progress=lambda done, total, name: task.at(done, name, total),
+        )
+    finish(document(matrix), as_json)

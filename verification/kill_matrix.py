@@ -1,0 +1,276 @@
+"""The kill matrix, mutant x check: how many instances each check needs to catch each wrong solver.
+
+A mutant is killed by a check as soon as one instance fails, and what is recorded is the number of that
+instance; 0 means that the check ran through and found nothing. The right solvers are run beside them:
+a kit that fails everybody kills every mutant as well.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from verification import checks as checks_package
+from verification import mutants
+from verification.calling import Caller, watch
+from verification.errors import InvalidArgumentError
+from verification.instances import Instance
+from verification.kit import check_run, run_one, verify
+from verification.mutants import Mutant
+from verification.problems import lookup
+from verification.verdicts import Verdict
+
+#: Share of the mutants that each profile must kill.
+REQUIRED = {"quick": 0.95, "thorough": 1.0}
+#: Mutants of the same problem that one task runs: they share instances and exact solutions.
+TOGETHER = 6
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the checks found out about one mutant.
+
+    ``cells``: check -> number of the first instance that failed, 0 if none did; checks that do not
+    apply are absent. ``families``: those of the instances that failed.
+    """
+
+    name: str
+    problem: str
+    defect: str
+    cells: Mapping[str, int]
+    families: tuple[str, ...] = ()
+    judged: int = 0
+    seconds: float = 0.0
+
+    @property
+    def killed(self) -> bool:
+        """Whether some check caught it."""
+        return any(self.cells.values())
+
+
+@dataclass(frozen=True)
+class RightSolver:
+    """A right solver's run: whether it passed, with its tally."""
+
+    name: str
+    problem: str
+    ok: bool
+    counts: Mapping[str, int]
+    summary: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A run of the library of mutants: a row per mutant, and the right solvers."""
+
+    profile: str
+    seed: int
+    rows: tuple[Row, ...]
+    right: tuple[RightSolver, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def survivors(self) -> tuple[Row, ...]:
+        """Mutants that no check caught."""
+        return tuple(row for row in self.rows if not row.killed)
+
+    @property
+    def share(self) -> float:
+        """Share of the mutants that were killed."""
+        return 1 - len(self.survivors) / len(self.rows) if self.rows else 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Enough mutants killed for the profile, and every right solver passed."""
+        return self.share >= REQUIRED[self.profile] and all(r.ok for r in self.right)
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """Checks that ran on some mutant, in their order."""
+        ran = {check for row in self.rows for check in row.cells}
+        return tuple(name for name in checks_package.discover() if name in ran)
+
+    def killed_by(self, check: str) -> int:
+        """Number of mutants that a check caught."""
+        return sum(bool(row.cells.get(check)) for row in self.rows)
+
+    def only_by(self, check: str) -> tuple[str, ...]:
+        """Mutants that no other check caught."""
+        return tuple(r.name for r in self.rows if [c for c, n in r.cells.items() if n] == [check])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json`` and for the record in the documentation."""
+        return {
+            "profile": self.profile,
+            "seed": self.seed,
+            "mutants": len(self.rows),
+            "killed": len(self.rows) - len(self.survivors),
+            "survivors": [row.name for row in self.survivors],
+            "seconds": round(self.seconds, 1),
+            "rows": {
+                row.name: {"problem": row.problem, "cells": dict(row.cells)} for row in self.rows
+            },
+            "right": {
+                f"{r.problem} ({r.name})": {"ok": r.ok, **{k: n for k, n in r.counts.items() if n}}
+                for r in self.right
+            },
+        }
+
+
+def run(
+    profile: str = "quick",
+    seed: int = 0,
+    only: str = "*",
+    jobs: int | None = None,
+    *,
+    right: bool = True,
+    progress: Progress | None = None,
+) -> Matrix:
+    """Run the mutants whose names match ``only`` (a glob), and right solvers of their problems.
+
+    Parameters
+    ----------
+    profile, seed : as of `verification.verify`.
+    only : str
+        Mutants by name or problem, e.g. ``"ap_*"`` or ``"simplex.*"``.
+    jobs : int, optional
+        Processes; by default one per processor.
+    right : bool
+        Also run the right solvers.
+    progress : callable, optional
+        Called as ``progress(done, total, name)``.
+    """
+    check_run(profile, seed)
+    chosen = [
+        m for m in mutants.discover().values() if fnmatch(m.name, only) or fnmatch(m.problem, only)
+    ]
+    if not chosen:
+        raise InvalidArgumentError(
+            f"only={only!r} matches no mutant; expected a name or a problem with wildcards, e.g. 'ap_*'"
+        )
+    if jobs is not None and jobs < 1:
+        raise InvalidArgumentError(f"jobs={jobs!r}: expected an integer >= 1, e.g. 2")
+    start = time.perf_counter()
+    tasks: list[Any] = [delayed(rows)(group, profile, seed) for group in _groups(chosen)]
+    if right:
+        pairs = right_solvers({m.problem for m in chosen})
+        tasks += [delayed(judge_right)(name, problem, profile, seed) for name, problem in pairs]
+    found: list[Row | RightSolver] = []
+    total = len(chosen) + (len(tasks) - len(_groups(chosen)))
+    for done in _run_tasks(tasks, jobs or os.cpu_count() or 1):
+        found += done
+        if progress is not None:
+            progress(len(found), total, done[-1].name)
+    order = {m.name: i for i, m in enumerate(chosen)}
+    return Matrix(
+        profile,
+        seed,
+        tuple(sorted((r for r in found if isinstance(r, Row)), key=lambda r: order[r.name])),
+        tuple(
+            sorted(
+                (r for r in found if isinstance(r, RightSolver)), key=lambda r: (r.problem, r.name)
+            )
+        ),
+        time.perf_counter() - start,
+    )
+
+
+def _run_tasks(tasks: Sequence[Any], jobs: int) -> Iterator[Any]:
+    if jobs == 1:
+        for function, args, kwargs in tasks:
+            yield function(*args, **kwargs)
+        return
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+
+
+def _groups(chosen: Iterable[Mutant]) -> list[list[str]]:
+    """Names of mutants of one problem each, few enough to share the work."""
+    by_problem: dict[str, list[str]] = {}
+    for mutant in chosen:
+        by_problem.setdefault(mutant.problem, []).append(mutant.name)
+    return [
+        names[i : i + TOGETHER]
+        for names in by_problem.values()
+        for i in range(0, len(names), TOGETHER)
+    ]
+
+
+def rows(names: Iterable[str], profile: str, seed: int) -> list[Row]:
+    """The rows of some mutants."""
+    return [row(mutants.discover()[name], profile, seed) for name in names]
+
+
+def row(
+    mutant: Mutant, profile: str = "quick", seed: int = 0, checks: Iterable[str] | None = None
+) -> Row:
+    """Every check (or those named) on one mutant, each until its first failure."""
+    start = time.perf_counter()
+    task = lookup(mutant.problem)
+    call = Caller(mutant.candidate, task, mutant.timeout)
+    cells: dict[str, int] = {}
+    families: dict[str, None] = {}
+    judged = 0
+    with watch(call):
+        for name, check in checks_package.discover().items():
+            if not check.applies(task) or (checks is not None and name not in checks):
+                continue
+            cells[name] = 0
+            for number, instance in enumerate(_instances(name, mutant.problem, profile, seed), 1):
+                result = run_one(name, check, call, instance)
+                judged += result.verdict is not Verdict.SKIPPED
+                if result.verdict.is_bad:
+                    cells[name] = number
+                    families[instance.family] = None
+                    break
+    seconds = time.perf_counter() - start
+    return Row(mutant.name, mutant.problem, mutant.defect, cells, tuple(families), judged, seconds)
+
+
+def first_kill(mutant: Mutant, profile: str = "quick", seed: int = 0) -> str | None:
+    """Name of the first check that catches a mutant, or None; the later ones are not run."""
+    for check in checks_package.discover():
+        if any(row(mutant, profile, seed, [check]).cells.values()):
+            return check
+    return None
+
+
+@functools.lru_cache(maxsize=16)
+def _instances(check: str, problem: str, profile: str, seed: int) -> list[Instance]:
+    return checks_package.discover()[check].instances(lookup(problem), profile, seed)
+
+
+def right_solvers(problems: Iterable[str]) -> list[tuple[str, str]]:
+    """Right solvers of these problems as (name, problem): ours in `fast`, and the mutants' own."""
+    from verification.mutants import _right
+    from verification.problems import fast_candidate
+
+    found = []
+    for problem in sorted(problems):
+        if fast_candidate(problem) is not None:
+            found.append(("fast", problem))
+        if problem in _right.SOLVERS:
+            found.append(("sound", problem))
+    return found
+
+
+def judge_right(name: str, problem: str, profile: str, seed: int) -> list[RightSolver]:
+    """One right solver on its problem; it must pass without an uncertain verdict on everything."""
+    from verification.mutants import _right
+
+    start = time.perf_counter()
+    candidate = _right.SOLVERS[problem] if name == "sound" else None
+    report = verify(candidate, problem, profile, seed)
+    summary = "" if report.ok else report.summary()
+    return [
+        RightSolver(name, problem, report.ok, report.counts, summary, time.perf_counter() - start)
+    ]
