@@ -7,6 +7,7 @@ nothing was judged is a failure.
 
 from __future__ import annotations
 
+from verification.adapters import adapt
 from verification.errors import (
     CandidateSignatureError,
     InvalidArgumentError,
@@ -32,5 +33,6 @@ __all__ = [
     "Verdict",
     "VerificationError",
     "VerificationFailedError",
+    "adapt",
     "verify",
 ]

@@ -1,0 +1,200 @@
+"""The callable that an adapter is: the problem's arguments in, the function's answer out."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from verification.adapters._steps import Given, Step, unknown
+from verification.calling import _match
+from verification.errors import CandidateSignatureError
+from verification.problems import Problem
+
+
+class Adapted:
+    """A function with the argument names, and the conventions, of a problem.
+
+    Built by `verification.adapt`. ``inspect.signature`` shows the problem's arguments that it takes,
+    and its importable name is that of the module variable which holds it.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        problem: Problem | None,
+        steps: Sequence[Step],
+        order: Sequence[str] | None,
+        rename: Mapping[str, str],
+        constants: Mapping[str, Any],
+        out: str | None,
+        overwrites: str | None,
+        dtype: Any,
+        module: str,
+    ):
+        self.function = function
+        self.problem = problem
+        self.steps = tuple(steps)
+        self.constants = dict(constants)
+        self.out = out
+        self.overwrites = overwrites
+        self.dtype = dtype
+        self.__module__ = module
+        self.__doc__ = getattr(function, "__doc__", None)
+        self._name = str(getattr(function, "__qualname__", None) or type(function).__qualname__)
+        self._positional, self._named = self._matched(order, rename)
+        self.__signature__ = self._signature()
+
+    def _matched(
+        self, order: Sequence[str] | None, rename: Mapping[str, str]
+    ) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Our names to pass by position; and by name, under the function's names."""
+        added = [name for step in self.steps for name in step.adds]
+        if self.problem is not None:
+            known = (*self.problem.arguments, *added)
+            unknown(list(order or ()), known, "order")
+            unknown(list(rename.values()), known, "rename")
+        own = (set(self.constants) | {self.out}) - {None}
+        theirs = _parameters(self.function)
+        if order is not None:
+            named = {ours: theirs_ for theirs_, ours in rename.items() if ours not in order}
+            return tuple(order), named
+        if theirs is None:
+            if self.problem is None or rename:
+                raise CandidateSignatureError(
+                    f"{self._name} does not say what arguments it takes: give order=(...), the "
+                    "problem's arguments in its order"
+                )
+            return self.problem.arguments, {}
+        listed = {p.name for p in theirs}
+        wide = any(p.kind is p.VAR_KEYWORD for p in theirs)
+        missing = [name for name in (*rename, *own) if name not in listed]
+        if missing and not wide:
+            raise CandidateSignatureError(
+                f"{self._name} has no parameter {', '.join(map(repr, missing))}; "
+                f"it has {', '.join(listed)}"
+            )
+        seen = [
+            p.replace(name=rename.get(p.name, p.name))
+            for p in theirs
+            if p.name not in own and p.kind is not p.VAR_KEYWORD
+        ]
+        back = {ours: name for name, ours in rename.items()}
+        if self.problem is None:
+            kept = [p for p in seen if p.kind is not p.VAR_POSITIONAL]
+            return (), {p.name: back.get(p.name, p.name) for p in kept}
+        stub = _Stub(self._name, [p for p in seen if p.name not in added])
+        positional, named = _match(stub, self.problem)
+        # those recognised by their place are passed under the names that they have there
+        by_place = dict(zip(positional, stub.__signature__.parameters.values(), strict=False))
+        first: tuple[str, ...] = tuple(
+            n for n, p in by_place.items() if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)
+        )
+        if len(by_place) < len(positional) or any(
+            p.kind is p.VAR_POSITIONAL for p in by_place.values()
+        ):
+            first, by_place = positional, {}
+        theirs_of = {n: p.name for n, p in by_place.items() if n not in first}
+        extra = [p.name for p in seen if p.name in added]
+        return first, theirs_of | {n: back.get(n, n) for n in (*named, *extra)}
+
+    def _signature(self) -> inspect.Signature:
+        added = {name for step in self.steps for name in step.adds}
+        used = [n for n in (*self._positional, *self._named) if n not in added]
+        wanted = [n for step in self.steps for n in _asked(step) if n not in used]
+        known = self.problem.arguments if self.problem is not None else tuple(used)
+        names = [n for n in known if n in used or n in wanted]
+        if self.problem is not None:  # what is needed to say where the truth is
+            names = [n for n in known if n in names or n in self.problem.required]
+        defaults = self.problem.defaults if self.problem is not None else {}
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        listed = [
+            inspect.Parameter(n, kind, default=defaults.get(n, inspect.Parameter.empty))
+            for n in names
+        ]
+        if any(p.default is not p.empty for p in listed[:-1]):
+            # an argument without a default may follow one with: by keyword, then
+            seen = False
+            for i, p in enumerate(listed):
+                if seen and p.default is p.empty:
+                    listed[i:] = [q.replace(kind=q.KEYWORD_ONLY) for q in listed[i:]]
+                    break
+                seen = seen or p.default is not p.empty
+        return inspect.Signature(listed)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Solve: arguments under the problem's names, the answer in the problem's shape."""
+        bound = self.__signature__.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given: Given = {
+            name: np.asarray(value) if isinstance(value, (list, tuple)) else value
+            for name, value in bound.arguments.items()
+        }
+        trail = []
+        for step in self.steps:
+            trail.append(given)
+            given = step.before(given)
+        answer = self._call(given)
+        for step, before in zip(reversed(self.steps), reversed(trail), strict=True):
+            answer = step.after(answer, before)
+        return answer
+
+    def _call(self, given: Given) -> Any:
+        overwritten = None
+        if self.overwrites is not None:
+            overwritten = given[self.overwrites]
+            if isinstance(overwritten, np.ndarray):
+                overwritten = overwritten.copy()
+            elif hasattr(overwritten, "clone"):
+                overwritten = overwritten.detach().clone()
+            given = {**given, self.overwrites: overwritten}
+        args = [given[name] for name in self._positional]
+        kwargs = {theirs: given[ours] for ours, theirs in self._named.items()} | self.constants
+        if self.out is not None:
+            main = next(iter(given.values()))
+            overwritten = kwargs[self.out] = main * 0
+        answer = self.function(*args, **kwargs)
+        return overwritten if overwritten is not None else answer
+
+    def __getattr__(self, name: str) -> Any:
+        # Found lazily: when adapt() runs, the variable that will hold its result has no value yet.
+        if name in ("__name__", "__qualname__"):
+            module = sys.modules.get(self.__module__)
+            for variable, value in vars(module).items() if module is not None else ():
+                if value is self:
+                    return variable
+            return f"adapt({self.__dict__.get('_name', '?')})"
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        """The function, and the signature that it now has."""
+        return f"<adapted {self._name}{self.__signature__}>"
+
+
+class _Stub:
+    """Something with a name and a signature, to be matched to a problem."""
+
+    def __init__(self, name: str, parameters: list[inspect.Parameter]):
+        self.__name__ = name
+        self.__signature__ = inspect.Signature(parameters)
+
+    def __call__(self) -> None:
+        """Never called."""
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """Parameters of a function, or None if it hides them, as some builtins and ufuncs do."""
+    if isinstance(function, np.ufunc):
+        return None
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
+def _asked(step: Step) -> list[str]:
+    """Arguments that a step's formulas are functions of."""
+    return [name for formula in getattr(step, "formulas", ()) for name in formula.names]
