@@ -87,7 +87,7 @@ class Adapted:
             kept = [p for p in seen if p.kind is not p.VAR_POSITIONAL]
             return (), {p.name: back.get(p.name, p.name) for p in kept}
         stub = _Stub(self._name, [p for p in seen if p.name not in added])
-        positional, named = _match(stub, self.problem)
+        positional, by_name = _match(stub, self.problem)
         # those recognised by their place are passed under the names that they have there
         by_place = dict(zip(positional, stub.__signature__.parameters.values(), strict=False))
         first: tuple[str, ...] = tuple(
@@ -99,7 +99,7 @@ class Adapted:
             first, by_place = positional, {}
         theirs_of = {n: p.name for n, p in by_place.items() if n not in first}
         extra = [p.name for p in seen if p.name in added]
-        return first, theirs_of | {n: back.get(n, n) for n in (*named, *extra)}
+        return first, theirs_of | {n: back.get(n, n) for n in (*by_name, *extra)}
 
     def _signature(self) -> inspect.Signature:
         added = {name for step in self.steps for name in step.adds}
