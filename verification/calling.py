@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import inspect
 import signal
 import sys
@@ -16,11 +17,24 @@ import numpy as np
 
 from verification.errors import CandidateSignatureError
 from verification.instances import Instance, literal
+from verification.models import _answers as answers
 from verification.problems import Problem
 from verification.verdicts import Candidate
 
 # The first call may compile.
 FIRST_CALL_ALLOWANCE = 120.0
+# After so many calls without an answer the rest of the run is skipped.
+TIMEOUTS_ALLOWED = 3
+
+_LIMIT: contextvars.ContextVar[float | None] = contextvars.ContextVar("limit", default=None)
+
+
+def current_limit() -> float | None:
+    """Seconds allowed for the call under way; None outside of one.
+
+    For candidates that can stop by themselves: a child process is killed when they are over.
+    """
+    return _LIMIT.get()
 
 
 class NotApplicableError(Exception):
@@ -46,6 +60,8 @@ class Caller:
     problem : Problem
     batch : bool, optional
         Whether the candidate claims to take batches of rows; None leaves it to a probe.
+    fixed : mapping, optional
+        Values that arguments have in every instance; the candidate may leave them out.
     timeout : float
         Seconds per call. Python code is interrupted (in the main thread, where the system has
         timers); compiled code is judged by the clock after it returns. `watch` names the instance
@@ -58,6 +74,7 @@ class Caller:
         problem: Problem,
         timeout: float = 10.0,
         batch: bool | None = None,
+        fixed: Mapping[str, Any] | None = None,
     ):
         if not callable(function):
             raise CandidateSignatureError(
@@ -70,25 +87,49 @@ class Caller:
         self.batch = batch
         self.timeouts = 0
         self.overdue: tuple[float, dict[str, Any]] | None = None  # of the call under way
+        self.last: Candidate | None = None  # what the last call returned
         self._called = False
-        self.positional, self.named = _match(function, problem)
+        # a fixed argument may be left out: its value is then the only one that is asked for
+        self.defaults = {**problem.defaults, **(fixed or {})}
+        self.positional, self.named = _match(function, problem, self.defaults)
         accepted = {*self.positional, *self.named}
         self.complements = _takes(function, "return_complement")
         self.ignored = tuple(a for a in problem.arguments if a not in accepted)
 
     @property
     def name(self) -> str:
-        """Importable name of the candidate where it has one."""
+        """Importable name of the candidate where it has one, or the command line of a program."""
         function = self.function
+        if label := getattr(function, "label", ""):
+            return str(label)
         qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
         return f"{getattr(function, '__module__', None) or 'builtins'}.{qualified}"
+
+    @property
+    def exhausted(self) -> str:
+        """Why the candidate is not called any more; empty while it is."""
+        if self.timeouts >= TIMEOUTS_ALLOWED:
+            return f"not run after {TIMEOUTS_ALLOWED} timeouts"
+        return str(getattr(self.function, "exhausted", ""))
+
+    def pardon(self) -> None:
+        """Let a program crash as often as it takes to shrink a crash."""
+        if pardon := getattr(self.function, "pardon", None):
+            pardon()
+
+    def _allowed(self) -> float:
+        """Seconds for the next call."""
+        allowance = 0.0 if self._called else FIRST_CALL_ALLOWANCE
+        # a program says itself how long it takes to start
+        return self.timeout + float(getattr(self.function, "allowance", allowance))
 
     def accepts(self, instance: Instance) -> bool:
         """Whether every argument that the candidate leaves out has its default value."""
         return not self._needed(instance)
 
     def _needed(self, instance: Instance) -> list[str]:
-        return [a for a in self.ignored if instance.get(a) != self.problem.defaults[a]]
+        defaults = self.problem.defaults
+        return [a for a in self.ignored if not np.array_equal(instance.get(a), defaults[a])]
 
     def __call__(self, instance: Instance) -> Candidate:
         """Solve an instance."""
@@ -114,24 +155,37 @@ class Caller:
         kwargs = {name: params[name] for name in self.named}
         if complement:
             kwargs["return_complement"] = True
-        limit = self.timeout if self._called else self.timeout + FIRST_CALL_ALLOWANCE
-        self._called = True
+        limit = self._allowed()
+        self._called, self.last = True, None
         start = time.perf_counter()
         self.overdue = (start + limit, params)
+        token = _LIMIT.set(limit)
         try:
             with _alarm(limit):
                 output = self.function(*args, **kwargs)
         except CandidateTimeoutError:
             self.timeouts += 1
             raise
-        except Exception as error:
+        except (CandidateCrashError, NotApplicableError):
+            raise
+        except (Exception, SystemExit) as error:
             raise CandidateCrashError(f"{type(error).__name__}: {error}") from error
         finally:
+            _LIMIT.reset(token)
             self.overdue = None
         if time.perf_counter() - start > limit:
             self.timeouts += 1
             raise CandidateTimeoutError(f"no answer within {limit:g} s")
-        return _unwrap(output, complement, self.problem.operation == "loss_augmented_inference")
+        if self.problem.parts:
+            own = len(self.problem.model.PARTS[self.problem.operation])  # type: ignore[union-attr]
+            try:
+                self.last = answers.unwrap(output, self.problem.parts, own)
+            except answers.AnswerError as error:
+                raise CandidateCrashError(str(error)) from error
+            return self.last
+        inference = self.problem.operation == "loss_augmented_inference"
+        self.last = _unwrap(output, complement, inference)
+        return self.last
 
 
 def _unwrap(output: Any, pair: bool = False, triple: bool = False) -> Candidate:
@@ -171,8 +225,14 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
         return False
 
 
+def _same(value: Any, other: Any) -> bool:
+    if value is None or other is None:
+        return value is other
+    return bool(np.array_equal(value, other))
+
+
 def _match(
-    function: Callable[..., Any], problem: Problem
+    function: Callable[..., Any], problem: Problem, defaults: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Problem arguments to pass by position, and those to pass by name."""
     try:
@@ -201,7 +261,8 @@ def _match(
             continue
         # A name of the candidate's own: the data arguments are recognised by their place.
         meant = problem.arguments[place] if place < len(problem.arguments) else None
-        if in_order and meant in problem.required and meant not in by_name:
+        data = meant == problem.data or meant in problem.required
+        if in_order and meant is not None and data and meant not in by_name:
             positional.append(meant)
         elif parameter.default is kinds.empty:
             raise CandidateSignatureError(
@@ -209,7 +270,7 @@ def _match(
                 f"{parameter.name!r}, which {problem.name} does not have; its arguments are "
                 f"{', '.join(problem.arguments)}. Rename it or wrap the candidate in a lambda"
             )
-    missing = [a for a in problem.required if a not in positional + named]
+    missing = [a for a in problem.required if a not in positional + named and a not in defaults]
     if missing:
         raise CandidateSignatureError(
             f"candidate {getattr(function, '__name__', function)!r} takes no {', '.join(missing)}, "

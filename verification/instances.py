@@ -124,7 +124,7 @@ class Instance:
             "schema": SCHEMA,
             "problem": self.problem,
             "family": self.family,
-            "params": {name: _encode(value) for name, value in self.items},
+            "params": {name: encode(value) for name, value in self.items},
         }
 
     @classmethod
@@ -135,7 +135,7 @@ class Instance:
                 f"instance with schema {data.get('schema')!r}: this version reads schema {SCHEMA}; "
                 "write it again with this version"
             )
-        params = {name: _decode(value) for name, value in data["params"].items()}
+        params = {name: decode(value) for name, value in data["params"].items()}
         return cls.of(data["problem"], data["family"], **params)
 
     def to_json(self) -> str:
@@ -166,7 +166,7 @@ class Instance:
             rest = json.loads(str(stored["instance"]))
             for name, value in rest["params"].items():
                 if isinstance(value, dict) and "npz" in value:
-                    rest["params"][name] = _encode(FrozenArray.of(stored[f"array_{name}"]))
+                    rest["params"][name] = encode(FrozenArray.of(stored[f"array_{name}"]))
         return cls.from_dict(rest)
 
     # -- code ---------------------------------------------------------------------------------
@@ -218,7 +218,8 @@ def _freeze(name: str, value: Any) -> Value:
     )
 
 
-def _encode(value: Value) -> Any:
+def encode(value: Value) -> Any:
+    """A scalar or array as plain data; every float in hexadecimal."""
     if isinstance(value, float) and not isinstance(value, bool):
         return {"float": value.hex()}
     if isinstance(value, FrozenArray):
@@ -229,7 +230,8 @@ def _encode(value: Value) -> Any:
     return value
 
 
-def _decode(value: Any) -> Any:
+def decode(value: Any) -> Any:
+    """Read what `encode` wrote."""
     if not isinstance(value, dict):
         return value
     if "float" in value:

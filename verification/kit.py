@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -100,6 +101,7 @@ def verify(
     expected = dict(xfail) if isinstance(xfail, Mapping) else dict.fromkeys(xfail, "known")
     _reject_unknown(expected, selected)
 
+    settings = {"timeout": timeout, "batch": batch}
     results: list[Result] = []
     smallest = None
     with watch(call):
@@ -123,6 +125,7 @@ def verify(
         candidate=call.name,
         counterexample=None if smallest is None else shrinking.code(smallest, call),
         counterexample_result=smallest,
+        settings=settings,
     )
 
 
@@ -140,6 +143,7 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
         message = f"not run after {TIMEOUTS_ALLOWED} timeouts"
         return Result.of(name, instance, Judgement(Verdict.SKIPPED, message=message))
     try:
+        call.last = None
         judgement = check.examine(call, instance)
     except NotApplicableError as error:
         judgement = Judgement(Verdict.SKIPPED, message=str(error))
@@ -147,7 +151,9 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
         judgement = Judgement(Verdict.TIMEOUT, message=str(error))
     except CandidateCrashError as error:
         judgement = Judgement(Verdict.CRASH, message=str(error))
-    return Result.of(name, instance, judgement)
+    # a copy: the candidate may write into its own answer later
+    answer = copy.deepcopy(call.last) if judgement.verdict.is_bad else None
+    return Result.of(name, instance, judgement, answer)
 
 
 def applicable(problem: Problem) -> list[str]:

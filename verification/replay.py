@@ -1,7 +1,14 @@
 """A failure as a file: everything needed to run it again, with no other file around.
 
-``python -m verification.replay FILE [module:function]`` runs it again; the exit code is 1 while
-the failure is there.
+``refsolve replay FILE`` runs it again (exit code 1 while the failure is there), ``refsolve explain
+FILE`` says what fails and by how much, ``refsolve shrink FILE`` looks for a smaller one. Schema 2:
+
+    instance       every argument, each float in hexadecimal
+    candidate      "module.function", or the command line of a program
+    returned       what the candidate answered, to the last bit
+    verdict, message, terms (name, value, tolerance) of the certificate
+    right          a right answer, and the terms of its own certificate
+    check, profile, seed, settings, environment, command, code
 """
 
 from __future__ import annotations
@@ -9,24 +16,26 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import platform
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from verification import checks
+from verification import answers, checks
 from verification.calling import Caller
+from verification.environment import versions
 from verification.errors import InvalidArgumentError
 from verification.instances import Instance
 from verification.kit import run_one
 from verification.problems import lookup
-from verification.verdicts import Report, Result
+from verification.shrink import code as code_of
+from verification.shrink import shrink as shrink_result
+from verification.verdicts import Candidate, Report, Result, Terms, Verdict
 
-SCHEMA = 1
+SCHEMA = 2
+READS = (1, 2)
 
 
 @dataclass(frozen=True)
@@ -36,11 +45,16 @@ class Replay:
     Attributes
     ----------
     check : name of the check that failed.
-    candidate : dotted name of the callable.
+    candidate : dotted name of the callable, or what the program is called.
     instance : Instance
     verdict, message : what was found.
     code : the failure as code to paste.
     environment : versions under which it was found.
+    terms : the certificate's terms, name -> (value, tolerance).
+    returned : what the candidate answered; None if it did not, or if the file is of schema 1.
+    right, right_terms : a right answer, and its own certificate.
+    program : command line of a candidate that is a program, else empty.
+    profile, seed, settings : of the run that found it.
     """
 
     check: str
@@ -49,7 +63,15 @@ class Replay:
     verdict: str
     message: str
     code: str
-    environment: dict[str, str]
+    environment: Mapping[str, str]
+    terms: Terms = field(default_factory=dict)
+    returned: Candidate | None = None
+    right: Candidate | None = None
+    right_terms: Terms = field(default_factory=dict)
+    program: tuple[str, ...] = ()
+    profile: str = ""
+    seed: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, candidate: Callable[..., Any] | str | None = None) -> Result:
         """Run the check again.
@@ -57,15 +79,128 @@ class Replay:
         Parameters
         ----------
         candidate : callable or "module:function", optional
-            By default the one that failed, imported by its name.
+            By default the one that failed, imported by its name, or started again.
         """
+        with self.calling(candidate) as call:
+            return self._run(call, self.instance)
+
+    def shrink(
+        self, seconds: float = 60.0, candidate: Callable[..., Any] | str | None = None
+    ) -> Replay:
+        """Look on for a smaller instance with the same failure; InvalidArgumentError if it is gone."""
+        with self.calling(candidate) as call:
+            found = self._run(call, self.instance)
+            if not found.verdict.is_bad:
+                raise InvalidArgumentError(
+                    f"the failure is gone ({found.verdict} now, {self.verdict} in the file): there is "
+                    "nothing to shrink; run `refsolve replay` on the file"
+                )
+            if found.verdict is not Verdict.TIMEOUT:
+                found = shrink_result(found, lambda i: self._run(call, i), seconds)
+            return of(found, call, self)
+
+    @contextmanager
+    def calling(self, candidate: Callable[..., Any] | str | None = None) -> Iterator[Caller]:
+        """The candidate ready to be called; a program is ended afterwards."""
+        problem = lookup(self.instance.problem)
+        settings = {n: v for n, v in self.settings.items() if n in ("timeout", "batch", "fixed")}
+        settings = {n: v for n, v in settings.items() if v is not None}
+        if candidate is None and self.program:
+            from verification import external
+
+            with external(list(self.program), problem=problem.name) as solver:
+                yield Caller(solver, problem, **settings)
+            return
         if candidate is None or isinstance(candidate, str):
             candidate = load_callable(candidate or self.candidate)
-        call = Caller(candidate, lookup(self.instance.problem))
+        yield Caller(candidate, problem, **settings)
+
+    def _run(self, call: Caller, instance: Instance) -> Result:
         found = checks.discover()
         if self.check not in found:
             raise InvalidArgumentError(f"check={self.check!r}: this version has {', '.join(found)}")
-        return run_one(self.check, found[self.check], call, self.instance)
+        return run_one(self.check, found[self.check], call, instance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What stands in a file."""
+        return {
+            "schema": SCHEMA,
+            "problem": self.instance.problem,
+            "family": self.instance.family,
+            "check": self.check,
+            "candidate": self.candidate,
+            "program": list(self.program),
+            "verdict": self.verdict,
+            "message": self.message,
+            "terms": _terms_to_list(self.terms),
+            "returned": answers.to_dict(self.returned),
+            "right": answers.to_dict(self.right),
+            "right_terms": _terms_to_list(self.right_terms),
+            "profile": self.profile,
+            "seed": self.seed,
+            "settings": dict(self.settings),
+            "environment": dict(self.environment),
+            "code": self.code,
+            "instance": self.instance.to_dict(),
+        }
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the file; its command to run it again stands in it."""
+        target = Path(path)
+        data = {**self.to_dict(), "command": f"refsolve replay {target.name}"}
+        try:
+            target.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InvalidArgumentError(
+                f"path={os.fspath(path)!r}: expected a file that can be written ({error.strerror})"
+            ) from None
+        return target
+
+
+def _terms_to_list(terms: Terms) -> list[dict[str, Any]]:
+    def number(value: float | None) -> str | None:
+        return None if value is None else float(value).hex()
+
+    return [
+        {"name": name, "value": number(value), "tolerance": number(tolerance)}
+        for name, (value, tolerance) in terms.items()
+    ]
+
+
+def _terms_from_list(rows: list[dict[str, Any]]) -> Terms:
+    def number(text: str | None) -> Any:
+        return None if text is None else float.fromhex(text)
+
+    return {row["name"]: (number(row["value"]), number(row["tolerance"])) for row in rows}
+
+
+def of(result: Result, call: Caller, run: Report | Replay, code: str | None = None) -> Replay:
+    """A failing result as a `Replay`; ``run`` is the report or replay that it belongs to."""
+    return replace(_of(result, run), code=code_of(result, call) if code is None else code)
+
+
+def _of(result: Result, run: Report | Replay) -> Replay:
+    assert result.instance is not None
+    right = answers.right(result.instance)
+    settings = dict(run.settings)
+    program = settings.pop("program", ()) if isinstance(run, Report) else run.program
+    return Replay(
+        check=result.check,
+        candidate=run.candidate,
+        instance=result.instance,
+        verdict=result.verdict.value,
+        message=result.message,
+        code="",
+        environment=versions(),
+        terms=result.terms,
+        returned=result.answer,
+        right=None if right is None else right.answer,
+        right_terms={} if right is None else right.judgement.terms,
+        program=tuple(program or ()),
+        profile=run.profile,
+        seed=run.seed,
+        settings=settings,
+    )
 
 
 def save(report: Report, path: str | os.PathLike[str]) -> Path:
@@ -81,57 +216,89 @@ def save(report: Report, path: str | os.PathLike[str]) -> Path:
         result = next((r for r in report.failures if r.instance is not None), None)
     if result is None or result.instance is None:
         raise InvalidArgumentError(f"report on {report.problem}: expected one with a failure")
-    data = {
-        "schema": SCHEMA,
-        "check": result.check,
-        "candidate": report.candidate,
-        "verdict": result.verdict.value,
-        "message": result.message,
-        "code": report.counterexample or "",
-        "environment": {"python": platform.python_version(), "numpy": np.__version__},
-        "instance": result.instance.to_dict(),
-    }
-    target = Path(path)
-    target.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    return target
+    return replace(_of(result, report), code=report.counterexample or "").write(path)
 
 
 def load(path: str | os.PathLike[str]) -> Replay:
-    """Read a file written by `save`."""
+    """Read a file written by `save`; InvalidArgumentError says what is wrong with it."""
+    name = os.fspath(path)
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-        schema = data["schema"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidArgumentError(f"path={os.fspath(path)!r}: expected a replay file") from error
-    if schema != SCHEMA:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
         raise InvalidArgumentError(
-            f"path={os.fspath(path)!r} has schema {schema!r}: this version reads {SCHEMA}"
+            f"path={name!r}: expected a replay file ({error.strerror})"
+        ) from None
+    except ValueError:
+        raise InvalidArgumentError(
+            f"path={name!r}: expected a replay file, this is no text"
+        ) from None
+    try:
+        data = json.loads(text)
+        schema = data["schema"]
+    except (ValueError, KeyError, TypeError):
+        raise InvalidArgumentError(
+            f"path={name!r}: expected a replay file, as `refsolve verify --output` writes it"
+        ) from None
+    if schema not in READS:
+        raise InvalidArgumentError(
+            f"path={name!r} has schema {schema!r}: this version reads {' and '.join(map(str, READS))}"
         )
+    try:
+        return _read(data)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InvalidArgumentError(
+            f"path={name!r}: a replay file of schema {schema} with a part missing or spoilt "
+            f"({type(error).__name__}: {error})"
+        ) from None
+
+
+def _read(data: dict[str, Any]) -> Replay:
+    old = data["schema"] == 1
+    instance = Instance.from_dict(data["instance"])
+    lookup(instance.problem)
     return Replay(
         check=data["check"],
         candidate=data["candidate"],
-        instance=Instance.from_dict(data["instance"]),
-        verdict=data["verdict"],
-        message=data["message"],
+        instance=instance,
+        verdict=Verdict(data["verdict"]).value,
+        message=str(data["message"]),
         code=data["code"],
-        environment=data["environment"],
+        environment=dict(data["environment"]),
+        terms={} if old else _terms_from_list(data["terms"]),
+        returned=None if old else answers.from_dict(data["returned"]),
+        right=None if old else answers.from_dict(data["right"]),
+        right_terms={} if old else _terms_from_list(data["right_terms"]),
+        program=() if old else tuple(data["program"]),
+        profile="" if old else data["profile"],
+        seed=None if old else data["seed"],
+        settings={} if old else dict(data["settings"]),
     )
 
 
 def load_callable(name: str) -> Callable[..., Any]:
     """Import ``"module:function"`` or ``"module.function"``."""
-    module, _, attribute = name.partition(":") if ":" in name else name.rpartition(".")
-    try:
-        target: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            target = getattr(target, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InvalidArgumentError(
-            f"candidate={name!r}: expected an importable 'module:function' ({error})"
-        ) from error
-    if not callable(target):
-        raise InvalidArgumentError(f"candidate={name!r}: expected a function, got {target!r:.80}")
-    return target
+    module, _, attribute = name.partition(":")
+    split = [(module, attribute)]
+    if ":" not in name:  # the longest module first
+        parts = name.split(".")
+        split = [(".".join(parts[:i]), ".".join(parts[i:])) for i in range(len(parts) - 1, 0, -1)]
+    problem: Exception | None = None
+    for module, attribute in split:
+        try:
+            target: Any = importlib.import_module(module)
+            for part in attribute.split("."):
+                target = getattr(target, part)
+        except (ImportError, AttributeError, ValueError) as error:
+            problem = problem or error
+            continue
+        if not callable(target):
+            raise InvalidArgumentError(
+                f"candidate={name!r}: expected a function, got {target!r:.80}"
+            )
+        return target
+    raise InvalidArgumentError(
+        f"candidate={name!r}: expected an importable 'module:function' ({problem})"
+    ) from problem
 
 
 def main(arguments: list[str]) -> int:
@@ -145,7 +312,7 @@ def main(arguments: list[str]) -> int:
     print(
         f"now: {result.verdict}: {result.message}" if result.message else f"now: {result.verdict}"
     )
-    return int(result.verdict.is_bad)
+    return int(result.verdict is not Verdict.PASS)
 
 
 if __name__ == "__main__":

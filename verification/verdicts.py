@@ -18,11 +18,15 @@ Terms = Mapping[str, tuple[float, float | None]]
 
 
 class Verdict(enum.StrEnum):
-    """The seven outcomes of one check on one instance."""
+    """The outcomes of one check on one instance.
+
+    An unexpected pass is a failure that was announced (xfail) and did not come.
+    """
 
     PASS = "pass"
     FAIL = "fail"
     EXPECTED_FAILURE = "expected failure"
+    UNEXPECTED_PASS = "unexpected pass"
     SKIPPED = "skipped"
     ORACLE_UNCERTAIN = "oracle uncertain"
     TIMEOUT = "timeout"
@@ -31,7 +35,7 @@ class Verdict(enum.StrEnum):
     @property
     def is_bad(self) -> bool:
         """True for outcomes that make a run fail."""
-        return self in (Verdict.FAIL, Verdict.TIMEOUT, Verdict.CRASH)
+        return self in (Verdict.FAIL, Verdict.UNEXPECTED_PASS, Verdict.TIMEOUT, Verdict.CRASH)
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ class Candidate:
         1 - s of an entropy's point, which x alone does not determine once s is close to 1.
     value, counts : float and array of int, optional
         What loss-augmented inference returns beside the coefficients x.
+    parts : mapping of arrays
+        The unknowns of a model by name, e.g. W and A, primal and dual ones; x is then the first.
     """
 
     x: Any
@@ -56,9 +62,12 @@ class Candidate:
     complement: Any = None
     value: Any = None
     counts: Any = None
+    parts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def plain(self, parts: bool = True) -> Any:
         """The answer as lists of numbers; with ``parts`` all that was returned of inference."""
+        if self.parts:
+            return {name: np.asarray(value).tolist() for name, value in self.parts.items()}
         x = np.asarray(self.x).tolist()
         if self.value is None or not parts:
             return x
@@ -167,6 +176,7 @@ class Report:
     candidate : name of the callable under test.
     counterexample : code to paste that shows the smallest failure found, or None.
     counterexample_result : the Result of that smallest instance, or None.
+    settings : what else `verify` was given (timeout, batch, fixed, ...), for a replay.
     """
 
     problem: str
@@ -177,6 +187,7 @@ class Report:
     candidate: str = ""
     counterexample: str | None = None
     counterexample_result: Result | None = field(default=None, repr=False)
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -186,7 +197,7 @@ class Report:
     @property
     def checked(self) -> int:
         """Results in which something was really judged (passes, failures, expected failures)."""
-        unjudged = (Verdict.SKIPPED, Verdict.ORACLE_UNCERTAIN)
+        unjudged = (Verdict.SKIPPED, Verdict.ORACLE_UNCERTAIN, Verdict.UNEXPECTED_PASS)
         return sum(r.verdict not in unjudged for r in self.results)
 
     @property

@@ -57,7 +57,8 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     """Call once per method; the worst of the passes stands for all."""
     worst = Judgement(Verdict.PASS)
     for method in names(call):
-        judgement = certificates.judge(instance, by(call, method)(instance))
+        call.last = answer = by(call, method)(instance)
+        judgement = certificates.judge(instance, answer)
         if not judgement.ok:
             message = f"method={method!r}: {judgement.message}"
             return replace(judgement, message=message)

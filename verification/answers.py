@@ -1,0 +1,122 @@
+"""Answers as data: what a candidate returned, to the last bit, and what it should have returned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from verification import certificates
+from verification.certificates import ranking
+from verification.instances import FrozenArray, Instance, decode, encode
+from verification.problems import lookup
+from verification.verdicts import Candidate, Judgement
+
+#: Characters kept of an answer that is no array of numbers.
+LONGEST = 2000
+
+
+def to_dict(answer: Candidate | None) -> dict[str, Any] | None:
+    """Plain data with every float in hexadecimal; what is no number is kept as its repr."""
+    if answer is None:
+        return None
+    found = {}
+    for each in fields(answer):
+        value = getattr(answer, each.name)
+        if isinstance(value, Mapping):
+            found[each.name] = {"parts": {name: _encode(v) for name, v in value.items()}}
+        elif value is not None:
+            found[each.name] = _encode(value)
+    return found
+
+
+def from_dict(data: Mapping[str, Any] | None) -> Candidate | None:
+    """Read what `to_dict` wrote; fields of another version are left out."""
+    if data is None:
+        return None
+    known = {each.name for each in fields(Candidate)}
+    found: dict[str, Any] = {"x": None}
+    for name, value in data.items():
+        if name not in known:
+            continue
+        if isinstance(value, dict) and "parts" in value:
+            found[name] = {n: _decode(v) for n, v in value["parts"].items()}
+        else:
+            found[name] = _decode(value)
+    return Candidate(**found)
+
+
+def _encode(value: Any) -> Any:
+    try:
+        return encode(FrozenArray.of(np.asarray(value)))
+    except ValueError:  # also of our own: no real numbers
+        return {"repr": repr(value)[:LONGEST]}
+
+
+def _decode(value: Any) -> Any:
+    return value["repr"] if isinstance(value, dict) and "repr" in value else decode(value)
+
+
+@dataclass(frozen=True)
+class Right:
+    """A right answer and the opinion of its own certificate."""
+
+    answer: Candidate
+    judgement: Judgement
+
+
+def right(instance: Instance) -> Right | None:
+    """One right answer of an instance, certified like anybody's; None if none is known."""
+    problem = lookup(instance.problem)
+    if problem.kind == "models":
+        return _right_model(instance)
+    answer: Candidate | None
+    if problem.ranking:
+        answer = ranking.expected_answer(instance)
+    else:
+        x = certificates.expected(instance)
+        answer = None if x is None else Candidate(x)
+    return None if answer is None else Right(answer, certificates.certify(instance, answer))
+
+
+def _right_model(instance: Instance) -> Right | None:
+    """The witness of a model, as the answer that a candidate would give."""
+    from verification.models import _answers, _judge
+
+    known = _judge.witness(instance)
+    if known is None:
+        return None
+    problem = lookup(instance.problem)
+    assert problem.model is not None
+    own = len(problem.model.PARTS[problem.operation])
+    answer = _answers.unwrap({**known.primal, **known.dual}, problem.parts, own)
+    return Right(answer, _judge.judge(instance, answer))
+
+
+def equal(first: Candidate | None, second: Candidate | None) -> bool:
+    """Whether two answers agree to the last bit."""
+    return to_dict(first) == to_dict(second)
+
+
+def readable(answer: Candidate | None, widest: int = 400) -> str:
+    """An answer on one line, cut where it is long."""
+    if answer is None:
+        return "no answer"
+    shown = []
+    for each in fields(answer):
+        value = getattr(answer, each.name)
+        if value is None:
+            continue
+        items = value.items() if isinstance(value, Mapping) else [(each.name, value)]
+        shown += [(name, v) for name, v in items if name not in dict(shown)]
+    texts = [_short(v) for _, v in shown]
+    if len(texts) == 1:
+        return texts[0][:widest]
+    return ", ".join(f"{n} = {t}" for (n, _), t in zip(shown, texts, strict=True))[:widest]
+
+
+def _short(value: Any) -> str:
+    array = np.asarray(value)
+    return repr(array.tolist()) if array.dtype.kind in "fiub" else repr(value)

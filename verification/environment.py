@@ -1,0 +1,34 @@
+"""Versions of what a run depends on, read from the metadata of what is installed: nothing is imported."""
+
+from __future__ import annotations
+
+import functools
+import platform
+import sys
+from importlib import metadata
+
+#: Packages whose versions can change a result of the kit.
+PACKAGES = ("refsolve", "numpy", "scipy", "numba", "cvxpy", "clarabel", "scikit-learn")
+
+
+def version(package: str) -> str | None:
+    """Installed version of a distribution; None if there is none."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@functools.cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    found = [
+        ("python", platform.python_version()),
+        ("system", f"{sys.platform} {platform.machine()}"),
+    ]
+    found += [(package, v) for package in PACKAGES if (v := version(package)) is not None]
+    return tuple(found)
+
+
+def versions() -> dict[str, str]:
+    """Python, the system, and the packages that are installed, by name."""
+    return dict(_versions())
