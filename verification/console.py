@@ -55,6 +55,21 @@ def make_folder(option: str, folder: Path) -> None:
         ) from None
 
 
+def check_file(option: str, file: Path) -> None:
+    """Refuse the file of an option now, if it cannot be written: not after minutes of work."""
+    existed = file.exists()
+    try:
+        with file.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"{option}={str(file)!r}: expected a file that can be written, in a folder that exists "
+            f"({error.strerror})"
+        ) from None
+    if not existed:
+        file.unlink()
+
+
 class Task:
     """One bar: `step` moves it on, `at` sets it, `describe` says what is being worked on."""
 

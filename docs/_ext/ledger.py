@@ -9,7 +9,7 @@ from typing import Any
 
 from markup import Html
 
-from verification.claims import ClaimResult
+from verification.claims import ClaimResult, items
 
 
 def _text(value: Any) -> str:
@@ -38,6 +38,7 @@ def entry(result: ClaimResult) -> str:
         f" <b>{_text(result.number)}</b> <small>§{_text(result.section)}</small></dt>",
         f"<dd><p>{_text(result.statement)}</p><p class='evidence'>{_evidence(result)}</p>",
     ]
+    rows.append(f"<p class='evidence'><code>{_text(result.command)}</code></p>")
     found = result.to_dict()["counterexample"]
     if found is not None:
         why = _text(found["why"])
@@ -47,6 +48,30 @@ def entry(result: ClaimResult) -> str:
     if result.note:
         rows.append(f"<p class='evidence'>{_text(result.note)}</p>")
     return "".join([*rows, "</dd>"])
+
+
+def numbers(results: Sequence[ClaimResult]) -> Html:
+    """Every number of the papers: status of the rows about it, or why there is none."""
+    status = {(result.paper, result.number): result.status for result in results}
+    titles = {result.paper: result.title for result in results}
+    parts = []
+    for paper, title in titles.items():
+        body = []
+        for item in items(paper):
+            about = "; ".join(
+                f"<span class='status {_text(status[paper, row])}'>{_text(status[paper, row])}"
+                f"</span> {_text(row)}"
+                for row in item.rows
+            )
+            name = " ".join(filter(None, (item.name, item.edition)))
+            body.append(f"<tr><td>{_text(name)}</td><td>{about or _text(item.reason)}</td></tr>")
+        head = "<tr><th>number</th><th>rows about it, or why there is none</th></tr>"
+        parts.append(
+            f"<details><summary>{_text(title)}: {len(body)} numbers</summary>"
+            "<div class='table-wrapper'><table class='docutils ledger'>"
+            f"<thead>{head}</thead><tbody>{''.join(body)}</tbody></table></div></details>"
+        )
+    return Html("".join(parts))
 
 
 def ledger(results: Sequence[ClaimResult]) -> Html:

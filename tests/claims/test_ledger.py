@@ -215,7 +215,8 @@ def test_markdown_has_a_line_per_claim_and_escapes_formulas(results):
     lines = [line for line in text.splitlines() if line.startswith("| ") and "§" in line]
     assert len(lines) == len(results)
     unescaped = [line.replace("\\|", "") for line in lines]
-    assert all(line.count("|") == 7 for line in unescaped)
+    assert all(line.count("|") == 9 for line in unescaped)
+    assert all(r.command in line for r, line in zip(results, unescaped, strict=True))
     assert "43/136" in text
     assert "**unexpected**" not in text
     bad = replace(results[0], ok=False, failure="came out otherwise")

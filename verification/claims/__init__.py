@@ -17,16 +17,23 @@ from verification.claims._ledger import (
     try_claim,
 )
 from verification.claims._markdown import to_markdown
+from verification.claims._numbered import Edition, Item, items, missing, named, unknown
 
 __all__ = [
     "Claim",
     "ClaimResult",
+    "Edition",
+    "Item",
     "Status",
     "Trial",
     "claims",
+    "items",
+    "missing",
+    "named",
     "papers",
     "raise_if_failed",
     "run_claims",
     "to_markdown",
     "try_claim",
+    "unknown",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
+import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -160,10 +161,14 @@ class ClaimResult:
     seed: int
     seconds: float
 
+    @property
+    def command(self) -> str:
+        """The line for a shell that tries this claim again."""
+        return f'refsolve claims --paper {self.paper} --only "{self.number}"'
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries; rational numbers become "p/q"."""
-        plain: dict[str, Any] = _plain(self)
-        return plain
+        return {**_plain(self), "command": self.command}
 
 
 def _plain(value: Any) -> Any:
@@ -288,8 +293,10 @@ def papers() -> dict[str, ModuleType]:
     return {name: importlib.import_module(f"verification.claims.{name}") for name in names}
 
 
-def claims(paper: str | None = None) -> list[tuple[str, Claim]]:
+def claims(paper: str | None = None, only: str = "") -> list[tuple[str, Claim]]:
     """All claims as (paper, claim), in the order of the papers' sections.
+
+    `only` keeps those whose number contains it; "Lemma 1" is no part of "Lemma 12".
 
     Raises
     ------
@@ -305,7 +312,8 @@ def claims(paper: str | None = None) -> list[tuple[str, Claim]]:
     for name, package in known.items():
         if paper in (None, name):
             found += [(name, claim) for claim in _claims_of(package)]
-    return found
+    wanted = re.compile(re.escape(only) + (r"(?!\d)" if only else ""))
+    return [(name, claim) for name, claim in found if wanted.search(claim.number)]
 
 
 def _claims_of(package: ModuleType) -> list[Claim]:
@@ -338,7 +346,7 @@ def run_claims(
     progress
         Called as ``progress(done, total, label)`` before each claim and once at the end.
     only
-        Part of a claim's number, e.g. "Table 1"; the others are left out.
+        Part of a claim's number, e.g. "Table 1" (not "Table 12"); the others are left out.
 
     Returns
     -------
@@ -355,7 +363,7 @@ def run_claims(
         raise InvalidArgumentError(f"seed={seed!r}: expected an integer >= 0, e.g. 0")
     if instances is not None and instances < 1:
         raise InvalidArgumentError(f"instances={instances!r}: expected None or an integer >= 1")
-    todo = [(name, claim) for name, claim in claims(paper) if only in claim.number]
+    todo = claims(paper, only)
     if not todo:
         raise InvalidArgumentError(
             f"only={only!r}: no claim's number contains it, see `refsolve claims`"

@@ -6,14 +6,27 @@ import re
 from collections.abc import Sequence
 
 from verification.claims._ledger import ClaimResult
+from verification.claims._numbered import items
+
+COLUMNS = (
+    "paper",
+    "number",
+    "statement",
+    "status",
+    "instances",
+    "worst certificate",
+    "how it was checked",
+    "command",
+)
 
 
 def to_markdown(results: Sequence[ClaimResult]) -> str:
-    """One table per paper, the counterexamples and notes beneath it."""
+    """Two tables per paper, its claims and its numbers; counterexamples and notes between them."""
     parts: list[str] = []
     for paper in dict.fromkeys(result.paper for result in results):
         rows = [result for result in results if result.paper == paper]
         parts += [f"## {_text(rows[0].title)}", "", *_table(rows), "", *_remarks(rows), ""]
+        parts += [*_numbers(paper), ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -24,8 +37,8 @@ def _text(formula: str) -> str:
 
 def _table(rows: Sequence[ClaimResult]) -> list[str]:
     lines = [
-        "| where | statement | status | instances | worst certificate | how it was checked |",
-        "|---|---|---|---:|---|---|",
+        f"| {' | '.join(COLUMNS)} |",
+        "|---|---|---|---|---:|---|---|---|",
     ]
     for row in rows:
         status = row.status if row.ok else f"{row.status} (**unexpected**: {_text(row.failure)})"
@@ -34,8 +47,26 @@ def _table(rows: Sequence[ClaimResult]) -> list[str]:
             count = f"{row.violations} of {row.instances} contradict"
         worst = "exact" if row.worst is None else f"{row.worst:.1e}"
         where = f"{_text(row.number)} (§{row.section})"
-        cells = (where, _text(row.statement), status, count, worst, _text(row.method))
+        cells = (
+            _text(row.paper),
+            where,
+            _text(row.statement),
+            status,
+            count,
+            worst,
+            _text(row.method),
+            f"`{row.command}`".replace("|", "\\|"),
+        )
         lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _numbers(paper: str) -> list[str]:
+    """Every number of the paper, and the rows about it."""
+    lines = ["| what the paper numbers | rows, or why there is none |", "|---|---|"]
+    for item in items(paper):
+        name = " ".join(filter(None, (item.name, item.edition)))
+        lines.append(f"| {_text(name)} | {_text('; '.join(item.rows) or item.reason)} |")
     return lines
 
 

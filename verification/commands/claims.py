@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from verification.console import JsonOption, finish, progress
+from verification.console import JsonOption, check_file, finish, progress
 
 app = typer.Typer(add_completion=False)
 
@@ -23,7 +23,9 @@ def claims(
     instances: Annotated[
         int | None, typer.Option(help="Random instances per claim instead of its own number.")
     ] = None,
-    only: Annotated[str, typer.Option(help="Only claims whose number contains this text.")] = "",
+    only: Annotated[
+        str, typer.Option(help='Only claims whose number contains this text, e.g. "Table 1".')
+    ] = "",
     markdown: Annotated[
         Path | None, typer.Option(help="Also write the ledger to this file.")
     ] = None,
@@ -37,7 +39,9 @@ def claims(
     from verification.claims import run_claims, to_markdown
     from verification.report import Block, Cell, Document, Paragraph, number, table
 
-    with progress(sum(only in claim.number for _, claim in find(paper))) as task:
+    if markdown is not None:
+        check_file("--markdown", markdown)
+    with progress(len(find(paper, only))) as task:
         results = run_claims(
             paper,
             seed,

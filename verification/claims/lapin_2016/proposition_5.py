@@ -79,6 +79,52 @@ EQUATION_9 = Claim(
 )
 
 
+def _draw_plain(rng: np.random.Generator) -> dict[str, Any]:
+    return {
+        "a": Fraction(int(rng.integers(-12, 13)), 4),
+        "b": Fraction(int(rng.integers(-12, 5)), 8),
+    }
+
+
+def _check_plain(
+    trial: Trial,
+    *,
+    a: Fraction,
+    b: Fraction,
+    loss: Callable[[Fraction], Fraction],
+    conjugate: Callable[[Fraction], Fraction | None],
+) -> None:
+    at_b = conjugate(b)
+    if at_b is None:  # +infinity: b a - loss(a) grows along one of the two half-lines
+        far = [b * t - loss(t) for t in (Fraction(-(10**6)), Fraction(10**6))]
+        trial.exactly(max(far) > 10**4, "the supremum is finite", values=far)
+        return
+    trial.exactly(loss(a) + at_b >= a * b, "Fenchel-Young fails", loss=loss(a), conjugate=at_b)
+    trial.exactly(loss(ONE) + at_b == b, "the supremum is not attained at the kink", at=at_b)
+
+
+EQUATION_8 = Claim(
+    number="Equation (8) of the arXiv version",
+    section="2.3",
+    statement="the conjugate of the binary hinge max{0, 1 - a} is b on [-1, 0], +infinity outside",
+    method="rational arithmetic: Fenchel-Young, equality at the kink, growth outside",
+    expected="verified",
+    draw=_draw_plain,
+    check=_check_plain,
+    says={
+        "loss": lambda a: max(ZERO, 1 - a),
+        "conjugate": lambda b: b if -1 <= b <= 0 else None,
+    },
+    wrong={
+        "-b": {"conjugate": lambda b: -b if -1 <= b <= 0 else None},
+        "half line": {"conjugate": lambda b: b if b <= 0 else None},
+        "domain [-1/2, 0]": {"conjugate": lambda b: b if -HALF <= b <= 0 else None},
+        "kink at 2": {"loss": lambda a: max(ZERO, 2 - a)},
+    },
+    instances=300,
+)
+
+
 def bayes(p: Fraction, gamma: Fraction) -> Fraction:
     """The printed minimiser of p L(f) + (1-p) L(-f); 0 < p < 1."""
     high, low = 1 - gamma * (1 - p) / p, -1 + gamma * p / (1 - p)

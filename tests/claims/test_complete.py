@@ -1,0 +1,180 @@
+"""Nothing that the papers number is passed over, and no row names a number that they do not have."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+from verification.claims import (
+    Edition,
+    _ledger,
+    _numbered,
+    claims,
+    items,
+    missing,
+    named,
+    papers,
+    unknown,
+)
+from verification.cli import app
+
+#: How many theorems, propositions, lemmas, definitions and algorithms each edition numbers.
+STATEMENTS = {
+    "lapin_2015": [13],
+    "lapin_2016": [14, 16],
+    "mohapatra_2014": [4],
+    "xu_2016": [2],
+}
+EQUATIONS = {
+    "lapin_2015": [7],
+    "lapin_2016": [18, 25],
+    "mohapatra_2014": [10],
+    "xu_2016": [14],
+}
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_every_numbered_statement_has_a_row(paper):
+    assert missing(paper) == []
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_no_row_names_a_number_that_the_paper_does_not_have(paper):
+    assert unknown(paper) == []
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_the_lists_hold_as_many_numbers_as_the_papers(paper):
+    counts, equations = [], []
+    for edition in _numbered.editions(paper):
+        counts.append(sum(n for kind, n in edition.last.items() if kind in _numbered.STATEMENTS))
+        equations.append(edition.last["Equation"])
+    assert counts == STATEMENTS[paper]
+    assert equations == EQUATIONS[paper]
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        ("Lemma 3, cases 1 and 2", ["Lemma 3"]),
+        ("Proposition 3, k = 1 and loss (5)", ["Proposition 3", "Equation (5)"]),
+        ("Equations (2)-(4), one-vs-all", ["Equation (3)", "Equation (2)", "Equation (4)"]),
+        ("Tables 2 and 3, iterations", ["Table 2", "Table 3"]),
+        ("Algorithms 1, 2 and 3", ["Algorithm 1", "Algorithm 2", "Algorithm 3"]),
+        ("Proposition 1, equations (3) and (4)", ["Proposition 1", "Equation (3)", "Equation (4)"]),
+        ("Section 3, V(t) = W(e^t)", []),
+        ("Section 2.5, ranking losses", []),
+    ],
+)
+def test_the_numbers_in_the_name_of_a_row(number, expected):
+    assert named(number) == expected
+
+
+def rows_without(monkeypatch, gone):
+    """The ledger without the rows of which `gone` is true."""
+    kept = [(paper, claim) for paper, claim in claims() if not gone(claim)]
+
+    def fewer(paper=None, only=""):
+        return [(name, claim) for name, claim in kept if paper in (None, name)]
+
+    monkeypatch.setattr(_numbered, "claims", fewer)
+
+
+@pytest.mark.parametrize(
+    ("paper", "name", "lost"),
+    [
+        ("lapin_2015", "Theorem 1", ["Theorem 1"]),
+        ("xu_2016", "Equation (12)", ["Equation (12)"]),
+        ("mohapatra_2014", "Proposition 1", ["Proposition 1"]),
+        # The printed Proposition 8 is Proposition 9 of the longer version, and states its (16).
+        (
+            "lapin_2016",
+            "Proposition 8",
+            [
+                "Proposition 8",
+                "Proposition 9 of the arXiv version",
+            ],
+        ),
+    ],
+)
+def test_a_row_that_is_gone_is_missed(monkeypatch, paper, name, lost):
+    rows_without(monkeypatch, lambda claim: name in named(claim.number))
+    assert set(lost) <= set(missing(paper))
+
+
+def test_a_reason_is_no_excuse_for_a_theorem(monkeypatch):
+    edition = Edition({"Theorem": 1, "Figure": 1}, nothing={"Theorem 1": "long", "Figure 1": "-"})
+    monkeypatch.setattr(_numbered, "editions", lambda paper: (edition,))
+    monkeypatch.setattr(_numbered, "claims", lambda paper: [])
+    assert missing("lapin_2015") == ["Theorem 1"]
+
+
+def test_numbers_and_rows_that_do_not_exist_are_named(monkeypatch):
+    edition = Edition(
+        {"Lemma": 1, "Table": 2},
+        stated_by={"Lemma 1": ("Lemma 9, corrected",), "Table 3": ()},
+        nothing={"Table 1": "photographs"},
+    )
+    row = next(claim for _, claim in claims("lapin_2015"))
+    given = [("p", replace(row, number=number)) for number in ("Lemma 2", "Table 1")]
+    monkeypatch.setattr(_numbered, "editions", lambda paper: (edition,))
+    monkeypatch.setattr(_numbered, "claims", lambda paper: given)
+    found = "\n".join(unknown("p"))
+    assert "row 'Lemma 2': no Lemma 2" in found
+    assert "Table 3: not among the numbers" in found
+    assert "Lemma 1: no row 'Lemma 9, corrected'" in found
+    assert "Table 1: rows ('Table 1',), yet a reason" in found
+
+
+def test_both_printings_of_a_paper_are_listed():
+    names = {(item.name, item.edition) for item in items("lapin_2016")}
+    assert ("Proposition 11", "") in names
+    assert ("Proposition 12", "") not in names
+    assert ("Proposition 12", "of the arXiv version") in names
+
+
+# ---------------------------------------------------------------------------- the printed commands
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_each_printed_command_finds_its_row(paper):
+    for name, claim in claims(paper):
+        result = _ledger.try_claim(replace(claim, draw=None, witnesses=()), paper=name)
+        words = shlex.split(result.command)
+        assert words[:3] == ["refsolve", "claims", "--paper"]
+        found = [row.number for _, row in claims(words[3], words[5])]
+        assert claim.number in found
+        assert not set("`$\\!").intersection(claim.number)  # nothing that a shell would expand
+
+
+def test_a_number_is_not_the_beginning_of_another():
+    found = {claim.number.partition(",")[0] for _, claim in claims("lapin_2016", "Proposition 1")}
+    assert found == {"Proposition 1"}
+
+
+def test_a_printed_command_runs():
+    claim = next(row for _, row in claims("xu_2016") if row.number == "Footnote 2")
+    words = shlex.split(_ledger.try_claim(claim, paper="xu_2016", instances=1).command)
+    done = CliRunner().invoke(app, [*words[1:], "--instances", "2"])
+    assert done.exit_code == 0, done.output
+    assert "Footnote 2" in done.output
+
+
+def test_a_file_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("verification.claims.run_claims", lambda *a, **b: pytest.fail("it ran"))
+    bad = tmp_path / "missing" / "ledger.md"
+    done = CliRunner().invoke(app, ["claims", "--markdown", str(bad)])
+    assert done.exit_code == 2
+    assert "--markdown" in done.output.replace("\n", "")
+
+
+def test_the_table_is_written(tmp_path):
+    file = tmp_path / "ledger.md"
+    line = ["claims", "--paper", "xu_2016", "--only", "Table 4", "--markdown", str(file)]
+    assert CliRunner().invoke(app, line).exit_code == 0
+    text = file.read_text(encoding="utf-8")
+    assert '`refsolve claims --paper xu_2016 --only "Table 4"`' in text
+    assert "| Footnote 3 | a link to the data |" in text

@@ -1,0 +1,23 @@
+"""What the paper numbers; footnotes included."""
+
+from __future__ import annotations
+
+from verification.claims._numbered import Edition
+
+EDITIONS = (
+    Edition(
+        last={
+            "Proposition": 1,
+            "Algorithm": 1,
+            "Equation": 14,
+            "Table": 4,
+            "Footnote": 6,
+        },
+        nothing={
+            "Footnote 3": "a link to the data",
+            "Footnote 4": "a link to the data",
+            "Footnote 5": "a link to a solver",
+            "Footnote 6": "a link to a solver",
+        },
+    ),
+)
