@@ -1,7 +1,8 @@
 """Which problems can be verified, and what each one's arguments are.
 
 Stems come from `refsolve` by discovery; whether a stem has k, r or gamma is read off
-its declaration, so a new stem needs no edit here.
+its declaration, so a new stem needs no edit here. A model's arguments and the names of its unknowns
+stand in `verification.models`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from refsolve import catalogue
+from verification import models
 from verification.errors import UnknownProblemError
 
 # (kind of stem, operation) -> arguments in calling order; those a stem does not take are dropped
@@ -45,8 +47,8 @@ DECLARED = ("k", "r", "gamma")
 # Operations over coordinates in which the ground truth has no place, unless y is a row of labels.
 WITHOUT_TRUTH = ("conjugate", "prox")
 
-KINDS = ("sets", "losses", "functions")
-FUNCTION_NAMES = {"projection": "project"}
+KINDS = ("sets", "losses", "functions", "models")
+FUNCTION_NAMES = {"projection": "project", "primal": "train", "dual": "train"}
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,19 @@ class Problem:
     def function(self) -> str:
         """Name of the function that solves it in `fast`."""
         return FUNCTION_NAMES.get(self.operation, self.operation)
+
+    @property
+    def model(self) -> models.Model | None:
+        """What `verification.models` knows of a model; None for other kinds."""
+        return models.load(self.stem) if self.kind == "models" else None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the unknowns of a model, those of the other side last; else empty."""
+        if self.model is None:
+            return ()
+        sides = {side: tuple(names) for side, names in self.model.PARTS.items()}
+        return sides.pop(self.operation) + tuple(n for names in sides.values() for n in names)
 
     @property
     def family(self) -> str:
@@ -104,18 +119,23 @@ class Problem:
     @property
     def unique(self) -> bool:
         """Whether there is one right answer: a number, or the point of a strictly convex problem."""
+        if self.kind == "models":
+            return False
         smooth = "gamma" in self.arguments or self.generator != "quadratic"
         several = ("gradient", "loss_augmented_inference")
         return self.convex and (self.operation not in several or smooth)
 
     @property
     def point(self) -> bool:
-        """Whether the answer is a point, not a number."""
-        return self.kind != "functions" and self.operation not in ("value", "conjugate")
+        """Whether the answer is a point, not a number or a model."""
+        vector = self.kind in ("sets", "losses")
+        return vector and self.operation not in ("value", "conjugate")
 
     @property
     def defaults(self) -> dict[str, Any]:
         """Values of the arguments that may be left out."""
+        if self.model is not None:
+            return dict(self.model.DEFAULTS)
         return {a: DEFAULTS[a] for a in self.arguments[1:] if a in DEFAULTS}
 
     @property
@@ -140,6 +160,8 @@ def lookup(name: str) -> Problem:
     """Find ``"<stem>.<operation>"``; UnknownProblemError says what there is."""
     stem, _, operation = str(name).rpartition(".")
     kind = next((k for k in KINDS if stem in catalogue.stems(k)), "")
+    if kind == "models" and stem in models.stems() and operation in models.load(stem).PARTS:
+        return Problem(name, stem, operation, kind, tuple(models.load(stem).ARGUMENTS))
     if (kind, operation) not in OPERATIONS or operation not in catalogue.operations(stem):
         raise UnknownProblemError(
             f"problem={name!r} is not known; expected one of: {', '.join(names())}"
@@ -160,24 +182,31 @@ def _arguments(kind: str, stem: str, operation: str) -> tuple[str, ...]:
     return tuple(a for a in OPERATIONS[kind, operation] if a not in dropped)
 
 
-def names() -> tuple[str, ...]:
+def names(*kinds: str) -> tuple[str, ...]:
     """All problems of stems that solvers are written for, sorted by kind and stem.
 
-    Stems that exist only to be refuted are left out.
+    Sets and losses that exist only to be refuted are left out. ``kinds``: those of these kinds only
+    ("sets", "losses", "functions", "models").
     """
-    return tuple(
+    found = [
         f"{stem}.{operation}"
-        for kind in KINDS
+        for kind in KINDS[:-1]
+        if not kinds or kind in kinds
         for stem in catalogue.stems(kind)
         if not catalogue.load(stem).SPEC.oracle_only
         for operation in catalogue.operations(stem)
         if (kind, operation) in OPERATIONS
-    )
+    ]
+    if not kinds or "models" in kinds:
+        found += [f"{stem}.{side}" for stem in models.stems() for side in models.load(stem).PARTS]
+    return tuple(found)
 
 
 def fast_candidate(name: str) -> Callable[..., Any] | None:
     """The production implementation of a problem, or None if `fast` has none."""
     problem = lookup(name)
+    if problem.model is not None:
+        return getattr(problem.model, "train", None)
     try:
         module = importlib.import_module(f"fast.{problem.kind}.{problem.stem}")
     except ModuleNotFoundError as error:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from verification import certificates, checks, families
+from verification import certificates, checks, families, models
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.certificates import ranking
 from verification.instances import Instance
@@ -44,13 +44,19 @@ def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float 
         for simpler in _candidates(best.instance):
             if time.perf_counter() >= deadline:
                 break
-            if not families.valid(simpler) or complexity(simpler) >= complexity(best.instance):
+            if not _valid(simpler) or complexity(simpler) >= complexity(best.instance):
                 continue
             result = rerun(simpler)
             if _same_failure(result, failure):
                 best, progress = result, True
                 break
     return best
+
+
+def _valid(instance: Instance) -> bool:
+    if lookup(instance.problem).model is not None:
+        return models.valid(instance)
+    return families.valid(instance)
 
 
 def _same_failure(result: Result, original: Result) -> bool:
@@ -91,6 +97,9 @@ def _bits(x: float) -> float:
 
 
 def _candidates(instance: Instance) -> Iterator[Instance]:
+    if lookup(instance.problem).model is not None:
+        yield from models.simpler(instance)
+        return
     yield from _fewer_entries(instance)
     yield from _simpler_scalars(instance)
     yield from _simpler_vectors(instance)

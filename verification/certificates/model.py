@@ -11,8 +11,8 @@ where they are not too long. Nothing of the trainer is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class ModelCertificate:
         Part of ``gap`` that only covers rounding in this computation.
     moved : float
         Largest distance by which a dual block was moved to be feasible.
+    terms : mapping
+        The nonnegative terms whose sum is ``gap``.
     """
 
     primal: float
@@ -51,6 +53,7 @@ class ModelCertificate:
     gap: float
     error: float
     moved: float
+    terms: Mapping[str, float] = field(default_factory=dict, hash=False, compare=False)
 
     @property
     def relative_gap(self) -> float:
@@ -215,7 +218,8 @@ class _Problem:
             float(primal + norm / 2) + error + summation * float(primal) + (n + W.size) * eps * norm
         )
         upper += EPS * abs(upper)  # rounded to a float
-        return ModelCertificate(upper, upper - gap, gap, error, moved)
+        terms = {"1/2||W - A'X||^2": apart**2 / 2, "Fenchel-Young gaps": float(residual)}
+        return ModelCertificate(upper, upper - gap, gap, error, moved, terms | {"rounding": error})
 
     def _rows(self, rows: slice) -> Any:
         part = self.X[rows]

@@ -31,8 +31,8 @@ ALWAYS_PER_ROW = ("y", "k_ii")
 
 
 def applies(problem: Problem) -> bool:
-    """Every operation, but on rankings, whose rows would be queries of unequal lengths."""
-    return not problem.ranking
+    """Every operation on vectors; not rankings, whose rows would be queries of unequal lengths."""
+    return problem.kind != "models" and not problem.ranking
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
@@ -122,7 +122,7 @@ def takes_batches(call: Caller) -> bool:
         equal = [_without_weight(instance)] * 2
         try:
             answer = call.raw(stack(equal, ALWAYS_PER_ROW)).x
-        except (CandidateCrashError, CandidateTimeoutError):
+        except (CandidateCrashError, CandidateTimeoutError, NotApplicableError):
             return False
         if not _judge_rows(equal, answer).ok:
             return False

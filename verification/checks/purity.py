@@ -19,8 +19,8 @@ COUNTS = {"quick": 30, "thorough": 150}
 
 
 def applies(problem: Problem) -> bool:
-    """Every operation."""
-    return True
+    """Every operation on vectors."""
+    return problem.kind != "models"
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:

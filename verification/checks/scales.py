@@ -15,8 +15,8 @@ COUNTS = {"quick": 150, "thorough": 1200}
 
 
 def applies(problem: Problem) -> bool:
-    """Every operation."""
-    return True
+    """Every operation on vectors."""
+    return problem.kind != "models"
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:

@@ -17,8 +17,8 @@ COUNTS = {"quick": 60, "thorough": 400}
 
 
 def applies(problem: Problem) -> bool:
-    """Every operation."""
-    return True
+    """Every operation on vectors."""
+    return problem.kind != "models"
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:

@@ -15,8 +15,8 @@ COUNTS = {"quick": 400, "thorough": 2500}
 
 
 def applies(problem: Problem) -> bool:
-    """Every operation."""
-    return True
+    """Every operation on vectors."""
+    return problem.kind != "models"
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:

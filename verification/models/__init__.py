@@ -1,0 +1,154 @@
+"""Models as problems: what each one's arguments, unknowns and instances are, and what certifies it.
+
+One file per model of `refsolve.models`, found by discovery; files with an underscore are helpers:
+`_judge` turns certificates into verdicts, `_answers` reads what a trainer returned, `_shrink` makes
+data sets small.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import pkgutil
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol, cast
+
+import numpy as np
+
+from verification.instances import Instance
+
+Params = dict[str, Any]
+Side = Mapping[str, Any] | None
+Generator = Callable[[np.random.Generator, int], Iterator[Params]]
+
+
+class Certificate(Protocol):
+    """What a model's ``certify`` returns; see `verification.certificates.ModelCertificate`."""
+
+    @property
+    def primal(self) -> float:
+        """Upper bound on the primal objective of the candidate."""
+
+    @property
+    def dual(self) -> float:
+        """Lower bound on the optimum."""
+
+    @property
+    def gap(self) -> float:
+        """Upper bound on the suboptimality of the primal side, a sum of nonnegative terms."""
+
+    @property
+    def error(self) -> float:
+        """Part of ``gap`` that only covers the rounding of its computation."""
+
+    @property
+    def relative_gap(self) -> float:
+        """``gap / max(|primal|, |dual|)``."""
+
+    @property
+    def terms(self) -> Mapping[str, float]:
+        """The nonnegative terms whose sum is ``gap``."""
+
+
+class Violation(NamedTuple):
+    """By how much a constraint is violated: absolute amount, its natural size, and the rounding in it."""
+
+    amount: float
+    size: float
+    rounding: float
+
+
+class Model(Protocol):
+    """What a module in this folder provides.
+
+    Optional: ``train`` (the implementation in `fast`, with ARGUMENTS as far as it can, returning the
+    parts by name), ``settle(params, rng)`` (draws what other arguments, now fixed, need),
+    ``violations(params, primal, dual)`` (constraint -> `Violation`), ``rounding(params, primal,
+    dual)`` (what rounding to doubles may cost), ``MODULUS`` (strong convexity of the primal in its
+    first part, for the distance), ``complete(params, primal)`` (parts that follow from the others).
+    """
+
+    __name__: str
+    __doc__: str | None
+    ARGUMENTS: tuple[str, ...]
+    DEFAULTS: dict[str, Any]
+    PARTS: dict[str, tuple[str, ...]]
+    FAMILIES: dict[str, Generator]
+
+    def shapes(self, params: Params) -> dict[str, tuple[int, ...]]:
+        """Shape of every unknown."""
+
+    def valid(self, params: Params) -> bool:
+        """Whether these are arguments of the model."""
+
+    def simpler(self, params: Params) -> Iterator[Params]:
+        """Smaller and simpler arguments, largest steps first; they need not be valid."""
+
+    def certify(self, params: Params, primal: Side, dual: Side) -> Certificate:
+        """Bounds and gap; NoDualPointError where a side that is None does not follow."""
+
+    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
+        """Upper bound on the primal objective."""
+
+    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
+        """Lower bound on the optimum from a dual point, repaired to feasibility."""
+
+    def witness(self, params: Params) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """A near-optimal pair, which its certificate proves."""
+
+
+@functools.cache
+def stems() -> tuple[str, ...]:
+    """Names of the models that can be verified."""
+    return tuple(sorted(i.name for i in pkgutil.iter_modules(__path__) if i.name[0] != "_"))
+
+
+def load(stem: str) -> Model:
+    """Module of a model."""
+    return cast("Model", importlib.import_module(f"{__name__}.{stem}"))
+
+
+def draw(
+    problem: str,
+    family: str,
+    count: int,
+    seed: int,
+    *,
+    largest: int = 24,
+    fixed: Mapping[str, Any] | None = None,
+) -> list[Instance]:
+    """Draw ``count`` instances of a family, with at most ``largest`` examples.
+
+    The same arguments give the same list. ``fixed`` replaces arguments; what is then invalid is not
+    drawn, and if hardly anything is valid the list is shorter.
+    """
+    stem = problem.rpartition(".")[0]
+    model = load(stem)
+    # primal and dual have the same instances
+    key = [seed, zlib.crc32(stem.encode()), zlib.crc32(family.encode())]
+    rng = np.random.default_rng(key)
+    stream = itertools.islice(model.FAMILIES[family](rng, largest), 200 * count)
+    found: list[Instance] = []
+    for drawn in stream:
+        params = {**model.DEFAULTS, **drawn, **(fixed or {})}
+        if hasattr(model, "settle"):
+            params = model.settle(params, rng) | dict(fixed or {})
+        if model.valid(params):
+            items = {name: params[name] for name in model.ARGUMENTS}
+            found.append(Instance.of(problem, family, **items))
+        if len(found) == count:
+            break
+    return found
+
+
+def valid(instance: Instance) -> bool:
+    """Whether an instance's arguments are those of its model."""
+    return bool(load(instance.stem).valid(instance.params))
+
+
+def simpler(instance: Instance) -> Iterator[Instance]:
+    """Simpler instances of the same problem, valid or not."""
+    for params in load(instance.stem).simpler(instance.params):
+        yield Instance.of(instance.problem, instance.family, **params)

@@ -1,0 +1,260 @@
+"""Instances of a multiclass risk: data, losses and parameters at their ends and in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from refsolve import catalogue
+
+Params = dict[str, Any]
+Rng = np.random.Generator
+
+#: convex loss -> the estimator of `fast` that trains it, and what it calls the loss.
+LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
+    "multiclass_hinge": ("TopKSVC", {"k": 1, "gamma": 0.0}),
+    "topk_hinge_alpha": ("TopKSVC", {"variant": "alpha", "gamma": 0.0}),
+    "topk_hinge_beta": ("TopKSVC", {"variant": "beta", "gamma": 0.0}),
+    "smooth_topk_hinge_alpha": ("TopKSVC", {"variant": "alpha"}),
+    "smooth_topk_hinge_beta": ("TopKSVC", {"variant": "beta"}),
+    "softmax": ("TopKLogisticRegression", {"k": 1}),
+    "topk_entropy_alpha": ("TopKLogisticRegression", {"variant": "alpha"}),
+    "topk_entropy_beta": ("TopKLogisticRegression", {"variant": "beta"}),
+    "ova_hinge": ("TopKSVC", {"k": 1, "gamma": 0.0}),
+    "ova_smooth_hinge": ("TopKSVC", {"k": 1}),
+    "ova_logistic": ("TopKLogisticRegression", {"k": 1}),
+}
+MULTILABEL = ("multilabel_hinge", "multilabel_smooth_hinge", "multilabel_entropy")
+
+
+def parameters(params: Params) -> dict[str, Any]:
+    """k and gamma as far as the loss has them."""
+    names = catalogue.load(params["loss"]).SPEC.names
+    return {name: params[name] for name in ("k", "gamma") if name in names}
+
+
+def valid(params: Params) -> bool:
+    """Whether the arguments fit together."""
+    X, K, y, loss = params["X"], params["K"], params["y"], params["loss"]
+    if (X is None) == (K is None) or loss not in (*LOSSES, *MULTILABEL) or len(y) == 0:
+        return False
+    data = X if K is None else K
+    if data.ndim != 2 or len(data) != len(y) or data.size == 0 or not np.isfinite(data).all():
+        return False
+    if K is not None and not _is_gram(K):
+        return False
+    if (loss in MULTILABEL) != (y.ndim == 2):
+        return False
+    m = y.shape[1] if y.ndim == 2 else int(y.max()) + 1
+    if y.ndim == 1 and (y.min() < 0 or len(np.unique(y)) != m):
+        return False
+    if m < 2 or (y.ndim == 2 and not _indicators(y, loss)):
+        return False
+    names = catalogue.load(loss).SPEC.names
+    k, gamma = params["k"], params["gamma"]
+    if (k is None) == ("k" in names) or (gamma is None) == ("gamma" in names):
+        return False
+    if k is not None and not 1 <= k <= m - 1:
+        return False
+    if not (0 < params["C"] < np.inf) or (gamma is not None and not 0 < gamma < np.inf):
+        return False
+    return _weights(params["sample_weight"], len(y)) and _costs(params["costs"], y, m)
+
+
+def _is_gram(K: np.ndarray) -> bool:
+    if K.shape[0] != K.shape[1] or not np.array_equal(K, K.T) or not K.any():
+        return False
+    values = np.linalg.eigvalsh(K)
+    return bool(values[0] >= -len(K) * np.finfo(float).eps * values[-1])
+
+
+def _indicators(y: np.ndarray, loss: str) -> bool:
+    rows = bool(y.any(axis=1).all()) or loss != "multilabel_entropy"
+    return rows and bool(np.isin(y, (0, 1)).all())
+
+
+def _weights(weight: np.ndarray | None, n: int) -> bool:
+    return weight is None or (weight.shape == (n,) and bool((weight >= 0).all()))
+
+
+def _costs(costs: np.ndarray | None, y: np.ndarray, m: int) -> bool:
+    if costs is None:
+        return True
+    if y.ndim == 2 or costs.shape not in ((m,), (len(y), m)) or costs.min() < 0:
+        return False
+    return costs.ndim == 1 or not costs[np.arange(len(y)), y].any()
+
+
+def settle(params: Params, rng: Rng) -> Params:
+    """k and gamma for the loss, 0/1 rows for a multilabel one; what it does not have is dropped."""
+    if params["loss"] not in (*LOSSES, *MULTILABEL):
+        return params
+    names = catalogue.load(params["loss"]).SPEC.names
+    y = params["y"]
+    changed = dict(params)
+    if params["loss"] in MULTILABEL and y.ndim == 1:
+        m = int(y.max()) + 1
+        changed["y"] = np.eye(m, dtype=np.int64)[y] | (rng.random((len(y), m)) < 0.3)
+        changed["costs"] = None
+    m = int(y.max()) + 1 if y.ndim == 1 else y.shape[1]
+    if "k" not in names:
+        changed["k"] = None
+    elif params["k"] is None:
+        changed["k"] = _k(rng, m)
+    if "gamma" not in names:
+        changed["gamma"] = None
+    elif params["gamma"] is None:
+        changed["gamma"] = _gamma(rng)
+    return changed
+
+
+def _k(rng: Rng, m: int) -> int:
+    return int(rng.choice([1, m - 1, int(rng.integers(1, m))]))
+
+
+def _gamma(rng: Rng) -> float:
+    return float(rng.choice([0.1, 1.0, 10.0]))
+
+
+def _C(rng: Rng) -> float:
+    return float(rng.choice([0.01, 0.1, 1.0, 10.0, 10.0 ** rng.uniform(-2, 2)]))
+
+
+def _labels(rng: Rng, n: int, m: int) -> np.ndarray:
+    """Every class at least once."""
+    return rng.permutation(np.append(np.arange(m), rng.integers(0, m, max(n - m, 0)))).astype(
+        np.int64
+    )
+
+
+def _sizes(rng: Rng, largest: int) -> tuple[int, int, int]:
+    m = int(rng.integers(2, 7))
+    n = int(rng.integers(m, max(largest, m) + 1))
+    return n, m, int(rng.integers(1, 6))
+
+
+Maker = Callable[[Rng, int], Params]
+
+
+def _stream(maker: Maker) -> Callable[[Rng, int], Iterator[Params]]:
+    """Every loss in turn, in an order that changes."""
+
+    def generate(rng: Rng, largest: int) -> Iterator[Params]:
+        while True:
+            for loss in rng.permutation(list(LOSSES)):
+                drawn = {"loss": str(loss), "C": _C(rng), "k": None, "gamma": None}
+                yield settle(drawn | maker(rng, largest), rng)
+
+    return generate
+
+
+def _random(rng: Rng, largest: int) -> Params:
+    n, m, d = _sizes(rng, largest)
+    return {"X": rng.standard_normal((n, d)), "y": _labels(rng, n, m)}
+
+
+def _clusters(rng: Rng, largest: int) -> Params:
+    """Separable: a large C asks for the hard margin."""
+    n, m, d = _sizes(rng, largest)
+    y = _labels(rng, n, m)
+    centres = 4 * rng.standard_normal((m, d + 1))
+    X = centres[y] + 0.1 * rng.standard_normal((n, d + 1))
+    return {"X": X, "y": y, "C": float(10.0 ** rng.integers(0, 4))}
+
+
+def _ties(rng: Rng, largest: int) -> Params:
+    """Few distinct examples, with several labels each."""
+    n, m, d = _sizes(rng, largest)
+    return {"X": rng.choice([-1.0, 0.0, 0.5, 1.0], size=(n, d)), "y": _labels(rng, n, m)}
+
+
+def _zero_rows(rng: Rng, largest: int) -> Params:
+    drawn = _random(rng, largest)
+    drawn["X"][rng.random(len(drawn["y"])) < rng.choice([0.2, 0.5, 1.0])] = 0.0
+    return drawn
+
+
+def _repeated(rng: Rng, largest: int) -> Params:
+    drawn = _random(rng, largest)
+    n = len(drawn["y"])
+    drawn["X"] = drawn["X"][rng.integers(0, max(1, n // 3), n)]
+    return drawn
+
+
+def _one_each(rng: Rng, largest: int) -> Params:
+    m = int(rng.integers(2, 9))
+    return {"X": rng.standard_normal((m, int(rng.integers(1, 6)))), "y": rng.permutation(m)}
+
+
+def _ends(rng: Rng, largest: int) -> Params:
+    """k = 1 and k = m - 1."""
+    drawn = _random(rng, largest)
+    return drawn | {"k": int(rng.choice([1, int(drawn["y"].max())]))}
+
+
+def _scales(rng: Rng, largest: int) -> Params:
+    drawn = _random(rng, largest)
+    drawn["X"] *= 10.0 ** rng.uniform(-3, 3)
+    size = float(np.square(drawn["X"]).sum(axis=1).mean())
+    return drawn | {"C": float(10.0 ** rng.uniform(-6, 3) / size)}
+
+
+def _weighted(rng: Rng, largest: int) -> Params:
+    """Some examples have no weight, some a large one."""
+    drawn = _random(rng, largest)
+    weight = rng.choice([0.0, 0.5, 1.0, 3.0, 100.0], size=len(drawn["y"]))
+    return drawn | {"sample_weight": weight}
+
+
+def _with_costs(rng: Rng, largest: int) -> Params:
+    """Margins per class, or per example and class."""
+    drawn = _random(rng, largest)
+    y = drawn["y"]
+    m = int(y.max()) + 1
+    if rng.random() < 0.5:
+        return drawn | {"costs": rng.choice([0.5, 1.0, 2.0], size=m)}
+    costs = rng.choice([0.0, 0.5, 1.0, 2.0], size=(len(y), m))
+    costs[np.arange(len(y)), y] = 0.0
+    return drawn | {"costs": costs}
+
+
+def _gram(rng: Rng, largest: int) -> Params:
+    """A linear kernel, of low rank, or a Gaussian one."""
+    drawn = _random(rng, largest)
+    X = drawn.pop("X")
+    if rng.random() < 0.5:
+        K = X @ X.T
+    else:
+        K = np.exp(-0.5 * np.square(X[:, None] - X).sum(axis=2))
+    return drawn | {"X": None, "K": (K + K.T) / 2}
+
+
+def _digits(rng: Rng, largest: int) -> Params:
+    """Rows of scikit-learn's digits, of a few classes, in [0, 1]."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    chosen = rng.choice(10, size=int(rng.integers(2, 6)), replace=False)
+    first = [int(rng.choice(np.flatnonzero(y == c))) for c in chosen]
+    more = rng.choice(np.flatnonzero(np.isin(y, chosen)), size=max(largest - len(first), 0))
+    rows = np.append(first, more).astype(int)
+    labels = np.unique(y[rows], return_inverse=True)[1].astype(np.int64)
+    return {"X": X[rows] / 16, "y": labels}
+
+
+FAMILIES: dict[str, Callable[[Rng, int], Iterator[Params]]] = {
+    "random": _stream(_random),
+    "ties": _stream(_ties),
+    "separable": _stream(_clusters),
+    "zero rows": _stream(_zero_rows),
+    "repeated examples": _stream(_repeated),
+    "one example per class": _stream(_one_each),
+    "k at its ends": _stream(_ends),
+    "scales": _stream(_scales),
+    "weighted": _stream(_weighted),
+    "costs": _stream(_with_costs),
+    "gram": _stream(_gram),
+    "digits": _stream(_digits),
+}

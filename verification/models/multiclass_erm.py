@@ -1,0 +1,205 @@
+"""Regularised multiclass risk: 1/2||W||^2 + C sum_i w_i L(y_i, W x_i), every convex loss.
+
+W is (m, d), one row per class; A is (n, m), one row per example, in units of C, with W = A'X. With a
+Gram matrix K instead of X, "W" is the expansion B (n, m) of W = sum_i b_i phi(x_i). C = 1/(lambda n).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from verification.certificates.model import EPS, ModelCertificate, erm
+from verification.models import Params, Side, Violation, _erm_families, _shrink
+from verification.models._erm_families import FAMILIES as FAMILIES
+from verification.models._erm_families import LOSSES as LOSSES
+from verification.models._erm_families import MULTILABEL, parameters
+
+ARGUMENTS = ("X", "y", "C", "loss", "k", "gamma", "sample_weight", "costs", "K", "tol")
+DEFAULTS: dict[str, Any] = {
+    "X": None,
+    "loss": "multiclass_hinge",
+    "k": None,
+    "gamma": None,
+    "sample_weight": None,
+    "costs": None,
+    "K": None,
+    "tol": 1e-6,
+}
+PARTS = {"primal": ("W",), "dual": ("A",)}
+MODULUS = 1.0
+#: Tolerance of the witness; problems of the size that is drawn are solved to rounding.
+SHARP = 1e-10
+ROWS = {"X": (0,), "y": (0,), "K": (0, 1), "sample_weight": (0,)}
+
+
+def classes(params: Params) -> int:
+    """Number of classes m."""
+    y = params["y"]
+    return int(y.shape[1] if y.ndim == 2 else y.max() + 1)
+
+
+def shapes(params: Params) -> dict[str, tuple[int, ...]]:
+    """W (m, d), or B (n, m) with a Gram matrix; A (n, m)."""
+    n, m = len(params["y"]), classes(params)
+    W = (n, m) if params["X"] is None else (m, params["X"].shape[1])
+    return {"W": W, "A": (n, m)}
+
+
+def valid(params: Params) -> bool:
+    """Whether the data fit together: every class has an example, k <= m - 1 for alpha losses, ..."""
+    return _erm_families.valid(params)
+
+
+def settle(params: Params, rng: np.random.Generator) -> Params:
+    """Give a loss that was fixed the parameters that it has, and only those."""
+    return _erm_families.settle(params, rng)
+
+
+def simpler(params: Params) -> Iterator[Params]:
+    """Fewer rows, classes and columns; then plain arguments; then round numbers."""
+    per_class = {"costs": (params["costs"].ndim - 1,)} if params["costs"] is not None else {}
+    rows = dict(ROWS)
+    if params["costs"] is not None and params["costs"].ndim == 2:
+        rows["costs"] = (0,)
+    if params["y"].ndim == 1:
+        yield from _shrink.fewer_classes(params, rows, per_class)
+    for smaller in _shrink.fewer(params, rows, {"X": (1,)}):
+        if smaller["y"].ndim == 1 and params["costs"] is None:
+            smaller["y"] = _shrink.relabelled(smaller["y"])
+        yield smaller
+        if params["k"] is not None and params["k"] > 1:
+            yield {**smaller, "k": params["k"] - 1}
+    yield from _shrink.smaller_k(params)
+    yield from _shrink.defaults(params, {"C": 1.0, "gamma": 1.0, "sample_weight": None})
+    yield from _shrink.defaults(params, {"costs": None})
+    yield from _shrink.rounder(params, "C", "gamma", "X", "sample_weight", "costs", "K")
+
+
+def _given(params: Params) -> dict[str, Any]:
+    names = ("X", "y", "loss", "C", "k", "gamma", "sample_weight", "costs", "K")
+    return {name: params[name] for name in names}
+
+
+def certify(params: Params, primal: Side, dual: Side) -> ModelCertificate:
+    """Gap of W and A; W alone for smooth losses; A alone with W = A'X."""
+    if primal is None:
+        assert dual is not None
+        A = np.asarray(dual["A"], dtype=np.float64)
+        coef = A if params["X"] is None else A.T @ params["X"]
+    else:
+        coef = primal["W"]
+    return erm(coef, dual=None if dual is None else dual["A"], **_given(params))
+
+
+def upper(params: Params, primal: Mapping[str, Any]) -> float:
+    """Upper bound on P(W), whatever the dual."""
+    zero = np.zeros(shapes(params)["A"])
+    return erm(primal["W"], dual=zero, **_given(params)).primal
+
+
+def lower(params: Params, dual: Mapping[str, Any]) -> float:
+    """Lower bound on D(A), repaired to feasibility."""
+    return certify(params, None, dual).dual
+
+
+def rounding(params: Params, primal: Side, dual: Side) -> float:
+    """What rounding W and A to doubles may cost: the error of the same sums in double precision."""
+    zero = np.zeros(shapes(params)["A"])
+    given = zero if dual is None else dual["A"]
+    coef = None if primal is None else primal["W"]
+    proof = certify(params, None if coef is None else {"W": coef}, {"A": given})
+    wider = EPS / float(np.finfo(np.longdouble).eps)
+    return proof.error * wider + sum(shapes(params)["A"]) * EPS * abs(proof.primal)
+
+
+def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
+    """Constraints of the dual blocks, in units of their mass C w_i."""
+    if dual is None:
+        return {}
+    from refsolve import _families, catalogue
+    from refsolve._multiclass import Loss
+
+    A = np.asarray(dual["A"], dtype=np.longdouble)
+    y, m = params["y"], classes(params)
+    weight = params["sample_weight"]
+    mass = params["C"] * (np.ones(len(y)) if weight is None else weight)
+    live = mass > 0
+    family = _families.of(catalogue.load(params["loss"]))
+    loss = Loss(params["loss"], parameters(params), family.size(m), y[live])
+    x = family.coordinates(A, y)[live] / mass[live, None]
+    eps = 8 * (m + 4) * EPS * (1 + float(np.abs(A[live] / mass[live, None]).max(initial=0.0)))
+    found = {
+        "sum over the classes of a_i = 0": family.unbalance(A)[live] / mass[live],
+        "x_i = -a_i/(C w_i) over the other classes in the domain of the conjugate": loss.violation(
+            x
+        )
+        if live.any()
+        else np.zeros(1),
+        "a_i = 0 where the weight is 0": np.abs(A[~live]).max(axis=1, initial=0.0) / params["C"],
+    }
+    if family.name == "multiclass":
+        found["a_ij <= 0 for the classes j that are not y_i"] = np.maximum(-x, 0).max(axis=1)
+    return {n: Violation(float(np.max(v, initial=0.0)), 1.0, eps) for n, v in found.items()}
+
+
+def train(
+    y: np.ndarray,
+    C: float,
+    loss: str,
+    X: np.ndarray | None = None,
+    k: int | None = None,
+    gamma: float | None = None,
+    sample_weight: np.ndarray | None = None,
+    K: np.ndarray | None = None,
+    tol: float = 1e-6,
+) -> dict[str, Any]:
+    """The estimators of `fast`; a one-vs-all loss as one binary model per class."""
+    import fast
+    from sklearn.exceptions import ConvergenceWarning
+
+    if loss not in LOSSES:
+        raise ValueError(f"loss={loss!r}: fast trains {', '.join(LOSSES)}")
+    name, meaning = LOSSES[loss]
+    given = {"k": k, "gamma": gamma}
+    params = {"tol": tol, "max_iter": 10_000, "random_state": 0}
+    params |= {n: v for n, v in given.items() if v is not None} | meaning
+    if K is not None:
+        params["kernel"] = "precomputed"
+    data = X if K is None else K
+    make = getattr(fast, name)
+
+    def fit(labels: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
+        model = make(C=C, **params).fit(data, labels, sample_weight=sample_weight)
+        A = model.dual_coef_
+        A = A.toarray() if hasattr(A, "toarray") else np.asarray(A)
+        return (A if K is not None else model.coef_), A
+
+    with warnings.catch_warnings():
+        # the certificate says whether tol was reached
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if not loss.startswith("ova"):
+            W, A = fit(y, C)
+            return {"W": W, "A": A}
+        # a pair w_1 = -w_0 with C/2 is the one w = w_1 - w_0 with C
+        models = [fit((y == j).astype(np.int64), C / 2) for j in range(int(y.max()) + 1)]
+    A = np.column_stack([a[:, 1] - a[:, 0] for _, a in models])
+    W = A if K is not None else np.stack([w[1] - w[0] for w, _ in models])
+    return {"W": W, "A": A}
+
+
+def witness(params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
+    """From `fast`, and from the oracle for costs and multilabel losses, which it does not train."""
+    if params["costs"] is None and params["loss"] not in MULTILABEL:
+        own = {n: v for n, v in params.items() if n not in ("costs", "tol")}
+        found = train(**own, tol=SHARP)
+        return {"W": found["W"]}, {"A": found["A"]}
+    import refsolve
+
+    asked = {n: v for n, v in _given(params).items() if v is not None}
+    result = refsolve.solve("multiclass_erm.primal", **asked)
+    W = result.x.T
+    return {"W": W}, {"A": np.asarray(result.dual).T}
