@@ -26,7 +26,8 @@ def to_dict(answer: Candidate | None) -> dict[str, Any] | None:
     for each in fields(answer):
         value = getattr(answer, each.name)
         if isinstance(value, Mapping):
-            found[each.name] = {"parts": {name: _encode(v) for name, v in value.items()}}
+            if value:
+                found[each.name] = {"parts": {name: _encode(v) for name, v in value.items()}}
         elif value is not None:
             found[each.name] = _encode(value)
     return found

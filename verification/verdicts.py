@@ -37,6 +37,12 @@ class Verdict(enum.StrEnum):
         """True for outcomes that make a run fail."""
         return self in (Verdict.FAIL, Verdict.UNEXPECTED_PASS, Verdict.TIMEOUT, Verdict.CRASH)
 
+    @property
+    def judges(self) -> bool:
+        """False where no answer was judged: skipped, uncertain, or an xfail that did not come."""
+        unjudged = (Verdict.SKIPPED, Verdict.ORACLE_UNCERTAIN, Verdict.UNEXPECTED_PASS)
+        return self not in unjudged
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -116,6 +122,7 @@ class Result:
     message: str = ""
     terms: Terms = field(default_factory=dict, hash=False)
     answer: Candidate | None = field(default=None, compare=False, repr=False)
+    seconds: float = field(default=0.0, compare=False)
 
     @classmethod
     def of(
@@ -124,6 +131,7 @@ class Result:
         instance: Instance | None,
         judgement: Judgement,
         answer: Candidate | None = None,
+        seconds: float = 0.0,
     ) -> Result:
         """File a judgement under its check and instance; ``answer``: what was judged."""
         family = instance.family if instance is not None else ""
@@ -139,7 +147,14 @@ class Result:
             judgement.message,
             judgement.terms,
             answer,
+            seconds,
         )
+
+    @property
+    def ratio(self) -> float | None:
+        """Largest of gap and distance in units of its tolerance; None where neither has one."""
+        pairs = ((self.gap, self.gap_tolerance), (self.distance, self.distance_tolerance))
+        return _largest(v / t for v, t in pairs if v is not None and t)
 
     @property
     def in_double_precision(self) -> bool:
@@ -197,8 +212,7 @@ class Report:
     @property
     def checked(self) -> int:
         """Results in which something was really judged (passes, failures, expected failures)."""
-        unjudged = (Verdict.SKIPPED, Verdict.ORACLE_UNCERTAIN, Verdict.UNEXPECTED_PASS)
-        return sum(r.verdict not in unjudged for r in self.results)
+        return sum(r.verdict.judges for r in self.results)
 
     @property
     def ok(self) -> bool:
