@@ -40,7 +40,7 @@ class ClassesCertificate(ModelCertificate):
 
         moved = max(part.moved for part in parts)
         sums = (total("primal"), total("dual"), total("gap"), total("error"))
-        return cls(*sums, moved, tuple(parts))
+        return cls(*sums, moved, parts=tuple(parts))
 
     @property
     def relative_gap(self) -> float:

@@ -135,13 +135,13 @@ class Problem:
 
     # ---- multipliers
 
-    def repaired(self, alpha: Array, beta: Array) -> tuple[Array, Array]:
-        """Multipliers in the dual's domain."""
+    def repaired(self, alpha: Array, beta: Array, balance: bool = True) -> tuple[Array, Array]:
+        """Multipliers in the dual's domain; ``balance``: <alpha,y> = 0, as a free b asks for."""
         alpha = np.maximum(alpha, 0)
         beta = np.maximum(beta, 0) if self.nonneg and not self.plain else 0 * beta
         if self.plain and not self.squared:
             alpha = np.minimum(alpha, self.cost)
-        alpha = self._balanced(alpha)
+        alpha = self._balanced(alpha) if balance else alpha
         if self.squared or self.plain:
             return alpha, beta
         total, mass = self.cost.sum(), alpha.sum()
@@ -149,7 +149,7 @@ class Problem:
             rest = beta if beta.any() else self.cost
             return alpha, rest * ((total - mass) / rest.sum())
         if not mass > 0:
-            alpha = self._balanced(np.ones_like(alpha))
+            alpha = self._balanced(np.ones_like(alpha)) if balance else np.ones_like(alpha)
         return alpha * (total / alpha.sum()), 0 * beta
 
     def _balanced(self, alpha: Array) -> Array:
@@ -264,8 +264,8 @@ class Problem:
         away = self.x.square(w - u)
         off_u = self.x.square_slip(w - u) + 2 * self.x.pull_slip(alpha) * np.sqrt(away)
         off_u += self.x.pull_slip(alpha) ** 2
-        residual = (alpha * np.maximum(0, xi - need)).sum() + (beta * np.maximum(0, xi)).sum()
-        residual += away / 2
+        margins, slacks = (alpha * np.maximum(0, xi - need)).sum(), (beta * np.maximum(0, xi)).sum()
+        residual = margins + slacks + away / 2
         error = (gamma * slip).sum() + off_u / 2
         error += (self.n + 4) * self.eps * abs(b) * alpha.sum()  # <alpha, y> is 0 up to rounding
         drift, slip_drift = self._drift(point, alpha, gamma, xi)
@@ -297,8 +297,15 @@ class Problem:
         if self.z is not None and self.squared:  # Q, whose entries are at most that, to 1e-12
             largest = np.minimum((self.z.norms**2 + 1 + self.delta) / self.lam, 1 / self.cost).max()
             doubt += Q_ERROR / 2 * largest * gamma.sum() ** 2
+        terms = {
+            "sum alpha_i (y_i f_i - 1 + xi_i)": float(margins),
+            "sum beta_i xi_i": float(slacks),
+            "1/2 ||w - sum alpha_i y_i x_i||^2": float(away / 2),
+            "correcting part" if point is not None else "loss": float(drift),
+            "rounding": float(error),
+        }
         moved = max(moved, float(lifted))
-        return PlusCertificate(upper, upper - gap, gap, float(error), moved, float(doubt))
+        return PlusCertificate(upper, upper - gap, gap, float(error), moved, terms, float(doubt))
 
     def z_vector(self, v: Any) -> Array:
         """Checked v (s,), or coefficients (n,)."""
