@@ -60,8 +60,6 @@ class Caller:
     problem : Problem
     batch : bool, optional
         Whether the candidate claims to take batches of rows; None leaves it to a probe.
-    fixed : mapping, optional
-        Values that arguments have in every instance; the candidate may leave them out.
     timeout : float
         Seconds per call. Python code is interrupted (in the main thread, where the system has
         timers); compiled code is judged by the clock after it returns. `watch` names the instance
@@ -74,7 +72,6 @@ class Caller:
         problem: Problem,
         timeout: float = 10.0,
         batch: bool | None = None,
-        fixed: Mapping[str, Any] | None = None,
     ):
         if not callable(function):
             raise CandidateSignatureError(
@@ -89,9 +86,8 @@ class Caller:
         self.overdue: tuple[float, dict[str, Any]] | None = None  # of the call under way
         self.last: Candidate | None = None  # what the last call returned
         self._called = False
-        # a fixed argument may be left out: its value is then the only one that is asked for
-        self.defaults = {**problem.defaults, **(fixed or {})}
-        self.positional, self.named = _match(function, problem, self.defaults)
+        self.defaults = problem.defaults
+        self.positional, self.named = _match(function, problem)
         accepted = {*self.positional, *self.named}
         self.complements = _takes(function, "return_complement")
         self.ignored = tuple(a for a in problem.arguments if a not in accepted)
@@ -184,11 +180,15 @@ class Caller:
                 raise CandidateCrashError(str(error)) from error
             return self.last
         inference = self.problem.operation == "loss_augmented_inference"
-        self.last = _unwrap(output, complement, inference)
+        self.last = unwrap(output, complement, inference)
         return self.last
 
 
-def _unwrap(output: Any, pair: bool = False, triple: bool = False) -> Candidate:
+def unwrap(output: Any, pair: bool = False, triple: bool = False) -> Candidate:
+    """Make what a candidate returned a `Candidate`; CandidateCrashError if it is no numbers.
+
+    ``pair``: (answer, 1 - s) is expected; ``triple``: (value, counts, coefficients) is possible.
+    """
     complement = value = counts = None
     if pair:
         if not isinstance(output, tuple) or len(output) != 2:
@@ -232,7 +232,7 @@ def _same(value: Any, other: Any) -> bool:
 
 
 def _match(
-    function: Callable[..., Any], problem: Problem, defaults: Mapping[str, Any]
+    function: Callable[..., Any], problem: Problem
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Problem arguments to pass by position, and those to pass by name."""
     try:
@@ -270,7 +270,7 @@ def _match(
                 f"{parameter.name!r}, which {problem.name} does not have; its arguments are "
                 f"{', '.join(problem.arguments)}. Rename it or wrap the candidate in a lambda"
             )
-    missing = [a for a in problem.required if a not in positional + named and a not in defaults]
+    missing = [a for a in problem.required if a not in positional + named]
     if missing:
         raise CandidateSignatureError(
             f"candidate {getattr(function, '__name__', function)!r} takes no {', '.join(missing)}, "

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -53,13 +53,17 @@ FUNCTION_NAMES = {"projection": "project", "primal": "train", "dual": "train"}
 
 @dataclass(frozen=True)
 class Problem:
-    """A stem and an operation, e.g. ``simplex.projection``, with its argument names in order."""
+    """A stem and an operation, e.g. ``simplex.projection``, with its argument names in order.
+
+    ``fixed``: values that arguments have in every instance; see `verification.fixing`.
+    """
 
     name: str
     stem: str
     operation: str
     kind: str
     arguments: tuple[str, ...]
+    fixed: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def data(self) -> str:
@@ -133,10 +137,10 @@ class Problem:
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """Values of the arguments that may be left out."""
+        """Values of the arguments that may be left out; of a fixed one, the only value there is."""
         if self.model is not None:
-            return dict(self.model.DEFAULTS)
-        return {a: DEFAULTS[a] for a in self.arguments[1:] if a in DEFAULTS}
+            return {**self.model.DEFAULTS, **self.fixed}
+        return {a: DEFAULTS[a] for a in self.arguments[1:] if a in DEFAULTS} | dict(self.fixed)
 
     @property
     def required(self) -> tuple[str, ...]:

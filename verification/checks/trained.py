@@ -1,4 +1,4 @@
-"""A trained model's certified gap is within what the solver promises, tol; a solver is asked only if one side is missing."""
+"""The certified gap of a trained model is within what the solver promises, tol."""
 
 from __future__ import annotations
 
@@ -26,7 +26,12 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
         instance
         for family in models.load(problem.stem).FAMILIES
         for instance in models.draw(
-            problem.name, family, COUNTS[profile], seed, largest=LARGEST[profile]
+            problem.name,
+            family,
+            COUNTS[profile],
+            seed,
+            largest=LARGEST[profile],
+            fixed=problem.fixed,
         )
     ]
 
