@@ -105,9 +105,11 @@ def verify(
 
     settings = {"timeout": timeout, "batch": batch}
     results: list[Result] = []
-    smallest = None
+    smallest: Result | None = None
     with contextlib.ExitStack() as stack:
         if isolate:
+            from verification.external.isolated import isolated
+
             candidate = stack.enter_context(isolated(candidate, problem))
         call = Caller(candidate, task, timeout, batch)
         stack.enter_context(watch(call))
@@ -122,6 +124,7 @@ def verify(
             call.pardon()
             seconds = SHRINK_SECONDS[profile]
             smallest = _smallest_failure(results, selected, call, expected, seconds)
+        code = None if smallest is None else shrinking.code(smallest, call)
     results = _apply_xfail(results, expected)
     return Report(
         problem=problem,
@@ -130,7 +133,7 @@ def verify(
         results=tuple(results),
         elapsed=time.perf_counter() - start,
         candidate=call.name,
-        counterexample=None if smallest is None else shrinking.code(smallest, call),
+        counterexample=code,
         counterexample_result=smallest,
         settings=settings,
     )

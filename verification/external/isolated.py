@@ -1,0 +1,157 @@
+"""A Python function in a process of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+try:
+    import cloudpickle  # type: ignore[import-untyped]
+except ImportError:  # joblib before 1.6 carries its own
+    from joblib.externals import cloudpickle
+
+from verification.calling import FIRST_CALL_ALLOWANCE, Caller
+from verification.errors import CandidateSignatureError, InvalidArgumentError
+from verification.external.process import GoneError, LateError
+from verification.external.solver import External, signature
+from verification.external.wire import MalformedError, loads
+from verification.problems import lookup
+
+SERVE = (sys.executable, "-m", "verification.external.serve")
+# Keyword arguments of a candidate that are no arguments of the problem, but which checks use.
+OPTIONS = ("return_complement", "method")
+
+
+class Isolated(External):
+    """A Python function in a process of its own, with the same arguments and the same name.
+
+    What it does to its arguments in place, and to the answer that it returned before, is repeated
+    in this process, so that the check of purity sees it.
+
+    Parameters
+    ----------
+    function : callable or str
+    problem : str
+    timeout : float
+        As in `isolated`.
+    """
+
+    def __init__(self, function: Callable[..., Any] | str, problem: str, timeout: float = 10.0):
+        self._source = function if isinstance(function, str) else repr(function)
+        self._pickle: tempfile.TemporaryDirectory[str] | None = None
+        target = [function] if isinstance(function, str) else ["--pickle", self._written(function)]
+        paths = [str(Path(p).resolve()) for p in sys.path]
+        try:
+            super().__init__(
+                [*SERVE, *target, "--problem", problem],
+                problem,
+                timeout=timeout,
+                startup=FIRST_CALL_ALLOWANCE,  # it may compile
+                env={"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
+            )
+            self._meet()
+        except BaseException:
+            self.close()
+            raise
+
+    def _written(self, function: Callable[..., Any]) -> str:
+        """The function as a file, which lives as long as this object."""
+        try:
+            data = _pickled(function)
+        except Exception as error:  # whatever its parts raise when they are pickled
+            raise InvalidArgumentError(
+                f"candidate={self._source}: cannot be sent to another process ({error}); pass an "
+                "importable function, or isolate=False"
+            ) from error
+        self._pickle = tempfile.TemporaryDirectory(prefix="refsolve-")
+        path = Path(self._pickle.name, "candidate.pickle")
+        path.write_bytes(data)
+        return str(path)
+
+    def _meet(self) -> None:
+        """Wait for the hello, which says what the function takes, or why it cannot be had."""
+        child = self._child
+        assert child is not None
+        try:
+            hello = loads(child.read_line(time.monotonic() + FIRST_CALL_ALLOWANCE))
+        except (GoneError, LateError, MalformedError) as error:
+            raise InvalidArgumentError(
+                f"candidate={self._source}: its process did not start: {error}"
+            ) from error
+        if "error" in hello:
+            kind = CandidateSignatureError if hello.get("signature") else InvalidArgumentError
+            raise kind(str(hello["error"]))
+        self._greet(hello)
+        self.options = tuple(o for o in hello["options"] if o in OPTIONS)
+        self.__signature__ = signature(self.problem, hello["arguments"], self.options)
+        self.__module__, self.__qualname__ = hello["module"], hello["qualname"]
+        self.__name__ = self.__qualname__.rpartition(".")[2]
+
+    @property
+    def label(self) -> str:
+        """The name of the function."""
+        return f"{self.__module__}.{self.__qualname__}"
+
+    @property
+    def origin(self) -> str:
+        """Nothing: the function is imported by its name."""
+        return ""
+
+    def close(self) -> None:
+        """End the process; remove the temporary files."""
+        if "_child" in vars(self):
+            super().close()
+        if self._pickle is not None:
+            self._pickle.cleanup()
+
+
+def isolated(
+    function: Callable[..., Any] | str, problem: str, *, timeout: float = 10.0
+) -> Isolated:
+    """Start a process that calls a Python function.
+
+    Parameters
+    ----------
+    function : callable or "package.module:function"
+        A name is imported by the new process only. A callable is sent there: by its name where it
+        can be imported, else by value (closures, functions of a notebook).
+    problem : str
+        ``"<stem>.<operation>"``.
+    timeout : float
+        Seconds per answer, where `verify` does not say otherwise.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it cannot be imported, or not be sent.
+    CandidateSignatureError
+        If it wants arguments that the problem does not have.
+    """
+    if not isinstance(function, str):
+        Caller(function, lookup(problem))  # says at once what is wrong with the arguments
+    return Isolated(function, problem, timeout)
+
+
+def _pickled(function: Callable[..., Any]) -> bytes:
+    """The function by its name, or by value if another process would not find its module."""
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    if module is None or _found(module.__name__):
+        return bytes(cloudpickle.dumps(function))
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        return bytes(cloudpickle.dumps(function))
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
+
+
+def _found(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,263 @@
+"""A child process that answers lines with lines, and is never waited for without a deadline.
+
+All three pipes are non-blocking and served by one selector, so that a child which does not read,
+does not write, or writes without end can delay its parent by no more than the time allowed. The
+child leads a process group (and session) of its own and carries a token in its environment: what
+it leaves behind is found by either and killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import selectors
+import signal
+import subprocess
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from verification.errors import InvalidArgumentError
+from verification.external.wire import excerpt
+
+TOKEN = "REFSOLVE_CHILD"
+# Bytes of a line, and of lines that are no answer, after which the child counts as out of control.
+LONGEST_LINE = 2**26
+MOST_NOISE = 2**20
+# Bytes of standard error that are kept.
+KEPT = 4096
+# Seconds between looks at whether the child lives: its pipes may outlive it in a grandchild.
+PULSE = 0.02
+# Seconds that a child has to end by itself once its input has ended.
+GRACE = 0.5
+
+
+class GoneError(Exception):
+    """The child can answer no more; the text says how it ended and what it said last."""
+
+
+class LateError(Exception):
+    """No line before the deadline; the text is the evidence."""
+
+
+class Child:
+    """A running program.
+
+    Parameters
+    ----------
+    command : sequence of str
+    cwd : str, optional
+    env : mapping, optional
+        Variables added to those of this process.
+    """
+
+    def __init__(
+        self, command: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None
+    ):
+        self.token = secrets.token_hex(16)
+        try:
+            self.popen = subprocess.Popen(
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                cwd=cwd,
+                env={**os.environ, **(env or {}), TOKEN: self.token},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise InvalidArgumentError(
+                f"command={list(command)!r}: cannot be started ({error}); expected a program, "
+                "e.g. ['./my_solver'] or ['node', 'solver.mjs']"
+            ) from error
+        assert self.popen.stdin is not None
+        assert self.popen.stdout is not None
+        assert self.popen.stderr is not None
+        self.stdin, self.stdout, self.stderr = (
+            self.popen.stdin.fileno(),
+            self.popen.stdout.fileno(),
+            self.popen.stderr.fileno(),
+        )
+        self._selector = selectors.DefaultSelector()
+        for stream in (self.stdin, self.stdout, self.stderr):
+            os.set_blocking(stream, False)
+        self._selector.register(self.stdout, selectors.EVENT_READ)
+        self._selector.register(self.stderr, selectors.EVENT_READ)
+        self._unread = bytearray()
+        self._said = bytearray()  # the end of standard error
+        self._open = {self.stdout, self.stderr}
+        # also when this object is forgotten, and when the interpreter ends
+        self._end = weakref.finalize(
+            self, _kill, self.popen, self.token, os.getpid(), self._selector
+        )
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._end.alive and not _exited(self.popen)
+
+    def write_line(self, line: bytes, deadline: float) -> None:
+        """Hand over a line; LateError if the child does not read it, GoneError if it cannot."""
+        rest = memoryview(line)
+        with contextlib.suppress(OSError):  # what goes wrong here goes wrong below
+            rest = rest[os.write(self.stdin, rest) :]
+        if not rest:
+            return
+        self._selector.register(self.stdin, selectors.EVENT_WRITE)
+        try:
+            while rest:
+                self._serve(deadline, "it does not read its standard input")
+                try:
+                    rest = rest[os.write(self.stdin, rest) :]
+                except BlockingIOError:
+                    if _exited(self.popen):
+                        raise GoneError(self.ending()) from None
+                except OSError as error:
+                    raise GoneError(self.ending("closed its standard input")) from error
+        finally:
+            self._selector.unregister(self.stdin)
+
+    def read_line(self, deadline: float) -> bytes:
+        """Return the next line without its end; LateError or GoneError if none comes."""
+        searched = 0
+        while (end := self._unread.find(b"\n", searched)) < 0:
+            searched = len(self._unread)
+            if self.stdout not in self._open:
+                raise GoneError(self._ended_stream())
+            dead = _exited(self.popen)  # looked at first: what it wrote before is still read
+            if not self._serve(deadline, "no answer", PULSE) and dead:
+                raise GoneError(self._ended_stream())
+        line = bytes(self._unread[:end])
+        del self._unread[: end + 1]
+        return line
+
+    def _ended_stream(self) -> str:
+        half = f"; half a line on stdout: {excerpt(self._unread)}" if self._unread else ""
+        return self.ending("closed its stdout") + half
+
+    def _serve(self, deadline: float, waiting: str, longest: float = PULSE) -> bool:
+        """Wait for something to happen and read what there is; whether there was something."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            half = f"; half a line on stdout: {excerpt(self._unread)}" if self._unread else ""
+            raise LateError(f"{waiting}{half}{self.last_words()}")
+        events = self._selector.select(min(left, longest))
+        for key, _ in events:
+            if key.fd == self.stdin:
+                continue
+            try:
+                chunk = os.read(key.fd, 1 << 16)
+            except BlockingIOError:
+                continue
+            if not chunk:
+                self._selector.unregister(key.fd)
+                self._open.discard(key.fd)
+            elif key.fd == self.stdout:
+                self._unread += chunk
+                if len(self._unread) > LONGEST_LINE:
+                    size = f"{LONGEST_LINE >> 20} MiB on stdout"
+                    raise GoneError(f"endless output: {size}, which begins {excerpt(self._unread)}")
+            else:
+                self._said += chunk
+                del self._said[:-KEPT]
+        return bool(events)
+
+    def last_words(self) -> str:
+        """The end of standard error as part of a message; empty if there is none."""
+        with contextlib.suppress(LateError):
+            while self.stderr in self._open and self._serve(time.monotonic() + PULSE, "", 0.0):
+                pass
+        said = bytes(self._said).decode("utf-8", "backslashreplace").strip()
+        tail = said[-400:]
+        return f"; stderr ends: {tail!r}" if tail else ""
+
+    def ending(self, otherwise: str = "ended") -> str:
+        """How it ended, with its last words; ``otherwise`` says it for one that still runs."""
+        patience = time.monotonic() + PULSE
+        while not _exited(self.popen) and time.monotonic() < patience:
+            time.sleep(PULSE / 20)
+        if not _exited(self.popen):
+            return f"{otherwise} while it runs on{self.last_words()}"
+        said = self.last_words()
+        self.kill()
+        code = self.popen.returncode
+        if code < 0:
+            try:
+                name = signal.Signals(-code).name
+            except ValueError:
+                name = "a signal"
+            return f"killed by {name} (signal {-code}){said}"
+        return f"ended with exit code {code}{said}"
+
+    def close(self, grace: float = GRACE) -> None:
+        """End its input, give it a moment, then kill what is left."""
+        if not self._end.alive:
+            return
+        with contextlib.suppress(OSError):
+            assert self.popen.stdin is not None
+            self.popen.stdin.close()
+        patience = time.monotonic() + grace
+        while not _exited(self.popen) and time.monotonic() < patience:
+            try:
+                # read what it still says, else it may wait for us
+                self._serve(patience, "", PULSE / 4)
+            except LateError:
+                break
+            if not self._open:
+                time.sleep(PULSE / 20)
+        self.kill()
+
+    def kill(self) -> None:
+        """Kill it and everything that it started."""
+        self._end()
+
+
+def _exited(popen: subprocess.Popen[bytes]) -> bool:
+    """Whether it has ended; it is not reaped, so that its group's number stays its own."""
+    if popen.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return popen.poll() is not None
+    try:
+        return os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # reaped by someone else
+        return True
+
+
+def _kill(
+    popen: subprocess.Popen[bytes], token: str, owner: int, selector: selectors.BaseSelector
+) -> None:
+    """Kill the group, then what left the group but kept the token; close the pipes."""
+    if os.getpid() == owner:  # a fork of the owner has no business with its children
+        if popen.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(popen.pid, signal.SIGKILL)
+        for _ in range(5):  # one that forks meanwhile is found in the next round
+            if not (escaped := _with_token(token, popen.pid)):
+                break
+            for pid in escaped:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel
+            popen.wait(5.0)
+    selector.close()
+    for stream in (popen.stdin, popen.stdout, popen.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
+
+
+def _with_token(token: str, but: int) -> list[int]:
+    """Processes that inherited a token, where the system tells (/proc); zombies have none."""
+    wanted = f"{TOKEN}={token}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        pid = int(folder.name)
+        if pid not in (but, os.getpid()):
+            with contextlib.suppress(OSError):
+                if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                    found.append(pid)
+    return found

@@ -1,0 +1,185 @@
+"""``python -m verification.external.serve package:function --problem NAME``: a solver server.
+
+Calls a Python function for each request on standard input and answers on what was standard output;
+what the function prints goes to standard error. Beside the answer it reports what the function did
+to its arguments in place ("changed"), whether the answer is a view of one ("view"), and whether a
+call overwrote the answer before it ("overwrote").
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import pickle
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verification.calling import Caller, CandidateCrashError, unwrap
+from verification.errors import CandidateSignatureError, InvalidArgumentError, VerificationError
+from verification.external import wire
+from verification.problems import lookup
+from verification.replay import load_callable
+from verification.verdicts import Candidate
+
+FIELDS = ("x", "dual", "complement", "value", "counts")
+
+
+class Server:
+    """Answers requests by calling a function.
+
+    Parameters
+    ----------
+    function : callable
+    problem : str
+    """
+
+    def __init__(self, function: Callable[..., Any], problem: str):
+        self.function = function
+        self.problem = lookup(problem)
+        self.call = Caller(function, self.problem)
+        self._last: tuple[np.ndarray, bytes] | None = None
+
+    def hello(self) -> dict[str, Any]:
+        """What the function takes."""
+        module, _, _ = self.call.name.rpartition(".")
+        qualified = getattr(self.function, "__qualname__", None) or type(self.function).__qualname__
+        return {
+            "v": wire.VERSION,
+            "hello": "python",
+            "module": getattr(self.function, "__module__", None) or module,
+            "qualname": qualified,
+            "arguments": [*self.call.positional, *self.call.named],
+            "options": _options(self.function, self.problem.arguments),
+        }
+
+    def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Reply to one request."""
+        reply: dict[str, Any] = {"id": request.get("id")}
+        folder = Path(request["folder"]) if "folder" in request else None
+        try:
+            params = _params(request, folder)
+            before = {n: v.tobytes() for n, v in params.items() if isinstance(v, np.ndarray)}
+            candidate = self._solve(params, dict(request.get("options") or {}))
+        except CandidateCrashError as error:
+            return {**reply, "status": "error", "message": str(error)}
+        except Exception as error:
+            traceback.print_exc()
+            return {**reply, "status": "error", "message": f"{type(error).__name__}: {error}"}
+        reply["changed"] = {
+            n: _sent(params[n], folder, f"changed-{n}")
+            for n, was in before.items()
+            if params[n].tobytes() != was
+        }
+        for name in FIELDS:
+            if (value := getattr(candidate, name)) is not None:
+                reply[name] = _sent(np.asarray(value), folder, name)
+        for name, value in (getattr(candidate, "parts", None) or {}).items():
+            reply.setdefault("parts", {})[name] = _sent(np.asarray(value), folder, name)
+        reply |= self._memory(candidate.x, params, folder)
+        return reply
+
+    def _solve(self, params: dict[str, Any], options: dict[str, Any]) -> Candidate:
+        options = {name: value for name, value in options.items() if value is not None}
+        args = [params[name] for name in self.call.positional]
+        named = {name: params[name] for name in self.call.named if name in params}
+        output = self.function(*args, **named, **options)
+        inference = self.problem.operation == "loss_augmented_inference"
+        return unwrap(output, bool(options.get("return_complement")), inference)
+
+    def _memory(self, x: Any, params: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
+        """Whether the last answer has changed meanwhile, and whether this one is a view."""
+        found: dict[str, Any] = {}
+        if self._last is not None and self._last[0].tobytes() != self._last[1]:
+            found["overwrote"] = _sent(self._last[0], folder, "overwrote")
+        self._last = None
+        if isinstance(x, np.ndarray):
+            self._last = x, x.tobytes()
+            for name, value in params.items():
+                if isinstance(value, np.ndarray) and np.shares_memory(x, value):
+                    start = x.__array_interface__["data"][0] - value.__array_interface__["data"][0]
+                    found["view"] = {"of": name, "offset": start, "strides": list(x.strides)}
+        return found
+
+
+def _params(request: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
+    """The arguments as new, writable arrays and plain scalars."""
+    params: dict[str, Any] = {}
+    for name, value in dict(request.get("params") or {}).items():
+        special = isinstance(value, str) and (value in wire.NOT_FINITE or "0x" in value)
+        params[name] = wire.floating(value, name) if special else value
+    for name, value in dict(request.get("arrays") or {}).items():
+        params[name] = np.array(wire.decode(value, name, folder))
+    return params
+
+
+def _sent(value: np.ndarray, folder: Path | None, name: str) -> dict[str, Any]:
+    """An array in a reply: as a file if it is large and the request came with files."""
+    if folder is None or value.size <= wire.LARGE:
+        return wire.array(value)
+    return wire.stored(value, folder / f"answer-{name}.npz", name)
+
+
+def _options(function: Callable[..., Any], arguments: tuple[str, ...]) -> list[str]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    optional = (p for p in parameters if p.default is not p.empty)
+    return [p.name for p in optional if p.name not in arguments]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until the end of input."""
+    parser = argparse.ArgumentParser(prog="python -m verification.external.serve")
+    parser.add_argument("function", nargs="?", help="package.module:function")
+    parser.add_argument("--problem", required=True, help="STEM.OPERATION")
+    parser.add_argument("--pickle", help="file with the function, as pickled by cloudpickle")
+    given = parser.parse_args(arguments)
+    if (given.function is None) is (given.pickle is None):
+        parser.error("expected either package.module:function or --pickle FILE")
+    # Standard output is for messages only; C code that prints finds standard error there.
+    output = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        server = Server(_function(given.function, given.pickle), given.problem)
+    except VerificationError as error:
+        kind = isinstance(error, CandidateSignatureError)
+        hello = {"v": wire.VERSION, "hello": "python", "error": str(error), "signature": kind}
+        _write(output, hello)
+        return 2
+    _write(output, server.hello())
+    for line in sys.stdin.buffer:
+        if line.strip():
+            _write(output, server.answer(wire.loads(line)))
+    return 0
+
+
+def _function(name: str | None, path: str | None) -> Callable[..., Any]:
+    if path is None:
+        return load_callable(str(name))
+    try:
+        function: Any = pickle.loads(Path(path).read_bytes())
+    except Exception as error:  # whatever importing its parts raises
+        raise InvalidArgumentError(
+            f"candidate: cannot be had in another process ({type(error).__name__}: {error}); pass "
+            "an importable function, or isolate=False"
+        ) from error
+    if not callable(function):
+        raise InvalidArgumentError(f"candidate: expected a function, got {function!r:.80}")
+    return function
+
+
+def _write(descriptor: int, message: Mapping[str, Any]) -> None:
+    rest = memoryview(wire.dumps(message))
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

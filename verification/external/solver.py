@@ -1,0 +1,436 @@
+"""An external program as a callable with the arguments of a problem."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import itertools
+import os
+import shlex
+import shutil
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from verification.calling import (
+    CandidateCrashError,
+    CandidateTimeoutError,
+    NotApplicableError,
+    current_limit,
+)
+from verification.errors import CandidateSignatureError, InvalidArgumentError
+from verification.external import wire
+from verification.external.process import MOST_NOISE, Child, GoneError, LateError
+from verification.problems import Problem, lookup
+from verification.verdicts import Candidate
+
+# After so many ends that nobody asked for, a program is not started again.
+DEATHS_ALLOWED = 5
+# Seconds that a program may take to start, beside the time allowed for its first answer.
+STARTUP = 10.0
+# Statuses with which a program says that it was not made for an instance.
+NOT_APPLICABLE = frozenset({"unsupported", "not applicable"})
+FIELDS = ("x", "dual", "complement", "value", "counts")
+
+
+class External:
+    """A program that solves instances of one problem, one process for all of them.
+
+    Parameters
+    ----------
+    command : str or sequence of str
+        The program with its arguments; a string is split as a shell would.
+    problem : str
+        ``"<stem>.<operation>"``.
+    arguments : iterable of str, optional
+        Those that the program takes; by default all of the problem. Instances that need another
+        are counted as skipped.
+    timeout : float
+        Seconds per answer, where `verify` does not say otherwise.
+    startup : float
+        Seconds more for the first answer of a process.
+    npz : int or None
+        Arrays with more entries travel as .npz files; None: never.
+    hexadecimal : bool
+        Send floats as hexadecimal strings.
+    cwd, env : optional
+        Working directory, and variables to add to the environment.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such program.
+    UnknownProblemError
+
+    Notes
+    -----
+    A call raises `CandidateTimeoutError`, `CandidateCrashError` (both with the evidence) or
+    `NotApplicableError`. The process is killed, with all that it started, after a timeout and
+    after any line that is not of the protocol; the next call starts another. It ends with `close`,
+    at the end of a ``with`` block, when the object is forgotten, and when the interpreter ends.
+    """
+
+    def __init__(
+        self,
+        command: str | os.PathLike[str] | Sequence[str],
+        problem: str,
+        *,
+        arguments: Iterable[str] | None = None,
+        timeout: float = 10.0,
+        startup: float = STARTUP,
+        npz: int | None = wire.LARGE,
+        hexadecimal: bool = False,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ):
+        self.command = split(command, cwd)
+        self.problem = lookup(problem)
+        self.timeout = timeout
+        self.startup = startup
+        self.npz = npz
+        self.hexadecimal = hexadecimal
+        self.deaths = 0
+        self.deaths_allowed = DEATHS_ALLOWED
+        self.status = ""  # of the last answer; recorded, never believed
+        self.hello: Mapping[str, Any] = {}
+        self.options: tuple[str, ...] = ()
+        self._cwd, self._env = cwd, env
+        self._identifiers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._fresh = True
+        self._last_death = ""
+        self._last: tuple[int, weakref.ref[np.ndarray]] | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self.__signature__ = signature(self.problem, arguments)
+        self._child: Child | None = None
+        self._start()
+
+    @property
+    def label(self) -> str:
+        """The command line."""
+        return shlex.join(self.command)
+
+    @property
+    def origin(self) -> str:
+        """How to get this callable, as code."""
+        name, problem = self.problem.function, self.problem.name
+        return (
+            "from verification import external\n\n"
+            f"{name} = external({list(self.command)!r}, problem={problem!r})"
+        )
+
+    @property
+    def allowance(self) -> float:
+        """Seconds more than usual that the next answer may take: for a process to start."""
+        return self.startup if self._fresh or self._child is None else 0.0
+
+    @property
+    def pid(self) -> int | None:
+        """Number of the running process."""
+        child = self._child
+        return child.popen.pid if child is not None and child.alive else None
+
+    @property
+    def exhausted(self) -> str:
+        """Why the program is not started again; empty while it is."""
+        if self.deaths < self.deaths_allowed:
+            return ""
+        return f"not run after {self.deaths} ends of the process"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Solve an instance."""
+        try:
+            given = self.__signature__.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise CandidateSignatureError(f"{self.problem.name}: {error}") from error
+        limit = current_limit() or self.timeout + self.allowance
+        with self._lock:
+            if self.exhausted:
+                raise CandidateCrashError(f"{self.exhausted}, the last: {self._last_death}")
+            return self._solve(given, time.monotonic() + limit, limit)
+
+    def __enter__(self) -> External:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process and everything that it started; remove the temporary files."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            folder.cleanup()
+
+    def pardon(self, deaths: int = 1000) -> None:
+        """Allow so many ends of the process from now on: a crash is shrunk by crashing."""
+        self.deaths, self.deaths_allowed = 0, deaths
+
+    # -- one exchange -------------------------------------------------------------------------
+
+    def _start(self) -> Child:
+        self._child = Child(self.command, self._cwd, self._env)
+        self._fresh = True
+        self._last = None
+        return self._child
+
+    def _solve(self, given: dict[str, Any], deadline: float, limit: float) -> Any:
+        reply, identifier = self._exchange(given, deadline, limit)
+        if reply.get("status") in NOT_APPLICABLE and self._sent_files(given):
+            self.npz = None  # it may be the files that it does not read
+            reply, identifier = self._exchange(given, deadline, limit)
+        self.status = str(reply.get("status", ""))
+        if self.status in NOT_APPLICABLE:
+            raise NotApplicableError(str(reply.get("message") or f"status {self.status!r}"))
+        if self.status == "error":
+            raise CandidateCrashError(str(reply.get("message") or "status 'error'"))
+        try:
+            self._mirror(reply, given)
+            return self._answer(reply, given, identifier)
+        except wire.MalformedError as error:
+            raise CandidateCrashError(f"malformed answer: {error}") from error
+
+    def _exchange(
+        self, given: dict[str, Any], deadline: float, limit: float
+    ) -> tuple[dict[str, Any], int]:
+        identifier = next(self._identifiers)
+        noise = bytearray()
+        child = self._child or self._start()
+        try:
+            line, files = self._request(identifier, given)
+            try:
+                child.write_line(line, deadline)
+                reply = self._reply(child, identifier, deadline, noise)
+            finally:
+                for file in files:
+                    file.unlink(missing_ok=True)
+        except (LateError, CandidateTimeoutError) as error:
+            evidence = (
+                str(error) if isinstance(error, LateError) else f"no answer{child.last_words()}"
+            )
+            message = f"{evidence.replace('no answer', f'no answer within {limit:g} s', 1)}"
+            self._bury(child, message)
+            raise CandidateTimeoutError(message + _quoted(noise)) from error
+        except (GoneError, wire.MalformedError) as error:
+            self._bury(child, str(error))
+            raise CandidateCrashError(str(error) + _quoted(noise)) from error
+        except BaseException:  # interrupted in the middle: the next answer would be of this request
+            self._bury(child, "interrupted")
+            raise
+        self._fresh = False
+        return reply, identifier
+
+    def _bury(self, child: Child, why: str) -> None:
+        child.kill()
+        self._child = None
+        self.deaths += 1
+        self._last_death = why
+
+    def _request(self, identifier: int, given: Mapping[str, Any]) -> tuple[bytes, list[Path]]:
+        message: dict[str, Any] = {
+            "v": wire.VERSION,
+            "id": identifier,
+            "problem": self.problem.name,
+            "params": {},
+            "arrays": {},
+        }
+        files = []
+        for name, value in given.items():
+            if name in self.options:
+                message.setdefault("options", {})[name] = wire.scalar(value)
+            elif isinstance(value, (np.ndarray, list, tuple)):
+                array = np.asarray(value)
+                if self.npz is not None and array.size > self.npz:
+                    path = self._path() / f"{identifier}-{name}.npz"
+                    files.append(path)
+                    message["arrays"][name] = wire.stored(array, path, name)
+                    message["folder"] = str(path.parent)
+                else:
+                    message["arrays"][name] = wire.array(array, self.hexadecimal)
+            else:
+                message["params"][name] = wire.scalar(value, self.hexadecimal)
+        return wire.dumps(message), files
+
+    def _sent_files(self, given: Mapping[str, Any]) -> bool:
+        return self.npz is not None and any(np.size(v) > self.npz for v in given.values())
+
+    def _path(self) -> Path:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="refsolve-")
+        return Path(self._folder.name)
+
+    @property
+    def _files(self) -> Path | None:
+        """Where files of answers are looked for."""
+        return None if self._folder is None else Path(self._folder.name)
+
+    def _reply(
+        self, child: Child, identifier: int, deadline: float, noise: bytearray
+    ) -> dict[str, Any]:
+        """The next line that is a message; other lines are noise as long as they are few."""
+        while True:
+            line = child.read_line(deadline)
+            if not line.lstrip().startswith(b"{"):
+                noise += line + b"\n"
+                if len(noise) > MOST_NOISE:
+                    raise GoneError(f"endless output: {MOST_NOISE >> 20} MiB that are no answer")
+                continue
+            try:
+                reply = wire.loads(line)
+            except wire.MalformedError as error:
+                raise GoneError(f"invalid JSON: {error}, in {wire.excerpt(line)}") from error
+            if "hello" in reply:
+                self._greet(reply)
+                continue
+            if "id" not in reply:
+                raise GoneError(f"no id: {wire.excerpt(line)}")
+            if reply["id"] != identifier or isinstance(reply["id"], bool):
+                said = wire.excerpt(reply["id"])
+                raise GoneError(f"wrong id: expected {identifier}, got {said}")
+            return reply
+
+    def _greet(self, hello: Mapping[str, Any]) -> None:
+        version = hello.get("v", wire.VERSION)
+        if version != wire.VERSION:
+            raise GoneError(
+                f"wrong version: the program speaks protocol {wire.excerpt(version)}, "
+                f"this kit speaks {wire.VERSION}"
+            )
+        if "error" in hello:
+            raise GoneError(f"hello with an error: {wire.excerpt(hello['error'], 400)}")
+        self.hello = hello
+
+    # -- the answer ---------------------------------------------------------------------------
+
+    def _answer(self, reply: Mapping[str, Any], given: Mapping[str, Any], identifier: int) -> Any:
+        """What a function in this process would have returned."""
+        if "x" not in reply and "parts" not in reply:
+            state = f" (status {self.status!r})" if self.status else ""
+            raise wire.MalformedError(f"no x{state}")
+        parts = _parts(reply, self._files)
+        if parts:
+            return parts
+        fields = {
+            name: wire.decode(reply[name], name, self._files)
+            for name in FIELDS
+            if reply.get(name) is not None
+        }
+        if "counts" in fields:
+            fields["counts"] = _integers(fields["counts"])
+        fields["x"] = self._alias(reply, given, fields["x"])
+        self._last = identifier, weakref.ref(fields["x"])
+        if given.get("return_complement"):
+            if "complement" not in fields:
+                raise wire.MalformedError("no complement, which was asked for")
+            return fields["x"], fields["complement"]
+        if "value" in fields or "counts" in fields:
+            if "value" not in fields or "counts" not in fields:
+                raise wire.MalformedError("value and counts go together")
+            return fields["value"][()], fields["counts"], fields["x"]
+        return Candidate(fields["x"], fields["dual"]) if "dual" in fields else fields["x"]
+
+    def _mirror(self, reply: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+        """Repeat here what the program says it did to its arguments and its last answer."""
+        for name, value in dict(reply.get("changed") or {}).items():
+            if isinstance(given.get(name), np.ndarray):
+                now = wire.decode(value, f"changed.{name}", self._files)
+                if now.size == given[name].size:
+                    given[name][...] = now.reshape(given[name].shape)
+        overwrote = reply.get("overwrote")
+        last = self._last[1]() if self._last is not None else None
+        if overwrote is not None and last is not None:
+            now = wire.decode(overwrote, "overwrote", self._files)
+            if now.size == last.size:
+                last[...] = now.reshape(last.shape)
+
+    @staticmethod
+    def _alias(reply: Mapping[str, Any], given: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
+        """The answer as the view of an argument that it was, if the program says so."""
+        view = reply.get("view")
+        if not isinstance(view, Mapping) or not isinstance(
+            given.get(view.get("of", "")), np.ndarray
+        ):
+            return x
+        with contextlib.suppress(TypeError, ValueError):
+            buffer = given[view["of"]]
+            return np.ndarray(x.shape, x.dtype, buffer, view["offset"], view["strides"])
+        return x
+
+
+def signature(
+    problem: Problem, arguments: Iterable[str] | None = None, options: Iterable[str] = ()
+) -> inspect.Signature:
+    """Arguments of a problem, those with a default after the others, and options by name only."""
+    names = problem.arguments if arguments is None else tuple(arguments)
+    if unknown := [a for a in names if a not in problem.arguments]:
+        raise InvalidArgumentError(
+            f"arguments={unknown}: {problem.name} has {', '.join(problem.arguments)}"
+        )
+    kinds = inspect.Parameter
+    defaults = problem.defaults
+    ordered = sorted((a for a in problem.arguments if a in names), key=lambda a: a in defaults)
+    parameters = [
+        kinds(a, kinds.POSITIONAL_OR_KEYWORD, default=defaults.get(a, kinds.empty)) for a in ordered
+    ]
+    parameters += [kinds(o, kinds.KEYWORD_ONLY, default=None) for o in options]
+    return inspect.Signature(parameters)
+
+
+def split(
+    command: str | os.PathLike[str] | Sequence[str], cwd: str | None = None
+) -> tuple[str, ...]:
+    """A command as its parts, with a program that exists."""
+    if isinstance(command, (str, os.PathLike)):
+        text = os.fspath(command)
+        try:
+            # a path is a path, whatever spaces it has
+            parts = (text,) if Path(text).is_file() else tuple(shlex.split(text))
+        except ValueError as error:
+            raise InvalidArgumentError(f"command={text!r}: {error}") from error
+    else:
+        parts = tuple(os.fspath(part) for part in command)
+    if not parts:
+        raise InvalidArgumentError(f"command={command!r}: expected a program, e.g. './my_solver'")
+    program = parts[0]
+    if "/" not in program and not shutil.which(program) and Path(cwd or ".", program).is_file():
+        program = f"./{program}"
+    place = str(Path(cwd or ".", program)) if "/" in program else program
+    if shutil.which(place) is None:
+        fix = "chmod +x it" if Path(place).is_file() else "is it built, and is the path right?"
+        raise InvalidArgumentError(f"command={program!r}: no such program ({fix})")
+    return program, *parts[1:]
+
+
+def _parts(reply: Mapping[str, Any], folder: Path | None) -> dict[str, np.ndarray]:
+    """Unknowns of a model by their names, from x (an object), dual and parts; else nothing."""
+    found: dict[str, np.ndarray] = {}
+    for field in ("parts", "x", "dual"):
+        value = reply.get(field)
+        if isinstance(value, Mapping) and not {"values", "hex", "npz"} & set(value):
+            found |= {str(name): wire.decode(v, str(name), folder) for name, v in value.items()}
+    return found
+
+
+def _integers(counts: np.ndarray) -> np.ndarray:
+    whole = counts.astype(np.int64) if np.isfinite(counts).all() else counts
+    if not np.array_equal(whole, counts) or whole.dtype.kind != "i":
+        raise wire.MalformedError(f"counts are not integers: {wire.excerpt(counts.tolist())}")
+    return whole
+
+
+def _quoted(noise: bytearray) -> str:
+    return f"; stdout held no answer, but {wire.excerpt(noise)!r}" if noise else ""

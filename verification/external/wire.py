@@ -1,0 +1,199 @@
+"""What crosses the pipe: protocol v1, one JSON object per line, no bit of a float lost.
+
+Finite floats are JSON numbers in shortest round-trip form (Python's repr), which every correct
+parser reads back to the bit, -0.0 and denormals included; JSON has no names for the others, which
+are the strings "nan", "inf" and "-inf". A string in hexadecimal notation ("0x1.8p+0") is a number
+too, whoever writes it. Arrays are objects with dtype, shape and entries in C order.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+VERSION = 1
+# Arrays with more entries travel as .npz files.
+LARGE = 4096
+# An .npz file in an answer may not unfold to more.
+LARGEST_FILE = 2**30
+DTYPES = frozenset(
+    f"{kind}{bits}"
+    for kind, widths in (("float", (32, 64)), ("int", (8, 16, 32, 64)), ("uint", (8, 16, 32, 64)))
+    for bits in widths
+) | {"bool"}
+NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]+(\.[0-9a-fA-F]*)?([pP][+-]?[0-9]+)?\Z")
+
+
+class MalformedError(ValueError):
+    """A line is no message of the protocol; the text says where and what was expected."""
+
+
+def number(value: float, hexadecimal: bool = False) -> float | str:
+    """A float as JSON; hexadecimal notation where it is asked for."""
+    if not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return value.hex() if hexadecimal else value
+
+
+def scalar(value: Any, hexadecimal: bool = False) -> Any:
+    """A parameter as JSON."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return number(value, hexadecimal) if isinstance(value, float) else value
+
+
+def array(value: np.ndarray, hexadecimal: bool = False) -> dict[str, Any]:
+    """An array of numbers as JSON: dtype, shape, and the entries in C order."""
+    entries = value.ravel().tolist()
+    if value.dtype.kind == "f" and (hexadecimal or not np.isfinite(value).all()):
+        entries = [number(v, hexadecimal) for v in entries]
+    return {"dtype": value.dtype.name, "shape": list(value.shape), "values": entries}
+
+
+def stored(value: np.ndarray, path: Path, key: str) -> dict[str, Any]:
+    """An array as a file of its own."""
+    np.savez(path, **{key: value})  # type: ignore[arg-type]  # numpy types the names as flags
+    return {"npz": str(path), "key": key, "dtype": value.dtype.name, "shape": list(value.shape)}
+
+
+def dumps(message: Mapping[str, Any]) -> bytes:
+    """One line."""
+    return json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+def loads(line: bytes) -> dict[str, Any]:
+    """Read one line; MalformedError unless it is a JSON object."""
+    try:
+        message = json.loads(line)
+    except RecursionError as error:
+        raise MalformedError("nested too deeply") from error
+    except ValueError as error:
+        raise MalformedError(str(error)) from error
+    if not isinstance(message, dict):
+        raise MalformedError(f"expected an object, got {excerpt(message)}")
+    return message
+
+
+def excerpt(value: Any, length: int = 120) -> str:
+    """The beginning of something, for a message."""
+    if isinstance(value, (bytes, bytearray)):
+        text = bytes(value[: length + 1]).decode("utf-8", "backslashreplace")
+    else:
+        text = repr(value)
+    return text if len(text) <= length else text[:length] + " ..."
+
+
+def floating(value: Any, where: str) -> float:
+    """Read a number: JSON's own, hexadecimal, nan or inf; MalformedError for any other thing."""
+    if isinstance(value, str):
+        if value in NOT_FINITE:
+            return NOT_FINITE[value]
+        if _HEX.match(value):
+            try:
+                return float.fromhex(value)
+            except OverflowError as error:
+                raise MalformedError(f"{where} holds {value!r}, which no double holds") from error
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise MalformedError(f"{where} holds an integer that no double holds") from error
+    fix = ""
+    if value is None:
+        fix = '; infinities are written "inf" and "-inf"'
+    elif isinstance(value, str):
+        fix = '; numbers are not quoted, unless they are hexadecimal, "nan", "inf" or "-inf"'
+    said = json.dumps(value) if value is None or isinstance(value, bool) else excerpt(value)
+    raise MalformedError(f"{where} holds {said} where a number belongs{fix}")
+
+
+def decode(value: Any, where: str, folder: Path | None = None) -> np.ndarray:
+    """Read an array: a number, (nested) lists of numbers, or an object as `array` writes it.
+
+    Raises
+    ------
+    MalformedError
+        Anything else; ``where`` names the field.
+    """
+    if isinstance(value, Mapping):
+        return _decode_object(value, where, folder)
+    if not isinstance(value, list):
+        return np.asarray(floating(value, where))
+    flat: list[float] = []
+    shape = _flatten(value, where, flat)
+    return np.array(flat, dtype=np.float64).reshape(shape)
+
+
+def _flatten(value: Any, where: str, flat: list[float]) -> tuple[int, ...]:
+    if not isinstance(value, list):
+        flat.append(floating(value, where))
+        return ()
+    if not any(isinstance(v, list) for v in value):
+        flat.extend([v if type(v) is float else floating(v, where) for v in value])
+        return (len(value),)
+    try:
+        shapes = {_flatten(v, where, flat) for v in value}
+    except RecursionError as error:
+        raise MalformedError(f"{where} is nested too deeply") from error
+    if len(shapes) > 1:
+        raise MalformedError(f"{where} has rows of unequal lengths: {sorted(shapes)}")
+    return (len(value), *shapes.pop())
+
+
+def _decode_object(value: Mapping[str, Any], where: str, folder: Path | None) -> np.ndarray:
+    if "npz" in value:
+        return _load(value, where, folder)
+    entries = value.get("values", value.get("hex"))
+    if entries is None:
+        raise MalformedError(f"{where} has no values: {excerpt(dict(value))}")
+    dtype = value.get("dtype", "float64")
+    if dtype not in DTYPES:
+        raise MalformedError(f"{where} has dtype {excerpt(dtype)}: expected float64, int64, ...")
+    found = _entries(entries, str(dtype), where)
+    shape = value.get("shape", list(found.shape))
+    if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
+        raise MalformedError(f"{where} has shape {excerpt(shape)}: expected a list of lengths")
+    if math.prod(shape) != found.size:
+        raise MalformedError(f"{where} has {found.size} entries, which is not of shape {shape}")
+    return found.reshape(shape)
+
+
+def _entries(entries: Any, dtype: str, where: str) -> np.ndarray:
+    if dtype.startswith("float"):
+        return decode(entries, where).astype(dtype)
+    flat = entries if isinstance(entries, list) else [entries]
+    if not all(isinstance(v, int) for v in flat):
+        raise MalformedError(f"{where} is of {dtype}, but holds {excerpt(flat)}")
+    try:
+        return np.array(flat, dtype=dtype)
+    except OverflowError as error:
+        raise MalformedError(f"{where} holds an integer that {dtype} does not hold") from error
+
+
+def _load(value: Mapping[str, Any], where: str, folder: Path | None) -> np.ndarray:
+    key = value.get("key", where)
+    try:
+        path = (folder or Path()) / str(value["npz"])
+        if not path.is_file():  # a pipe or a device would hang
+            raise MalformedError(f"{where}: {str(path)!r} is no file")
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > LARGEST_FILE:
+            raise MalformedError(f"{where}: {path} unfolds to {size} bytes")
+        with np.load(path, allow_pickle=False) as archive:
+            found = archive[key]
+    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        if isinstance(error, MalformedError):
+            raise
+        raise MalformedError(f"{where}: no array {key!r} in {value['npz']!r}: {error}") from error
+    if found.dtype.name not in DTYPES:
+        raise MalformedError(f"{where}: {path} holds {found.dtype}, expected numbers")
+    return found
