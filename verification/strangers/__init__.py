@@ -1,0 +1,180 @@
+"""Other people's code, verified as any candidate is: one stranger per file, found by discovery.
+
+A stranger is a module with
+
+``PROBLEM`` : str
+    The problem that it solves.
+``PACKAGES`` : tuple of str
+    Distributions that it needs; imported by ``candidate`` when it is called, not before. Without
+    them it is skipped, and counted.
+``candidate`` : callable
+    The foreign function under the problem's arguments, scaled as its documentation says.
+``FIXED``, ``BATCH``, ``CHECKS`` : optional
+    Passed to `verification.verify`: what the function has built in or promises (``tol``), whether it
+    takes batches, and the checks that make sense.
+``FAILS`` : tuple of str
+    The checks that fail in the quick profile with seed 0; empty if it passes.
+``FOUND`` : str
+    What that means, and whether it is outside of what its authors promise.
+``REPRODUCE`` : str, where it fails
+    Code with numpy and the foreign package alone that sets ``returned`` and ``right``.
+
+The docstring says what it is. ``python -m verification.strangers`` runs them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+import json
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verification.kit import verify
+from verification.verdicts import Report
+
+#: Reports of whole runs, by `record`.
+RECORDED = Path(__file__).with_name("recorded.json")
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """Somebody else's solver, and what was found about it; see the package."""
+
+    name: str
+    problem: str
+    packages: tuple[str, ...]
+    what: str
+    candidate: Callable[..., Any]
+    fails: tuple[str, ...]
+    found: str
+    reproduce: str = ""
+    fixed: dict[str, Any] = field(default_factory=dict)
+    batch: bool | None = None
+    checks: tuple[str, ...] | None = None
+
+    @property
+    def missing(self) -> str:
+        """Why it cannot be run here; empty if it can."""
+        absent = [name for name in self.packages if version(name) is None]
+        return f"{', '.join(absent)} not installed" if absent else ""
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Installed versions of its packages."""
+        return {name: v for name in self.packages if (v := version(name)) is not None}
+
+
+def version(distribution: str) -> str | None:
+    """Installed version of a distribution, or None."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@functools.cache
+def discover() -> dict[str, Stranger]:
+    """All strangers by name."""
+    found = {}
+    for info in pkgutil.iter_modules(__path__):
+        if not info.name.startswith("_"):
+            module: Any = importlib.import_module(f"{__name__}.{info.name}")
+            found[info.name] = Stranger(
+                name=info.name,
+                problem=module.PROBLEM,
+                packages=module.PACKAGES,
+                what=" ".join((module.__doc__ or "").split()),
+                candidate=module.candidate,
+                fails=module.FAILS,
+                found=" ".join(module.FOUND.split()),
+                reproduce=getattr(module, "REPRODUCE", "").strip(),
+                fixed=dict(getattr(module, "FIXED", {})),
+                batch=getattr(module, "BATCH", None),
+                checks=getattr(module, "CHECKS", None),
+            )
+    return found
+
+
+def run(
+    stranger: Stranger,
+    profile: str = "quick",
+    seed: int = 0,
+    *,
+    checks: Iterable[str] | None = None,
+    shrink: bool = True,
+) -> Report:
+    """The report on one stranger.
+
+    Parameters
+    ----------
+    stranger : Stranger
+    profile, seed
+        As for `verification.verify`.
+    checks : iterable of str, optional
+        These only; default the stranger's own.
+    shrink : bool
+        Look for the smallest counterexample.
+    """
+    settings: dict[str, Any] = {"fixed": stranger.fixed} if stranger.fixed else {}
+    chosen = stranger.checks if checks is None else checks
+    return verify(
+        stranger.candidate,
+        stranger.problem,
+        profile,
+        seed,
+        checks=chosen,
+        batch=stranger.batch,
+        shrink=shrink,
+        **settings,
+    )
+
+
+def failing(report: Report) -> tuple[str, ...]:
+    """Names of the checks that failed, in their order."""
+    return tuple(dict.fromkeys(r.check for r in report.failures))
+
+
+def reproduce(stranger: Stranger) -> tuple[Any, Any]:
+    """What the printed code returns, and what is right."""
+    scope: dict[str, Any] = {}
+    exec(stranger.reproduce, scope)
+    return scope["returned"], scope["right"]
+
+
+def record(names: Iterable[str], profile: str = "quick", seed: int = 0) -> dict[str, Any]:
+    """Run strangers and write what was found to `RECORDED`; those not installed keep their record."""
+    known = recorded()
+    for name in names:
+        stranger = discover()[name]
+        if stranger.missing:
+            continue
+        report = run(stranger, profile, seed)
+        distances = [r.distance for r in report.failures if r.distance is not None]
+        known.setdefault(name, {})[profile] = {
+            "versions": stranger.versions,
+            "problem": stranger.problem,
+            "seed": seed,
+            "counts": {verdict: n for verdict, n in report.counts.items() if n},
+            "failures": {
+                check: bad
+                for check, counts in report.by_check().items()
+                if (bad := counts["fail"] + counts["crash"] + counts["timeout"])
+            },
+            "largest failing distance": max(distances, default=None),
+            "seconds": round(report.elapsed, 1),
+            "counterexample": report.counterexample,
+        }
+    RECORDED.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
+    return known
+
+
+def recorded() -> dict[str, Any]:
+    """The stored reports: name -> profile -> what was found."""
+    if not RECORDED.exists():
+        return {}
+    return dict(json.loads(RECORDED.read_text(encoding="utf-8")))

@@ -1,0 +1,22 @@
+"""``entmax.sparsemax_bisect``, the same projection by bisection, which stops after 50 halvings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verification.adapters import adapt
+
+PROBLEM = "simplex.projection"
+PACKAGES = ("entmax", "torch")
+FAILS = ()
+FOUND = ""
+
+
+def project(a: Any) -> Any:
+    """Rows of a tensor; the radius is 1."""
+    from entmax import sparsemax_bisect
+
+    return sparsemax_bisect(a, dim=-1)
+
+
+candidate = adapt(project, PROBLEM, torch=True)

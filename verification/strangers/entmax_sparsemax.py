@@ -1,0 +1,22 @@
+"""``entmax.sparsemax``, the projection onto the probability simplex by sorting, on torch tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verification.adapters import adapt
+
+PROBLEM = "simplex.projection"
+PACKAGES = ("entmax", "torch")
+FAILS = ()
+FOUND = ""
+
+
+def project(a: Any) -> Any:
+    """Rows of a tensor; the radius is 1."""
+    from entmax import sparsemax
+
+    return sparsemax(a, dim=-1)
+
+
+candidate = adapt(project, PROBLEM, torch=True)

@@ -1,0 +1,18 @@
+"""``scipy.special.wrightomega``, the solution w of w + log w = t, as W(e^t)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PROBLEM = "lambert_w_exp.value"
+PACKAGES = ("scipy",)
+FAILS = ()
+FOUND = """Right everywhere: in double and single precision, from e^t that underflows to t = 1e300. Where
+``lambertw(exp(t))`` overflows (a wrong solver of ours) this does not."""
+
+
+def candidate(t: Any) -> Any:
+    """Element by element."""
+    from scipy.special import wrightomega
+
+    return wrightomega(t)

@@ -1,0 +1,23 @@
+"""``torch.nn.functional.multilabel_soft_margin_loss``, a mean over the classes, as the one-vs-all logistic loss, a sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verification.adapters import adapt
+
+PROBLEM = "ova_logistic.value"
+PACKAGES = ("torch",)
+FAILS = ()
+FOUND = ""
+
+
+def loss(scores: Any, y: Any) -> Any:
+    """The loss of each row; the classes are wanted as rows of 0 and 1."""
+    import torch
+
+    target = torch.nn.functional.one_hot(y, scores.shape[-1]).to(scores.dtype)
+    return torch.nn.functional.multilabel_soft_margin_loss(scores, target, reduction="none")
+
+
+candidate = adapt(loss, PROBLEM, torch=True, rows=True, answer=lambda value, m: m * value)
