@@ -67,7 +67,8 @@ class Model(Protocol):
     parts by name), ``settle(params, rng)`` (draws what other arguments, now fixed, need),
     ``violations(params, primal, dual)`` (constraint -> `Violation`), ``rounding(params, primal,
     dual)`` (what rounding to doubles may cost), ``MODULUS`` (strong convexity of the primal in its
-    first part, for the distance), ``complete(params, primal)`` (parts that follow from the others).
+    first part, for the distance), ``complete(params, primal)`` and ``complete_dual(params, dual)``
+    (parts that follow from the others).
     """
 
     __name__: str

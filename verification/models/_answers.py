@@ -46,7 +46,7 @@ def _named(output: Any, parts: tuple[str, ...], own: int) -> dict[str, Any]:
             raise AnswerError(f"returned {', '.join(map(str, unknown))}, expected {_listed(parts)}")
         return {name: output[name] for name in parts if name in output}
     if isinstance(output, tuple):
-        if len(output) not in (own, len(parts)):
+        if len(output) > own and len(output) != len(parts):
             raise AnswerError(f"returned a tuple of {len(output)}, expected {_listed(parts[:own])}")
         return dict(zip(parts, output, strict=False))
     if hasattr(output, "toarray") or hasattr(output, "__array__") or isinstance(output, list):

@@ -79,8 +79,9 @@ def _malformed(model: Model, params: Params, given: Parts) -> str:
 def _side(model: Model, params: Params, given: Parts, side: str) -> Parts | None:
     names = model.PARTS[side]
     found = {name: given[name] for name in names if name in given}
-    if found and len(found) < len(names) and side == "primal" and hasattr(model, "complete"):
-        found = model.complete(params, found)
+    finish = getattr(model, "complete" if side == "primal" else "complete_dual", None)
+    if found and len(found) < len(names) and finish is not None:
+        found = finish(params, found)
     return found if len(found) == len(names) else None
 
 

@@ -1,0 +1,299 @@
+"""What SVM and SVM+ share as problems to verify: their data, sides, certificates and witnesses.
+
+The certificates are those of `verification.certificates.plus_model`: formulas only, nothing of a
+trainer. With Gram matrices the weights w and v are coefficients (n,) on the examples. alpha is not
+unique and never compared.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verification.certificates import plus_bounds
+from verification.certificates.model import EPS
+from verification.certificates.plus_bounds import Whole
+from verification.certificates.plus_model import PlusCertificate, Problem
+from verification.errors import InvalidArgumentError
+from verification.models import Params, Side, Violation, _shrink
+
+Array = np.ndarray[Any, Any]
+#: Tolerance that a witness is asked for, and the part of the instance's that is good enough.
+SHARP, ENOUGH = 1e-10, 0.1
+ROWS = {"X": (0,), "y": (0,), "Z": (0,), "sample_weight": (0,), "K": (0, 1), "Kz": (0, 1)}
+#: Sizes, relative to the largest entries, that a Gram matrix may be indefinite by: rounding.
+INDEFINITE = 16
+
+
+class Completed(dict[str, Any]):
+    """Parts of a model of which some were found by the judge; ``floor``: none are better than that."""
+
+    floor: float = -np.inf
+
+
+def problem(params: Params, loss: str) -> Problem:
+    """The data; rows of weight zero leave."""
+    names = ("C", "lam", "X", "K", "Z", "Kz", "sample_weight", "nonneg_slack", "free_slack")
+    given = {name: params[name] for name in names if name in params}
+    return Problem(params["y"], loss=loss, **given)
+
+
+def valid(params: Params) -> bool:
+    """Whether the data fit together and both classes have an example of positive weight."""
+    y = params["y"]
+    if y.ndim != 1 or not np.isin(y, (-1.0, 1.0)).all():
+        return False
+    n, weight = len(y), params["sample_weight"]
+    if weight is not None and (weight.shape != (n,) or not (weight >= 0).all()):
+        return False
+    live = y if weight is None else y[weight > 0]
+    if len(np.unique(live)) < 2:
+        return False
+    spaces = [("X", "K")] + ([("Z", "Kz")] if "Z" in params else [])
+    for rows, gram in spaces:
+        if (params[rows] is None) == (params[gram] is None):
+            return False
+        if not _fits(params[rows], params[gram], n):
+            return False
+    positive = [params[name] for name in ("C", "lam", "tol", "CA", "CB") if name in params]
+    least = [params[name] for name in ("free_slack", "D", "eps") if name in params]
+    return all(value > 0 for value in positive) and all(value >= 0 for value in least)
+
+
+def _fits(rows: Any, gram: Any, n: int) -> bool:
+    if rows is not None:
+        return bool(rows.shape[:1] == (n,) and rows.shape[1] > 0 and np.isfinite(rows).all())
+    if gram.shape != (n, n) or not np.array_equal(gram, gram.T):
+        return False
+    size = float(np.abs(gram).max(initial=0.0))
+    return bool(np.linalg.eigvalsh(gram).min() >= -INDEFINITE * n * EPS * size)
+
+
+def simpler(params: Params, plain: Mapping[str, Any], numbers: tuple[str, ...]) -> Iterator[Params]:
+    """Fewer rows and columns, then plain arguments, then round numbers."""
+    rows = {name: axes for name, axes in ROWS.items() if name in params}
+    for smaller in _shrink.fewer(params, rows, {"X": (1,)}):
+        yield smaller
+    for smaller in _shrink.fewer(params, {}, {"Z": (1,)}):
+        yield smaller
+    yield from _shrink.defaults(params, plain)
+    yield from _shrink.rounder(params, *numbers, "X", "Z", "sample_weight")
+
+
+@dataclass(frozen=True)
+class Task:
+    """SVM or SVM+ with one loss.
+
+    Parameters
+    ----------
+    stem : str
+    loss : str, optional
+        None: an argument of the problem.
+    plain : bool
+        No privileged information.
+    """
+
+    stem: str
+    loss: str | None = None
+    plain: bool = False
+
+    def problem(self, params: Params) -> Problem:
+        """The data of the certificates."""
+        return problem(params, self.loss or params["loss"])
+
+    def shapes(self, params: Params) -> dict[str, tuple[int, ...]]:
+        """Shape of every unknown."""
+        n = len(params["y"])
+        w = (n,) if params["X"] is None else (params["X"].shape[1],)
+        found: dict[str, tuple[int, ...]] = {"w": w, "b": (), "alpha": (n,)}
+        if self.plain:
+            return found
+        v = (n,) if params["Z"] is None else (params["Z"].shape[1],)
+        return found | {"v": v, "rho": (), "beta": (n,)}
+
+    # ---- certificates
+
+    def whole(self, found: Problem, primal: Mapping[str, Any]) -> Whole:
+        """The model of a primal answer."""
+        if self.plain:
+            return Whole(primal["w"], float(primal["b"]), None, 0.0, -np.inf)
+        return Whole(primal["w"], float(primal["b"]), primal["v"], float(primal["rho"]), -np.inf)
+
+    def certify(self, params: Params, primal: Side, dual: Side) -> PlusCertificate:
+        """Gap of a model and multipliers; of one side alone with what it stands for."""
+        found = self.problem(params)
+        alpha, beta = (None, None) if dual is None else (dual["alpha"], dual.get("beta"))
+        if dual is None:
+            assert primal is not None
+            model = self.whole(found, primal)
+            alpha, beta = multipliers_of(found, model)
+            return plus_bounds.certificate(found, model, alpha, beta)
+        if primal is not None:
+            return plus_bounds.certificate(found, self.whole(found, primal), alpha, beta)
+        parts = found.repaired(found.part("alpha", alpha), found.part("beta", beta))
+        model = plus_bounds.of_multipliers(found, *parts)
+        return plus_bounds.certificate(found, model, alpha, beta)
+
+    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
+        """P of a model; of one that was completed, what no completion can be below."""
+        if isinstance(primal, Completed):
+            return primal.floor
+        found = self.problem(params)
+        return plus_bounds.upper(found, self.whole(found, primal)).high
+
+    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
+        """D of multipliers, repaired to feasibility."""
+        return plus_bounds.lower(self.problem(params), dual["alpha"], dual.get("beta")).low
+
+    def complete(self, params: Params, primal: Mapping[str, Any]) -> dict[str, Any]:
+        """The best values of what is missing beside w, or (w, b); unchanged if that is not what is."""
+        found = self.problem(params)
+        try:
+            model = plus_bounds.whole(found, *(primal.get(n) for n in ("w", "b", "v", "rho")))
+        except InvalidArgumentError:
+            return dict(primal)
+        parts = Completed(w=np.asarray(model.w), b=np.float64(model.b))
+        if not self.plain:
+            parts |= {"v": np.asarray(model.v, float), "rho": np.float64(model.rho)}
+        parts.floor = model.floor
+        if self.plain:  # the bias is exact
+            parts.floor = plus_bounds.upper(found, model).low
+        return parts
+
+    def complete_dual(self, params: Params, dual: Mapping[str, Any]) -> dict[str, Any]:
+        """Beta, where there is none: zeros unless xi >= 0 is kept."""
+        if "alpha" in dual and "beta" not in dual and not params["nonneg_slack"]:
+            return {"alpha": dual["alpha"], "beta": np.zeros(len(params["y"]))}
+        return dict(dual)
+
+    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
+        """What rounding the answer to doubles may cost: the doubt of the same sums in float64."""
+        if primal is not None and dual is None:
+            dual = {"alpha": np.zeros(len(params["y"]))}
+        return self.certify(params, primal, dual).doubt
+
+    def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
+        """Constraints of both sides; what is within tol is repaired, and its cost is in the gap."""
+        found: dict[str, Violation] = {}
+        data = self.problem(params)
+        n, weight = len(params["y"]), params["sample_weight"]
+        cost = params["C"] * (np.ones(n) if weight is None else weight)
+        if dual is not None:
+            for name in ("alpha", "beta"):
+                if dual.get(name) is not None:
+                    value = np.asarray(dual[name], float)
+                    size = float(np.abs(value).max())
+                    found[f"{name} >= 0"] = Violation(
+                        float(max(0.0, -value.min())), size, n * EPS * size
+                    )
+            alpha = np.asarray(dual["alpha"], float)
+            mass = float(np.abs(alpha).sum())
+            off = abs(float(alpha[params["y"] > 0].sum() - alpha[params["y"] < 0].sum()))
+            found["sum alpha_i y_i = 0"] = Violation(off, mass, n * EPS * mass)
+            if data.plain and not data.squared:
+                excess = float(max(0.0, (alpha - cost).max()))
+                found["alpha_i <= C w_i"] = Violation(excess, float(cost.max()), EPS * cost.max())
+            if not (data.plain or data.squared):
+                total, both = float(cost.sum()), alpha
+                if data.nonneg:
+                    both = alpha + np.asarray(dual["beta"], float)
+                size = total + float(np.abs(both).sum())
+                live = both if weight is None else both[weight > 0]
+                off = abs(float(live.sum()) - total)
+                found["sum (alpha_i + beta_i - C w_i) = 0"] = Violation(off, size, n * EPS * size)
+        if primal is not None and not data.plain and data.delta == 0:
+            found |= self._short(data, self.whole(data, primal))
+        return found
+
+    def _short(self, data: Problem, model: Whole) -> dict[str, Violation]:
+        assert data.z is not None
+        w, v = data.x.vector("w", model.w), data.z_vector(model.v)
+        f, g = data.x.values(w) + model.b, data.z.values(v) + model.rho
+        reach = data.x.reach(w) + abs(model.b) + data.z.reach(v) + abs(model.rho)
+        size = float((1 + abs(f) + abs(g)).max())
+        slip = 4 * EPS * (data.x.width + data.z.width + 4) * float((1 + reach).max())
+        short = float(max(0, (1 - data.y * f - g).max()))
+        found = {"y_i f_i >= 1 - xi_i": Violation(short, size, slip)}
+        if data.nonneg:
+            found["xi_i >= 0"] = Violation(float(max(0, -g.min())), size, slip)
+        return found
+
+    # ---- solutions
+
+    def train(self, **params: Any) -> dict[str, Any]:
+        """A model and multipliers by `fast.SVMPlusClassifier`."""
+        from sklearn.exceptions import ConvergenceWarning
+
+        import fast
+        from fast.errors import CollapseWarning
+
+        given = {"loss": self.loss, **params}
+        y, weight = given.pop("y"), given.pop("sample_weight", None)
+        X, K, Z, Kz = (given.pop(name, None) for name in ("X", "K", "Z", "Kz"))
+        kernels = {
+            "kernel": "linear" if K is None else "precomputed",
+            "kernel_z": "linear" if Kz is None else "precomputed",
+        }
+        model = fast.SVMPlusClassifier(standardize_z=False, max_iter=5000, **kernels, **given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CollapseWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate says how far
+            model.fit(X if K is None else K, y, Z if Kz is None else Kz, sample_weight=weight)
+        w = model.coef_[0] if K is None else model.kernel_coef_[0]
+        found = {"w": w, "b": float(model.intercept_[0]), "alpha": np.abs(model.dual_coef_[0])}
+        if self.plain:
+            return found
+        v = model.correction_coef_[0] if Kz is None else model.correction_kernel_coef_[0]
+        return found | {
+            "v": v,
+            "rho": float(model.correction_intercept_[0]),
+            "beta": model.slack_dual_coef_[0],
+        }
+
+    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
+        """From `fast`, and where its certificate is too wide also from the oracle: the better one."""
+        own = {name: value for name, value in params.items() if name != "tol"}
+        found = [self.split(self.train(**own, tol=SHARP))]
+        if self.certify(params, *found[0]).relative_gap > ENOUGH * params["tol"]:
+            oracle = self._oracle(own)
+            found += [] if oracle is None else [oracle]
+        return min(found, key=lambda pair: self.certify(params, *pair).relative_gap)
+
+    def split(self, found: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Parts of the primal, and of the dual."""
+        sides = ("w", "b", "v", "rho"), ("alpha", "beta")
+        primal, dual = ({n: np.asarray(found[n]) for n in side if n in found} for side in sides)
+        return primal, dual
+
+    def _oracle(self, own: Params) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        import refsolve
+        from refsolve.errors import RefsolveError
+
+        asked = {name: value for name, value in own.items() if value is not None}
+        try:
+            proof: Any = refsolve.solve(f"{self.stem}.primal", **asked).certificate
+        except RefsolveError:
+            return None
+        if self.plain:
+            return self.split({"w": proof.w, "b": proof.b, "alpha": proof.alpha})
+        model = proof.model
+        parts = {"w": model.w, "b": model.b, "v": model.v, "rho": model.rho}
+        return self.split(parts | {"alpha": proof.alpha, "beta": proof.beta})
+
+
+def multipliers_of(problem: Problem, model: Whole) -> tuple[Array, Array]:
+    """Multipliers that a model stands for, as far as it does: the slopes of the loss, or none."""
+    from verification.errors import NoDualPointError
+
+    if not (problem.plain and problem.squared):
+        raise NoDualPointError(
+            "dual=None: a model determines its multipliers for the squared hinge without Z only"
+        )
+    f = problem.x.values(problem.x.vector("w", model.w)) + problem.real(model.b)
+    full = np.zeros(problem.n)
+    full[problem.kept] = problem.cost * np.maximum(0, 1 - problem.y * f)
+    return full, np.zeros(problem.n)
