@@ -45,7 +45,8 @@ def fix(problem: Problem, fixed: Mapping[str, Any] | None) -> Problem:
     checked = {name: _plain(name, value, samples) for name, value in fixed.items()}
     for name, value in checked.items():
         if not _samples(problem, {name: value}):
-            shown = sorted({repr(s[name]) for s in samples if np.ndim(s[name]) == 0})[:6]
+            shown = sorted({repr(s[name]) for s in samples if np.ndim(s[name]) == 0})
+            shown = shown if isinstance(value, str) else shown[:4]
             raise InvalidArgumentError(
                 f"fixed={{{name!r}: {value!r}}}: no instance of {problem.name} has this value; "
                 f"expected one such as {', '.join(shown)}"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from verification import checks as checks_package
+from verification import families, fixing
 from verification import shrink as shrinking
 from verification.calling import (
     Caller,
@@ -19,14 +21,19 @@ from verification.calling import (
 )
 from verification.checks import Check
 from verification.errors import InvalidArgumentError
+from verification.expectations import Expectations
 from verification.instances import Instance
 from verification.problems import Problem, fast_candidate, lookup
+from verification.tally import Tally
 from verification.verdicts import Judgement, Report, Result, Verdict
 
-PROFILES = ("quick", "thorough")
+PROFILES = ("quick", "thorough", "soak")
+# Instances of a soak run, unless it is told otherwise; of its results only so many bad ones are kept.
+SOAK_COUNT = 100_000
+SOAK_KEEPS = 200
 # Checks beyond this ORDER call the candidate in a special way (batches, float32, oracle).
 LAST_PLAIN_CHECK = 40
-SHRINK_SECONDS = {"quick": 3.0, "thorough": 15.0}
+SHRINK_SECONDS = {"quick": 3.0, "thorough": 15.0, "soak": 30.0}
 
 Progress = Callable[[str, int, int], None]
 
@@ -38,11 +45,14 @@ def verify(
     seed: int = 0,
     xfail: Mapping[str, str] | Iterable[str] = (),
     *,
+    fixed: Mapping[str, Any] | None = None,
     checks: Iterable[str] | None = None,
     batch: bool | None = None,
     timeout: float = 10.0,
     isolate: bool = False,
     shrink: bool = True,
+    count: int | None = None,
+    seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Throw instances at a candidate and judge every answer by certificates.
@@ -55,13 +65,18 @@ def verify(
         implementation in `fast`.
     problem : str
         ``"<stem>.<operation>"``, see `verification.problems.names`.
-    profile : {"quick", "thorough"}
-        Some hundred instances in seconds, or some thousand in up to a minute.
+    profile : {"quick", "thorough", "soak"}
+        Some hundred instances in seconds, some thousand in up to a minute, or batch after batch with
+        the seeds ``seed``, ``seed + 1``, ...; of a soak run only counts, the worst figures and the
+        failures are kept.
     seed : int
         The instances are a function of it.
     xfail : mapping or iterable of str
         Known failures, as "check" or "check/family" (with a reason). Their failures count as
-        expected; one that does not fail any more is itself a failure.
+        expected; one that does not fail any more is an unexpected pass, which is bad.
+    fixed : mapping, optional
+        Arguments that the candidate has built in, ``{"k": 3}``: every instance has these values, and
+        the candidate need not accept them.
     checks : iterable of str, optional
         Run these only.
     batch : bool, optional
@@ -74,6 +89,8 @@ def verify(
         interpreter and ``os._exit`` become verdicts. Costs some 0.2 ms per call.
     shrink : bool
         Look for the smallest counterexample when something fails.
+    count, seconds : int and float, optional
+        Where a soak run stops, whichever is reached first; by default after 100 000 instances.
     progress : callable, optional
         Called as ``progress(check, done, total)``.
 
@@ -88,8 +105,9 @@ def verify(
     UnknownProblemError, CandidateSignatureError, InvalidArgumentError
     """
     start = time.perf_counter()
-    task = lookup(problem)
     check_run(profile, seed)
+    limit, deadline = _limits(profile, count, seconds, start)
+    task = fixing.fix(lookup(problem), fixed)
     if not timeout > 0:
         raise InvalidArgumentError(f"timeout={timeout!r}: expected seconds > 0, e.g. 10")
     if candidate is None:
@@ -100,32 +118,32 @@ def verify(
             )
         batch = True if batch is None else batch
     selected = _select(checks)
-    expected = dict(xfail) if isinstance(xfail, Mapping) else dict.fromkeys(xfail, "known")
-    _reject_unknown(expected, selected)
+    expected = Expectations(xfail, selected)
 
-    settings = {"timeout": timeout, "batch": batch}
+    settings = {"timeout": timeout, "batch": batch, "fixed": dict(task.fixed)}
     results: list[Result] = []
+    tally = Tally()
     smallest: Result | None = None
     with contextlib.ExitStack() as stack:
         if isolate:
-            from verification.external.isolated import isolated
+            from verification.external import External, isolated
 
-            candidate = stack.enter_context(isolated(candidate, problem))
+            if not isinstance(candidate, External):
+                candidate = stack.enter_context(isolated(candidate, task))
         call = Caller(candidate, task, timeout, batch)
         stack.enter_context(watch(call))
-        for name, check in selected.items():
-            if check.applies(task):
-                instances = check.instances(task, profile, seed)
-                for done, instance in enumerate(instances):
-                    results.append(run_one(name, check, call, instance))
-                    if progress is not None:
-                        progress(name, done + 1, len(instances))
+        for result in _results(call, selected, profile, seed, limit, deadline, progress):
+            result = expected.apply(result)
+            tally.add(result)
+            if profile != "soak" or (result.verdict.is_bad and len(results) < SOAK_KEEPS):
+                results.append(result)
         if shrink:
             call.pardon()
-            seconds = SHRINK_SECONDS[profile]
-            smallest = _smallest_failure(results, selected, call, expected, seconds)
+            smallest = _smallest_failure(results, selected, call, SHRINK_SECONDS[profile])
         code = None if smallest is None else shrinking.code(smallest, call)
-    results = _apply_xfail(results, expected)
+    for result in expected.unmet():
+        tally.add(result)
+        results.append(result)
     return Report(
         problem=problem,
         profile=profile,
@@ -136,7 +154,55 @@ def verify(
         counterexample=code,
         counterexample_result=smallest,
         settings=settings,
+        tally=tally,
     )
+
+
+def _limits(
+    profile: str, count: int | None, seconds: float | None, start: float
+) -> tuple[int | None, float | None]:
+    """Number of instances and time at which a run stops; only a soak run has any."""
+    for name, value in (("count", count), ("seconds", seconds)):
+        if value is not None and profile != "soak":
+            raise InvalidArgumentError(
+                f"{name}={value!r} with profile={profile!r}: only a soak run is bounded by it; "
+                "use profile='soak'"
+            )
+        if value is not None and not value > 0:
+            raise InvalidArgumentError(f"{name}={value!r}: expected a number > 0")
+    if profile != "soak":
+        return None, None
+    if count is None and seconds is None:
+        count = SOAK_COUNT
+    return count, None if seconds is None else start + seconds
+
+
+def _results(
+    call: Caller,
+    selected: Mapping[str, Check],
+    profile: str,
+    seed: int,
+    limit: int | None,
+    deadline: float | None,
+    progress: Progress | None,
+) -> Iterator[Result]:
+    """Every check that applies on its instances; in a soak run again and again, with the next seeds."""
+    total = 0
+    applying = {name: check for name, check in selected.items() if check.applies(call.problem)}
+    for batch in itertools.count(seed):
+        before = total
+        for name, check in applying.items():
+            known = profile if profile in check.COUNTS else "thorough"
+            instances = fixing.instances(check, call.problem, known, batch)
+            for done, instance in enumerate(instances):
+                yield run_one(name, check, call, instance)
+                total += 1
+                if progress is not None:
+                    progress(name, *((total, limit) if limit else (done + 1, len(instances))))
+                if total == limit or (deadline and time.perf_counter() >= deadline):
+                    return
+        if profile != "soak" or total == before or call.exhausted:
+            return
 
 
 def check_run(profile: str, seed: int) -> None:
@@ -151,6 +217,11 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
     """One check on one instance, every outcome as a verdict."""
     if call.exhausted:
         return Result.of(name, instance, Judgement(Verdict.SKIPPED, message=call.exhausted))
+    if call.dtype is not None:
+        instance, given = instance.astype(call.dtype), instance
+        if not families.valid(instance):  # a radius of 1e-50 is no float32
+            message = f"cannot be posed in {call.dtype}"
+            return Result.of(name, given, Judgement(Verdict.SKIPPED, message=message))
     start = time.perf_counter()
     try:
         call.last = None
@@ -181,52 +252,14 @@ def _select(names: Iterable[str] | None) -> dict[str, Check]:
     return {name: check for name, check in found.items() if name in chosen}
 
 
-def _reject_unknown(expected: Mapping[str, str], selected: Mapping[str, Check]) -> None:
-    for key in expected:
-        if key.partition("/")[0] not in selected:
-            raise InvalidArgumentError(
-                f"xfail={key!r}: expected 'check' or 'check/family' with a check among "
-                f"{', '.join(selected)}"
-            )
-
-
-def _key(result: Result, expected: Mapping[str, str]) -> str | None:
-    keys = (result.check, f"{result.check}/{result.family}")
-    return next((key for key in keys if key in expected), None)
-
-
-def _apply_xfail(results: list[Result], expected: Mapping[str, str]) -> list[Result]:
-    seen: set[str] = set()
-    changed: list[Result] = []
-    for result in results:
-        key = _key(result, expected) if result.verdict.is_bad else None
-        if key is not None:
-            seen.add(key)
-            message = f"{expected[key]}: {result.message}"
-            judgement = Judgement(Verdict.EXPECTED_FAILURE, message=message)
-            result = Result.of(result.check, result.instance, judgement)
-        changed.append(result)
-    for key in expected:
-        if key not in seen:
-            message = f"expected to fail ({expected[key]}), but did not: remove it from xfail"
-            judgement = Judgement(Verdict.FAIL, message=message)
-            changed.append(Result.of(key.partition("/")[0], None, judgement))
-    return changed
-
-
 def _smallest_failure(
     results: list[Result],
     selected: Mapping[str, Check],
     call: Caller,
-    expected: Mapping[str, str],
     seconds: float,
 ) -> Result | None:
     """Shrink the simplest unexpected failure as far as the time allows."""
-    failures = [
-        r
-        for r in results
-        if r.verdict.is_bad and r.instance is not None and _key(r, expected) is None
-    ]
+    failures = [r for r in results if r.verdict.is_bad and r.instance is not None]
     if not failures:
         return None
     # a wrong answer says more than a crash, a crash more than a timeout; a plain call in double
@@ -241,6 +274,11 @@ def _smallest_failure(
     if first.verdict is Verdict.TIMEOUT:
         return first
     check = selected[first.check]
-    return shrinking.shrink(
-        first, lambda instance: run_one(first.check, check, call, instance), seconds
-    )
+
+    def rerun(instance: Instance) -> Result:
+        if not fixing.agrees(instance, call.problem.fixed):
+            judgement = Judgement(Verdict.SKIPPED, message="an argument is fixed")
+            return Result.of(first.check, instance, judgement)
+        return run_one(first.check, check, call, instance)
+
+    return shrinking.shrink(first, rerun, seconds)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import enum
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from verification.errors import VerificationFailedError
+from verification.errors import InvalidArgumentError, VerificationFailedError
 from verification.instances import Instance
+from verification.tally import Tally
 
 #: Terms of a certificate: name -> (value, tolerance); None where a term has no tolerance of its own,
 #: because only the sum has one.
@@ -186,12 +189,13 @@ class Report:
     Attributes
     ----------
     problem, profile, seed : what was run.
-    results : tuple of Result, in the order of the checks.
+    results : tuple of Result, in the order of the checks; of a soak run only bad ones.
     elapsed : seconds.
     candidate : name of the callable under test.
     counterexample : code to paste that shows the smallest failure found, or None.
     counterexample_result : the Result of that smallest instance, or None.
     settings : what else `verify` was given (timeout, batch, fixed, ...), for a replay.
+    tally : counts and worst figures of all results, also of those that a soak run does not keep.
     """
 
     problem: str
@@ -203,51 +207,59 @@ class Report:
     counterexample: str | None = None
     counterexample_result: Result | None = field(default=None, repr=False)
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    tally: Tally = field(default_factory=Tally, hash=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.results and not self.tally.by_check:
+            object.__setattr__(self, "tally", Tally.of(self.results))
 
     @property
     def counts(self) -> dict[str, int]:
         """How often each verdict was given; every verdict is listed, also those with none."""
-        return count(self.results)
+        return {v.value: self.tally.count(v.value) for v in Verdict}
 
     @property
     def checked(self) -> int:
         """Results in which something was really judged (passes, failures, expected failures)."""
-        return sum(r.verdict.judges for r in self.results)
+        return self.tally.count(*(v.value for v in Verdict if v.judges))
 
     @property
     def ok(self) -> bool:
         """True iff something was judged and nothing failed, crashed or timed out."""
-        return self.checked > 0 and not any(r.verdict.is_bad for r in self.results)
+        bad = self.tally.count(*(v.value for v in Verdict if v.is_bad))
+        return self.checked > 0 and bad == 0
 
     @property
     def failures(self) -> tuple[Result, ...]:
-        """All fails, crashes and timeouts."""
+        """All fails, crashes, timeouts and unexpected passes that were kept."""
         return tuple(r for r in self.results if r.verdict.is_bad)
 
     @property
     def worst_gap(self) -> float | None:
         """Largest relative certified gap among the passes in double precision."""
-        return _largest(r.gap for r in self.results if r.in_double_precision)
+        return self.tally.worst_gap
 
     @property
     def worst_distance(self) -> float | None:
         """Largest relative certified distance among the passes in double precision."""
-        return _largest(r.distance for r in self.results if r.in_double_precision)
+        return self.tally.worst_distance
+
+    @property
+    def worst_ratio(self) -> float | None:
+        """Largest certified gap or distance in units of its tolerance, among the passes."""
+        return self.tally.worst_ratio
 
     @property
     def worst_distance_ratio(self) -> float | None:
         """Largest certified distance divided by its rounding-error tolerance, among the passes."""
-        ratios = (
-            r.distance / r.distance_tolerance
-            for r in self.results
-            if r.verdict is Verdict.PASS and r.distance is not None and r.distance_tolerance
-        )
-        return _largest(ratios)
+        return self.tally.worst_distance_ratio
 
     def by_check(self) -> dict[str, dict[str, int]]:
         """Counts of verdicts per check."""
-        checks = dict.fromkeys(r.check for r in self.results)
-        return {name: count(r for r in self.results if r.check == name) for name in checks}
+        return {
+            name: {v.value: found.get(v.value, 0) for v in Verdict}
+            for name, found in self.tally.by_check.items()
+        }
 
     def __repr__(self) -> str:
         """The summary: a notebook shows what a call returns, and the results are thousands."""
@@ -273,6 +285,26 @@ class Report:
             lines += ["", "smallest counterexample found, as code:", self.counterexample]
         return "\n".join(lines)
 
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """One page without scripts or outside resources; ``path``: write it there as well."""
+        from verification.page import render_html
+        from verification.run_report import report_document
+
+        return _written(render_html(report_document(self)), path)
+
+    def to_junit(self, path: str | os.PathLike[str] | None = None) -> str:
+        """JUnit XML, one test case per (check, family); ``path``: write it there as well."""
+        from verification.junit import render_junit
+
+        return _written(render_junit([self]), path)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Strict JSON of everything that the report says; ``path``: write it there as well."""
+        from verification.report import render_json
+        from verification.run_report import report_document
+
+        return _written(render_json(report_document(self)) + "\n", path)
+
     def raise_if_failed(self) -> Report:
         """Return self, or raise VerificationFailedError with the summary and the counterexample."""
         if not self.ok:
@@ -293,17 +325,21 @@ class Report:
             "worst_gap": _plain(self.worst_gap),
             "worst_distance": _plain(self.worst_distance),
             "worst_distance_ratio": _plain(self.worst_distance_ratio),
+            "worst_ratio": _plain(self.worst_ratio),
             "failures": [r.to_dict() for r in self.failures],
             "counterexample": self.counterexample,
         }
 
 
-def count(results: Iterable[Result]) -> dict[str, int]:
-    """Number of results per verdict, every verdict listed."""
-    counts = {v.value: 0 for v in Verdict}
-    for result in results:
-        counts[result.verdict.value] += 1
-    return counts
+def _written(text: str, path: str | os.PathLike[str] | None) -> str:
+    if path is not None:
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InvalidArgumentError(
+                f"path={os.fspath(path)!r}: expected a file that can be written ({error.strerror})"
+            ) from None
+    return text
 
 
 def _largest(values: Iterable[float | None]) -> float | None:

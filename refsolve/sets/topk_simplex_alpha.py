@@ -84,7 +84,7 @@ def radius(a: Array, k: int, r: Any = 1.0, rho: Any = 0.0) -> Array:
 def support(w: Array, k: int, r: Any = 1.0) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     if k > w.shape[-1]:
-        return np.zeros(w.shape[:-1], w.dtype)
+        return np.zeros(w.shape[:-1], w.dtype)[()]
     return r * f.positive(f.top_sum(w, k)) / k
 
 

@@ -30,7 +30,7 @@ MULTILABEL = ("multilabel_hinge", "multilabel_smooth_hinge", "multilabel_entropy
 
 
 def parameters(params: Params) -> dict[str, Any]:
-    """k and gamma as far as the loss has them."""
+    """K and gamma as far as the loss has them."""
     names = catalogue.load(params["loss"]).SPEC.names
     return {name: params[name] for name in ("k", "gamma") if name in names}
 
@@ -88,7 +88,7 @@ def _costs(costs: np.ndarray | None, y: np.ndarray, m: int) -> bool:
 
 
 def settle(params: Params, rng: Rng) -> Params:
-    """k and gamma for the loss, 0/1 rows for a multilabel one; what it does not have is dropped."""
+    """K and gamma for the loss, 0/1 rows for a multilabel one; what it does not have is dropped."""
     if params["loss"] not in (*LOSSES, *MULTILABEL):
         return params
     names = catalogue.load(params["loss"]).SPEC.names
@@ -189,7 +189,7 @@ def _one_each(rng: Rng, largest: int) -> Params:
 
 
 def _ends(rng: Rng, largest: int) -> Params:
-    """k = 1 and k = m - 1."""
+    """K = 1 and k = m - 1."""
     drawn = _random(rng, largest)
     return drawn | {"k": int(rng.choice([1, int(drawn["y"].max())]))}
 

@@ -97,7 +97,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def smaller_k(params: Params) -> Iterator[Params]:
-    """k = 1, half of it, one less."""
+    """K = 1, half of it, one less."""
     k = params.get("k")
     if k is not None:
         for simple in sorted({1, k // 2, k - 1} - {0, k}):
@@ -122,9 +122,9 @@ def rounder(params: Params, *names: str) -> Iterator[Params]:
         exponent = int(np.floor(np.log2(top))) if top > 0 else 0
         for bits in GRIDS:
             for unit in {2.0**-bits, 2.0 ** (exponent - bits)}:
-                yield {**params, name: np.round(value / unit) * unit}
+                yield {**params, name: np.round(value / unit) * unit + 0.0}
         if exponent:
-            yield {**params, name: np.ldexp(value, -exponent)}
+            yield {**params, name: np.ldexp(value, -exponent) + 0.0}
         for index in np.ndindex(value.shape):
             for simple in roundings(float(value[index])):
                 changed = value.copy()
@@ -138,7 +138,7 @@ def roundings(value: float) -> list[float]:
         return []
     sign = float(np.sign(value))
     exponent = int(np.floor(np.log2(abs(value))))
-    found = [0.0, 1.0, sign, float(np.round(value)), sign * 2.0**exponent]
+    found = [0.0, 1.0, sign, float(np.round(value)) + 0.0, sign * 2.0**exponent]
     found += [sign * 2.0 ** (exponent // 2)]
-    found += [float(np.round(value * 2.0**b) / 2.0**b) for b in (1, 2, 4, 8)]
+    found += [float(np.round(value * 2.0**b) / 2.0**b) + 0.0 for b in (1, 2, 4, 8)]
     return [v for v in dict.fromkeys(found) if v != value]

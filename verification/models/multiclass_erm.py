@@ -158,8 +158,9 @@ def train(
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """The estimators of `fast`; a one-vs-all loss as one binary model per class."""
-    import fast
     from sklearn.exceptions import ConvergenceWarning
+
+    import fast
 
     if loss not in LOSSES:
         raise ValueError(f"loss={loss!r}: fast trains {', '.join(LOSSES)}")
