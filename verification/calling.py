@@ -86,6 +86,10 @@ class Caller:
         self.overdue: tuple[float, dict[str, Any]] | None = None  # of the call under way
         self.last: Candidate | None = None  # what the last call returned
         self._called = False
+        # the precision that an adapter says the function computes in; None for that of the instance
+        self.dtype = (
+            function.dtype if isinstance(getattr(function, "dtype", None), np.dtype) else None
+        )
         self.defaults = problem.defaults
         self.positional, self.named = _match(function, problem)
         accepted = {*self.positional, *self.named}
@@ -172,16 +176,18 @@ class Caller:
         if time.perf_counter() - start > limit:
             self.timeouts += 1
             raise CandidateTimeoutError(f"no answer within {limit:g} s")
+        self.last = self.unwrapped(output, complement)
+        return self.last
+
+    def unwrapped(self, output: Any, complement: bool = False) -> Candidate:
+        """What the candidate returned as a `Candidate`; CandidateCrashError if it is no numbers."""
         if self.problem.parts:
             own = len(self.problem.model.PARTS[self.problem.operation])  # type: ignore[union-attr]
             try:
-                self.last = answers.unwrap(output, self.problem.parts, own)
+                return answers.unwrap(output, self.problem.parts, own)
             except answers.AnswerError as error:
                 raise CandidateCrashError(str(error)) from error
-            return self.last
-        inference = self.problem.operation == "loss_augmented_inference"
-        self.last = unwrap(output, complement, inference)
-        return self.last
+        return unwrap(output, complement, self.problem.operation == "loss_augmented_inference")
 
 
 def unwrap(output: Any, pair: bool = False, triple: bool = False) -> Candidate:
