@@ -120,7 +120,9 @@ def verify(
     selected = _select(checks)
     expected = Expectations(xfail, selected)
 
-    settings = {"timeout": timeout, "batch": batch, "fixed": dict(task.fixed)}
+    settings = {"timeout": timeout, "batch": batch, "isolate": isolate, "fixed": dict(task.fixed)}
+    if getattr(candidate, "origin", ""):  # a program
+        settings["program"] = tuple(candidate.command)  # type: ignore[attr-defined]
     results: list[Result] = []
     tally = Tally()
     smallest: Result | None = None

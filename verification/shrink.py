@@ -196,9 +196,10 @@ def code(result: Result, call: Caller) -> str:
     assert result.instance is not None
     module, _, name = call.name.rpartition(".")
     importable = name.isidentifier() and "<" not in call.name and module != "__main__"
-    function = name if name.isidentifier() else call.problem.function
+    program = getattr(call.function, "origin", "")  # code that starts it
+    function = name if name.isidentifier() and not program else call.problem.function
     origin = f"from {module} import {name}" if importable else f"# {function} is {call.name}"
-    origin = getattr(call.function, "origin", "") or origin  # of a program
+    origin = program or origin
     script = getattr(checks.discover().get(result.check), "script", single_call)
     lines = ["import numpy as np", origin, "", *script(call, result.instance, function)]
     return "\n".join([*lines, f"# {result.check}: {result.message}"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import sys
 import tempfile
@@ -10,6 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 try:
     import cloudpickle  # type: ignore[import-untyped]
@@ -20,8 +23,8 @@ from verification.calling import FIRST_CALL_ALLOWANCE, Caller
 from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.external.process import GoneError, LateError
 from verification.external.solver import External, signature
-from verification.external.wire import MalformedError, loads
-from verification.problems import lookup
+from verification.external.wire import MalformedError, array, loads, scalar
+from verification.problems import Problem, lookup
 
 SERVE = (sys.executable, "-m", "verification.external.serve")
 # Keyword arguments of a candidate that are no arguments of the problem, but which checks use.
@@ -37,20 +40,25 @@ class Isolated(External):
     Parameters
     ----------
     function : callable or str
-    problem : str
+    problem : Problem
     timeout : float
         As in `isolated`.
     """
 
-    def __init__(self, function: Callable[..., Any] | str, problem: str, timeout: float = 10.0):
+    def __init__(self, function: Callable[..., Any] | str, problem: Problem, timeout: float = 10.0):
         self._source = function if isinstance(function, str) else repr(function)
         self._pickle: tempfile.TemporaryDirectory[str] | None = None
         target = [function] if isinstance(function, str) else ["--pickle", self._written(function)]
+        fixed = {
+            name: array(v) if isinstance(v, np.ndarray) else scalar(v)
+            for name, v in problem.fixed.items()
+        }
+        target += ["--fixed", json.dumps(fixed)] if fixed else []
         paths = [str(Path(p).resolve()) for p in sys.path]
         try:
             super().__init__(
-                [*SERVE, *target, "--problem", problem],
-                problem,
+                [*SERVE, *target, "--problem", problem.name],
+                problem.name,
                 timeout=timeout,
                 startup=FIRST_CALL_ALLOWANCE,  # it may compile
                 env={"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
@@ -112,7 +120,7 @@ class Isolated(External):
 
 
 def isolated(
-    function: Callable[..., Any] | str, problem: str, *, timeout: float = 10.0
+    function: Callable[..., Any] | str, problem: str | Problem, *, timeout: float = 10.0
 ) -> Isolated:
     """Start a process that calls a Python function.
 
@@ -121,8 +129,8 @@ def isolated(
     function : callable or "package.module:function"
         A name is imported by the new process only. A callable is sent there: by its name where it
         can be imported, else by value (closures, functions of a notebook).
-    problem : str
-        ``"<stem>.<operation>"``.
+    problem : str or Problem
+        ``"<stem>.<operation>"``, or a problem with arguments that the function has built in.
     timeout : float
         Seconds per answer, where `verify` does not say otherwise.
 
@@ -133,9 +141,10 @@ def isolated(
     CandidateSignatureError
         If it wants arguments that the problem does not have.
     """
+    task = lookup(problem) if isinstance(problem, str) else problem
     if not isinstance(function, str):
-        Caller(function, lookup(problem))  # says at once what is wrong with the arguments
-    return Isolated(function, problem, timeout)
+        Caller(function, task)  # says at once what is wrong with the arguments
+    return Isolated(function, task, timeout)
 
 
 def _pickled(function: Callable[..., Any]) -> bytes:

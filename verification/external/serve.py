@@ -9,7 +9,9 @@ call overwrote the answer before it ("overwrote").
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import inspect
+import json
 import os
 import pickle
 import sys
@@ -20,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from verification.calling import Caller, CandidateCrashError, unwrap
+from verification.calling import Caller, CandidateCrashError
 from verification.errors import CandidateSignatureError, InvalidArgumentError, VerificationError
 from verification.external import wire
-from verification.problems import lookup
+from verification.problems import Problem, lookup
 from verification.replay import load_callable
 from verification.verdicts import Candidate
 
@@ -36,12 +38,12 @@ class Server:
     Parameters
     ----------
     function : callable
-    problem : str
+    problem : Problem
     """
 
-    def __init__(self, function: Callable[..., Any], problem: str):
+    def __init__(self, function: Callable[..., Any], problem: Problem):
         self.function = function
-        self.problem = lookup(problem)
+        self.problem = problem
         self.call = Caller(function, self.problem)
         self._last: tuple[np.ndarray, bytes] | None = None
 
@@ -76,10 +78,11 @@ class Server:
             for n, was in before.items()
             if params[n].tobytes() != was
         }
-        for name in FIELDS:
+        parts = candidate.parts
+        for name in () if parts else FIELDS:
             if (value := getattr(candidate, name)) is not None:
                 reply[name] = _sent(np.asarray(value), folder, name)
-        for name, value in (getattr(candidate, "parts", None) or {}).items():
+        for name, value in parts.items():
             reply.setdefault("parts", {})[name] = _sent(np.asarray(value), folder, name)
         reply |= self._memory(candidate.x, params, folder)
         return reply
@@ -89,8 +92,7 @@ class Server:
         args = [params[name] for name in self.call.positional]
         named = {name: params[name] for name in self.call.named if name in params}
         output = self.function(*args, **named, **options)
-        inference = self.problem.operation == "loss_augmented_inference"
-        return unwrap(output, bool(options.get("return_complement")), inference)
+        return self.call.unwrapped(output, bool(options.get("return_complement")))
 
     def _memory(self, x: Any, params: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
         """Whether the last answer has changed meanwhile, and whether this one is a view."""
@@ -111,8 +113,7 @@ def _params(request: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     """The arguments as new, writable arrays and plain scalars."""
     params: dict[str, Any] = {}
     for name, value in dict(request.get("params") or {}).items():
-        special = isinstance(value, str) and (value in wire.NOT_FINITE or "0x" in value)
-        params[name] = wire.floating(value, name) if special else value
+        params[name] = wire.read(value, name)
     for name, value in dict(request.get("arrays") or {}).items():
         params[name] = np.array(wire.decode(value, name, folder))
     return params
@@ -139,6 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m verification.external.serve")
     parser.add_argument("function", nargs="?", help="package.module:function")
     parser.add_argument("--problem", required=True, help="STEM.OPERATION")
+    parser.add_argument("--fixed", default="{}", help="JSON of the arguments that it has built in")
     parser.add_argument("--pickle", help="file with the function, as pickled by cloudpickle")
     given = parser.parse_args(arguments)
     if (given.function is None) is (given.pickle is None):
@@ -147,7 +149,9 @@ def main(arguments: list[str] | None = None) -> int:
     output = os.dup(1)
     os.dup2(2, 1)
     try:
-        server = Server(_function(given.function, given.pickle), given.problem)
+        fixed = {name: wire.read(v, name) for name, v in json.loads(given.fixed).items()}
+        problem = dataclasses.replace(lookup(given.problem), fixed=fixed)
+        server = Server(_function(given.function, given.pickle), problem)
     except VerificationError as error:
         kind = isinstance(error, CandidateSignatureError)
         hello = {"v": wire.VERSION, "hello": "python", "error": str(error), "signature": kind}

@@ -321,9 +321,8 @@ class External:
         if "x" not in reply and "parts" not in reply:
             state = f" (status {self.status!r})" if self.status else ""
             raise wire.MalformedError(f"no x{state}")
-        parts = _parts(reply, self._files)
-        if parts:
-            return parts
+        if self.problem.parts:
+            return self._unknowns(reply)
         fields = {
             name: wire.decode(reply[name], name, self._files)
             for name in FIELDS
@@ -342,6 +341,18 @@ class External:
                 raise wire.MalformedError("value and counts go together")
             return fields["value"][()], fields["counts"], fields["x"]
         return Candidate(fields["x"], fields["dual"]) if "dual" in fields else fields["x"]
+
+    def _unknowns(self, reply: Mapping[str, Any]) -> Any:
+        """The unknowns of a model: by name in parts, or in x and dual; or arrays there."""
+
+        def read(value: Any, where: str) -> Any:
+            if isinstance(value, Mapping) and not {"values", "npz"} & set(value):
+                return {str(n): wire.decode(v, str(n), self._files) for n, v in value.items()}
+            return None if value is None else wire.decode(value, where, self._files)
+
+        if reply.get("parts") is not None:
+            return read(reply["parts"], "parts")
+        return Candidate(read(reply.get("x"), "x"), read(reply.get("dual"), "dual"))
 
     def _mirror(self, reply: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         """Repeat here what the program says it did to its arguments and its last answer."""
@@ -408,21 +419,11 @@ def split(
     program = parts[0]
     if "/" not in program and not shutil.which(program) and Path(cwd or ".", program).is_file():
         program = f"./{program}"
-    place = str(Path(cwd or ".", program)) if "/" in program else program
+    place = os.path.join(cwd or ".", program) if "/" in program else program
     if shutil.which(place) is None:
         fix = "chmod +x it" if Path(place).is_file() else "is it built, and is the path right?"
         raise InvalidArgumentError(f"command={program!r}: no such program ({fix})")
     return program, *parts[1:]
-
-
-def _parts(reply: Mapping[str, Any], folder: Path | None) -> dict[str, np.ndarray]:
-    """Unknowns of a model by their names, from x (an object), dual and parts; else nothing."""
-    found: dict[str, np.ndarray] = {}
-    for field in ("parts", "x", "dual"):
-        value = reply.get(field)
-        if isinstance(value, Mapping) and not {"values", "hex", "npz"} & set(value):
-            found |= {str(name): wire.decode(v, str(name), folder) for name, v in value.items()}
-    return found
 
 
 def _integers(counts: np.ndarray) -> np.ndarray:

@@ -50,6 +50,14 @@ def scalar(value: Any, hexadecimal: bool = False) -> Any:
     return number(value, hexadecimal) if isinstance(value, float) else value
 
 
+def read(value: Any, where: str) -> Any:
+    """A parameter as `scalar` or `array` wrote it."""
+    if isinstance(value, Mapping):
+        return decode(value, where)
+    special = isinstance(value, str) and (value in NOT_FINITE or _HEX.match(value))
+    return floating(value, where) if special else value
+
+
 def array(value: np.ndarray, hexadecimal: bool = False) -> dict[str, Any]:
     """An array of numbers as JSON: dtype, shape, and the entries in C order."""
     entries = value.ravel().tolist()
@@ -151,7 +159,7 @@ def _flatten(value: Any, where: str, flat: list[float]) -> tuple[int, ...]:
 def _decode_object(value: Mapping[str, Any], where: str, folder: Path | None) -> np.ndarray:
     if "npz" in value:
         return _load(value, where, folder)
-    entries = value.get("values", value.get("hex"))
+    entries = value.get("values")
     if entries is None:
         raise MalformedError(f"{where} has no values: {excerpt(dict(value))}")
     dtype = value.get("dtype", "float64")
