@@ -7,6 +7,7 @@ a kit that fails everybody kills every mutant as well.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import time
@@ -18,13 +19,14 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from verification import checks as checks_package
-from verification import mutants
+from verification import fixing, mutants
 from verification.calling import Caller, watch
 from verification.errors import InvalidArgumentError
+from verification.fixing import fix
 from verification.instances import Instance
 from verification.kit import check_run, run_one, verify
 from verification.mutants import Mutant
-from verification.problems import lookup
+from verification.problems import Problem, lookup
 from verification.verdicts import Verdict
 
 #: Share of the mutants that each profile must kill.
@@ -215,17 +217,18 @@ def row(
 ) -> Row:
     """Every check (or those named) on one mutant, each until its first failure."""
     start = time.perf_counter()
-    task = lookup(mutant.problem)
-    call = Caller(mutant.candidate, task, mutant.timeout)
+    task = fix(lookup(mutant.problem), mutant.fixed)
     cells: dict[str, int] = {}
     families: dict[str, None] = {}
     judged = 0
-    with watch(call):
+    with contextlib.ExitStack() as stack:
+        call = Caller(stack.enter_context(mutants.opened(mutant)), task, mutant.timeout)
+        stack.enter_context(watch(call))
         for name, check in checks_package.discover().items():
             if not check.applies(task) or (checks is not None and name not in checks):
                 continue
             cells[name] = 0
-            for number, instance in enumerate(_instances(name, mutant.problem, profile, seed), 1):
+            for number, instance in enumerate(_instances(name, mutant, task, profile, seed), 1):
                 result = run_one(name, check, call, instance)
                 judged += result.verdict is not Verdict.SKIPPED
                 if result.verdict.is_bad:
@@ -244,8 +247,16 @@ def first_kill(mutant: Mutant, profile: str = "quick", seed: int = 0) -> str | N
     return None
 
 
+def _instances(
+    check: str, mutant: Mutant, task: Problem, profile: str, seed: int
+) -> list[Instance]:
+    if mutant.fixed:
+        return fixing.instances(checks_package.discover()[check], task, profile, seed)
+    return _drawn(check, mutant.problem, profile, seed)
+
+
 @functools.lru_cache(maxsize=16)
-def _instances(check: str, problem: str, profile: str, seed: int) -> list[Instance]:
+def _drawn(check: str, problem: str, profile: str, seed: int) -> list[Instance]:
     return checks_package.discover()[check].instances(lookup(problem), profile, seed)
 
 
