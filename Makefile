@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .DEFAULT_GOAL := verify
 
 verify: $(VENV)/.core
-	$(BIN)/refsolve verify --all --report $(REPORT)
+	$(BIN)/refsolve verify --all --output $(REPORT)
 
 # numba's cache does not notice an edited callee in another file: tests start from an empty one.
 test: $(VENV)/.test

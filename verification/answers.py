@@ -105,19 +105,20 @@ def readable(answer: Candidate | None, widest: int = 400) -> str:
     """An answer on one line, cut where it is long."""
     if answer is None:
         return "no answer"
-    shown = []
+    shown: list[tuple[str, Any]] = []
     for each in fields(answer):
         value = getattr(answer, each.name)
         if value is None:
             continue
         items = value.items() if isinstance(value, Mapping) else [(each.name, value)]
         shown += [(name, v) for name, v in items if name not in dict(shown)]
-    texts = [_short(v) for _, v in shown]
+    texts = [short(v) for _, v in shown]
     if len(texts) == 1:
         return texts[0][:widest]
     return ", ".join(f"{n} = {t}" for (n, _), t in zip(shown, texts, strict=True))[:widest]
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A number or an array on one line, exact to the bit."""
     array = np.asarray(value)
     return repr(array.tolist()) if array.dtype.kind in "fiub" else repr(value)

@@ -120,7 +120,12 @@ def verify(
     selected = _select(checks)
     expected = Expectations(xfail, selected)
 
-    settings = {"timeout": timeout, "batch": batch, "isolate": isolate, "fixed": dict(task.fixed)}
+    settings: dict[str, Any] = {
+        "timeout": timeout,
+        "batch": batch,
+        "isolate": isolate,
+        "fixed": dict(task.fixed),
+    }
     if getattr(candidate, "origin", ""):  # a program
         settings["program"] = tuple(candidate.command)  # type: ignore[attr-defined]
     results: list[Result] = []
@@ -227,7 +232,7 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
     start = time.perf_counter()
     try:
         call.last = None
-        judgement = check.examine(call, instance)
+        judgement = call.remarked(check.examine(call, instance))
     except NotApplicableError as error:
         judgement = Judgement(Verdict.SKIPPED, message=str(error))
     except CandidateTimeoutError as error:

@@ -23,11 +23,11 @@ from verification.report import (
     Document,
     Paragraph,
     Table,
-    failure_blocks,
     number,
     table,
     tally,
 )
+from verification.run_report import failure_blocks
 from verification.stems import Stem, discover
 from verification.svm_plus_duals import duals_table, verify_duals
 from verification.svm_plus_instances import STEMS as PLUS
@@ -59,7 +59,9 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     """
     check_run(profile, seed)
     stems = discover()
-    problems = [name for name in names("sets", "losses", "functions") if fast_candidate(name) is not None]
+    problems = [
+        name for name in names("sets", "losses", "functions") if fast_candidate(name) is not None
+    ]
     parts = letter.load_parts()
     jobs: dict[str, Callable[[], Any]] = {}
     # Longest first: the short ones fill the gaps at the end.

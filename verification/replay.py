@@ -18,16 +18,16 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from verification import answers, checks
-from verification.calling import Caller
+from verification import answers, checks, fixing
+from verification.calling import Caller, watch
 from verification.environment import versions
 from verification.errors import InvalidArgumentError
-from verification.instances import Instance
+from verification.instances import Instance, decode
 from verification.kit import run_one
 from verification.problems import lookup
 from verification.shrink import code as code_of
@@ -102,18 +102,23 @@ class Replay:
     @contextmanager
     def calling(self, candidate: Callable[..., Any] | str | None = None) -> Iterator[Caller]:
         """The candidate ready to be called; a program is ended afterwards."""
-        problem = lookup(self.instance.problem)
-        settings = {n: v for n, v in self.settings.items() if n in ("timeout", "batch", "fixed")}
-        settings = {n: v for n, v in settings.items() if v is not None}
-        if candidate is None and self.program:
-            from verification import external
+        problem = fixing.fix(lookup(self.instance.problem), self.settings.get("fixed"))
+        batch, timeout = self.settings.get("batch"), float(self.settings.get("timeout") or 10.0)
+        with ExitStack() as stack:
+            if candidate is None and self.program:
+                from verification.external import External
 
-            with external(list(self.program), problem=problem.name) as solver:
-                yield Caller(solver, problem, **settings)
-            return
-        if candidate is None or isinstance(candidate, str):
-            candidate = load_callable(candidate or self.candidate)
-        yield Caller(candidate, problem, **settings)
+                candidate = stack.enter_context(External(list(self.program), problem.name))
+            elif candidate is None or isinstance(candidate, str):
+                candidate = load_callable(candidate or self.candidate)
+            if self.settings.get("isolate"):
+                from verification.external import External, isolated
+
+                if not isinstance(candidate, External):
+                    candidate = stack.enter_context(isolated(candidate, problem))
+            call = Caller(candidate, problem, timeout, batch)
+            with watch(call):
+                yield call
 
     def _run(self, call: Caller, instance: Instance) -> Result:
         found = checks.discover()
@@ -138,7 +143,7 @@ class Replay:
             "right_terms": _terms_to_list(self.right_terms),
             "profile": self.profile,
             "seed": self.seed,
-            "settings": dict(self.settings),
+            "settings": {**self.settings, "fixed": _frozen(self.settings.get("fixed"))},
             "environment": dict(self.environment),
             "code": self.code,
             "instance": self.instance.to_dict(),
@@ -155,6 +160,16 @@ class Replay:
                 f"path={os.fspath(path)!r}: expected a file that can be written ({error.strerror})"
             ) from None
         return target
+
+
+def _frozen(fixed: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Fixed arguments as plain data, to the last bit."""
+    return dict(Instance.of("", "", **(fixed or {})).to_dict()["params"])
+
+
+def _settings(data: Mapping[str, Any]) -> dict[str, Any]:
+    fixed = {name: decode(value) for name, value in (data.get("fixed") or {}).items()}
+    return {**data, "fixed": fixed}
 
 
 def _terms_to_list(terms: Terms) -> list[dict[str, Any]]:
@@ -271,7 +286,7 @@ def _read(data: dict[str, Any]) -> Replay:
         program=() if old else tuple(data["program"]),
         profile="" if old else data["profile"],
         seed=None if old else data["seed"],
-        settings={} if old else dict(data["settings"]),
+        settings={} if old else _settings(data["settings"]),
     )
 
 

@@ -123,7 +123,22 @@ def test_show_tells_the_declaration(stem: str) -> None:
         (("reproduce", "ap", "--output", "/dev/null/x"), "output='/dev/null/x': expected a folder"),
         (("reproduce", "circle", "--output", "/dev/null"), "output='/dev/null': expected a folder"),
         (("bench", "ap", "--output", "/dev/null"), "output='/dev/null': expected a folder"),
-        (("verify", "--all", "--report", "/dev/null"), "report='/dev/null': expected a folder"),
+        (("verify", "--all", "--output", "/dev/null"), "output='/dev/null': expected a folder"),
+        (("verify", "--all", "--report", "pdf"), "report='pdf': expected some of html,junit,json"),
+        (("verify", "--all", "--exec", "true"), "go with --problem"),
+        (("verify", "--problem", "simplex.projection", "--set", "k"), "expected NAME=VALUE"),
+        (
+            ("verify", "--problem", "simplex.projection", "--set", "K=3"),
+            "simplex.projection can fix",
+        ),
+        (
+            ("verify", "--problem", "simplex.projection", "--solver", "a:b", "--exec", "c"),
+            "exclude each other",
+        ),
+        (
+            ("verify", "--problem", "simplex.projection", "--exec", "./no_such_program"),
+            "no_such_program",
+        ),
         (
             ("bench", "ap", "--no-inference", "--no-grid", "--no-training", "--no-exactness"),
             "nothing to measure",
@@ -188,7 +203,7 @@ def test_verify_somebody_s_wrong_solver(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "path", list(sys.path))
     result = run(
         "verify", "--problem", "simplex.projection", "--solver", "somebodys_solver:project",
-        "--check", "certified_gap", "--report", "out",
+        "--check", "certified_gap", "--output", "out",
     )  # fmt: skip
     assert result.exit_code == 1
     assert "Smallest counterexample found" in result.stdout

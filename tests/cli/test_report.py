@@ -22,10 +22,10 @@ from verification.report import (
     render_html,
     render_json,
     render_terminal,
-    report_document,
     table,
     write,
 )
+from verification.run_report import report_document
 from verification.verdicts import Report, Result, Verdict
 
 DOCUMENT = Document(

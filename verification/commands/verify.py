@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -24,10 +25,16 @@ def verify(
             help="package.module:function under test; default: the implementation in fast."
         ),
     ] = None,
+    program: Annotated[
+        str | None,
+        typer.Option(
+            "--exec", help='Program under test, e.g. "./my_solver --fast", speaking JSON lines.'
+        ),
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="The main job: every stem, then training on Letter.")
     ] = False,
-    profile: Annotated[str, typer.Option(help="quick or thorough.")] = "quick",
+    profile: Annotated[str, typer.Option(help="quick, thorough or soak.")] = "quick",
     seed: Annotated[int, typer.Option(help="The instances are a function of it.")] = 0,
     check: Annotated[
         list[str] | None, typer.Option(help="Run this check only; repeatable.")
@@ -35,58 +42,80 @@ def verify(
     xfail: Annotated[
         list[str] | None, typer.Option(help="CHECK or CHECK/FAMILY known to fail; repeatable.")
     ] = None,
+    fixed: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Argument that the solver has built in, k=3; repeatable."),
+    ] = None,
+    isolate: Annotated[
+        bool,
+        typer.Option(
+            "--isolate/--no-isolate",
+            help="Call the solver in a process of its own, so that it may crash or hang.",
+        ),
+    ] = False,
     timeout: Annotated[float, typer.Option(help="Seconds allowed per call of the solver.")] = 10.0,
     report: Annotated[
-        Path | None, typer.Option(help="Folder for report.html, report.json and replay files.")
+        str | None, typer.Option(help="Files to write, some of html,junit,json; default: all.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Folder for them and for replay files; default: report."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Throw instances at a solver and believe only certificates.
 
     A failure comes with its smallest counterexample as code to paste, and ends with exit code 1.
+    With --report or --output it is also written as a file that `refsolve replay` runs again.
     """
+    from verification import command_line
     from verification.errors import InvalidArgumentError
     from verification.main_job import main_job
-    from verification.report import report_document, write
+    from verification.run_report import report_document
 
     if everything is (problem is not None):
         raise InvalidArgumentError(
-            "expected either --problem NAME (with an optional --solver) or --all"
+            "expected either --problem NAME (with an optional --solver or --exec) or --all"
         )
-    if report is not None:
-        make_folder("report", report)
+    wanted = command_line.formats(report) if report is not None or output is not None else ()
+    folder = output or Path("report")
+    if wanted:
+        make_folder("output", folder)
     if everything:
-        if solver or check or xfail:
+        if solver or program or check or xfail or fixed or isolate:
             raise InvalidArgumentError(
-                "--solver, --check and --xfail go with --problem, not with --all"
+                "--solver, --exec, --check, --xfail, --set and --isolate go with --problem, "
+                "not with --all"
             )
         with progress(1) as task:
             document, reports = main_job(profile, seed, task)
     else:
         from verification.kit import verify as run
-        from verification.replay import load_callable
 
         # A solver in the current folder is found as `python -m` would find it.
         sys.path.insert(0, str(Path.cwd()))
-        candidate = load_callable(solver) if solver else None
-        with progress(1) as task:
+        with ExitStack() as stack:
+            candidate = stack.enter_context(
+                command_line.opened(solver, program, str(problem), timeout)
+            )
+            task = stack.enter_context(progress(1))
             result = run(
                 candidate,
                 str(problem),
                 profile,
                 seed,
                 tuple(xfail or ()),
+                fixed=command_line.fixed_arguments(fixed or ()),
                 checks=check,
                 timeout=timeout,
+                isolate=isolate,
                 progress=lambda name, done, total: task.at(done, f"{problem}: {name}", total),
             )
         document, reports = report_document(result), [result]
-    if report is not None:
-        from verification.replay import save
-
-        failed = [each for each in reports if any(r.instance is not None for r in each.failures)]
-        written = [*write(document, report)]
-        written += [save(each, report / f"{each.problem}.replay.json") for each in failed]
+    if wanted:
+        written = command_line.write_files(document, reports, folder, wanted)
         stderr().print(
             "wrote " + ", ".join(str(p) for p in written),
             style="dim",

@@ -1,0 +1,92 @@
+"""What commands and the pytest plugin have in common: a solver by its name, arguments as text, files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verification.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from verification.report import Document
+    from verification.verdicts import Report
+
+FORMATS = ("html", "junit", "json")
+FILES = {"html": "report.html", "junit": "junit.xml", "json": "report.json"}
+
+
+@contextmanager
+def opened(
+    solver: str | None, program: str | None, problem: str, timeout: float = 10.0
+) -> Iterator[Callable[..., Any] | None]:
+    """What to verify: a function by its name, a program, which is ended, or None for that of `fast`."""
+    from verification.replay import load_callable
+
+    if solver and program:
+        raise InvalidArgumentError("--solver and --exec exclude each other; give one of them")
+    if program is None:
+        yield load_callable(solver) if solver else None
+        return
+    from verification.external import External
+
+    with External(program, problem, timeout=timeout) as started:
+        yield started
+
+
+def fixed_arguments(words: Iterable[str]) -> dict[str, Any]:
+    """``k=3``, ``loss=softmax``, ``costs=[0, 1]`` as arguments that the solver has built in."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, _, text = word.partition("=")
+        if not name.strip() or not text.strip():
+            raise InvalidArgumentError(f"set={word!r}: expected NAME=VALUE, e.g. k=3")
+        try:
+            found[name.strip()] = json.loads(text)
+        except ValueError:
+            found[name.strip()] = text.strip()  # a word, such as the name of a loss
+    return found
+
+
+def formats(text: str | None) -> tuple[str, ...]:
+    """Formats of ``--report html,junit``; all of them unless given."""
+    if text is None:
+        return FORMATS
+    chosen = [word.strip() for word in text.split(",")]
+    for word in chosen:
+        if word not in FORMATS:
+            raise InvalidArgumentError(
+                f"report={text!r}: expected some of {','.join(FORMATS)}, separated by commas; the "
+                "folder goes with --output"
+            )
+    return tuple(f for f in FORMATS if f in chosen)
+
+
+def write_files(
+    document: Document, reports: Sequence[Report], folder: Path, wanted: Iterable[str] = FORMATS
+) -> list[Path]:
+    """Write a replay file per failing report, and the reports asked for, which link to each other."""
+    from verification.junit import render_junit
+    from verification.page import render_html
+    from verification.replay import save
+    from verification.report import render_json
+
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = tuple(wanted)
+    failed = [r for r in reports if any(f.instance is not None for f in r.failures)]
+    replays = [save(each, folder / f"{each.problem}.replay.json") for each in failed]
+    links = [(f"replay file of {r.problem}", p.name) for r, p in zip(failed, replays, strict=True)]
+    links += [(f"as {f}", FILES[f]) for f in chosen if f != "html"]
+    shown = replace(document, links=(*document.links, *links))
+    texts = {
+        "html": lambda: render_html(shown),
+        "junit": lambda: render_junit(reports),
+        "json": lambda: render_json(shown) + "\n",
+    }
+    written = [folder / FILES[f] for f in chosen]
+    for form, path in zip(chosen, written, strict=True):
+        path.write_text(texts[form](), encoding="utf-8")
+    return [*written, *replays]
