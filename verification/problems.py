@@ -86,7 +86,9 @@ class Problem:
         if self.model is None:
             return ()
         sides = {side: tuple(names) for side, names in self.model.PARTS.items()}
-        return sides.pop(self.operation) + tuple(n for names in sides.values() for n in names)
+        own = sides.pop(self.operation)
+        others = tuple(n for names in sides.values() for n in names)
+        return (*own, *others, *getattr(self.model, "EXTRAS", ()))
 
     @property
     def family(self) -> str:

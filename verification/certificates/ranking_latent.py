@@ -105,4 +105,9 @@ def latent_erm(
     gap = float(residual) + length**2 / 2 + error
     primal = float((w * w).sum() / 2 + C * value) + error
     primal += EPS * abs(primal)  # rounded to a float
-    return ModelCertificate(primal, primal - gap, gap, error, moved)
+    terms = {
+        "1/2||w - v||^2, v the dual's weights": length**2 / 2,
+        "sum_t lambda_t (L(s) - Delta_t - <c_t,s>)": float(residual),
+        "rounding": float(error),
+    }
+    return ModelCertificate(primal, primal - gap, gap, error, moved, terms)

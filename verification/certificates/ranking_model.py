@@ -123,12 +123,12 @@ def ranking_erm(
     reach = float((product.norms() * float(np.sqrt((w * w).sum()))).max(initial=0.0))
     rounding = 4 * (d + 4) * product.eps * reach
     error = C * (slip + 2 * rounding)
-    residual = max(Real(0), C - lam.sum()) * value  # the right ranking's
+    losses = max(Real(0), C - lam.sum()) * value  # the right ranking's
     for weight, row in zip(lam, inversions, strict=True):
         attained = coefficients.delta(row) + (coefficients(row[None])[0] * scores).sum()
-        residual += weight * max(Real(0), value - attained)
+        losses += weight * max(Real(0), value - attained)
     margins, most = _excess(scores, limits)
-    residual += margins
+    residual = losses + margins
     error += float(limits.mu.sum()) * 4 * (product.eps * (d + 4) * reach + EPS_OF_REAL * most)
     spread = float((np.abs(v_scores + limits.mu * limits.signs) * product.norms()).sum())
     off_v = (n + 2) * product.eps * spread
@@ -138,7 +138,53 @@ def ranking_erm(
     gap = float(residual) + length**2 / 2 + error
     primal = float((w * w).sum() / 2 + C * (value - (drop * scores).sum())) + error
     primal += EPS * abs(primal)  # rounded to a float
-    return ModelCertificate(primal, primal - gap, gap, error, moved + off)
+    terms = {
+        "1/2||w - v||^2, v the dual's weights": length**2 / 2,
+        "sum_t lambda_t (L(s) - Delta_t - <c_t,s>)": float(losses),
+        "sum_i mu_i (y_i (s_i + b) - 1)": float(margins),
+        "rounding": float(error),
+    }
+    if easy is None:
+        del terms["sum_i mu_i (y_i (s_i + b) - 1)"]
+    return ModelCertificate(primal, primal - gap, gap, error, moved + off, terms)
+
+
+def dual_value(
+    X: Any,
+    y: Any,
+    *,
+    C: float,
+    rankings: Any,
+    weights: Any,
+    groups: Any = None,
+    easy: Any = None,
+    easy_weights: Any = None,
+) -> tuple[float, Array]:
+    """A lower bound on the optimum from the dual point alone, and its weights v (d,); see `ranking_erm`.
+
+    D = sum_t lambda_t Delta_t + sum_i mu_i - 1/2||v||^2 with lambda and mu repaired to feasibility.
+    """
+    positives = mask(y)
+    n, d = X.shape
+    inversions, lam = check_rankings(rankings, weights, n)
+    hard = np.ones(n, dtype=bool) if easy is None else ~np.asarray(easy, dtype=bool)
+    queries = _queries(positives, hard, groups)
+    for row in inversions:
+        check_ranking(queries, row)
+    lam, _ = repaired(lam, C)
+    limits, _ = _balanced(positives, hard, easy_weights)
+    coefficients = Coefficients(queries, n)
+    pulls = limits.mu * limits.signs - lam @ coefficients(inversions)
+    product = Product(X, Real if n * d <= EXTENDED else np.float64)
+    v = product.combination(pulls)
+    gains = limits.mu.sum()
+    for weight, row in zip(lam, inversions, strict=True):
+        gains += weight * coefficients.delta(row)
+    off = (n + len(lam) + 4) * product.eps * float((np.abs(pulls) * product.norms()).sum())
+    length = float(np.sqrt((v * v).sum()))
+    error = length * off + off**2 / 2 + 4 * (n + len(lam)) * EPS_OF_REAL * float(gains)
+    value = float(gains - (v * v).sum() / 2)
+    return value - error - EPS * abs(value), v.astype(float)
 
 
 def _queries(positives: Array, hard: Array, groups: Any) -> list[Query]:

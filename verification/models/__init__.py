@@ -78,8 +78,8 @@ class Model(Protocol):
     PARTS: dict[str, tuple[str, ...]]
     FAMILIES: dict[str, Generator]
 
-    def shapes(self, params: Params) -> dict[str, tuple[int, ...]]:
-        """Shape of every unknown."""
+    def shapes(self, params: Params) -> dict[str, tuple[int | None, ...]]:
+        """Shape of every unknown; None for a length that the candidate chooses."""
 
     def valid(self, params: Params) -> bool:
         """Whether these are arguments of the model."""

@@ -48,6 +48,9 @@ def judge(instance: Instance, candidate: Candidate) -> Judgement:
     given: Parts = {name: np.asarray(v) for name, v in candidate.parts.items()}
     if message := _malformed(model, params, given):
         return Judgement(Verdict.FAIL, message=message)
+    if hasattr(model, "judge"):
+        judged: Judgement = model.judge(instance, given)
+        return judged
     sides = {side: _side(model, params, given, side) for side in model.PARTS}
     if all(value is None for value in sides.values()):
         return Judgement(Verdict.FAIL, message=_incomplete(model, given))
@@ -58,9 +61,9 @@ def judge(instance: Instance, candidate: Candidate) -> Judgement:
     if primal is not None and dual is not None:
         return _pair(model, instance, primal, dual, tol)
     if primal is not None:
-        return _primal_only(model, instance, primal, tol)
+        return _one_side(model, instance, "primal", primal, tol)
     assert dual is not None
-    return _dual_only(model, instance, dual, tol)
+    return _one_side(model, instance, "dual", dual, tol)
 
 
 def _malformed(model: Model, params: Params, given: Parts) -> str:
@@ -68,12 +71,18 @@ def _malformed(model: Model, params: Params, given: Parts) -> str:
     shapes = model.shapes(params)
     for name, value in given.items():
         right = shapes[name]
-        if value.shape != right:
+        if not _fits(value.shape, right):
             turned = " (transposed?)" if value.shape == right[::-1] else ""
             return f"{name} has shape {value.shape}, expected {right}{turned}"
         if not np.isfinite(value).all():
             return f"{name} has {int((~np.isfinite(value)).sum())} entries that are nan or infinite"
-    return ""
+    return model.defect(params, given) if hasattr(model, "defect") else ""
+
+
+def _fits(shape: tuple[int, ...], right: tuple[int | None, ...]) -> bool:
+    """Whether it is that shape; None stands for a length that the candidate chooses."""
+    pairs = zip(shape, right, strict=False)
+    return len(shape) == len(right) and all(r in (None, n) for n, r in pairs)
 
 
 def _side(model: Model, params: Params, given: Parts, side: str) -> Parts | None:
@@ -125,45 +134,56 @@ def _judgement(
     model: Model,
     proof: Certificate,
     allowed: float,
+    tol: float,
     primal: Side,
     message: str = "",
 ) -> Judgement:
-    """Relative figures; the distance is ||W - W*|| <= sqrt(2 gap/modulus) over ||W||."""
-    size = _size(proof) or 1.0
-    distance = limit = None
+    """Figures relative to the size of which ``tol`` is allowed: the objective, and rounding over tol.
+
+    The distance ||W - W*|| <= sqrt(2 gap/modulus) is relative to sqrt(2 size/modulus) >= ||W*||.
+    """
+    unit = allowed / tol
+    gap, limit = max(proof.gap, 0.0) / unit, allowed / unit
+    terms: dict[str, tuple[float, float | None]] = {"duality gap": (float(proof.gap), allowed)}
+    terms |= {name: (float(v), None) for name, v in getattr(proof, "terms", {}).items()}
     modulus = getattr(model, "MODULUS", None)
-    if modulus and primal is not None:
-        norm = float(np.linalg.norm(next(iter(primal.values())))) or 1.0
-        distance = float(np.sqrt(2 * max(proof.gap, 0.0) / modulus)) / norm
-        limit = float(np.sqrt(2 * allowed / modulus)) / norm
-    return Judgement(
-        verdict,
-        proof.gap / size,
-        allowed / size,
-        distance,
-        limit,
-        message,
-        terms={
-            "duality gap": (float(proof.gap), float(allowed)),
-            **{name: (float(v), None) for name, v in getattr(proof, "terms", {}).items()},
-        },
-    )
+    if not modulus or primal is None:
+        return Judgement(verdict, gap, limit, message=message, terms=terms)
+    first = next(iter(primal))
+    reach, most = (float(np.sqrt(2 * max(v, 0.0) / modulus)) for v in (proof.gap, allowed))
+    terms[f"||{first} - {first}*|| at most"] = (reach, most)
+    relative = float(np.sqrt(gap)), float(np.sqrt(limit))
+    return Judgement(verdict, gap, limit, *relative, message, terms)
+
+
+class _Bound(NamedTuple):
+    """A certificate, and the gap that tol and rounding allow."""
+
+    proof: Certificate
+    allowed: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether the gap is within what is allowed."""
+        return self.proof.gap <= self.allowed
+
+
+def _bound(model: Model, params: Params, primal: Side, dual: Side, tol: float) -> _Bound:
+    proof = model.certify(params, primal, dual)
+    allowed = tol * _size(proof) + _rounding(model, params, primal, dual, proof)
+    return _Bound(proof, float(allowed))
 
 
 def _pair(model: Model, instance: Instance, primal: Parts, dual: Parts, tol: float) -> Judgement:
     """Both sides: their gap is the promise."""
-    params = instance.params
-    proof = model.certify(params, primal, dual)
-    allowed = tol * _size(proof) + _rounding(model, params, primal, dual, proof)
-    if proof.gap <= allowed:
-        return _judgement(Verdict.PASS, model, proof, allowed, primal)
+    proof, allowed = found = _bound(model, instance.params, primal, dual, tol)
+    if found.ok:
+        return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
     excess = f"gap {proof.gap / (_size(proof) or 1):.3g} relative, promised {tol:.3g}"
-    blamed = [
-        text for text in (_worse(model, instance, primal), _lower(model, instance, dual)) if text
-    ]
-    named = "; ".join(blamed) or "neither side alone is proved wrong, the pair is"
+    blamed = (_worse(model, instance, "primal", primal), _worse(model, instance, "dual", dual))
+    named = "; ".join(filter(None, blamed)) or "neither side alone is proved wrong, the pair is"
     message = f"{excess}: {named}; {_terms(proof)}"
-    return _judgement(Verdict.FAIL, model, proof, allowed, primal, message)
+    return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
 
 
 def _terms(proof: Certificate) -> str:
@@ -172,82 +192,66 @@ def _terms(proof: Certificate) -> str:
     return "largest terms: " + ", ".join(f"{name} = {value:.3g}" for name, value in shown)
 
 
-def _worse(model: Model, instance: Instance, primal: Parts) -> str:
-    """How much worse than the witness the primal side is, if more than tol; else empty."""
+def _worse(model: Model, instance: Instance, side: str, given: Parts) -> str:
+    """How much worse than the witness one side is, if by more than tol; else empty."""
     known = witness(instance)
     if known is None:
         return ""
     params, tol = instance.params, float(instance["tol"])
-    value, best = model.upper(params, primal), known.certificate.primal
-    slack = 2 * _rounding(model, params, primal, None, known.certificate)
-    if value - best - slack <= tol * max(abs(value), abs(best)):
+    if side == "primal":
+        value, best = model.upper(params, given), known.certificate.primal
+        slack = _rounding(model, params, given, None, known.certificate)
+    else:
+        value, best = model.lower(params, given), known.certificate.dual
+        slack = _rounding(model, params, None, given, known.certificate)
+    # both numbers are bounds, each wrong by the rounding at most
+    if abs(value - best) - 2 * slack <= tol * max(abs(value), abs(best)):
         return ""
-    first = next(iter(primal))
-    return f"the primal side ({first}) has objective {value:.10g}, a certified witness {best:.10g}"
-
-
-def _lower(model: Model, instance: Instance, dual: Parts) -> str:
-    """How much worse than the witness the dual side is, if more than tol; else empty."""
-    known = witness(instance)
-    if known is None:
+    if (value < best) == (side == "primal"):
         return ""
-    params, tol = instance.params, float(instance["tol"])
-    value, best = model.lower(params, dual), known.certificate.dual
-    slack = 2 * _rounding(model, params, None, dual, known.certificate)
-    if best - value - slack <= tol * max(abs(value), abs(best)):
-        return ""
-    first = next(iter(dual))
-    return f"the dual side ({first}) has objective {value:.10g}, a certified witness {best:.10g}"
+    return (
+        f"the {side} side ({', '.join(given)}) has objective {value:.10g}, a certified witness "
+        f"{best:.10g}"
+    )
 
 
-def _primal_only(model: Model, instance: Instance, primal: Parts, tol: float) -> Judgement:
-    """The gradients as a dual point where they are one, else the dual point of the witness."""
+def _one_side(model: Model, instance: Instance, side: str, given: Parts, tol: float) -> Judgement:
+    """The other side as it follows from this one where it does, else that of the witness."""
     params = instance.params
-    proof = None
+    primal, dual = (given, None) if side == "primal" else (None, given)
     try:
-        proof = model.certify(params, primal, None)
-        allowed = tol * _size(proof) + _rounding(model, params, primal, None, proof)
-        if proof.gap <= allowed:
-            return _judgement(Verdict.PASS, model, proof, allowed, primal)
+        proof, allowed = found = _bound(model, params, primal, dual, tol)
+        if found.ok:
+            return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
     except NoDualPointError:
         pass
     known = witness(instance)
     if known is None:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message="no witness certifies the optimum")
-    proof = model.certify(params, primal, known.dual)
-    allowed = tol * _size(proof) + _rounding(model, params, primal, known.dual, proof)
-    if proof.gap <= allowed:
-        return _judgement(Verdict.PASS, model, proof, allowed, primal)
-    if worse := _worse(model, instance, primal):
+    against = (primal, known.dual) if side == "primal" else (known.primal, dual)
+    proof, allowed = found = _bound(model, params, *against, tol)
+    if found.ok:
+        return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
+    if worse := _worse(model, instance, side, given):
         excess = proof.gap / (_size(proof) or 1)
         message = f"{worse}: suboptimal by up to {excess:.3g} relative, promised {tol:.3g}"
-        return _judgement(Verdict.FAIL, model, proof, allowed, primal, message)
-    return _judgement(
-        Verdict.ORACLE_UNCERTAIN, model, proof, allowed, primal, "the witness's own gap is too wide"
+        return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
+    message = (
+        "neither optimal nor proved worse than a certified witness, whose own gap is "
+        f"{known.certificate.relative_gap:.3g} relative"
     )
+    return _judgement(Verdict.ORACLE_UNCERTAIN, model, proof, allowed, tol, primal, message)
 
 
-def _dual_only(model: Model, instance: Instance, dual: Parts, tol: float) -> Judgement:
-    """The primal point that follows from the dual where one does, else that of the witness."""
-    params = instance.params
-    try:
-        proof = model.certify(params, None, dual)
-        allowed = tol * _size(proof) + _rounding(model, params, None, dual, proof)
-        if proof.gap <= allowed:
-            return _judgement(Verdict.PASS, model, proof, allowed, None)
-    except NoDualPointError:
-        pass
-    known = witness(instance)
-    if known is None:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message="no witness certifies the optimum")
-    proof = model.certify(params, known.primal, dual)
-    allowed = tol * _size(proof) + _rounding(model, params, known.primal, dual, proof)
-    if proof.gap <= allowed:
-        return _judgement(Verdict.PASS, model, proof, allowed, None)
-    if worse := _lower(model, instance, dual):
-        excess = proof.gap / (_size(proof) or 1)
-        message = f"{worse}: suboptimal by up to {excess:.3g} relative, promised {tol:.3g}"
-        return _judgement(Verdict.FAIL, model, proof, allowed, None, message)
-    return _judgement(
-        Verdict.ORACLE_UNCERTAIN, model, proof, allowed, None, "the witness's own gap is too wide"
-    )
+def hint(instance: Instance, candidate: Candidate) -> str:
+    """Which other problem the answer solves: another C, another k, ...; empty if none is found."""
+    model = load(instance.stem)
+    if not hasattr(model, "mistakes"):
+        return ""
+    for text, params in model.mistakes(instance.params):
+        if not model.valid(params):
+            continue
+        other = Instance.of(instance.problem, instance.family, **params)
+        if judge(other, candidate).ok:
+            return str(text)
+    return ""

@@ -1,0 +1,117 @@
+"""AP-SVM: 1/2||w||^2 + C L(Xw), L the mean over queries of max_R Delta(R) + <c_R, s>; problem (3).
+
+w is (d,); the dual is rankings (m, n), any number of them, each the inversions of every example
+(for a positive the negatives above it, for a negative the positives below it), with weights (m,) >= 0
+whose sum is at most C; w = -X' sum_t weights_t c_t. y is 0 or 1, groups names each example's query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from verification.certificates.model import EPS, ModelCertificate
+from verification.certificates.ranking_model import EPS_OF_REAL, dual_value, ranking_erm
+from verification.errors import NoDualPointError
+from verification.models import Params, Side, Violation, _ap_duals, _ap_families, _shrink
+from verification.models._ap_duals import ANY
+
+ARGUMENTS = ("X", "y", "C", "groups", "tol")
+DEFAULTS: dict[str, Any] = {"groups": None, "tol": 1e-6}
+PARTS = {"primal": ("w",), "dual": ("rankings", "weights")}
+MODULUS = 1.0
+SHARP, MOST = 1e-9, 5000
+ROWS = {"X": (0,), "y": (0,), "groups": (0,)}
+FAMILIES = {
+    name: _ap_families.forever(draw)
+    for name, draw in (_ap_families.PLAIN | {"queries": _ap_families.queries}).items()
+}
+
+
+def shapes(params: Params) -> dict[str, tuple[int | None, ...]]:
+    """Of w (d,), rankings (m, n) and weights (m,) for any m."""
+    n, d = params["X"].shape
+    return {"w": (d,), "rankings": (ANY, n), "weights": (ANY,)}
+
+
+def valid(params: Params) -> bool:
+    """Whether every query has a positive and a negative."""
+    X, y = params["X"], params["y"]
+    sound = _ap_families.sound(X, len(y), params["C"])
+    return sound and _ap_families.two_kinds(y, params["groups"])
+
+
+def simpler(params: Params) -> Iterator[Params]:
+    """Fewer rows and columns; one query; then round numbers."""
+    yield from _shrink.defaults(params, {"groups": None})
+    yield from _shrink.fewer(params, ROWS, {"X": (1,)})
+    yield from _shrink.defaults(params, {"C": 1.0})
+    yield from _shrink.rounder(params, "C", "X")
+
+
+def defect(params: Params, given: Mapping[str, np.ndarray]) -> str:
+    """Rankings that are none."""
+    return _ap_duals.rankings_defect(given, _ap_duals.by_query(params["y"], params["groups"]))
+
+
+def _data(params: Params) -> dict[str, Any]:
+    return {name: params[name] for name in ("X", "y", "C", "groups")}
+
+
+def _dual(params: Params, dual: Side) -> dict[str, Any]:
+    if dual is None:
+        return {"rankings": np.zeros((0, len(params["y"])), dtype=np.int64), "weights": np.zeros(0)}
+    return {"rankings": _ap_duals.whole(dual["rankings"]), "weights": dual["weights"]}
+
+
+def certify(params: Params, primal: Side, dual: Side) -> ModelCertificate:
+    """Gap of w and of the weighted rankings; of the latter alone with the w they stand for."""
+    if dual is None:
+        raise NoDualPointError("w alone does not say which rankings carry weight")
+    w = primal["w"] if primal is not None else dual_value(**_data(params), **_dual(params, dual))[1]
+    return ranking_erm(w, **_data(params), **_dual(params, dual))
+
+
+def upper(params: Params, primal: Mapping[str, Any]) -> float:
+    """Upper bound on P(w)."""
+    return ranking_erm(primal["w"], **_data(params), **_dual(params, None)).primal
+
+
+def lower(params: Params, dual: Mapping[str, Any]) -> float:
+    """Lower bound on D."""
+    return dual_value(**_data(params), **_dual(params, dual))[0]
+
+
+def rounding(params: Params, primal: Side, dual: Side) -> float:
+    """What rounding w and the weights to doubles may cost: the error of the same sums in doubles."""
+    w = np.zeros(params["X"].shape[1]) if primal is None else primal["w"]
+    proof = ranking_erm(w, **_data(params), **_dual(params, dual))
+    return proof.error * EPS / EPS_OF_REAL
+
+
+def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
+    """Of the weights."""
+    return {} if dual is None else _ap_duals.weights_violations(dual["weights"], params["C"])
+
+
+def train(
+    X: np.ndarray,
+    y: np.ndarray,
+    C: float,
+    groups: np.ndarray | None = None,
+    tol: float = 1e-6,
+) -> dict[str, Any]:
+    """The training function of `fast`."""
+    from fast.losses._ap_queries import Queries
+    from fast.models import ap_svm
+
+    found = ap_svm.train(X, Queries(y, groups), C, tol=tol, max_iter=MOST)
+    return {"w": found.w, "rankings": found.rankings, "weights": found.weights}
+
+
+def witness(params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
+    """From `fast`."""
+    found = train(**_data(params), tol=SHARP)
+    return {"w": found.pop("w")}, found

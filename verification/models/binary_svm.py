@@ -1,0 +1,189 @@
+"""Binary SVM over the mean hinge: 1/2||w||^2 + (C/n) sum_i max(0, 1 - y_i (<x_i, w> + b)).
+
+w is (d,), b a number, alpha (n,) in [0, C/n] with w = sum_i alpha_i y_i x_i. bias False: b = 0; True: b
+is the weight of a constant feature and regularised, b = sum_i alpha_i y_i; "free": it is not, and
+sum_i alpha_i y_i = 0, as in LIBSVM at the constant C/n. y is 0 or 1, of one kind if need be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from verification.certificates.binary import balanced, best_bias, binary_erm
+from verification.certificates.model import EPS, ModelCertificate
+from verification.certificates.ranking_model import EPS_OF_REAL
+from verification.errors import NoDualPointError
+from verification.models import Params, Side, Violation, _ap_families, _shrink
+from verification.models._ap_families import Rng
+from verification.models.ap_svm import MOST, SHARP
+
+ARGUMENTS = ("X", "y", "C", "bias", "tol")
+DEFAULTS: dict[str, Any] = {"bias": False, "tol": 1e-6}
+PARTS = {"primal": ("w", "b"), "dual": ("alpha",)}
+MODULUS = 1.0
+ROWS = {"X": (0,), "y": (0,)}
+KINDS = (False, True, "free")
+
+
+def with_bias(draw: _ap_families.Draw) -> _ap_families.Draw:
+    """No bias, or a regularised one; with features of another scale than its constant 1, none."""
+
+    def drawn(rng: Rng, largest: int) -> Params:
+        given = draw(rng, largest)
+        plain = 1e-3 < np.abs(given["X"]).max(initial=0.0) < 1e3
+        return given | {"bias": bool(plain and rng.random() < 0.5)}
+
+    return drawn
+
+
+def free(rng: Rng, largest: int) -> Params:
+    """A bias that is not regularised."""
+    return _ap_families.random(rng, largest) | {"bias": "free"}
+
+
+def one_class(rng: Rng, largest: int) -> Params:
+    """Only positives, or only negatives."""
+    given = _ap_families.random(rng, largest)
+    given["y"][:] = int(rng.integers(2))
+    return given
+
+
+def uncertain(rng: Rng, largest: int) -> Params:
+    """C so small that every example is inside the margin, whose solution is known: all at C/n."""
+    given = _ap_families.random(rng, largest)
+    reach = float((given["X"] ** 2).sum(axis=1).max()) + 1
+    return given | {"C": 0.25 / reach}
+
+
+DRAWS = _ap_families.PLAIN | {"one class": one_class, "all inside the margin": uncertain}
+FAMILIES = {name: _ap_families.forever(with_bias(draw)) for name, draw in DRAWS.items()} | {
+    "free bias": _ap_families.forever(free)
+}
+
+
+def shapes(params: Params) -> dict[str, tuple[int | None, ...]]:
+    """Of w (d,), b (), alpha (n,)."""
+    n, d = params["X"].shape
+    return {"w": (d,), "b": (), "alpha": (n,)}
+
+
+def signs(params: Params) -> np.ndarray:
+    """-1 and 1."""
+    return np.where(params["y"] > 0, 1, -1)
+
+
+def valid(params: Params) -> bool:
+    """Whether the data fit together."""
+    X, y = params["X"], params["y"]
+    known = params["bias"] in KINDS and len(y) > 0 and bool(np.isin(y, (0, 1)).all())
+    return known and _ap_families.sound(X, len(y), params["C"])
+
+
+def simpler(params: Params) -> Iterator[Params]:
+    """No bias; fewer rows and columns; then round numbers."""
+    yield from _shrink.defaults(params, {"bias": False})
+    yield from _shrink.fewer(params, ROWS, {"X": (1,)})
+    yield from _shrink.defaults(params, {"C": 1.0})
+    yield from _shrink.rounder(params, "C", "X")
+
+
+def complete(params: Params, primal: dict[str, Any]) -> dict[str, Any]:
+    """No b where there is none, the best one where it is free; a regularised one must be given."""
+    if "w" not in primal or params["bias"] is True:
+        return primal
+    free = params["bias"] == "free"
+    b = best_bias(primal["w"], params["X"], params["y"]) if free else 0.0
+    return primal | {"b": np.asarray(b)}
+
+
+def _given(params: Params, b: float, alpha: np.ndarray) -> dict[str, Any]:
+    bias = params["bias"]
+    found = {name: params[name] for name in ("X", "y", "C")}
+    return found | {"alpha": alpha, "bias": None if bias is False else b, "free": bias == "free"}
+
+
+def _implied(params: Params, alpha: np.ndarray) -> tuple[np.ndarray, float]:
+    """(w, b) of a dual point, repaired to feasibility."""
+    y = signs(params)
+    a = np.clip(np.asarray(alpha, dtype=np.longdouble), 0, params["C"] / len(y))
+    if params["bias"] == "free":
+        a = balanced(a, y)
+    w = (params["X"].astype(np.longdouble).T @ (a * y)).astype(float)
+    if params["bias"] == "free":
+        return w, best_bias(w, params["X"], params["y"])
+    return w, float((a * y).sum()) if params["bias"] else 0.0
+
+
+def certify(params: Params, primal: Side, dual: Side) -> ModelCertificate:
+    """Gap of (w, b) and alpha; of alpha alone with the (w, b) it stands for."""
+    if dual is None:
+        raise NoDualPointError("w alone does not say what the examples on the margin weigh")
+    alpha = dual["alpha"]
+    w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
+    return binary_erm(w, **_given(params, b, alpha))
+
+
+def upper(params: Params, primal: Mapping[str, Any]) -> float:
+    """Upper bound on P(w, b)."""
+    zero = np.zeros(len(params["y"]))
+    return binary_erm(primal["w"], **_given(params, float(primal["b"]), zero)).primal
+
+
+def lower(params: Params, dual: Mapping[str, Any]) -> float:
+    """Lower bound on D(alpha), repaired to feasibility."""
+    return certify(params, None, dual).dual
+
+
+def rounding(params: Params, primal: Side, dual: Side) -> float:
+    """What rounding to doubles may cost: the error of the same sums in doubles."""
+    alpha = np.zeros(len(params["y"])) if dual is None else dual["alpha"]
+    w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
+    return binary_erm(w, **_given(params, b, alpha)).error * EPS / EPS_OF_REAL
+
+
+def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
+    """Of the box and of the balance, in units of C/n and C; a b where there is none."""
+    found: dict[str, Violation] = {}
+    if primal is not None and params["bias"] is False:
+        found["b = 0 without a bias"] = Violation(abs(float(primal["b"])), 0.0, 0.0)
+    if dual is not None:
+        alpha, n = np.asarray(dual["alpha"], dtype=np.longdouble), len(params["y"])
+        top = params["C"] / n
+        outside = np.maximum(np.maximum(-alpha, alpha - top), 0).max() / top
+        found["0 <= alpha_i <= C/n"] = Violation(float(outside), 1.0, 8 * EPS)
+        if params["bias"] == "free":
+            off = abs(float((alpha * signs(params)).sum())) / params["C"]
+            found["sum_i alpha_i y_i = 0"] = Violation(off, 1.0, 4 * (n + 2) * EPS)
+    return found
+
+
+def train(
+    X: np.ndarray, y: np.ndarray, C: float, bias: bool | str = False, tol: float = 1e-6
+) -> dict[str, Any]:
+    """The training function of `fast`, which has no free bias."""
+    if bias == "free":
+        from verification.calling import NotApplicableError
+
+        raise NotApplicableError("fast has no free bias")
+    from fast.models import binary_svm
+
+    found = binary_svm.train(X, y, C, bias=bool(bias), tol=tol, max_iter=MOST)
+    return {"w": found.w, "b": np.asarray(found.b), "alpha": found.alpha}
+
+
+def _oracle(**given: Any) -> dict[str, Any]:
+    import refsolve
+
+    found = refsolve.solve("binary_svm.primal", **given)
+    proof: Any = found.certificate
+    return {"w": found.x, "b": np.asarray(proof.b), "alpha": np.asarray(found.dual)}
+
+
+def witness(params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
+    """From `fast`, and from the oracle for a free bias."""
+    given = {name: params[name] for name in ("X", "y", "C", "bias")}
+    found = _oracle(**given) if params["bias"] == "free" else train(**given, tol=SHARP)
+    return {name: found.pop(name) for name in PARTS["primal"]}, found
