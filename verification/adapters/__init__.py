@@ -16,6 +16,7 @@ from typing import Any
 from verification import problems
 from verification.adapters._adapted import Adapted
 from verification.adapters._steps import Step
+from verification.adapters.estimators import trained
 from verification.adapters.layout import Labelled, Rows, Transposed
 from verification.adapters.precision import Rounded
 from verification.adapters.scaling import CONVENTIONS, Rule, Scaled
@@ -23,7 +24,7 @@ from verification.adapters.tensors import Tensors
 from verification.adapters.truth import WithTruth
 from verification.errors import CandidateSignatureError, InvalidArgumentError
 
-__all__ = ["CONVENTIONS", "Adapted", "Step", "adapt"]
+__all__ = ["CONVENTIONS", "Adapted", "Step", "adapt", "trained"]
 
 
 def adapt(

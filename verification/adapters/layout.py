@@ -81,6 +81,10 @@ class Rows(Step):
 
     def __init__(self, problem: Problem | None, per_row: Sequence[str] = ()):
         self.problem = needed(problem, "rows")
+        if self.problem.kind == "models":
+            raise InvalidArgumentError(
+                f"rows={per_row!r}: {self.problem.name} is about a whole data set; leave rows out"
+            )
         self.per_row = (*PER_ROW, *per_row)
         self.matched = ("y", "costs") if self.problem.labels else ()
 
