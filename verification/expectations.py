@@ -19,8 +19,8 @@ class Expectations:
     """
 
     def __init__(self, xfail: Mapping[str, str] | Iterable[str], checks: Iterable[str]) -> None:
-        reasons = isinstance(xfail, Mapping)
-        self.reasons = dict(xfail) if reasons else dict.fromkeys(xfail, "known")
+        given = xfail if isinstance(xfail, Mapping) else dict.fromkeys(xfail, "known")
+        self.reasons: dict[str, str] = dict(given)
         self._seen: set[str] = set()
         self._judged: set[str] = set()
         known = list(checks)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+from weakref import WeakKeyDictionary
+
 from verification import models
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.instances import Instance
 from verification.models import _judge
 from verification.problems import Problem
-from verification.verdicts import Judgement
+from verification.verdicts import Judgement, Verdict
 
 ORDER = 15
 #: Instances per family.
 COUNTS = {"quick": 11, "thorough": 110, "soak": 110}
 LARGEST = {"quick": 16, "thorough": 32, "soak": 32}
+
+#: Failures per candidate in which a reason is looked for.
+HINTS = 12
+_HINTED: WeakKeyDictionary[Caller, int] = WeakKeyDictionary()
 
 
 def applies(problem: Problem) -> bool:
@@ -37,8 +44,14 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
 
 
 def examine(call: Caller, instance: Instance) -> Judgement:
-    """Train once, certify."""
-    return _judge.judge(instance, call(instance))
+    """Train once, certify; of the first failures it is said which other problem they solve."""
+    candidate = call(instance)
+    judgement = _judge.judge(instance, candidate)
+    if judgement.verdict is Verdict.FAIL and _HINTED.get(call, 0) < HINTS:
+        _HINTED[call] = _HINTED.get(call, 0) + 1
+        if hint := _judge.hint(instance, candidate):
+            return dataclasses.replace(judgement, message=f"{hint}; {judgement.message}")
+    return judgement
 
 
 def script(call: Caller, instance: Instance, function: str) -> list[str]:

@@ -26,6 +26,19 @@ LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
     "ova_smooth_hinge": ("TopKSVC", {"k": 1}),
     "ova_logistic": ("TopKLogisticRegression", {"k": 1}),
 }
+#: Losses that are taken for one another.
+RELATIVES: dict[str, tuple[str, ...]] = {
+    "multiclass_hinge": ("ova_hinge",),
+    "topk_hinge_alpha": ("topk_hinge_beta", "multiclass_hinge"),
+    "topk_hinge_beta": ("topk_hinge_alpha", "multiclass_hinge"),
+    "smooth_topk_hinge_alpha": ("smooth_topk_hinge_beta", "topk_hinge_alpha"),
+    "smooth_topk_hinge_beta": ("smooth_topk_hinge_alpha", "topk_hinge_beta"),
+    "softmax": ("ova_logistic",),
+    "topk_entropy_alpha": ("topk_entropy_beta", "softmax"),
+    "topk_entropy_beta": ("topk_entropy_alpha", "softmax"),
+    "ova_hinge": ("multiclass_hinge",),
+    "ova_logistic": ("softmax",),
+}
 MULTILABEL = ("multilabel_hinge", "multilabel_smooth_hinge", "multilabel_entropy")
 
 

@@ -228,8 +228,9 @@ def _one_side(model: Model, instance: Instance, side: str, given: Parts, tol: fl
     known = witness(instance)
     if known is None:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message="no witness certifies the optimum")
+    against: tuple[Side, Side]
     against = (primal, known.dual) if side == "primal" else (known.primal, dual)
-    proof, allowed = found = _bound(model, params, *against, tol)
+    proof, allowed = found = _bound(model, params, against[0], against[1], tol)
     if found.ok:
         return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
     if worse := _worse(model, instance, side, given):

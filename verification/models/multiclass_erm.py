@@ -146,6 +146,36 @@ def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]
     return {n: Violation(float(np.max(v, initial=0.0)), 1.0, eps) for n, v in found.items()}
 
 
+def mistakes(params: Params) -> Iterator[tuple[str, Params]]:
+    """Problems that trainers solve in the place of this one."""
+    n, C, k = len(params["y"]), params["C"], params["k"]
+    for text, other in (
+        ("C/n in the place of C: the mean of the losses was taken, or C for lambda n", C / n),
+        ("C n in the place of C: is it divided by n twice?", C * n),
+        ("2 C: ||W||^2 was taken for 1/2 ||W||^2, or C for 2 C", 2 * C),
+        ("C/2: ||W||^2 was taken for 1/2 ||W||^2", C / 2),
+        ("1/C in the place of C: the regulariser has the factor", 1 / C),
+        ("1/(C n): lambda in the place of C", 1 / (C * n)),
+    ):
+        yield f"it is optimal for {text}", {**params, "C": other}
+    if k is not None:
+        for step in (-1, 1):
+            yield f"it is optimal for k = {k + step}", {**params, "k": k + step}
+    if params["sample_weight"] is not None:
+        yield "it is optimal without sample_weight", {**params, "sample_weight": None}
+    if params["costs"] is not None:
+        yield "it is optimal without costs", {**params, "costs": None}
+    for loss in _erm_families.RELATIVES.get(params["loss"], ()):
+        changed = _erm_families.settle({**params, "loss": loss}, np.random.default_rng(0))
+        yield f"it is optimal for the loss {loss}", changed
+    if params["X"] is not None:
+        X = params["X"]
+        yield (
+            "it is optimal for data of mean 0: the columns were centred",
+            {**params, "X": X - X.mean(axis=0)},
+        )
+
+
 def train(
     y: np.ndarray,
     C: float,
