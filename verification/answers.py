@@ -122,3 +122,38 @@ def short(value: Any) -> str:
     """A number or an array on one line, exact to the bit."""
     array = np.asarray(value)
     return repr(array.tolist()) if array.dtype.kind in "fiub" else repr(value)
+
+
+def differences(
+    first: Candidate | None, second: Candidate | None
+) -> list[tuple[str, float, float]]:
+    """Entries that differ, (name, first, second), the largest difference first; by shape and name."""
+    if first is None or second is None:
+        return []
+    found: list[tuple[str, float, float]] = []
+    for name in {**_named(first), **_named(second)}:
+        one, other = _named(first).get(name), _named(second).get(name)
+        if one is None or other is None or one.shape != other.shape:
+            continue
+        for index in np.ndindex(one.shape):
+            a, b = float(one[index]), float(other[index])
+            if a != b and not (np.isnan(a) and np.isnan(b)):
+                place = f"[{', '.join(map(str, index))}]" if index else ""
+                found.append((f"{name}{place}", a, b))
+    return sorted(found, key=lambda row: -_apart(row[1], row[2]))
+
+
+def _apart(a: float, b: float) -> float:
+    off = abs(a - b)
+    return float("inf") if np.isnan(off) else off
+
+
+def _named(answer: Candidate) -> dict[str, np.ndarray]:
+    """Numeric parts of an answer by name."""
+    if answer.parts:
+        values = dict(answer.parts)
+    else:
+        names = ("x", "dual", "complement", "value", "counts")
+        values = {name: getattr(answer, name) for name in names}
+    arrays = {name: np.asarray(v) for name, v in values.items() if v is not None}
+    return {name: a for name, a in arrays.items() if a.dtype.kind in "fiub"}

@@ -65,6 +65,16 @@ def formats(text: str | None) -> tuple[str, ...]:
     return tuple(f for f in FORMATS if f in chosen)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file; InvalidArgumentError if that cannot be."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"output={str(path)!r}: expected a file that can be written ({error.strerror})"
+        ) from None
+
+
 def write_files(
     document: Document, reports: Sequence[Report], folder: Path, wanted: Iterable[str] = FORMATS
 ) -> list[Path]:
@@ -88,5 +98,5 @@ def write_files(
     }
     written = [folder / FILES[f] for f in chosen]
     for form, path in zip(chosen, written, strict=True):
-        path.write_text(texts[form](), encoding="utf-8")
+        write_text(path, texts[form]())
     return [*written, *replays]

@@ -247,7 +247,9 @@ def _appendix(report: Report) -> list[Block]:
 def settings_rows(settings: Mapping[str, Any]) -> list[tuple[str, Cell]]:
     """Settings of a run that are not the default's, as rows."""
     return [
-        (name, Cell(str(value))) for name, value in settings.items() if value not in (None, {}, ())
+        (name, Cell(str(value)))
+        for name, value in settings.items()
+        if value not in (None, {}, (), False)
     ]
 
 

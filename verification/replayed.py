@@ -1,0 +1,75 @@
+"""Documents of a failure that was run again, or made smaller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verification import answers
+from verification.replay import Replay
+from verification.report import Block, Cell, Code, Document, Paragraph, table
+from verification.run_report import terms_table
+from verification.shrink import complexity
+from verification.verdicts import Result, Verdict
+
+
+def document(stored: Replay, result: Result) -> Document:
+    """A stored failure beside what the same call does now; positive only if it passes."""
+    then, now = Verdict(stored.verdict), result.verdict
+    rows = [
+        ("then", Cell(then.value, "bad" if then.is_bad else ""), stored.message),
+        ("now", Cell(now.value, "good" if now is Verdict.PASS else "bad"), result.message),
+    ]
+    blocks: list[Block] = [table("", ("", "verdict", "message"), rows)]
+    same = None
+    if stored.returned is not None and result.answer is not None:
+        same = answers.equal(stored.returned, result.answer)
+        bits = "the same bits as then" if same else f"then {answers.readable(stored.returned)}"
+        blocks.append(Paragraph(f"Returned {answers.readable(result.answer)}: {bits}.", "dim"))
+    if result.terms:
+        blocks.append(terms_table("Certificate now", result.terms))
+    if stored.right is not None:
+        blocks.append(Paragraph(f"Right: {answers.readable(stored.right)}."))
+    if stored.code:
+        blocks.append(Code("The failure as it was found", stored.code))
+    data = {
+        "problem": stored.instance.problem,
+        "check": stored.check,
+        "then": {"verdict": then.value, "message": stored.message},
+        "now": result.to_dict(),
+        "same_bits": same,
+    }
+    return Document(
+        f"{stored.instance.problem}: {stored.check} run again",
+        tuple(blocks),
+        now is Verdict.PASS,
+        data,
+        good="passes now",
+        bad="still fails" if now.is_bad else f"not judged now: {now}",
+    )
+
+
+def shrunk_document(before: Replay, after: Replay) -> Document:
+    """Sizes before and after, and the smaller failure as code."""
+    sizes = [
+        (name, str(_entries(replay)), answers.short(replay.instance.get("k", "-")), replay.message)
+        for name, replay in (("before", before), ("after", after))
+    ]
+    smaller = complexity(after.instance) < complexity(before.instance)
+    text = "A smaller counterexample was found." if smaller else "None smaller was found."
+    blocks: list[Block] = [
+        table("", ("", "numbers in arrays", "k", "message"), sizes, ["numbers in arrays"]),
+        Paragraph(text, "" if smaller else "dim"),
+        Code("Smallest counterexample found", after.code),
+    ]
+    data: dict[str, Any] = {
+        "smaller": smaller,
+        "before": before.to_dict(),
+        "after": after.to_dict(),
+    }
+    return Document(
+        f"{after.instance.problem}: {after.check} made smaller", tuple(blocks), None, data
+    )
+
+
+def _entries(replay: Replay) -> int:
+    return sum(v.size for v in replay.instance.params.values() if hasattr(v, "size"))
