@@ -88,7 +88,8 @@ def train(
             if state.gap <= (tol if state.model.w.any() else DECIDED):
                 break
             if state.gap <= tol:
-                least = inner = PART * DECIDED
+                least = min(least, PART * DECIDED)  # not raised again once it had to be lower
+                inner = min(inner, least)
             fresh = add_rows(data, state, violated)
             if fresh == 0:
                 if state.gap > tol:

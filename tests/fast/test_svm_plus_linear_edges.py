@@ -278,3 +278,13 @@ def test_separable_data_of_uneven_scales(loss: str, seed: int) -> None:
     )
     assert worst <= 1e-9
     assert (primal, dual) == pytest.approx((result.primal, result.dual), rel=1e-6)
+
+
+def test_a_collapsed_problem_is_not_solved_again_and_again() -> None:
+    """Here w = 0 and the gap stays between 1e-9, which is tried for then, and tol."""
+    X = np.array([[0.0, 0.0], [1.0, -2.0], [0.0, 0.0], [0.0, 0.0]])
+    Z = np.array([[0.0], [1.0], [1.0], [0.0]])
+    y = np.array([1.0, -1.0, -1.0, -1.0])
+    result = svm_plus_squared_hinge.train(X, y, Z, 100.0, 1.0, tol=1e-6)
+    assert result.gap <= 1e-6
+    assert result.n_iter <= 10

@@ -120,7 +120,7 @@ def _vary(rng: Rng, given: Params, variant: dict[str, bool]) -> None:
 
 
 def _gram(rng: Rng, rows: Array) -> Array:
-    """Products, or a radial basis function of the median distance."""
+    """Products, or a radial basis function of the median distance and of their size."""
     products = rows @ rows.T
     if rng.random() < 0.3:
         return (products + products.T) / 2
@@ -128,7 +128,8 @@ def _gram(rng: Rng, rows: Array) -> Array:
     apart = np.maximum(square + square[:, None] - products - products.T, 0)
     apart[np.diag_indices(len(rows))] = 0
     middle = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
-    return np.exp(-apart / middle)
+    size = float(square.mean()) or 1.0
+    return size * np.exp(-apart / middle)
 
 
 def _data(rng: Rng, family: str, largest: int) -> Params:
@@ -160,7 +161,7 @@ def _zero_rows(rng: Rng, given: Params) -> None:
 
 def _scales(rng: Rng, given: Params) -> None:
     """Features of any size; C and lam that suit them, or do not."""
-    x, z = (float(10.0 ** rng.integers(-4, 5)) for _ in range(2))
+    x, z = float(10.0 ** rng.integers(-4, 5)), float(10.0 ** rng.integers(-2, 3))
     given["X"], given["Z"] = given["X"] * x, given["Z"] * z
     given["C"] = float(given["C"] / x**2 * 10.0 ** rng.integers(-1, 2))
     given["lam"] = float(given["C"] * z**2 * 10.0 ** rng.integers(-3, 2))
