@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import dataclasses
 import inspect
 import signal
 import sys
@@ -19,12 +20,15 @@ from verification.errors import CandidateSignatureError
 from verification.instances import Instance, literal
 from verification.models import _answers as answers
 from verification.problems import Problem
-from verification.verdicts import Candidate
+from verification.verdicts import Candidate, Judgement, Verdict
 
 # The first call may compile.
 FIRST_CALL_ALLOWANCE = 120.0
 # After so many calls without an answer the rest of the run is skipped.
 TIMEOUTS_ALLOWED = 3
+
+# Statuses that claim success; all are recorded, and none is believed.
+GOOD = frozenset({"optimal", "solved", "success", "ok"})
 
 _LIMIT: contextvars.ContextVar[float | None] = contextvars.ContextVar("limit", default=None)
 
@@ -116,6 +120,15 @@ class Caller:
         """Let a program crash as often as it takes to shrink a crash."""
         if pardon := getattr(self.function, "pardon", None):
             pardon()
+
+    def remarked(self, judgement: Judgement) -> Judgement:
+        """The judgement, with the status of a program where it says the contrary."""
+        status = str(getattr(self.function, "status", ""))
+        contrary = judgement.verdict is Verdict.FAIL or (judgement.ok and status not in GOOD)
+        if not status or not contrary:
+            return judgement
+        text = f"{judgement.message}; its status was {status!r}".lstrip("; ")
+        return dataclasses.replace(judgement, message=text)
 
     def _allowed(self) -> float:
         """Seconds for the next call."""

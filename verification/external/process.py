@@ -87,6 +87,7 @@ class Child:
         self._selector.register(self.stdout, selectors.EVENT_READ)
         self._selector.register(self.stderr, selectors.EVENT_READ)
         self._unread = bytearray()
+        self.answers = 0  # that its owner took
         self._said = bytearray()  # the end of standard error
         self._open = {self.stdout, self.stderr}
         # also when this object is forgotten, and when the interpreter ends
@@ -118,7 +119,8 @@ class Child:
                 except OSError as error:
                     raise GoneError(self.ending("closed its standard input")) from error
         finally:
-            self._selector.unregister(self.stdin)
+            with contextlib.suppress(KeyError, ValueError):  # closed with the child
+                self._selector.unregister(self.stdin)
 
     def read_line(self, deadline: float) -> bytes:
         """Return the next line without its end; LateError or GoneError if none comes."""
@@ -190,7 +192,9 @@ class Child:
             except ValueError:
                 name = "a signal"
             return f"killed by {name} (signal {-code}){said}"
-        return f"ended with exit code {code}{said}"
+        after = f" after {self.answers} answer{'s' * (self.answers > 1)}" if self.answers else ""
+        hint = "; it has to go on until its input ends" if self.answers and code == 0 else ""
+        return f"ended with exit code {code}{after}{hint}{said}"
 
     def close(self, grace: float = GRACE) -> None:
         """End its input, give it a moment, then kill what is left."""

@@ -154,6 +154,7 @@ class External:
         with self._lock:
             if self.exhausted:
                 raise CandidateCrashError(f"{self.exhausted}, the last: {self._last_death}")
+            self.status = ""
             return self._solve(given, time.monotonic() + limit, limit)
 
     def __enter__(self) -> External:
@@ -232,6 +233,7 @@ class External:
             self._bury(child, "interrupted")
             raise
         self._fresh = False
+        child.answers += 1
         return reply, identifier
 
     def _bury(self, child: Child, why: str) -> None:

@@ -163,7 +163,7 @@ def _decode_object(value: Mapping[str, Any], where: str, folder: Path | None) ->
     if entries is None:
         raise MalformedError(f"{where} has no values: {excerpt(dict(value))}")
     dtype = value.get("dtype", "float64")
-    if dtype not in DTYPES:
+    if not isinstance(dtype, str) or dtype not in DTYPES:
         raise MalformedError(f"{where} has dtype {excerpt(dtype)}: expected float64, int64, ...")
     found = _entries(entries, str(dtype), where)
     shape = value.get("shape", list(found.shape))
