@@ -68,7 +68,9 @@ class Model(Protocol):
     ``violations(params, primal, dual)`` (constraint -> `Violation`), ``rounding(params, primal,
     dual)`` (what rounding to doubles may cost), ``MODULUS`` (strong convexity of the primal in its
     first part, for the distance), ``complete(params, primal)`` and ``complete_dual(params, dual)``
-    (parts that follow from the others).
+    (parts that follow from the others), ``defect(params, given)`` (what else is wrong with the parts
+    as such; empty if nothing), ``EXTRAS`` (parts that may be given besides), ``judge(instance, given)``
+    (the verdict on a model that is not convex).
     """
 
     __name__: str

@@ -210,6 +210,12 @@ def bags_of(draw: Draw) -> Draw:
     return drawn
 
 
+def single_bags(rng: Rng, largest: int) -> Params:
+    """One candidate per bag: an AP-SVM, whose step is final."""
+    given = random(rng, largest)
+    return {**given, "bags": rng.permutation(len(given["y"]))}
+
+
 def two_kinds(y: np.ndarray, groups: np.ndarray | None = None) -> bool:
     """Whether every query has a positive and a negative."""
     names = np.zeros(len(y), dtype=int) if groups is None else groups

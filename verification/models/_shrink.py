@@ -25,7 +25,7 @@ def fewer(
         ``{"X": (0,), "y": (0,), "K": (0, 1)}``. Arguments that are None are passed over.
     """
     for axes in (rows, columns):
-        for kept in _subsets(_length(params, axes)):
+        for kept in subsets(_length(params, axes)):
             yield {**params, **_take(params, axes, kept)}
 
 
@@ -48,7 +48,8 @@ def _take(
     return found
 
 
-def _subsets(n: int) -> Iterator[list[int]]:
+def subsets(n: int) -> Iterator[list[int]]:
+    """Of 0, ..., n - 1, without half of them, a quarter, ..., one: large steps first."""
     everything = list(range(n))
     size = n // 2
     while size >= 1 and n > 1:

@@ -1,0 +1,122 @@
+"""Verdicts on models whose objective J is not convex: their convex steps, and what those prove.
+
+A step fixes a state and minimises a convex P >= J, with equality at the points that have this state. A
+trainer ends where its own state gives it back. Proofs that it did not, with no claim about other minima:
+
+- the last step, if it was returned, has a relative gap above tol;
+- J(w) > J(0): every P has P(0) = J(0), so that w minimises no step;
+- the step of w's own state, which is unambiguous, leads to a w' with J(w') < J(w) by more than tol;
+- the objectives claimed rise, or do not end at J(w).
+
+A pass needs w's own step or the last one certified to tol, and none of these. The rest is uncertain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from verification.certificates.model import EPS, ModelCertificate
+from verification.certificates.ranking_model import EPS_OF_REAL
+from verification.instances import Instance
+from verification.models import Params
+from verification.verdicts import Judgement, Verdict
+
+Parts = Mapping[str, np.ndarray]
+
+
+class Step(NamedTuple):
+    """The step of w's own state: where it leads, and what it proves of w."""
+
+    w: np.ndarray
+    certificate: ModelCertificate
+
+
+class Descent(Protocol):
+    """What a model provides for this."""
+
+    def objective(self, params: Params, w: np.ndarray) -> ModelCertificate:
+        """J(w) as ``primal``, with its error; nothing else of it is used."""
+
+    def last_step(self, params: Params, given: Parts) -> ModelCertificate | None:
+        """Certificate of the step that was returned, None if it was not."""
+
+    def own_step(self, params: Params, w: np.ndarray) -> Step:
+        """The step of the state of w."""
+
+    def unambiguous(self, params: Params, w: np.ndarray) -> bool:
+        """Whether rounding cannot change the state of w."""
+
+
+def _slack(*proofs: ModelCertificate) -> float:
+    """What doubles may cost in objectives."""
+    wider = EPS / EPS_OF_REAL
+    return sum(proof.error * wider + 8 * EPS * abs(proof.primal) for proof in proofs)
+
+
+def judge(model: Descent, instance: Instance, given: Parts) -> Judgement:
+    """Judge w, and the last step and the objectives where they were returned."""
+    params, tol = instance.params, float(instance["tol"])
+    if "w" not in given:
+        return Judgement(Verdict.FAIL, message=f"returned {', '.join(given)}: expected w")
+    w = given["w"]
+    found = model.objective(params, w)
+    if message := _path(params, given, found):
+        return Judgement(Verdict.FAIL, message=message)
+    last = model.last_step(params, given)
+    if last is not None:
+        allowed = tol * max(abs(last.primal), abs(last.dual)) + _slack(last)
+        if last.gap > allowed:
+            message = (
+                f"the last convex step has a relative gap of {last.relative_gap:.3g}, promised "
+                f"{tol:.3g}"
+            )
+            return _judgement(Verdict.FAIL, last, allowed, message)
+    zero = model.objective(params, np.zeros_like(w))
+    if found.primal > zero.primal * (1 + tol) + _slack(found, zero):
+        message = f"J(w) = {found.primal:.10g} exceeds J(0) = {zero.primal:.10g}: w minimises no convex step"
+        return Judgement(Verdict.FAIL, message=message)
+    own = model.own_step(params, w)
+    proof = own.certificate
+    allowed = tol * max(abs(proof.primal), abs(proof.dual)) + _slack(proof)
+    if proof.gap <= allowed:
+        return _judgement(Verdict.PASS, proof, allowed)
+    after = model.objective(params, own.w)
+    fall = found.primal - after.primal - 2 * _slack(found, after)
+    message = (
+        f"one more convex step lowers J from {found.primal:.10g} to {after.primal:.10g}, by more than "
+        f"{tol:.3g} relative"
+    )
+    if fall > tol * abs(found.primal):
+        if model.unambiguous(params, w):
+            return _judgement(Verdict.FAIL, proof, allowed, message)
+        return _judgement(Verdict.ORACLE_UNCERTAIN, proof, allowed, f"scores tie; {message}")
+    if last is not None:
+        return _judgement(Verdict.PASS, last, tol * abs(last.primal) + _slack(last))
+    message = "w's own step is not certified to tol, and lowers J by no more than tol"
+    return _judgement(Verdict.ORACLE_UNCERTAIN, proof, allowed, message)
+
+
+def _path(params: Params, given: Parts, found: ModelCertificate) -> str:
+    """What is wrong with the objectives claimed; empty if nothing."""
+    if "objectives" not in given or given["objectives"].size == 0:
+        return ""
+    path = np.asarray(given["objectives"], dtype=float)
+    size = float(np.abs(path).max())
+    slack = _slack(found) + 64 * len(params["y"]) * EPS * (size + abs(found.primal))
+    if np.diff(path).max(initial=0.0) > slack:
+        return f"the objective rises: {path.tolist()}"
+    if abs(path[-1] - found.primal) > slack:
+        return f"the objective is {found.primal!r}, claimed {float(path[-1])!r}"
+    return ""
+
+
+def _judgement(
+    verdict: Verdict, proof: ModelCertificate, allowed: float, message: str = ""
+) -> Judgement:
+    size = max(abs(proof.primal), abs(proof.dual)) or 1.0
+    terms: dict[str, Any] = {"gap of a convex step": (float(proof.gap), float(allowed))}
+    terms |= {name: (float(value), None) for name, value in proof.terms.items()}
+    return Judgement(verdict, proof.gap / size, allowed / size, message=message, terms=terms)
