@@ -167,17 +167,15 @@ def _constant(problem: Problem, model: Whole, f: Array, b: Any) -> Whole:
     rho = (1 - problem.y * (f + b)).max()
     rho = max(rho, problem.real(0)) if problem.nonneg or problem.squared else rho
     assert problem.z is not None
-    nothing = np.zeros(problem.z.total if problem.z.gram is not None else problem.z.width)
-    return model._replace(b=b, v=nothing, rho=rho)
+    return model._replace(b=b, v=np.zeros(problem.z.width), rho=rho)
 
 
 def of_multipliers(problem: Problem, alpha: Array, beta: Array) -> Whole:
     """The model that repaired multipliers stand for."""
-    point = problem.x.pull(alpha * problem.y)
-    w = problem.x.expanded(point)
+    w = problem.x.pull(alpha * problem.y)
     if problem.plain:
-        return Whole(w, best_bias(problem, point), None, 0.0, -np.inf)
-    return _with_offsets(problem, w, problem.x.values(point), alpha + beta, None, None)
+        return Whole(w, best_bias(problem, w), None, 0.0, -np.inf)
+    return _with_offsets(problem, w, problem.x.values(w), alpha + beta, None, None)
 
 
 def _with_offsets(problem: Problem, w: Any, f: Array, gamma: Array, b: Any, rho: Any) -> Whole:
@@ -190,13 +188,13 @@ def _with_offsets(problem: Problem, w: Any, f: Array, gamma: Array, b: Any, rho:
         short = 1 - problem.y * f - values - own
         b = (short[problem.up].max() - short[~problem.up].max()) / 2
     if problem.squared:
-        return Whole(w, b, problem.z.expanded(g.v), g.rho, -np.inf)
+        return Whole(w, b, g.v, g.rho, -np.inf)
     if rho is None or problem.delta == 0:
         rho = (1 - problem.y * (f + b) - values - own).max()
         rho = max(rho, (-values - own).max()) if problem.nonneg else rho
     else:
         rho = rho - (problem.cost * values).sum() / problem.cost.sum()
-    return Whole(w, b, problem.z.expanded(g.v), rho, -np.inf)
+    return Whole(w, b, g.v, rho, -np.inf)
 
 
 def _solved(problem: Problem, need: Array, free: bool) -> tuple[Array, Array, Any, Any]:

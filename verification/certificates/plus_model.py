@@ -212,9 +212,9 @@ class Problem:
         solve = cholesky_solver(root[:, None] * (z.gram + 1) * root, lam)
 
         def by_gram(a: Array, v: Any = None, rho: Any = 0) -> tuple[Array, Any]:
-            right = a if v is None else a - lam * v
+            right = a if v is None else a - lam * v[z.kept]
             k = root * solve(right / root)
-            return k, k.sum() + (0 if v is None else v.sum() - rho)
+            return z.pull(k), k.sum() + (0 if v is None else v.sum() - rho)
 
         return by_gram
 
@@ -379,10 +379,4 @@ class Problem:
             return PlusCertificate(np.inf, 0.0, np.inf, 0.0, 0.0)
         full = np.zeros(self.n)
         full[self.kept] = a * (total / q)
-        return self.certificate(
-            self.x.expanded(u / m), b / m, full, v=self._expanded(g.v / m), rho=g.rho / m
-        )
-
-    def _expanded(self, v: Array) -> Array:
-        assert self.z is not None
-        return self.z.expanded(v)
+        return self.certificate(u / m, b / m, full, v=g.v / m, rho=g.rho / m)

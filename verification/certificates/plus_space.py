@@ -19,9 +19,11 @@ EXACT = 120
 class Space:
     """Vectors p = sum_i a_i x_i: p itself with features (n, d), the a with a Gram matrix (n, n).
 
+    The a of rows that are no examples count in p too: it is the same function.
+
     Parameters
     ----------
-    rows, gram : one of the two, on the kept examples only
+    rows, gram : one of the two, of all rows
     kept, total : the kept examples, and how many there were.
     real : numpy's longdouble or float64
     blur : relative error of the entries of ``gram``.
@@ -35,11 +37,12 @@ class Space:
         self.rows: Any = None
         self.gram: Array | None = None
         if gram is not None:
-            self.gram = np.asarray(gram, dtype=np.float64)[np.ix_(kept, kept)].astype(real)
+            self.whole = np.asarray(gram, dtype=np.float64).astype(real)
+            self.gram = self.whole[np.ix_(kept, kept)]
             self.norms = np.sqrt(np.maximum(self.gram.diagonal(), 0)).astype(float)
-            self.width = len(kept)
+            self.width = total
             self.blur = blur
-            self.sizes = abs(self.gram)
+            self.sizes = abs(self.whole)
             return
         self.rows = (rows.tocsr() if hasattr(rows, "tocsr") else np.asarray(rows))[kept]
         self.rows = self.rows.astype(real)
@@ -84,28 +87,25 @@ class Space:
             raise InvalidArgumentError(
                 f"{name} of shape {given.shape}: expected {wanted} finite numbers"
             )
-        given = given.astype(self.real)
-        return given if self.gram is None else given[self.kept]
-
-    def expanded(self, p: Array) -> Array:
-        """The inverse of `vector`."""
-        if self.gram is None:
-            return p
-        full = np.zeros(self.total, dtype=self.real)
-        full[self.kept] = p
-        return full
+        return given.astype(self.real)
 
     def values(self, p: Array) -> Array:
         """<p, x_i>."""
-        return np.asarray((self.rows if self.gram is None else self.gram) @ p, dtype=self.real)
+        if self.gram is None:
+            return np.asarray(self.rows @ p, dtype=self.real)
+        return np.asarray(self.whole @ p, dtype=self.real)[self.kept]
 
     def pull(self, a: Array) -> Array:
         """Sum of a_i x_i."""
-        return np.asarray(self.rows.T @ a if self.rows is not None else a, dtype=self.real)
+        if self.gram is None:
+            return np.asarray(self.rows.T @ a, dtype=self.real)
+        full = np.zeros(self.total, dtype=self.real)
+        full[self.kept] = a
+        return full
 
     def inner(self, p: Array, q: Array) -> Any:
         """<p, q>."""
-        return (p * (q if self.gram is None else self.gram @ q)).sum()
+        return (p * (q if self.gram is None else self.whole @ q)).sum()
 
     def square(self, p: Array) -> Any:
         """||p||^2."""
@@ -116,7 +116,7 @@ class Space:
     def reach(self, p: Array) -> Array:
         """Bounds on the sums of the absolute terms of <p, x_i>."""
         if self.gram is not None:
-            return np.asarray(self.sizes @ abs(p))
+            return np.asarray(self.sizes @ abs(p))[self.kept]
         return np.asarray(self.norms * np.sqrt((p * p).sum()))
 
     def slip(self, p: Array) -> Array:
@@ -127,7 +127,8 @@ class Space:
         """Rounding in `square`; a Gram matrix is positive semidefinite up to that only."""
         if self.gram is None:
             return (self.width + 2) * self.eps * (p * p).sum()
-        return (2 * (self.width + 2) * self.eps + self.blur * EPS) * (abs(p) * self.reach(p)).sum()
+        terms = abs(p) * (self.sizes @ abs(p))
+        return (2 * (self.width + 2) * self.eps + self.blur * EPS) * terms.sum()
 
     def pull_slip(self, a: Array) -> Any:
         """Bound on the length of what rounding in `pull` may hide."""

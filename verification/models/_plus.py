@@ -234,7 +234,7 @@ class Task:
         given = {"loss": self.loss, **params}
         y, weight = given.pop("y"), given.pop("sample_weight", None)
         X, K, Z, Kz = (given.pop(name, None) for name in ("X", "K", "Z", "Kz"))
-        kernels = {
+        kernels: dict[str, Any] = {
             "kernel": "linear" if K is None else "precomputed",
             "kernel_z": "linear" if Kz is None else "precomputed",
         }
