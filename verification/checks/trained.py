@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from verification import models
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
-from verification.instances import Instance
+from verification.instances import Instance, literal
 from verification.models import _judge
 from verification.problems import Problem
 from verification.verdicts import Judgement, Verdict
@@ -57,6 +57,9 @@ def examine(call: Caller, instance: Instance) -> Judgement:
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
     """The call, what it returned, and a certified pair."""
     lines = [f"print({function}({call.arguments_code(instance.params)}))"]
+    if call.problem.fixed:
+        built_in = ", ".join(f"{n}={literal(v)}" for n, v in call.problem.fixed.items())
+        lines.insert(0, f"# {instance.problem} with {built_in}")
     try:
         lines.append(f"# returned {call.raw(instance.params).plain()}")
     except (CandidateCrashError, CandidateTimeoutError) as error:

@@ -117,7 +117,8 @@ def _infeasible(
 
 
 def _size(proof: Certificate) -> float:
-    return max(abs(proof.primal), abs(proof.dual))
+    """What gaps are relative to: the objective, or the unit of a problem whose optimum may be 0."""
+    return float(max(abs(proof.primal), abs(proof.dual), getattr(proof, "unit", 0.0)))
 
 
 def _rounding(model: Model, params: Params, primal: Side, dual: Side, proof: Certificate) -> float:
@@ -205,7 +206,7 @@ def _worse(model: Model, instance: Instance, side: str, given: Parts) -> str:
         value, best = model.lower(params, given), known.certificate.dual
         slack = _rounding(model, params, None, given, known.certificate)
     # both numbers are bounds, each wrong by the rounding at most
-    if abs(value - best) - 2 * slack <= tol * max(abs(value), abs(best)):
+    if abs(value - best) - 2 * slack <= tol * max(abs(value), _size(known.certificate)):
         return ""
     if (value < best) == (side == "primal"):
         return ""
