@@ -1,0 +1,45 @@
+"""A parametrised CVXPY problem, solved again for every instance, as a projection layer is."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any
+
+import numpy as np
+
+PROBLEM = "topk_simplex_alpha.projection"
+PACKAGES = ("cvxpy",)
+BATCH = False
+CHECKS = ("certified_gap", "ground_truth", "ties", "scales")
+FAILS = ("certified_gap", "ground_truth", "ties", "scales")
+FOUND = ""
+
+
+@functools.cache
+def layer(d: int, k: int) -> Any:
+    """The problem of a size, with a, r and rho as parameters."""
+    import cvxpy as cp
+
+    a, r, root = cp.Parameter(d), cp.Parameter(nonneg=True), cp.Parameter(nonneg=True)
+    x = cp.Variable(d)
+    s = cp.sum(x)
+    objective = cp.sum_squares(x - a) / 2 + cp.square(root * s) / 2
+    problem = cp.Problem(cp.Minimize(objective), [x >= 0, s <= r, x <= s / k])
+    return problem, x, (a, r, root)
+
+
+def candidate(a: Any, k: int = 1, r: float = 1.0, rho: float = 0.0) -> Any:
+    """What the default solver says, whatever the status."""
+    import cvxpy as cp
+
+    problem, x, parameters = layer(len(a), k)
+    for parameter, value in zip(parameters, (a, r, np.sqrt(rho)), strict=True):
+        parameter.value = value
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": seen by the gap
+            problem.solve(warm_start=False)
+    except cp.SolverError:
+        return np.full(len(a), np.nan)
+    return np.full(len(a), np.nan) if x.value is None else x.value
