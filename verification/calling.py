@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import dataclasses
+import importlib
 import inspect
 import signal
 import sys
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.errors import CandidateSignatureError
+from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.instances import Instance, literal
 from verification.models import _answers as answers
 from verification.problems import Problem
@@ -91,9 +92,8 @@ class Caller:
         self.last: Candidate | None = None  # what the last call returned
         self._called = False
         # the precision that an adapter says the function computes in; None for that of the instance
-        self.dtype = (
-            function.dtype if isinstance(getattr(function, "dtype", None), np.dtype) else None
-        )
+        dtype = getattr(function, "dtype", None)
+        self.dtype = dtype if isinstance(dtype, np.dtype) else None
         self.defaults = problem.defaults
         self.positional, self.named = _match(function, problem)
         accepted = {*self.positional, *self.named}
@@ -296,6 +296,32 @@ def _match(
             f"without which {problem.name} is not determined"
         )
     return tuple(positional), tuple(named)
+
+
+def load_callable(name: str) -> Callable[..., Any]:
+    """Import ``"module:function"`` or ``"module.function"``."""
+    module, _, attribute = name.partition(":")
+    split = [(module, attribute)]
+    if ":" not in name:  # the longest module first
+        parts = name.split(".")
+        split = [(".".join(parts[:i]), ".".join(parts[i:])) for i in range(len(parts) - 1, 0, -1)]
+    problem: Exception | None = None
+    for module, attribute in split:
+        try:
+            target: Any = importlib.import_module(module)
+            for part in attribute.split("."):
+                target = getattr(target, part)
+        except (ImportError, AttributeError, ValueError) as error:
+            problem = problem or error
+            continue
+        if not callable(target):
+            raise InvalidArgumentError(
+                f"candidate={name!r}: expected a function, got {target!r:.80}"
+            )
+        return target
+    raise InvalidArgumentError(
+        f"candidate={name!r}: expected an importable 'module:function' ({problem})"
+    ) from problem
 
 
 @contextmanager

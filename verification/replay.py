@@ -13,7 +13,6 @@ FILE`` says what fails and by how much, ``refsolve shrink FILE`` looks for a sma
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from verification import answers, checks, fixing
-from verification.calling import Caller, watch
+from verification.calling import Caller, load_callable, watch
 from verification.environment import versions
 from verification.errors import InvalidArgumentError
 from verification.instances import Instance, decode
@@ -288,32 +287,6 @@ def _read(data: dict[str, Any]) -> Replay:
         seed=None if old else data["seed"],
         settings={} if old else _settings(data["settings"]),
     )
-
-
-def load_callable(name: str) -> Callable[..., Any]:
-    """Import ``"module:function"`` or ``"module.function"``."""
-    module, _, attribute = name.partition(":")
-    split = [(module, attribute)]
-    if ":" not in name:  # the longest module first
-        parts = name.split(".")
-        split = [(".".join(parts[:i]), ".".join(parts[i:])) for i in range(len(parts) - 1, 0, -1)]
-    problem: Exception | None = None
-    for module, attribute in split:
-        try:
-            target: Any = importlib.import_module(module)
-            for part in attribute.split("."):
-                target = getattr(target, part)
-        except (ImportError, AttributeError, ValueError) as error:
-            problem = problem or error
-            continue
-        if not callable(target):
-            raise InvalidArgumentError(
-                f"candidate={name!r}: expected a function, got {target!r:.80}"
-            )
-        return target
-    raise InvalidArgumentError(
-        f"candidate={name!r}: expected an importable 'module:function' ({problem})"
-    ) from problem
 
 
 def main(arguments: list[str]) -> int:

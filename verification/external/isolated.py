@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +20,7 @@ except ImportError:  # joblib before 1.6 carries its own
 
 from verification.calling import FIRST_CALL_ALLOWANCE, Caller
 from verification.errors import CandidateSignatureError, InvalidArgumentError
-from verification.external.process import GoneError, LateError
+from verification.external.process import Folder, GoneError, LateError
 from verification.external.solver import External, signature
 from verification.external.wire import MalformedError, array, loads, scalar
 from verification.problems import Problem, lookup
@@ -47,7 +46,7 @@ class Isolated(External):
 
     def __init__(self, function: Callable[..., Any] | str, problem: Problem, timeout: float = 10.0):
         self._source = function if isinstance(function, str) else repr(function)
-        self._pickle: tempfile.TemporaryDirectory[str] | None = None
+        self._pickle: Folder | None = None
         target = [function] if isinstance(function, str) else ["--pickle", self._written(function)]
         fixed = {
             name: array(v) if isinstance(v, np.ndarray) else scalar(v)
@@ -77,8 +76,8 @@ class Isolated(External):
                 f"candidate={self._source}: cannot be sent to another process ({error}); pass an "
                 "importable function, or isolate=False"
             ) from error
-        self._pickle = tempfile.TemporaryDirectory(prefix="refsolve-")
-        path = Path(self._pickle.name, "candidate.pickle")
+        self._pickle = Folder(self)
+        path = self._pickle.path / "candidate.pickle"
         path.write_bytes(data)
         return str(path)
 
@@ -116,7 +115,7 @@ class Isolated(External):
         if "_child" in vars(self):
             super().close()
         if self._pickle is not None:
-            self._pickle.cleanup()
+            self._pickle.remove()
 
 
 def isolated(

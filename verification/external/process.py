@@ -12,8 +12,10 @@ import contextlib
 import os
 import secrets
 import selectors
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -217,6 +219,23 @@ class Child:
     def kill(self) -> None:
         """Kill it and everything that it started."""
         self._end()
+
+
+class Folder:
+    """A private temporary folder that goes with its owner, or when the interpreter ends."""
+
+    def __init__(self, owner: object):
+        self.path = Path(tempfile.mkdtemp(prefix="refsolve-"))
+        self._end = weakref.finalize(owner, _remove, self.path, os.getpid())
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        self._end()
+
+
+def _remove(path: Path, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _exited(popen: subprocess.Popen[bytes]) -> bool:

@@ -22,11 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from verification.calling import Caller, CandidateCrashError
+from verification.calling import Caller, CandidateCrashError, load_callable
 from verification.errors import CandidateSignatureError, InvalidArgumentError, VerificationError
 from verification.external import wire
 from verification.problems import Problem, lookup
-from verification.replay import load_callable
 from verification.verdicts import Candidate
 
 FIELDS = ("x", "dual", "complement", "value", "counts")

@@ -8,7 +8,6 @@ import itertools
 import os
 import shlex
 import shutil
-import tempfile
 import threading
 import time
 import weakref
@@ -27,7 +26,7 @@ from verification.calling import (
 )
 from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.external import wire
-from verification.external.process import MOST_NOISE, Child, GoneError, LateError
+from verification.external.process import MOST_NOISE, Child, Folder, GoneError, LateError
 from verification.problems import Problem, lookup
 from verification.verdicts import Candidate
 
@@ -107,7 +106,7 @@ class External:
         self._fresh = True
         self._last_death = ""
         self._last: tuple[int, weakref.ref[np.ndarray]] | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: Folder | None = None
         self.__signature__ = signature(self.problem, arguments)
         self._child: Child | None = None
         self._start()
@@ -175,7 +174,7 @@ class External:
             child.close()
         folder, self._folder = self._folder, None
         if folder is not None:
-            folder.cleanup()
+            folder.remove()
 
     def pardon(self, deaths: int = 1000) -> None:
         """Allow so many ends of the process from now on: a crash is shrunk by crashing."""
@@ -272,13 +271,13 @@ class External:
 
     def _path(self) -> Path:
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="refsolve-")
-        return Path(self._folder.name)
+            self._folder = Folder(self)
+        return self._folder.path
 
     @property
     def _files(self) -> Path | None:
         """Where files of answers are looked for."""
-        return None if self._folder is None else Path(self._folder.name)
+        return None if self._folder is None else self._folder.path
 
     def _reply(
         self, child: Child, identifier: int, deadline: float, noise: bytearray

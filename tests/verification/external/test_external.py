@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,7 +74,7 @@ for r in requests():
     values = np.random.default_rng(0).normal(size=(50, 100))
     with external(program(body), problem=NAME) as solver:
         assert np.array_equal(solver(values, 1), values)
-        folder = Path(solver._folder.name)
+        folder = solver._folder.path
         assert folder.is_dir()
     assert not folder.exists()
 

@@ -1,0 +1,226 @@
+"""Python functions in a process of their own."""
+
+import ctypes
+import functools
+import os
+import subprocess
+import sys
+import threading
+import time
+import types
+
+import numpy as np
+import pytest
+
+from fast.sets import topk_simplex_alpha
+from verification import CandidateSignatureError, InvalidArgumentError, external, mutants, verify
+from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
+from verification.external import serve, wire
+from verification.problems import lookup
+
+NAME = "topk_simplex_alpha.projection"
+A = np.array([3.0, 1.0, 2.0])
+
+
+COMMAND = [sys.executable, "-m", "verification.external.serve"]
+
+
+def half(a, k, r, rho):
+    return a / 2
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_it_is_the_same_function(by_name):
+    function = "fast.sets.topk_simplex_alpha:project" if by_name else topk_simplex_alpha.project
+    with external.isolated(function, NAME) as solver:
+        assert solver.label == "fast.sets.topk_simplex_alpha.project"
+        assert solver(A, 2, r=1.5).tobytes() == topk_simplex_alpha.project(A, 2, r=1.5).tobytes()
+        assert solver(np.array([A, -A]), 2).shape == (2, 3)
+        single = A.astype(np.float32)
+        assert solver(single, 2).dtype == topk_simplex_alpha.project(single, 2).dtype
+        large = np.random.default_rng(0).normal(size=6000)
+        assert np.array_equal(solver(large, 2), topk_simplex_alpha.project(large, 2))
+        with pytest.raises(CandidateCrashError, match="k"):
+            solver(A, 0)
+        assert solver.deaths == 0, "an exception is not the end of the process"
+
+
+def test_closures_and_functions_of_this_module_are_sent_by_value():
+    factor = np.array([1.0, 2.0, 4.0])
+    for function in (lambda a: a * factor, functools.partial(half, k=1, r=1.0, rho=0.0)):
+        with external.isolated(function, NAME) as solver:
+            assert np.array_equal(solver(A), function(a=A))
+    module = types.ModuleType("nowhere_to_be_found")
+    exec("import numpy as np\ndef least(a): return np.full(a.size, a.min())", module.__dict__)
+    sys.modules[module.__name__] = module
+    try:
+        with external.isolated(module.least, NAME) as solver:
+            assert solver(A).tolist() == [1.0, 1.0, 1.0]
+            assert solver.label == "nowhere_to_be_found.least"
+    finally:
+        del sys.modules[module.__name__]
+
+
+def bites(a, k, r, rho):
+    if a.size == 2:
+        os._exit(7)
+    if a.size == 3:
+        print("on standard output")
+        os.write(1, b"on descriptor 1\n")
+        ctypes.string_at(0)
+    if a.size == 4:
+        sys.exit(1)
+    if a.size == 5:
+        while True:
+            time.sleep(10)
+    return a
+
+
+def test_what_would_end_or_hang_the_run_is_an_exception():
+    with external.isolated(bites, NAME, timeout=0.2) as solver:
+        solver.startup = 10.0
+        assert solver(np.ones(1), 1, 1.0, 0.0).tolist() == [1.0]
+        with pytest.raises(CandidateCrashError, match="exit code 7"):
+            solver(np.ones(2), 1, 1.0, 0.0)
+        with pytest.raises(CandidateCrashError, match="SIGSEGV") as caught:
+            solver(np.ones(3), 1, 1.0, 0.0)
+        assert "on descriptor 1" in str(caught.value), "it prints where it does no harm"
+        with pytest.raises(CandidateCrashError, match="exit code 1"):
+            solver(np.ones(4), 1, 1.0, 0.0)
+        assert solver(np.ones(1), 1, 1.0, 0.0).tolist() == [1.0]
+        with pytest.raises(CandidateTimeoutError, match=r"within 0\.2 s"):
+            solver(np.ones(5), 1, 1.0, 0.0)
+        assert solver(np.ones(1), 1, 1.0, 0.0).tolist() == [1.0]
+
+
+def test_what_cannot_be_had_is_said_at_once():
+    with pytest.raises(InvalidArgumentError, match="importable"):
+        external.isolated("nowhere:project", NAME)
+    with pytest.raises(InvalidArgumentError, match="no_such"):
+        external.isolated("fast.sets.simplex:no_such", NAME)
+    with pytest.raises(CandidateSignatureError, match="radius"):
+        external.isolated(lambda a, k, radius: a, NAME)
+    with pytest.raises(CandidateSignatureError, match="takes no a"):
+        external.isolated("os:getcwd", NAME)
+    lock = threading.Lock()
+    with pytest.raises(InvalidArgumentError, match="isolate=False"):
+        external.isolated(lambda a: lock, NAME)
+
+
+def test_a_module_that_ends_the_process_when_it_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "module_that_exits.py").write_text("import os; os._exit(5)")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InvalidArgumentError, match="did not start: ended with exit code 5"):
+        external.isolated("module_that_exits:f", NAME)
+
+
+KILLED_BY_MEMORY = ["reuses_buffer", "sorts_in_place", "remembers_threshold"]
+
+
+@pytest.mark.parametrize("name", KILLED_BY_MEMORY)
+def test_isolation_hides_no_defect(name):
+    """In place, across calls: the same results, instance by instance."""
+    mutant = mutants.discover()[name]
+    alone, isolated = (
+        verify(
+            mutant.candidate,
+            mutant.problem,
+            checks=["purity", "ties"],
+            isolate=isolate,
+            shrink=False,
+        )
+        for isolate in (False, True)
+    )
+    assert not alone.ok
+    assert [(r.verdict, r.message) for r in isolated.results] == [
+        (r.verdict, r.message) for r in alone.results
+    ]
+    assert isolated.candidate == alone.candidate
+
+
+def test_views_of_the_input_are_seen():
+    with external.isolated(lambda a, k, r, rho: a[1:], NAME) as solver:
+        given = A.copy()
+        answer = solver(given, 1, 1.0, 0.0)
+        assert answer.tolist() == [1.0, 2.0]
+        assert np.shares_memory(answer, given)
+
+
+def softmax(scores, y, return_complement=False):
+    """Its gradient without costs and weights, with 1 - s beside it where that is asked for."""
+    shares = np.exp(scores - scores.max())
+    shares /= shares.sum()
+    gradient = shares - np.eye(scores.size)[y]
+    return (gradient, shares[y]) if return_complement else gradient
+
+
+def test_options_pairs_and_unknowns_of_models_come_through():
+    report = verify(softmax, "softmax.gradient", isolate=True, checks=["complement"])
+    assert report.counts["pass"] + report.counts["fail"] > 10, "the complement is asked for"
+    report = verify(
+        None, "average_precision.loss_augmented_inference", isolate=True, checks=["methods"]
+    )
+    assert report.ok, report.summary()
+    assert report.counts["skipped"] == 0, "each method is asked for"
+    problem = lookup("multiclass_erm.primal")
+    with external.isolated(lambda X, y, C: {"W": X, "A": np.ones(1)}, problem) as solver:
+        instance = {"X": np.ones((2, 3)), "y": np.array([0, 1]), "C": 1.0}
+        answer = Caller(solver, problem).raw(instance)
+        assert answer.parts["W"].tolist() == np.ones((2, 3)).tolist()
+        assert answer.parts["A"].tolist() == [1.0]
+
+
+def test_arguments_that_are_built_in():
+    def three(a, r, rho):
+        return topk_simplex_alpha.project(a, 3, r, rho)
+
+    report = verify(three, NAME, fixed={"k": 3}, isolate=True, checks=["ties"])
+    assert report.ok
+    assert report.checked > 50
+
+
+def test_a_program_is_isolated_already():
+    command = [*COMMAND, "fast.sets.simplex:project", "--problem", "simplex.projection"]
+    with external(command, problem="simplex.projection") as solver:
+        report = verify(solver, "simplex.projection", checks=["ties"], isolate=True)
+        assert report.ok
+        assert solver.pid, "and belongs to the one who started it"
+
+
+def test_the_server_by_itself():
+    """What the documentation shows: a pipe in, a pipe out."""
+    request = {
+        "v": 1,
+        "id": "any",
+        "problem": "simplex.projection",
+        "params": {"r": 1.0, "rho": 0.0},
+        "arrays": {"a": {"values": [1.0, 1.0]}},
+    }
+    done = subprocess.run(
+        [*COMMAND, "fast.sets.simplex:project", "--problem", "simplex.projection"],
+        input=wire.dumps(request) + b"\n" + wire.dumps({**request, "params": {"r": -1.0}}),
+        capture_output=True,
+        check=True,
+    )
+    hello, answer, refused = map(wire.loads, done.stdout.splitlines())
+    assert hello["arguments"] == ["a", "r", "rho"]
+    assert answer["id"] == "any"
+    assert wire.decode(answer["x"], "x").tolist() == [0.5, 0.5]
+    assert refused["status"] == "error"
+
+
+def test_the_server_reports_memory():
+    def shift(a, k, r, rho):
+        a += 1.0
+        return a[::2]
+
+    server = serve.Server(shift, lookup(NAME))
+    request = {
+        "id": 1,
+        "params": {"k": 1, "r": 1.0, "rho": 0.0},
+        "arrays": {"a": wire.array(A)},
+    }
+    reply = server.answer(request)
+    assert reply["changed"]["a"]["values"] == [4.0, 2.0, 3.0]
+    assert reply["view"] == {"of": "a", "offset": 0, "strides": [16]}
+    assert "overwrote" not in server.answer(request), "another array, though at the same address"
