@@ -7,18 +7,43 @@ nothing was judged is a failure.
 
 from __future__ import annotations
 
-from verification.adapters import adapt
-from verification.errors import (
-    CandidateSignatureError,
-    InvalidArgumentError,
-    NoDualPointError,
-    UnknownProblemError,
-    VerificationError,
-    VerificationFailedError,
-)
-from verification.instances import Instance
-from verification.kit import verify
-from verification.verdicts import Candidate, Judgement, Report, Result, Verdict
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from verification.adapters import adapt
+    from verification.errors import (
+        CandidateSignatureError,
+        InvalidArgumentError,
+        NoDualPointError,
+        UnknownProblemError,
+        VerificationError,
+        VerificationFailedError,
+    )
+    from verification.instances import Instance
+    from verification.kit import verify
+    from verification.pytest_plugin import parametrize
+    from verification.verdicts import Candidate, Judgement, Report, Result, Verdict
+
+# Where each public name stands. They are imported when they are asked for: pytest loads the plugin in
+# this package at every start, also for suites that have nothing to do with it.
+_HOMES = {
+    "Candidate": "verdicts",
+    "CandidateSignatureError": "errors",
+    "Instance": "instances",
+    "InvalidArgumentError": "errors",
+    "Judgement": "verdicts",
+    "NoDualPointError": "errors",
+    "Report": "verdicts",
+    "Result": "verdicts",
+    "UnknownProblemError": "errors",
+    "Verdict": "verdicts",
+    "VerificationError": "errors",
+    "VerificationFailedError": "errors",
+    "adapt": "adapters",
+    "parametrize": "pytest_plugin",
+    "verify": "kit",
+}
 
 __all__ = [
     "Candidate",
@@ -34,5 +59,16 @@ __all__ = [
     "VerificationError",
     "VerificationFailedError",
     "adapt",
+    "parametrize",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

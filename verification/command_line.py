@@ -24,7 +24,7 @@ def opened(
     solver: str | None, program: str | None, problem: str, timeout: float = 10.0
 ) -> Iterator[Callable[..., Any] | None]:
     """What to verify: a function by its name, a program, which is ended, or None for that of `fast`."""
-    from verification.replay import load_callable
+    from verification.calling import load_callable
 
     if solver and program:
         raise InvalidArgumentError("--solver and --exec exclude each other; give one of them")

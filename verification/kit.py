@@ -146,7 +146,7 @@ def verify(
                 results.append(result)
         if shrink:
             call.pardon()
-            smallest = _smallest_failure(results, selected, call, SHRINK_SECONDS[profile])
+            smallest = smallest_failure(results, selected, call, SHRINK_SECONDS[profile])
         code = None if smallest is None else shrinking.code(smallest, call)
     for result in expected.unmet():
         tally.add(result)
@@ -259,7 +259,7 @@ def _select(names: Iterable[str] | None) -> dict[str, Check]:
     return {name: check for name, check in found.items() if name in chosen}
 
 
-def _smallest_failure(
+def smallest_failure(
     results: list[Result],
     selected: Mapping[str, Check],
     call: Caller,
