@@ -12,7 +12,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from typing import Any
 
@@ -42,14 +42,14 @@ class Row:
     """What the checks found out about one mutant.
 
     ``cells``: check -> number of the first instance that failed, 0 if none did; checks that do not
-    apply are absent. ``families``: those of the instances that failed.
+    apply are absent. ``why``: the verdict and its message, of the checks that killed.
     """
 
     name: str
     problem: str
     defect: str
     cells: Mapping[str, int]
-    families: tuple[str, ...] = ()
+    why: Mapping[str, str] = field(default_factory=dict)
     judged: int = 0
     seconds: float = 0.0
 
@@ -219,7 +219,7 @@ def row(
     start = time.perf_counter()
     task = fix(lookup(mutant.problem), mutant.fixed)
     cells: dict[str, int] = {}
-    families: dict[str, None] = {}
+    why: dict[str, str] = {}
     judged = 0
     with contextlib.ExitStack() as stack:
         call = Caller(stack.enter_context(mutants.opened(mutant)), task, mutant.timeout)
@@ -233,10 +233,10 @@ def row(
                 judged += result.verdict is not Verdict.SKIPPED
                 if result.verdict.is_bad:
                     cells[name] = number
-                    families[instance.family] = None
+                    why[name] = f"{result.verdict}: {result.message}"
                     break
     seconds = time.perf_counter() - start
-    return Row(mutant.name, mutant.problem, mutant.defect, cells, tuple(families), judged, seconds)
+    return Row(mutant.name, mutant.problem, mutant.defect, cells, why, judged, seconds)
 
 
 def first_kill(mutant: Mutant, profile: str = "quick", seed: int = 0) -> str | None:

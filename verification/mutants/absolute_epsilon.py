@@ -7,6 +7,7 @@ import numpy as np
 from verification.mutants._sound import Array, descending, unbounded
 
 PROBLEM = "topk_cone.projection"
+ERRATA = ("libsdca/absolute_epsilons",)
 
 
 def candidate(a: Array, k: int, rho: float = 0.0) -> Array:

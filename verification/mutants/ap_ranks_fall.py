@@ -11,6 +11,7 @@ from verification.mutants import _sound_ranking as sound
 from verification.mutants._sound_ranking import Answer, Array
 
 PROBLEM = "average_precision.loss_augmented_inference"
+ERRATA = ("mohapatra_2014/section_3_2",)
 
 
 def ranks(table: Array) -> Array:

@@ -11,6 +11,7 @@ from verification.mutants import _sound_ranking as sound
 from verification.mutants._sound_ranking import Answer, Array
 
 PROBLEM = "average_precision.loss_augmented_inference"
+ERRATA = ("mohapatra_2014/equation_5",)
 
 
 def gains(up: Array, down: Array) -> Array:

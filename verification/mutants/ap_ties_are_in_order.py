@@ -8,6 +8,7 @@ from verification.mutants import _sound_ranking as sound
 from verification.mutants._sound_ranking import Array
 
 PROBLEM = "average_precision.value"
+ERRATA = ("mohapatra_2014/ties",)
 
 
 def gains(up: Array, down: Array) -> Array:

@@ -10,6 +10,7 @@ from verification.mutants._sound import Array
 from verification.mutants._sound_entropy import update
 
 PROBLEM = "topk_entropy_alpha.sdca_update"
+ERRATA = ("libsdca/count_for_share",)
 
 
 def candidate(

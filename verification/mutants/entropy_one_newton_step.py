@@ -8,6 +8,7 @@ from verification.mutants._sound import Array
 from verification.mutants._sound_entropy import point
 
 PROBLEM = "topk_entropy_alpha.prox"
+ERRATA = ("lapin_2016/one_householder_step",)
 
 
 def lambert(t: Array) -> Array:

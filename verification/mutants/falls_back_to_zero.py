@@ -10,6 +10,7 @@ import numpy as np
 from verification.mutants._sound import Array, constant, descending
 
 PROBLEM = "topk_cone.projection"
+ERRATA = ("lapin_2015/lemma_4",)
 
 
 def candidate(a: Array, k: int, rho: float = 0.0) -> Array:

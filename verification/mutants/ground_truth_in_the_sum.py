@@ -7,6 +7,7 @@ import numpy as np
 from verification.mutants._sound import Array, descending
 
 PROBLEM = "topk_hinge_alpha.value"
+ERRATA = ("lapin_2015/proposition_3",)
 
 
 def candidate(

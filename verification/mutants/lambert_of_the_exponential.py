@@ -8,6 +8,7 @@ from scipy.special import lambertw
 from verification.mutants._sound import Array
 
 PROBLEM = "lambert_w_exp.value"
+ERRATA = ("lapin_2016/lambertw_overflow",)
 
 
 def candidate(t: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from verification.mutants._sound import Array, alpha, beta, threshold, update
 
 PROBLEM = "topk_hinge_alpha.sdca_update"
+ERRATA = ("lapin_2015/proposition_3",)
 
 
 def printed(a: Array, k: int, r: float, rho: float) -> Array:

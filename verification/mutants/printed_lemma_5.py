@@ -8,6 +8,7 @@ from __future__ import annotations
 from verification.mutants._sound import Array, alpha
 
 PROBLEM = "topk_simplex_alpha.projection"
+ERRATA = ("lapin_2015/lemma_5",)
 
 
 def printed(t: float, p: float, k: int, r: float, rho: float) -> float:

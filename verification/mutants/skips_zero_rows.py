@@ -7,6 +7,7 @@ import numpy as np
 from verification.mutants._sound import Array, alpha, update
 
 PROBLEM = "topk_hinge_alpha.sdca_update"
+ERRATA = ("libsdca/zero_rows",)
 
 
 def candidate(

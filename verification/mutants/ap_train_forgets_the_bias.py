@@ -1,0 +1,16 @@
+"""The bias is left out."""
+
+from __future__ import annotations
+
+from verification.models.binary_svm import train
+from verification.mutants._sound import Array
+from verification.mutants._sound_ap_training import Parts
+
+PROBLEM = "binary_svm.primal"
+FIXED = {"bias": True}
+
+
+def candidate(X: Array, y: Array, C: float, bias: bool | str = False, tol: float = 1e-6) -> Parts:
+    """Train without."""
+    found = train(X, y, C, False, tol)
+    return {"w": found["w"], "b": found["b"]}

@@ -1,0 +1,16 @@
+"""All queries are ranked as one."""
+
+from __future__ import annotations
+
+from verification.mutants import _sound_ap_training as sound
+from verification.mutants._sound import Array
+from verification.mutants._sound_ap_training import Parts
+
+PROBLEM = "ap_svm.primal"
+
+
+def candidate(
+    X: Array, y: Array, C: float, groups: Array | None = None, tol: float = 1e-6
+) -> Parts:
+    """Train without groups."""
+    return {"w": sound.train(X, y, C, None, tol)["w"]}
