@@ -16,6 +16,8 @@ from verification.verdicts import Candidate, Judgement
 
 #: Characters kept of an answer that is no array of numbers.
 LONGEST = 2000
+#: What an answer is made of, unless it is a model's, which has parts with names of their own.
+NAMES = ("x", "dual", "complement", "value", "counts")
 
 
 def to_dict(answer: Candidate | None) -> dict[str, Any] | None:
@@ -105,13 +107,11 @@ def readable(answer: Candidate | None, widest: int = 400) -> str:
     """An answer on one line, cut where it is long."""
     if answer is None:
         return "no answer"
-    shown: list[tuple[str, Any]] = []
-    for each in fields(answer):
-        value = getattr(answer, each.name)
-        if value is None:
-            continue
-        items = value.items() if isinstance(value, Mapping) else [(each.name, value)]
-        shown += [(name, v) for name, v in items if name not in dict(shown)]
+    if answer.parts:
+        shown = list(answer.parts.items())
+    else:
+        named = ((name, getattr(answer, name)) for name in NAMES)
+        shown = [(name, value) for name, value in named if value is not None]
     texts = [short(v) for _, v in shown]
     if len(texts) == 1:
         return texts[0][:widest]
@@ -153,7 +153,6 @@ def _named(answer: Candidate) -> dict[str, np.ndarray]:
     if answer.parts:
         values = dict(answer.parts)
     else:
-        names = ("x", "dual", "complement", "value", "counts")
-        values = {name: getattr(answer, name) for name in names}
+        values = {name: getattr(answer, name) for name in NAMES}
     arrays = {name: np.asarray(v) for name, v in values.items() if v is not None}
     return {name: a for name, a in arrays.items() if a.dtype.kind in "fiub"}

@@ -84,8 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
     given = [n for n in ("solver", "exec", "output") if config.getoption(f"verify_{n}", None)]
     if given and not _active(config):
         raise pytest.UsageError(f"--verify-{given[0]} needs --verify-problem NAME")
-    # a worker is told by the process that started it, whose command line it is
-    if _active(config) and not hasattr(config, "workerinput"):
+    if _active(config):  # also in a worker of pytest-xdist, which has the same command line
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         config.option.verify_only = config.option.verify_only or not named
 
