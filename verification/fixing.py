@@ -71,7 +71,7 @@ def _plain(name: str, value: Any, samples: list[Instance]) -> Any:
     kinds = {type(s[name]) for s in samples if s[name] is not None}
     if isinstance(value, Real) and not isinstance(value, Integral) and kinds == {int}:
         raise InvalidArgumentError(f"fixed={{{name!r}: {value!r}}}: expected an integer")
-    if isinstance(value, bool):
+    if isinstance(value, bool) and bool not in kinds:
         raise InvalidArgumentError(f"fixed={{{name!r}: {value!r}}}: expected a number")
     if isinstance(value, Real) and kinds == {float}:
         return float(value)

@@ -26,7 +26,9 @@ SHARP, MOST = 1e-9, 5000
 ROWS = {"X": (0,), "y": (0,), "groups": (0,)}
 FAMILIES = {
     name: _ap_families.forever(draw)
-    for name, draw in (_ap_families.PLAIN | {"queries": _ap_families.queries}).items()
+    for name, draw in (
+        {"random": _ap_families.random, "queries": _ap_families.queries} | _ap_families.PLAIN
+    ).items()
 }
 
 

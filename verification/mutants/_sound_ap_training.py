@@ -25,7 +25,7 @@ def queries(y: Array, groups: Array | None) -> list[Array]:
     return [np.flatnonzero(names == name) for name in np.unique(names)]
 
 
-def mean_inference(y: Array, groups: Array | None, infer: Infer) -> Callable[[Array], Any]:
+def mean_inference(y: Array, groups: Array | None, infer: Infer) -> Any:
     """The mean over the queries as a cut in the scores."""
     from fast.solvers.score_problem import ScoreCut
 

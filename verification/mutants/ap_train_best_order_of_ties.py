@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from verification.mutants import _sound_ap_training as sound
 from verification.mutants._sound import Array
 from verification.mutants._sound_ap_training import Parts
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from verification.mutants import _sound_ranking as ranking
 from verification.mutants import _sound_ap_training as sound
+from verification.mutants import _sound_ranking as ranking
 from verification.mutants._sound import Array
 from verification.mutants._sound_ap_training import Parts
 
