@@ -1,4 +1,4 @@
-"""Families of instances: random, planted, adversarial, tie grid, scale grid.
+"""Families of instances: random, planted, adversarial, tie grid, scale grid; more in `extremes`.
 
 Each family is a generator of main vectors (the array a, scores, x, v or q of a problem); the other
 arguments are drawn by one function for all problems. Everything is a function of the seed.
@@ -299,3 +299,9 @@ FAMILIES: dict[str, Callable[[Problem, Rng, int], Iterator[Instance]]] = {
     "scales": _scales,
     "saturated": _saturated,
 }
+
+# these build on the functions above
+from verification import extremes  # noqa: E402
+
+FAMILIES |= extremes.FAMILIES
+rankings.FAMILIES |= extremes.RANKINGS

@@ -22,7 +22,8 @@ from fast.losses._kernels import ALPHA, BETA
 EPS = 2.220446049250313e-16
 FREE = 1e-17  # up to this a the quadratic moves no exponent by a rounding: the closed form holds
 TINY = 2.3e-308
-HUGE = 1e100  # beyond this a the entropy is lost to rounding: the problem is scaled down
+STEEP = 1e12  # from this a on bounds of the size of a are too wide a bracket
+HUGE = 1e280  # the end of the range of `root`: beyond, the problem is scaled down
 
 
 @kernel
@@ -146,6 +147,28 @@ def _step_beside(mass, left, fall, gain):
 
 
 @kernel
+def _steep_bracket(variant, b, k, a, rho, log_a, pivot, lower, upper, x, work):
+    """Bounds of tau that do not grow with a.
+
+    t <= 0 leaves y >= 1; p is at most what the k largest exceed the k-th by. Above, t = a rho s - log(1-s)
+    at an s no larger than that of the lower bound.
+    """
+    if variant == ALPHA and k > 1:
+        p = 0.0
+        for i in range(min(k, b.shape[0])):
+            p += work[i] - pivot
+        lower = max(lower, -pivot - p / k)
+    if variant == ALPHA or k == 1:
+        _, s, _, _, _ = _cone_mass(b, pivot, lower, a, log_a, k, x)
+    else:
+        n, s, _ = _capped_mass(b, pivot, lower, a, log_a, 1.0 / k, x)
+        s += n / k
+    if s < 0.5:
+        upper = max(lower, min(upper, (a * rho * s - math.log1p(-s)) - pivot))
+    return lower, upper
+
+
+@kernel
 def solve_row(variant, b, k, a, rho, x, work):
     """Write the minimiser x; returns (s, 1 - s). 0 <= a <= HUGE.
 
@@ -171,12 +194,17 @@ def solve_row(variant, b, k, a, rho, x, work):
     if k > 1 and variant == ALPHA:  # s <= 1/2 and y <= 1/2
         eta = 0.5 / (k * (d - k + 1.0))
         upper = max(-a * eta - math.log(eta), (0.5 * a * rho + math.log(2.0)) - pivot)
-    slack = 16.0 * EPS * (abs(pivot) + a + math.log(k) + 1.0)
+    size = a
+    if a > STEEP:
+        lower, upper = _steep_bracket(variant, b, k, a, rho, log_a, pivot, lower, upper, x, work)
+        size = abs(lower) + abs(upper)
+    slack = 16.0 * EPS * (abs(pivot) + size + math.log(k) + 1.0)
     if a * min(exp(-tau), 1.0) > 4.0:  # far from a = 0; Newton's method does better from the left
         tau = lower
     tau = min(max(tau, lower + slack), upper)
     lower -= slack
     upper += slack
+    least = -a if a * rho > STEEP else -1.0  # where a dwarfs t, y says nothing
     before = -1
     sweeps = 0
     settled = False
@@ -196,7 +224,7 @@ def solve_row(variant, b, k, a, rho, x, work):
         pull = fall + y_fall * rise
         size = target
         room = target - y
-        near = target == 1.0 and -1.0 <= t < 0.5 * a * rho + math.log(2.0)
+        near = target == 1.0 and least <= t < 0.5 * a * rho + math.log(2.0)
         if near:
             # s is small: compare it with what it is to be, not with 1 - y
             room, y_fall = _own_sum(t, a, rho)

@@ -37,7 +37,10 @@ def logistic_step_row(z, alpha, x):
             s = choose(v > 0.0, 1.0, e) / one
             v -= (v + alpha * s - w) / (1.0 + alpha * (e / (one * one)))
         e = exp(-abs(v))
-        x[j] = choose((v > 0.0) != flip, 1.0, e) / (1.0 + e)
+        own = choose(v > 0.0, 1.0, e) / (1.0 + e)
+        # e^v has |v| roundings, and the difference one of v and alpha x
+        own = choose(alpha * own > 1.0, (w - v) / larger(alpha, 1.0), own)
+        x[j] = choose(flip, choose(v > 0.0, e, 1.0) / (1.0 + e), own)
 
 
 @kernel

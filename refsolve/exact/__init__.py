@@ -7,6 +7,7 @@ tries every face of the polytope. :mod:`refsolve.exact.average_precision` lists 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ class ExactProjection:
         return np.array([float(v) for v in self.x])
 
 
+@functools.cache
 def stems() -> tuple[str, ...]:
     """Stems of the sets that have an exact projection."""
     names = (info.name for info in pkgutil.iter_modules(__path__))

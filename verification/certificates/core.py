@@ -37,6 +37,7 @@ class Core:
     params : its parameters (k, r, y), as the set declares them.
     b, rho : point and weight of the squared sum; ``linear`` means: maximise <b,x> instead.
     spread : size of the floats from which b is computed, in the units of b.
+    unit : one unit of these floats, in the units of b.
     """
 
     stem: str
@@ -45,6 +46,7 @@ class Core:
     rho: Fraction
     linear: bool
     spread: float
+    unit: Fraction = Fraction(1)
 
     @property
     def module(self) -> ModuleType:
@@ -149,7 +151,9 @@ def core(instance: Instance) -> Core:
             rho = k_ii / curvature if curvature > 0 else Fraction(0)
         params = {**params, "r": radius}
     if curvature > 0:
-        return Core(stem, params, z / curvature, rho, False, spread / number(curvature))
+        unit = 1 / curvature
+        b_spread = number(exact(spread) * unit)
+        return Core(stem, params, z * unit, rho, False, b_spread, unit)
     return Core(stem, params, z, Fraction(0), True, spread)
 
 

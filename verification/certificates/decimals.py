@@ -67,7 +67,7 @@ def log1p(x: Decimal) -> Decimal:
     if abs(x) > Decimal("1e-5"):
         return (ONE + x).ln()
     term, found, power = x, ZERO, 1
-    while term and abs(term) > abs(found) * _unit():
+    while term and abs(term) > abs(found) * ulp():
         found += term / power
         term *= -x
         power += 1
@@ -110,7 +110,7 @@ def lambert_w_exp(t: Decimal) -> Decimal:
         step = r / one * (a - r) / (a - 2 * r)
         w += w * step
         # the next error is of the order of the fourth power of this step
-        if abs(step) ** 4 <= _unit():
+        if abs(step) ** 4 <= ulp():
             return w
 
 
@@ -128,7 +128,7 @@ def _log(value: Decimal) -> Decimal:
     return _log_at(value, decimal.getcontext().prec)
 
 
-def _unit() -> Decimal:
+def ulp() -> Decimal:
     """Unit roundoff of the context."""
     return Decimal((0, (1,), 1 - decimal.getcontext().prec))
 
@@ -151,7 +151,7 @@ def _search(f: Function, start: Decimal, width: Decimal, increasing: bool) -> De
     low: Decimal | None = None
     high: Decimal | None = None
     x, before = start, None
-    unit = _unit()
+    unit = ulp()
     for _ in range(500):
         value, slope = f(x)
         if value == 0:

@@ -21,7 +21,7 @@ from refsolve import catalogue
 from verification.certificates import coordinates, entropy, tolerance
 from verification.certificates import core as cores
 from verification.certificates._rational import Vector, vector
-from verification.certificates.decimals import ONE, ZERO, decimal_of, divergence, total
+from verification.certificates.decimals import ONE, ZERO, decimal_of, divergence, total, ulp
 from verification.certificates.entropy import EntropyCore, Solution
 from verification.instances import Instance
 from verification.verdicts import Judgement, Verdict
@@ -210,7 +210,9 @@ def _gap(core: EntropyCore, seen: Reading) -> tuple[Decimal, Decimal]:
     curved += alpha / 2 * (total(e * e for e in off) + core.rho * reach**2)
     # what the formula shows at the solution itself: at s = 1e-300 its sums resolve no more
     own = entropy.gap(core, found.x, found.complement, found.x, found.complement)
-    return gap, reach * first + curved + found.error + 2 * own
+    # and the last digit of the numbers in its sums
+    digit = 4 * (len(x) + 4) * decimal_of(found.size) * ulp()
+    return gap, reach * first + curved + found.error + 2 * own + digit
 
 
 def _worst(seen: Reading) -> str:

@@ -57,7 +57,8 @@ def _value(instance: Instance) -> tuple[Fraction, float]:
         return weight * rational(right), bound
     loss = weight * value_at(instance, z)
     eps = tolerance.precision(instance)
-    return loss, tolerance.value(eps, z.size, number(weight), spread) + tolerance.value(
+    lost = number(tolerance.underflow(instance, z.size, 1, weight))
+    return loss, lost + tolerance.value(eps, z.size, number(weight), spread) + tolerance.value(
         eps, z.size, 1.0, abs(number(loss))
     )
 
@@ -71,19 +72,20 @@ def _conjugate(instance: Instance) -> tuple[Fraction, float]:
     quadratic = cores.smoothing(instance) * dot(x, x) / 2
     terms = number(quadratic) + number(dot(abs(c), abs(x)))
     eps = tolerance.precision(instance)
-    return quadratic - dot(c, x), tolerance.value(eps, x.size, 1.0, terms)
+    lost = number(tolerance.underflow(instance, x.size, 1))
+    return quadratic - dot(c, x), lost + tolerance.value(eps, x.size, 1.0, terms)
 
 
-def _outside(instance: Instance) -> tuple[float, float]:
+def _outside(instance: Instance) -> tuple[Fraction, float]:
     """How far x is outside the domain, and how far rounding alone may put it there."""
     x = vector(instance["x"])
     sizes = [abs(number(v)) for v in x.tolist()]
     eps = tolerance.precision(instance)
     rounding = tolerance.size_factor(x.size) * eps * max(1.0, sum(sizes))
-    return number(entropy_numbers.violation(instance)), rounding
+    return entropy_numbers.violation(instance), rounding
 
 
-def _certify_conjugate(instance: Instance, outside: float) -> None:
+def _certify_conjugate(instance: Instance, outside: Fraction) -> None:
     """Prove what the formula says; UncertainError if that fails."""
     x, _ = entropy_numbers.coordinates_of(instance)
     stem, params = cores.unit_set(instance)
@@ -138,7 +140,7 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
         message = f"returned {got}, but the point lies in the domain"
         return Judgement(Verdict.FAIL, message=message, terms=terms)
     if outside > rounding:
-        message = f"returned {got:.6g}, but the point is outside the domain by {outside:.3g}: +inf"
+        message = f"returned {got:.6g}, but the point is outside the domain by {number(outside):.3g}: +inf"
         return Judgement(Verdict.FAIL, message=message, terms=terms)
     right, allowed = _conjugate(instance)
     return compare(instance, got, right, allowed)

@@ -75,46 +75,46 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     point = norm(feasible)
     mass = number(total(feasible))
     eps = tolerance.size_factor(d) * tolerance.precision(instance)
-    allowed = tolerance.distance(tolerance.precision(instance), d, core.spread, mass)
-    if instance.operation == "prox":
-        allowed += tolerance.size_factor(d) * _prox_rounding(instance, scale)
+    allowed = rounding(instance, core, mass, scale)
     moved = norm(x - feasible) + abs(number(imbalance))
     terms: dict[str, tuple[float, float | None]] = {"repair distance": (moved, allowed)}
     g = gradient(core, feasible)
     radius = _radius(core, feasible)
     try:
-        gap = number(truth.fw_gap(core.stem, core.params, feasible, g, radius))
+        gap = truth.fw_gap(core.stem, core.params, feasible, g, radius)
     except truth.UncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     if dual is not None and not core.linear:
-        gap = min(gap, _gap_of(core, feasible, g, dual))
+        sharper = _gap_of(core, feasible, g, dual)
+        gap = gap if sharper is None else min(gap, sharper)
     rho = 0.0 if core.linear else number(core.rho)
-    limit = tolerance.fw_gap(allowed, d, norm(g), rho, point, number(radius))
-    terms["Fenchel-Young gap"] = (gap, limit)
+    bound = tolerance.fw_gap(allowed, d, norm(g), rho, point, number(radius))
+    limit = number(bound)
+    terms["Fenchel-Young gap"] = (number(gap), limit)
     if moved > allowed:
         verdict, message = Verdict.FAIL, _infeasible(core, x, imbalance, moved, allowed)
-    elif gap > limit:
+    elif gap > bound:
         verdict = Verdict.FAIL
-        message = f"gap {gap:.3g} exceeds the rounding-error bound {limit:.3g}"
+        message = f"gap {number(gap):.3g} exceeds the rounding-error bound {limit:.3g}"
     else:
         verdict, message = Verdict.PASS, ""
-    unit = limit / eps if limit > 0 else 1.0
-    return Judgement(verdict, gap / unit, limit / unit, message=message, terms=terms)
+    share = number(gap / bound) * eps if bound else number(gap)
+    return Judgement(verdict, share, eps, message=message, terms=terms)
 
 
-def _gap_of(core: Core, x: Vector, g: Vector, dual: Any) -> float:
-    """Fenchel–Young gap at the dual point given; infinite if it is no use."""
+def _gap_of(core: Core, x: Vector, g: Vector, dual: Any) -> Fraction | None:
+    """Fenchel–Young gap at the dual point given; None if it is no use."""
     given = np.asarray(dual)
     if given.shape != x.shape or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
-        return float("inf")
+        return None
     w = vector(given)
     if "r" not in core.params and Fraction(core.module.support(w, **core.params, r=1)) > 0:
-        return float("inf")
+        return None
     # 1/2 e'(I + rho 11')^-1 e with e = g + w
     e, d = g + w, x.size
     mean = total(e) / d
     quadratic = dot(e - mean, e - mean) + total(e) ** 2 / (d * (1 + core.rho * d))
-    return number(quadratic / 2 + Fraction(core.module.residual(x, w, **core.params)))
+    return Fraction(quadratic / 2 + Fraction(core.module.residual(x, w, **core.params)))
 
 
 def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
@@ -131,9 +131,7 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     d = x.size
     eps = tolerance.precision(instance)
-    allowed = tolerance.distance(eps, d, core.spread, number(total(right)))
-    if instance.operation == "prox":
-        allowed += tolerance.size_factor(d) * _prox_rounding(instance, scale)
+    allowed = rounding(instance, core, number(total(right)), scale)
     off = norm(x - right)
     feasible = repair(core, x)
     gap = _suboptimality(core, feasible, right)
@@ -162,6 +160,20 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     relative = tolerance.size_factor(d) * eps
     unit, gap_unit = allowed / relative or 1.0, gap_limit / relative or 1.0
     return Judgement(verdict, gap / gap_unit, relative, off / unit, relative, message, terms)
+
+
+def rounding(instance: Instance, core: Core, mass: float, scale: Fraction) -> float:
+    """Bound on how far rounding takes an answer's x, of the sum ``mass``, from the solution.
+
+    Products may underflow in the units of the scores, of x, of the set and of the answer.
+    """
+    d = core.b.size
+    eps = tolerance.precision(instance)
+    allowed = tolerance.distance(eps, d, core.spread, mass)
+    if instance.operation == "prox":
+        allowed += tolerance.size_factor(d) * _prox_rounding(instance, scale)
+    units = (core.unit, 1, Fraction(core.params.get("r", 0)), 1 / scale)
+    return allowed + d**0.5 * number(tolerance.underflow(instance, d, *units))
 
 
 def _suboptimality(core: Core, x: Vector, right: Vector) -> float:

@@ -6,12 +6,17 @@ the sums involved, times the sizes of the numbers that enter them.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from verification.certificates._rational import exact
 from verification.instances import Instance
 from verification.problems import lookup
+
+
+LARGEST = float(np.finfo(float).max)
 
 
 def precision(instance: Instance) -> float:
@@ -24,6 +29,21 @@ def smallest(instance: Instance) -> float:
     """Smallest normal number of the main array's dtype."""
     dtype = instance[lookup(instance.problem).data].dtype
     return float(np.finfo(dtype if dtype.kind == "f" else float).tiny)
+
+
+def quantum(instance: Instance) -> float:
+    """Least positive number of the main array's dtype: below `smallest` all numbers are multiples of it."""
+    dtype = instance[lookup(instance.problem).data].dtype
+    return float(np.finfo(dtype if dtype.kind == "f" else float).smallest_subnormal)
+
+
+def underflow(instance: Instance, d: int, *units: Fraction | float) -> Fraction:
+    """What products and quotients below `smallest` lose, beside what eps of them is.
+
+    fl(a op b) = (a op b)(1 + delta) + e with |e| <= quantum/2, and e = 0 for sums and differences. As
+    many operations as `size_factor` counts, each in numbers of one of these units.
+    """
+    return exact(size_factor(d)) * exact(quantum(instance)) * sum(map(exact, units))
 
 
 def size_factor(d: int) -> float:
@@ -40,12 +60,18 @@ def distance(eps: float, d: int, spread: float, mass: float) -> float:
     return size_factor(d) * eps * (d**0.5 * spread + mass)
 
 
-def fw_gap(moved: float, d: int, gradient: float, rho: float, point: float, radius: float) -> float:
+def fw_gap(
+    moved: float, d: int, gradient: float, rho: float, point: float, radius: float
+) -> Fraction:
     """Bound on the gap max_y <g, x-y> that a move of x by ``moved`` causes.
 
-    To first order: the move times ||g||, and the change (1 + rho d) moved of g times ||x - y||.
+    To first order: the move times ||g||, and the change (1 + rho d) moved of g times ||x - y||. Exact:
+    such products may be no floats.
     """
-    return moved * (gradient + (1 + rho * d) * (point + radius + moved))
+    step, slope, at, reach, bias = (
+        exact(min(v, LARGEST)) for v in (moved, gradient, point, radius, rho)
+    )
+    return step * (slope + (1 + bias * d) * (at + reach + step))
 
 
 def value(eps: float, d: int, weight: float, *terms: Any) -> float:

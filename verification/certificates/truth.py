@@ -47,18 +47,20 @@ def fw_gap(stem: str, params: dict[str, Any], x: Vector, g: Vector, radius: Frac
 def maximiser(core: Core) -> tuple[Vector, Fraction]:
     """A point of the set that attains max <b,x>, and the maximum.
 
-    Projections of growing multiples of b reach a maximiser after finitely many doublings, since
+    Projections of growing multiples of b reach a maximiser once they are large enough, since
     the set is a polytope; it is one as soon as <b,x> equals the support function.
     """
     best = Fraction(core.module.support(core.b, **core.params))
     largest = max((abs(v) for v in core.b.tolist()), default=Fraction(0))
     factor = Fraction(1) / largest if largest > 0 else Fraction(1)
     factor *= core.params.get("r", 1) or 1
-    for _ in range(200):
+    growth = 16
+    for _ in range(12):  # 16^(2^11) spans the floats twice over
         x = project(core.stem, core.b * factor, Fraction(0), core.params)
         if dot(core.b, x) == best:
             return x, best
-        factor *= 16
+        factor *= growth
+        growth *= growth
     raise UncertainError("no point was found that attains the support function")
 
 

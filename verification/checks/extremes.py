@@ -1,0 +1,33 @@
+"""Edges: sizes from 1e-150 to 1e150, denormal numbers, radii and sums missed by a bit, real scores."""
+
+from __future__ import annotations
+
+from verification import certificates
+from verification.calling import Caller
+from verification.checks import amount
+from verification.families import draw
+from verification.instances import Instance
+from verification.problems import Problem
+from verification.verdicts import Judgement
+
+ORDER = 38
+COUNTS = {"quick": 120, "thorough": 1200}
+FAMILIES = ("extreme", "denormal", "border", "real")
+
+
+def applies(problem: Problem) -> bool:
+    """Every operation on single vectors and rankings."""
+    return problem.kind != "models"
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """The four families in equal parts."""
+    count = amount(problem, COUNTS[profile]) // len(FAMILIES)
+    return [
+        instance for family in FAMILIES for instance in draw(problem.name, family, count, seed + 11)
+    ]
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Call once, compare with the exact solution."""
+    return certificates.judge(instance, call(instance))
