@@ -47,12 +47,13 @@ def verify(
         typer.Option("--set", help="Argument that the solver has built in, k=3; repeatable."),
     ] = None,
     isolate: Annotated[
-        bool,
+        bool | None,
         typer.Option(
             "--isolate/--no-isolate",
-            help="Call the solver in a process of its own, so that it may crash or hang.",
+            help="Call the solver in a process of its own, so that it may crash or hang; the "
+            "default with --solver.",
         ),
-    ] = False,
+    ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds allowed per call of the solver.")] = 10.0,
     report: Annotated[
         str | None, typer.Option(help="Files to write, some of html,junit,json; default: all.")
@@ -110,7 +111,7 @@ def verify(
                 fixed=command_line.fixed_arguments(fixed or ()),
                 checks=check,
                 timeout=timeout,
-                isolate=isolate,
+                isolate=solver is not None if isolate is None else isolate,
                 progress=lambda name, done, total: task.at(done, f"{problem}: {name}", total),
             )
         document, reports = report_document(result), [result]
