@@ -15,7 +15,6 @@ from verification.certificates._rational import exact
 from verification.instances import Instance
 from verification.problems import lookup
 
-
 LARGEST = float(np.finfo(float).max)
 
 

@@ -1,0 +1,196 @@
+"""Soak: very many instances of solvers that are right, to show that none of them is called wrong.
+
+The solvers are the implementations in `fast` and the sound algorithms that the mutants are made of. The
+work is cut into chunks with seeds of their own; every chunk ends as one line of a file, and a run that
+finds its line there does not repeat it, so that it may be stopped and started again at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from verification.errors import InvalidArgumentError
+from verification.kit import verify
+from verification.mutants._right import SOLVERS
+from verification.problems import fast_candidate, lookup, names
+
+#: Instances per chunk, and seeds that a chunk may use up.
+CHUNK, SEEDS = 2000, 1000
+#: Instances of an entropy, whose truth costs more, for one of the others.
+ENTROPIC_SHARE = 0.4
+#: Chunks after which a worker process is replaced, and its memory given back.
+CHUNKS_PER_PROCESS = 10
+#: How many alarms of a chunk are written down.
+ALARMS = 5
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some instances of one problem for one solver, "fast" or "sound"."""
+
+    solver: str
+    problem: str
+    seed: int
+    count: int
+
+
+def chunks(total: int, seed: int, problems: tuple[str, ...] = ()) -> list[Chunk]:
+    """At least ``total`` instances: equally many of every problem, but fewer of entropies."""
+    known = [n for n in names() if lookup(n).kind != "models"]
+    if unknown := [n for n in problems if n not in known]:
+        raise InvalidArgumentError(f"problem={unknown}: expected some of {', '.join(known)}")
+    wanted = [n for n in known if not problems or n in problems]
+    pairs = [("fast", n) for n in wanted if fast_candidate(n) is not None]
+    pairs += [("sound", n) for n in wanted if n in SOLVERS]
+    weights = [_weight(name) for _, name in pairs]
+    found = []
+    for (solver, name), weight in zip(pairs, weights, strict=True):
+        left, at = -int(-total * weight // sum(weights)), seed
+        while left > 0:
+            found.append(Chunk(solver, name, at, min(CHUNK, left)))
+            left, at = left - CHUNK, at + SEEDS
+    return found
+
+
+def _weight(name: str) -> float:
+    problem = lookup(name)
+    quadratic = problem.kind == "functions" or problem.generator == "quadratic"
+    return 1.0 if quadratic else ENTROPIC_SHARE
+
+
+def run_chunk(chunk: Chunk) -> dict[str, Any]:
+    """Counts and worst figures of one chunk, and its alarms with their instances."""
+    candidate = SOLVERS[chunk.problem] if chunk.solver == "sound" else None
+    report = verify(
+        candidate,
+        chunk.problem,
+        "soak",
+        chunk.seed,
+        count=chunk.count,
+        shrink=False,
+        timeout=60.0,
+    )
+    tally = report.tally
+    assert tally is not None
+    checks = sorted({check for check, _ in tally.figures})
+    return {
+        **asdict(chunk),
+        "counts": {k: v for k, v in report.counts.items() if v},
+        "worst_ratio": tally.worst_ratio,
+        "checks": {c: sum(tally.by_check[c].values()) for c in checks},
+        "reasons": {" ".join(key): said for key, said in tally.reasons.items()},
+        "alarms": [result.to_dict() for result in report.failures[:ALARMS]],
+        "seconds": round(report.elapsed, 2),
+    }
+
+
+def done(path: Path) -> dict[Chunk, dict[str, Any]]:
+    """The chunks that a file holds."""
+    if not path.exists():
+        return {}
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    keys = ("solver", "problem", "seed", "count")
+    return {Chunk(*(line[k] for k in keys)): line for line in lines if "problem" in line}
+
+
+def soak(
+    total: int,
+    seed: int,
+    path: Path,
+    *,
+    problems: tuple[str, ...] = (),
+    processes: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Run what is missing in the file, and return the lines of all chunks.
+
+    Parameters
+    ----------
+    total : int
+        Instances over all solvers, at least.
+    seed : int
+        First seed of every problem.
+    path : Path
+        Lines of JSON: one about the run, one per chunk. Chunks that it has are not run again.
+    problems : tuple of str
+        Only these; default all but the trained models.
+    processes : int
+        Chunks that run side by side, at low priority.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in instances.
+    """
+    wanted = chunks(total, seed, problems)
+    known = done(path)
+    left = [chunk for chunk in wanted if chunk not in known]
+    whole = sum(chunk.count for chunk in wanted)
+    ready = whole - sum(chunk.count for chunk in left)
+    with path.open("a") as stream:
+        if left:
+            print(json.dumps({"commit": commit(), "total": total, "seed": seed}), file=stream)
+        for chunk, line in _run(left, processes):
+            known[chunk] = line
+            print(json.dumps(line), file=stream, flush=True)
+            ready += chunk.count
+            if progress is not None:
+                progress(ready, whole)
+    return [known[chunk] for chunk in wanted]
+
+
+def _run(left: list[Chunk], processes: int) -> Iterator[tuple[Chunk, dict[str, Any]]]:
+    if processes <= 1:
+        yield from ((chunk, run_chunk(chunk)) for chunk in left)
+        return
+    with ProcessPoolExecutor(
+        processes,
+        mp_context=get_context("spawn"),
+        initializer=_gently,
+        max_tasks_per_child=CHUNKS_PER_PROCESS,
+    ) as pool:
+        waiting = {pool.submit(run_chunk, chunk): chunk for chunk in left}
+        for future in as_completed(waiting):
+            yield waiting[future], future.result()
+
+
+def _gently() -> None:
+    if hasattr(os, "nice"):
+        os.nice(max(0, 15 - os.nice(0)))
+
+
+def commit() -> str:
+    """Hash of the commit that is checked out, with a "+" if files differ from it."""
+    folder = Path(__file__).parent
+    try:
+        head, changed = (
+            subprocess.run(
+                ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
+            ).stdout.strip()
+            for arguments in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head + ("+" if changed else "")
+
+
+def totals(lines: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Per solver and problem: instances, verdicts, worst ratio and seconds."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for line in lines:
+        row = found.setdefault(
+            (line["solver"], line["problem"]),
+            {"instances": 0, "counts": {}, "worst_ratio": 0.0, "seconds": 0.0, "alarms": []},
+        )
+        row["instances"] += line["count"]
+        for verdict, number in line["counts"].items():
+            row["counts"][verdict] = row["counts"].get(verdict, 0) + number
+        row["worst_ratio"] = max(row["worst_ratio"], line["worst_ratio"] or 0.0)
+        row["seconds"] += line["seconds"]
+        row["alarms"] += line["alarms"]
+    return found
