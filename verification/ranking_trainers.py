@@ -1,4 +1,7 @@
-"""Judges the AP trainers on small problems: their certificates recomputed, and the oracle's interval.
+"""Judges the AP estimators on small problems: their certificates recomputed, and the oracle's interval.
+
+`verification.verify` judges the training functions, and anybody's, by certificates alone; here the
+estimators are judged, and the oracle beside them, on some of the same instances.
 
 As `verification.trainers` for the multiclass losses: the oracle's D <= P* <= P and that of the trained
 model hold whatever was solved, so that two that do not overlap prove one of them wrong. With easy
@@ -14,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from verification import certificates
+from verification import certificates, models
 from verification.certificates import ranking_truth
 from verification.certificates.binary import binary_erm
 from verification.certificates.model import ModelCertificate
@@ -25,64 +28,32 @@ from verification.verdicts import Judgement, Report, Result, Verdict
 PROBLEM = "ap_svm.primal"
 EASY, RAMP = "ap_svm_appx.primal", "ap_ramp.primal"
 LATENT, BINARY = "latent_ap_svm.primal", "binary_svm.primal"
-COUNTS = {"quick": 33, "thorough": 220}
+#: Instances per family; the families are those of `verification.models`.
+COUNTS = {"quick": 3, "thorough": 20}
 FAMILIES = (
-    "random",
-    "zero rows",
-    "repeated examples",
-    "one positive",
-    "one negative",
-    "separable",
-    "queries",
-    "easy examples",
-    "ramp",
-    "candidates",
-    "hinge",
+    (PROBLEM, "random"),
+    (PROBLEM, "zero rows"),
+    (PROBLEM, "repeated examples"),
+    (PROBLEM, "one positive"),
+    (PROBLEM, "one negative"),
+    (PROBLEM, "separable"),
+    (PROBLEM, "queries"),
+    (EASY, "random"),
+    (RAMP, "random"),
+    (LATENT, "random"),
+    (BINARY, "random"),
 )
-#: Families that belong to another model than the AP-SVM.
-MODELS = {"easy examples": EASY, "ramp": RAMP, "candidates": LATENT, "hinge": BINARY}
 TOL = 1e-6
 EPS = float(np.finfo(float).eps)
 
 
 def instances(profile: str, seed: int) -> list[Instance]:
-    """Small problems of every family; C from 1e-2 to 1e3."""
-    rng = np.random.default_rng([seed, 4])
-    return [_instance(rng, FAMILIES[i % len(FAMILIES)]) for i in range(COUNTS[profile])]
-
-
-def _instance(rng: np.random.Generator, family: str) -> Instance:
-    n, d = int(rng.integers(4, 25)), int(rng.integers(1, 6))
-    X = rng.standard_normal((n, d))
-    y = np.zeros(n, dtype=np.int64)
-    y[rng.permutation(n)[: int(rng.integers(1, n))]] = 1
-    if family == "zero rows":
-        X[:: max(1, n // 3)] = 0.0
-    if family == "repeated examples":  # of either kind, so that their scores tie
-        X[n // 2 :] = X[: n - n // 2]
-    if family in ("one positive", "one negative"):
-        y[:] = family == "one negative"
-        y[rng.integers(n)] = family == "one positive"
-    if family == "separable":
-        X[:, 0] += 4.0 * y
-    given: dict[str, Any] = {"X": X, "y": y, "C": float(10.0 ** rng.integers(-2, 4))}
-    if family == "queries":
-        groups = rng.permutation(np.arange(n) % int(rng.integers(2, 1 + n // 2)))
-        for g in np.unique(groups):  # one of both kinds in each
-            y[np.flatnonzero(groups == g)[:2]] = [0, 1]
-        given |= {"y": y, "groups": groups}
-    if family == "easy examples":  # a plane separates them; one of each kind is not easy
-        margins = (2 * y - 1) * (X @ (2 * rng.standard_normal(d)) + rng.standard_normal())
-        given["easy"] = margins >= max(0.1, float(np.quantile(margins, 0.5)))
-        given["easy"][[int(y.argmax()), int(y.argmin())]] = False
-    if family == "candidates":  # one to four rows per bag, one of which shows the object
-        sizes = rng.integers(1, 5, size=n)
-        rows = rng.standard_normal((int(sizes.sum()), d))
-        rows[np.cumsum(sizes) - 1] += 2.0 * y[:, None]
-        given |= {"X": rows, "bags": np.repeat(np.arange(n), sizes)}
-    if family == "hinge":
-        given["bias"] = bool(rng.random() < 0.5)
-    return Instance.of(MODELS.get(family, PROBLEM), family, **given)
+    """Small problems of every family."""
+    return [
+        instance
+        for problem, family in FAMILIES
+        for instance in models.draw(problem, family, COUNTS[profile], seed)
+    ]
 
 
 def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Judgement:
@@ -114,11 +85,16 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     return _bracket(instance, ours, model.coef_[0])
 
 
+def _data(instance: Instance) -> dict[str, Any]:
+    """The arguments without the tolerance, which is `TOL` here."""
+    return {name: value for name, value in instance.params.items() if name != "tol"}
+
+
 def _examine_binary(instance: Instance, trainer: Callable[..., Any] | None) -> Judgement:
     """The binary SVM by its training function."""
     from fast.models import binary_svm
 
-    given = instance.params
+    given = _data(instance)
     found = (trainer or binary_svm.train)(**given, tol=TOL, max_iter=2000)
     ours = binary_erm(
         found.w,
@@ -148,7 +124,7 @@ def _bracket(instance: Instance, ours: ModelCertificate, w: np.ndarray) -> Judge
     if ours.relative_gap > 2 * TOL:
         message = f"trained to a relative gap of {ours.relative_gap:.3g}, asked for {TOL:g}"
         return Judgement(Verdict.FAIL, ours.relative_gap, 2 * TOL, message=message)
-    given = instance.params
+    given = _data(instance)
     try:
         oracle = refsolve.solve(instance.problem, **given)
     except OracleUncertainError as error:

@@ -282,7 +282,7 @@ class StopsEarly(APSVM):
         return super().fit(X, y, groups=groups, easy_mask=easy_mask)
 
 
-@pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: i.family)
+@pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: f"{i.stem}-{i.family}")
 def test_the_trainer_passes(instance):
     judgement = ranking_trainers.examine(instance)
     assert judgement.verdict is Verdict.PASS, judgement.message
@@ -354,16 +354,16 @@ def test_wrong_trainers_are_found(trainer):
 
 
 def test_instances_cover_every_family_and_depend_on_the_seed():
-    assert {i.family for i in INSTANCES} == set(ranking_trainers.FAMILIES)
+    assert {(i.problem, i.family) for i in INSTANCES} == set(ranking_trainers.FAMILIES)
     assert ranking_trainers.instances("quick", 0) == INSTANCES
     assert ranking_trainers.instances("quick", 1) != INSTANCES
     assert len(ranking_trainers.instances("thorough", 0)) > len(INSTANCES)
 
 
 def test_the_reports(monkeypatch):
-    monkeypatch.setattr(ranking_trainers, "COUNTS", {"quick": len(ranking_trainers.FAMILIES)})
+    monkeypatch.setattr(ranking_trainers, "COUNTS", {"quick": 1})
     reports = {r.problem: r.raise_if_failed() for r in ranking_trainers.verify_rankers()}
-    assert set(reports) == {"ap_svm.primal", *ranking_trainers.MODELS.values()}
+    assert set(reports) == {problem for problem, _ in ranking_trainers.FAMILIES}
     assert sum(r.counts["pass"] for r in reports.values()) == len(ranking_trainers.FAMILIES)
 
 

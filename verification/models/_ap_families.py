@@ -146,13 +146,16 @@ def with_easy(draw: Draw) -> Draw:
     """Half of the examples that a plane separates become easy; one of each kind does not."""
 
     def drawn(rng: Rng, largest: int) -> Params:
-        given = draw(rng, largest)
-        X, y = given["X"], given["y"]
-        size = float(np.abs(X).max()) or 1.0
-        plane = 2 * rng.standard_normal(X.shape[1]) / size
-        margins = (2 * y - 1) * (X @ plane + rng.standard_normal())
-        easy = margins >= max(0.1, float(np.quantile(margins, 0.5)))
-        easy[[int(y.argmax()), int(y.argmin())]] = False
+        for _ in range(20):
+            given = draw(rng, largest)
+            X, y = given["X"], given["y"]
+            size = float(np.abs(X).max()) or 1.0
+            plane = 2 * rng.standard_normal(X.shape[1]) / size
+            margins = (2 * y - 1) * (X @ plane + rng.standard_normal())
+            easy = margins >= max(0.1, float(np.quantile(margins, 0.5)))
+            easy[[int(y.argmax()), int(y.argmin())]] = False
+            if easy.any():
+                break
         return given | {"easy": easy}
 
     return drawn
