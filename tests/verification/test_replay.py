@@ -1,31 +1,90 @@
+"""Replay files: nothing lost, nothing else needed, clear words about files that are none."""
+
+from __future__ import annotations
+
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from verification import InvalidArgumentError, Verdict, mutants, replay, verify
+from verification import (
+    InvalidArgumentError,
+    Report,
+    Verdict,
+    answers,
+    checks,
+    fixing,
+    kit,
+    models,
+    mutants,
+    replay,
+    verify,
+)
+from verification.calling import Caller
+from verification.explain import describe, document
 from verification.mutants import _sound
+from verification.problems import lookup
+from verification.verdicts import Candidate
 
 ROOT = Path(__file__).resolve().parents[2]
 MUTANT = "verification.mutants.ignores_rho:candidate"
+#: One mutant per kind of problem and of check: a set, numbers that are infinite, a batch, state, rankings.
+MUTANTS = {
+    "ignores_rho": "certified_gap",
+    "softmax_without_shift": "saturation",
+    "batch_takes_first_radius": "batch",
+    "reuses_buffer": "purity",
+    "ap_ranks_fall": "ties",
+}
 
 
-@pytest.fixture
-def stored(tmp_path):
-    report = mutants.run(mutants.discover()["ignores_rho"])
-    return report, replay.save(report, tmp_path / "failure.json")
+def stored_mutant(name, folder):
+    mutant = mutants.discover()[name]
+    report = verify(mutant.candidate, mutant.problem, checks=[MUTANTS[name]])
+    return report, replay.save(report, folder / "failure.json")
 
 
-def test_replay_repeats_the_failure(stored):
-    report, path = stored
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    return stored_mutant("ignores_rho", tmp_path_factory.mktemp("replay"))
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_file_holds_the_failure_to_the_last_bit(name, tmp_path):
+    report, path = stored_mutant(name, tmp_path)
     found = replay.load(path)
-    assert found.instance == report.counterexample_result.instance
-    assert found.run().verdict is Verdict.FAIL
+    result = report.counterexample_result
+    assert found.instance == result.instance
+    assert answers.equal(found.returned, result.answer)
+    assert found.terms == result.terms
+    assert (found.verdict, found.message) == (result.verdict, result.message)
+    assert (found.profile, found.seed, found.code) == ("quick", 0, report.counterexample)
+    assert found.environment["numpy"] == np.__version__
+    again = replay.load(found.write(tmp_path / "again.json"))
+    assert again.to_dict() == found.to_dict()
+    now = found.run()
+    assert now.verdict is Verdict.FAIL
+    assert answers.equal(now.answer, found.returned)
+
+
+@pytest.mark.parametrize("name", ["ignores_rho", "softmax_without_shift", "ap_ranks_fall"])
+def test_the_right_answer_has_a_certificate_of_its_own(name, tmp_path):
+    _, path = stored_mutant(name, tmp_path)
+    found = replay.load(path)
+    assert found.right is not None
+    assert not answers.equal(found.right, found.returned)
+    assert found.right_terms
+    assert all(value <= allowed for value, allowed in found.right_terms.values())
+
+
+def test_another_candidate_can_be_run(stored):
+    _, path = stored
+    found = replay.load(path)
     assert found.run(MUTANT).verdict is Verdict.FAIL
     assert found.run(_sound.alpha).verdict is Verdict.PASS
-    assert found.code == report.counterexample
 
 
 def test_counterexample_is_code_that_runs(stored, capsys):
@@ -40,19 +99,128 @@ def test_command_line(stored):
     failing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert failing.returncode == 1
     assert "now: fail" in failing.stdout
-    sound = [*command, "verification.mutants._sound:alpha"]
-    assert subprocess.run(sound, cwd=ROOT, capture_output=True, check=False).returncode == 0
+    assert replay.main([str(path), "verification.mutants._sound:alpha"]) == 0
     assert replay.main([]) == 2
 
 
-def test_what_is_no_replay_file_is_refused(tmp_path):
+def test_a_file_of_schema_1_still_runs_and_is_explained(stored, tmp_path):
+    _, path = stored
+    data = json.loads(path.read_text(encoding="utf-8"))
+    keep = ("check", "candidate", "verdict", "message", "code", "environment", "instance")
+    old = {"schema": 1, **{name: data[name] for name in keep}}
+    before = tmp_path / "old.json"
+    before.write_text(json.dumps(old), encoding="utf-8")
+    found = replay.load(before)
+    assert found.returned is None
+    assert found.run().verdict is Verdict.FAIL
+    assert document(found).data["exceeded"] == ""
+    assert found.shrink(0.5).terms  # written in this version's words
+
+
+def test_what_is_no_replay_file_is_refused(stored, tmp_path):
     path = tmp_path / "other.json"
-    for text in ("", "[]", "{}", json.dumps({"schema": 99})):
-        path.write_text(text)
-        with pytest.raises(InvalidArgumentError):
+    good = json.loads(stored[1].read_text(encoding="utf-8"))
+    spoilt = [
+        "",
+        "[]",
+        "{}",
+        json.dumps({"schema": 99}),
+        json.dumps({"schema": 2}),
+        json.dumps({**good, "instance": {**good["instance"], "problem": "simplex.nothing"}}),
+        json.dumps({**good, "verdict": "perhaps"}),
+        json.dumps({**good, "terms": [{"name": "gap"}]}),
+    ]
+    for text in spoilt:
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises((InvalidArgumentError, KeyError), match=r"other\.json|not known"):
             replay.load(path)
-    with pytest.raises(InvalidArgumentError):
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidArgumentError, match="no text"):
+        replay.load(path)
+    with pytest.raises(InvalidArgumentError, match="No such file"):
+        replay.load(tmp_path / "missing.json")
+    with pytest.raises(InvalidArgumentError, match="expected one with a failure"):
         replay.save(verify(_sound.alpha, checks=["purity"]), path)
     for name in ("no.such.module", "verification.replay:nothing", "verification.replay:SCHEMA"):
         with pytest.raises(InvalidArgumentError):
             replay.load_callable(name)
+
+
+def test_a_failure_that_is_gone_is_not_shrunk(stored):
+    with pytest.raises(InvalidArgumentError, match="the failure is gone"):
+        replay.load(stored[1]).shrink(1.0, _sound.alpha)
+
+
+def test_shrinking_goes_on(tmp_path):
+    report = verify(
+        lambda a, k, r, rho: _sound.alpha(a, k, r, 0.0),
+        "topk_simplex_alpha.projection",
+        checks=["ground_truth"],
+        shrink=False,
+    )
+    path = replay.save(report, tmp_path / "large.json")
+    found = replay.load(path)
+    smaller = found.shrink(2.0, MUTANT)
+    assert smaller.instance["a"].size == 1 < found.instance["a"].size
+    assert "np.array([1.0])" in smaller.code
+    assert smaller.verdict == "fail"
+
+
+def test_answers_of_every_form_survive():
+    every = [
+        Candidate(np.array([1.0, -0.0, np.nan, np.inf, 5e-324])),
+        Candidate(np.float32(0.1), dual=np.array([1, 2])),
+        Candidate(np.zeros((0,)), complement=1e-300),
+        Candidate(np.ones((2, 2)), parts={"W": np.ones((2, 2)), "A": np.array([[0.1]])}),
+        Candidate(np.array(1.5), value=0.25, counts=np.array([1, 0])),
+    ]
+    for answer in every:
+        data = json.loads(json.dumps(answers.to_dict(answer), allow_nan=False))
+        assert answers.equal(answers.from_dict(data), answer)
+    assert answers.from_dict(None) is None
+    odd = answers.from_dict(answers.to_dict(Candidate(np.array([1.0]), dual="nonsense")))
+    assert odd.dual == "'nonsense'"
+
+
+def test_the_term_that_decides_is_named_with_both_numbers():
+    terms = {"a": (1.0, 2.0), "b": (3.0, 1.0), "c": (9.0, None), "d": (50.0, 1.0)}
+    assert describe(terms) == "b is 3, allowed is 1, 3 times as much"
+    assert describe({"b": (3.0, 0.0)}) == "b is 3, allowed is 0"
+    assert describe({"b": (float("nan"), 1.0)}).startswith("b is nan")
+    assert describe({"a": (1.0, 2.0)}) == ""
+
+
+def test_an_explanation_needs_no_solver(stored, tmp_path):
+    data = json.loads(stored[1].read_text(encoding="utf-8"))
+    data["candidate"] = "a_module.that_is_gone"
+    path = tmp_path / "orphan.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    said = document(replay.load(path)).data
+    assert "Fenchel-Young gap is 1" in said["exceeded"]
+    assert {each["verdict"] for each in said["certified_again"].values()} == {"fail"}
+    assert (said["returned_values"], said["right_values"]) == ("[1.0]", "[0.5]")
+    with pytest.raises(InvalidArgumentError, match="importable"):
+        replay.load(path).run()
+
+
+def zeros(X, y, C, k, tol):
+    return np.zeros((int(y.max()) + 1, X.shape[1]))
+
+
+def test_a_trained_model_that_fails(tmp_path):
+    fixed = {"loss": "topk_hinge_alpha"}
+    problem = fixing.fix(lookup("multiclass_erm.primal"), fixed)
+    (instance,) = models.draw(problem.name, "random", 1, 0, largest=6, fixed=fixed)
+    result = kit.run_one("trained", checks.discover()["trained"], Caller(zeros, problem), instance)
+    settings = {"fixed": fixed, "timeout": 5.0}
+    report = Report(problem.name, "quick", 0, (result,), candidate="m.zeros", settings=settings)
+    found = replay.load(replay.save(report, tmp_path / "model.json"))
+    assert found.settings["fixed"] == fixed
+    assert found.run(zeros).verdict is Verdict.FAIL
+    value, allowed = found.terms["duality gap"]
+    assert value > allowed
+    parts = [value for value, tolerance in found.terms.values() if tolerance is None]
+    assert np.isclose(sum(parts), value)
+    value, allowed = found.right_terms["duality gap"]
+    assert value <= allowed
+    assert "W[" in str(document(found).blocks)
