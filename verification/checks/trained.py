@@ -18,7 +18,7 @@ COUNTS = {"quick": 11, "thorough": 110, "soak": 110}
 LARGEST = {"quick": 16, "thorough": 32, "soak": 32}
 
 #: Failures per candidate in which a reason is looked for.
-HINTS = 12
+HINTS = 4
 _HINTED: WeakKeyDictionary[Caller, int] = WeakKeyDictionary()
 
 

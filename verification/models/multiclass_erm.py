@@ -132,17 +132,14 @@ def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]
     loss = Loss(params["loss"], parameters(params), family.size(m), y[live])
     x = family.coordinates(A, y)[live] / mass[live, None]
     eps = 8 * (m + 4) * EPS * (1 + float(np.abs(A[live] / mass[live, None]).max(initial=0.0)))
-    found = {
-        "sum over the classes of a_i = 0": family.unbalance(A)[live] / mass[live],
-        "x_i = -a_i/(C w_i) over the other classes in the domain of the conjugate": loss.violation(
-            x
-        )
-        if live.any()
-        else np.zeros(1),
-        "a_i = 0 where the weight is 0": np.abs(A[~live]).max(axis=1, initial=0.0) / params["C"],
-    }
+    found = {}
     if family.name == "multiclass":
         found["a_ij <= 0 for the classes j that are not y_i"] = np.maximum(-x, 0).max(axis=1)
+        found["sum over the classes of a_i = 0"] = family.unbalance(A)[live] / mass[live]
+    if live.any():
+        name = f"x_i = -a_i/(C w_i) over the other classes in {loss.set_stem}{parameters(params)}"
+        found[name] = loss.violation(x)
+    found["a_i = 0 where the weight is 0"] = np.abs(A[~live]).max(axis=1, initial=0) / params["C"]
     return {n: Violation(float(np.max(v, initial=0.0)), 1.0, eps) for n, v in found.items()}
 
 

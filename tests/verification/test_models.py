@@ -1,0 +1,305 @@
+"""Models as problems: right trainers pass, wrong ones fail with a message that says what is wrong."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+import fast
+from verification import Candidate, Verdict, models, verify
+from verification.checks import trained
+from verification.instances import Instance
+from verification.models import _judge, multiclass_erm
+from verification.problems import lookup, names
+
+ERM = "multiclass_erm.primal"
+LOSS = {"loss": "topk_hinge_alpha"}
+
+
+def fit(X, y, C, k, **given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return fast.TopKSVC(**{"k": k, "C": C, "tol": 1e-6, "random_state": 0, **given}).fit(X, y)
+
+
+def small(problem, count=2):
+    """A few instances of every family."""
+    stem = problem.partition(".")[0]
+    return [i for name in models.load(stem).FAMILIES for i in models.draw(problem, name, count, 3)]
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Three instances per family."""
+    monkeypatch.setattr(trained, "COUNTS", {"quick": 3})
+
+
+def run(trainer, **given):
+    return verify(trainer, ERM, fixed=LOSS, checks=["trained"], **given)
+
+
+@pytest.mark.parametrize("stem", models.stems())
+def test_models_are_found_and_drawn(stem):
+    module = models.load(stem)
+    assert module.ARGUMENTS[-1] == "tol"
+    assert {f"{stem}.{side}" for side in module.PARTS} <= set(names("models"))
+    assert set(module.DEFAULTS) <= set(module.ARGUMENTS)
+    for side in module.PARTS:
+        problem = lookup(f"{stem}.{side}")
+        assert problem.parts[: len(module.PARTS[side])] == tuple(module.PARTS[side])
+    for instance in small(f"{stem}.{side}", 1):
+        assert module.valid(instance.params)
+        assert Instance.from_json(instance.to_json()) == instance
+        assert set(module.shapes(instance.params)) >= {n for p in module.PARTS.values() for n in p}
+
+
+def test_every_loss_that_fast_trains_passes_with_both_sides():
+    report = verify(None, ERM).raise_if_failed()
+    losses = {r.instance["loss"] for r in report.results if r.verdict is Verdict.PASS}
+    assert losses == set(multiclass_erm.LOSSES)
+    passed = {r.family for r in report.results if r.verdict is Verdict.PASS}
+    assert passed == set(multiclass_erm.FAMILIES) - {"costs"}  # fast has no costs: skipped
+    assert report.counts["oracle uncertain"] == 0
+    assert report.worst_gap <= 1e-6
+
+
+def right_primal(X, y, C, k):
+    return fit(X, y, C, k).coef_
+
+
+def right_dual(X, y, C, k):
+    return {"A": fit(X, y, C, k).dual_coef_}
+
+
+def right_pair(X, y, C, k):
+    model = fit(X, y, C, k)
+    return model.coef_, model.dual_coef_
+
+
+def right_candidate(X, y, C, k):
+    model = fit(X, y, C, k)
+    return Candidate(x=model.coef_, dual=model.dual_coef_.toarray())
+
+
+def right_gram(K, y, C, k):
+    return fit(K, y, C, k, kernel="precomputed").dual_coef_
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    "trainer", [right_primal, right_dual, right_pair, right_candidate, right_gram]
+)
+def test_right_trainers_pass(trainer):
+    report = run(trainer).raise_if_failed()
+    assert report.checked >= 3
+    assert report.counts["oracle uncertain"] == 0
+
+
+def wrong_c(X, y, C, k):
+    return fit(X, y, C / len(y), k).coef_
+
+
+def early(X, y, C, k):
+    return fit(X, y, C, k, tol=0.5, max_iter=3, solver="sdca").coef_
+
+
+def early_pair(X, y, C, k):
+    model = fit(X, y, C, k, tol=0.5, max_iter=3, solver="sdca")
+    return model.coef_, model.dual_coef_
+
+
+def wrong_k(X, y, C, k):
+    return fit(X, y, C, max(1, k - 1)).coef_
+
+
+def other_variant(X, y, C, k):
+    return fit(X, y, C, k, variant="beta").coef_
+
+
+def last_class(X, y, C, k):
+    W = fit(X, y, C, k).coef_
+    return np.tile(W[-1], (len(W), 1))
+
+
+def with_intercept(X, y, C, k):
+    return fit(X, y, C, k, fit_intercept=True).coef_
+
+
+def transposed(X, y, C, k):
+    return fit(X, y, C, k).coef_.T
+
+
+def not_a_number(X, y, C, k):
+    return fit(X, y, C, k).coef_ * np.nan
+
+
+def too_large(X, y, C, k):
+    model = fit(X, y, C, k)
+    return model.coef_, 1.5 * model.dual_coef_
+
+
+def other_sign(X, y, C, k):
+    model = fit(X, y, C, k)
+    return model.coef_, -model.dual_coef_
+
+
+def masses(X, y, C, k):
+    A = fit(X, y, C, k).dual_coef_.toarray()
+    A[np.arange(len(y)), y] = 0
+    return {"A": A}
+
+
+def shrunk_dual(X, y, C, k):
+    return {"A": 0.9 * fit(X, y, C, k).dual_coef_}
+
+
+def scaled_weights(X, y, C, k):
+    model = fit(X, y, C, k)
+    return model.coef_ * 1.01, model.dual_coef_
+
+
+def raises(X, y, C, k):
+    raise RuntimeError("no convergence")
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("trainer", "words"),
+    [
+        (wrong_c, r"optimal for C/n in the place of C.*the primal side \(W\)"),
+        (early, r"the primal side \(W\) has objective .*, a certified witness"),
+        (early_pair, r"gap .* promised 1e-06.*the dual side \(A\) has objective"),
+        (wrong_k, "optimal for k = "),
+        (other_variant, "optimal for the loss topk_hinge_beta"),
+        (last_class, r"the primal side \(W\)"),
+        (with_intercept, r"the primal side \(W\)"),
+        (transposed, r"W has shape .*\(transposed\?\)"),
+        (not_a_number, "entries that are nan"),
+        (too_large, r"x_i = .* in topk_simplex_alpha.* is violated by 0.5"),
+        (other_sign, r"a_ij <= 0 for the classes j that are not y_i is violated"),
+        (masses, r"sum over the classes of a_i = 0 is violated"),
+        (shrunk_dual, r"the dual side \(A\) has objective"),
+        (scaled_weights, r"the primal side \(W\).*1/2\|\|W - A'X\|\|\^2"),
+        (raises, "RuntimeError: no convergence"),
+    ],
+)
+def test_wrong_trainers_fail_with_the_reason(trainer, words):
+    report = run(trainer, shrink=False)
+    assert not report.ok
+    messages = "\n".join(r.message for r in report.failures)
+    assert re.search(words, messages), messages[:2000]
+
+
+@pytest.mark.usefixtures("few")
+def test_shrinking_ends_at_a_tiny_data_set():
+    report = run(wrong_c)
+    found = report.counterexample_result.instance
+    assert found["X"].shape[0] <= 3
+    assert found["X"].shape[1] == 1
+    assert found["C"] == 1.0
+    assert "topk_hinge_alpha" in report.counterexample  # what is built in is said
+    assert "# right" in report.counterexample
+
+
+def test_one_sided_answers_are_proved_wrong_only_by_a_witness(monkeypatch):
+    instance = small(ERM, 1)[0]
+    W, A = _judge.witness(instance)[:2]
+    worse = {"W": 1.1 * W["W"]}
+    assert _judge.judge(instance, Candidate(None, parts=worse)).verdict is Verdict.FAIL
+    monkeypatch.setattr(_judge, "witness", lambda instance: None)
+    assert _judge.judge(instance, Candidate(None, parts={**W, **A})).verdict is Verdict.PASS
+    hinge = instance.with_params(loss="multiclass_hinge", k=None, gamma=None)
+    judged = _judge.judge(hinge, Candidate(None, parts=worse))
+    assert judged.verdict is Verdict.ORACLE_UNCERTAIN
+
+
+def test_a_poor_witness_leaves_it_open(monkeypatch):
+    """Worse than tol against the witness's dual, but not worse than its primal: nobody knows."""
+    hinge = next(i for i in small(ERM) if i["loss"] == "topk_hinge_alpha" and i["X"] is not None)
+    good = _judge.witness(hinge)
+    dual = {"A": 0.99 * good.dual["A"]}
+    primal = {"W": 1.01 * good.primal["W"]}
+    poor = _judge.Witness(primal, dual, multiclass_erm.certify(hinge.params, primal, dual))
+    monkeypatch.setattr(_judge, "witness", lambda instance: poor)
+    judged = _judge.judge(hinge, Candidate(None, parts=dict(good.primal)))
+    assert judged.verdict is Verdict.ORACLE_UNCERTAIN
+    assert "witness" in judged.message
+
+
+@pytest.mark.parametrize("loss", multiclass_erm.MULTILABEL)
+def test_rows_of_labels(loss):
+    drawn = models.draw(ERM, "random", 3, 1, largest=6, fixed={"loss": loss})
+    assert len(drawn) == 3
+    for instance in drawn:
+        primal, dual, _ = _judge.witness(instance)
+        assert _judge.judge(instance, Candidate(None, parts={**primal, **dual})).ok
+
+
+def test_costs_are_judged_against_the_oracle():
+    drawn = models.draw(ERM, "costs", 2, 1, largest=6, fixed=LOSS)
+    for instance in drawn:
+        primal = _judge.witness(instance).primal
+        assert _judge.judge(instance, Candidate(None, parts=dict(primal))).ok
+        given = {n: instance[n] for n in ("X", "y", "C", "k")}
+        assert np.ptp(instance["costs"]) > 0
+        parts = {"W": fit(**given).coef_}
+        judged = _judge.judge(instance, Candidate(None, parts=parts))
+        assert judged.verdict is Verdict.FAIL
+
+
+def buffer_of(shapes):
+    def train(X, y, C, k):
+        W = fit(X, y, C, k).coef_
+        kept = shapes.setdefault(W.shape, np.empty_like(W))
+        kept[:] = W
+        return kept
+
+    return train
+
+
+def centres_in_place(X, y, C, k):
+    X -= X.mean(axis=0)
+    return fit(X, y, C, k).coef_
+
+
+@pytest.mark.parametrize(
+    ("trainer", "words"),
+    [(buffer_of({}), "overwrote the answer W"), (centres_in_place, "X was changed in place")],
+)
+def test_impure_trainers_are_found(trainer, words):
+    report = verify(trainer, ERM, fixed=LOSS, checks=["trained_purity"], shrink=False)
+    assert words in report.failures[0].message
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (np.ones((2, 3)), {"W"}),
+        (sp.csr_array(np.ones((2, 3))), {"W"}),
+        ([[1.0, 2.0]], {"W"}),
+        ((np.ones((2, 3)), np.ones((4, 2))), {"W", "A"}),
+        ({"A": np.ones((4, 2))}, {"A"}),
+        ({"A": np.ones((4, 2)), "W": np.ones((2, 3)), "status": "optimal"}, {"W", "A"}),
+        (type("Model", (), {"W": np.ones((2, 3)), "b": 0})(), {"W"}),
+        (Candidate(np.ones((2, 3)), np.ones((4, 2))), {"W", "A"}),
+        (Candidate(None, parts={"A": np.ones((4, 2))}), {"A"}),
+    ],
+)
+def test_what_a_trainer_may_return(answer, expected):
+    from verification.models._answers import unwrap
+
+    assert set(unwrap(answer, ("W", "A"), 1).parts) == expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, "W", {"coef": 1}, (1, 2, 3), np.array(["a"]), [[1.0], [1.0, 2.0]], {}, {"W": None}],
+)
+def test_what_is_no_answer(answer):
+    from verification.models._answers import AnswerError, unwrap
+
+    with pytest.raises(AnswerError, match="returned"):
+        unwrap(answer, ("W", "A"), 1)
