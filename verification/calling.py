@@ -28,6 +28,8 @@ FIRST_CALL_ALLOWANCE = 120.0
 # After so many calls without an answer the rest of the run is skipped.
 TIMEOUTS_ALLOWED = 3
 
+# Ends of its process that a program has free while a failure is made smaller.
+PARDON = 1000
 # Statuses that claim success; all are recorded, and none is believed.
 GOOD = frozenset({"optimal", "solved", "success", "ok"})
 
@@ -116,10 +118,17 @@ class Caller:
             return f"not run after {TIMEOUTS_ALLOWED} timeouts"
         return str(getattr(self.function, "exhausted", ""))
 
-    def pardon(self) -> None:
-        """Let a program crash as often as it takes to shrink a crash."""
-        if pardon := getattr(self.function, "pardon", None):
-            pardon()
+    @contextmanager
+    def pardoned(self) -> Iterator[None]:
+        """Let a program crash as often as it takes, while a crash is made smaller."""
+        deaths = getattr(self.function, "deaths", None)
+        try:
+            if deaths is not None:
+                self.function.deaths = -PARDON  # type: ignore[attr-defined]
+            yield
+        finally:
+            if deaths is not None:
+                self.function.deaths = deaths  # type: ignore[attr-defined]
 
     def remarked(self, judgement: Judgement) -> Judgement:
         """The judgement, with the status of a program where it says the contrary."""

@@ -46,9 +46,9 @@ class Judge:
             results = [kit.run_one(case.check, check, self.call, i) for i in case.instances()]
             began = time.perf_counter()
             limit = min(self.shrinking, kit.SHRINK_SECONDS["quick"])
-            self.call.pardon()
-            smallest = kit.smallest_failure(results, {case.check: check}, self.call, limit)
-            code = None if smallest is None else shrinking.code(smallest, self.call)
+            with self.call.pardoned():
+                smallest = kit.smallest_failure(results, {case.check: check}, self.call, limit)
+                code = None if smallest is None else shrinking.code(smallest, self.call)
             if smallest is not None:
                 self.shrinking = max(0.0, self.shrinking - (time.perf_counter() - began))
         function = self.call.function

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from verification import checks as checks_package
 from verification import families, fixing
 from verification import shrink as shrinking
@@ -144,10 +146,11 @@ def verify(
             tally.add(result)
             if profile != "soak" or (result.verdict.is_bad and len(results) < SOAK_KEEPS):
                 results.append(result)
+        code = None
         if shrink:
-            call.pardon()
-            smallest = smallest_failure(results, selected, call, SHRINK_SECONDS[profile])
-        code = None if smallest is None else shrinking.code(smallest, call)
+            with call.pardoned():
+                smallest = smallest_failure(results, selected, call, SHRINK_SECONDS[profile])
+                code = None if smallest is None else shrinking.code(smallest, call)
     for result in expected.unmet():
         tally.add(result)
         results.append(result)
@@ -225,7 +228,9 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
     if call.exhausted:
         return Result.of(name, instance, Judgement(Verdict.SKIPPED, message=call.exhausted))
     if call.dtype is not None:
-        instance, given = instance.astype(call.dtype), instance
+        given = instance
+        with np.errstate(over="ignore", under="ignore"):
+            instance = given.astype(call.dtype)
         if not families.valid(instance):  # a radius of 1e-50 is no float32
             message = f"cannot be posed in {call.dtype}"
             return Result.of(name, given, Judgement(Verdict.SKIPPED, message=message))

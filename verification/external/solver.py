@@ -96,7 +96,6 @@ class External:
         self.npz = npz
         self.hexadecimal = hexadecimal
         self.deaths = 0
-        self.deaths_allowed = DEATHS_ALLOWED
         self.status = ""  # of the last answer; recorded, never believed
         self.hello: Mapping[str, Any] = {}
         self.options: tuple[str, ...] = ()
@@ -139,7 +138,7 @@ class External:
     @property
     def exhausted(self) -> str:
         """Why the program is not started again; empty while it is."""
-        if self.deaths < self.deaths_allowed:
+        if self.deaths < DEATHS_ALLOWED:
             return ""
         return f"not run after {self.deaths} ends of the process"
 
@@ -175,10 +174,6 @@ class External:
         folder, self._folder = self._folder, None
         if folder is not None:
             folder.remove()
-
-    def pardon(self, deaths: int = 1000) -> None:
-        """Allow so many ends of the process from now on: a crash is shrunk by crashing."""
-        self.deaths, self.deaths_allowed = 0, deaths
 
     # -- one exchange -------------------------------------------------------------------------
 
