@@ -202,7 +202,7 @@ def _results(
     for batch in itertools.count(seed):
         before = total
         for name, check in applying.items():
-            known = profile if profile in check.COUNTS else "thorough"
+            known = profile if profile in check.COUNTS else "quick"  # small, and repeated
             instances = fixing.instances(check, call.problem, known, batch)
             for done, instance in enumerate(instances):
                 yield run_one(name, check, call, instance)

@@ -23,7 +23,7 @@ from verification.mutants._right import SOLVERS
 from verification.problems import fast_candidate, lookup, names
 
 #: Instances per chunk, and seeds that a chunk may use up.
-CHUNK, SEEDS = 2000, 1000
+CHUNK, SEEDS = 2600, 1000
 #: Instances of an entropy, whose truth costs more, for one of the others.
 ENTROPIC_SHARE = 0.4
 #: Chunks after which a worker process is replaced, and its memory given back.

@@ -11,8 +11,8 @@ from verification.problems import Problem
 from verification.verdicts import Judgement
 
 ORDER = 10
-COUNTS = {"quick": 150, "thorough": 1200}
-LARGEST = {"quick": 12, "thorough": 40}
+COUNTS = {"quick": 150, "thorough": 1200, "soak": 150}
+LARGEST = {"quick": 12, "thorough": 40, "soak": 40}
 
 
 def applies(problem: Problem) -> bool:

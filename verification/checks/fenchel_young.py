@@ -11,8 +11,8 @@ from verification.problems import Problem
 from verification.verdicts import Judgement
 
 ORDER = 20
-COUNTS = {"quick": 120, "thorough": 900}
-LARGEST = {"quick": 10, "thorough": 40}
+COUNTS = {"quick": 120, "thorough": 900, "soak": 120}
+LARGEST = {"quick": 10, "thorough": 40, "soak": 40}
 
 
 def applies(problem: Problem) -> bool:

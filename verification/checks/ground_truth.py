@@ -11,8 +11,8 @@ from verification.problems import Problem
 from verification.verdicts import Judgement
 
 ORDER = 20
-COUNTS = {"quick": 300, "thorough": 2400}
-LARGEST = {"quick": 10, "thorough": 40}
+COUNTS = {"quick": 300, "thorough": 2400, "soak": 300}
+LARGEST = {"quick": 10, "thorough": 40, "soak": 40}
 
 
 def applies(problem: Problem) -> bool:

@@ -16,8 +16,8 @@ from verification.shrink import call_lines
 from verification.verdicts import Judgement, Verdict
 
 ORDER = 45
-COUNTS = {"quick": 120, "thorough": 900}
-LARGEST = {"quick": 12, "thorough": 60}
+COUNTS = {"quick": 120, "thorough": 900, "soak": 120}
+LARGEST = {"quick": 12, "thorough": 60, "soak": 60}
 
 
 def applies(problem: Problem) -> bool:
