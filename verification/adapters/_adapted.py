@@ -83,10 +83,13 @@ class Adapted:
             if p.name not in own and p.kind is not p.VAR_KEYWORD
         ]
         back = {ours: name for name, ours in rename.items()}
+        unlisted = {ours: name for ours, name in back.items() if name not in listed}  # **kwargs
         if self.problem is None:
             kept = [p for p in seen if p.kind is not p.VAR_POSITIONAL]
-            return (), {p.name: back.get(p.name, p.name) for p in kept}
-        stub = _Stub(self._name, [p for p in seen if p.name not in added])
+            return (), {p.name: back.get(p.name, p.name) for p in kept} | unlisted
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        extra_parameters = [inspect.Parameter(n, keyword) for n in unlisted if n not in added]
+        stub = _Stub(self._name, [*(p for p in seen if p.name not in added), *extra_parameters])
         positional, by_name = _match(stub, self.problem)
         # those recognised by their place are passed under the names that they have there
         by_place = dict(zip(positional, stub.__signature__.parameters.values(), strict=False))
@@ -98,7 +101,7 @@ class Adapted:
         ):
             first, by_place = positional, {}
         theirs_of = {n: p.name for n, p in by_place.items() if n not in first}
-        extra = [p.name for p in seen if p.name in added]
+        extra = [n for n in added if n in {*(p.name for p in seen), *unlisted}]
         return first, theirs_of | {n: back.get(n, n) for n in (*by_name, *extra)}
 
     def _signature(self) -> inspect.Signature:

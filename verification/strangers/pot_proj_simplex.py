@@ -10,11 +10,12 @@ PROBLEM = "simplex.projection"
 PACKAGES = ("POT",)
 BATCH = False
 FAILS = ("ground_truth",)
-FOUND = """Right, ties included, as long as r is not lost beside the entries: the number of positive
-entries is counted as those with u_i - (u_1 + ... + u_i - r)/i > 0, which no entry satisfies once
-u_1 - r rounds to u_1 (in double precision from u_1 = 2^54 r on, in single precision from 2^25 r). Then the count is 0,
-the threshold -inf, and the answer is all inf. r = 0 divides 0 by 0, which is outside of what it
-promises; entries that large are, too, in any sensible use."""
+FOUND = """Right, ties included, as long as r is not lost beside the entries. The number of
+positive entries is counted as those with u_i - (u_1 + ... + u_i - r)/i > 0, which no entry
+satisfies once u_1 - r rounds to u_1 (in double precision from u_1 = 2^54 r on, in single
+precision from 2^25 r, which the thorough profile meets). The count is then 0 and the threshold
+infinite: the answer is all 0 or all inf. r = 0 divides by 0 in the same way. The documentation
+excludes neither; no sensible use meets them in double precision."""
 REPRODUCE = """
 import numpy as np
 from ot.utils import proj_simplex

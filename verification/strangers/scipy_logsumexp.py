@@ -10,9 +10,9 @@ PROBLEM = "softmax.value"
 PACKAGES = ("scipy",)
 FAILS = ("saturation", "scales")
 FOUND = """Right to machine precision in the absolute sense, which is all that a difference of two
-numbers near f_y can be. The kit asks for the relative accuracy that the loss, log(1 + sum e^{f_j - f_y}),
-can have: where the true class wins clearly the digits are gone, and from a lead of about 37 on the
-loss is 0. SciPy does not promise otherwise; the subtraction is ours."""
+numbers near f_y can be. The kit asks for the relative accuracy that the loss, log(1 + sum e^{f_j
+- f_y}), can have: where the true class wins clearly the digits are gone, and from a lead of about
+37 on the loss is 0. SciPy does not promise otherwise; the subtraction is ours."""
 REPRODUCE = """
 import numpy as np
 from scipy.special import logsumexp

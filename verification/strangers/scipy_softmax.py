@@ -9,10 +9,11 @@ import numpy as np
 PROBLEM = "softmax.gradient"
 PACKAGES = ("scipy",)
 FAILS = ("ground_truth", "saturation", "scales")
-FOUND = """The probabilities are right to machine precision. The gradient made of them in the usual
-way, p - e_y, is not where p_y is close to 1: 1 - p_y cancels, and the entries no longer sum to 0 to the
-relative accuracy of their sizes. The gradient at y is minus the sum of the others; computed so it is
-right. SciPy promises nothing about the difference, which is ours (and nearly everybody's)."""
+FOUND = """The probabilities are right to machine precision. The gradient made of them in the
+usual way, p - e_y, is not where p_y is close to 1: 1 - p_y cancels, and the entries no longer sum
+to 0 to the relative accuracy of their sizes. The gradient at y is minus the sum of the others;
+computed so it is right. SciPy promises nothing about the difference, which is ours (and nearly
+everybody's)."""
 REPRODUCE = """
 import numpy as np
 from scipy.special import softmax
@@ -24,7 +25,7 @@ right = np.array([-p, p])
 
 
 def candidate(scores: Any, y: Any) -> Any:
-    """p - e_y."""
+    """Probabilities, less 1 at the truth."""
     from scipy.special import softmax
 
     p = np.array(softmax(scores, axis=-1))

@@ -9,9 +9,19 @@ import numpy as np
 PROBLEM = "multiclass_hinge.value"
 PACKAGES = ("scikit-learn",)
 BATCH = False
-FAILS = ()
-FOUND = """Right, ties and scales included. It is a mean over samples, hence one sample at a time; two
-classes want one score, f_1 - f_0."""
+FAILS = ("fenchel_young", "ties", "scales", "single_precision", "agreement")
+FOUND = """Right for three classes and more, ties and scales included. With two classes a sample
+of class 1 alone is taken for one of class 0: the binary branch learns its labels from ``y_true``
+and ignores ``labels``, so that one class alone, whichever it is, is the negative one. The
+documentation wants two values in ``y_true`` and says that ``labels`` is for the multiclass loss;
+a batch of one class is outside of that, but gets a wrong number, not an error."""
+REPRODUCE = """
+import numpy as np
+from sklearn.metrics import hinge_loss
+
+returned = hinge_loss([1], np.array([2.0]), labels=[0, 1])  # class 1, decided with margin 2
+right = 0.0
+"""
 
 
 def candidate(scores: Any, y: Any) -> Any:

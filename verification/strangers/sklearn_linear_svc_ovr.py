@@ -13,7 +13,27 @@ PROBLEM = "multiclass_erm.primal"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "ova_hinge", "tol": 1e-3}
 FAILS = ("trained",)
-FOUND = ""
+FOUND = """In the default settings 87 of 99 models are within 1e-3 of the optimum; 12 are not, in
+objective up to eight times the optimum; in 11 of the 12 a ConvergenceWarning says so. They are
+separable data, data of a large scale and images of digits, with C from 0.4 to 1000."""
+REPRODUCE = """
+import warnings
+
+import numpy as np
+from sklearn.svm import LinearSVC
+
+X, y, C = np.array([[1.0, 10.0], [-1.0, 10.0]]), np.array([1, -1]), 100.0
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    w = LinearSVC(C=C, loss="hinge", fit_intercept=False, random_state=0).fit(X, y).coef_[0]
+
+
+def objective(w):
+    return w @ w / 2 + C * np.maximum(0, 1 - y * (X @ w)).sum()
+
+
+returned, right = objective(w), objective(np.array([1.0, 0.0]))
+"""
 
 
 def make(C: float) -> Any:

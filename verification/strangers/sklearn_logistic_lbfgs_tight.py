@@ -9,8 +9,9 @@ from verification.adapters import trained
 PROBLEM = "multiclass_erm.primal"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "softmax", "tol": 1e-6}
-FAILS = ("trained",)
-FOUND = ""
+FAILS = ()
+FOUND = """Passes at a relative gap of 1e-6 on every instance (worst 3.6e-9): asked for accuracy,
+it gives it."""
 
 
 def make(C: float, m: int) -> Any:

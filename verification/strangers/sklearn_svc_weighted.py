@@ -9,11 +9,12 @@ PROBLEM = "svm.dual"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "hinge", "tol": 1e-3}
 FAILS = ("trained",)
-FOUND = """Weights are right unless one is 0. Examples of weight 0 are dropped inside, and ``support_`` then
-counts those that are left: the multipliers belong to other examples than it says. With a linear kernel
-predictions do not suffer (``support_vectors_`` and ``coef_`` are right); with ``kernel="precomputed"``
-they do, because the columns of the kernel are picked by ``support_``. Known to scikit-learn (issues
-5150 and 25380, fixed by the open pull request 27763); found here by the family "zero weights"."""
+FOUND = """Weights are right unless one is 0. Examples of weight 0 are dropped inside, and
+``support_`` then counts those that are left: the multipliers belong to other examples than it
+says. With a linear kernel predictions do not suffer (``support_vectors_`` and ``coef_`` are
+right); with ``kernel="precomputed"`` they do, because the columns of the kernel are picked by
+``support_``. Known to scikit-learn (issues 5150 and 25380, fixed by the open pull request 27763);
+found here by the family "zero weights"."""
 REPRODUCE = """
 import numpy as np
 from sklearn.svm import SVC
