@@ -80,15 +80,16 @@ class Problem:
         sizes = sum(a.size for a in (X, K, Z, Kz) if a is not None)
         self.real: Any = np.longdouble if sizes <= EXTENDED / 10 else np.float64
         self.eps = float(np.finfo(self.real).eps)
-        self.y = np.asarray(y, float)[self.kept].astype(self.real)
-        self.bounds = np.array([CA, CB, D], self.real)[:, None] * weight[self.kept]
+        self.y: Array = np.asarray(y, float)[self.kept].astype(self.real)
+        prices = np.array([CA, CB, D], dtype=self.real)
+        self.bounds: Array = np.outer(prices, weight[self.kept])
         self.free = self.real(eps)
         self.x = Space.of("X", X, "K", K, n, self.kept, self.real, 0.0)
         self.z = Space.of("Z", Z, "Kz", Kz, n, self.kept, self.real, 0.0)
 
     def repaired(self, alpha: Any) -> Array:
         """Multipliers (3, n) of the examples within their bounds, with the sums of g 0."""
-        given = np.asarray(alpha)[:, self.kept].astype(self.real)
+        given: Array = np.asarray(alpha)[:, self.kept].astype(self.real)
         a, b = (np.clip(given[i], 0, self.bounds[i]) for i in (0, 1))
         beta = np.clip(given[2], -self.bounds[2], self.bounds[2])
         up = self.y > 0

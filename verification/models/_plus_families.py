@@ -33,7 +33,7 @@ DRAWN = (
 OWN = ("planted", "zero rows", "scales", "one against many", "digits")
 #: What only means something with privileged features.
 PRIVILEGED = ("informative z", "collapse", "s > n")
-VARIANTS = (
+VARIANTS: tuple[dict[str, bool], ...] = (
     {},
     {"kernels": True},
     {"nonneg": True},
@@ -100,7 +100,7 @@ def _plain_stream(family: str, rng: Rng, largest: int) -> Iterator[Params]:
 def _two_view_stream(family: str, rng: Rng, largest: int) -> Iterator[Params]:
     i = 0
     while True:
-        given = _data(rng, family, min(largest, 16))
+        given = _rounded(_data(rng, family, min(largest, 16)))
         _vary(rng, given, {"kernels": i % 3 == 1, "weights": i % 4 == 3})
         C = min(given.pop("C"), 1e3)
         given |= {"CA": C, "CB": C * float(10.0 ** rng.integers(-1, 2)), "D": C}
@@ -109,6 +109,19 @@ def _two_view_stream(family: str, rng: Rng, largest: int) -> Iterator[Params]:
         given.pop("lam")
         yield given
         i += 1
+
+
+def _rounded(given: Params) -> Params:
+    """Rows by fours and an even number of columns: the oracle compiles a program for each shape."""
+    n = len(given["y"])
+    n -= n % 4 if n > 4 else 0
+    given = _shorter(given, n)
+    for name in ("X", "Z"):
+        rows = given[name]
+        given[name] = rows[:, : max(1, rows.shape[1] - rows.shape[1] % 2)]
+    if len(np.unique(given["y"])) < 2:
+        given["y"][0] *= -1
+    return given
 
 
 def _vary(rng: Rng, given: Params, variant: dict[str, bool]) -> None:

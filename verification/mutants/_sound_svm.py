@@ -36,6 +36,13 @@ def qp(
     most: int = MOST,
 ) -> Solved:
     """Min 1/2 x'Hx - <c,x> subject to Ax = b, 0 <= x <= upper, by Mehrotra's method."""
+    with np.errstate(all="ignore"):  # the best point so far is kept
+        return _mehrotra(H, c, A, b, start, upper, tol, most)
+
+
+def _mehrotra(
+    H: Array, c: Array, A: Array, b: Array, start: Array, upper: Array | None, tol: float, most: int
+) -> Solved:
     unit = 1 / np.sqrt(np.maximum(H.diagonal(), 1e-12 * H.diagonal().max() + 1e-300))
     H, c, A = H * unit * unit[:, None], c * unit, A * unit
     rows = np.abs(A).max(axis=1)
@@ -316,4 +323,36 @@ def train_plain(
         "w": data.weights(data.X, alpha * data.y),
         "b": offset(data, f),
         "alpha": data.expanded(alpha),
+    }
+
+
+# ---- SVM-2K
+
+
+def train_two_views(
+    given: Given,
+    *,
+    beta: Callable[[Array, Array], tuple[Array, Array]] = lambda up, down: (up, down),
+) -> dict[str, Any]:
+    """The parts of the SVM-2K: x = (alpha_A, alpha_B, beta_+, beta_-), all within bounds."""
+    data = prepare({**given, "C": 1.0}, squared=False)
+    n, y, weight = len(data.y), data.y, data.cost
+    eye, label = np.eye(n), np.diag(y)
+    apart = given["D"] > 0
+    blocks = [(label, 0 * eye), (0 * eye, label)] + apart * [(-eye, eye), (eye, -eye)]
+    G, F = (np.hstack([block[i] for block in blocks]) for i in (0, 1))
+    H = G.T @ data.K @ G + F.T @ data.Kz @ F
+    c = np.concatenate([np.ones(2 * n), np.full(2 * n * apart, -given.get("eps", 0.0))])
+    upper = np.concatenate([given[name] * weight for name in ("CA", "CB", "D", "D")])[: len(c)]
+    A = np.vstack([G.sum(axis=0), F.sum(axis=0)])
+    found = qp(H, c, A, np.zeros(2), 0.5 * upper, upper)
+    parts = found.x.reshape(-1, n)
+    up, down = beta(parts[2], parts[3]) if apart else (np.zeros(n), np.zeros(n))
+    g_a, g_b = parts[0] * y - up + down, parts[1] * y + up - down
+    return {
+        "w": data.weights(data.X, g_a),
+        "b": float(found.nu[0]),
+        "v": data.weights(data.Z, g_b),
+        "rho": float(found.nu[1]),
+        "alpha": np.array([data.expanded(p) for p in (parts[0], parts[1], up - down)]),
     }
