@@ -219,6 +219,18 @@ def single_bags(rng: Rng, largest: int) -> Params:
     return {**given, "bags": rng.permutation(len(given["y"]))}
 
 
+def rescaled(params: Params) -> Iterator[Params]:
+    """Features of the size 1, and the C for which the problem is the same."""
+    top = float(np.abs(params["X"]).max(initial=0.0))
+    power = int(np.floor(np.log2(top))) if top > 0 else 0
+    if power:
+        yield {
+            **params,
+            "X": np.ldexp(params["X"], -power),
+            "C": float(np.ldexp(params["C"], 2 * power)),
+        }
+
+
 def two_kinds(y: np.ndarray, groups: np.ndarray | None = None) -> bool:
     """Whether every query has a positive and a negative."""
     names = np.zeros(len(y), dtype=int) if groups is None else groups

@@ -49,6 +49,7 @@ def simpler(params: Params) -> Iterator[Params]:
     """Fewer rows and columns; one query; then round numbers."""
     yield from _shrink.defaults(params, {"groups": None})
     yield from _shrink.fewer(params, ROWS, {"X": (1,)})
+    yield from _ap_families.rescaled(params)
     yield from _shrink.defaults(params, {"C": 1.0})
     yield from _shrink.rounder(params, "C", "X")
 

@@ -59,6 +59,7 @@ def simpler(params: Params) -> Iterator[Params]:
     """No easy examples; fewer rows and columns; then round numbers."""
     yield {**params, "easy": np.zeros(len(params["y"]), dtype=bool)}
     yield from _shrink.fewer(params, ROWS, {"X": (1,)})
+    yield from _ap_families.rescaled(params)
     yield from _shrink.defaults(params, {"C": 1.0})
     yield from _shrink.rounder(params, "C", "X")
 

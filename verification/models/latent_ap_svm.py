@@ -56,6 +56,7 @@ def simpler(params: Params) -> Iterator[Params]:
         new = np.searchsorted(kept, bags[rows])
         yield {**params, "X": X[rows], "bags": new, "y": y[kept]}
     yield from _shrink.fewer(params, {"X": (0,), "bags": (0,)}, {"X": (1,)})
+    yield from _ap_families.rescaled(params)
     yield from _shrink.defaults(params, {"C": 1.0})
     yield from _shrink.rounder(params, "C", "X")
 
