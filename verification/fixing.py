@@ -86,6 +86,8 @@ def _with(instance: Instance, fixed: Mapping[str, Any]) -> Instance | None:
     if not fixed:
         return changed
     params = changed.params
+    if any(isinstance(v, float) and not np.isfinite(v) for v in params.values()):
+        return None
     main, y = params[next(iter(params))], params.get("y")
     if isinstance(y, int) and not 0 <= y < np.size(main):
         return None

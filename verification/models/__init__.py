@@ -138,7 +138,7 @@ def draw(
         params = {**model.DEFAULTS, **drawn, **(fixed or {})}
         if hasattr(model, "settle"):
             params = model.settle(params, rng) | dict(fixed or {})
-        if model.valid(params):
+        if _valid(model, params):
             items = {name: params[name] for name in model.ARGUMENTS}
             found.append(Instance.of(problem, family, **items))
         if len(found) == count:
@@ -148,7 +148,12 @@ def draw(
 
 def valid(instance: Instance) -> bool:
     """Whether an instance's arguments are those of its model."""
-    return bool(load(instance.stem).valid(instance.params))
+    return _valid(load(instance.stem), instance.params)
+
+
+def _valid(model: Model, params: Params) -> bool:
+    """Whether these are arguments of the model, and the promise one that can be kept."""
+    return bool(0 < params["tol"] < 1 and model.valid(params))
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:
