@@ -9,11 +9,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from verification import checks as checks_package
 from verification import families, fixing
 from verification import shrink as shrinking
+from verification.adapters import precision
 from verification.calling import (
     Caller,
     CandidateCrashError,
@@ -228,12 +227,11 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
     if call.exhausted:
         return Result.of(name, instance, Judgement(Verdict.SKIPPED, message=call.exhausted))
     if call.dtype is not None:
-        given = instance
-        with np.errstate(over="ignore", under="ignore"):
-            instance = given.astype(call.dtype)
-        if not families.valid(instance):  # a radius of 1e-50 is no float32
+        given, rounded = instance, precision.posed(instance, call.dtype)
+        if rounded is None or not families.valid(rounded):
             message = f"cannot be posed in {call.dtype}"
             return Result.of(name, given, Judgement(Verdict.SKIPPED, message=message))
+        instance = rounded
     start = time.perf_counter()
     try:
         call.last = None

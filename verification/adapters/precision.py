@@ -8,6 +8,7 @@ import numpy as np
 
 from verification.adapters._steps import Given, Step
 from verification.errors import InvalidArgumentError
+from verification.instances import Instance
 
 
 class Rounded(Step):
@@ -33,3 +34,18 @@ class Rounded(Step):
             name: v.astype(self.dtype) if isinstance(v, np.ndarray) and v.dtype.kind == "f" else v
             for name, v in given.items()
         }
+
+
+def posed(instance: Instance, dtype: Any) -> Instance | None:
+    """An instance rounded to a precision; None if a number has no finite, nonzero counterpart there."""
+    with np.errstate(over="ignore", under="ignore"):
+        rounded = instance.astype(dtype)
+    for name, value in instance.params.items():
+        if np.asarray(value).dtype.kind != "f":
+            continue
+        there = np.asarray(rounded[name])
+        if not np.array_equal(np.isfinite(there), np.isfinite(value)):
+            return None
+        if not there.any() and np.any(value):  # a radius of 1e-50 is no float32
+            return None
+    return rounded

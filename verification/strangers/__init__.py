@@ -12,14 +12,13 @@ A stranger is a module with
 ``FIXED``, ``BATCH``, ``CHECKS`` : optional
     Passed to `verification.verify`: what the function has built in or promises (``tol``), whether it
     takes batches, and the checks that make sense.
-``FAILS`` : tuple of str
-    The checks that fail in the quick profile with seed 0; empty if it passes.
 ``FOUND`` : str
-    What that means, and whether it is outside of what its authors promise.
+    What was found, and whether it is outside of what its authors promise.
 ``REPRODUCE`` : str, where it fails
     Code with numpy and the foreign package alone that sets ``returned`` and ``right``.
 
-The docstring says what it is. ``python -m verification.strangers`` runs them.
+The docstring says what it is. ``python -m verification.strangers`` runs them, ``--record`` stores which
+checks failed, with versions and the smallest counterexample; the gallery in the docs shows that.
 """
 
 from __future__ import annotations
@@ -50,7 +49,6 @@ class Stranger:
     packages: tuple[str, ...]
     what: str
     candidate: Callable[..., Any]
-    fails: tuple[str, ...]
     found: str
     reproduce: str = ""
     fixed: dict[str, Any] = field(default_factory=dict)
@@ -62,6 +60,11 @@ class Stranger:
         """Why it cannot be run here; empty if it can."""
         absent = [name for name in self.packages if version(name) is None]
         return f"{', '.join(absent)} not installed" if absent else ""
+
+    @property
+    def fails(self) -> tuple[str, ...]:
+        """The checks that failed in the recorded quick run."""
+        return tuple(recorded()[self.name]["quick"]["failures"])
 
     @property
     def versions(self) -> dict[str, str]:
@@ -90,7 +93,6 @@ def discover() -> dict[str, Stranger]:
                 packages=module.PACKAGES,
                 what=" ".join((module.__doc__ or "").split()),
                 candidate=module.candidate,
-                fails=module.FAILS,
                 found=" ".join(module.FOUND.split()),
                 reproduce=getattr(module, "REPRODUCE", "").strip(),
                 fixed=dict(getattr(module, "FIXED", {})),
@@ -148,7 +150,7 @@ def reproduce(stranger: Stranger) -> tuple[Any, Any]:
 
 def record(names: Iterable[str], profile: str = "quick", seed: int = 0) -> dict[str, Any]:
     """Run strangers and write what was found to `RECORDED`; those not installed keep their record."""
-    known = recorded()
+    known = dict(recorded())
     for name in names:
         stranger = discover()[name]
         if stranger.missing:
@@ -169,10 +171,12 @@ def record(names: Iterable[str], profile: str = "quick", seed: int = 0) -> dict[
             "seconds": round(report.elapsed, 1),
             "counterexample": report.counterexample,
         }
+    recorded.cache_clear()
     RECORDED.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
     return known
 
 
+@functools.cache
 def recorded() -> dict[str, Any]:
     """The stored reports: name -> profile -> what was found."""
     if not RECORDED.exists():

@@ -12,7 +12,6 @@ PROBLEM = "topk_simplex_alpha.projection"
 PACKAGES = ("cvxpy",)
 BATCH = False
 CHECKS = ("certified_gap", "ground_truth", "ties", "scales")
-FAILS = ("certified_gap", "ground_truth", "ties", "scales")
 FOUND = """659 of 1000 answers are right to rounding, which is more than the default solver for
 quadratic problems (OSQP, tolerance 1e-5) promises: it polishes, and knows when the active
 constraints are guessed right. Of the others half are within 1e-7, and the worst are not small

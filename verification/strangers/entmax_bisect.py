@@ -8,7 +8,6 @@ from verification.adapters import adapt
 
 PROBLEM = "simplex.projection"
 PACKAGES = ("entmax", "torch")
-FAILS = ()
 FOUND = """Right for r = 1: fifty halvings and a final division by the sum leave nothing but
 rounding on these instances."""
 

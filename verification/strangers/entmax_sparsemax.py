@@ -8,7 +8,6 @@ from verification.adapters import adapt
 
 PROBLEM = "simplex.projection"
 PACKAGES = ("entmax", "torch")
-FAILS = ()
 FOUND = """Right for r = 1, the only radius that it has: single and double precision, ties,
 batches, scales."""
 

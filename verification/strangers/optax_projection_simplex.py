@@ -11,7 +11,6 @@ from verification.adapters import adapt
 PROBLEM = "simplex.projection"
 PACKAGES = ("optax",)
 BATCH = False
-FAILS = ("ground_truth",)
 FOUND = """Right in single precision, which is JAX's default, ties and large entries included: the
 first entry is always counted. Only r = 0, whose simplex is the origin, gives nan, because the
 entries are divided by r; a scale of 0 is not excluded by the documentation, and of no use."""

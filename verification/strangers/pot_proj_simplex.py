@@ -9,7 +9,6 @@ import numpy as np
 PROBLEM = "simplex.projection"
 PACKAGES = ("POT",)
 BATCH = False
-FAILS = ("ground_truth",)
 FOUND = """Right, ties included, as long as r is not lost beside the entries. The number of
 positive entries is counted as those with u_i - (u_1 + ... + u_i - r)/i > 0, which no entry
 satisfies once u_1 - r rounds to u_1 (in double precision from u_1 = 2^54 r on, in single

@@ -7,7 +7,6 @@ from typing import Any
 PROBLEM = "box.projection"
 PACKAGES = ("pyproximal",)
 BATCH = False
-FAILS = ()
 FOUND = "Right: a clipped vector leaves little to get wrong."
 
 

@@ -7,7 +7,6 @@ from typing import Any
 PROBLEM = "simplex.projection"
 PACKAGES = ("pyproximal",)
 BATCH = False
-FAILS = ("certified_gap", "ground_truth", "ties", "scales", "agreement")
 FOUND = """As accurate as it says: the bisection stops at its default tolerance of 1e-8, an
 absolute one, and the sum is off by that much. The kit judges projections by the rounding errors
 of an exact method, so that it fails; in single precision, where 1e-8 is beyond rounding, it

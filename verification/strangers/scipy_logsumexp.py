@@ -8,7 +8,6 @@ import numpy as np
 
 PROBLEM = "softmax.value"
 PACKAGES = ("scipy",)
-FAILS = ("saturation", "scales")
 FOUND = """Right to machine precision in the absolute sense, which is all that a difference of two
 numbers near f_y can be. The kit asks for the relative accuracy that the loss, log(1 + sum e^{f_j
 - f_y}), can have: where the true class wins clearly the digits are gone, and from a lead of about

@@ -6,7 +6,6 @@ from typing import Any
 
 PROBLEM = "lambert_w_exp.value"
 PACKAGES = ("scipy",)
-FAILS = ()
 FOUND = """Right everywhere: in double and single precision, from e^t that underflows to t =
 1e300. Where ``lambertw(exp(t))`` overflows (a wrong solver of ours) this does not."""
 

@@ -9,7 +9,6 @@ from verification.adapters import trained
 PROBLEM = "multiclass_erm.primal"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "multiclass_hinge", "tol": 1e-3}
-FAILS = ("trained",)
 FOUND = """In the default settings 88 of 99 models are within 1e-3 of the optimum; 11 are not, up
 to twice the optimal objective, mostly where the classes are separable and C is large, and in 7 of
 the 11 no ConvergenceWarning is given. ``tol`` bounds the largest violation of the dual's

@@ -9,7 +9,6 @@ from verification.adapters import trained
 PROBLEM = "svm.primal"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "hinge", "tol": 1e-3}
-FAILS = ("trained",)
 FOUND = """Solved to ``tol=1e-8``, and still 35 of 77 models are not those of an SVM with a free
 intercept: LinearSVC penalises it as the weight of a column of ones (``intercept_scaling``), as
 its documentation says. The kit tells the two models apart; give ``fit_intercept=False`` and

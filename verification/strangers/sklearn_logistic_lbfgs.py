@@ -9,7 +9,6 @@ from verification.adapters import trained
 PROBLEM = "multiclass_erm.primal"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "softmax", "tol": 1e-3}
-FAILS = ("trained",)
 FOUND = """In the default settings 95 of 99 models are within 1e-3 of the optimum. The four
 others, separable data with C of 100 and more and one of C = 4e5, are up to 5 % off, without a
 warning: ``tol`` bounds the gradient of the mean loss, which a large C makes a weak demand. With

@@ -9,7 +9,6 @@ from verification.adapters import trained
 PROBLEM = "multiclass_erm.primal"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "softmax", "tol": 1e-3}
-FAILS = ("trained",)
 FOUND = """In the default settings 97 of 99 models are within 1e-3 of the optimum. Two, separable
 with C = 1000, are up to 9 % off, without a warning, for the same reason as with
 `sklearn_logistic_lbfgs`. With ``tol=1e-8`` the worst relative gap is 8e-10."""

@@ -9,7 +9,6 @@ from verification.adapters import trained
 PROBLEM = "multiclass_erm.primal"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "softmax", "tol": 1e-3}
-FAILS = ("trained",)
 FOUND = """In the default settings 87 of 99 models are within 1e-3 of the optimum; of the 12
 others, with gaps of up to 96 % of the objective, each comes with a ConvergenceWarning after 100
 epochs. The status can be believed here, the model cannot."""

@@ -9,7 +9,6 @@ from verification.adapters import trained
 PROBLEM = "svm.dual"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "hinge", "tol": 1e-3}
-FAILS = ()
 FOUND = """The multipliers of the default settings (``tol=1e-3``) have a relative duality gap of
 at most 6e-4 on every instance, separable data and huge C included. The primal side is another
 matter; see `sklearn_svc_primal`. At ``tol=1e-8`` one instance, with zero rows, did not end within

@@ -8,7 +8,6 @@ from verification.strangers.sklearn_svc_dual import make
 PROBLEM = "svm.primal"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "hinge", "tol": 1e-3}
-FAILS = ("trained",)
 FOUND = """The same models by ``coef_`` and ``intercept_``: 10 of 77 have an objective that is
 more than 1e-3 above the optimum, up to 24 times it where C is 1e5 and the data are separable. The
 boundary is right to as many digits as ``tol`` promises; C multiplies what the margins lack. Who
