@@ -1,0 +1,75 @@
+"""A folder with the example solvers in it, and a terminal there, for the pages that verify them."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOLVERS = Path(__file__).resolve().parents[1] / "solvers"
+WIDTH = "100"
+
+
+def enter() -> None:
+    """Go to a temporary folder that holds copies of docs/solvers; it is removed at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="refsolve-docs-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    shutil.copytree(SOLVERS, folder, dirs_exist_ok=True)
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))
+
+
+def missing(command: str) -> str:
+    """The first program of a command line that this machine does not have; empty if there is none."""
+    words = shlex.split(command)
+    programs = [words[0], *(w for word in words[1:] for w in word.split() if w in ("node",))]
+    programs += [w for word in words for w in word.split() if w.startswith("./")]
+    ours = ("refsolve", "pytest", "python")
+    return next((p for p in programs if p not in ours and shutil.which(p) is None), "")
+
+
+def run(command: str, code: int = 0, tail: int = 0, given: str = "") -> None:
+    """Print what a command says, as a terminal would; an unexpected exit code stops the page.
+
+    ``tail``: only so many of its last lines. ``given``: its standard input.
+    """
+    if program := missing(command):
+        print(f"not run here: {program} is missing where this page was built")
+        return
+    words = shlex.split(command)
+    if words[0] == "refsolve":
+        text, found = _refsolve(words[1:])
+    else:
+        if words[0] == "pytest":
+            words = ["python", "-m", "pytest", *_plugin(), *words[1:]]
+        if words[0] == "python":
+            words[0] = sys.executable
+        done = subprocess.run(words, capture_output=True, text=True, check=False, input=given)
+        text, found = done.stdout + done.stderr, done.returncode
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    print("\n".join(["...", *lines[-tail:]] if 0 < tail < len(lines) else lines))
+    assert found == code, f"{command!r} ended with {found}, expected {code}"
+
+
+def _refsolve(words: list[str]) -> tuple[str, int]:
+    """The command in this process, which spares a second of imports."""
+    from typer.testing import CliRunner
+
+    from verification.cli import app
+
+    done = CliRunner(env={"COLUMNS": WIDTH}).invoke(app, words, prog_name="refsolve")
+    return done.output, done.exit_code
+
+
+def _plugin() -> list[str]:
+    """Options that load our plugin where the package is on the path, and not installed."""
+    from importlib.metadata import entry_points
+
+    known = {e.value for e in entry_points(group="pytest11")}
+    plugin = "verification.pytest_plugin"
+    return ["-p", "no:cacheprovider", *([] if plugin in known else ["-p", plugin])]
