@@ -9,6 +9,7 @@ import fast
 from verification import InvalidArgumentError, kill_matrix, kill_report, mutants, verify
 from verification.checks import discover as checks
 from verification.mutants import Mutant
+from verification.mutants._program import command
 
 MUTANTS = mutants.discover()
 PROBLEM = "topk_simplex_alpha.projection"
@@ -27,8 +28,8 @@ ONLY_BY = {
 
 
 def test_there_are_enough_of_them():
-    assert len(MUTANTS) >= 57
-    assert len({m.problem for m in MUTANTS.values()}) >= 24
+    assert len(MUTANTS) >= 130
+    assert len({m.problem for m in MUTANTS.values()}) >= 45
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -81,9 +82,30 @@ def test_a_number_in_the_matrix_is_the_first_instance_that_fails():
     assert found == 1 + [r.verdict.is_bad for r in results].index(True)
 
 
+def test_the_program_without_a_defect_passes():
+    """What kills the wrong programs is neither the protocol nor the algorithm."""
+    right = Mutant("right", "simplex.projection", "none", command=command("right"))
+    row = kill_matrix.row(right)
+    assert not row.killed
+    assert row.judged > 1000
+
+
+def test_a_process_that_ends_is_killed_by_the_verdict_crash():
+    why = kill_matrix.row(MUTANTS["ends_the_interpreter"], checks=["ties"]).why["ties"]
+    assert why.startswith("crash")
+    assert "11" in why
+
+
+def test_arguments_built_in_are_no_others():
+    mutant = MUTANTS["erm_transposed"]
+    report = mutants.run(mutant)
+    assert {r.instance["loss"] for r in report.results} == {mutant.fixed["loss"]}
+    assert "transposed" in report.summary()
+
+
 def test_right_solvers_are_judged_too():
-    ours = kill_matrix.right_solvers([PROBLEM])
-    assert ours == [("fast", PROBLEM), ("sound", PROBLEM)]
+    ours = kill_matrix.right_solvers(["box.projection", PROBLEM])
+    assert ours == [("fast", "box.projection"), ("sound", PROBLEM)]
     (right,) = kill_matrix.judge_right("sound", PROBLEM, "quick", 0)
     assert right.ok
     assert right.counts["pass"] > 1000
@@ -100,7 +122,7 @@ def test_of_a_module():
     module.PROBLEM, module.candidate, module.FIXED = "a.b", len, {"k": 2}
     found = mutants.of("wrong", module)
     assert (found.defect, found.fixed, found.timeout) == ("Wrong in two ways.", {"k": 2}, 10.0)
-    assert mutants.options(found) == {"timeout": 10.0, "fixed": {"k": 2}}
+    assert (found.candidate, found.command, found.isolate) == (len, (), False)
 
 
 def test_every_check_kills_something():

@@ -75,6 +75,7 @@ def constant(a: Array, k: int, u: float) -> Array | None:
     return x
 
 
+@np.errstate(over="ignore", invalid="ignore")  # sizes near the largest float
 def alpha(
     a: Array,
     k: int,
@@ -94,6 +95,7 @@ def alpha(
     return x if multiplier(t, p, k, r, rho) >= 0 else cone(a, k, rho)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # sizes near the largest float
 def unbounded(a: Array, k: int, rho: float = 0.0) -> Array:
     """Biased projection on the top-k cone."""
     a = np.array(a, dtype=float)
@@ -104,6 +106,7 @@ def unbounded(a: Array, k: int, rho: float = 0.0) -> Array:
     return cone(a, k, rho) if flat is None else flat
 
 
+@np.errstate(over="ignore", invalid="ignore")  # sizes near the largest float
 def beta(a: Array, k: int, r: float = 1.0, rho: float = 0.0) -> Array:
     """Biased projection on the top-k simplex, beta variant: clip(a − t, 0, r/k), t >= 0."""
     a = np.array(a, dtype=float)
@@ -124,6 +127,7 @@ def beta(a: Array, k: int, r: float = 1.0, rho: float = 0.0) -> Array:
     return np.clip(a - t, 0, cap)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # sizes near the largest float
 def update(
     project: Project,
     q: Array,
@@ -144,7 +148,10 @@ def update(
     z = np.delete(q - q[y] + c, y)
     den = k_ii + gamma / radius
     if den > 0:
-        x = project(z / den, k, radius, k_ii / den)
+        bias = k_ii / den
+        # z/den may not overflow; beyond this size of it the solution does not change any more
+        den = max(den, float(np.abs(z).max(initial=0.0)) / min(1e300, 1e60 * radius))
+        x = project(z / den, k, radius, bias)
     else:
         x = np.zeros(z.size)
         if descending(z)[:k].sum() > 0:

@@ -85,8 +85,16 @@ def point(
     while excess(low) <= 0:
         low, width = low - width, 2 * width
     # an error of theta is a relative one of x
-    logs, rest, _ = at(brentq(excess, low, high, xtol=EPS / 8, rtol=4 * EPS, maxiter=500))
-    return np.exp(logs), float(np.exp(rest))
+    theta = brentq(excess, low, high, xtol=EPS / 8, rtol=4 * EPS, maxiter=500)
+    logs, rest, _ = at(theta)
+    if alpha == 0 or np.max(b - theta + np.log(alpha)) < 0:
+        return np.exp(logs), float(np.exp(rest))
+    # log x has lost what |log alpha| has: x itself has not
+    t = b - theta + np.log(alpha)
+    x = np.where(t < 0, np.exp(log_root(b - theta, alpha)), wrightomega(t).real / alpha)
+    order = -np.sort(-x)
+    cap = min(order[u:].sum() / (k - u) for u in range(k)) if shared else 1.0 / k
+    return np.minimum(x, cap), float(np.exp(rest))
 
 
 def log_small_sum(q: float, bias: float) -> float:
