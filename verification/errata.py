@@ -157,13 +157,13 @@ MOHAPATRA_2014 = {
     "mohapatra_2014/equation_10": Erratum(
         "Mohapatra et al. 2014, (10)",
         "easy samples have a margin > 1",
-        "a margin >= 1",
-        "the infimum over an open set and over its closure is the same number; the ledger has the rest",
+        "a margin >= 1: over the open set the infimum is not attained",
     ),
     "mohapatra_2014/easy_samples": Erratum(
         "Mohapatra et al. 2014, section 3.3",
         "the easy samples are the top k % by score",
         "by margin y f: raw scores keep positives only",
+        "which samples are easy is an argument of the problem; the ledger has a counterexample",
     ),
     "mohapatra_2014/speed": Erratum(
         "Mohapatra et al. 2014, section 4.1",
@@ -215,10 +215,9 @@ XU_2016 = {
         "by a factorisation: Q = FF'",
     ),
     "xu_2016/degenerate_input": Erratum(
-        "Xu et al. 2016, one class, indefinite kernels",
+        "Xu et al. 2016, one class, indefinite kernels, weights of 0",
         "not mentioned",
-        "an error: the dual is unbounded",
-        "there is no answer to verify, and instances of the kit have one",
+        "the first two are errors, as the dual is unbounded; an example of weight 0 is none at all",
     ),
     "xu_2016/table_4": Erratum(
         "Xu et al. 2016, Table 4",

@@ -74,13 +74,17 @@ class RightSolver:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A run of the library of mutants: a row per mutant, and the right solvers."""
+    """A run of the library of mutants: a row per mutant, and the right solvers.
+
+    ``complete``: all cells are known, not only those up to the first kill.
+    """
 
     profile: str
     seed: int
     rows: tuple[Row, ...]
     right: tuple[RightSolver, ...] = ()
     seconds: float = 0.0
+    complete: bool = True
 
     @property
     def survivors(self) -> tuple[Row, ...]:
@@ -119,6 +123,7 @@ class Matrix:
             "mutants": len(self.rows),
             "killed": len(self.rows) - len(self.survivors),
             "survivors": [row.name for row in self.survivors],
+            "complete": self.complete,
             "seconds": round(self.seconds, 1),
             "rows": {
                 row.name: {"problem": row.problem, "cells": dict(row.cells)} for row in self.rows
@@ -137,6 +142,7 @@ def run(
     jobs: int | None = None,
     *,
     right: bool = True,
+    until_killed: bool = False,
     progress: Progress | None = None,
 ) -> Matrix:
     """Run the mutants whose names match ``only`` (a glob), and right solvers of their problems.
@@ -150,6 +156,9 @@ def run(
         Processes; by default one per processor.
     right : bool
         Also run the right solvers.
+    until_killed : bool
+        Stop at the first check that kills: the share is the same, the matrix has only the cells
+        up to there.
     progress : callable, optional
         Called as ``progress(done, total, name)``.
     """
@@ -164,7 +173,9 @@ def run(
     if jobs is not None and jobs < 1:
         raise InvalidArgumentError(f"jobs={jobs!r}: expected an integer >= 1, e.g. 2")
     start = time.perf_counter()
-    tasks: list[Any] = [delayed(rows)(group, profile, seed) for group in _groups(chosen)]
+    tasks: list[Any] = [
+        delayed(rows)(group, profile, seed, until_killed) for group in _groups(chosen)
+    ]
     if right:
         pairs = right_solvers({m.problem for m in chosen})
         tasks += [delayed(judge_right)(name, problem, profile, seed) for name, problem in pairs]
@@ -185,6 +196,7 @@ def run(
             )
         ),
         time.perf_counter() - start,
+        not until_killed,
     )
 
 
@@ -208,13 +220,18 @@ def _groups(chosen: Iterable[Mutant]) -> list[list[str]]:
     ]
 
 
-def rows(names: Iterable[str], profile: str, seed: int) -> list[Row]:
+def rows(names: Iterable[str], profile: str, seed: int, until_killed: bool = False) -> list[Row]:
     """The rows of some mutants."""
-    return [row(mutants.discover()[name], profile, seed) for name in names]
+    library = mutants.discover()
+    return [row(library[name], profile, seed, until_killed=until_killed) for name in names]
 
 
 def row(
-    mutant: Mutant, profile: str = "quick", seed: int = 0, checks: Iterable[str] | None = None
+    mutant: Mutant,
+    profile: str = "quick",
+    seed: int = 0,
+    checks: Iterable[str] | None = None,
+    until_killed: bool = False,
 ) -> Row:
     """Every check (or those named) on one mutant, each until its first failure."""
     start = time.perf_counter()
@@ -229,6 +246,8 @@ def row(
         for name, check in checks_package.discover().items():
             if not check.applies(task) or (checks is not None and name not in checks):
                 continue
+            if until_killed and why:
+                break
             cells[name] = 0
             for number, instance in enumerate(_instances(name, mutant, task, profile, seed), 1):
                 result = run_one(name, check, call, instance)
@@ -239,14 +258,6 @@ def row(
                     break
     seconds = time.perf_counter() - start
     return Row(mutant.name, mutant.problem, mutant.defect, cells, why, judged, seconds)
-
-
-def first_kill(mutant: Mutant, profile: str = "quick", seed: int = 0) -> str | None:
-    """Name of the first check that catches a mutant, or None; the later ones are not run."""
-    for check in checks_package.discover():
-        if any(row(mutant, profile, seed, [check]).cells.values()):
-            return check
-    return None
 
 
 def _instances(

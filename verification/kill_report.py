@@ -78,12 +78,12 @@ def per_check(matrix: Matrix) -> Table:
             check,
             str(sum(check in row.cells for row in matrix.rows)),
             str(matrix.killed_by(check)),
-            ", ".join(matrix.only_by(check)) or "-",
+            (", ".join(matrix.only_by(check)) or "-") if matrix.complete else "not known",
         )
         for check in matrix.checks
     ]
-    columns = ("check", "applies to", "kills", "only it kills")
-    return table("Checks", columns, rows, ("applies to", "kills"))
+    columns = ("check", "ran on", "kills", "only it kills")
+    return table("Checks", columns, rows, ("ran on", "kills"))
 
 
 def right(matrix: Matrix) -> Table:

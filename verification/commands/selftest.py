@@ -21,6 +21,12 @@ def selftest(
         str, typer.Option(help="Mutants whose name or problem matches, e.g. 'ap_*'.")
     ] = "*",
     seed: Annotated[int, typer.Option(help="The instances are a function of it.")] = 0,
+    until_killed: Annotated[
+        bool, typer.Option("--until-killed", help="Stop at the first check that kills.")
+    ] = False,
+    right: Annotated[
+        bool, typer.Option("--right/--no-right", help="Run right solvers beside the wrong ones.")
+    ] = True,
     as_json: JsonOption = False,
 ) -> None:
     """Verify the verifier: run it on a library of wrong solvers, and on right ones.
@@ -37,6 +43,8 @@ def selftest(
             seed,
             only,
             jobs,
+            right=right,
+            until_killed=until_killed,
             progress=lambda done, total, name: task.at(done, name, total),
         )
     finish(document(matrix), as_json)

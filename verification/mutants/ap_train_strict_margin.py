@@ -9,6 +9,7 @@ from verification.mutants._sound import Array
 from verification.mutants._sound_ap_training import Parts
 
 PROBLEM = "ap_svm_appx.primal"
+ERRATA = ("mohapatra_2014/equation_10",)
 
 
 def candidate(X: Array, y: Array, easy: Array, C: float, tol: float = 1e-6) -> Parts:
