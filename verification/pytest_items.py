@@ -62,7 +62,11 @@ class Problem(pytest.Collector):
         option = self.config.option
         fixed = fixed_arguments(option.verify_set)
         found = cases(
-            self.name, profile=option.verify_profile, seed=option.verify_seed, fixed=fixed
+            self.name,
+            profile=option.verify_profile,
+            seed=option.verify_seed,
+            checks=option.verify_check or None,
+            fixed=fixed,
         )
         expected = _xfail(option.verify_xfail, found)
         items: list[pytest.Item] = []

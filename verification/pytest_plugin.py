@@ -62,6 +62,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--verify-profile", default="quick", help="quick or thorough.")
     group.addoption("--verify-seed", type=int, default=0, help="Seed of the instances.")
     group.addoption(
+        "--verify-check", action="append", default=[], metavar="CHECK",
+        help="Run this check only; repeatable.",
+    )  # fmt: skip
+    group.addoption(
         "--verify-set", action="append", default=[], metavar="NAME=VALUE",
         help="Argument that the solver has built in; repeatable.",
     )  # fmt: skip
