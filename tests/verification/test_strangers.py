@@ -1,0 +1,131 @@
+"""Other people's code gives what was recorded about it, and every finding can be pasted and seen."""
+
+import ast
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verification import checks, strangers
+from verification.problems import lookup
+
+STRANGERS = strangers.discover()
+FEW, FEW_MODELS = 40, 3
+# what other packages' own code warns of is not ours to forbid
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+
+
+@pytest.fixture
+def few_instances(monkeypatch):
+    """The first instances of every check; a finding that needs more is shown by its code."""
+    for name, check in checks.discover().items():
+        count = FEW_MODELS if name == "trained" else FEW
+        monkeypatch.setitem(check.COUNTS, "quick", min(count, check.COUNTS["quick"]))
+
+
+def installed(name):
+    stranger = STRANGERS[name]
+    if stranger.missing:
+        pytest.skip(stranger.missing)
+    return stranger
+
+
+def test_they_are_found():
+    assert len(STRANGERS) >= 25
+    assert {lookup(s.problem).kind for s in STRANGERS.values()} == {
+        "sets",
+        "losses",
+        "functions",
+        "models",
+    }
+    here = [s for s in STRANGERS.values() if not s.missing]
+    assert len(here) >= 16, "scipy, scikit-learn and cvxpy are always there"
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_finding(name, few_instances):
+    stranger = installed(name)
+    report = strangers.run(stranger, shrink=False)
+    assert report.checked > 0
+    assert set(strangers.failing(report)) <= set(stranger.fails), report
+
+
+@pytest.mark.parametrize("name", [n for n, s in STRANGERS.items() if s.reproduce])
+def test_the_printed_code_shows_it(name):
+    returned, right = strangers.reproduce(installed(name))
+    assert np.shape(returned) == np.shape(right)
+    assert not np.allclose(returned, right, rtol=1e-13, atol=0)
+
+
+def test_failures_are_seen_in_the_kit_too(few_instances):
+    """The bounded runs are not so small that everything would pass."""
+    for name in ("scipy_softmax", "sklearn_hinge_loss", "sklearn_svc_weighted"):
+        stranger = STRANGERS[name]
+        report = strangers.run(stranger, shrink=False)
+        assert strangers.failing(report), name
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_every_stranger_has_a_record_and_says_what_was_found(name):
+    stranger = STRANGERS[name]
+    record = strangers.recorded()[name]["quick"]
+    assert record["problem"] == stranger.problem
+    assert set(record["versions"]) == set(stranger.packages)
+    assert record["counts"].get("pass", 0) + record["counts"].get("fail", 0) > 50
+    assert stranger.what
+    assert stranger.found
+    assert bool(stranger.fails) == bool(stranger.reproduce) == bool(record["counterexample"])
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_the_foreign_package_is_imported_when_it_is_needed(name):
+    path = Path(strangers.__file__).with_name(f"{name}.py")
+    allowed = {*sys.stdlib_module_names, "numpy", "verification"}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            modules = (
+                [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module]
+            )
+            assert {m.partition(".")[0] for m in modules} <= allowed
+
+
+def test_what_is_not_installed_is_skipped_with_a_reason(monkeypatch, tmp_path):
+    absent = replace(STRANGERS["scipy_wrightomega"], packages=("scipy", "no-such-distribution"))
+    assert absent.missing == "no-such-distribution not installed"
+    assert set(absent.versions) == {"scipy"}
+    monkeypatch.setattr(strangers, "discover", lambda: {"absent": absent})
+    monkeypatch.setattr(strangers, "RECORDED", tmp_path / "recorded.json")
+    before = strangers.recorded()
+    assert strangers.record(["absent"]) == before
+    strangers.recorded.cache_clear()
+
+
+def test_a_record_can_be_made_again(monkeypatch, tmp_path, few_instances):
+    path = tmp_path / "recorded.json"
+    path.write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(strangers, "RECORDED", path)
+    strangers.recorded.cache_clear()
+    try:
+        strangers.record(["scipy_softmax"])
+        found = json.loads(path.read_text(encoding="utf-8"))["scipy_softmax"]["quick"]
+    finally:
+        strangers.recorded.cache_clear()
+    assert found["failures"]["saturation"] >= 1
+    assert "scipy_softmax import candidate" in found["counterexample"]
+    assert set(found["versions"]) == {"scipy"}
+
+
+def test_the_command_lists_them():
+    code = "import sys; from verification.strangers.__main__ import main; sys.argv = ['x', 'nobody']; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 2
+    assert "nobody: expected some of" in done.stderr
