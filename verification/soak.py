@@ -17,17 +17,21 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from verification.certificates import core as cores
+from verification.certificates import entropy_points, truth
+from verification.certificates.ranking_truth import optimum
 from verification.errors import InvalidArgumentError
 from verification.kit import verify
 from verification.mutants._right import SOLVERS
 from verification.problems import fast_candidate, lookup, names
+from verification.report import Block, Document, Paragraph, number, table, tally
 
 #: Instances per chunk, and seeds that a chunk may use up.
 CHUNK, SEEDS = 2600, 1000
 #: Instances of an entropy, whose truth costs more, for one of the others.
 ENTROPIC_SHARE = 0.4
-#: Chunks after which a worker process is replaced, and its memory given back.
-CHUNKS_PER_PROCESS = 10
+#: What the certificates remember of instances.
+KEPT = (cores.core, cores.entropy_core, truth.solution, entropy_points.solution, optimum)
 #: How many alarms of a chunk are written down.
 ALARMS = 5
 
@@ -78,6 +82,8 @@ def run_chunk(chunk: Chunk) -> dict[str, Any]:
         shrink=False,
         timeout=60.0,
     )
+    for kept in KEPT:  # the next chunk has other instances
+        kept.cache_clear()
     tally = report.tally
     assert tally is not None
     checks = sorted({check for check, _ in tally.figures})
@@ -152,7 +158,6 @@ def _run(left: list[Chunk], processes: int) -> Iterator[tuple[Chunk, dict[str, A
         processes,
         mp_context=get_context("spawn"),
         initializer=_gently,
-        max_tasks_per_child=CHUNKS_PER_PROCESS,
     ) as pool:
         waiting = {pool.submit(run_chunk, chunk): chunk for chunk in left}
         for future in as_completed(waiting):
@@ -188,9 +193,71 @@ def totals(lines: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]
             {"instances": 0, "counts": {}, "worst_ratio": 0.0, "seconds": 0.0, "alarms": []},
         )
         row["instances"] += line["count"]
-        for verdict, number in line["counts"].items():
-            row["counts"][verdict] = row["counts"].get(verdict, 0) + number
+        for verdict, many in line["counts"].items():
+            row["counts"][verdict] = row["counts"].get(verdict, 0) + many
         row["worst_ratio"] = max(row["worst_ratio"], line["worst_ratio"] or 0.0)
-        row["seconds"] += line["seconds"]
+        row["seconds"] = round(row["seconds"] + line["seconds"], 2)
         row["alarms"] += line["alarms"]
     return found
+
+
+def record(path: Path, lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """A run in short: the commits and seeds of the file, counts over all, and a row per solver and problem."""
+    runs = [json.loads(line) for line in path.read_text().splitlines()]
+    rows = [
+        {"solver": solver, "problem": problem, **row}
+        for (solver, problem), row in totals(lines).items()
+    ]
+    counts: dict[str, int] = {}
+    for row in rows:
+        for verdict, many in row["counts"].items():
+            counts[verdict] = counts.get(verdict, 0) + many
+    return {
+        "commits": list(dict.fromkeys(run["commit"] for run in runs if "commit" in run)),
+        "seeds": sorted({line["seed"] for line in lines}),
+        "instances": sum(row["instances"] for row in rows),
+        "counts": counts,
+        "worst_ratio": max((row["worst_ratio"] for row in rows), default=0.0),
+        "seconds": round(sum(row["seconds"] for row in rows), 1),
+        "rows": rows,
+    }
+
+
+def document(found: dict[str, Any]) -> Document:
+    """The record for the terminal: a row per solver and problem, alarms first."""
+    alarms = [(row, alarm) for row in found["rows"] for alarm in row["alarms"]]
+    blocks: list[Block] = [
+        Paragraph(
+            f"{row['solver']} {row['problem']}, {alarm['check']} ({alarm['family']}): "
+            f"{alarm['message']}",
+            "bad",
+        )
+        for row, alarm in alarms
+    ]
+    rows = [
+        (
+            row["problem"],
+            row["solver"],
+            str(row["instances"]),
+            tally(row["counts"]),
+            number(row["worst_ratio"]),
+            number(row["seconds"]),
+        )
+        for row in found["rows"]
+    ]
+    columns = ("problem", "solver", "instances", "verdicts", "worst ratio", "seconds")
+    blocks.append(table("Right solvers", columns, rows, columns[2:3] + columns[4:]))
+    blocks.append(
+        Paragraph(
+            f"{found['instances']} instances in {found['seconds']:.0f} s, seeds from "
+            f"{found['seeds'][0]}, commit {', '.join(found['commits'])}: {tally(found['counts'])}"
+        )
+    )
+    return Document(
+        "Soak",
+        tuple(blocks),
+        ok=not alarms and found["instances"] > 0,
+        data=found,
+        good="no right solver was called wrong",
+        bad="FALSE ALARM",
+    )

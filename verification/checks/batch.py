@@ -36,8 +36,13 @@ def applies(problem: Problem) -> bool:
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
-    """The instances are the first rows; `rows` makes the others."""
-    return draw(problem.name, "random", amount(problem, COUNTS[profile]), seed + 7)
+    """The instances are the first rows, random and at the edges; `rows` makes the others."""
+    count = amount(problem, COUNTS[profile]) // 2
+    return [
+        instance
+        for family in ("random", "border")
+        for instance in draw(problem.name, family, count, seed + 7)
+    ]
 
 
 def rows(instance: Instance) -> list[Instance]:
@@ -45,7 +50,8 @@ def rows(instance: Instance) -> list[Instance]:
     name = lookup(instance.problem).data
     main = instance[name]
     found = [instance]
-    for i, other in enumerate((main[::-1], main / 2, np.zeros_like(main), 2 * main)):
+    # the first of these is a duplicate
+    for i, other in enumerate((main, main[::-1], main / 2, np.zeros_like(main), 2 * main)):
         changes: dict[str, Any] = {name: np.ascontiguousarray(other)}
         if instance.get("y") is not None and instance.get("costs") is None:
             y = instance["y"]
