@@ -183,10 +183,11 @@ class Task:
         n, weight = len(params["y"]), params["sample_weight"]
         cost = params["C"] * (np.ones(n) if weight is None else weight)
         if dual is not None:
+            both = [np.asarray(dual[n], float) for n in ("alpha", "beta") if n in dual]
+            size = max(float(np.abs(value).max()) for value in both)
             for name in ("alpha", "beta"):
                 if dual.get(name) is not None:
                     value = np.asarray(dual[name], float)
-                    size = float(np.abs(value).max())
                     found[f"{name} >= 0"] = Violation(
                         float(max(0.0, -value.min())), size, n * EPS * size
                     )
@@ -198,11 +199,11 @@ class Task:
                 excess = float(max(0.0, (alpha - cost).max()))
                 found["alpha_i <= C w_i"] = Violation(excess, float(cost.max()), EPS * cost.max())
             if not (data.plain or data.squared):
-                total, both = float(cost.sum()), alpha
+                total, mixed = float(cost.sum()), alpha
                 if data.nonneg:
-                    both = alpha + np.asarray(dual["beta"], float)
-                size = total + float(np.abs(both).sum())
-                live = both if weight is None else both[weight > 0]
+                    mixed = alpha + np.asarray(dual["beta"], float)
+                size = total + float(np.abs(mixed).sum())
+                live = mixed if weight is None else mixed[weight > 0]
                 off = abs(float(live.sum()) - total)
                 found["sum (alpha_i + beta_i - C w_i) = 0"] = Violation(off, size, n * EPS * size)
         if primal is not None and not data.plain and data.delta == 0:

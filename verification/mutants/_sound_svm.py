@@ -8,107 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from verification.mutants._sound_qp import qp
+
 Array = np.ndarray[Any, Any]
 Given = Mapping[str, Any]
-#: Relative complementarity at which the interior point method ends, and its most steps.
-FINEST, MOST = 1e-14, 120
-
-
-class Solved(NamedTuple):
-    """The point x >= 0, and the multipliers of the equations."""
-
-    x: Array
-    nu: Array
-
-
-def qp(
-    H: Array,
-    c: Array,
-    A: Array,
-    b: Array,
-    start: Array,
-    upper: Array | None = None,
-    tol: float = FINEST,
-    most: int = MOST,
-) -> Solved:
-    """Min 1/2 x'Hx - <c,x> subject to Ax = b, 0 <= x <= upper, by Mehrotra's method."""
-    with np.errstate(all="ignore"):  # the best point so far is kept
-        return _mehrotra(H, c, A, b, start, upper, tol, most)
-
-
-def _mehrotra(
-    H: Array, c: Array, A: Array, b: Array, start: Array, upper: Array | None, tol: float, most: int
-) -> Solved:
-    unit = 1 / np.sqrt(np.maximum(H.diagonal(), 1e-12 * H.diagonal().max() + 1e-300))
-    H, c, A = H * unit * unit[:, None], c * unit, A * unit
-    rows = np.abs(A).max(axis=1)
-    A, b = A / rows[:, None], b / rows
-    cap = np.full(len(c), np.inf) if upper is None else upper / unit
-    x = np.maximum(start / unit, 1e-3 * float((start / unit).max()))
-    x = np.minimum(x, 0.5 * cap)
-    size = float(np.abs(H @ x - c).max()) + float(np.abs(c).max())
-    z = np.full(len(c), size)
-    bounded = np.isfinite(cap)
-    t = np.where(bounded, size, 0.0)
-    nu = np.zeros(len(b))
-    best, least = (x, nu), np.inf
-    for _ in range(most):
-        s = np.where(bounded, np.maximum(cap - x, 1e-30 * x.max()), 1.0)
-        dual, primal = H @ x - c + A.T @ nu - z + t, A @ x - b
-        gap = float(x @ z + (s * t)[bounded].sum())
-        scale = abs(float(x @ H @ x)) + abs(float(c @ x)) + 1e-300
-        merit = gap / scale + float(np.abs(primal).max()) / (float(np.abs(A) @ x @ np.ones(len(b))))
-        merit += float(np.abs(dual).max()) / size
-        if merit < least:
-            best, least = (x.copy(), nu.copy()), merit
-        if merit <= tol:
-            break
-        kkt = np.block([[H + np.diag(z / x + t / s), A.T], [A, np.zeros((len(b), len(b)))]])
-        mu = gap / (len(c) + int(bounded.sum()))
-
-        def step(target: float, cross: Array, other: Array) -> tuple[Array, ...]:
-            r_z, r_t = target - x * z - cross, np.where(bounded, target - s * t - other, 0.0)
-            right = np.concatenate([-dual + r_z / x - r_t / s, -primal])
-            found = _solve(kkt, right)
-            dx, dnu = found[: len(c)], found[len(c) :]
-            return dx, dnu, (r_z - z * dx) / x, np.where(bounded, (r_t + t * dx) / s, 0.0)
-
-        nothing = np.zeros(len(c))
-        dx, dnu, dz, dt = step(0.0, nothing, nothing)
-        p, d = _longest(x, dx, s, bounded), min(_reach(z, dz), _reach(t[bounded], dt[bounded]))
-        ahead = float((x + p * dx) @ (z + d * dz) + ((s - p * dx) * (t + d * dt))[bounded].sum())
-        centre = mu * min(1.0, max(0.0, ahead / gap)) ** 3
-        dx, dnu, dz, dt = step(centre, dx * dz, -dx * dt)
-        p, d = _longest(x, dx, s, bounded), min(_reach(z, dz), _reach(t[bounded], dt[bounded]))
-        if not np.isfinite(dx).all():
-            break
-        x, nu, z, t = x + 0.99 * p * dx, nu + 0.99 * d * dnu, z + 0.99 * d * dz, t + 0.99 * d * dt
-        x, z = np.maximum(x, 1e-30 * x.max()), np.maximum(z, 1e-30 * z.max())
-    x, nu = best
-    return Solved(x * unit, nu / rows)
-
-
-def _solve(kkt: Array, right: Array) -> Array:
-    try:
-        found = np.linalg.solve(kkt, right)
-        return found + np.linalg.solve(kkt, right - kkt @ found)
-    except np.linalg.LinAlgError:
-        return np.linalg.lstsq(kkt, right, rcond=None)[0]
-
-
-def _reach(values: Array, steps: Array) -> float:
-    down = steps < 0
-    return min(1.0, float((-values[down] / steps[down]).min(initial=np.inf)))
-
-
-def _longest(x: Array, dx: Array, s: Array, bounded: Array) -> float:
-    return min(_reach(x, dx), _reach(s[bounded], -dx[bounded]))
-
-
 # ---- data
 
 
@@ -172,6 +79,13 @@ def augmented(data: Data) -> Array:
     return data.Kz + 1 + data.delta * np.eye(len(data.y))
 
 
+def centred(data: Data) -> Array:
+    """Products of z less their weighted mean, which rho absorbs: then sum C w_i z_i = 0."""
+    share = data.cost / data.cost.sum()
+    row = data.Kz @ share
+    return np.asarray(data.Kz - row - row[:, None] + share @ row)
+
+
 def deformed(data: Data, kernel: Array) -> Array:
     """Q = W^-1/2 B (lam I + B)^-1 W^-1/2 of B = W^1/2 Kt W^1/2, W = C diag(w): no difference."""
     root = np.sqrt(data.cost)
@@ -196,11 +110,11 @@ def solve_plus(data: Data, Q: Array) -> tuple[Array, Array, float]:
     even = np.where(y > 0, 1 / (y > 0).sum(), 1 / (y < 0).sum())
     start = even * (even.sum() / max(float(even @ H @ even), 1e-300))
     if not data.squared:
-        c = c + Q @ data.cost
+        c = c + data.delta / data.lam * data.cost  # the rest of Q cost is 0
         start = even * data.cost.sum() / 2
     if data.nonneg:
         H = np.block([[H, Q], [Q, Q]])
-        c = np.append(c, np.zeros(n) if data.squared else Q @ data.cost)
+        c = np.append(c, c - 1)
         A = np.append(A, np.zeros((1, n)), axis=1)
         start = np.append(start / 2, start / 2 if data.squared else data.cost / 2)
     if not data.squared:
@@ -223,7 +137,7 @@ def train_plus(
     """The parts of SVM+ with either loss."""
     data = prepare(given, squared) if data is None else data
     y, eye, Kt = data.y, np.eye(len(data.y)), kernel(data)
-    Q = inverse(data, Kt) if squared else (data.Kz + data.delta * eye) / data.lam
+    Q = inverse(data, Kt) if squared else (centred(data) + data.delta * eye) / data.lam
     alpha, beta, rho = solve(data, Q)
     if squared:
         total = float(alpha.sum())
@@ -241,6 +155,7 @@ def train_plus(
     else:
         r = (gamma - data.cost) / data.lam
         xi = data.Kz @ r + data.delta * r
+        rho -= float(data.cost @ (data.Kz @ r) / data.cost.sum())
     b = offset(y, y * f0 + xi, alpha)
     scale = 1.0
     if squared and data.delta == 0:
@@ -252,6 +167,8 @@ def train_plus(
     elif not squared and data.delta == 0:
         rho = float((1 - y * (f0 + b) - xi).max())
         rho = max(rho, -float(xi.min())) if data.nonneg else rho
+        if data.nonneg:
+            return separable(data, alpha, beta, f0, (b, r, rho))
     return {
         "w": scale * data.weights(data.X, alpha * y),
         "b": scale * b,
@@ -259,6 +176,40 @@ def train_plus(
         "rho": scale * rho,
         "alpha": data.expanded(alpha),
         "beta": data.expanded(beta),
+    }
+
+
+def separable(
+    data: Data, alpha: Array, beta: Array, f0: Array, model: tuple[float, Array, float]
+) -> dict[str, Any]:
+    """SVM1+ beside the ordinary SVM, v = 0: noise in v costs C sum w times it where no slack is needed.
+
+    The same with beta, in which alpha is lost: C w - alpha where v = 0.
+    """
+    b, r, rho = model
+    w2 = float((alpha * data.y) @ f0)
+    e = (alpha + beta - data.cost) / data.lam
+    lost = data.lam * float(e @ centred(data) @ e)
+    value = (w2 + data.lam * float(r @ data.Kz @ r)) / 2 + float(data.cost @ (data.Kz @ r + rho))
+    bound, a = alpha.sum() - (w2 + lost) / 2, alpha
+    if value - bound > 1e-9 * abs(value):
+        plain = solve_plain(data)
+        f = data.K @ (plain * data.y)
+        square, even = float((plain * data.y) @ f), bias(data.y, data.y * f, plain)
+        least = float((data.y * (f + even)).min())
+        t = min(plain.sum() / square, float((data.cost / plain).min())) if square > 0 else 0.0
+        if t * plain.sum() - t * t * square / 2 > bound:
+            alpha = t * plain
+            beta = data.cost - alpha
+        if least > 0 and square / least**2 / 2 < value:
+            a, b, r, rho = plain / least, even / least, 0 * r, 0.0
+    return {
+        "w": data.weights(data.X, a * data.y),
+        "b": b,
+        "v": data.weights(data.Z, r),
+        "rho": rho,
+        "alpha": data.expanded(alpha),
+        "beta": data.expanded(np.maximum(beta, 0)),
     }
 
 

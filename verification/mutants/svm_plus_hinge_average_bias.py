@@ -1,0 +1,23 @@
+"""SVM1+ with b averaged over all points; w, v and rho are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verification.mutants import _sound_svm as sound
+from verification.mutants._sound_svm import Array
+
+PROBLEM = "svm_plus_hinge.primal"
+ERRATA = ("xu_2016/bias",)
+
+
+def offset(y: Array, margins: Array, alpha: Array) -> float:
+    """The mean of what each point would like."""
+    return float((y * (1 - margins)).mean())
+
+
+def candidate(**given: Any) -> dict[str, Any]:
+    """A model with a b of its own."""
+    found = sound.primal(sound.train_plus(given, False))
+    other = sound.train_plus(given, False, offset=offset)
+    return {**found, "b": other["b"]}
