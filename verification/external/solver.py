@@ -185,14 +185,14 @@ class External:
 
     def _solve(self, given: dict[str, Any], deadline: float, limit: float) -> Any:
         reply, identifier = self._exchange(given, deadline, limit)
-        if reply.get("status") in NOT_APPLICABLE and self._sent_files(given):
+        if _word(reply, "status") in NOT_APPLICABLE and self._sent_files(given):
             self.npz = None  # it may be the files that it does not read
             reply, identifier = self._exchange(given, deadline, limit)
-        self.status = str(reply.get("status", ""))
+        self.status = _word(reply, "status")
         if self.status in NOT_APPLICABLE:
-            raise NotApplicableError(str(reply.get("message") or f"status {self.status!r}"))
+            raise NotApplicableError(_word(reply, "message") or f"status {self.status!r}")
         if self.status == "error":
-            raise CandidateCrashError(str(reply.get("message") or "status 'error'"))
+            raise CandidateCrashError(_word(reply, "message") or "status 'error'")
         try:
             self._mirror(reply, given)
             return self._answer(reply, given, identifier)
@@ -204,9 +204,9 @@ class External:
     ) -> tuple[dict[str, Any], int]:
         identifier = next(self._identifiers)
         noise = bytearray()
+        line, files = self._request(identifier, given)
         child = self._child or self._start()
         try:
-            line, files = self._request(identifier, given)
             try:
                 child.write_line(line, deadline)
                 reply = self._reply(child, identifier, deadline, noise)
@@ -314,7 +314,7 @@ class External:
 
     def _answer(self, reply: Mapping[str, Any], given: Mapping[str, Any], identifier: int) -> Any:
         """What a function in this process would have returned."""
-        if "x" not in reply and "parts" not in reply:
+        if "x" not in reply and not (self.problem.parts and "parts" in reply):
             state = f" (status {self.status!r})" if self.status else ""
             raise wire.MalformedError(f"no x{state}")
         if self.problem.parts:
@@ -322,7 +322,7 @@ class External:
         fields = {
             name: wire.decode(reply[name], name, self._files)
             for name in FIELDS
-            if reply.get(name) is not None
+            if name == "x" or reply.get(name) is not None
         }
         if "counts" in fields:
             fields["counts"] = _integers(fields["counts"])
@@ -346,13 +346,14 @@ class External:
                 return {str(n): wire.decode(v, str(n), self._files) for n, v in value.items()}
             return None if value is None else wire.decode(value, where, self._files)
 
-        if reply.get("parts") is not None:
+        if isinstance(reply.get("parts"), Mapping):
             return read(reply["parts"], "parts")
         return Candidate(read(reply.get("x"), "x"), read(reply.get("dual"), "dual"))
 
     def _mirror(self, reply: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         """Repeat here what the program says it did to its arguments and its last answer."""
-        for name, value in dict(reply.get("changed") or {}).items():
+        changed = reply.get("changed")
+        for name, value in changed.items() if isinstance(changed, Mapping) else ():
             if isinstance(given.get(name), np.ndarray):
                 now = wire.decode(value, f"changed.{name}", self._files)
                 if now.size == given[name].size:
@@ -368,11 +369,9 @@ class External:
     def _alias(reply: Mapping[str, Any], given: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
         """The answer as the view of an argument that it was, if the program says so."""
         view = reply.get("view")
-        if not isinstance(view, Mapping) or not isinstance(
-            given.get(view.get("of", "")), np.ndarray
-        ):
+        if not isinstance(view, Mapping):
             return x
-        with contextlib.suppress(TypeError, ValueError):
+        with contextlib.suppress(KeyError, TypeError, ValueError):  # it says what cannot be
             buffer = given[view["of"]]
             return np.ndarray(x.shape, x.dtype, buffer, view["offset"], view["strides"])
         return x
@@ -420,6 +419,12 @@ def split(
         fix = "chmod +x it" if Path(place).is_file() else "is it built, and is the path right?"
         raise InvalidArgumentError(f"command={program!r}: no such program ({fix})")
     return program, *parts[1:]
+
+
+def _word(reply: Mapping[str, Any], field: str) -> str:
+    """A field that is text, whatever it is."""
+    value = reply.get(field)
+    return value if isinstance(value, str) else "" if value is None else wire.excerpt(value)
 
 
 def _integers(counts: np.ndarray) -> np.ndarray:

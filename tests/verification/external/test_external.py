@@ -10,9 +10,16 @@ import threading
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from verification import Candidate, InvalidArgumentError, UnknownProblemError, external, verify
-from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
+from verification.calling import (
+    Caller,
+    CandidateCrashError,
+    CandidateTimeoutError,
+    NotApplicableError,
+)
 from verification.external import wire
 from verification.instances import Instance
 from verification.problems import lookup
@@ -143,16 +150,16 @@ for r in requests():
     a["values"][0] = 7.0
     reply(r, x=[7.0, 2.0], changed={"a": a}, view={"of": "a", "offset": 0, "strides": [8]})
 """
-    given = np.array([1.0, 2.0, 3.0])
+    vector = np.array([1.0, 2.0, 3.0])
     with external(program(body), problem=NAME) as solver:
-        x = solver(given, 1)
-    assert given.tolist() == [7.0, 2.0, 3.0]
-    assert np.shares_memory(x, given)
+        x = solver(vector, 1)
+    assert vector.tolist() == [7.0, 2.0, 3.0]
+    assert np.shares_memory(x, vector)
     body = "for r in requests(): reply(r, x=[1.0], overwrote={'values': [9.0]})"
     with external(program(body), problem=NAME) as solver:
-        first = solver(given, 1)
+        first = solver(vector, 1)
         assert first.tolist() == [1.0]
-        solver(given, 1)
+        solver(vector, 1)
         assert first.tolist() == [9.0]
 
 
@@ -283,3 +290,52 @@ for r in requests():
         report = verify(solver, "simplex.projection", checks=["scales"])
     assert report.counts["crash"] == 5
     assert report.counterexample_result.verdict == "fail", "a wrong answer says more"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+ARRAYS = st.one_of(
+    JSON,
+    st.lists(st.floats(), max_size=4),
+    st.fixed_dictionaries({"values": JSON}, optional={"shape": JSON, "dtype": JSON}),
+    st.fixed_dictionaries({"npz": JSON}, optional={"key": JSON}),
+)
+VIEW = st.fixed_dictionaries({"of": st.just("a") | JSON, "offset": JSON, "strides": JSON})
+REPLIES = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(("x", "dual", "complement", "value", "counts", "overwrote"), ARRAYS),
+        **dict.fromkeys(("status", "message"), JSON | st.sampled_from(["error", "unsupported"])),
+        "parts": JSON | st.dictionaries(st.sampled_from("WA"), ARRAYS),
+        "changed": JSON | st.dictionaries(st.just("a"), ARRAYS),
+        "view": JSON | VIEW,
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def speechless():
+    """Solvers of three kinds of problems, whose replies the test makes up."""
+    names = (NAME, "average_precision.loss_augmented_inference", "multiclass_erm.primal")
+    solvers = [external([sys.executable, "-c", "input()"], problem=name) for name in names]
+    yield solvers
+    for solver in solvers:
+        solver.close()
+
+
+@given(REPLIES, st.integers(0, 2))
+def test_no_reply_confuses_the_kit(speechless, reply, which):
+    solver = speechless[which]
+    solver._exchange = lambda *_: (reply, 1)
+    arguments = dict.fromkeys(solver.problem.arguments, 1.0)
+    arguments[solver.problem.data] = np.array([1.0, 2.0])
+    said = ""
+    try:
+        answer = Caller(solver, solver.problem).raw(arguments)
+        assert answer.x is None or np.asarray(answer.x).dtype.kind in "fiub"
+    except (CandidateCrashError, NotApplicableError) as error:
+        said = str(error)
+    assert not said.startswith(("TypeError", "KeyError", "ValueError")), "no message of ours"
