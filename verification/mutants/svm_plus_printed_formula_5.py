@@ -1,4 +1,4 @@
-"""(5) as it is printed: Q = (Kt - Kt (lam/C W^-1 + Kt)^-1 Kt)/lam, which cancels where C/lam is large."""
+"""(5) as it is printed, inverse and all: Q = (Kt - Kt (lam/C W^-1 + Kt)^-1 Kt)/lam, which cancels."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ERRATA = ("xu_2016/cancellation",)
 
 def inverse(data: Data, kernel: Array) -> Array:
     """A difference of nearly equal matrices."""
-    inner = np.linalg.solve(np.diag(data.lam / data.cost) + kernel, kernel)
-    Q = (kernel - kernel @ inner) / data.lam
+    middle = np.linalg.inv(np.diag(data.lam / data.cost) + kernel)
+    Q = (kernel - kernel @ middle @ kernel) / data.lam
     return (Q + Q.T) / 2
 
 
