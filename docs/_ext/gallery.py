@@ -1,0 +1,83 @@
+"""The gallery of strangers as HTML: an overview, and an entry for each with what was found."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from markup import Html
+
+from verification.strangers import Stranger, recorded, reproduce
+
+
+def _text(value: Any) -> str:
+    return html.escape(str(value))
+
+
+def _prose(text: str) -> str:
+    """Escaped, with ``code`` and `name of another stranger` marked up."""
+    marked = re.sub(r"``(.+?)``", r"<code>\1</code>", _text(text))
+    return re.sub(r"`(\w+)`", r"<a href='#stranger-\1'>\1</a>", marked)
+
+
+def _record(stranger: Stranger) -> dict[str, Any]:
+    return dict(recorded()[stranger.name]["quick"])
+
+
+def _versions(stranger: Stranger) -> str:
+    return ", ".join(f"{name} {number}" for name, number in _record(stranger)["versions"].items())
+
+
+def _tally(stranger: Stranger) -> str:
+    counts = _record(stranger)["counts"]
+    return ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+
+
+def overview(strangers: dict[str, Stranger]) -> Html:
+    """One row each."""
+    rows = []
+    for name, each in strangers.items():
+        failed = _record(each)["failures"]
+        where = ", ".join(f"{check.replace('_', ' ')} ({n})" for check, n in failed.items())
+        state = "fails" if failed else "passes"
+        rows.append(
+            f"<tr><td><a href='#stranger-{name}'>{_prose(each.what)}</a></td>"
+            f"<td><code>{each.problem}</code></td><td>{state}</td><td>{where}</td>"
+            f"<td>{_text(_tally(each))}</td></tr>"
+        )
+    head = "<th>whose code</th><th>problem</th><th></th><th>checks that fail</th><th>instances</th>"
+    return Html(
+        "<div class='table-wrapper'><table class='docutils'>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def entry(stranger: Stranger) -> str:
+    """What it is, what was found, and the code that shows it, run now where it is installed."""
+    fixed = ", ".join(f"{k}={v!r}" for k, v in stranger.fixed.items())
+    given = f", <code>fixed={{{_text(fixed)}}}</code>" if fixed else ""
+    parts = [
+        f"<section id='stranger-{stranger.name}'><h3>{stranger.name}</h3>",
+        f"<p>{_prose(stranger.what)}</p>",
+        f"<p><small><code>{stranger.problem}</code>{given}; {_text(_versions(stranger))}: ",
+        f"{_text(_tally(stranger))}.</small></p><p>{_prose(stranger.found)}</p>",
+    ]
+    if stranger.reproduce:
+        parts.append(f"<pre>{_text(stranger.reproduce)}</pre>")
+        if stranger.missing:
+            parts.append(f"<p><small>Not run here: {_text(stranger.missing)}.</small></p>")
+        else:
+            returned, right = reproduce(stranger)
+            parts.append(f"<pre>returned {_text(returned)}\nright    {_text(right)}</pre>")
+        found = _text(_record(stranger)["counterexample"])
+        parts.append(
+            f"<details><summary>Smallest counterexample, as the kit prints it</summary>"
+            f"<pre>{found}</pre></details>"
+        )
+    return "".join([*parts, "</section>"])
+
+
+def entries(strangers: dict[str, Stranger]) -> Html:
+    """All of them."""
+    return Html("".join(map(entry, strangers.values())))
