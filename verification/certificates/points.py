@@ -73,7 +73,7 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     feasible = repair(core, x)
     d = x.size
     point = norm(feasible)
-    mass = number(total(feasible))
+    mass = number(total(abs(feasible)))
     eps = tolerance.size_factor(d) * tolerance.precision(instance)
     allowed = rounding(instance, core, mass, scale)
     moved = norm(x - feasible) + abs(number(imbalance))
@@ -131,7 +131,7 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     d = x.size
     eps = tolerance.precision(instance)
-    allowed = rounding(instance, core, number(total(right)), scale)
+    allowed = rounding(instance, core, number(total(abs(right))), scale)
     off = norm(x - right)
     feasible = repair(core, x)
     gap = _suboptimality(core, feasible, right)
