@@ -77,7 +77,11 @@ def document(replay: Replay) -> Document:
     else:
         blocks.append(Paragraph("No certificate: the message is the whole evidence.", "dim"))
     now = again(replay)
+    if any(judgement.terms == replay.terms for judgement in now.values()):
+        blocks.append(Paragraph("The same numbers come out of the answer in the file now.", "dim"))
     for how, judgement in now.items():
+        if judgement.terms and judgement.terms == replay.terms:
+            continue
         title = f"The answer in the file, certified again {how}: {judgement.verdict}"
         if judgement.terms:
             blocks.append(terms_table(title, judgement.terms))

@@ -159,6 +159,13 @@ def pytest_report_teststatus(report: Any, config: pytest.Config) -> tuple[str, s
     return None
 
 
+def _as_expected(counts: Mapping[str, int]) -> dict[str, int]:
+    """Counts of a test that was marked as xfail: what failed did so as expected."""
+    bad = ("fail", "crash", "timeout")
+    kept = {name: n for name, n in counts.items() if name not in bad}
+    return kept | {"expected failure": sum(counts.get(name, 0) for name in bad)}
+
+
 class Outcomes:
     """What the cases of one session found; the counts of all, also of those in other processes."""
 
@@ -181,8 +188,11 @@ class Outcomes:
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Keep what a case found."""
         found = _summary(report)
-        if found is not None:
-            self.found.append(found)
+        if found is None:
+            return
+        if report.skipped and hasattr(report, "wasxfail"):
+            found["counts"] = _as_expected(found["counts"])
+        self.found.append(found)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
