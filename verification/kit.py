@@ -137,7 +137,9 @@ def verify(
             from verification.external import External, isolated
 
             if not isinstance(candidate, External):
+                dtype = getattr(candidate, "dtype", None)
                 candidate = stack.enter_context(isolated(candidate, task))
+                candidate.dtype = dtype  # type: ignore[attr-defined]
         call = Caller(candidate, task, timeout, batch)
         stack.enter_context(watch(call))
         for result in _results(call, selected, profile, seed, limit, deadline, progress):
