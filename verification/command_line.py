@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from verification.errors import InvalidArgumentError
@@ -28,13 +32,32 @@ def opened(
 
     if solver and program:
         raise InvalidArgumentError("--solver and --exec exclude each other; give one of them")
-    if program is None:
-        yield load_callable(solver) if solver else None
-        return
-    from verification.external import External
+    with _ending_in_order():
+        if program is None:
+            yield load_callable(solver) if solver else None
+            return
+        from verification.external import External
 
-    with External(program, problem, timeout=timeout) as started:
-        yield started
+        with External(program, problem, timeout=timeout) as started:
+            yield started
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """SIGTERM as an exception, where nobody handles it: processes that we started end with us."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def fixed_arguments(words: Iterable[str]) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class Isolated(External):
 
     def __init__(self, function: Callable[..., Any] | str, problem: Problem, timeout: float = 10.0):
         self._source = function if isinstance(function, str) else repr(function)
+        self._named = None if isinstance(function, str) else _name(function)
         self._pickle: Folder | None = None
         target = [function] if isinstance(function, str) else ["--pickle", self._written(function)]
         fixed = {
@@ -97,8 +98,10 @@ class Isolated(External):
         self._greet(hello)
         self.options = tuple(o for o in hello["options"] if o in OPTIONS)
         self.__signature__ = signature(self.problem, hello["arguments"], self.options)
-        self.__module__, self.__qualname__ = hello["module"], hello["qualname"]
+        module, qualified = self._named or (hello["module"], hello["qualname"])
+        self.__module__, self.__qualname__ = str(module), str(qualified)
         self.__name__ = self.__qualname__.rpartition(".")[2]
+        self.dtype = np.dtype(hello["dtype"]) if hello.get("dtype") else None
 
     @property
     def label(self) -> str:
@@ -144,6 +147,12 @@ def isolated(
     if not isinstance(function, str):
         Caller(function, task)  # says at once what is wrong with the arguments
     return Isolated(function, task, timeout)
+
+
+def _name(function: Callable[..., Any]) -> tuple[str, str]:
+    """Module and qualified name here: an object may not know them in another process."""
+    qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return getattr(function, "__module__", None) or "builtins", qualified
 
 
 def _pickled(function: Callable[..., Any]) -> bytes:

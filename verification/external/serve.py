@@ -56,6 +56,7 @@ class Server:
             "module": getattr(self.function, "__module__", None) or module,
             "qualname": qualified,
             "arguments": [*self.call.positional, *self.call.named],
+            "dtype": None if self.call.dtype is None else self.call.dtype.name,
             "options": _options(self.function, self.problem.arguments),
         }
 

@@ -3,10 +3,12 @@
 import gc
 import inspect
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -339,3 +341,22 @@ def test_no_reply_confuses_the_kit(speechless, reply, which):
     except (CandidateCrashError, NotApplicableError) as error:
         said = str(error)
     assert not said.startswith(("TypeError", "KeyError", "ValueError")), "no message of ours"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_command_that_is_told_to_end_ends_its_program(program, tmp_path, number):
+    path = tmp_path / "pid"
+    body = f"open({str(path)!r}, 'w').write(f'{{os.getpid()}}\\n')\nwhile True: time.sleep(1)"
+    command = [sys.executable, "-m", "verification.cli", "verify", "--problem", NAME]
+    with subprocess.Popen(
+        [*command, "--exec", shlex.join(program(body))],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as running:
+        while not (path.exists() and path.read_text().endswith("\n")):
+            time.sleep(0.01)
+            assert running.poll() is None
+        running.send_signal(number)
+        assert running.wait(60) != 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(path.read_text()), 0)

@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 
 from fast.sets import topk_simplex_alpha
-from verification import CandidateSignatureError, InvalidArgumentError, external, mutants, verify
+from verification import (
+    CandidateSignatureError,
+    InvalidArgumentError,
+    adapt,
+    external,
+    mutants,
+    verify,
+)
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.external import serve, wire
 from verification.problems import lookup
@@ -224,3 +231,14 @@ def test_the_server_reports_memory():
     assert reply["changed"]["a"]["values"] == [4.0, 2.0, 3.0]
     assert reply["view"] == {"of": "a", "offset": 0, "strides": [16]}
     assert "overwrote" not in server.answer(request), "another array, though at the same address"
+
+
+def test_an_adapter_keeps_its_name_and_its_precision():
+    """Without its precision, rounding to float32 would be a false alarm."""
+    report = verify(single, NAME, isolate=True, checks=["certified_gap"], shrink=False)
+    assert report.ok, report.summary()
+    assert report.checked > 50
+    assert report.candidate == f"{__name__}.single"
+
+
+single = adapt(topk_simplex_alpha.project, NAME, dtype=np.float32)
