@@ -201,6 +201,33 @@ def conjugate_gradients(rows, y, r, squares, loss, lists, face, W, proximal, max
 
 
 @kernel
+def feasible_length(r, loss, lists, face, step, mass):
+    """Largest length up to 1 at which value + length*step is in every Delta_k(r_i)."""
+    variant, k, _ = loss
+    _, value, count = lists
+    members, kinds, saturated = face
+    longest = 1.0
+    for t in range(members.shape[0]):
+        i = members[t]
+        s = 0.0
+        for a in range(count[i]):
+            s += step[t, a]
+        if s > 0.0 and not saturated[t]:
+            longest = min(longest, max(r[i] - mass[i], 0.0) / s)
+        for a in range(count[i]):
+            if kinds[t, a] != FREE:  # these stay where they are, or at the cap
+                continue
+            if step[t, a] < 0.0:
+                longest = min(longest, value[i, a] / -step[t, a])
+            if k > 1:
+                room = (mass[i] if variant == ALPHA else r[i]) / k - value[i, a]
+                towards = step[t, a] - (s / k if variant == ALPHA else 0.0)
+                if towards > 0.0:
+                    longest = min(longest, max(room, 0.0) / towards)
+    return longest
+
+
+@kernel
 def try_step(rows, y, r, loss, lists, face, step, length, trial, V, work):
     """Trial = projection of value + length*step; V = its change of W; returns the linear gain."""
     dense, data, indices, indptr = rows
@@ -309,12 +336,17 @@ class FaceNewton:
             gain = linear - float(np.vdot(W, self.V)) - 0.5 * float(np.vdot(self.V, self.V))
             if gain > 0.0:
                 break
+        bounded = not gain > 0.0
+        if bounded:  # a valley that leaves the face: go as far as the face does, where it is exact
+            length = feasible_length(r, loss, lists, face, step, mass)
+            linear = try_step(rows, y, r, loss, lists, face, step, length, trial, self.V, work)
+            gain = linear - float(np.vdot(W, self.V)) - 0.5 * float(np.vdot(self.V, self.V))
         if gain > 0.0:
             accept_step(lists, face, trial, mass)
             W += self.V
         if gain > 0.5 * predicted and length == 1.0:
             self.proximal = max(self.proximal / 3.0, 1e-7)
-        elif length < 1.0 or gain < 0.2 * predicted:
+        elif (length < 1.0 or gain < 0.2 * predicted) and not (bounded and gain > 0.0):
             self.proximal = min(self.proximal * 4.0, 1.0)
         visited = (2.0 * done + 3.0) * entries
         return max(gain, 0.0), visited

@@ -226,3 +226,14 @@ def test_the_naive_losses_agree_with_their_definition():
             p = exact.project(f"topk_simplex_{variant}", z / 0.6, k=k, r=1.0).array()
             assert best == pytest.approx(z @ p - 0.3 * p @ p, rel=1e-13)
     assert margins(np.array([1.0, 2.0, 4.0]), 1).tolist() == [0.0, 3.0]
+
+
+def test_a_valley_that_leaves_the_face_does_not_stop_progress():
+    """Three free examples in two dimensions: the face Newton step is long, and all of its cuts lose."""
+    X = np.array(
+        [[1163, 1814], [1088, 1774], [1152, 1776], [512, 2615]]
+        + [[969, 2568], [407, -949], [1117, 1794], [399, -977]]
+    )
+    y = np.array([1, 1, 1, 0, 0, 0, 1, 0])
+    model = TopKSVC(C=500.0, tol=1e-6, max_iter=1000).fit(X / 256, y)
+    assert model.dual_gap_ <= 1e-6
