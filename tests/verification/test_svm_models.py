@@ -1,0 +1,317 @@
+"""SVM, SVM+ and SVM-2K as problems: judged from formulas, whichever parts are given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsolve.models import svm_2k as oracle_2k
+from verification import Candidate, Verdict, models, verify
+from verification.certificates import plus_bounds, two_views
+from verification.certificates.plus_model import Problem
+from verification.instances import Instance
+from verification.models import _judge, svm_2k, svm_plus_hinge, svm_plus_squared_hinge
+from verification.mutants import _sound_svm as sound
+
+SQUARED, HINGE = "svm_plus_squared_hinge", "svm_plus_hinge"
+TRAINED = ("svm", SQUARED, HINGE)
+RNG = np.random.default_rng
+
+
+def drawn(problem, count=1, seed=1, largest=12):
+    stem = problem.partition(".")[0]
+    return [
+        instance
+        for family in models.load(stem).FAMILIES
+        for instance in models.draw(problem, family, count, seed, largest=largest)
+    ]
+
+
+def judge(instance, **parts):
+    return _judge.judge(instance, Candidate(next(iter(parts.values())), parts=parts))
+
+
+def instance(problem, **given):
+    stem = problem.partition(".")[0]
+    return Instance.of(problem, "given", **{**models.load(stem).DEFAULTS, **given})
+
+
+# ---- X1: the problems with and without xi >= 0
+
+X1 = {
+    "X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0]), "Z": np.array([[2.0], [-4.0]]),
+    "C": 1.0, "lam": 20.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("nonneg", "optimum"), [(False, 0.46895075), (True, 0.46896552)])
+def test_slack_of_any_sign_and_nonnegative_slack_have_different_optima(nonneg, optimum):
+    ours = instance(f"{SQUARED}.primal", **X1, nonneg_slack=nonneg, tol=1e-9)
+    other = ours.with_params(nonneg_slack=not nonneg)
+    known, wrong = _judge.witness(ours), _judge.witness(other)
+    assert known.certificate.primal == pytest.approx(optimum, rel=1e-7)
+    assert judge(ours, **known.primal, **known.dual).ok
+    assert judge(ours, **known.primal).ok
+    assert judge(ours, **known.dual).ok
+    message = judge(ours, **wrong.primal)
+    assert message.verdict is Verdict.FAIL
+    assert ("xi_i >= 0" if nonneg else "certified witness") in message.message
+
+
+# ---- trainers of fast, and the sound ones, on every family
+
+
+@pytest.mark.parametrize("stem", TRAINED)
+def test_the_trainers_of_fast_pass_whatever_is_returned(stem):
+    model = models.load(stem)
+    for each in drawn(f"{stem}.primal"):
+        primal, dual = model.TASK.split(model.train(**each.params))
+        for parts in (primal | dual, primal, dual):
+            found = judge(each, **parts)
+            assert found.verdict is Verdict.PASS, (each.family, found.message)
+
+
+@pytest.mark.parametrize("stem", [SQUARED, HINGE])
+def test_w_alone_and_w_with_b_are_enough(stem):
+    model, verdicts = models.load(stem), []
+    for each in drawn(f"{stem}.primal"):
+        primal, _ = model.witness(each.params)
+        verdicts += [
+            judge(each, w=primal["w"]).verdict,
+            judge(each, w=primal["w"], b=primal["b"]).verdict,
+        ]
+        wrong = judge(each, w=primal["w"] + 1.0)
+        assert wrong.verdict is not Verdict.PASS or not np.any(primal["w"])
+    assert Verdict.FAIL not in verdicts
+    assert verdicts.count(Verdict.PASS) >= 0.9 * len(verdicts)
+
+
+def test_b_of_the_svm_may_be_left_out():
+    for each in drawn("svm.primal"):
+        primal, _ = models.load("svm").witness(each.params)
+        assert judge(each, w=primal["w"]).ok
+        assert not judge(each, w=2 * primal["w"] + 1.0).ok
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_sound_trainers_pass(squared):
+    problem = f"{SQUARED if squared else HINGE}.primal"
+    for each in drawn(problem, seed=4):
+        found = sound.train_plus(each.params, squared)
+        assert judge(each, **sound.primal(found)).ok
+        assert judge(each, **sound.dual(found)).ok
+
+
+def test_sound_trainers_without_privilege_pass():
+    for each in drawn("svm.primal", seed=4):
+        found = sound.train_plain(each.params)
+        assert judge(each, alpha=found.pop("alpha")).ok
+        assert judge(each, **found).ok
+
+
+# ---- multipliers
+
+
+def test_alpha_is_not_compared():
+    X, Z = np.array([[0.0], [2.0], [2.0]]), np.zeros((3, 1))
+    y = np.array([-1.0, 1.0, 1.0])
+    ours = instance("svm.dual", X=X, y=y, C=10.0)
+    for share in (0.0, 0.3, 1.0):
+        assert judge(ours, alpha=0.5 * np.array([1.0, share, 1 - share])).ok
+    ours = instance(f"{SQUARED}.dual", X=X, y=y, Z=Z, C=1.0, lam=1.0)
+    alpha = _judge.witness(ours).dual["alpha"]
+    assert judge(ours, alpha=alpha).ok
+    assert judge(ours, alpha=np.array([alpha[0], alpha[0], 0.0])).ok
+    assert judge(ours, alpha=np.array([alpha[0], 0.0, alpha[0]])).ok
+
+
+@pytest.mark.parametrize(
+    ("problem", "spoil", "says"),
+    [
+        ("svm.dual", lambda dual, y: {"alpha": dual["alpha"] * y}, "sum alpha_i y_i = 0"),
+        ("svm.dual", lambda dual, y: {"alpha": 9 * dual["alpha"]}, "alpha_i <= C w_i"),
+        (f"{SQUARED}.dual", lambda dual, y: {"alpha": -dual["alpha"]}, "alpha >= 0"),
+        (
+            f"{HINGE}.dual",
+            lambda dual, y: {"alpha": dual["alpha"], "beta": dual["beta"] + 1},
+            "sum (alpha_i + beta_i - C w_i) = 0",
+        ),
+        (f"{HINGE}.dual", lambda dual, y: {"alpha": dual["alpha"]}, "expected"),
+        (f"{SQUARED}.dual", lambda dual, y: {"alpha": dual["alpha"][1:]}, "shape"),
+    ],
+)
+def test_violated_constraints_are_named(problem, spoil, says):
+    [each] = models.draw(problem, "random", 1, 5)
+    found = judge(each, **spoil(_judge.witness(each).dual, each["y"]))
+    assert found.verdict is Verdict.FAIL
+    assert says in found.message
+
+
+# ---- certificates
+
+
+@pytest.mark.parametrize("stem", [SQUARED, HINGE])
+def test_the_two_sides_are_those_of_the_gap(stem):
+    """For any model and multipliers: P - D is the gap, and no completion is below its floor."""
+    rng = RNG(0)
+    for each in drawn(f"{stem}.primal", seed=2):
+        model, params = models.load(stem), each.params
+        primal, dual = model.witness(params)
+        moved = {
+            n: np.asarray(v) * (1 + 0.1 * rng.standard_normal(np.shape(v)))
+            for n, v in primal.items()
+        }
+        alpha = {n: np.asarray(v) * rng.uniform(0.5, 1.5, v.shape) for n, v in dual.items()}
+        proof = model.certify(params, moved, alpha)
+        high, low = model.upper(params, moved), model.lower(params, alpha)
+        assert proof.gap == pytest.approx(high - low, rel=1e-6, abs=1e-9 * abs(high) + proof.error)
+        best = model.certify(params, primal, dual)
+        assert best.dual <= high + 1e-12 * abs(high)
+        assert low <= best.primal + 1e-12 * abs(best.primal)
+        found = model.TASK.problem(params)
+        whole = plus_bounds.whole(found, moved["w"])
+        side = plus_bounds.upper(found, whole)
+        assert whole.floor <= side.high + 1e-12 * abs(side.high)
+        assert side.high >= best.dual - 1e-12 * abs(best.dual)
+
+
+def test_coefficients_of_rows_without_weight_are_part_of_the_function():
+    """Rows 1 and 3 are the same, and row 3 weighs nothing: either may carry the coefficient."""
+    X = np.array([[1.0], [-1.0], [0.5], [-1.0]])
+    Z = np.array([[0.0], [1.0], [2.0], [1.0]])
+    weight, y = np.array([1.0, 1.0, 2.0, 0.0]), np.array([1.0, -1.0, 1.0, -1.0])
+    ours = instance(
+        f"{HINGE}.primal", K=X @ X.T, Kz=Z @ Z.T, y=y, sample_weight=weight, C=1.0, lam=1.0
+    )
+    primal = dict(_judge.witness(ours).primal)
+    assert judge(ours, **primal).ok
+    w = primal["w"].copy()
+    w[1], w[3] = 0.0, w[1]
+    assert w[3] != 0
+    assert judge(ours, **{**primal, "w": w}).ok
+    w[3] = 0.0
+    assert not judge(ours, **{**primal, "w": w}).ok
+
+
+def test_own_slacks_are_the_best():
+    """With delta the point (w, b, v, rho) is feasible whatever it is; eta is found."""
+    y = np.array([1.0, -1.0])
+    data = Problem(
+        y, loss="squared_hinge", C=2.0, lam=3.0, X=y[:, None], Z=y[:, None], free_slack=5.0
+    )
+    proof = plus_bounds.upper(data, plus_bounds.whole(data, np.zeros(1), 0.0, np.zeros(1), 0.0))
+    # xi = eta = 1 for both: C + lam/delta
+    assert proof.high == pytest.approx(2.0 + 3.0 / 5.0, rel=1e-12)
+
+
+# ---- SVM-2K
+
+
+def test_two_views_agree_with_the_oracle_and_bracket():
+    rng = RNG(3)
+    for each in drawn("svm_2k.primal", seed=3, largest=8)[::2]:
+        params = each.params
+        primal, dual = svm_2k.witness(params)
+        assert judge(each, **primal).ok
+        assert judge(each, **dual).ok
+        moved = {
+            n: np.asarray(v) + 0.1 * rng.standard_normal(np.shape(v)) for n, v in primal.items()
+        }
+        data = two_views.Problem(
+            params["y"], **{n: v for n, v in params.items() if n not in ("y", "tol")}
+        )
+        w, b, v, rho = (moved[n] for n in ("w", "b", "v", "rho"))
+        proof = data.certificate(w, b, v, rho, dual["alpha"])
+        names = (
+            "w" if params["K"] is None else "coef",
+            "v" if params["Kz"] is None else "correction_coef",
+        )
+        theirs = oracle_2k.certificate(
+            alpha=dual["alpha"], b=float(b), rho=float(rho), **dict(zip(names, (w, v), strict=True)),
+            **{n: value for n, value in params.items() if n != "tol" and value is not None},
+        )  # fmt: skip
+        assert proof.primal == pytest.approx(theirs.primal, rel=1e-9)
+        assert proof.gap == pytest.approx(theirs.gap, rel=1e-6)
+
+
+def test_multipliers_of_two_views_are_repaired_into_the_domain():
+    rng = RNG(4)
+    for each in drawn("svm_2k.dual", seed=5, largest=8):
+        params = {n: v for n, v in each.params.items() if n not in ("y", "tol")}
+        data = two_views.Problem(each["y"], **params)
+        a, b, beta = data.repaired(rng.standard_normal((3, len(each["y"]))) * 3 * params["CA"])
+        size = float(data.bounds.sum())
+        assert a.min() >= 0
+        assert b.min() >= 0
+        assert (abs(beta) <= data.bounds[2]).all()
+        assert (np.array([a, b]) <= data.bounds[:2]).all()
+        assert abs(float((a * data.y - beta).sum())) <= 1e-15 * size
+        assert abs(float((b * data.y + beta).sum())) <= 1e-15 * size
+
+
+# ---- through the kit
+
+
+def test_candidates_may_return_the_model_as_a_tuple_or_by_name():
+    def pair(X, y, C, loss="hinge"):
+        found = sound.train_plain({"X": X, "y": y, "C": C, "loss": loss})
+        return found["w"], found["b"]
+
+    def named(X, y, Z, C, lam):
+        return sound.train_plus({"X": X, "y": y, "Z": Z, "C": C, "lam": lam}, True)
+
+    for solver, problem in ((pair, "svm.primal"), (named, f"{SQUARED}.dual")):
+        report = verify(solver, problem, checks=["trained"])
+        assert report.ok
+        assert report.counts["skipped"] > 0  # what they do not take
+
+
+def test_svc_on_the_deformed_kernel_is_judged_as_it_is():
+    from sklearn.svm import SVC
+
+    def svc(X, y, Z, C, lam):
+        Zt = np.column_stack([Z, np.ones(len(y))])
+        Q = Zt @ np.linalg.solve(lam * np.eye(Zt.shape[1]) + C * Zt.T @ Zt, Zt.T)
+        kernel = X @ X.T + Q * np.outer(y, y)
+        model = SVC(C=(C * len(y) + lam) / 2, kernel="precomputed", tol=1e-6).fit(kernel, y)
+        alpha = np.zeros(len(y))
+        alpha[model.support_] = np.abs(model.dual_coef_[0])
+        return alpha
+
+    [each] = models.draw(f"{SQUARED}.dual", "planted", 1, 0)
+    each = each.with_params(C=2.0, lam=0.5, tol=1e-3)
+    alpha = svc(**{n: each[n] for n in ("X", "y", "Z", "C", "lam")})
+    assert judge(each, alpha=alpha).ok
+    assert not judge(each, alpha=0.9 * alpha).ok
+
+
+def test_stiff_kernels_are_asked_for_what_doubles_can_give():
+    for stem, asked in ((HINGE, svm_plus_hinge.STIFF_TOL), (SQUARED, 1e-6)):
+        stiff = [
+            each
+            for each in models.draw(f"{stem}.primal", "huge C", 16, 0)
+            if each["K"] is not None and each["C"] >= 1e6 * each["lam"]
+        ]
+        assert stiff
+        assert {each["tol"] for each in stiff} == {asked}
+
+
+def test_what_is_no_instance_is_refused():
+    [each] = models.draw(f"{SQUARED}.primal", "random", 1, 0)
+    valid, params = svm_plus_squared_hinge.valid, each.params
+    n = len(params["y"])
+    assert valid(params)
+    for name, value in {
+        "y": np.ones(n), "C": 0.0, "lam": -1.0, "Z": params["Z"][1:], "K": np.eye(n),
+        "sample_weight": (params["y"] > 0).astype(float), "free_slack": -1.0,
+    }.items():  # fmt: skip
+        assert not valid({**params, name: value})
+    indefinite = np.eye(n)
+    indefinite[0, 0] = -1.0
+    assert not valid({**params, "X": None, "K": indefinite})
+    for smaller in svm_plus_squared_hinge.simpler(params):
+        if valid(smaller):
+            assert len(smaller["y"]) <= n
+            break
+    else:
+        pytest.fail("nothing simpler is valid")
