@@ -230,10 +230,8 @@ def test_the_naive_losses_agree_with_their_definition():
 
 def test_a_valley_that_leaves_the_face_does_not_stop_progress():
     """Three free examples in two dimensions: the face Newton step is long, and all of its cuts lose."""
-    X = np.array(
-        [[1163, 1814], [1088, 1774], [1152, 1776], [512, 2615]]
-        + [[969, 2568], [407, -949], [1117, 1794], [399, -977]]
-    )
+    rows = [(1163, 1814), (1088, 1774), (1152, 1776), (512, 2615)]
+    rows += [(969, 2568), (407, -949), (1117, 1794), (399, -977)]
     y = np.array([1, 1, 1, 0, 0, 0, 1, 0])
-    model = TopKSVC(C=500.0, tol=1e-6, max_iter=1000).fit(X / 256, y)
+    model = TopKSVC(C=500.0, tol=1e-6, max_iter=1000, random_state=0).fit(np.array(rows) / 256, y)
     assert model.dual_gap_ <= 1e-6
