@@ -177,7 +177,7 @@ def run(
         delayed(rows)(group, profile, seed, until_killed) for group in _groups(chosen)
     ]
     if right:
-        pairs = right_solvers({m.problem for m in chosen})
+        pairs = right_solvers({m.problem for m in chosen}, profile)
         tasks += [delayed(judge_right)(name, problem, profile, seed) for name, problem in pairs]
     found: list[Row | RightSolver] = []
     total = len(chosen) + (len(tasks) - len(_groups(chosen)))
@@ -273,8 +273,13 @@ def _drawn(check: str, problem: str, profile: str, seed: int) -> list[Instance]:
     return checks_package.discover()[check].instances(lookup(problem), profile, seed)
 
 
-def right_solvers(problems: Iterable[str]) -> list[tuple[str, str]]:
-    """A right solver of each problem as (name, problem): the mutants' own, else the one in `fast`."""
+def right_solvers(problems: Iterable[str], profile: str = "quick") -> list[tuple[str, str]]:
+    """Right solvers of these problems as (name, problem), at most one each.
+
+    The sound algorithms that the mutants are made from, and the trainers in `fast`; with the thorough
+    profile `fast` stands for all problems without a sound algorithm (``refsolve verify --all`` does
+    that too).
+    """
     from verification.mutants import _right
     from verification.problems import fast_candidate
 
@@ -282,6 +287,8 @@ def right_solvers(problems: Iterable[str]) -> list[tuple[str, str]]:
     for problem in sorted(problems):
         if problem in _right.SOLVERS:
             found.append(("sound", problem))
+        elif profile != "thorough" and lookup(problem).kind != "models":
+            continue
         elif fast_candidate(problem) is not None:
             found.append(("fast", problem))
     return found
