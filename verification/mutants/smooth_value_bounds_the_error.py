@@ -29,4 +29,4 @@ def candidate(
     p = beta(z, k, gamma, 0.0)
     error = 1.0 if descending(u)[k - 1] >= 0 else 0.0
     weight = 1.0 if sample_weight is None else sample_weight
-    return float(weight * max((z @ p - p @ p / 2) / gamma, error))
+    return weight * max(float((z @ p - p @ p / 2) / gamma), error)
