@@ -163,6 +163,8 @@ def run(
         Called as ``progress(done, total, name)``.
     """
     check_run(profile, seed)
+    if profile not in REQUIRED:
+        raise InvalidArgumentError(f"profile={profile!r}: expected one of {', '.join(REQUIRED)}")
     chosen = [
         m for m in mutants.discover().values() if fnmatch(m.name, only) or fnmatch(m.problem, only)
     ]
