@@ -87,6 +87,12 @@ class Caller:
                 f"candidate={function!r}: expected a callable with the arguments "
                 f"{', '.join(problem.arguments)}"
             )
+        own = getattr(function, "problem", None)
+        if isinstance(own, Problem) and hasattr(function, "deaths") and own.name != problem.name:
+            raise CandidateSignatureError(
+                f"candidate {getattr(function, 'label', function)} was started for {own.name}, not for {problem.name}; "
+                f"start it with problem={problem.name!r}"
+            )
         self.function = function
         self.problem = problem
         self.timeout = timeout
@@ -350,8 +356,8 @@ def watch(call: Caller, every: float = 1.0, grace: float = 20.0) -> Iterator[Non
                 continue
             said = overdue[1]
             print(
-                f"{call.name} does not return and cannot be interrupted: "
-                f"{call.problem.function}({call.arguments_code(said)})",
+                f"{call.name} does not return and cannot be interrupted (with isolate=True it "
+                f"could): {call.problem.function}({call.arguments_code(said)})",
                 file=sys.stderr,
                 flush=True,
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -44,10 +43,10 @@ def opened(
 
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """SIGTERM as an exception, where nobody handles it: processes that we started end with us."""
+    """SIGTERM like SIGINT, where nobody handles it: processes that we started end with us."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        sys.exit(128 + number)
+        raise KeyboardInterrupt  # a SystemExit could be the candidate's own
 
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:

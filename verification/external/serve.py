@@ -25,10 +25,9 @@ import numpy as np
 from verification.calling import Caller, CandidateCrashError, load_callable
 from verification.errors import CandidateSignatureError, InvalidArgumentError, VerificationError
 from verification.external import wire
+from verification.external.replies import FIELDS
 from verification.problems import Problem, lookup
 from verification.verdicts import Candidate
-
-FIELDS = ("x", "dual", "complement", "value", "counts")
 
 
 class Server:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import itertools
 import os
@@ -25,10 +24,10 @@ from verification.calling import (
     current_limit,
 )
 from verification.errors import CandidateSignatureError, InvalidArgumentError
-from verification.external import wire
+from verification.external import replies, wire
 from verification.external.process import MOST_NOISE, Child, Folder, GoneError, LateError
+from verification.external.replies import word
 from verification.problems import Problem, lookup
-from verification.verdicts import Candidate
 
 # After so many ends that nobody asked for, a program is not started again.
 DEATHS_ALLOWED = 5
@@ -36,7 +35,6 @@ DEATHS_ALLOWED = 5
 STARTUP = 10.0
 # Statuses with which a program says that it was not made for an instance.
 NOT_APPLICABLE = frozenset({"unsupported", "not applicable"})
-FIELDS = ("x", "dual", "complement", "value", "counts")
 
 
 class External:
@@ -104,7 +102,7 @@ class External:
         self._lock = threading.Lock()
         self._fresh = True
         self._last_death = ""
-        self._last: tuple[int, weakref.ref[np.ndarray]] | None = None
+        self._last: weakref.ref[np.ndarray] | None = None
         self._folder: Folder | None = None
         self.__signature__ = signature(self.problem, arguments)
         self._child: Child | None = None
@@ -184,24 +182,26 @@ class External:
         return self._child
 
     def _solve(self, given: dict[str, Any], deadline: float, limit: float) -> Any:
-        reply, identifier = self._exchange(given, deadline, limit)
-        if _word(reply, "status") in NOT_APPLICABLE and self._sent_files(given):
+        reply = self._exchange(given, deadline, limit)
+        if word(reply, "status") in NOT_APPLICABLE and self._sent_files(given):
             self.npz = None  # it may be the files that it does not read
-            reply, identifier = self._exchange(given, deadline, limit)
-        self.status = _word(reply, "status")
+            reply = self._exchange(given, deadline, limit)
+        self.status = word(reply, "status")
         if self.status in NOT_APPLICABLE:
-            raise NotApplicableError(_word(reply, "message") or f"status {self.status!r}")
+            raise NotApplicableError(word(reply, "message") or f"status {self.status!r}")
         if self.status == "error":
-            raise CandidateCrashError(_word(reply, "message") or "status 'error'")
+            raise CandidateCrashError(word(reply, "message") or "status 'error'")
         try:
-            self._mirror(reply, given)
-            return self._answer(reply, given, identifier)
+            last = None if self._last is None else self._last()
+            replies.mirror(reply, given, last, self._files)
+            found = replies.answer(reply, given, bool(self.problem.parts), self._files)
         except wire.MalformedError as error:
             raise CandidateCrashError(f"malformed answer: {error}") from error
+        main = replies.main_array(found)
+        self._last = None if main is None else weakref.ref(main)
+        return found
 
-    def _exchange(
-        self, given: dict[str, Any], deadline: float, limit: float
-    ) -> tuple[dict[str, Any], int]:
+    def _exchange(self, given: dict[str, Any], deadline: float, limit: float) -> dict[str, Any]:
         identifier = next(self._identifiers)
         noise = bytearray()
         line, files = self._request(identifier, given)
@@ -228,7 +228,7 @@ class External:
             raise
         self._fresh = False
         child.answers += 1
-        return reply, identifier
+        return reply
 
     def _bury(self, child: Child, why: str) -> None:
         child.kill()
@@ -310,72 +310,6 @@ class External:
             raise GoneError(f"hello with an error: {wire.excerpt(hello['error'], 400)}")
         self.hello = hello
 
-    # -- the answer ---------------------------------------------------------------------------
-
-    def _answer(self, reply: Mapping[str, Any], given: Mapping[str, Any], identifier: int) -> Any:
-        """What a function in this process would have returned."""
-        if "x" not in reply and not (self.problem.parts and "parts" in reply):
-            state = f" (status {self.status!r})" if self.status else ""
-            raise wire.MalformedError(f"no x{state}")
-        if self.problem.parts:
-            return self._unknowns(reply)
-        fields = {
-            name: wire.decode(reply[name], name, self._files)
-            for name in FIELDS
-            if name == "x" or reply.get(name) is not None
-        }
-        if "counts" in fields:
-            fields["counts"] = _integers(fields["counts"])
-        fields["x"] = self._alias(reply, given, fields["x"])
-        self._last = identifier, weakref.ref(fields["x"])
-        if given.get("return_complement"):
-            if "complement" not in fields:
-                raise wire.MalformedError("no complement, which was asked for")
-            return fields["x"], fields["complement"]
-        if "value" in fields or "counts" in fields:
-            if "value" not in fields or "counts" not in fields:
-                raise wire.MalformedError("value and counts go together")
-            return fields["value"][()], fields["counts"], fields["x"]
-        return Candidate(fields["x"], fields["dual"]) if "dual" in fields else fields["x"]
-
-    def _unknowns(self, reply: Mapping[str, Any]) -> Any:
-        """The unknowns of a model: by name in parts, or in x and dual; or arrays there."""
-
-        def read(value: Any, where: str) -> Any:
-            if isinstance(value, Mapping) and not {"values", "npz"} & set(value):
-                return {str(n): wire.decode(v, str(n), self._files) for n, v in value.items()}
-            return None if value is None else wire.decode(value, where, self._files)
-
-        if isinstance(reply.get("parts"), Mapping):
-            return read(reply["parts"], "parts")
-        return Candidate(read(reply.get("x"), "x"), read(reply.get("dual"), "dual"))
-
-    def _mirror(self, reply: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-        """Repeat here what the program says it did to its arguments and its last answer."""
-        changed = reply.get("changed")
-        for name, value in changed.items() if isinstance(changed, Mapping) else ():
-            if isinstance(given.get(name), np.ndarray):
-                now = wire.decode(value, f"changed.{name}", self._files)
-                if now.size == given[name].size:
-                    given[name][...] = now.reshape(given[name].shape)
-        overwrote = reply.get("overwrote")
-        last = self._last[1]() if self._last is not None else None
-        if overwrote is not None and last is not None:
-            now = wire.decode(overwrote, "overwrote", self._files)
-            if now.size == last.size:
-                last[...] = now.reshape(last.shape)
-
-    @staticmethod
-    def _alias(reply: Mapping[str, Any], given: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
-        """The answer as the view of an argument that it was, if the program says so."""
-        view = reply.get("view")
-        if not isinstance(view, Mapping):
-            return x
-        with contextlib.suppress(KeyError, TypeError, ValueError):  # it says what cannot be
-            buffer = given[view["of"]]
-            return np.ndarray(x.shape, x.dtype, buffer, view["offset"], view["strides"])
-        return x
-
 
 def signature(
     problem: Problem, arguments: Iterable[str] | None = None, options: Iterable[str] = ()
@@ -419,19 +353,6 @@ def split(
         fix = "chmod +x it" if Path(place).is_file() else "is it built, and is the path right?"
         raise InvalidArgumentError(f"command={program!r}: no such program ({fix})")
     return program, *parts[1:]
-
-
-def _word(reply: Mapping[str, Any], field: str) -> str:
-    """A field that is text, whatever it is."""
-    value = reply.get(field)
-    return value if isinstance(value, str) else "" if value is None else wire.excerpt(value)
-
-
-def _integers(counts: np.ndarray) -> np.ndarray:
-    whole = counts.astype(np.int64) if np.isfinite(counts).all() else counts
-    if not np.array_equal(whole, counts) or whole.dtype.kind != "i":
-        raise wire.MalformedError(f"counts are not integers: {wire.excerpt(counts.tolist())}")
-    return whole
 
 
 def _quoted(noise: bytearray) -> str:

@@ -15,7 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verification import Candidate, InvalidArgumentError, UnknownProblemError, external, verify
+from verification import (
+    Candidate,
+    CandidateSignatureError,
+    InvalidArgumentError,
+    UnknownProblemError,
+    external,
+    verify,
+)
 from verification.calling import (
     Caller,
     CandidateCrashError,
@@ -331,7 +338,7 @@ def speechless():
 @given(REPLIES, st.integers(0, 2))
 def test_no_reply_confuses_the_kit(speechless, reply, which):
     solver = speechless[which]
-    solver._exchange = lambda *_: (reply, 1)
+    solver._exchange = lambda *_: reply
     arguments = dict.fromkeys(solver.problem.arguments, 1.0)
     arguments[solver.problem.data] = np.array([1.0, 2.0])
     said = ""
@@ -360,3 +367,11 @@ def test_a_command_that_is_told_to_end_ends_its_program(program, tmp_path, numbe
         assert running.wait(60) != 0
     with pytest.raises(ProcessLookupError):
         os.kill(int(path.read_text()), 0)
+
+
+def test_a_program_answers_the_problem_it_was_started_for(program):
+    with (
+        external(program(ECHO), problem="simplex.projection") as solver,
+        pytest.raises(CandidateSignatureError, match=r"started for simplex\.projection"),
+    ):
+        verify(solver, "topk_cone.projection")
