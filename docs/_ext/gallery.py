@@ -42,11 +42,11 @@ def overview(strangers: dict[str, Stranger]) -> Html:
         where = ", ".join(f"{check.replace('_', ' ')} ({n})" for check, n in failed.items())
         state = "fails" if failed else "passes"
         rows.append(
-            f"<tr><td><a href='#stranger-{name}'>{_prose(each.what)}</a></td>"
-            f"<td><code>{each.problem}</code></td><td>{state}</td><td>{where}</td>"
-            f"<td>{_text(_tally(each))}</td></tr>"
+            f"<tr><td><a href='#stranger-{name}'>{_prose(each.what)}</a><br>"
+            f"<small><code>{each.problem}</code></small></td>"
+            f"<td>{state}{': ' if where else ''}{where}<br><small>{_text(_tally(each))}</small></td></tr>"
         )
-    head = "<th>whose code</th><th>problem</th><th></th><th>checks that fail</th><th>instances</th>"
+    head = "<th>whose code</th><th>what the checks say</th>"
     return Html(
         "<div class='table-wrapper'><table class='docutils'>"
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"

@@ -290,6 +290,29 @@ def test_single_precision_only():
     assert all(r.instance.has_dtype("float32") for r in report.results if r.verdict == "pass")
 
 
+def test_precision_holds_in_a_process_of_its_own():
+    def project(a, r):
+        assert a.dtype == np.float32
+        return np.asarray(simplex.project(a, np.float32(r)))
+
+    mine = adapt(project, "simplex.projection", dtype="float32")
+    passes(mine, "simplex.projection", isolate=True)
+
+
+def test_what_single_precision_cannot_hold_is_not_posed():
+    from verification.adapters.precision import posed
+    from verification.instances import Instance
+
+    def given(a, r):
+        return Instance.of("simplex.projection", a=np.array(a), r=r)
+
+    assert posed(given([1.0, 0.1], 0.5), np.float32)["a"].tolist() == [1.0, float(np.float32(0.1))]
+    assert posed(given([1.0], 1e-50), np.float32) is None
+    assert posed(given([1e-60, 0.0], 1.0), np.float32) is None
+    assert posed(given([1e60, 0.0], 1.0), np.float32) is None
+    assert posed(given([0.0, 0.0], 0.0), np.float32)["r"] == 0.0
+
+
 def test_single_precision_is_no_excuse_for_worse():
     def project(a, r):
         return np.asarray(simplex.project(a.astype(np.float16).astype(float), r), np.float32)

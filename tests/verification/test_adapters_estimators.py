@@ -77,6 +77,13 @@ def test_multipliers_of_a_support_vector_machine():
     assert found.ok, found
 
 
+def test_gram_matrices():
+    mine = trained(lambda C: SVC(C=C, kernel="precomputed"), "svm.dual", data="K")
+    found = report(mine, "svm.dual", loss="hinge", tol=1e-3)
+    assert found.ok, found
+    assert all(r.instance["X"] is None for r in found.results if r.verdict == "pass")
+
+
 def test_rows_of_classes():
     two = LinearSVC(fit_intercept=False).fit([[1.0], [-1.0]], [1, 0])
     assert class_rows(two).tolist() == [[-two.coef_[0, 0] / 2], [two.coef_[0, 0] / 2]]

@@ -158,7 +158,8 @@ class Adapted:
         kwargs = {theirs: given[ours] for ours, theirs in self._named.items()} | self.constants
         if self.out is not None:
             main = next(iter(given.values()))
-            overwritten = kwargs[self.out] = main * 0
+            overwritten = np.zeros_like(main) if isinstance(main, np.ndarray) else main * 0
+            kwargs[self.out] = overwritten
         answer = self.function(*args, **kwargs)
         return overwritten if overwritten is not None else answer
 

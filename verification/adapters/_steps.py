@@ -64,13 +64,18 @@ def each(
 def sizes(given: Given) -> Given:
     """What formulas may ask for beside the arguments: n rows, m entries or classes, d features."""
     found: Given = {}
-    matrix = given.get("X")
-    if isinstance(matrix, np.ndarray) and matrix.ndim == 2:
-        found["n"], found["d"] = matrix.shape
-        labels = np.asarray(given.get("y", ()))
-        if labels.ndim == 1 and labels.size:
-            found["m"] = int(labels.max()) + 1
-        return found
+    for name in ("X", "K"):  # a data set, or its Gram matrix
+        matrix = given.get(name)
+        if isinstance(matrix, np.ndarray) and matrix.ndim == 2:
+            found["n"] = matrix.shape[0]
+            if name == "X":
+                found["d"] = matrix.shape[1]
+            labels = np.asarray(given.get("y", ()))
+            if labels.ndim == 2:
+                found["m"] = labels.shape[1]
+            elif labels.size:
+                found["m"] = int(labels.max()) + 1
+            return found
     main = next((v for v in given.values() if isinstance(v, np.ndarray)), None)
     if main is not None:
         found["n"] = len(main) if main.ndim == 2 else 1

@@ -67,6 +67,11 @@ class Stranger:
         return tuple(recorded()[self.name]["quick"]["failures"])
 
     @property
+    def judged(self) -> tuple[str, ...]:
+        """The checks that the recorded quick run had."""
+        return tuple(recorded()[self.name]["quick"]["checks"])
+
+    @property
     def versions(self) -> dict[str, str]:
         """Installed versions of its packages."""
         return {name: v for name in self.packages if (v := version(name)) is not None}
@@ -162,6 +167,7 @@ def record(names: Iterable[str], profile: str = "quick", seed: int = 0) -> dict[
             "problem": stranger.problem,
             "seed": seed,
             "counts": {verdict: n for verdict, n in report.counts.items() if n},
+            "checks": list(report.by_check()),
             "failures": {
                 check: bad
                 for check, counts in report.by_check().items()
