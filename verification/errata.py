@@ -163,7 +163,6 @@ MOHAPATRA_2014 = {
         "Mohapatra et al. 2014, section 3.3",
         "the easy samples are the top k % by score",
         "by margin y f: raw scores keep positives only",
-        "which samples are easy is an argument of the problem; the ledger has a counterexample",
     ),
     "mohapatra_2014/speed": Erratum(
         "Mohapatra et al. 2014, section 4.1",
