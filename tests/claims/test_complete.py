@@ -163,6 +163,19 @@ def test_a_printed_command_runs():
     assert "Footnote 2" in done.output
 
 
+def test_a_number_that_is_passed_over_ends_the_command_with_a_failure(monkeypatch):
+    line = ["claims", "--paper", "xu_2016", "--instances", "1"]
+    monkeypatch.setattr("verification.claims.run_claims", lambda *a, **b: [ok])
+    claim = next(row for _, row in claims("xu_2016") if row.number == "Table 4")
+    ok = _ledger.try_claim(claim, paper="xu_2016", instances=1)
+    assert CliRunner().invoke(app, line).exit_code == 0
+    monkeypatch.setattr("verification.claims.missing", lambda paper: ["Lemma 7"])
+    done = CliRunner().invoke(app, line)
+    assert done.exit_code == 1
+    assert "Lemma 7 has no row" in done.output
+    assert CliRunner().invoke(app, [*line, "--only", "Table 4"]).exit_code == 0
+
+
 def test_a_file_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr("verification.claims.run_claims", lambda *a, **b: pytest.fail("it ran"))
     bad = tmp_path / "missing" / "ledger.md"

@@ -33,10 +33,11 @@ def claims(
 ) -> None:
     """Try every claim of the ledger: verified, refuted with its counterexample, repaired, or open.
 
-    Ends with exit code 1 if a status differs from the one on record, or if nothing was tried.
+    Ends with exit code 1 if a status differs from the one on record, if nothing was tried, or, where
+    all of a paper is asked for, if the ledger passes over one of its numbers.
     """
     from verification.claims import claims as find
-    from verification.claims import run_claims, to_markdown
+    from verification.claims import missing, papers, run_claims, to_markdown, unknown
     from verification.report import Block, Cell, Document, Paragraph, number, table
 
     if markdown is not None:
@@ -74,6 +75,11 @@ def claims(
             blocks.append(
                 Paragraph(f"{r.number}: {r.counterexample['why']}. {given}", "" if r.ok else "bad")
             )
-    ok = bool(results) and all(r.ok for r in results)
-    data = {"claims": [r.to_dict() for r in results]}
+    passed_over = [] if only else [
+        f"{name}: {what}" for name in papers() if paper in (None, name)
+        for what in (*(f"{item} has no row" for item in missing(name)), *unknown(name))
+    ]  # fmt: skip
+    blocks += [Paragraph(text, "bad") for text in passed_over]
+    ok = bool(results) and all(r.ok for r in results) and not passed_over
+    data = {"claims": [r.to_dict() for r in results], "passed_over": passed_over}
     finish(Document("Claims ledger", tuple(blocks), ok, data, "every status as on record"), as_json)
