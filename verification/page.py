@@ -6,6 +6,7 @@ Readable offline, in light and dark, on a phone, and on paper.
 from __future__ import annotations
 
 import html
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,12 +29,13 @@ a { color: var(--link); }
 nav { margin: .8rem 0; display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; }
 .wide { overflow-x: auto; margin-top: 1.6rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding: .3rem 0; }
+caption { text-align: left; font-weight: 600; padding: .3rem 0; white-space: nowrap; }
 th, td { text-align: left; padding: .25rem 1.1rem .25rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
 th { font-weight: 600; color: var(--dim); white-space: nowrap; }
 td { max-width: 44rem; overflow-wrap: break-word; }
 .num { text-align: right; white-space: nowrap; }
+.short { white-space: nowrap; }
 .good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
 .warn { color: var(--warn); } .dim { color: var(--dim); }
 pre { padding: .8rem; border: 1px solid var(--line); border-radius: 4px; background: var(--shade);
@@ -42,8 +44,14 @@ pre { padding: .8rem; border: 1px solid var(--line); border-radius: 4px; backgro
 @media (max-width: 40rem) {
   body { font-size: 14px; padding: 1rem .7rem 3rem; }
   th, td { padding-right: .8rem; }
-  td { min-width: 4rem; max-width: 20rem; }
-  .num { min-width: 0; }
+  caption { white-space: normal; }
+  .cards, .cards caption, .cards tbody { display: block; }
+  .cards thead { display: none; }
+  .cards tr { display: block; padding: .4rem 0; border-bottom: 1px solid var(--line); }
+  .cards td { display: block; padding: 0; border: 0; max-width: none; text-align: left;
+    white-space: normal; overflow-wrap: anywhere; }
+  .cards td:empty { display: none; }
+  .cards td[data-label]::before { content: attr(data-label) ": "; color: var(--dim); }
 }
 @media print {
   :root { color-scheme: light; --ink: #000; --paper: #fff; --good: #14612a; --bad: #a31515;
@@ -51,19 +59,28 @@ pre { padding: .8rem; border: 1px solid var(--line); border-radius: 4px; backgro
   body { font-size: 9.5pt; max-width: none; padding: 0; }
   .wide, pre { overflow: visible; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 8.5pt; }
-  td { max-width: none; overflow-wrap: anywhere; }
+  table { font-size: 8.5pt; }
+  th, td { padding-right: .6rem; }
+  td { max-width: none; }
+  .long { overflow-wrap: anywhere; }
   thead { display: table-header-group; }
   tr, pre, .verdict { break-inside: avoid; }
   h2, caption { break-after: avoid; }
   nav a::after { content: " (" attr(href) ")"; color: var(--dim); }
 }
-@page { margin: 15mm; }
+@page { size: landscape; margin: 12mm; }
 """
+
+
+#: Characters up to which the cells of a column are not broken.
+SHORT = 48
 
 
 def render_html(document: Document) -> str:
     """The page; all text is escaped."""
-    parts = [f"<h1>{_text(document.title)}</h1>"]
+    # long dotted names may be broken, but not within a word
+    title = re.sub(r"([._])(?=\w)", r"\1<wbr>", _text(document.title))
+    parts = [f"<h1>{title}</h1>"]
     if document.verdict is not None:
         tone, text = document.verdict.tone, document.verdict.text
         parts.append(f'<p class="verdict {tone}">{_text(text)}</p>')
@@ -121,19 +138,36 @@ def _cell(value: str | Cell) -> str:
     return f'<span class="{value.tone}">{inner}</span>' if value.tone else inner
 
 
+def _kind(block: Table, i: int) -> str:
+    """How a column is set: as numbers, on one line, or in as much width as there is."""
+    if block.columns[i] in block.numeric:
+        return "num"
+    texts = (v if isinstance(v, str) else v.text for v in (row[i] for row in block.rows))
+    return "short" if max(map(len, texts), default=0) <= SHORT else "long"
+
+
 def _table(block: Table) -> str:
-    right = [' class="num"' if c in block.numeric else "" for c in block.columns]
+    names = [_kind(block, i) for i in range(len(block.columns))]
+    kinds = [f' class="{name}"' for name in names]
+    labels = [f' data-label="{_text(c)}"' if c else "" for c in block.columns]
     head = ""
     if any(block.columns):
         cells = (
-            f'<th{r} scope="col">{_text(c)}</th>' for c, r in zip(block.columns, right, strict=True)
+            f'<th{k} scope="col">{_text(c)}</th>' for c, k in zip(block.columns, kinds, strict=True)
         )
         head = f"<thead><tr>{''.join(cells)}</tr></thead>\n"
     lines = [
-        f"<tr>{''.join(f'<td{r}>{_cell(v)}</td>' for v, r in zip(row, right, strict=True))}</tr>"
+        "<tr>"
+        + "".join(
+            f"<td{kind}{label}>{_cell(value)}</td>"
+            for value, kind, label in zip(row, kinds, labels, strict=True)
+        )
+        + "</tr>"
         for row in block.rows
     ]
     note = f'<p class="note">{_text(block.note)}</p>' if block.note else ""
     caption = f"<caption>{_text(block.title)}</caption>" if block.title else ""
     body = "\n".join(lines)
-    return f'<div class="wide"><table>{caption}{head}<tbody>{body}</tbody></table></div>{note}'
+    # one below the other on a phone, where a row would be too wide to read
+    start = '<table class="cards">' if "long" in names else "<table>"
+    return f'<div class="wide">{start}{caption}{head}<tbody>{body}</tbody></table></div>{note}'

@@ -52,6 +52,8 @@ def report_table(reports: Sequence[Report], title: str = "Checks") -> Table:
     rows = []
     for report in reports:
         instances = len({r.instance for r in report.results if r.instance is not None})
+        if report.profile == "soak":  # which keeps none but bad ones
+            instances = report.tally.count()
         rows.append(
             (
                 report.problem,
@@ -70,7 +72,7 @@ def report_table(reports: Sequence[Report], title: str = "Checks") -> Table:
         "judged",
         "worst gap",
         "worst distance",
-        "of its tolerance",
+        "worst / tolerance",
         "verdicts",
         "",
     )
@@ -118,7 +120,7 @@ def failure_blocks(report: Report) -> list[Block]:
         if bad:
             firsts = (r for r in report.failures if (r.check, r.family) == (check, family))
             first = next(firsts, None)
-            worst = number(report.tally.figures[check, family].worst)
+            worst = number(report.tally.figures[check, family].worst_other)
             message = "" if first is None else first.message
             rows.append((check, family or "-", Cell(tally(bad), "bad"), worst, message))
     blocks: list[Block] = []
@@ -285,11 +287,17 @@ def instance_blocks(result: Result) -> list[Block]:
     shown = [("returned", answers.readable(result.answer))]
     shown.append(("right", "not known" if right is None else answers.readable(right.answer)))
     blocks: list[Block] = [
-        table(f"Its arguments ({result.check}, {result.family})", ("argument", "value"), rows),
-        table("Its answers", ("", ""), shown),
+        table(
+            f"Smallest counterexample: arguments ({result.check}, {result.family})",
+            ("argument", "value"),
+            rows,
+        ),
+        table("Smallest counterexample: answers", ("", ""), shown),
     ]
     if right is not None and right.judgement.terms:
-        title = f"Certificate of the right answer: {right.judgement.verdict}"
+        title = (
+            f"Smallest counterexample: certificate of the right answer, {right.judgement.verdict}"
+        )
         blocks.append(terms_table(title, right.judgement.terms))
     return blocks
 

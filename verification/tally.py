@@ -17,11 +17,16 @@ OTHER = "other reasons"
 
 @dataclass
 class Figures:
-    """Worst shares of a tolerance, gap or distance, of passes and of all results; and seconds."""
+    """Worst shares of a tolerance, gap or distance, of passes and of all else; and seconds."""
 
     worst_pass: float | None = None
-    worst: float | None = None
+    worst_other: float | None = None
     seconds: float = 0.0
+
+    @property
+    def worst(self) -> float | None:
+        """Of all results."""
+        return _larger(self.worst_pass, self.worst_other)
 
 
 @dataclass
@@ -64,10 +69,11 @@ class Tally:
             counts[verdict] = counts.get(verdict, 0) + 1
         figures = self.figures.setdefault((result.check, result.family), Figures())
         figures.seconds += result.seconds
-        figures.worst = _larger(figures.worst, result.ratio)
         if verdict == "pass":
             figures.worst_pass = _larger(figures.worst_pass, result.ratio)
-        elif not result.verdict.judges:
+        else:
+            figures.worst_other = _larger(figures.worst_other, result.ratio)
+        if not result.verdict.judges:
             said = self.reasons.setdefault((verdict, result.check), {})
             reason = result.message if result.message in said or len(said) < REASONS else OTHER
             said[reason] = said.get(reason, 0) + 1

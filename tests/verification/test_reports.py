@@ -167,7 +167,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag not in ("script", "link", "img", "iframe")
         self.links += [value for name, value in attrs if name in ("href", "src")]
-        if tag != "meta":
+        if tag not in ("meta", "wbr"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

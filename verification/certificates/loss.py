@@ -111,12 +111,17 @@ def _scalar(x: np.ndarray) -> float | None:
 def judge_value(instance: Instance, answer: np.ndarray) -> Judgement:
     """Value of the loss against the Fenchel–Young equality."""
     got = _scalar(answer)
-    if got is None or not math.isfinite(got):
-        return Judgement(Verdict.FAIL, message=f"returned {answer!r}, expected one finite number")
+    malformed = got is None or not math.isfinite(got)
+    message = f"returned {answer!r}, expected one finite number"
     try:
         right, allowed = _value(instance)
     except (truth.UncertainError, entropy.UncertainError) as error:
+        if malformed:  # wrong, whatever is right
+            return Judgement(Verdict.FAIL, message=message)
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    if got is None or malformed:
+        terms = {} if got is None else {"error of the number": (math.inf, allowed)}
+        return Judgement(Verdict.FAIL, message=f"{message}: {number(right)!r}", terms=terms)
     return compare(instance, got, right, allowed)
 
 
@@ -133,7 +138,7 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
         _certify_conjugate(instance, outside)
     except (truth.UncertainError, entropy.UncertainError) as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
-    terms = {"distance to the domain": (outside, rounding)}
+    terms = {"distance to the domain": (number(outside), float(rounding))}
     if math.isinf(got):
         if got > 0 and outside > 0 and not flat:
             return Judgement(Verdict.PASS, terms=terms)

@@ -33,12 +33,17 @@ def shape_defect(instance: Instance, x: np.ndarray) -> str | None:
 def without_core(instance: Instance, answer: np.ndarray) -> Judgement | None:
     """Verdict on answers that need no certificate: malformed, or of an example without weight."""
     if defect := shape_defect(instance, answer):
-        return Judgement(Verdict.FAIL, message=defect)
+        lost = float(np.sum(~np.isfinite(answer)))
+        terms: dict[str, tuple[float, float | None]] = {"entries not finite": (lost, 0.0)}
+        return Judgement(Verdict.FAIL, message=defect, terms=terms if lost else {})
     problem = cores.lookup(instance.problem)
     entropic = problem.generator != "quadratic" and instance.operation == "sdca_update"
     if (instance.operation == "gradient" or entropic) and cores.weight(instance) == 0:
         message = f"returned {answer.tolist()} for sample_weight=0, expected zeros"
-        return Judgement(Verdict.FAIL, message=message) if answer.any() else Judgement(Verdict.PASS)
+        off = {"largest entry": (float(np.abs(answer).max()), 0.0)}
+        if answer.any():
+            return Judgement(Verdict.FAIL, message=message, terms=off)
+        return Judgement(Verdict.PASS, terms=off)
     return None
 
 
