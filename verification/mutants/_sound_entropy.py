@@ -87,6 +87,10 @@ def point(
     # an error of theta is a relative one of x
     theta = brentq(excess, low, high, xtol=EPS / 8, rtol=4 * EPS, maxiter=500)
     logs, rest, _ = at(theta)
+    if alpha > 1 and log_sum(logs) < -1.0 and (shared or k == 1):
+        # log x has the roundings of log alpha: alpha x has not
+        theta = refined(theta, b, alpha, bias, k, part)
+        logs, rest, _ = at(theta)
     if alpha == 0 or np.max(b - theta + np.log(alpha)) < 0:
         return np.exp(logs), float(np.exp(rest))
     # log x has lost what |log alpha| has: x itself has not
@@ -97,19 +101,45 @@ def point(
     return np.minimum(x, cap), float(np.exp(rest))
 
 
+def refined(theta: float, b: Array, alpha: float, bias: float, k: int, part: float) -> float:
+    """The multiplier beside ``theta`` at which alpha s is right, in these units."""
+    log_alpha = float(np.log(alpha))
+
+    def excess(at: float) -> float:
+        t = b - at + log_alpha
+        v = np.where(t < -500.0, 0.0, wrightomega(np.clip(t, -500.0, None)).real)
+        order = -np.sort(-v)
+        cap = min(float(order[u:].sum()) / (k - u) for u in range(k))
+        p = float(np.maximum(t - cap - np.log(cap), 0.0).sum()) if cap > 0 else 0.0
+        s = small_sum(min(max(at + part * p, 0.0), bias / 2 + float(np.log(2))), bias)
+        return float(np.minimum(v, cap).sum()) - alpha * s
+
+    reach = 1e-9 * (1.0 + abs(theta) + float(np.abs(b).max()) + log_alpha)
+    low, high = theta - reach, theta + reach
+    if not excess(low) > 0 > excess(high):
+        return theta
+    return float(brentq(excess, low, high, xtol=EPS / 8, rtol=4 * EPS, maxiter=500))
+
+
 def log_small_sum(q: float, bias: float) -> float:
     """Log of the root s of bias s - log(1 - s) = q where s < 1/2; 0 beyond, -inf where q <= 0."""
     if q <= 0:
         return -np.inf
     if q > bias / 2 + np.log(2):
         return 0.0
+    s = small_sum(q, bias)
+    return float(np.log(s)) if s > 0 else -np.inf
+
+
+def small_sum(q: float, bias: float) -> float:
+    """The root s of bias s - log(1 - s) = q where s < 1/2."""
     s = q / (1 + bias)  # right of the root of a convex function
     for _ in range(100):
         step = (bias * s - np.log1p(-s) - q) / (bias + 1 / (1 - s))
         s -= step
         if step <= abs(s) * np.finfo(float).eps:
             break
-    return float(np.log(s)) if s > 0 else -np.inf
+    return float(s)
 
 
 def margins(scores: Array, y: int, costs: Array | None) -> Array:
