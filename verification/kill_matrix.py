@@ -11,9 +11,11 @@ import contextlib
 import functools
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,8 @@ from verification.verdicts import Verdict
 
 #: Share of the mutants that each profile must kill.
 REQUIRED = {"quick": 0.95, "thorough": 1.0}
+#: Numbers of instances after which the checks take turns, where only the first kill is looked for.
+TURNS = (20, 200)
 #: Mutants of the same problem that one task runs: they share instances and exact solutions.
 TOGETHER = 6
 
@@ -157,8 +161,7 @@ def run(
     right : bool
         Also run the right solvers.
     until_killed : bool
-        Stop at the first check that kills: the share is the same, the matrix has only the cells
-        up to there.
+        Stop at the first check that kills: the share is the same, the matrix has one cell a row.
     progress : callable, optional
         Called as ``progress(done, total, name)``.
     """
@@ -207,7 +210,10 @@ def _run_tasks(tasks: Sequence[Any], jobs: int) -> Iterator[Any]:
         for function, args, kwargs in tasks:
             yield function(*args, **kwargs)
         return
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+    with warnings.catch_warnings():
+        # a worker whose memory has grown is replaced by another
+        warnings.filterwarnings("ignore", "A worker stopped", UserWarning)
+        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
 
 
 def _groups(chosen: Iterable[Mutant]) -> list[list[str]]:
@@ -235,31 +241,49 @@ def row(
     checks: Iterable[str] | None = None,
     until_killed: bool = False,
 ) -> Row:
-    """Every check (or those named) on one mutant, each until its first failure."""
+    """Every check (or those named) on one mutant, each until its first failure.
+
+    ``until_killed``: the checks take turns, and the first failure of any ends it; of a mutant that is
+    killed, the row then has this one cell.
+    """
     start = time.perf_counter()
     task = fix(lookup(mutant.problem), mutant.fixed)
-    cells: dict[str, int] = {}
+    chosen = {
+        name: check
+        for name, check in checks_package.discover().items()
+        if check.applies(task) and (checks is None or name in checks)
+    }
+    cells: dict[str, int] = dict.fromkeys(chosen, 0)
     why: dict[str, str] = {}
     judged = 0
     with contextlib.ExitStack() as stack:
         stack.enter_context(np.errstate(all="ignore"))  # where warnings are errors: none is a kill
         call = Caller(stack.enter_context(mutants.opened(mutant)), task, mutant.timeout)
         stack.enter_context(watch(call))
-        for name, check in checks_package.discover().items():
-            if not check.applies(task) or (checks is not None and name not in checks):
+        for name, first, last in _turns(chosen, until_killed):
+            if cells[name]:
                 continue
-            if until_killed and why:
-                break
-            cells[name] = 0
-            for number, instance in enumerate(_instances(name, mutant, task, profile, seed), 1):
-                result = run_one(name, check, call, instance)
+            instances = _instances(name, mutant, task, profile, seed)[first:last]
+            for number, instance in enumerate(instances, first + 1):
+                result = run_one(name, chosen[name], call, instance)
                 judged += result.verdict is not Verdict.SKIPPED
                 if result.verdict.is_bad:
                     cells[name] = number
                     why[name] = f"{result.verdict}: {result.message}"
                     break
+            if until_killed and why:
+                cells = {name: cells[name]}
+                break
     seconds = time.perf_counter() - start
     return Row(mutant.name, mutant.problem, mutant.defect, cells, why, judged, seconds)
+
+
+def _turns(chosen: Iterable[str], until_killed: bool) -> Iterator[tuple[str, int, int | None]]:
+    """Checks with the numbers of the instances that they run, before it is the next one's turn."""
+    ends = (0, *TURNS, None) if until_killed else (0, None)
+    for first, last in pairwise(ends):
+        for name in chosen:
+            yield name, first or 0, last
 
 
 def _instances(
@@ -270,7 +294,7 @@ def _instances(
     return _drawn(check, mutant.problem, profile, seed)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=32)
 def _drawn(check: str, problem: str, profile: str, seed: int) -> list[Instance]:
     return checks_package.discover()[check].instances(lookup(problem), profile, seed)
 
