@@ -114,6 +114,7 @@ def run(
     *,
     checks: Iterable[str] | None = None,
     shrink: bool = True,
+    timeout: float = 120.0,
 ) -> Report:
     """The report on one stranger.
 
@@ -126,6 +127,8 @@ def run(
         These only; default the stranger's own.
     shrink : bool
         Look for the smallest counterexample.
+    timeout : float
+        Seconds per call; generous, for some take millions of steps.
     """
     settings: dict[str, Any] = {"fixed": stranger.fixed} if stranger.fixed else {}
     chosen = stranger.checks if checks is None else checks
@@ -137,6 +140,7 @@ def run(
         checks=chosen,
         batch=stranger.batch,
         shrink=shrink,
+        timeout=timeout,
         **settings,
     )
 
@@ -155,7 +159,7 @@ def reproduce(stranger: Stranger) -> tuple[Any, Any]:
 
 def record(names: Iterable[str], profile: str = "quick", seed: int = 0) -> dict[str, Any]:
     """Run strangers and write what was found to `RECORDED`; those not installed keep their record."""
-    known = dict(recorded())
+    known = {name: found for name, found in recorded().items() if name in discover()}
     for name in names:
         stranger = discover()[name]
         if stranger.missing:

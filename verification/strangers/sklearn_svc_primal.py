@@ -9,7 +9,7 @@ PROBLEM = "svm.primal"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "hinge", "tol": 1e-3}
 FOUND = """The same models by ``coef_`` and ``intercept_``: 10 of 77 have an objective that is
-more than 1e-3 above the optimum, up to 24 times it where C is 1e5 and the data are separable. The
+more than 1e-3 above the optimum, up to 24 times it where C is 1e5. The
 boundary is right to as many digits as ``tol`` promises; C multiplies what the margins lack. Who
 needs the dual's certificate must not read it off the primal side."""
 REPRODUCE = """
