@@ -250,7 +250,7 @@ def document(found: dict[str, Any]) -> Document:
     blocks.append(
         Paragraph(
             f"{found['instances']} instances in {found['seconds']:.0f} s, seeds from "
-            f"{found['seeds'][0]}, commit {', '.join(found['commits'])}: {tally(found['counts'])}"
+            f"{min(found['seeds'], default='-')}, commit {', '.join(found['commits'])}: {tally(found['counts'])}"
         )
     )
     return Document(

@@ -1,0 +1,61 @@
+"""The record of the soak as HTML tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from markup import Html
+
+RECORD = Path(__file__).resolve().parents[1] / "soak.json"
+
+
+def recorded() -> dict[str, Any]:
+    """What ``refsolve soak --summary`` wrote."""
+    return dict(json.loads(RECORD.read_text(encoding="utf-8")))
+
+
+def overall(record: dict[str, Any]) -> Html:
+    """Instances, verdicts, the worst ratio, seeds and commits."""
+    counts = record["counts"]
+    judged = {name: counts.get(name, 0) for name in ("pass", "fail", "crash", "timeout")}
+    others = {name: many for name, many in counts.items() if name not in judged}
+    rows = [
+        ("instances", f"{record['instances']:,}"),
+        *((name, f"{many:,}") for name, many in (judged | others).items()),
+        ("worst gap or distance, in units of its tolerance", f"{record['worst_ratio']:.3g}"),
+        ("seconds, over all processes", f"{record['seconds']:,.0f}"),
+        ("first seeds of the chunks", ", ".join(map(str, record["seeds"]))),
+        ("commits", ", ".join(f"<code>{commit[:12]}</code>" for commit in record["commits"])),
+    ]
+    return _table((), rows)
+
+
+def per_problem(record: dict[str, Any]) -> Html:
+    """A row per solver and problem."""
+    rows = []
+    for row in record["rows"]:
+        counts = row["counts"]
+        bad = sum(counts.get(name, 0) for name in ("fail", "crash", "timeout"))
+        cells = (
+            f"<code>{row['problem']}</code>",
+            row["solver"],
+            f"{row['instances']:,}",
+            counts.get("pass", 0),
+            bad,
+            counts.get("oracle uncertain", 0),
+            counts.get("skipped", 0),
+            f"{row['worst_ratio']:.2g}",
+            f"{row['seconds']:.0f}",
+        )
+        rows.append(cells)
+    head = ("problem", "solver", "instances", "pass", "alarms", "uncertain", "skipped")
+    return _table((*head, "worst ratio", "seconds"), rows)
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Html:
+    lines = ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
+    top = f"<thead><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr></thead>" if head else ""
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return Html(f"<table class='docutils'>{top}<tbody>{body}</tbody></table>")

@@ -1,0 +1,104 @@
+import datetime
+import json
+import os
+
+import numpy as np
+import pytest
+
+from verification import soak
+from verification.errors import InvalidArgumentError
+from verification.mutants._sound import alpha
+from verification.problems import lookup, names
+
+#: Another one every day; to repeat a failure, set SOAK_SEED to the one that it shows.
+SEED = int(os.environ.get("SOAK_SEED", datetime.date.today().toordinal()))
+PROJECTIONS = ("simplex.projection", "topk_simplex_alpha.projection", "topk_cone.projection")
+
+
+@pytest.mark.parametrize(
+    ("solver", "problem"),
+    [
+        ("fast", PROJECTIONS[SEED % 3]),
+        ("sound", "topk_simplex_beta.projection"),
+        ("fast", "smooth_topk_hinge_alpha.sdca_update"),
+        ("fast", "average_precision.loss_augmented_inference"),
+        ("fast", "softmax.prox"),
+    ],
+)
+def test_right_solvers_are_not_called_wrong(solver, problem):
+    count = 900 if lookup(problem).generator == "quadratic" else 300
+    line = soak.run_chunk(soak.Chunk(solver, problem, SEED, count))
+    assert sum(line["counts"].values()) == count
+    assert line["counts"]["pass"] >= 0.9 * count
+    assert not line["alarms"], (SEED, line["alarms"])
+    assert line["worst_ratio"] <= 1
+
+
+def test_chunks_share_the_instances_out():
+    wanted = soak.chunks(100_000, 7)
+    assert 100_000 <= sum(c.count for c in wanted) < 101_000
+    assert len(set(wanted)) == len(wanted)
+    per = {}
+    for c in wanted:
+        assert c.count <= soak.CHUNK
+        per.setdefault((c.solver, c.problem), []).append(c.seed)
+    vectors = {n for n in names() if lookup(n).kind != "models"}
+    assert {problem for solver, problem in per if solver == "fast"} == vectors
+    # a chunk repeats small batches with consecutive seeds, and never reaches the next chunk's
+    assert all(seeds == [7 + soak.SEEDS * i for i in range(len(seeds))] for seeds in per.values())
+    with pytest.raises(InvalidArgumentError, match="no_such"):
+        soak.chunks(100, 0, ("no_such.projection",))
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    path, problems = tmp_path / "soak.jsonl", ("simplex.projection",)
+    monkeypatch.setattr(soak, "CHUNK", 30)
+    first = soak.soak(60, 3, path, problems=problems)
+    assert [line["seed"] for line in first] == [3, 3 + soak.SEEDS]
+    lines = path.read_text().splitlines()
+    assert len(lines) == 3  # one about the run
+    path.write_text("".join(line + "\n" for line in lines[:-1]))
+
+    calls, run_chunk = [], soak.run_chunk
+    monkeypatch.setattr(soak, "run_chunk", lambda chunk: calls.append(chunk) or run_chunk(chunk))
+    second = soak.soak(60, 3, path, problems=problems)
+    assert [chunk.seed for chunk in calls] == [3 + soak.SEEDS]
+    assert [line["counts"] for line in second] == [{"pass": 30}] * 2
+    soak.soak(60, 3, path, problems=problems)
+    assert len(calls) == 1
+
+
+def test_an_alarm_is_kept_with_its_instance_and_fails_the_run(tmp_path, monkeypatch):
+    problem = "topk_simplex_alpha.projection"
+
+    def wrong(a, k, r=1.0, rho=0.0):
+        return alpha(a, k, r, rho) + (1e-3 if len(a) == 3 else 0.0)
+
+    monkeypatch.setitem(soak.SOLVERS, problem, wrong)
+    line = soak.run_chunk(soak.Chunk("sound", problem, 0, 80))
+    assert line["counts"]["fail"] > 0
+    assert 0 < len(line["alarms"]) <= soak.ALARMS
+    assert all(alarm["instance"]["problem"] == problem for alarm in line["alarms"])
+
+    path = tmp_path / "soak.jsonl"
+    path.write_text(json.dumps({"commit": "abc"}) + "\n" + json.dumps(line) + "\n")
+    found = soak.record(path, [line])
+    assert found["commits"] == ["abc"]
+    assert found["instances"] == 80 == sum(found["counts"].values())
+    assert soak.document(found).ok is False
+    good = {**line, "alarms": [], "counts": {"pass": 80}}
+    assert soak.document(soak.record(path, [good])).ok is True
+    assert soak.document(soak.record(path, [])).ok is False
+
+
+def test_the_record_in_the_docs_has_no_alarm():
+    from pathlib import Path
+
+    path = Path(__file__).resolve().parents[2] / "docs" / "soak.json"
+    record = json.loads(path.read_text())
+    assert sum(row["instances"] for row in record["rows"]) == record["instances"]
+    assert sum(record["counts"].values()) == record["instances"]
+    assert not set(record["counts"]) & {"fail", "crash", "timeout"}
+    assert not any(row["alarms"] for row in record["rows"])
+    assert 0 < max(row["worst_ratio"] for row in record["rows"]) <= 1
+    assert np.isfinite(record["seconds"])
