@@ -309,6 +309,26 @@ def test_features_of_another_size_are_the_same_problem():
     assert np.allclose(mine * power, other, rtol=1e-4)
 
 
+def test_the_optimum_of_a_pair_is_the_one_on_paper():
+    """L = max(0, 1/2 - 2(s_p - s_n)): w = 2t(x_p - x_n) with t = min(C, 1/(8||x_p - x_n||^2))."""
+    for instance in models.draw("ap_svm.primal", "a pair", 20, 0):
+        X, y, C = (instance[name] for name in ("X", "y", "C"))
+        apart = X[y == 1][0] - X[y == 0][0]
+        t = min(C, 1 / (8 * (apart @ apart)))
+        assert judged(instance, w=2 * t * apart).verdict is Verdict.PASS
+        assert judged(instance, w=2.02 * t * apart).verdict is Verdict.FAIL
+        ranking = np.ones((1, 2), dtype=int)
+        assert judged(instance, rankings=ranking, weights=[t]).verdict is Verdict.PASS
+
+
+def test_features_have_the_size_of_the_constant_where_there_is_one():
+    for family in ("tiny scale", "huge scale"):
+        for given in ({"bias": True}, {"bias": False}):
+            found = models.draw("binary_svm.primal", family, 3, 0, largest=8, fixed=given)
+            sizes = np.array([np.abs(i["X"]).max() for i in found])
+            assert ((sizes >= 1) & (sizes < 2)).all() == given["bias"]
+
+
 def test_easy_examples_are_separable():
     X = np.array([[0.0], [1.0], [2.0]])
     assert _ap_families.separates(X, np.array([-1, 1, 1]))

@@ -115,12 +115,19 @@ def letters(rng: Rng, largest: int) -> Params:
     }
 
 
+def pair(rng: Rng, largest: int) -> Params:
+    """One positive and one negative, whose optimum is known: see the tests."""
+    given = random(rng, 2)
+    return given | {"y": rng.permutation(2), "C": float(2.0 ** rng.integers(-6, 7))}
+
+
 #: Families that every model over labelled examples has.
 PLAIN: dict[str, Draw] = {
     "random": random,
     "zero rows": zero_rows,
     "repeated examples": repeated,
     "ties": ties,
+    "a pair": pair,
     "one positive": one_of(1),
     "one negative": one_of(0),
     "separable": separable,

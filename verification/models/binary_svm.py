@@ -29,14 +29,20 @@ KINDS = (False, True, "free")
 
 
 def with_bias(draw: _ap_families.Draw) -> _ap_families.Draw:
-    """No bias, or a regularised one; with features of another scale than its constant 1, none."""
+    """No bias, or a regularised one."""
 
     def drawn(rng: Rng, largest: int) -> Params:
-        given = draw(rng, largest)
-        plain = 1e-3 < np.abs(given["X"]).max(initial=0.0) < 1e3
-        return given | {"bias": bool(plain and rng.random() < 0.5)}
+        return draw(rng, largest) | {"bias": bool(rng.random() < 0.5)}
 
     return drawn
+
+
+def settle(params: Params, rng: Rng) -> Params:
+    """Features of the size of the constant feature 1, if there is one."""
+    top = float(np.abs(params["X"]).max(initial=0.0))
+    if params["bias"] is not True or 1e-3 < top < 1e3:
+        return params
+    return next(_ap_families.rescaled(params), params)
 
 
 def free(rng: Rng, largest: int) -> Params:
