@@ -1,0 +1,25 @@
+"""The oracle is asked by one check only: everything else is judged without importing it."""
+
+import subprocess
+import sys
+
+CODE = """
+import sys
+from verification import verify
+from verification.checks import discover
+from verification.mutants import _sound
+assert "cvxpy" not in sys.modules and "numba" not in sys.modules and "sklearn" not in sys.modules
+names = [name for name in discover() if name != "agreement"]
+report = verify(_sound.alpha, "topk_simplex_alpha.projection", checks=names)
+assert report.ok and report.checked > 1000, report.summary()
+assert "cvxpy" not in sys.modules
+verify(_sound.alpha, "topk_simplex_alpha.projection", checks=["agreement"]).raise_if_failed()
+assert "cvxpy" in sys.modules
+"""
+
+
+def test_judging_a_projection_imports_no_oracle():
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
