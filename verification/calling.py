@@ -100,7 +100,7 @@ class Caller:
         self.timeouts = 0
         self.overdue: tuple[float, dict[str, Any]] | None = None  # of the call under way
         self.last: Candidate | None = None  # what the last call returned
-        self._called = False
+        self.called = False
         # the precision that an adapter says the function computes in; None for that of the instance
         dtype = getattr(function, "dtype", None)
         self.dtype = dtype if isinstance(dtype, np.dtype) else None
@@ -149,7 +149,7 @@ class Caller:
 
     def _allowed(self) -> float:
         """Seconds for the next call."""
-        allowance = 0.0 if self._called else FIRST_CALL_ALLOWANCE
+        allowance = 0.0 if self.called else FIRST_CALL_ALLOWANCE
         # a program says itself how long it takes to start
         return self.timeout + float(getattr(self.function, "allowance", allowance))
 
@@ -186,7 +186,7 @@ class Caller:
         if complement:
             kwargs["return_complement"] = True
         limit = self._allowed()
-        self._called, self.last = True, None
+        self.called, self.last = True, None
         start = time.perf_counter()
         self.overdue = (start + limit, params)
         token = _LIMIT.set(limit)

@@ -117,7 +117,15 @@ def _answer_blocks(replay: Replay) -> list[Block]:
         ("returned", answers.readable(replay.returned)),
         ("right", "not known" if replay.right is None else answers.readable(replay.right)),
     ]
-    blocks: list[Block] = [table("The answers", ("", ""), rows)]
+    note = ""
+    if replay.returned is not None and replay.right is not None:
+        shapes = _shape(replay.returned.x), _shape(replay.right.x)
+        if shapes[0] != shapes[1]:
+            note = (
+                f"Returned has shape {shapes[0]}; the right answer is that of the instance alone, of "
+                f"shape {shapes[1]}: the check asks for more than one, or the shape is what is wrong."
+            )
+    blocks: list[Block] = [table("The answers", ("", ""), rows, note=note)]
     if entries := answers.differences(replay.returned, replay.right):
         shown = [
             (name, repr(got), repr(right), number(got - right, 3))

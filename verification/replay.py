@@ -116,6 +116,8 @@ class Replay:
                 if not isinstance(candidate, External):
                     candidate = stack.enter_context(isolated(candidate, problem))
             call = Caller(candidate, problem, timeout, batch)
+            # what hangs is not given the time that compilers are
+            call.called = self.verdict == Verdict.TIMEOUT.value
             with watch(call):
                 yield call
 

@@ -126,6 +126,8 @@ def test_show_tells_the_declaration(stem: str) -> None:
         (("verify", "--all", "--output", "/dev/null"), "output='/dev/null': expected a folder"),
         (("verify", "--all", "--report", "pdf"), "report='pdf': expected some of html,junit,json"),
         (("verify", "--all", "--exec", "true"), "go with --problem"),
+        (("verify", "--all", "--profile", "soak"), "quick or thorough"),
+        (("verify", "--problem", "simplex.projection", "--count", "5"), "only a soak run"),
         (("verify", "--problem", "simplex.projection", "--set", "k"), "expected NAME=VALUE"),
         (
             ("verify", "--problem", "simplex.projection", "--set", "K=3"),

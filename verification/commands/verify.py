@@ -55,6 +55,10 @@ def verify(
         ),
     ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds allowed per call of the solver.")] = 10.0,
+    count: Annotated[
+        int | None, typer.Option(help="soak: stop after so many instances; 100000 by default.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="soak: stop after so many seconds.")] = None,
     report: Annotated[
         str | None, typer.Option(help="Files to write, some of html,junit,json; default: all.")
     ] = None,
@@ -90,6 +94,10 @@ def verify(
                 "--solver, --exec, --check, --xfail, --set and --isolate go with --problem, "
                 "not with --all"
             )
+        if profile == "soak" or count is not None or seconds is not None:
+            raise InvalidArgumentError(
+                "--profile soak, --count and --seconds go with --problem: --all is quick or thorough"
+            )
         with progress(1) as task:
             document, reports = main_job(profile, seed, task)
     else:
@@ -112,6 +120,8 @@ def verify(
                 checks=check,
                 timeout=timeout,
                 isolate=solver is not None if isolate is None else isolate,
+                count=count,
+                seconds=seconds,
                 progress=lambda name, done, total: task.at(done, f"{problem}: {name}", total),
             )
         document, reports = report_document(result), [result]
