@@ -41,7 +41,7 @@ def commands(tmp_path_factory):
     def make(name):
         strict = ["-std=c++17", "-Wall", "-Wextra", "-Werror", str(SOLVERS / "solver.cpp")]
         if name == "C++":
-            return build("g++", [*strict, "-O1"], folder / "solver")
+            return build("g++", strict, folder / "solver")
         if name == "C++ in float":
             return build("g++", [*strict, "-DSUM=float"], folder / "solver_float")
         if name == "Rust":
@@ -58,23 +58,24 @@ def commands(tmp_path_factory):
     return command
 
 
+HARD = ["ground_truth", "extremes", "lengths", "batch"]
 RIGHT = [
-    ("C++", "simplex.projection"),
-    ("C++", "topk_simplex_alpha.projection"),
-    ("Rust", "simplex.projection"),
-    ("JavaScript", "simplex.projection"),
-    ("JavaScript", "softmax.value"),
-    ("numpy", "simplex.projection"),
-    ("torch", "simplex.projection"),
+    ("C++", "topk_simplex_alpha.projection", None),
+    ("C++", "simplex.projection", HARD),
+    ("Rust", "simplex.projection", HARD),
+    ("JavaScript", "simplex.projection", HARD),
+    ("JavaScript", "softmax.value", None),
+    ("numpy", "simplex.projection", HARD),
+    ("torch", "simplex.projection", HARD),
 ]
 
 
-@pytest.mark.parametrize(("language", "problem"), RIGHT)
-def test_right_solvers_pass(commands, language, problem):
+@pytest.mark.parametrize(("language", "problem", "checks"), RIGHT)
+def test_right_solvers_pass(commands, language, problem, checks):
     with external(commands(language), problem=problem) as solver:
-        report = verify(solver, problem)
+        report = verify(solver, problem, checks=checks)
     assert report.ok, report.summary()
-    assert report.counts["skipped"] == report.by_check()["batch"]["skipped"], "batches only"
+    assert report.counts["skipped"] == report.by_check()["batch"]["skipped"] > 0, "batches only"
     assert report.checked > 250
 
 
