@@ -21,6 +21,10 @@ def _prose(text: str) -> str:
     return re.sub(r"`(\w+)`", r"<a href='#stranger-\1'>\1</a>", marked)
 
 
+def _code(text: Any) -> str:
+    return f"<div class='highlight'><pre>{_text(text)}</pre></div>"
+
+
 def _record(stranger: Stranger) -> dict[str, Any]:
     return dict(recorded()[stranger.name]["quick"])
 
@@ -64,16 +68,15 @@ def entry(stranger: Stranger) -> str:
         f"{_text(_tally(stranger))}.</small></p><p>{_prose(stranger.found)}</p>",
     ]
     if stranger.reproduce:
-        parts.append(f"<pre>{_text(stranger.reproduce)}</pre>")
+        parts.append(_code(stranger.reproduce))
         if stranger.missing:
             parts.append(f"<p><small>Not run here: {_text(stranger.missing)}.</small></p>")
         else:
             returned, right = reproduce(stranger)
-            parts.append(f"<pre>returned {_text(returned)}\nright    {_text(right)}</pre>")
-        found = _text(_record(stranger)["counterexample"])
+            parts.append(_code(f"returned {returned}\nright    {right}"))
+        found = _code(_record(stranger)["counterexample"])
         parts.append(
-            f"<details><summary>Smallest counterexample, as the kit prints it</summary>"
-            f"<pre>{found}</pre></details>"
+            f"<details><summary>Smallest counterexample, as the kit prints it</summary>{found}</details>"
         )
     return "".join([*parts, "</section>"])
 

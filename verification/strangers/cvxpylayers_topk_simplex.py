@@ -13,11 +13,11 @@ PROBLEM = "topk_simplex_alpha.projection"
 PACKAGES = ("cvxpylayers", "torch")
 BATCH = False
 CHECKS = ("certified_gap", "ties")
-FOUND = """With the default solver (SCS by way of diffcp, tolerance about 1e-4) no answer is right
-to rounding and half are within 1e-6; entries of 1e-3 come out 11 % off, entries of 1e-5 have no
-digit right, and entries of 1e4 end in an error or in negative entries. As promised by the solver;
-a layer that is trained through deserves ``solver_args`` with smaller tolerances, or Clarabel, and
-inputs of size 1."""
+FOUND = """With the default solver (SCS by way of diffcp, tolerance about 1e-4) no answer is right to
+rounding and half are within 1e-6; entries of 1e-3 come out 11 % off, entries of 1e-7 have no digit
+right, and those of 1e4 and more end in an error, or in answers that are negative or off by half. As
+promised by the solver; a layer that is trained through deserves ``solver_args`` with smaller
+tolerances, or Clarabel, and inputs of size 1."""
 REPRODUCE = """
 import cvxpy as cp
 import numpy as np
