@@ -18,6 +18,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from fast.solvers.rows import is_sparse
 
 BOUNDARY = 0.995  # part of the way to the boundary that a step may take
+SLOW = 0.9  # a step that leaves more of a z and s t than this share is centred
 SHORTEST = 1e-10
 TINY = 1e-300
 
@@ -138,11 +139,16 @@ class _Point:
         self.q = y * self.inverse(np.ones(len(y)))
         da, db, dz, dt = self.direction(-a * z, -s * t)
         step = self.longest(da, dz, dt)
-        after = float((a + step * da) @ (z + step * dz)) + float((s - step * da) @ (t + step * dt))
-        target = mu * min(max(after / self.pairs / max(mu, TINY), 0.0), 1.0) ** 3
+        after = self.product(step, da, dz, dt)
+        target = mu * min(max(after / max(mu, TINY), 0.0), 1.0) ** 3
         c2 = np.where(self.bounded, target - s * t + da * dt, 0.0)
         da, db, dz, dt = self.direction(target - a * z - da * dz, c2)
         step = min(1.0, BOUNDARY * self.longest(da, dz, dt))
+        if not self.product(step, da, dz, dt) < SLOW * mu:
+            # the corrector was made for a step of length 1, and shorter ones may go round in circles
+            c2 = np.where(self.bounded, 0.5 * mu - s * t, 0.0)
+            da, db, dz, dt = self.direction(0.5 * mu - a * z, c2)
+            step = min(1.0, BOUNDARY * self.longest(da, dz, dt))
         finite = np.isfinite(da).all() and np.isfinite(dz).all() and np.isfinite(db)
         if not (finite and step > SHORTEST):
             return False
@@ -152,6 +158,12 @@ class _Point:
         self.t = np.where(self.bounded, np.maximum(t + step * dt, TINY), 0.0)
         self.b += step * db
         return True
+
+    def product(self, step: float, da: np.ndarray, dz: np.ndarray, dt: np.ndarray) -> float:
+        """Mean of a z and s t after a step."""
+        pairs = (self.a + step * da) @ (self.z + step * dz)
+        pairs += (self.s - step * da) @ (self.t + step * dt)
+        return float(pairs) / self.pairs
 
     def direction(
         self, c1: np.ndarray, c2: np.ndarray

@@ -504,3 +504,15 @@ def test_decision_by_names_of_kernels_and_pairwise_kernels():
         K = pairwise_kernels(X[:7], X, metric=name, **params)
         expected = K @ model.kernel_coef_[0] + model.intercept_[0]
         np.testing.assert_allclose(model.decision_function(X[:7]), expected, rtol=1e-10)
+
+
+def test_the_interior_point_method_does_not_go_round_in_circles():
+    """Fourteen points on which steps with a corrector return to where they were, every fourth time."""
+    X = np.array([[-1012, 308, -99, -65, 895, -338, -363, 515, -579, 1009, -120, -473, 396, -73]])
+    X = np.vstack(
+        [X, [-914, -789, -415, 2025, -102, -1352, 715, -1532, 331, 1057, 453, 1173, -467, -182]]
+    ).T
+    y = np.array([1, -1, -1, -1, 1, -1, 1, 1, 1, -1, 1, -1, -1, -1])
+    K = 1.6 * np.exp(-0.5e-6 * np.square(X[:, None] - X).sum(axis=2))
+    model = SVMPlusClassifier(loss="hinge", C=10.0, kernel="precomputed", tol=1e-6, max_iter=100)
+    assert model.fit(K, y).dual_gap_ <= 1e-6
