@@ -6,6 +6,7 @@ import html
 import re
 from typing import Any
 
+import numpy as np
 from markup import Html
 
 from verification.strangers import Stranger, recorded, reproduce
@@ -19,6 +20,11 @@ def _prose(text: str) -> str:
     """Escaped, with ``code`` and `name of another stranger` marked up."""
     marked = re.sub(r"``(.+?)``", r"<code>\1</code>", _text(text))
     return re.sub(r"`(\w+)`", r"<a href='#stranger-\1'>\1</a>", marked)
+
+
+def _plain(value: Any) -> str:
+    """Every digit that tells two floats apart."""
+    return repr(np.asarray(value, dtype=float).tolist())
 
 
 def _code(text: Any) -> str:
@@ -73,7 +79,7 @@ def entry(stranger: Stranger) -> str:
             parts.append(f"<p><small>Not run here: {_text(stranger.missing)}.</small></p>")
         else:
             returned, right = reproduce(stranger)
-            parts.append(_code(f"returned {returned}\nright    {right}"))
+            parts.append(_code(f"returned {_plain(returned)}\nright    {_plain(right)}"))
         found = _code(_record(stranger)["counterexample"])
         parts.append(
             f"<details><summary>Smallest counterexample, as the kit prints it</summary>{found}</details>"

@@ -41,10 +41,17 @@ def candidate(a: Any, k: int = 1, r: float = 1.0, rho: float = 0.0) -> Any:
 
     d = len(a)
     rows = np.vstack([np.full((d, d), 1 / k) - np.eye(d), -np.ones((1, d))])
+
+    def objective(x: Any) -> float:
+        return float(((x - a) ** 2).sum() + rho * x.sum() ** 2) / 2
+
+    def gradient(x: Any) -> Any:
+        return x - a + rho * x.sum()
+
     result = minimize(
-        lambda x: ((x - a) ** 2).sum() / 2 + rho * x.sum() ** 2 / 2,
+        objective,
         np.zeros(d),
-        jac=lambda x: x - a + rho * x.sum(),
+        jac=gradient,
         method="SLSQP",
         bounds=[(0, None)] * d,
         constraints=LinearConstraint(rows, np.append(np.zeros(d), -r), np.inf),
