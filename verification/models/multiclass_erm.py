@@ -193,7 +193,7 @@ def train(
         raise ValueError(f"loss={loss!r}: fast trains {', '.join(LOSSES)}")
     name, meaning = LOSSES[loss]
     given = {"k": k, "gamma": gamma}
-    params = {"tol": tol, "max_iter": 10_000, "random_state": 0}
+    params: dict[str, Any] = {"tol": tol, "max_iter": 10_000, "random_state": 0}
     params |= {n: v for n, v in given.items() if v is not None} | meaning
     if K is not None:
         params["kernel"] = "precomputed"
