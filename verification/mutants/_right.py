@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.mutants import _sound, _sound_entropy, _sound_ranking
+from verification.mutants import _sound, _sound_entropy, _sound_ranking, _sound_svm
 from verification.mutants._sound import Array, Project
 
 Solver = Callable[..., Any]
@@ -143,4 +143,5 @@ SOLVERS: dict[str, Solver] = {
     "topk_entropy_beta.prox": entropy("prox", False),
     "topk_entropy_beta.sdca_update": entropy("sdca_update", False),
     "average_precision.loss_augmented_inference": inference,
+    **_sound_svm.SOLVERS,
 }

@@ -9,6 +9,8 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 #: Relative complementarity at which the interior point method ends, and its most steps.
 FINEST, MOST = 1e-14, 120
+#: Sets of active bounds that are tried after it.
+POLISHINGS = 20
 
 
 class Solved(NamedTuple):
@@ -48,7 +50,7 @@ def _mehrotra(
     bounded = np.isfinite(cap)
     t = np.where(bounded, size, 0.0)
     nu = np.zeros(len(b))
-    best, least = (x, nu), np.inf
+    best, least = (x, nu, z, t), np.inf
     for _ in range(most):
         s = np.where(bounded, np.maximum(cap - x, 1e-30 * x.max()), 1.0)
         dual, primal = H @ x - c + A.T @ nu - z + t, A @ x - b
@@ -57,7 +59,7 @@ def _mehrotra(
         merit = gap / scale + float(np.abs(primal).max()) / (float(np.abs(A) @ x @ np.ones(len(b))))
         merit += float(np.abs(dual).max()) / size
         if merit < least:
-            best, least = (x.copy(), nu.copy()), merit
+            best, least = (x, nu, z, t), merit
         if merit <= tol:
             break
         kkt = np.block([[H + np.diag(z / x + t / s), A.T], [A, np.zeros((len(b), len(b)))]])
@@ -75,8 +77,39 @@ def _mehrotra(
             break
         x, nu, z, t = x + 0.99 * p * dx, nu + 0.99 * d * dnu, z + 0.99 * d * dz, t + 0.99 * d * dt
         x, z = np.maximum(x, 1e-30 * x.max()), np.maximum(z, 1e-30 * z.max())
-    x, nu = best
+    x, nu, z, t = best
+    if tol <= FINEST:
+        x, nu = _polished(H, c, A, b, cap, x, nu, x <= z, bounded & (cap - x <= t))
     return Solved(x * unit, nu / rows)
+
+
+def _polished(
+    H: Array, c: Array, A: Array, b: Array, cap: Array, x: Array, nu: Array, low: Array, high: Array
+) -> tuple[Array, Array]:
+    """The equations of the bounds that hold, with residuals in extended precision; or the given point."""
+    real = np.longdouble
+    M, r, E, q = (a.astype(real) for a in (H, c, A, b))
+    found, price = np.where(low, 0, np.where(high, cap, x)).astype(real), nu.astype(real)
+    for _ in range(POLISHINGS):
+        on = np.flatnonzero(~(low | high))
+        kkt = np.block([[H[np.ix_(on, on)], A[:, on].T], [A[:, on], np.zeros((len(b), len(b)))]])
+        inverse = np.linalg.pinv(kkt, rcond=1e-12, hermitian=True)
+        for _ in range(6):
+            off = np.concatenate([(r - M @ found - E.T @ price)[on], q - E @ found])
+            step = inverse @ off.astype(float)
+            found[on] += step[: len(on)]
+            price += step[len(on) :]
+        slope = (M @ found - r + E.T @ price).astype(float)
+        size = 1e-14 * float(np.abs(c).max() + np.abs(slope).max())
+        below, above = found < 0, found > cap
+        wrong_low, wrong_high = low & (slope < -size), high & (slope > size)
+        if not (below | above | wrong_low | wrong_high).any():
+            found = np.maximum(0, np.minimum(found, cap))
+            exact = float(np.abs(off).max()) <= size
+            return (found.astype(float), price.astype(float)) if exact else (x, nu)
+        low, high = (low | below) & ~wrong_low, (high | above) & ~wrong_high
+        found = np.where(low, 0, np.where(high, cap, found))
+    return x, nu
 
 
 def _step(

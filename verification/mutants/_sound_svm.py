@@ -16,6 +16,8 @@ from verification.mutants._sound_qp import qp
 
 Array = np.ndarray[Any, Any]
 Given = Mapping[str, Any]
+#: C w_i/lam from which the multipliers of the equations are no good b and rho.
+SHAKY = 1e5
 # ---- data
 
 
@@ -169,6 +171,13 @@ def train_plus(
         rho = max(rho, -float(xi.min())) if data.nonneg else rho
         if data.nonneg:
             return separable(data, alpha, beta, f0, (b, r, rho))
+    elif not squared and data.cost.max() > SHAKY * data.lam:
+        g = data.Kz @ r
+        b, rho = offsets(data, f0, g)
+        least = float((y * (f0 + b)).min())
+        more = float((alpha * y) @ f0) * (1 / least**2 - 1)
+        if data.nonneg and least > 0 and more < 2 * float(data.cost @ (g + rho)):
+            scale, r, rho = 1 / least, 0 * r, 0.0  # no slack is needed, see `separable`
     return {
         "w": scale * data.weights(data.X, alpha * y),
         "b": scale * b,
@@ -177,6 +186,35 @@ def train_plus(
         "alpha": data.expanded(alpha),
         "beta": data.expanded(beta),
     }
+
+
+def offsets(data: Data, f0: Array, g: Array) -> tuple[float, float]:
+    """The best b and rho of SVM1+ with own slacks, by bisection of the slopes of P."""
+    y, cost, kappa = data.y, data.cost, data.lam / data.delta
+    least = 0.0 if data.nonneg else -np.inf
+
+    def own(b: float, rho: float) -> tuple[Array, Array]:
+        asked, need = g + rho - cost / kappa, 1 - y * (f0 + b)
+        xi = np.maximum(np.maximum(asked, need), least)
+        return kappa * (xi - g - rho), (xi == need) & (need > asked)
+
+    def middle(slope: Callable[[float], float], low: float, high: float) -> float:
+        for _ in range(120):
+            half = (low + high) / 2
+            low, high = (half, high) if slope(half) < 0 else (low, half)
+        return (low + high) / 2
+
+    reach = 2 * float(1 + abs(f0).max() + abs(g).max() + (cost / kappa).max())
+
+    def best(b: float) -> float:
+        return middle(lambda rho: -float(own(b, rho)[0].sum()), -3 * reach, 3 * reach)
+
+    def slope(b: float) -> float:
+        price, on = own(b, best(b))
+        return -float((y * (cost + price))[on].sum())
+
+    b = middle(slope, -reach, reach)
+    return b, best(b)
 
 
 def separable(
@@ -203,6 +241,8 @@ def separable(
             beta = data.cost - alpha
         if least > 0 and square / least**2 / 2 < value:
             a, b, r, rho = plain / least, even / least, 0 * r, 0.0
+        elif data.cost.sum() < value:  # w = 0, and the slack 1 for everybody
+            a, b, r, rho = 0 * alpha, 0.0, 0 * r, 1.0
     return {
         "w": data.weights(data.X, a * data.y),
         "b": b,
@@ -307,3 +347,27 @@ def train_two_views(
         "rho": float(found.nu[1]),
         "alpha": np.array([data.expanded(p) for p in (parts[0], parts[1], up - down)]),
     }
+
+
+# ---- as solvers of the problems
+
+
+def _of(train: Callable[[Given], dict[str, Any]], part: Callable[[Given], dict[str, Any]]) -> Any:
+    def solver(**given: Any) -> dict[str, Any]:
+        return part(train(given))
+
+    return solver
+
+
+TRAINERS: dict[str, Callable[[Given], dict[str, Any]]] = {
+    "svm": train_plain,
+    "svm_2k": train_two_views,
+    "svm_plus_hinge": lambda given: train_plus(given, False),
+    "svm_plus_squared_hinge": lambda given: train_plus(given, True),
+}
+#: The sound trainers by problem.
+SOLVERS: dict[str, Callable[..., Any]] = {
+    f"{stem}.{side}": _of(train, part)
+    for stem, train in TRAINERS.items()
+    for side, part in (("primal", primal), ("dual", dual))
+}
