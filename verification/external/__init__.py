@@ -12,7 +12,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from verification.external.isolated import isolated
+from verification.external.isolation import isolated
 from verification.external.solver import External
 from verification.external.wire import VERSION
 
