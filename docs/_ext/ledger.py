@@ -58,7 +58,7 @@ def numbers(results: Sequence[ClaimResult]) -> Html:
     for paper, title in titles.items():
         body = []
         for item in items(paper):
-            about = "; ".join(
+            about = "<br>".join(
                 f"<span class='status {_text(status[paper, row])}'>{_text(status[paper, row])}"
                 f"</span> {_text(row)}"
                 for row in item.rows
