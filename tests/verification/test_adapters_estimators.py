@@ -116,3 +116,23 @@ def test_errors_come_at_once():
         trained(lambda lam: None, ERM)
     with pytest.raises(InvalidArgumentError, match="nothing is known to read A from"):
         trained(logistic, "multiclass_erm.dual")
+
+
+def test_a_hint_is_given_only_where_it_tells_two_problems_apart():
+    """A hard margin has no C: a model short of it is not one of another C."""
+    from verification.instances import Instance
+    from verification.models import _judge, load
+    from verification.verdicts import Candidate
+
+    model = load("multiclass_erm")
+    X, y = np.array([[4.0], [-4.0]]), np.array([0, 1])
+    given = {**model.DEFAULTS, "X": X, "y": y, "tol": 1e-3}
+    W = np.array([[0.125], [-0.125]])  # the margin is 1 exactly
+
+    def hint(C, W):
+        instance = Instance.of(ERM, **{name: {**given, "C": C}[name] for name in model.ARGUMENTS})
+        return _judge.hint(instance, Candidate(W, parts={"W": W}))
+
+    assert hint(1.0, 0.9999 * W) == ""
+    soft = 0.5 * W  # optimal for a C at which every margin is violated
+    assert "in the place of C" in hint(1 / 64, soft)

@@ -245,15 +245,25 @@ def _one_side(model: Model, instance: Instance, side: str, given: Parts, tol: fl
     return _judgement(Verdict.ORACLE_UNCERTAIN, model, proof, allowed, tol, primal, message)
 
 
+def _the_same(model: Model, other: Instance, known: Witness | None, candidate: Candidate) -> bool:
+    """Whether the right answer solves the other problem as well: a hard margin has no C."""
+    if known is None:
+        return False
+    parts = {**known.primal, **known.dual}
+    right = {name: parts[name] for name in candidate.parts if name in parts}
+    return bool(right) and judge(other, Candidate(next(iter(right.values())), parts=right)).ok
+
+
 def hint(instance: Instance, candidate: Candidate) -> str:
     """Which other problem the answer solves: another C, another k, ...; empty if none is found."""
     model = load(instance.stem)
     if not hasattr(model, "mistakes"):
         return ""
+    known = witness(instance)
     for text, params in model.mistakes(instance.params):
         if not model.valid(params):
             continue
         other = Instance.of(instance.problem, instance.family, **params)
-        if judge(other, candidate).ok:
+        if judge(other, candidate).ok and not _the_same(model, other, known, candidate):
             return str(text)
     return ""
