@@ -20,6 +20,8 @@ from verification.verdicts import Candidate, Result, Verdict
 
 # Arguments with one entry per entry of the main vector.
 PARALLEL = ("costs", "y")
+# Arguments in the units of the scores: a problem scaled in all of them has the same x, or scales it.
+UNITS = ("a", "r", "scores", "v", "q", "costs", "gamma", "t", "k_ii")
 
 
 def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float = 3.0) -> Result:
@@ -38,14 +40,18 @@ def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float 
     if best.instance is None:
         return best
     deadline = time.perf_counter() + seconds
+    tried = {best.instance}
     progress = True
     while progress and time.perf_counter() < deadline:
         progress = False
         for simpler in _candidates(best.instance):
             if time.perf_counter() >= deadline:
                 break
-            if not _valid(simpler) or complexity(simpler) >= complexity(best.instance):
+            if simpler in tried or not _valid(simpler):
                 continue
+            if complexity(simpler) >= complexity(best.instance):
+                continue
+            tried.add(simpler)
             result = rerun(simpler)
             if _same_failure(result, failure):
                 best, progress = result, True
@@ -101,6 +107,7 @@ def _candidates(instance: Instance) -> Iterator[Instance]:
         yield from models.simpler(instance)
         return
     yield from _fewer_entries(instance)
+    yield from _rescaled(instance)
     yield from _simpler_scalars(instance)
     yield from _simpler_vectors(instance)
 
@@ -131,6 +138,26 @@ def _fewer_entries(instance: Instance) -> Iterator[Instance]:
         yield instance.with_params(**changes)
         if "k" in params and params["k"] > 1:
             yield instance.with_params(**{**changes, "k": params["k"] - 1})
+
+
+def _rescaled(instance: Instance) -> Iterator[Instance]:
+    """Everything that has the units of the scores, times a power of two: mostly the same problem."""
+    main = lookup(instance.problem).data
+    units = UNITS if instance.operation != "conjugate" else ("gamma", "costs")
+    given = {name: instance[name] for name in units if instance.get(name) is not None}
+    sizes = [float(np.max(np.abs(given.get(main, np.zeros(0))), initial=0.0))]
+    sizes += [abs(float(v)) for v in given.values() if np.ndim(v) == 0]
+    exponents = [int(np.floor(np.log2(v))) for v in sizes if 0 < v < np.inf]
+    powers = [-e for e in exponents] + [-e // 2 for e in exponents[:1]]
+    for by in dict.fromkeys(powers):
+        if by:
+            with np.errstate(over="ignore", under="ignore"):
+                yield instance.with_params(
+                    **{
+                        name: np.ldexp(v, by) if np.ndim(v) else float(np.ldexp(float(v), by))
+                        for name, v in given.items()
+                    }
+                )
 
 
 def _simpler_scalars(instance: Instance) -> Iterator[Instance]:
@@ -171,6 +198,14 @@ def _simpler_vectors(instance: Instance) -> Iterator[Instance]:
             yield instance.with_params(**{name: np.ldexp(value, -exponent)})
         if "y" not in instance.params:
             yield instance.with_params(**{name: -np.sort(-value)})
+        # halves of the entries at 0, or all at the value of one
+        half = (value.size + 1) // 2
+        for part in (slice(0, half), slice(half, None)) if value.size > 2 else ():
+            changed = value.copy()
+            changed[part] = 0.0
+            yield instance.with_params(**{name: changed})
+        for entry in dict.fromkeys(value.tolist()):
+            yield instance.with_params(**{name: np.full_like(value, entry)})
         for i, entry in enumerate(value.tolist()):
             for simple in _roundings(entry):
                 changed = value.copy()

@@ -97,3 +97,23 @@ def test_complexity_orders_as_a_reader_would():
     ordered += [of(0.0, 0.0), of(1.0, 0.0), of(0.0, 1.0)]
     assert [complexity(i) for i in ordered] == sorted(complexity(i) for i in ordered)
     assert isinstance(ordered[0].items[0][1], FrozenArray)
+
+
+def test_units_are_rescaled_together():
+    """The failure depends on a ratio: neither number may change alone."""
+    start = Instance.of(PROBLEM, a=np.array([3 * 2.0**90]), k=1, r=2.0**89, rho=0.0)
+    found = smallest(lambda i: 0 < 5 * i["r"] < i["a"].max() < 7 * i["r"], start)
+    assert found["a"].tolist() == [6.0]
+    assert found["r"] == 1.0
+
+
+def test_no_instance_is_tried_twice():
+    seen = []
+
+    def fails(instance):
+        seen.append(instance)
+        return instance["a"].size >= 3 and len(set(instance["a"].tolist())) >= 2
+
+    start = families.draw(PROBLEM, "random", 40, seed=2, largest=12)
+    smallest(fails, next(i for i in start if i["a"].size > 5))
+    assert len(seen) == len(set(seen))
