@@ -82,6 +82,15 @@ def simpler(params: Params, plain: Mapping[str, Any], numbers: tuple[str, ...]) 
         yield smaller
     yield from _shrink.defaults(params, plain)
     yield from _shrink.rounder(params, *numbers, "X", "Z", "sample_weight")
+    for name in ("K", "Kz"):
+        gram = params.get(name)
+        if gram is not None:  # symmetric as a whole
+            yield from ({**params, name: simple} for simple in (0 * gram, np.eye(len(gram))))
+            yield from ({**params, name: np.round(gram * 2.0**bits) / 2.0**bits} for bits in GRIDS)
+
+
+#: Bits behind the point that entries of Gram matrices are rounded to.
+GRIDS = (0, 1, 2, 4)
 
 
 @dataclass(frozen=True)
