@@ -27,7 +27,7 @@ from verification.report import (
 from verification.verdicts import Report, Result, Terms, Verdict
 
 #: Distinct reasons shown per check.
-REASONS = 3
+REASONS = 10
 
 MEANINGS = {
     Verdict.PASS: "the certificate proves the answer right, up to rounding",
