@@ -62,8 +62,9 @@ def verify(
     ----------
     candidate : callable, optional
         Takes the problem's arguments, e.g. ``def project(a, k, r, rho)``. It may leave out those
-        that have a default (instances which need them are counted as skipped). None verifies the
-        implementation in `fast`.
+        that have a default (instances which need them are counted as skipped). A program in any
+        language: ``external("./solver", problem=...)``, see `verification.external`. None verifies
+        the implementation in `fast`.
     problem : str
         ``"<stem>.<operation>"``, see `verification.problems.names`.
     profile : {"quick", "thorough", "soak"}
