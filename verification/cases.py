@@ -28,6 +28,8 @@ from verification.verdicts import Report, Verdict
 SHRINK_SECONDS = {"quick": 10.0, "thorough": 60.0}
 #: Name of the pytest property under which the outcome of a case travels, also between processes.
 PROPERTY = "verification"
+#: Candidates that are remembered.
+JUDGES = 64
 
 
 class Judge:
@@ -75,6 +77,8 @@ def judge(candidate: Callable[..., Any], case: Case, timeout: float) -> Judge:
     """The judge of a candidate, the same for all cases of a problem."""
     key = (id(candidate), case.problem, repr((case.fixed, case.profile)), timeout)
     if key not in _judges:
+        if len(_judges) >= JUDGES:  # a test that wraps its candidate has a new one every time
+            del _judges[next(iter(_judges))]
         # the candidate is kept, so that its id is not given to another one
         _judges[key] = (candidate, Judge(candidate, case, timeout))
     return _judges[key][1]
