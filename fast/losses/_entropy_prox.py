@@ -22,7 +22,7 @@ from fast.losses._kernels import ALPHA, BETA
 EPS = 2.220446049250313e-16
 FREE = 1e-17  # up to this a the quadratic moves no exponent by a rounding: the closed form holds
 TINY = 2.3e-308
-STEEP = 1e12  # from this a on bounds of the size of a are too wide a bracket
+STEEP = 1e7  # from this a on bounds of the size of a are too wide a bracket
 HUGE = 1e280  # the end of the range of `root`: beyond, the problem is scaled down
 
 
