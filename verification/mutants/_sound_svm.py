@@ -235,7 +235,11 @@ def separable(
         f = data.K @ (plain * data.y)
         square, even = float((plain * data.y) @ f), bias(data.y, data.y * f, plain)
         least = float((data.y * (f + even)).min())
-        t = min(plain.sum() / square, float((data.cost / plain).min())) if square > 0 else 0.0
+        t = (
+            min(plain.sum() / square, float((data.cost / np.maximum(plain, 1e-300)).min()))
+            if square > 0
+            else 0.0
+        )
         if t * plain.sum() - t * t * square / 2 > bound:
             alpha = t * plain
             beta = data.cost - alpha
