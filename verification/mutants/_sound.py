@@ -120,9 +120,9 @@ def beta(a: Array, k: int, r: float = 1.0, rho: float = 0.0) -> Array:
         knots = knots[knots >= 0]
         ahead = rho * np.clip(a - knots[:, None], 0, cap).sum(axis=1) - knots
         i = int(np.flatnonzero(ahead <= 0)[0])
-        middle = (knots[i - 1] + knots[i]) / 2 if i else 0.0
-        free = (a > middle) & (a - cap < middle)
-        full = a - cap >= middle
+        low, high = knots[max(i - 1, 0)], knots[i]  # neighbours may have no float between them
+        free = (a >= high) & (a - cap <= low)
+        full = a - cap >= high
         t = (a[free].sum() + cap * full.sum()) / (1 / rho + free.sum())
     return np.clip(a - t, 0, cap)
 
