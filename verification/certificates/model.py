@@ -218,8 +218,8 @@ class _Problem:
             float(primal + norm / 2) + error + summation * float(primal) + (n + W.size) * eps * norm
         )
         upper += EPS * abs(upper)  # rounded to a float
-        terms = {"1/2||W - A'X||^2": apart**2 / 2, "Fenchel-Young gaps": float(residual)}
-        return ModelCertificate(upper, upper - gap, gap, error, moved, terms | {"rounding": error})
+        named = {"1/2||W - A'X||^2": apart**2 / 2, "Fenchel-Young gaps": float(residual)}
+        return ModelCertificate(upper, upper - gap, gap, error, moved, named | {"rounding": error})
 
     def _rows(self, rows: slice) -> Any:
         part = self.X[rows]
