@@ -1,16 +1,33 @@
-"""The kill matrix as HTML: a row per wrong solver, a column per check."""
+"""The kill matrix, its record and the errata as HTML tables."""
 
 from __future__ import annotations
 
 import html
+import json
+from pathlib import Path
 
 from markup import Html
 
-from verification.kill_matrix import Matrix
+from verification.errata import ERRATA, mutants_of
+from verification.kill_matrix import Matrix, Row
+from verification.mutants import discover
+
+RECORDS = Path(__file__).resolve().parents[1] / "selftest"
+
+
+def recorded(profile: str) -> Matrix:
+    """What ``refsolve selftest --json`` wrote."""
+    data = json.loads((RECORDS / f"{profile}.json").read_text(encoding="utf-8"))
+    library = discover()
+    rows = tuple(
+        Row(name, row["problem"], library[name].defect if name in library else "", row["cells"])
+        for name, row in data["rows"].items()
+    )
+    return Matrix(profile, data["seed"], rows, (), data["seconds"], data["complete"])
 
 
 def kills(matrix: Matrix) -> Html:
-    """First instance that failed; a dash where the check found nothing, empty where it does not apply."""
+    """First instance that failed; a dash where the check found nothing, empty where it did not run."""
     head = "".join(f"<th><span>{check.replace('_', ' ')}</span></th>" for check in matrix.checks)
     rows = []
     for row in matrix.rows:
@@ -19,8 +36,36 @@ def kills(matrix: Matrix) -> Html:
             f"<td>{row.cells[c] or '–' if c in row.cells else ''}</td>" for c in matrix.checks
         )
         rows.append(f"<tr><td>{what}{html.escape(row.defect)}</small></td>{cells}</tr>")
+    return _table("kills", f"<th>wrong solver</th>{head}", rows)
+
+
+def summary() -> Html:
+    """A line per record: mutants, killed, the share."""
+    rows = []
+    for profile in sorted(path.stem for path in RECORDS.glob("*.json")):
+        record = recorded(profile)
+        killed = len(record.rows) - len(record.survivors)
+        survivors = ", ".join(row.name for row in record.survivors) or "none"
+        figures = (profile, len(record.rows), killed, f"{100 * record.share:.1f} %", survivors)
+        rows.append(f"<tr>{''.join(f'<td>{value}</td>' for value in figures)}</tr>")
+    head = ("profile", "wrong solvers", "killed", "share", "survivors")
+    return _table("", "".join(f"<th>{name}</th>" for name in head), rows)
+
+
+def errata() -> Html:
+    """Where, what is printed, what is right, and the mutants or the reason."""
+    rows = []
+    for key, erratum in ERRATA.items():
+        names = ", ".join(f"<code>{name}</code>" for name in mutants_of(key))
+        cells = (erratum.where, erratum.printed, erratum.right)
+        texts = "".join(f"<td>{html.escape(text)}</td>" for text in cells)
+        rows.append(f"<tr>{texts}<td>{names or html.escape(erratum.excuse)}</td></tr>")
+    head = ("where", "printed, or done", "right", "mutants, or why there is none")
+    return _table("", "".join(f"<th>{name}</th>" for name in head), rows)
+
+
+def _table(kind: str, head: str, rows: list[str]) -> Html:
     return Html(
-        "<div class='table-wrapper'><table class='docutils kills'>"
-        f"<thead><tr><th>wrong solver</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-        "</table></div>"
+        f"<div class='table-wrapper'><table class='docutils {kind}'>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
