@@ -10,8 +10,8 @@ from verification.errors import InvalidArgumentError
 from verification.mutants._sound import alpha
 from verification.problems import lookup, names
 
-#: Another one every day; to repeat a failure, set SOAK_SEED to the one that it shows.
-SEED = int(os.environ.get("SOAK_SEED", datetime.date.today().toordinal()))
+#: To look elsewhere, set SOAK_SEED to another one.
+SEED = int(os.environ.get("SOAK_SEED", "20261121"))
 PROJECTIONS = ("simplex.projection", "topk_simplex_alpha.projection", "topk_cone.projection")
 
 
