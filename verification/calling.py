@@ -23,8 +23,8 @@ from verification.models import _answers as answers
 from verification.problems import Problem
 from verification.verdicts import Candidate, Judgement, Verdict
 
-# The first call may compile.
-FIRST_CALL_ALLOWANCE = 120.0
+# The first call may compile: so many times the seconds per call are added to its own.
+FIRST_CALL_ALLOWANCE = 12.0
 # After so many calls without an answer the rest of the run is skipped.
 TIMEOUTS_ALLOWED = 3
 
@@ -149,7 +149,7 @@ class Caller:
 
     def _allowed(self) -> float:
         """Seconds for the next call."""
-        allowance = 0.0 if self.called else FIRST_CALL_ALLOWANCE
+        allowance = 0.0 if self.called else FIRST_CALL_ALLOWANCE * self.timeout
         # a program says itself how long it takes to start
         return self.timeout + float(getattr(self.function, "allowance", allowance))
 
@@ -185,6 +185,8 @@ class Caller:
         kwargs = {name: params[name] for name in self.named}
         if complement:
             kwargs["return_complement"] = True
+        if prepare := getattr(self.function, "prepare", None):
+            prepare()  # a process that has to be started again has time for it
         limit = self._allowed()
         self.called, self.last = True, None
         start = time.perf_counter()

@@ -85,7 +85,7 @@ def verify(
         Whether the candidate claims to take batches of rows. By default it is tried on batches of
         equal rows: one that fails there is a function of single vectors, and batches are skipped.
     timeout : float
-        Seconds per call (the first call gets two minutes more, to compile).
+        Seconds per call (the first call gets twelve times as many more, to compile).
     isolate : bool
         Call the candidate in a process of its own: a hang in compiled code, a crash of the
         interpreter and ``os._exit`` become verdicts. Costs some 0.2 ms per call.
@@ -139,7 +139,7 @@ def verify(
 
             if not isinstance(candidate, External):
                 dtype = getattr(candidate, "dtype", None)
-                candidate = stack.enter_context(isolated(candidate, task))
+                candidate = stack.enter_context(isolated(candidate, task, timeout=timeout))
                 candidate.dtype = dtype  # type: ignore[attr-defined]
         call = Caller(candidate, task, timeout, batch)
         stack.enter_context(watch(call))

@@ -114,7 +114,7 @@ class Replay:
                 from verification.external import External, isolated
 
                 if not isinstance(candidate, External):
-                    candidate = stack.enter_context(isolated(candidate, problem))
+                    candidate = stack.enter_context(isolated(candidate, problem, timeout=timeout))
             call = Caller(candidate, problem, timeout, batch)
             # what hangs is not given the time that compilers are
             call.called = self.verdict == Verdict.TIMEOUT.value

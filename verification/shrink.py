@@ -253,12 +253,14 @@ def call_lines(
 ) -> list[str]:
     """``print(function(...))`` with the answer and the right answer as comments."""
     lines = [f"print({function}({call.arguments_code(params)}))"]
+    answer = Candidate(None)
     try:
+        if call.exhausted:  # hangs: not waited for again
+            raise CandidateTimeoutError("nothing in time")
         answer = call.raw(params)
         lines.append(f"# returned {answer.plain()}")
     except (CandidateCrashError, CandidateTimeoutError) as error:
         lines.append(f"# raised {error}")
-        answer = Candidate(None)
     if isinstance(right, Candidate):
         right = right.plain(answer.value is not None)
     elif right is not None:

@@ -18,13 +18,16 @@ try:
 except ImportError:  # joblib before 1.6 carries its own
     from joblib.externals import cloudpickle
 
-from verification.calling import FIRST_CALL_ALLOWANCE, Caller
+from verification import calling
+from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.external.process import Folder, GoneError, LateError
 from verification.external.solver import External, signature
 from verification.external.wire import MalformedError, array, loads, scalar
 from verification.problems import Problem, lookup
 
+# Seconds that importing the function and all that it needs may take.
+IMPORTS = 120.0
 SERVE = (sys.executable, "-m", "verification.external.serve")
 # Keyword arguments of a candidate that are no arguments of the problem, but which checks use.
 OPTIONS = ("return_complement", "method")
@@ -60,7 +63,7 @@ class Isolated(External):
                 [*SERVE, *target, "--problem", problem.name],
                 problem.name,
                 timeout=timeout,
-                startup=FIRST_CALL_ALLOWANCE,  # it may compile
+                startup=calling.FIRST_CALL_ALLOWANCE * timeout,  # it may compile
                 env={"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
             )
             self._meet()
@@ -87,7 +90,7 @@ class Isolated(External):
         child = self._child
         assert child is not None
         try:
-            hello = loads(child.read_line(time.monotonic() + FIRST_CALL_ALLOWANCE))
+            hello = loads(child.read_line(time.monotonic() + IMPORTS))
         except (GoneError, LateError, MalformedError) as error:
             raise InvalidArgumentError(
                 f"candidate={self._source}: its process did not start: {error}"
@@ -102,6 +105,23 @@ class Isolated(External):
         self.__module__, self.__qualname__ = str(module), str(qualified)
         self.__name__ = self.__qualname__.rpartition(".")[2]
         self.dtype = np.dtype(hello["dtype"]) if hello.get("dtype") else None
+
+    def prepare(self) -> None:
+        """Start the process again, which is not counted as time of the next call."""
+        if self._child is not None or self.exhausted:
+            return
+        child = self._start()
+        try:
+            self._greet(loads(child.read_line(time.monotonic() + IMPORTS)))
+        except (GoneError, LateError, MalformedError) as error:
+            self._bury(child, str(error))
+            kind = CandidateTimeoutError if isinstance(error, LateError) else CandidateCrashError
+            raise kind(f"its process did not start again: {error}") from error
+
+    @property
+    def allowance(self) -> float:
+        """Time to compile, for the first call; again as long as that took, in another process."""
+        return 0.0 if self._late and self._took is None else super().allowance
 
     @property
     def label(self) -> str:

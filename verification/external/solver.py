@@ -33,6 +33,8 @@ from verification.problems import Problem, lookup
 DEATHS_ALLOWED = 5
 # Seconds that a program may take to start, beside the time allowed for its first answer.
 STARTUP = 10.0
+# How many times longer than at first it may take to start again.
+SLACK = 4.0
 # Statuses with which a program says that it was not made for an instance.
 NOT_APPLICABLE = frozenset({"unsupported", "not applicable"})
 
@@ -101,6 +103,8 @@ class External:
         self._identifiers = itertools.count(1)
         self._lock = threading.Lock()
         self._fresh = True
+        self._took: float | None = None  # seconds to the first answer
+        self._late = False
         self._last_death = ""
         self._last: weakref.ref[np.ndarray] | None = None
         self._folder: Folder | None = None
@@ -125,7 +129,11 @@ class External:
     @property
     def allowance(self) -> float:
         """Seconds more than usual that the next answer may take: for a process to start."""
-        return self.startup if self._fresh or self._child is None else 0.0
+        if not self._fresh and self._child is not None:
+            return 0.0
+        if self._took is not None:  # it has shown how long that takes
+            return min(self.startup, SLACK * self._took + 1.0)
+        return min(self.startup, STARTUP) if self._late else self.startup
 
     @property
     def pid(self) -> int | None:
@@ -146,6 +154,8 @@ class External:
             given = self.__signature__.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise CandidateSignatureError(f"{self.problem.name}: {error}") from error
+        if current_limit() is None:
+            self.prepare()
         limit = current_limit() or self.timeout + self.allowance
         with self._lock:
             if self.exhausted:
@@ -172,6 +182,9 @@ class External:
         folder, self._folder = self._folder, None
         if folder is not None:
             folder.remove()
+
+    def prepare(self) -> None:
+        """Start the process again if that has to be waited for before the next call."""
 
     # -- one exchange -------------------------------------------------------------------------
 
@@ -206,6 +219,7 @@ class External:
         noise = bytearray()
         line, files = self._request(identifier, given)
         child = self._child or self._start()
+        began = time.monotonic()
         try:
             try:
                 child.write_line(line, deadline)
@@ -218,6 +232,7 @@ class External:
                 str(error) if isinstance(error, LateError) else f"no answer{child.last_words()}"
             )
             message = f"{evidence.replace('no answer', f'no answer within {limit:g} s', 1)}"
+            self._late = self._late or self._fresh
             self._bury(child, message)
             raise CandidateTimeoutError(message + _quoted(noise)) from error
         except (GoneError, wire.MalformedError) as error:
@@ -226,6 +241,8 @@ class External:
         except BaseException:  # interrupted in the middle: the next answer would be of this request
             self._bury(child, "interrupted")
             raise
+        if self._took is None:
+            self._took = time.monotonic() - began
         self._fresh = False
         child.answers += 1
         return reply

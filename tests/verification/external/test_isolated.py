@@ -23,6 +23,7 @@ from verification import (
 )
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.external import serve, wire
+from verification.instances import Instance
 from verification.mutants import _sound
 from verification.problems import lookup
 
@@ -243,3 +244,28 @@ def test_an_adapter_keeps_its_name_and_its_precision():
 
 
 single = adapt(_sound.alpha, NAME, dtype=np.float32)
+
+
+def test_time_to_compile_is_granted_once():
+    """Three timeouts of a function that never answers take a moment, not minutes."""
+
+    def hangs(a, k, r, rho):
+        time.sleep(60)
+
+    with external.isolated(hangs, NAME, timeout=0.05) as solver:
+        assert solver.allowance == pytest.approx(0.6)
+        call = Caller(solver, lookup(NAME), timeout=0.05)
+        instance = Instance.of(NAME, a=A, k=1, r=1.0, rho=0.0)
+        for _ in range(2):
+            with pytest.raises(CandidateTimeoutError):
+                call(instance)
+            assert solver.pid is None
+            assert solver.allowance == 0.0
+
+
+def test_a_process_may_start_again_as_slowly_as_it_did_at_first():
+    with external.isolated(half, NAME, timeout=50.0) as solver:
+        solver(A, 1, 1.0, 0.0)
+        assert solver.allowance == 0.0
+        solver.close()
+        assert 1.0 < solver.allowance < 600.0
