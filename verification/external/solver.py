@@ -331,7 +331,7 @@ class External:
 def signature(
     problem: Problem, arguments: Iterable[str] | None = None, options: Iterable[str] = ()
 ) -> inspect.Signature:
-    """Arguments of a problem, those with a default after the others, and options by name only."""
+    """Arguments in their order; by name only from where one without a default follows one with."""
     names = problem.arguments if arguments is None else tuple(arguments)
     if unknown := [a for a in names if a not in problem.arguments]:
         raise InvalidArgumentError(
@@ -339,10 +339,12 @@ def signature(
         )
     kinds = inspect.Parameter
     defaults = problem.defaults
-    ordered = sorted((a for a in problem.arguments if a in names), key=lambda a: a in defaults)
-    parameters = [
-        kinds(a, kinds.POSITIONAL_OR_KEYWORD, default=defaults.get(a, kinds.empty)) for a in ordered
-    ]
+    parameters = []
+    kind = kinds.POSITIONAL_OR_KEYWORD
+    for name in names:
+        if name not in defaults and any(p.default is not kinds.empty for p in parameters):
+            kind = kinds.KEYWORD_ONLY
+        parameters.append(kinds(name, kind, default=defaults.get(name, kinds.empty)))
     parameters += [kinds(o, kinds.KEYWORD_ONLY, default=None) for o in options]
     return inspect.Signature(parameters)
 

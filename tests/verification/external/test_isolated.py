@@ -18,6 +18,7 @@ from verification import (
     InvalidArgumentError,
     adapt,
     external,
+    fixing,
     mutants,
     verify,
 )
@@ -244,6 +245,21 @@ def test_an_adapter_keeps_its_name_and_its_precision():
 
 
 single = adapt(_sound.alpha, NAME, dtype=np.float32)
+
+
+def test_arguments_keep_their_order():
+    """Counterexamples name them as the function does, though X may be missing and y may not."""
+
+    def train(X, y, *, k, C):
+        return X
+
+    problem = fixing.fix(lookup("multiclass_erm.primal"), {"loss": "topk_hinge_alpha"})
+    with external.isolated(train, problem) as solver:
+        call = Caller(solver, problem)
+        assert (*call.positional, *call.named) == ("X", "y", "k", "C")
+        assert "y=" in call.arguments_code({"X": A, "y": A, "k": 1, "C": 2.0})
+    with external("true", "multiclass_erm.primal") as program:
+        assert tuple(Caller(program, lookup("multiclass_erm.primal")).named) == problem.arguments
 
 
 def test_time_to_compile_is_granted_once():
