@@ -1,7 +1,8 @@
 """SVM+ on kernel matrices, trained to a certified gap; one-vs-rest classes share all matrices.
 
 Squared hinge: SMO on K_y + Q, then Newton on the active set, then an interior point method. Hinge,
-or xi >= 0 kept: the same with alternating SMO. K, Q and Kz do not depend on y.
+or xi >= 0 kept: the same with alternating SMO. Where rounding ends that too early (C/lam of 1e6 and
+more) the linear trainers take over, on factors of the matrices. K, Q and Kz do not depend on y.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from fast._validation import finite_array, number, per_row
 from fast.errors import InvalidParameterError
+from fast.models import _svm_plus_factored
 from fast.models._deformed_kernel import check_definite, check_kernel_matrix, deformed_kernel
 from fast.models._svm_plus import (
     AS_GOOD,
@@ -53,7 +55,7 @@ class SVMPlusKernelResult:
     slack (n,): g at the training examples (Q alpha, own slacks included, if only Q was given).
     Multipliers alpha, beta (n,), objectives primal and dual at these very points, relative gap,
     rounds (n_iter) and their history, ``solver``: the method that came to the end ("smo",
-    "newton", "interior_point"). interrupted, stopped, collapsed as for the linear trainers.
+    "newton", "interior_point", "features"). interrupted, stopped, collapsed as for the linear trainers.
     """
 
     coef: np.ndarray
@@ -86,7 +88,10 @@ class KernelState(TrainingState):
 
     def take(self, loss: KernelLoss, alpha: np.ndarray, beta: np.ndarray, solver: str) -> float:
         """Certify multipliers; the gap that is known then."""
-        bound, model = loss.look(alpha, beta)
+        return self.keep(*loss.look(alpha, beta), solver)
+
+    def keep(self, bound: Bound, model: KernelModel, solver: str) -> float:
+        """Keep what is better; the gap that is known then."""
         if bound.dual > self.dual or self.bound is None:
             self.bound, self.dual, self.solver = bound, bound.dual, solver
         if model.primal < self.primal or self.model is None:
@@ -246,6 +251,13 @@ def run(
                 kernel_newton.newton(
                     hard, state.bound.alpha, lambda u, _: look(u, nothing, "newton")
                 )
+        left = max_iter - state.n_iter
+        if not stop and tol < state.gap and left > 0 and qp.size <= CHEAP and loss.correction.known:
+            found, interrupted = _svm_plus_factored.train(loss, tol, left)
+            for bound, model in found:
+                state.keep(bound, model, "features")
+            stop = interrupted or (report is not None and bool(report(state)))
+            return interrupted, stop
     except KeyboardInterrupt:
         if state.model is None:
             state.take(loss, loss.uniform(1.0), nothing, "smo")

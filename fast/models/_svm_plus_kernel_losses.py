@@ -80,6 +80,16 @@ class KernelLoss:
         """The multipliers made feasible, D there, and the best feasible point they lead to."""
         raise NotImplementedError
 
+    def own_slack(self, alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """What own slacks add to theta g, for the hinge to g: xi (n,) is the sum. 0 without them."""
+        raise NotImplementedError
+
+    def of_functions(
+        self, coef: np.ndarray, c: np.ndarray, rho: float, own: np.ndarray
+    ) -> KernelModel:
+        """The best feasible point that these coefficients and own slacks lead to."""
+        raise NotImplementedError
+
     def bare(self, model: KernelModel) -> KernelModel:
         """The best feasible point with w = 0 and this correcting function."""
         raise NotImplementedError
@@ -114,6 +124,16 @@ class SquaredHinge(KernelLoss):
         own = gamma / (self.cost + self.kappa)  # 0 without own slacks
         c = (self.theta * gamma - self.reduced * ((g - own) / self.theta)) / self.lam
         return bound, self.feasible(t * a, t * f, c, float(c.sum()), own)
+
+    def own_slack(self, alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """What own slacks add to theta g, for the hinge to g: xi (n,) is the sum. 0 without them."""
+        return (alpha + beta) / (self.cost + self.kappa)
+
+    def of_functions(
+        self, coef: np.ndarray, c: np.ndarray, rho: float, own: np.ndarray
+    ) -> KernelModel:
+        """The best feasible point that these coefficients and own slacks lead to."""
+        return self.feasible(coef, self.K @ coef, c, rho, own)
 
     def bare(self, model: KernelModel) -> KernelModel:
         """The best feasible point with w = 0 and this correcting function."""
@@ -237,6 +257,18 @@ class Hinge(KernelLoss):
         t = min(total / w2, float((self.cost[alpha > 0.0] / alpha[alpha > 0.0]).min()))
         alpha = np.minimum(t * alpha, self.cost)
         return Bound(alpha, self.cost - alpha, t * total - 0.5 * t * t * w2)
+
+    def own_slack(self, alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """What own slacks add to theta g, for the hinge to g: xi (n,) is the sum. 0 without them."""
+        return (alpha + beta - self.cost) / self.kappa
+
+    def of_functions(
+        self, coef: np.ndarray, c: np.ndarray, rho: float, own: np.ndarray
+    ) -> KernelModel:
+        """The best feasible point that these coefficients and own slacks lead to."""
+        g = self.correction.product(c)  # the sum of c need not be 0
+        mean = float(self.cost @ g) / self.total
+        return self._best(coef, self.K @ coef, c, own, g - mean, mean, max(float(c @ g), 0.0))
 
     def bare(self, model: KernelModel) -> KernelModel:
         """The best feasible point with w = 0 and this correcting function."""

@@ -262,3 +262,35 @@ def test_a_sparse_kernel_matrix_is_named_with_its_cure() -> None:
     X, y, Z = instance(np.random.default_rng(6), 10, 3, 2)
     with pytest.raises(InvalidTypeError, match=r"K: csr_array .*Fix: pass K\.toarray\(\)"):
         train(True, sp.csr_array(X @ X.T), y, 1.0, 1.0, Z=Z)
+
+
+@pytest.mark.parametrize(("space", "delta"), [("Kz", 0.0), ("Kz", 0.1), ("Z", 0.0)])
+@pytest.mark.parametrize("squared", [True, False])
+def test_prices_whose_rounding_exceeds_the_slack(squared: bool, delta: float, space: str) -> None:
+    """C/lam = 1e10: (alpha + beta - C omega)/lam has an error of 1e-6, and takes it to every xi."""
+    rng = np.random.default_rng(1)
+    ended = set()
+    for _ in range(4):
+        X, y, Z = instance(rng, 16, 3, 2)
+        spaces = {"Kz": rbf_kernel(Z), "Z": np.hstack([Z, Z**2])}
+        options: dict[str, Any] = {"free_slack": delta, space: spaces[space]}
+        K = rbf_kernel(X)
+        found = train(squared, K, y, 10.0, 1e-9, tol=1e-6, **options)
+        assert found.gap <= 1e-6
+        ended.add(found.solver)
+        # P anew, from the coefficients alone
+        gram = options.get("Kz", Z @ Z.T) if space == "Kz" else spaces["Z"] @ spaces["Z"].T
+        c, f = found.correction_coef, K @ found.coef + found.b
+        g = gram @ c + found.rho
+        xi, kappa = g, 1e-9 / delta if delta else 0.0
+        if delta:
+            best = g * kappa / (kappa + 10.0) if squared else np.maximum(g - 10.0 / kappa, 0.0)
+            xi = np.maximum(best, 1.0 - y * f)
+        loss = 5.0 * float(xi @ xi) if squared else 10.0 * float(xi.sum())
+        norm = float(c @ gram @ c) + (found.rho**2 if squared else 0.0)
+        P = 0.5 * float(found.coef @ K @ found.coef) + loss + 0.5e-9 * norm
+        P += 0.5 * kappa * float(((xi - g) ** 2).sum())
+        assert pytest.approx(P, rel=1e-8) == found.primal
+        assert (y * f + xi).min() >= 1.0 - 1e-9
+        assert squared or xi.min() >= -1e-9
+    assert delta or space == "Z" or "features" in ended
