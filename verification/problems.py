@@ -7,6 +7,7 @@ stand in `verification.models`.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib
 from collections.abc import Callable, Mapping
@@ -169,10 +170,22 @@ def lookup(name: str) -> Problem:
     if kind == "models" and stem in models.stems() and operation in models.load(stem).PARTS:
         return Problem(name, stem, operation, kind, tuple(models.load(stem).ARGUMENTS))
     if (kind, operation) not in OPERATIONS or operation not in catalogue.operations(stem):
-        raise UnknownProblemError(
-            f"problem={name!r} is not known; expected one of: {', '.join(names())}"
-        )
+        raise UnknownProblemError(f"problem={name!r} is not known; {_instead(str(name))}")
     return Problem(name, stem, operation, kind, _arguments(kind, stem, operation))
+
+
+def _instead(name: str) -> str:
+    """What there is, for who asked for something else."""
+    known = names()
+    if own := [n for n in known if n.rpartition(".")[0] in (name, name.rpartition(".")[0])]:
+        return f"expected one of {', '.join(own)}"
+    near = difflib.get_close_matches(name, known, 5)
+    said = (
+        f"did you mean {' or '.join(near)}? "
+        if near
+        else "expected STEM.OPERATION, e.g. simplex.projection. "
+    )
+    return f"{said}`refsolve list` and verification.problems.names() have all {len(known)}"
 
 
 def _arguments(kind: str, stem: str, operation: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from verification import stems
 from verification.cli import app, command_names, is_ours
+from verification.problems import lookup
 from verification.verdicts import Verdict
 
 GROUPS = {"reproduce": ("letter", "circle", "ap"), "bench": ("topk", "entropy", "ap")}
@@ -82,7 +83,23 @@ def test_show_tells_the_declaration(stem: str) -> None:
     assert [s["name"] for s in shown["symbols"]] == list(spec.names)
     assert shown["source"] == spec.source
     assert shown["problems"] == [p for p in catalogue.problems() if p.rpartition(".")[0] == stem]
-    assert spec.title in run("show", stem).stdout
+    text = run("show", stem).stdout
+    assert spec.title in text
+    for name in shown["problems"]:  # whoever sees JSON only knows what stands here
+        rows = shown["arguments"][name]
+        assert [row[0] for row in rows] == list(lookup(name).arguments)
+        assert all(row[1] for row in rows)
+        assert shown["answers"][name]
+        assert f"Answer of {name}" in text
+
+
+def test_show_takes_a_problem() -> None:
+    shown = data(run("show", "svm_plus_hinge.dual", "--json"))
+    assert list(shown["answers"]) == ["svm_plus_hinge.dual"]
+    assert "alpha, beta" in shown["answers"]["svm_plus_hinge.dual"]
+    meanings = {name: text for name, text, _ in shown["arguments"]["svm_plus_hinge.dual"]}
+    assert meanings["y"].startswith("-1 or 1")
+    assert run("show", "simplex.value").exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -27,16 +27,38 @@ def _loss_facts(module: Any) -> list[tuple[str, str]]:
     ]
 
 
+def _alike(rows: dict[str, Any]) -> list[tuple[list[str], Any]]:
+    """Problems with the same arguments together."""
+    found: list[tuple[list[str], Any]] = []
+    for name, each in rows.items():
+        same = next((names for names, other in found if other == each), None)
+        if same is None:
+            found.append(([name], each))
+        else:
+            same.append(name)
+    return found
+
+
 @app.command()
 def show(
-    stem: Annotated[str, typer.Argument(help="Name as in `refsolve list`, e.g. topk_hinge_alpha.")],
+    stem: Annotated[
+        str,
+        typer.Argument(
+            help="Name as in `refsolve list`, e.g. topk_hinge_alpha, or topk_hinge_alpha.prox."
+        ),
+    ],
     as_json: JsonOption = False,
 ) -> None:
-    """Show a stem's mathematics, parameters, scaling and source."""
+    """Show a stem's mathematics, parameters, scaling and source, and what its problems are given."""
     from refsolve import catalogue
     from refsolve.spec import REQUIRED
+    from verification import arguments, models
+    from verification.problems import lookup
     from verification.report import Block, Document, Paragraph, table
 
+    stem, _, operation = stem.partition(".")
+    if operation:
+        lookup(f"{stem}.{operation}")  # says what there is
     spec = catalogue.load(stem).SPEC
     kind = catalogue.kind(stem)
     formulas = [(name, text) for name, text in spec.formulas.items()]
@@ -47,7 +69,8 @@ def show(
     places = [("declared", f"refsolve.{kind}.{stem}")]
     if not spec.oracle_only:
         places.append(("computed", f"fast.{kind}.{stem}"))
-    problems = [f"{stem}.{operation}" for operation in catalogue.operations(stem)]
+    problems = [f"{stem}.{each}" for each in catalogue.operations(stem)]
+    asked = [lookup(name) for name in problems if not operation or name.endswith(f".{operation}")]
     facts = [
         *_loss_facts(catalogue.load(stem) if kind == "losses" else None),
         ("scaling", spec.scaling),
@@ -61,6 +84,14 @@ def show(
         table("Reading", ("", ""), facts),
         table("Where", ("", ""), [*places, ("problems", ", ".join(problems))]),
     ]
+    for names, rows in _alike({p.name: arguments.rows(p) for p in asked}):
+        title = f"Arguments of {', '.join(names)}"
+        blocks.append(table(title, ("name", "meaning", "default"), rows))
+        blocks += [
+            Paragraph(f"Answer of {name}: {arguments.answer(lookup(name))}.") for name in names
+        ]
+    if kind == "models" and (text := models.load(stem).__doc__):
+        blocks.append(Paragraph(" ".join(text.partition("\n\n")[2].split())))
     if spec.erratum:
         blocks.append(
             Paragraph(
@@ -83,6 +114,8 @@ def show(
         "reason": spec.reason,
         "oracle_only": spec.oracle_only,
         "problems": problems,
+        "arguments": {p.name: arguments.rows(p) for p in asked},
+        "answers": {p.name: arguments.answer(p) for p in asked},
         "places": dict(places),
     }
     finish(Document(f"{stem}: {spec.title}", tuple(blocks), None, data), as_json)

@@ -339,11 +339,12 @@ def signature(
         )
     kinds = inspect.Parameter
     defaults = problem.defaults
-    parameters = []
-    kind = kinds.POSITIONAL_OR_KEYWORD
+    parameters: list[inspect.Parameter] = []
+    by_name = False
     for name in names:
         if name not in defaults and any(p.default is not kinds.empty for p in parameters):
-            kind = kinds.KEYWORD_ONLY
+            by_name = True
+        kind = kinds.KEYWORD_ONLY if by_name else kinds.POSITIONAL_OR_KEYWORD
         parameters.append(kinds(name, kind, default=defaults.get(name, kinds.empty)))
     parameters += [kinds(o, kinds.KEYWORD_ONLY, default=None) for o in options]
     return inspect.Signature(parameters)
