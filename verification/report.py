@@ -127,7 +127,12 @@ def render_terminal(document: Document, console: Console) -> None:
     console.print(Text(document.title, style="bold"))
     for block in document.blocks:
         console.print()
-        console.print(_rich(block))
+        if isinstance(block, Code):
+            console.print(Text(block.title, style="bold"))
+            # lines as they are, however long: cut or folded ones cannot be pasted
+            console.print(_highlighted(block), soft_wrap=True)
+        else:
+            console.print(_rich(block))
     if document.verdict is not None:
         console.print()
         console.print(_text(document.verdict))
@@ -137,14 +142,15 @@ def _text(cell: str | Cell) -> Text:
     return Text(cell.text, style=_TONES[cell.tone]) if isinstance(cell, Cell) else Text(cell)
 
 
-def _rich(block: Block) -> RenderableType:
+def _highlighted(code: Code) -> Text:
+    text = Syntax("", code.language, background_color="default").highlight(code.text)
+    text.rstrip()
+    return text
+
+
+def _rich(block: Table | Paragraph) -> RenderableType:
     if isinstance(block, Paragraph):
         return Text(block.text, style=_TONES[block.tone])
-    if isinstance(block, Code):
-        return Group(
-            Text(block.title, style="bold"),
-            Syntax(block.text, block.language, background_color="default"),
-        )
     shown = RichTable(
         title=block.title,
         title_justify="left",

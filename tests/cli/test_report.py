@@ -193,3 +193,12 @@ def test_a_failure_shows_its_message_and_counterexample_everywhere() -> None:
     for text in (terminal(document), render_html(document)):
         assert "message of fail" in text
         assert "project([1.0, 2.0])" in text
+
+
+@pytest.mark.parametrize("width", [40, 160])
+def test_code_is_neither_cut_nor_folded(width: int) -> None:
+    """A line of a counterexample has every argument, and can be pasted."""
+    line = f"print(project(a=np.array([{', '.join(['0.5'] * 100)}]), k=2))"
+    code = f"import numpy as np\n\n{line}\n# right    [{'0.25, ' * 80}]"
+    shown = terminal(Document("title", (Code("Smallest", code),), None, {}), width)
+    assert code in shown
