@@ -1,7 +1,8 @@
 """A failure as a file: everything needed to run it again, with no other file around.
 
-``refsolve replay FILE`` runs it again (exit code 1 while the failure is there), ``refsolve explain
-FILE`` says what fails and by how much, ``refsolve shrink FILE`` looks for a smaller one. Schema 2:
+``refsolve replay FILE`` runs it again (exit code 1 while the failure is there);
+``refsolve explain FILE`` says what fails and by how much; ``refsolve shrink FILE`` looks for a smaller
+one. Schema 2::
 
     instance       every argument, each float in hexadecimal
     candidate      "module.function", or the command line of a program
