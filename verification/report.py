@@ -143,7 +143,9 @@ def _text(cell: str | Cell) -> Text:
 
 
 def _highlighted(code: Code) -> Text:
-    text = Syntax("", code.language, theme="ansi_dark", background_color="default").highlight(code.text)
+    text = Syntax("", code.language, theme="ansi_dark", background_color="default").highlight(
+        code.text
+    )
     text.rstrip()
     return text
 
