@@ -203,7 +203,7 @@ class Caller:
         except (CandidateCrashError, NotApplicableError):
             raise
         except (Exception, SystemExit) as error:
-            raise CandidateCrashError(f"{type(error).__name__}: {error}") from error
+            raise CandidateCrashError(said(error)) from error
         finally:
             _LIMIT.reset(token)
             self.overdue = None
@@ -215,13 +215,28 @@ class Caller:
 
     def unwrapped(self, output: Any, complement: bool = False) -> Candidate:
         """What the candidate returned as a `Candidate`; CandidateCrashError if it is no numbers."""
-        if self.problem.parts:
-            own = len(self.problem.model.PARTS[self.problem.operation])  # type: ignore[union-attr]
-            try:
+        try:
+            if self.problem.parts:
+                own = len(self.problem.model.PARTS[self.problem.operation])  # type: ignore[union-attr]
                 return answers.unwrap(output, self.problem.parts, own)
-            except answers.AnswerError as error:
-                raise CandidateCrashError(str(error)) from error
-        return unwrap(output, complement, self.problem.operation == "loss_augmented_inference")
+            return unwrap(output, complement, self.problem.operation == "loss_augmented_inference")
+        except CandidateCrashError:
+            raise
+        except answers.AnswerError as error:
+            raise CandidateCrashError(str(error)) from error
+        except (
+            Exception
+        ) as error:  # of the candidate's own code: a property, __array__, __repr__, ...
+            message = f"returned a {type(output).__name__} that cannot be read: {said(error)}"
+            raise CandidateCrashError(message) from error
+
+
+def said(error: BaseException) -> str:
+    """Type and text of an error, also of one whose text cannot be had."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def unwrap(output: Any, pair: bool = False, triple: bool = False) -> Candidate:
@@ -255,6 +270,19 @@ def unwrap(output: Any, pair: bool = False, triple: bool = False) -> Candidate:
         raise CandidateCrashError(f"returned {output!r:.200}, not an array of numbers") from error
     if x.dtype.kind not in "fiu":
         raise CandidateCrashError(f"returned {output!r:.200}, not an array of real numbers")
+    x = answers.in_doubles(x)
+    if np.ma.is_masked(output):
+        raise CandidateCrashError(
+            "returned a masked array with masked entries, which are no numbers"
+        )
+    if complement is not None:
+        complement = np.asarray(complement)
+        if complement.dtype.kind not in "fiu":
+            raise CandidateCrashError(f"returned 1 - s = {complement!r:.200}, not a real number")
+    try:
+        dual = None if dual is None else np.asarray(dual)
+    except Exception:  # it is optional, and no use
+        dual = None
     return Candidate(x, dual, complement, value, counts)
 
 

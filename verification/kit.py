@@ -83,7 +83,7 @@ def verify(
         Run these only.
     batch : bool, optional
         Whether the candidate claims to take batches of rows. By default it is tried on batches of
-        equal rows: one that fails there is a function of single vectors, and batches are skipped.
+        three rows: one that fails there is a function of single vectors, and batches are skipped.
     timeout : float
         Seconds per call (the first call gets twelve times as many more, to compile).
     isolate : bool

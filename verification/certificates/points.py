@@ -14,7 +14,16 @@ import numpy as np
 
 from verification.certificates import core as cores
 from verification.certificates import tolerance, truth
-from verification.certificates._rational import Vector, dot, floats, norm, number, total, vector
+from verification.certificates._rational import (
+    Vector,
+    dot,
+    exact,
+    floats,
+    norm,
+    number,
+    total,
+    vector,
+)
 from verification.certificates.core import Core
 from verification.instances import Instance
 from verification.verdicts import Judgement, Verdict
@@ -49,7 +58,7 @@ def without_core(instance: Instance, answer: np.ndarray) -> Judgement | None:
 
 def repair(core: Core, x: Vector) -> Vector:
     """Feasible point near x, exactly feasible."""
-    return np.asarray(core.module.repair(x, **core.params), dtype=object)
+    return vector(np.asarray(core.module.repair(x, **core.params), dtype=object))
 
 
 def gradient(core: Core, x: Vector) -> Vector:
@@ -119,7 +128,8 @@ def _gap_of(core: Core, x: Vector, g: Vector, dual: Any) -> Fraction | None:
     e, d = g + w, x.size
     mean = total(e) / d
     quadratic = dot(e - mean, e - mean) + total(e) ** 2 / (d * (1 + core.rho * d))
-    return Fraction(quadratic / 2 + Fraction(core.module.residual(x, w, **core.params)))
+    left = np.asarray(core.module.residual(x, w, **core.params)).item()
+    return Fraction(quadratic / 2 + exact(left))
 
 
 def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:

@@ -40,6 +40,9 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     candidate = call(instance)
     answer = candidate.x
     if lookup(instance.problem).kind == "functions":
+        if answer.shape != instance["t"].shape:
+            message = f"shape {answer.shape}, expected {instance['t'].shape}"
+            return Judgement(Verdict.FAIL, message=message)
         return _entries(instance, answer)
     try:
         given = {name: v for name, v in instance.params.items() if v is not None}
@@ -72,9 +75,12 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     eps = tolerance.precision(instance)
     mass = number(sum(abs(v) for v in reference.tolist()))
     allowed = tolerance.distance(eps, x.size, spread, mass) * number(scale)
-    allowed += tolerance.size_factor(x.size) * eps * float(np.linalg.norm(answer))
+    # rounding of the answer that there is, not of the one that was given
+    allowed += tolerance.size_factor(x.size) * eps * (mass + reach) * number(scale)
+    if instance.operation == "prox":
+        allowed += tolerance.size_factor(x.size) * eps * norm(vector(instance["v"]))
     terms = {"distance to the oracle": (apart, reach + allowed)}
-    if apart > reach + allowed:
+    if not apart <= reach + allowed:
         message = (
             f"{apart:.3g} away from the oracle ({oracle.solver}), which is within {reach:.3g} of "
             f"the solution {np.asarray(oracle.x).tolist()}"
@@ -94,7 +100,7 @@ def _entries(instance: Instance, answer: np.ndarray) -> Judgement:
         reach = oracle.certificate.distance + tolerance.value(
             tolerance.precision(instance), 1, 1.0, right, tolerance.smallest(instance)
         )
-        if abs(got - right) > reach:
+        if not abs(got - right) <= reach:  # also if it is no number
             message = f"returned {got!r} at t = {t!r}, the oracle says {right!r} within {reach:.3g}"
             terms = {"distance to the oracle": (abs(got - right), reach)}
             return Judgement(Verdict.FAIL, message=message, terms=terms)
@@ -102,6 +108,8 @@ def _entries(instance: Instance, answer: np.ndarray) -> Judgement:
 
 
 def _numbers(instance: Instance, answer: np.ndarray, oracle: refsolve.OracleResult) -> Judgement:
+    if np.size(answer) != 1 or np.isnan(answer).any():
+        return Judgement(Verdict.FAIL, message=f"returned {answer!r}, expected one number")
     got, right = float(np.asarray(answer).ravel()[0]), float(oracle.value)
     if math.isinf(got) or math.isinf(right):
         same = got == right
@@ -113,7 +121,7 @@ def _numbers(instance: Instance, answer: np.ndarray, oracle: refsolve.OracleResu
     allowed = oracle.certificate.gap + tolerance.value(eps, d, max(1.0, weight), 1.0, *sizes)
     apart = abs(got - right)
     terms = {"distance to the oracle": (apart, allowed)}
-    if apart > allowed:
+    if not apart <= allowed:
         message = f"returned {got!r}, the oracle says {right!r} within {allowed:.3g}"
         return Judgement(Verdict.FAIL, message=message, terms=terms)
     return Judgement(Verdict.PASS, terms=terms)

@@ -78,10 +78,20 @@ def _listed(parts: tuple[str, ...]) -> str:
 def _array(name: str, value: Any) -> np.ndarray:
     if hasattr(value, "toarray"):
         value = value.toarray()
+    if np.ma.is_masked(value):
+        raise AnswerError(f"returned {name} with masked entries, which are no numbers")
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise AnswerError(f"returned {name}={value!r:.200}, not an array of numbers") from error
     if array.dtype.kind not in "fiub":
         raise AnswerError(f"returned {name}={value!r:.200}, not an array of real numbers")
-    return array
+    return in_doubles(array)
+
+
+def in_doubles(array: np.ndarray) -> np.ndarray:
+    """Extended precision rounded to doubles, in which answers are judged; others as they are."""
+    if array.dtype.kind != "f" or array.dtype.itemsize <= np.dtype(np.float64).itemsize:
+        return array
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64)

@@ -22,6 +22,7 @@ from verification.certificates.model import EPS, ModelCertificate
 from verification.certificates.ranking_model import EPS_OF_REAL
 from verification.instances import Instance
 from verification.models import Params
+from verification.models._ap_duals import weights_violations
 from verification.verdicts import Judgement, Verdict
 
 Parts = Mapping[str, np.ndarray]
@@ -63,8 +64,16 @@ def judge(model: Descent, instance: Instance, given: Parts) -> Judgement:
         return Judgement(Verdict.FAIL, message=f"returned {', '.join(given)}: expected w")
     w = given["w"]
     found = model.objective(params, w)
+    if not np.isfinite(found.primal):
+        raise OverflowError("J(w)")
     if message := _path(params, given, found):
         return Judgement(Verdict.FAIL, message=message)
+    if "weights" in given:
+        for name, found_at in weights_violations(given["weights"], float(params["C"])).items():
+            most = tol * found_at.size + found_at.rounding
+            if not found_at.amount <= most:
+                message = f"{name} is violated by {found_at.amount:.3g} C (tol and rounding allow {most:.3g})"
+                return Judgement(Verdict.FAIL, message=message)
     last = model.last_step(params, given)
     if last is not None:
         allowed = tol * max(abs(last.primal), abs(last.dual)) + _slack(last)
@@ -104,11 +113,11 @@ def _path(params: Params, given: Parts, found: ModelCertificate) -> str:
     if "objectives" not in given or given["objectives"].size == 0:
         return ""
     path = np.asarray(given["objectives"], dtype=float)
-    size = float(np.abs(path).max())
-    slack = _slack(found) + 64 * len(params["y"]) * EPS * (size + abs(found.primal))
-    if np.diff(path).max(initial=0.0) > slack:
+    eps, own = 64 * len(params["y"]) * EPS, _slack(found)
+    # each with the rounding of its own size: a large one at the start excuses nothing later
+    if (np.diff(path) > own + eps * (np.abs(path[1:]) + np.abs(path[:-1]))).any():
         return f"the objective rises: {path.tolist()}"
-    if abs(path[-1] - found.primal) > slack:
+    if abs(path[-1] - found.primal) > own + eps * (abs(path[-1]) + abs(found.primal)):
         return f"the objective is {found.primal!r}, claimed {float(path[-1])!r}"
     return ""
 

@@ -37,17 +37,40 @@ def witness(instance: Instance) -> Witness | None:
     model, params = load(instance.stem), instance.params
     try:
         primal, dual = model.witness(params)
-    except VerificationError:
+        proof = model.certify(params, primal, dual)
+    except (VerificationError, OverflowError):
         return None
-    return Witness(primal, dual, model.certify(params, primal, dual))
+    return Witness(primal, dual, proof) if np.isfinite(proof.gap) else None
 
 
 def judge(instance: Instance, candidate: Candidate) -> Judgement:
     """Judge a model by the parts that were returned."""
     model, params = load(instance.stem), instance.params
     given: Parts = {name: np.asarray(v) for name, v in candidate.parts.items()}
-    if message := _malformed(model, params, given):
-        return Judgement(Verdict.FAIL, message=message)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is an outcome, see `_bound`
+            if message := _malformed(model, params, given):
+                return Judgement(Verdict.FAIL, message=message)
+            return _judged(model, instance, given)
+    except OverflowError:
+        return _beyond(instance, given)
+
+
+def _beyond(instance: Instance, given: Parts) -> Judgement:
+    """The verdict where no float holds the gap: the answer's fault, if a witness has a finite one."""
+    largest = max(given, key=lambda name: float(np.abs(given[name]).max(initial=0)))
+    top = float(np.abs(given[largest]).max(initial=0))
+    message = f"no float holds its gap: {largest} has an entry of size {top:.3g}"
+    known = witness(instance)
+    if known is None:
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=f"{message}; nor has anybody a witness")
+    best = f"a certified witness has the objective {known.certificate.primal:.10g}"
+    return Judgement(Verdict.FAIL, message=f"{message}; {best}")
+
+
+def _judged(model: Model, instance: Instance, given: Parts) -> Judgement:
+    """The verdict on parts of the right shapes; OverflowError if no float holds its figures."""
+    params = instance.params
     if hasattr(model, "judge"):
         judged: Judgement = model.judge(instance, given)
         return judged
@@ -102,12 +125,17 @@ def _incomplete(model: Model, given: Parts) -> str:
 def _infeasible(
     model: Model, params: Params, primal: Parts | None, dual: Parts | None, tol: float
 ) -> str:
-    """The constraint that is violated most, by more than tol and rounding; empty if none."""
+    """The constraint that is violated most, by more than tol and rounding; empty if none.
+
+    OverflowError if no float says by how much.
+    """
     if not hasattr(model, "violations"):
         return ""
     worst, message = 1.0, ""
     for name, found in model.violations(params, primal, dual).items():
         allowed = tol * found.size + found.rounding
+        if not np.isfinite(found.amount) or not np.isfinite(allowed):
+            raise OverflowError(name)
         if found.amount > worst * allowed:
             worst = found.amount / allowed if allowed > 0 else np.inf
             message = (
@@ -170,15 +198,51 @@ class _Bound(NamedTuple):
 
 
 def _bound(model: Model, params: Params, primal: Side, dual: Side, tol: float) -> _Bound:
+    """The certificate; OverflowError unless it is finite: an infinite gap would be within tol of itself."""
     proof = model.certify(params, primal, dual)
     allowed = tol * _size(proof) + _rounding(model, params, primal, dual, proof)
+    if not np.isfinite([proof.gap, proof.primal, proof.dual, allowed]).all():
+        raise OverflowError("the gap")
     return _Bound(proof, float(allowed))
+
+
+def _excused(model: Model, instance: Instance, proof: Certificate, tol: float) -> bool:
+    """Whether a gap above tol is no more than what rounding costs the witness too.
+
+    Rounding grows with the answer: without this, a huge one would excuse itself.
+    """
+    promised = tol * _size(proof)
+    if proof.gap <= promised:
+        return True
+    known = witness(instance)
+    if known is None:
+        return bool(proof.gap <= 2 * promised)
+    own = _rounding(model, instance.params, known.primal, known.dual, known.certificate)
+    return bool(proof.gap <= promised + 2 * own)
+
+
+def _unproved(
+    model: Model, instance: Instance, found: _Bound, tol: float, given: dict[str, Parts]
+) -> Judgement:
+    """The verdict on a gap that is above tol and hidden by the rounding of the answer itself."""
+    proof, allowed = found
+    primal = given.get("primal")
+    shown = f"gap {proof.gap / (_size(proof) or 1):.3g} relative, promised {tol:.3g}"
+    if worse := "; ".join(filter(None, (_worse(model, instance, s, g) for s, g in given.items()))):
+        message = f"{shown}: {worse}"
+        return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
+    message = (
+        f"{shown}; the numbers returned are so large that rounding hides whether they are worse"
+    )
+    return _judgement(Verdict.ORACLE_UNCERTAIN, model, proof, allowed, tol, primal, message)
 
 
 def _pair(model: Model, instance: Instance, primal: Parts, dual: Parts, tol: float) -> Judgement:
     """Both sides: their gap is the promise."""
     proof, allowed = found = _bound(model, instance.params, primal, dual, tol)
     if found.ok:
+        if not _excused(model, instance, proof, tol):
+            return _unproved(model, instance, found, tol, {"primal": primal, "dual": dual})
         return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
     excess = f"gap {proof.gap / (_size(proof) or 1):.3g} relative, promised {tol:.3g}"
     blamed = (_worse(model, instance, "primal", primal), _worse(model, instance, "dual", dual))
@@ -222,7 +286,7 @@ def _one_side(model: Model, instance: Instance, side: str, given: Parts, tol: fl
     primal, dual = (given, None) if side == "primal" else (None, given)
     try:
         proof, allowed = found = _bound(model, params, primal, dual, tol)
-        if found.ok:
+        if found.ok and _excused(model, instance, proof, tol):
             return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
     except NoDualPointError:
         pass
@@ -232,6 +296,8 @@ def _one_side(model: Model, instance: Instance, side: str, given: Parts, tol: fl
     against: tuple[Side, Side]
     against = (primal, known.dual) if side == "primal" else (known.primal, dual)
     proof, allowed = found = _bound(model, params, against[0], against[1], tol)
+    if found.ok and not _excused(model, instance, proof, tol):
+        return _unproved(model, instance, found, tol, {side: given})
     if found.ok:
         return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
     if worse := _worse(model, instance, side, given):

@@ -134,7 +134,8 @@ def rounding(params: Params, primal: Side, dual: Side) -> float:
         return 0.0
     proof = ranking_erm(primal["w"], **_data(params), **_dual(params, dual))
     w = np.asarray(primal["w"], dtype=np.longdouble)
-    missed = min(_missed(params, primal["w"], None), 0.5)
+    # no more than that is allowed, twice where rounding adds to it: a huge w has huge rounding errors
+    missed = min(_missed(params, primal["w"], None), 2 * params["tol"])
     # w/(1 - missed): the quadratic grows by that factor twice, L at most as its scores do
     factor = 1 / (1 - missed)
     repair = (factor**2 - 1) * float((w * w).sum()) / 2 + (factor - 1) * abs(proof.primal)
@@ -160,6 +161,8 @@ def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]
         b = float(primal["b"])
         sizes = np.abs(X[easy]) @ np.abs(primal["w"]) + abs(b)
         rounding = 4 * (X.shape[1] + 2) * EPS * (1 + float(sizes.max()))
+        # of a margin that is missed by 1 no multiple of w is feasible
+        rounding = min(rounding, (1 - params["tol"]) / 2)
         missed = _missed(params, primal["w"], b)
         found["y_i (<x_i,w> + b) >= 1 for the easy examples"] = Violation(missed, 1.0, rounding)
     if dual is not None:

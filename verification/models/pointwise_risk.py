@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from refsolve import _families, catalogue
-from refsolve.errors import RefsolveError
+from refsolve.errors import InvalidParameterError, RefsolveError
 from refsolve.models import pointwise_risk as declared
 from verification.errors import NoDualPointError, VerificationError
 from verification.models import Params, Side, Violation, _shrink
@@ -130,6 +130,13 @@ def certify(params: Params, primal: Side, dual: Side) -> RiskCertificate:
     """Gap of g and x; of g alone, exactly or with the gradients at g as a dual point."""
     if primal is None:
         raise NoDualPointError("g=None: a dual point of the risk determines no scores")
+    try:
+        return _certified(params, primal, dual)
+    except InvalidParameterError as error:  # of g or x: numbers whose squares no float holds
+        raise OverflowError(str(error)) from error
+
+
+def _certified(params: Params, primal: Mapping[str, Any], dual: Side) -> RiskCertificate:
     g = np.asarray(primal["g"], dtype=np.float64)
     start = declared.certificate(g=np.zeros(len(g)), **_given(params))
     if dual is None and (found := _exact(params, g)) is not None:
@@ -170,7 +177,10 @@ def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]
     if dual is not None:
         zero = np.zeros(len(params["p"]))
         given = _given(params) | {"behind": None}
-        proof = declared.certificate(g=zero, x=dual["x"], **given)
+        try:
+            proof = declared.certificate(g=zero, x=dual["x"], **given)
+        except InvalidParameterError as error:
+            raise OverflowError(str(error)) from error
         name = "x_y in the domain of the conjugate, sum_y p_y block(x_y) = 0"
         if params["behind"] is None:
             found[name] = Violation(proof.violation, 1.0, 16 * (len(zero) + 4) * EPS)
