@@ -20,16 +20,20 @@ MODEST, LOWER_MODEST = 0.05, 0.5  # promised part of the gap below which rho fal
 MUCH_SMOOTH, MUCH_ROUGH = 0.1, 0.9  # promised part above which rho rises after a bad step
 ROUGH = 0.3  # F is rough if the cuts in use number this part of the dimension
 SMALLEST, LARGEST = 1e-8, 1e8
+STALLED = 50  # iterations without a better point or bound, to the last bit: rounding rules
 BOUND_EVERY = 3  # iterations between two bounds from the cutting plane model
 
 
 def run(
     problem: ScoreProblem, tol: float, max_iter: int, ask: Callable[[ScoreState], bool]
 ) -> None:
-    """Iterate until the gap is at most ``tol``, ``ask`` says stop, or after ``max_iter`` calls."""
+    """Iterate until the gap is at most ``tol``, ``ask`` says stop, or after ``max_iter`` calls.
+
+    Also where rounding keeps the gap from falling any further.
+    """
     state, origin = problem.state, np.zeros(problem.d)
     centre, at_centre = state.w.copy(), state.primal
-    rho = 1.0
+    rho, idle, best = 1.0, 0, (np.inf, np.inf)
     while state.n_iter < max_iter:
         aim = tol if problem.exact else max(tol, SINGLE_GAP)
         w = problem.proximal_point(centre, rho, problem.tolerance(aim))
@@ -53,5 +57,7 @@ def run(
             centre, at_centre = state.w.copy(), state.primal
         state.done = state.gap <= tol and problem.exact
         state.note(iteration, state.cut, state.n_oracle)
-        if ask(state) or state.done:
+        idle = idle + 1 if (state.primal, -state.dual) == best else 0
+        best = state.primal, -state.dual
+        if ask(state) or state.done or idle >= STALLED:
             return

@@ -70,6 +70,21 @@ def test_binary_svm_of_one_class_and_of_separable_data():
             check_binary(binary_svm.train(X, y, C, tol=1e-6), X, y, C, 1e-6, False)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_binary_svm_of_features_that_a_bias_dwarfs(form):
+    """Features of 1e-6 and C = 1e14: rounding stops the cuts, and says so by a gap that stays."""
+    X, y = problem(3, n=14, shift=0.0)
+    X = form(1e-6 * X)
+    result = binary_svm.train(X, y, 1e14, bias=True, tol=1e-6)
+    check_binary(result, X, y, 1e14, 1e-6, True)
+    assert result.solver == "interior_point"
+    assert result.n_iter == result.history[-1]["iteration"] < 300
+    assert result.history[-1]["gap"] == result.gap < result.history[-2]["gap"]
+    stopped = binary_svm.train(X, y, 1e14, bias=True, tol=1e-6, max_iter=5)
+    assert stopped.solver == "bundle"
+    assert stopped.n_iter == 5
+
+
 # --- AP-SVM-APPX
 
 

@@ -37,14 +37,6 @@ def with_bias(draw: _ap_families.Draw) -> _ap_families.Draw:
     return drawn
 
 
-def settle(params: Params, rng: Rng) -> Params:
-    """Features of the size of the constant feature 1, if there is one."""
-    top = float(np.abs(params["X"]).max(initial=0.0))
-    if params["bias"] is not True or 1e-3 < top < 1e3:
-        return params
-    return next(_ap_families.rescaled(params), params)
-
-
 def free(rng: Rng, largest: int) -> Params:
     """A bias that is not regularised."""
     return _ap_families.random(rng, largest) | {"bias": "free"}
