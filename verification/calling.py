@@ -21,6 +21,7 @@ from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.instances import Instance, literal
 from verification.models import _answers as answers
 from verification.problems import Problem
+from verification.unwrapping import unwrap
 from verification.verdicts import Candidate, Judgement, Verdict
 
 # The first call may compile: so many times the seconds per call are added to its own.
@@ -220,13 +221,9 @@ class Caller:
                 own = len(self.problem.model.PARTS[self.problem.operation])  # type: ignore[union-attr]
                 return answers.unwrap(output, self.problem.parts, own)
             return unwrap(output, complement, self.problem.operation == "loss_augmented_inference")
-        except CandidateCrashError:
-            raise
         except answers.AnswerError as error:
             raise CandidateCrashError(str(error)) from error
-        except (
-            Exception
-        ) as error:  # of the candidate's own code: a property, __array__, __repr__, ...
+        except Exception as error:  # of the candidate's own properties, __array__, __repr__, ...
             message = f"returned a {type(output).__name__} that cannot be read: {said(error)}"
             raise CandidateCrashError(message) from error
 
@@ -237,53 +234,6 @@ def said(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"
     except Exception:
         return type(error).__name__
-
-
-def unwrap(output: Any, pair: bool = False, triple: bool = False) -> Candidate:
-    """Make what a candidate returned a `Candidate`; CandidateCrashError if it is no numbers.
-
-    ``pair``: (answer, 1 - s) is expected; ``triple``: (value, counts, coefficients) is possible.
-    """
-    complement = value = counts = None
-    if pair:
-        if not isinstance(output, tuple) or len(output) != 2:
-            raise CandidateCrashError(f"returned {output!r:.200}, expected a pair (answer, 1 - s)")
-        output, complement = output
-    if triple and isinstance(output, tuple):
-        if len(output) != 3:
-            raise CandidateCrashError(
-                f"returned {output!r:.200}, expected (value, counts, coefficients)"
-            )
-        value, counts, output = output
-        if np.ndim(value) != 0 or not np.isreal(value) or np.asarray(counts).dtype.kind not in "iu":
-            raise CandidateCrashError(
-                f"returned {output!r:.200}, expected (value, counts, coefficients) of a real number, "
-                "an array of integers and one of real numbers"
-            )
-    if hasattr(output, "x") and not isinstance(output, np.ndarray):
-        output, dual = output.x, getattr(output, "dual", None)
-    else:
-        dual = None
-    try:
-        x = np.asarray(output)
-    except ValueError as error:
-        raise CandidateCrashError(f"returned {output!r:.200}, not an array of numbers") from error
-    if x.dtype.kind not in "fiu":
-        raise CandidateCrashError(f"returned {output!r:.200}, not an array of real numbers")
-    x = answers.in_doubles(x)
-    if np.ma.is_masked(output):
-        raise CandidateCrashError(
-            "returned a masked array with masked entries, which are no numbers"
-        )
-    if complement is not None:
-        complement = np.asarray(complement)
-        if complement.dtype.kind not in "fiu":
-            raise CandidateCrashError(f"returned 1 - s = {complement!r:.200}, not a real number")
-    try:
-        dual = None if dual is None else np.asarray(dual)
-    except Exception:  # it is optional, and no use
-        dual = None
-    return Candidate(x, dual, complement, value, counts)
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:
