@@ -8,6 +8,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 REPORT ?= report
 # Two workers: numba compiles and cvxpy canonicalises on one core each.
 PYTEST_ARGS ?= -n 2 --dist loadfile
+KERNELS ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -18,9 +19,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 verify: $(VENV)/.core
 	$(BIN)/refsolve verify --all --output $(REPORT)
 
-# numba's cache does not notice an edited callee in another file: tests start from an empty one.
+# numba's cache does not notice an edited callee in another file: tests start from an empty one, or
+# from KERNELS, a folder that holds what has been compiled from these very sources and nothing else.
 test: $(VENV)/.test
-	@cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; \
+	@cache="$(KERNELS)"; test -n "$$cache" || { cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; }; \
 	NUMBA_CACHE_DIR="$$cache" OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint
