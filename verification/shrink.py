@@ -5,6 +5,7 @@ Greedy: a change is kept if the instance still fails in the same way and has bec
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -66,11 +67,17 @@ def _valid(instance: Instance) -> bool:
 
 
 def _same_failure(result: Result, original: Result) -> bool:
-    if result.verdict is not original.verdict:
-        return False
-    # a crash must stay the same crash, not become a complaint about the arguments
-    kind = original.message.partition(":")[0]
-    return result.verdict is Verdict.FAIL or result.message.partition(":")[0] == kind
+    return result.verdict is original.verdict and _kind(result) == _kind(original)
+
+
+def _kind(result: Result) -> str:
+    """What must stay: the type of a crash; of a failure without figures, the words before the first one.
+
+    A wrong number stays one, whichever bound shows it, and does not become a wrong shape.
+    """
+    if result.verdict is not Verdict.FAIL:
+        return result.message.partition(":")[0]
+    return "" if result.terms else re.split(r"[\d\[({]", result.message, maxsplit=1)[0]
 
 
 def complexity(instance: Instance | None) -> tuple[float, ...]:

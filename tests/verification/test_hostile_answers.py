@@ -9,6 +9,8 @@ from verification.checks import batch
 from verification.models import _judge
 from verification.mutants import _sound
 from verification.problems import lookup
+from verification.shrink import shrink
+from verification.verdicts import Judgement, Result
 
 
 def first(stem, family=None):
@@ -99,7 +101,7 @@ class Unnamed(Exception):
         raise RuntimeError("no text")
 
 
-class Result:
+class WithDual:
     """An answer with a dual point."""
 
     def __init__(self, x, dual):
@@ -152,7 +154,7 @@ def test_an_error_without_a_text_is_a_crash():
     "dual", ["text", [[1.0], [1.0, 2.0]], Raises(), np.full(3, 1e300), [np.nan]]
 )
 def test_a_dual_point_that_is_none_is_no_use(dual):
-    answer, names = Result(np.full(3, 7.0), dual), ["certified_gap", "ties", "agreement"]
+    answer, names = WithDual(np.full(3, 7.0), dual), ["certified_gap", "ties", "agreement"]
     results = list(outcomes("topk_simplex_beta.projection", answer, names))
     assert [r.verdict for r in results] == [Verdict.FAIL] * 3
 
@@ -198,3 +200,32 @@ def test_who_drops_repeated_entries_claims_no_batches():
     report = verify(simplex, "simplex.projection", checks=["batch"], shrink=False)
     assert report.counts["skipped"] == len(report.results)
     assert batch.takes_batches(Caller(kit.fast_candidate("simplex.projection"), call.problem))
+
+
+def test_a_side_that_was_begun_is_not_dropped_silently():
+    """Without beta nothing of alpha would be judged, and W alone would pass."""
+    drawn = models.draw("svm_plus_hinge.primal", "random", 20, 0)
+    instance = next(i for i in drawn if i["nonneg_slack"])
+    known = _judge.witness(instance)
+    alpha = np.full_like(known.dual["alpha"], 7.0)
+    assert judged(instance, dict(known.primal)).ok
+    found = judged(instance, {**known.primal, "alpha": alpha})
+    assert found.verdict is Verdict.FAIL
+    assert "expected alpha, beta for the dual side" in found.message
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"), [("shape (1,), expected (2,)", True), ("not finite: [nan]", False)]
+)
+def test_shrinking_keeps_the_kind_of_failure(message, kept):
+    instance = checks.discover()["ties"].instances(lookup("simplex.projection"), "quick", 0)[7]
+
+    def result(instance, text, terms):
+        judgement = Judgement(Verdict.FAIL, message=text, terms=terms)
+        return Result.of("ties", instance, judgement)
+
+    first_one = result(instance, "shape (2,), expected (3,)", {})
+    smallest = shrink(first_one, lambda i: result(i, message, {}))
+    assert (smallest is not first_one) == kept
+    figures = shrink(first_one, lambda i: result(i, "distance 3", {"distance": (3.0, 0.0)}))
+    assert figures is first_one

@@ -75,8 +75,8 @@ def _judged(model: Model, instance: Instance, given: Parts) -> Judgement:
         judged: Judgement = model.judge(instance, given)
         return judged
     sides = {side: _side(model, params, given, side) for side in model.PARTS}
-    if all(value is None for value in sides.values()):
-        return Judgement(Verdict.FAIL, message=_incomplete(model, given))
+    if message := _incomplete(model, sides, given):
+        return Judgement(Verdict.FAIL, message=message)
     primal, dual = sides.get("primal"), sides.get("dual")
     tol = float(params["tol"])
     if message := _infeasible(model, params, primal, dual, tol):
@@ -117,9 +117,16 @@ def _side(model: Model, params: Params, given: Parts, side: str) -> Parts | None
     return found if len(found) == len(names) else None
 
 
-def _incomplete(model: Model, given: Parts) -> str:
+def _incomplete(model: Model, sides: Mapping[str, Parts | None], given: Parts) -> str:
+    """Which parts are missing of a side that was begun, so that nothing returned goes unjudged."""
+    shown = ", ".join(given) or "nothing"
+    for side, names in model.PARTS.items():
+        if sides[side] is None and any(name in given for name in names):
+            return f"returned {shown}: expected {', '.join(names)} for the {side} side"
+    if any(found is not None for found in sides.values()):
+        return ""
     wanted = " or ".join(", ".join(names) for names in model.PARTS.values())
-    return f"returned {', '.join(given) or 'nothing'}: expected {wanted}"
+    return f"returned {shown}: expected {wanted}"
 
 
 def _infeasible(
