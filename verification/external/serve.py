@@ -9,6 +9,7 @@ call overwrote the answer before it ("overwrote").
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import inspect
 import json
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.calling import Caller, CandidateCrashError, load_callable
+from verification.calling import Caller, CandidateCrashError, load_callable, said
 from verification.errors import CandidateSignatureError, InvalidArgumentError, VerificationError
 from verification.external import wire
 from verification.external.replies import FIELDS
@@ -69,9 +70,10 @@ class Server:
             candidate = self._solve(params, dict(request.get("options") or {}))
         except CandidateCrashError as error:
             return {**reply, "status": "error", "message": str(error)}
-        except Exception as error:
-            traceback.print_exc()
-            return {**reply, "status": "error", "message": f"{type(error).__name__}: {error}"}
+        except BaseException as error:  # also sys.exit, and a KeyboardInterrupt of its own
+            with contextlib.suppress(Exception):  # it may have closed standard error
+                traceback.print_exc()
+            return {**reply, "status": "error", "message": said(error)}
         reply["changed"] = {
             n: _sent(params[n], folder, f"changed-{n}")
             for n, was in before.items()
@@ -144,8 +146,11 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if (given.function is None) is (given.pickle is None):
         parser.error("expected either package.module:function or --pickle FILE")
-    # Standard output is for messages only; C code that prints finds standard error there.
-    output = os.dup(1)
+    # Both pipes are for messages only: code that prints finds standard error in their place, code
+    # that asks finds nothing to read.
+    requests, output = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     try:
         fixed = {name: wire.read(v, name) for name, v in json.loads(given.fixed).items()}
@@ -157,7 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
         _write(output, hello)
         return 2
     _write(output, server.hello())
-    for line in sys.stdin.buffer:
+    for line in requests:
         if line.strip():
             _write(output, server.answer(wire.loads(line)))
     return 0
@@ -170,7 +175,7 @@ def _function(name: str | None, path: str | None) -> Callable[..., Any]:
         function: Any = pickle.loads(Path(path).read_bytes())
     except Exception as error:  # whatever importing its parts raises
         raise InvalidArgumentError(
-            f"candidate: cannot be had in another process ({type(error).__name__}: {error}); pass "
+            f"candidate: cannot be had in another process ({said(error)}); pass "
             "an importable function, or isolate=False"
         ) from error
     if not callable(function):

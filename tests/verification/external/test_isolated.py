@@ -93,7 +93,7 @@ def test_what_would_end_or_hang_the_run_is_an_exception():
         with pytest.raises(CandidateCrashError, match="SIGSEGV") as caught:
             solver(np.ones(3), 1, 1.0, 0.0)
         assert "on descriptor 1" in str(caught.value), "it prints where it does no harm"
-        with pytest.raises(CandidateCrashError, match="exit code 1"):
+        with pytest.raises(CandidateCrashError, match="SystemExit: 1"):
             solver(np.ones(4), 1, 1.0, 0.0)
         assert solver(np.ones(1), 1, 1.0, 0.0).tolist() == [1.0]
         solver.timeout = 0.2
@@ -260,6 +260,31 @@ def test_arguments_keep_their_order():
         assert "y=" in call.arguments_code({"X": A, "y": A, "k": 1, "C": 2.0})
     with external("true", "multiclass_erm.primal") as program:
         assert tuple(Caller(program, lookup("multiclass_erm.primal")).named) == problem.arguments
+
+
+def test_exits_and_questions_are_errors_of_one_call():
+    """Neither ends the process, and a function that asks does not read our requests."""
+
+    def leaves(a, k, r, rho):
+        if k == 1:
+            raise SystemExit("bye")
+        if k == 2:
+            raise KeyboardInterrupt
+        if k == 4:
+            os.close(2)
+            raise type("Odd", (Exception,), {"__str__": lambda self: 1 / 0})
+        return np.zeros(len(input()))
+
+    with external.isolated(leaves, NAME) as solver:
+        for k, said in (
+            (1, "SystemExit: bye"),
+            (2, "KeyboardInterrupt"),
+            (3, "EOFError"),
+            (4, "Odd"),
+        ):
+            with pytest.raises(CandidateCrashError, match=said):
+                solver(A, k, 1.0, 0.0)
+        assert solver.deaths == 0
 
 
 def test_time_to_compile_is_granted_once():
