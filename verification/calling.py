@@ -94,6 +94,7 @@ class Caller:
                 f"candidate {getattr(function, 'label', function)} was started for {own.name}, not for {problem.name}; "
                 f"start it with problem={problem.name!r}"
             )
+        check_timeout(timeout)
         self.function = function
         self.problem = problem
         self.timeout = timeout
@@ -226,6 +227,12 @@ class Caller:
         except Exception as error:  # of the candidate's own properties, __array__, __repr__, ...
             message = f"returned a {type(output).__name__} that cannot be read: {said(error)}"
             raise CandidateCrashError(message) from error
+
+
+def check_timeout(timeout: float) -> None:
+    """Refuse a limit that no call can keep."""
+    if not timeout > 0:
+        raise InvalidArgumentError(f"timeout={timeout!r}: expected seconds > 0, e.g. 10")
 
 
 def said(error: BaseException) -> str:

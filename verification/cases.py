@@ -54,7 +54,9 @@ class Judge:
             if smallest is not None:
                 self.shrinking = max(0.0, self.shrinking - (time.perf_counter() - began))
         function = self.call.function
-        settings = {"timeout": self.call.timeout, "fixed": dict(case.fixed)}
+        settings: dict[str, Any] = {"timeout": self.call.timeout, "fixed": dict(case.fixed)}
+        if hasattr(function, "deaths") and not getattr(function, "origin", ""):
+            settings["isolate"] = True
         if getattr(function, "origin", ""):
             settings["program"] = tuple(getattr(function, "command", ()))
         return Report(

@@ -18,6 +18,7 @@ from verification.calling import (
     CandidateCrashError,
     CandidateTimeoutError,
     NotApplicableError,
+    check_timeout,
     watch,
 )
 from verification.checks import Check
@@ -110,8 +111,7 @@ def verify(
     check_run(profile, seed)
     limit, deadline = _limits(profile, count, seconds, start)
     task = fixing.fix(lookup(problem), fixed)
-    if not timeout > 0:
-        raise InvalidArgumentError(f"timeout={timeout!r}: expected seconds > 0, e.g. 10")
+    check_timeout(timeout)
     if candidate is None:
         candidate = fast_candidate(problem)
         if candidate is None:

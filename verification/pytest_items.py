@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from verification import fixing
+from verification.calling import check_timeout
 from verification.cases import PROPERTY, Case, cases, judge, save_failure, settle, summary
 from verification.command_line import fixed_arguments, opened
 from verification.errors import VerificationError, VerificationFailedError
-from verification.problems import fast_candidate
+from verification.problems import fast_candidate, lookup
 from verification.verdicts import Report
 
 _STACK = pytest.StashKey[ExitStack]()
@@ -99,6 +101,8 @@ def collect(session: pytest.Session) -> list[pytest.Item]:
     sys.path.insert(0, str(config.invocation_params.dir))  # a solver in the current folder is found
     stack = config.stash.setdefault(_STACK, ExitStack())
     try:
+        lookup(name)  # one problem, no pattern: there is one solver
+        check_timeout(option.verify_timeout)
         solver = stack.enter_context(
             opened(option.verify_solver, option.verify_exec, name, option.verify_timeout)
         )
@@ -106,6 +110,11 @@ def collect(session: pytest.Session) -> list[pytest.Item]:
             solver = fast_candidate(name)
         if solver is None:
             raise pytest.UsageError(f"fast has no {name}: give --verify-solver or --verify-exec")
+        if option.verify_solver and option.verify_isolate:
+            from verification.external import isolated
+
+            task = fixing.fix(lookup(name), fixed_arguments(option.verify_set))
+            solver = stack.enter_context(isolated(solver, task, timeout=option.verify_timeout))
         config.stash[_SOLVER] = solver
         return Problem.from_parent(session, name=name, nodeid=name).collect()
     except VerificationError as error:

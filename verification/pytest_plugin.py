@@ -73,6 +73,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--verify-xfail", action="append", default=[], metavar="CHECK[/FAMILY]",
         help="Known to fail; repeatable. One that passes is a failure.",
     )  # fmt: skip
+    group.addoption(
+        "--verify-no-isolate", dest="verify_isolate", action="store_false",
+        help="Call the function in this process, where it may hang or end all tests.",
+    )  # fmt: skip
     group.addoption("--verify-timeout", type=float, default=10.0, help="Seconds per call.")
     group.addoption("--verify-output", metavar="FOLDER", help="Folder for replay files.")
     group.addoption("--verify-only", action="store_true", help="Collect no test files besides.")
@@ -85,7 +89,11 @@ def _active(config: pytest.Config) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse options that do not fit; without a file named, no test files are collected."""
     config.pluginmanager.register(Outcomes(), "verification-outcomes")
-    given = [n for n in ("solver", "exec", "output") if config.getoption(f"verify_{n}", None)]
+    given = [
+        n
+        for n in ("solver", "exec", "output", "check", "set", "xfail")
+        if config.getoption(f"verify_{n}", None)
+    ]
     if given and not _active(config):
         raise pytest.UsageError(f"--verify-{given[0]} needs --verify-problem NAME")
     if _active(config):  # also in a worker of pytest-xdist, which has the same command line

@@ -58,8 +58,11 @@ def many(*checks):
     return len(cases(PROBLEM, checks=checks))
 
 
+HERE = ("--verify-no-isolate",)  # spares every test a second
+
+
 def command(solver, *more):
-    return ("--verify-problem", PROBLEM, "--verify-solver", f"some_solvers:{solver}", *more)
+    return ("--verify-problem", PROBLEM, "--verify-solver", f"some_solvers:{solver}", *HERE, *more)
 
 
 def test_one_item_per_check_and_family(suite):
@@ -143,6 +146,17 @@ def test_a_pass_says_what_of_it_is_uncertain(suite, monkeypatch):
     found.stdout.fnmatch_lines(["*agreement?random? PASSED (1 uncertain)*"])
 
 
+def test_a_function_may_end_its_process(suite):
+    """It is not that of the tests; and the replay file knows where to run it."""
+    suite.makepyfile(leaver="import os\ndef leave(a, r, rho): os._exit(3)")
+    words = ("--verify-problem", PROBLEM, "--verify-solver", "leaver:leave", *only("ties"))
+    found = run(suite, *words, "--verify-output", "out")
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(["*ended with exit code 3*"])
+    (path,) = (suite.path / "out").iterdir()
+    assert verification.replay.load(path).settings["isolate"] is True
+
+
 def test_a_program(suite):
     program = f"{sys.executable} {ROOT / 'docs' / 'solvers' / 'solver.py'}"
     words = ("--verify-problem", PROBLEM, "--verify-exec", program, *only("ties", "purity"))
@@ -154,6 +168,9 @@ def test_a_program(suite):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (("--verify-check", "ties"), "--verify-check needs --verify-problem NAME"),
+        (("--verify-problem", "simplex.*"), "is not known; expected one of"),
+        (command("right", "--verify-timeout", "0"), "expected seconds > 0"),
         (("--verify-solver", "a:b"), "--verify-solver needs --verify-problem NAME"),
         (("--verify-problem", "simplex.nothing"), "is not known; expected one of"),
         (command("nothing"), "some_solvers:nothing"),
