@@ -244,7 +244,8 @@ def linear(problem: Problem) -> Trainer:
             data.X, y, data.Z, data.omega, data.C, data.lam, problem.tol, problem.free_slack,
             np.arange(n), n,
         )  # fmt: skip
-        return finished(data, given, *working_set.train(data, problem.tol, max_iter, report))
+        solve: Any = working_set.train if problem.squared else svm_plus_hinge.solve
+        return finished(data, given, *solve(data, problem.tol, max_iter, report))
 
     return one_by_one(train)
 

@@ -15,6 +15,9 @@ from fast.solvers.rows import is_sparse
 from fast.solvers.svm_plus_data import Bound, SVMPlusData
 
 EPS = float(np.finfo(float).eps)
+FAINT = 1e-5  # part of the largest multiplier that is left of one that should be 0
+WRONG = 1e-9  # a row that is violated by more becomes active
+ROUNDS, LARGEST = 8, 600  # of Newton's method, and unknowns in one of its systems
 PART = 0.1  # of the gap that is asked for: the way back to coefficients rounds as well
 
 
@@ -26,6 +29,8 @@ def train(
     Z, back_z = factor_of(loss.correction, loss.n)
     data = data_of(loss, X, Z)
     state, interrupted, _ = working_set.train(data, PART * tol, max_iter)
+    if not interrupted and state.gap > PART * tol:
+        polish(data, state, PART * tol)
     alpha, beta = state.bound.alpha, state.bound.beta
     bound, model = loss.look(alpha, beta)
     v, eta = np.split(state.model.v, [Z.shape[1]])
@@ -52,6 +57,49 @@ def data_of(loss: KernelLoss, X: np.ndarray, Z: np.ndarray) -> SVMPlusData:
     if delta > 0.0:
         Z = np.hstack([Z, np.sqrt(delta) * np.eye(loss.n)])
     return HingeData(X, loss.y, Z, cost, 1.0, lam, loss.nonneg, 0.0)
+
+
+def polish(data: SVMPlusData, state: working_set.WorkingSetState, tol: float) -> None:
+    """Newton's method on the active rows, once the interior point has ended in rounding.
+
+    u = A'mu, F'mu = c and Au + Fv = h as one system: that in mu alone has AA', the square of A's condition.
+    """
+    if data.soft:
+        return
+    every, n = np.arange(data.n), data.n
+    margin, slack = data.margin_rows(every), data.slack_rows(every)
+    A, mu = np.hstack([margin, slack]), state.bound.alpha
+    F = np.ones((n, len(data.c)))
+    F[:, 0] = data.y
+    h = data.h1
+    if data.nonneg:
+        A = np.vstack([A, np.hstack([np.zeros_like(margin), slack])])
+        F = np.vstack([F, np.ones_like(F)])
+        F[n:, 0] = 0.0
+        h, mu = np.concatenate([h, data.h2]), np.concatenate([mu, state.bound.beta])
+    active = mu > FAINT * mu.max()
+    p, q = A.shape[1], F.shape[1]
+    for _ in range(ROUNDS):
+        rows = np.hstack([A[active], F[active]])
+        size = p + q + len(rows)
+        if size > LARGEST:
+            return
+        M = np.zeros((size, size))
+        M[:p, :p] = np.eye(p)
+        M[p + q :, : p + q] = rows
+        M[:p, p + q :] = -rows[:, :p].T
+        M[p : p + q, p + q :] = rows[:, p:].T
+        right = np.concatenate([np.zeros(p), data.c, h[active]])
+        x = np.linalg.lstsq(M, right, rcond=EPS)[0]  # active rows may depend on each other
+        u, free = x[:p], x[p : p + q]
+        mu = np.zeros(len(h))
+        mu[active] = x[p + q :]
+        beta = np.maximum(mu[n:], 0.0) if data.nonneg else np.zeros(n)
+        state.take(data.view(u, free).model, data.bound(np.maximum(mu[:n], 0.0), beta))
+        following = (active & (mu > 0.0)) | (A @ u + F @ free - h < -WRONG)
+        if state.gap <= tol or np.array_equal(following, active):
+            return
+        active = following
 
 
 def factor_of_matrix(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

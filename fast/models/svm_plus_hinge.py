@@ -27,6 +27,8 @@ from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
 
 __all__ = ["train", "train_kernel"]  # the results are listed beside SVM2+
 
+MOST = 500  # examples and features z up to which own slacks are tried as features
+
 
 def train(
     X: Any,
@@ -79,7 +81,37 @@ def train(
     data = HingeData(
         given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack, given.free_slack
     )
-    return finished(data, given, *working_set.train(data, given.tol, rounds, report))
+    return finished(data, given, *solve(data, given.tol, rounds, report))
+
+
+def solve(
+    data: HingeData, tol: float, max_iter: int, report: Callable[[Any], bool] | None
+) -> tuple[working_set.WorkingSetState, bool, bool]:
+    """State, interrupted and stopped, as of `fast.solvers.working_set.train`."""
+    state, interrupted, stopped = working_set.train(data, tol, max_iter, report)
+    rounded = state.gap > tol and state.n_iter < max_iter and not (interrupted or stopped)
+    if data.soft and rounded and data.n <= MOST and data.Z.shape[1] <= MOST:
+        interrupted = stopped = own_as_features(data, state, tol, max_iter - state.n_iter)
+    return state, interrupted, stopped
+
+
+def own_as_features(
+    data: HingeData, state: working_set.WorkingSetState, tol: float, rounds: int
+) -> bool:
+    """Own slacks as n more features sqrt(delta) e_i of Z; whether it was interrupted.
+
+    With kappa = lam/delta tiny the multipliers C omega/kappa of own slacks dwarf P, to which the interior
+    point's accuracy is relative.
+    """
+    Z = np.hstack([data.dense_rows(data.Z, np.arange(data.n)), np.eye(data.n)])
+    Z[:, -data.n :] *= np.sqrt(data.lam / data.kappa)
+    wide = HingeData(data.X, data.y, Z, data.omega, data.C, data.lam, data.nonneg, 0.0)
+    found, interrupted, _ = working_set.train(wide, tol, rounds)
+    model = found.model
+    v = model.v[: -data.n]
+    model = data.certified(Model(model.w, model.b, v, model.rho, np.inf))
+    state.take(model, data.bound(found.bound.alpha, found.bound.beta))
+    return interrupted
 
 
 def train_kernel(

@@ -291,7 +291,9 @@ class _Gram(_System):
 
     def factor(self, s: np.ndarray, mu: np.ndarray) -> bool:
         """Cholesky factor of the system at (s, mu); False if there is none."""
-        return self._factor(s / mu)
+        with np.errstate(over="ignore"):  # then there is none
+            ridge = s / mu
+        return self._factor(ridge)
 
     def _factor(self, ridge: np.ndarray) -> bool:
         N = np.asfortranarray(self.H)

@@ -264,7 +264,7 @@ def test_a_sparse_kernel_matrix_is_named_with_its_cure() -> None:
         train(True, sp.csr_array(X @ X.T), y, 1.0, 1.0, Z=Z)
 
 
-@pytest.mark.parametrize(("space", "delta"), [("Kz", 0.0), ("Kz", 0.1), ("Z", 0.0)])
+@pytest.mark.parametrize(("space", "delta"), [("Kz", 0.0), ("Kz", 10.0), ("Z", 0.0), ("Z", 10.0)])
 @pytest.mark.parametrize("squared", [True, False])
 def test_prices_whose_rounding_exceeds_the_slack(squared: bool, delta: float, space: str) -> None:
     """C/lam = 1e10: (alpha + beta - C omega)/lam has an error of 1e-6, and takes it to every xi."""
@@ -275,8 +275,8 @@ def test_prices_whose_rounding_exceeds_the_slack(squared: bool, delta: float, sp
         spaces = {"Kz": rbf_kernel(Z), "Z": np.hstack([Z, Z**2])}
         options: dict[str, Any] = {"free_slack": delta, space: spaces[space]}
         K = rbf_kernel(X)
-        found = train(squared, K, y, 10.0, 1e-9, tol=1e-6, **options)
-        assert found.gap <= 1e-6
+        found = train(squared, K, y, 10.0, 1e-9, tol=1e-7, **options)
+        assert found.gap <= 1e-7
         ended.add(found.solver)
         # P anew, from the coefficients alone
         gram = options.get("Kz", Z @ Z.T) if space == "Kz" else spaces["Z"] @ spaces["Z"].T

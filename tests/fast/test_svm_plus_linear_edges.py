@@ -288,3 +288,16 @@ def test_a_collapsed_problem_is_not_solved_again_and_again() -> None:
     result = svm_plus_squared_hinge.train(X, y, Z, 100.0, 1.0, tol=1e-6)
     assert result.gap <= 1e-6
     assert result.n_iter <= 10
+
+
+def test_own_slacks_that_cost_next_to_nothing() -> None:
+    """lam/delta = 1e-10: the multipliers of own slacks, C delta/lam, are 1e11 times P."""
+    X, y, Z = naive.instance(np.random.default_rng(2), 12, 5, 1)
+    for other in (X, sp.csr_array(X)):
+        found = svm_plus_hinge.train(other, y, 1e-4 * Z, 10.0, 1e-9, free_slack=10.0, tol=1e-8)
+        assert found.gap <= 1e-8
+        P, D, violated = naive.objectives(
+            found, X, y, 1e-4 * Z, 10.0, 1e-9, squared=False, nonneg=True, delta=10.0
+        )
+        assert violated <= 1e-9
+        assert P - D <= 2e-8 * P
