@@ -215,7 +215,8 @@ class Task:
                 live = mixed if weight is None else mixed[weight > 0]
                 off = abs(float(live.sum()) - total)
                 found["sum (alpha_i + beta_i - C w_i) = 0"] = Violation(off, size, n * EPS * size)
-        if primal is not None and not data.plain and data.delta == 0:
+        own = isinstance(primal, Completed)  # v and rho are the judge's, and no fault of the answer
+        if primal is not None and not (own or data.plain) and data.delta == 0:
             found |= self._short(data, self.whole(data, primal))
         return found
 
@@ -286,7 +287,7 @@ class Task:
         asked = {name: value for name, value in own.items() if value is not None}
         try:
             proof: Any = refsolve.solve(f"{self.stem}.primal", **asked).certificate
-        except RefsolveError:
+        except (RefsolveError, np.linalg.LinAlgError):  # singular by rounding: nobody's answer
             return None
         if self.plain:
             return self.split({"w": proof.w, "b": proof.b, "alpha": proof.alpha})

@@ -30,9 +30,9 @@ DRAWN = (
     "n = 2",
     "separable",
 )
-OWN = ("planted", "zero rows", "scales", "one against many", "digits")
+OWN = ("planted", "zero rows", "scales", "stiff", "one against many", "digits")
 #: What only means something with privileged features.
-PRIVILEGED = ("informative z", "collapse", "s > n")
+PRIVILEGED = ("informative z", "collapse", "s > n", "stiff")
 VARIANTS: tuple[dict[str, bool], ...] = (
     {},
     {"kernels": True},
@@ -62,7 +62,7 @@ def plain() -> dict[str, Generator]:
 
 def two_views() -> dict[str, Generator]:
     """Families of the SVM-2K."""
-    names = [name for name in DRAWN + OWN if name not in ("planted", "collapse")]
+    names = [name for name in DRAWN + OWN if name not in ("planted", "collapse", "stiff")]
     return {name: functools.partial(_two_view_stream, name) for name in names}
 
 
@@ -71,9 +71,13 @@ def _plus_stream(family: str, squared: bool, rng: Rng, largest: int) -> Iterator
     while True:
         variant: dict[str, bool] = dict(VARIANTS[i % len(VARIANTS)])
         given = _data(rng, family, largest)
+        if family == "stiff":
+            variant |= STIFF[i % len(STIFF)](rng, given)
         if family == "planted":  # the optimum is known for features, with xi of any sign
             given, variant = _planted(rng, given), {}
         _vary(rng, given, variant)
+        if family == "stiff" and variant.get("kernels"):
+            given["Kz"] = _definite(given["Kz"])
         if variant.get("nonneg"):
             given["nonneg_slack"] = squared
         if variant.get("own"):
@@ -178,6 +182,42 @@ def _scales(rng: Rng, given: Params) -> None:
     given["X"], given["Z"] = given["X"] * x, given["Z"] * z
     given["C"] = float(given["C"] / x**2 * 10.0 ** rng.integers(-1, 2))
     given["lam"] = float(given["C"] * z**2 * 10.0 ** rng.integers(-3, 2))
+
+
+def _high_price(rng: Rng, given: Params) -> dict[str, bool]:
+    """Kernels with C k(x, x) of 1e8 in any units of k: all but a hard margin."""
+    unit = float(10.0 ** rng.integers(-4, 5))
+    given["X"] = given["X"] * unit
+    given["C"] = 1e8 / unit**2
+    given["lam"] = float(given["C"] * 10.0 ** rng.integers(-4, 3))
+    return {"kernels": True}
+
+
+def _cheap_correction(rng: Rng, given: Params) -> dict[str, bool]:
+    """Kernels with kz(z, z) of 1 and C/lam = 1e10: the rounding of C, over lam, is 1e-6."""
+    given["C"] = float(10.0 ** rng.integers(0, 4))
+    given["lam"] = 1e-10 * given["C"]
+    return {"kernels": True}
+
+
+def _small_beside_one(rng: Rng, given: Params) -> dict[str, bool]:
+    """Features z of 1e-4: in Kz + 1 it is the 1 that counts, unless C/lam is huge."""
+    given["Z"] = 1e-4 * given["Z"]
+    given["lam"] = float(given["C"] * 10.0 ** rng.integers(-10, 0))
+    return {}
+
+
+def _definite(gram: Array) -> Array:
+    """Beyond rounding: an eigenvalue of -1e-15, C/lam times that, would leave no problem to solve."""
+    return gram + 2.0**-10 * float(gram.diagonal().mean()) * np.eye(len(gram))
+
+
+#: What float64 has trouble with, in turn; their number is no multiple of that of the variants.
+STIFF: tuple[Callable[[Rng, Params], dict[str, bool]], ...] = (
+    _cheap_correction,
+    _high_price,
+    _small_beside_one,
+)
 
 
 def _one_against_many(rng: Rng, given: Params) -> None:

@@ -34,15 +34,6 @@ shapes, certify, upper, lower = TASK.shapes, TASK.certify, TASK.upper, TASK.lowe
 complete, complete_dual = TASK.complete, TASK.complete_dual
 rounding, violations, witness, valid = TASK.rounding, TASK.violations, TASK.witness, _plus.valid
 
-#: C/lam from which kernel matrices leave float64 this gap and not 1e-6: what is asked for there.
-STIFF, STIFF_TOL = 1e6, 1e-2
-
-
-def settle(params: Params, rng: np.random.Generator) -> Params:
-    """Ask of stiff kernel problems what float64 can give, as `fast` says of its own gap there."""
-    stiff = params["K"] is not None and params["C"] >= STIFF * params["lam"]
-    return {**params, "tol": max(params["tol"], STIFF_TOL)} if stiff else params
-
 
 def simpler(params: Params) -> Iterator[Params]:
     """Fewer rows and columns, then plain arguments, then round numbers."""
