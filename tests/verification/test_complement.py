@@ -1,0 +1,51 @@
+"""1 - s beside an entropy's point: rounding may end outside of [0, 1], and no further."""
+
+import numpy as np
+import pytest
+
+from verification import checks
+from verification.calling import Caller
+from verification.instances import Instance
+from verification.kit import run_one
+from verification.mutants._right import SOLVERS
+from verification.problems import lookup
+from verification.verdicts import Verdict
+
+NAME = "topk_entropy_beta.sdca_update"
+CHECK = checks.discover()["complement"]
+# s is about e^-13000 here: a sound solver returns 1 - s = 1 + 4 eps
+INSTANCE = Instance.of(
+    NAME,
+    q=np.array([1633.7488, -7178.9671, 6836.8992, -10513.8774, 7619.6092]),
+    y=4,
+    k_ii=1.0,
+    C=100.0,
+    k=1,
+    costs=None,
+    sample_weight=1.5708337,
+)
+
+
+def returning(change):
+    """The sound update with another 1 - s."""
+
+    def update(q, y, k_ii, C=1.0, k=1, costs=None, sample_weight=None, *, return_complement=False):
+        given = (q, y, k_ii, C, k, costs, sample_weight)
+        x, rest = SOLVERS[NAME](*given, return_complement=True)
+        return (x, change(rest)) if return_complement else x
+
+    return Caller(update, lookup(NAME))
+
+
+@pytest.mark.parametrize(
+    "change", [lambda c: c, lambda c: 1.0 + 4 * np.finfo(float).eps], ids=["as it is", "rounded up"]
+)
+def test_rounding_is_no_failure(change):
+    assert run_one("complement", CHECK, returning(change), INSTANCE).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("wrong", [1.001, 0.999, -1.0, float("nan"), float("inf")])
+def test_more_than_rounding_is_one(wrong):
+    result = run_one("complement", CHECK, returning(lambda _: wrong), INSTANCE)
+    assert result.verdict is Verdict.FAIL
+    assert "1 - s" in result.message
