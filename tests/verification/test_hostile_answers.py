@@ -229,3 +229,23 @@ def test_shrinking_keeps_the_kind_of_failure(message, kept):
     assert (smallest is not first_one) == kept
     figures = shrink(first_one, lambda i: result(i, "distance 3", {"distance": (3.0, 0.0)}))
     assert figures is first_one
+
+
+@pytest.mark.parametrize(
+    ("stem", "part", "changes"),
+    [
+        ("binary_svm", "w", lambda p: {"X": 1e6 * p["X"], "bias": False}),
+        ("svm", "alpha", lambda p: {"C": 1e13, "loss": "hinge"}),
+        ("svm_plus_squared_hinge", "rho", lambda p: {"C": 1e13}),
+    ],
+)
+def test_rounding_above_tol_is_no_pass(stem, part, changes):
+    """At such scales a bound on rounding exceeds the objective, and would excuse anything."""
+    drawn = models.draw(f"{stem}.primal", next(iter(models.load(stem).FAMILIES)), 4, 7, largest=8)
+    for given in drawn:
+        instance = given.with_params(**changes(given.params))
+        known = _judge.witness(instance)
+        for factor in (1.1, 2.0):
+            parts = {**known.primal, **known.dual}
+            found = judged(instance, parts | {part: factor * np.asarray(parts[part])})
+            assert not found.ok or found.gap <= 2 * instance["tol"]

@@ -1,9 +1,9 @@
 """Verdicts on trained models: certificates on both sides, or one side against a certified witness.
 
 A pass needs a certified gap of at most tol (what the solver promises) plus the rounding of its answer
-to doubles; a fail needs a proof: a pair that was claimed and has a larger gap, an objective that a
-certified witness beats by more than tol, a constraint violated by more than tol and rounding, or an
-answer of another shape. What lies between the two is "oracle uncertain".
+to doubles, as far as that is below tol; a fail needs a proof: a pair that was claimed and has a larger
+gap, an objective that a certified witness beats by more than tol, a constraint violated by more than tol
+and rounding, or an answer of another shape. What lies between the two is "oracle uncertain".
 """
 
 from __future__ import annotations
@@ -213,19 +213,18 @@ def _bound(model: Model, params: Params, primal: Side, dual: Side, tol: float) -
     return _Bound(proof, float(allowed))
 
 
-def _excused(model: Model, instance: Instance, proof: Certificate, tol: float) -> bool:
-    """Whether a gap above tol is no more than what rounding costs the witness too.
+def _excused(instance: Instance, proof: Certificate, tol: float) -> bool:
+    """Whether a gap is within tol, or beyond it by rounding that is no larger than tol itself.
 
-    Rounding grows with the answer: without this, a huge one would excuse itself.
+    Bounds on rounding grow with the answer, and with the cost of a margin: where they exceed what is
+    promised, they neither prove an answer wrong nor right. An optimum of 0 has nothing of which tol is
+    a part; there every term of the gap must vanish, with no more doubt than the witness leaves.
     """
-    promised = tol * _size(proof)
-    if proof.gap <= promised:
+    if proof.gap <= 2 * tol * _size(proof):
         return True
     known = witness(instance)
-    if known is None:
-        return bool(proof.gap <= 2 * promised)
-    own = _rounding(model, instance.params, known.primal, known.dual, known.certificate)
-    return bool(proof.gap <= promised + 2 * own)
+    exact = proof.gap - proof.error <= 8 * EPS * proof.gap
+    return exact and known is not None and bool(proof.gap <= 2 * known.certificate.error)
 
 
 def _unproved(
@@ -238,9 +237,7 @@ def _unproved(
     if worse := "; ".join(filter(None, (_worse(model, instance, s, g) for s, g in given.items()))):
         message = f"{shown}: {worse}"
         return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
-    message = (
-        f"{shown}; the numbers returned are so large that rounding hides whether they are worse"
-    )
+    message = f"{shown}; the bound on its rounding is larger still, so that nothing is proved"
     return _judgement(Verdict.ORACLE_UNCERTAIN, model, proof, allowed, tol, primal, message)
 
 
@@ -248,7 +245,7 @@ def _pair(model: Model, instance: Instance, primal: Parts, dual: Parts, tol: flo
     """Both sides: their gap is the promise."""
     proof, allowed = found = _bound(model, instance.params, primal, dual, tol)
     if found.ok:
-        if not _excused(model, instance, proof, tol):
+        if not _excused(instance, proof, tol):
             return _unproved(model, instance, found, tol, {"primal": primal, "dual": dual})
         return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
     excess = f"gap {proof.gap / (_size(proof) or 1):.3g} relative, promised {tol:.3g}"
@@ -293,7 +290,7 @@ def _one_side(model: Model, instance: Instance, side: str, given: Parts, tol: fl
     primal, dual = (given, None) if side == "primal" else (None, given)
     try:
         proof, allowed = found = _bound(model, params, primal, dual, tol)
-        if found.ok and _excused(model, instance, proof, tol):
+        if found.ok and _excused(instance, proof, tol):
             return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
     except NoDualPointError:
         pass
@@ -303,7 +300,7 @@ def _one_side(model: Model, instance: Instance, side: str, given: Parts, tol: fl
     against: tuple[Side, Side]
     against = (primal, known.dual) if side == "primal" else (known.primal, dual)
     proof, allowed = found = _bound(model, params, against[0], against[1], tol)
-    if found.ok and not _excused(model, instance, proof, tol):
+    if found.ok and not _excused(instance, proof, tol):
         return _unproved(model, instance, found, tol, {side: given})
     if found.ok:
         return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
@@ -312,7 +309,7 @@ def _one_side(model: Model, instance: Instance, side: str, given: Parts, tol: fl
         message = f"{worse}: suboptimal by up to {excess:.3g} relative, promised {tol:.3g}"
         return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
     message = (
-        "neither optimal nor proved worse than a certified witness, whose own gap is "
+        "neither optimal nor proved worse than a witness, whose own gap is "
         f"{known.certificate.relative_gap:.3g} relative"
     )
     return _judgement(Verdict.ORACLE_UNCERTAIN, model, proof, allowed, tol, primal, message)
