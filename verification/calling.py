@@ -325,8 +325,9 @@ def load_callable(name: str) -> Callable[..., Any]:
                 f"candidate={name!r}: expected a function, got {target!r:.80}"
             )
         return target
+    why = "it names no function" if problem is None else problem
     raise InvalidArgumentError(
-        f"candidate={name!r}: expected an importable 'module:function' ({problem})"
+        f"candidate={name!r}: expected an importable 'module:function' ({why})"
     ) from problem
 
 

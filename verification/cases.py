@@ -219,16 +219,14 @@ def cases(
     if profile not in SHRINK_SECONDS:
         raise InvalidArgumentError(f"profile={profile!r}: expected quick or thorough")
     kit.check_run(profile, seed)
-    found = checks_package.discover()
-    chosen = list(found) if checks is None else list(checks)
-    if unknown := [name for name in chosen if name not in found]:
-        raise InvalidArgumentError(f"checks={unknown}: expected some of {', '.join(found)}")
+    matching = _matching(patterns)
+    found = kit.select(checks, *(problems.lookup(name) for name in matching))
     frozen = tuple((n, tuple(v) if isinstance(v, list) else v) for n, v in (fixed or {}).items())
     built = []
-    for name in _matching(patterns):
+    for name in matching:
         task = fixing.fix(problems.lookup(name), fixed)
-        for check in chosen:
-            if not found[check].applies(task):
+        for check, module in found.items():
+            if not module.applies(task):
                 continue
             drawn = _drawn(name, check, profile, seed, frozen)
             families = dict.fromkeys(instance.family for instance in drawn)

@@ -46,7 +46,8 @@ def fix(problem: Problem, fixed: Mapping[str, Any] | None) -> Problem:
     for name, value in checked.items():
         if not _samples(problem, {name: value}):
             shown = sorted({repr(s[name]) for s in samples if np.ndim(s[name]) == 0})
-            shown = shown if isinstance(value, str) else shown[:4]
+            words = any(isinstance(s[name], str) for s in samples)
+            shown = shown if words else shown[:4]
             raise InvalidArgumentError(
                 f"fixed={{{name!r}: {value!r}}}: no instance of {problem.name} has this value; "
                 f"expected one such as {', '.join(shown)}"

@@ -119,7 +119,7 @@ def verify(
                 f"candidate=None: fast has no {problem}; pass a callable of your own"
             )
         batch = True if batch is None else batch
-    selected = _select(checks)
+    selected = select(checks, task)
     expected = Expectations(xfail, selected)
 
     settings: dict[str, Any] = {
@@ -255,13 +255,20 @@ def applicable(problem: Problem) -> list[str]:
     return [name for name, check in checks_package.discover().items() if check.applies(problem)]
 
 
-def _select(names: Iterable[str] | None) -> dict[str, Check]:
+def select(names: Iterable[str] | None, *problems: Problem) -> dict[str, Check]:
+    """Checks by their names, of which one at least must apply to one of the problems."""
     found = checks_package.discover()
     if names is None:
         return found
-    chosen = list(names)
+    chosen = [names] if isinstance(names, str) else list(names)
     if unknown := [n for n in chosen if n not in found]:
         raise InvalidArgumentError(f"checks={unknown}: expected some of {', '.join(found)}")
+    possible = [n for n, c in found.items() if any(c.applies(p) for p in problems)]
+    if not set(possible) & set(chosen):
+        of = problems[0].name if len(problems) == 1 else "these problems"
+        raise InvalidArgumentError(
+            f"checks={chosen}: {of} has other ones, expected some of {', '.join(possible)}"
+        )
     return {name: check for name, check in found.items() if name in chosen}
 
 

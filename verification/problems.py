@@ -179,13 +179,8 @@ def _instead(name: str) -> str:
     known = names()
     if own := [n for n in known if n.rpartition(".")[0] in (name, name.rpartition(".")[0])]:
         return f"expected one of {', '.join(own)}"
-    near = difflib.get_close_matches(name, known, 5)
-    said = (
-        f"did you mean {' or '.join(near)}? "
-        if near
-        else "expected STEM.OPERATION, e.g. simplex.projection. "
-    )
-    return f"{said}`refsolve list` and verification.problems.names() have all {len(known)}"
+    near = difflib.get_close_matches(name, known, 3) or ["simplex.projection"]
+    return f"expected STEM.OPERATION, such as {' or '.join(near)}; `refsolve list` has them all"
 
 
 def _arguments(kind: str, stem: str, operation: str) -> tuple[str, ...]:

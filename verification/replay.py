@@ -105,12 +105,10 @@ class Replay:
         problem = fixing.fix(lookup(self.instance.problem), self.settings.get("fixed"))
         batch, timeout = self.settings.get("batch"), float(self.settings.get("timeout") or 10.0)
         with ExitStack() as stack:
-            if candidate is None and self.program:
-                from verification.external import External
-
-                candidate = stack.enter_context(External(list(self.program), problem.name))
-            elif candidate is None or isinstance(candidate, str):
-                candidate = load_callable(candidate or self.candidate)
+            if candidate is None:
+                candidate = self._stored(stack, problem.name)
+            elif isinstance(candidate, str):
+                candidate = load_callable(candidate)
             if self.settings.get("isolate"):
                 from verification.external import External, isolated
 
@@ -121,6 +119,20 @@ class Replay:
             call.called = self.verdict == Verdict.TIMEOUT.value
             with watch(call):
                 yield call
+
+    def _stored(self, stack: ExitStack, problem: str) -> Callable[..., Any]:
+        """The candidate that failed, if it is here."""
+        try:
+            if not self.program:
+                return load_callable(self.candidate)
+            from verification.external import External
+
+            return stack.enter_context(External(list(self.program), problem))
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(
+                f"{error}. Run this where the solver is (or with its folder in PYTHONPATH), or give "
+                "another one with --solver or --exec; `refsolve explain` needs none"
+            ) from error
 
     def _run(self, call: Caller, instance: Instance) -> Result:
         found = checks.discover()

@@ -162,12 +162,14 @@ def test_expected_failure_that_passes_is_a_failure():
         ({"problem": "simplex.value"}, UnknownProblemError),
         ({"profile": "slow"}, InvalidArgumentError),
         ({"checks": ["tie"]}, InvalidArgumentError),
+        ({"checks": ["conjugate", "trained"]}, InvalidArgumentError),
+        ({"candidate": None, "problem": PROBLEM, "timeout": 0}, InvalidArgumentError),
         ({"xfail": ["tie"]}, InvalidArgumentError),
     ],
 )
 def test_bad_arguments(arguments, error):
     with pytest.raises(error, match="expected"):
-        verify(_sound.alpha, **{"problem": PROBLEM, **arguments})
+        verify(**{"candidate": _sound.alpha, "problem": PROBLEM, **arguments})
 
 
 def test_progress_is_reported():

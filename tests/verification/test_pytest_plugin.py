@@ -168,6 +168,7 @@ def test_a_program(suite):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (command("right", "--verify-check", "conjugate"), "expected some of certified_gap"),
         (("--verify-check", "ties"), "--verify-check needs --verify-problem NAME"),
         (("--verify-problem", "simplex.*"), "is not known; expected one of"),
         (command("right", "--verify-timeout", "0"), "expected seconds > 0"),

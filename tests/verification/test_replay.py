@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -224,3 +225,14 @@ def test_a_trained_model_that_fails(tmp_path):
     value, allowed = found.right_terms["duality gap"]
     assert value <= allowed
     assert "W[" in str(document(found).blocks)
+
+
+def test_elsewhere_the_solver_is_missed_and_the_way_out_named(stored):
+    """A file travels, its solver may not."""
+    file = replay.load(stored[1])
+    for elsewhere in (
+        dataclasses.replace(file, candidate="not_on_this_machine.project"),
+        dataclasses.replace(file, program=("./not_on_this_machine",)),
+    ):
+        with pytest.raises(InvalidArgumentError, match=r"--solver or --exec.*explain"):
+            elsewhere.run()

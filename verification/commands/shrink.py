@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from verification.console import JsonOption, finish, stderr
+from verification.console import JsonOption, check_file, finish, stderr
 
 app = typer.Typer(add_completion=False)
 
@@ -40,6 +40,7 @@ def shrink(
     if not seconds > 0:
         raise InvalidArgumentError(f"seconds={seconds!r}: expected seconds > 0, e.g. 60")
     stored = replays.load(file)
+    check_file("output", output or file)
     sys.path.insert(0, str(Path.cwd()))  # a solver in the current folder is found
     with command_line.opened(solver, program, stored.instance.problem) as candidate:
         smaller = stored.shrink(seconds, candidate)
