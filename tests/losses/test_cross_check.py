@@ -5,10 +5,17 @@ import pytest
 
 from refsolve import catalogue
 from verification import families, verify
-from verification.problems import fast_candidate
+from verification.kit import applicable
+from verification.mutants import _right
+from verification.problems import fast_candidate, lookup
 
 STEMS = [s for s in catalogue.stems("losses") if not catalogue.load(s).SPEC.oracle_only]
 PROBLEMS = [f"{stem}.{operation}" for stem in STEMS for operation in catalogue.operations(stem)]
+SOUND = {
+    name: solver
+    for name, solver in _right.SOLVERS.items()
+    if lookup(name).kind == "losses" and not name.endswith((".value", ".loss_augmented_inference"))
+}
 
 
 def test_there_are_losses():
@@ -22,6 +29,21 @@ def test_quick_profile(problem):
     # nothing is skipped: batches, costs, weights and both precisions are supported
     least = 300 if "hinge" in problem else 100  # multiple precision takes fewer instances
     assert report.counts["pass"] == len(report.results) >= least
+
+
+@pytest.mark.parametrize("problem", SOUND)
+def test_sound_algorithms_pass(problem):
+    """What kills a mutant is its defect: the algorithms that they are made from are right.
+
+    The other kinds are in tests/verification; these share the exact solutions of the test above.
+    """
+    report = verify(SOUND[problem], problem).raise_if_failed()
+    assert set(report.by_check()) == set(applicable(lookup(problem)))
+    for check, counts in report.by_check().items():
+        assert counts["pass"] > 0 or check == "batch"
+    assert report.counts["oracle uncertain"] == 0
+    assert report.worst_distance < 1e-14
+    assert report.worst_distance_ratio < 0.5
 
 
 @pytest.mark.parametrize("stem", [s for s in STEMS if "sdca_update" in catalogue.operations(s)])
