@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Real
 from types import FrameType
 from typing import Any
 
@@ -229,9 +230,9 @@ class Caller:
             raise CandidateCrashError(message) from error
 
 
-def check_timeout(timeout: float) -> None:
+def check_timeout(timeout: Any) -> None:
     """Refuse a limit that no call can keep."""
-    if not timeout > 0:
+    if not (isinstance(timeout, Real) and timeout > 0):
         raise InvalidArgumentError(f"timeout={timeout!r}: expected seconds > 0, e.g. 10")
 
 
@@ -293,7 +294,8 @@ def _match(
             raise CandidateSignatureError(
                 f"candidate {getattr(function, '__name__', function)!r} requires "
                 f"{parameter.name!r}, which {problem.name} does not have; its arguments are "
-                f"{', '.join(problem.arguments)}. Rename it or wrap the candidate in a lambda"
+                f"{', '.join(problem.arguments)}. Give it a default, or translate: verification.adapt(..., "
+                "rename={...}, constants={...})"
             )
     missing = [a for a in problem.required if a not in positional + named]
     if missing:

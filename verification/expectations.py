@@ -19,6 +19,8 @@ class Expectations:
     """
 
     def __init__(self, xfail: Mapping[str, str] | Iterable[str], checks: Iterable[str]) -> None:
+        if isinstance(xfail, str):
+            xfail = (xfail,)
         given = xfail if isinstance(xfail, Mapping) else dict.fromkeys(xfail, "known")
         self.reasons: dict[str, str] = dict(given)
         self._seen: set[str] = set()

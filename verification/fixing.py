@@ -35,6 +35,8 @@ def fix(problem: Problem, fixed: Mapping[str, Any] | None) -> Problem:
     """
     if not fixed:
         return problem
+    if not isinstance(fixed, Mapping):
+        raise InvalidArgumentError(f"fixed={fixed!r}: expected a mapping, e.g. {{'k': 2}}")
     possible = [a for a in problem.arguments if a != problem.data]
     for name in fixed:
         if name not in possible:

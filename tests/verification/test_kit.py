@@ -165,6 +165,11 @@ def test_expected_failure_that_passes_is_a_failure():
         ({"checks": ["conjugate", "trained"]}, InvalidArgumentError),
         ({"candidate": None, "problem": PROBLEM, "timeout": 0}, InvalidArgumentError),
         ({"xfail": ["tie"]}, InvalidArgumentError),
+        ({"xfail": "tie"}, InvalidArgumentError),
+        ({"seed": 0.5}, InvalidArgumentError),
+        ({"seed": "1"}, InvalidArgumentError),
+        ({"timeout": "3"}, InvalidArgumentError),
+        ({"fixed": ["k"]}, InvalidArgumentError),
     ],
 )
 def test_bad_arguments(arguments, error):
