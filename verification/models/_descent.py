@@ -57,6 +57,16 @@ def _slack(*proofs: ModelCertificate) -> float:
     return sum(proof.error * wider + 8 * EPS * abs(proof.primal) for proof in proofs)
 
 
+def _size(proof: ModelCertificate) -> float:
+    """What gaps are relative to."""
+    return max(abs(proof.primal), abs(proof.dual))
+
+
+def _promised(proof: ModelCertificate, allowed: float, tol: float) -> bool:
+    """Whether a gap is allowed, and not only by rounding that is larger than tol itself."""
+    return proof.gap <= min(allowed, 2 * tol * _size(proof))
+
+
 def judge(model: Descent, instance: Instance, given: Parts) -> Judgement:
     """Judge w, and the last step and the objectives where they were returned."""
     params, tol = instance.params, float(instance["tol"])
@@ -76,7 +86,7 @@ def judge(model: Descent, instance: Instance, given: Parts) -> Judgement:
                 return Judgement(Verdict.FAIL, message=message)
     last = model.last_step(params, given)
     if last is not None:
-        allowed = tol * max(abs(last.primal), abs(last.dual)) + _slack(last)
+        allowed = tol * _size(last) + _slack(last)
         if last.gap > allowed:
             message = (
                 f"the last convex step has a relative gap of {last.relative_gap:.3g}, promised "
@@ -89,8 +99,8 @@ def judge(model: Descent, instance: Instance, given: Parts) -> Judgement:
         return Judgement(Verdict.FAIL, message=message)
     own = model.own_step(params, w)
     proof = own.certificate
-    allowed = tol * max(abs(proof.primal), abs(proof.dual)) + _slack(proof)
-    if proof.gap <= allowed:
+    allowed = tol * _size(proof) + _slack(proof)
+    if _promised(proof, allowed, tol):
         return _judgement(Verdict.PASS, proof, allowed)
     after = model.objective(params, own.w)
     fall = found.primal - after.primal - 2 * _slack(found, after)
@@ -102,8 +112,8 @@ def judge(model: Descent, instance: Instance, given: Parts) -> Judgement:
         if model.unambiguous(params, w):
             return _judgement(Verdict.FAIL, proof, allowed, message)
         return _judgement(Verdict.ORACLE_UNCERTAIN, proof, allowed, f"scores tie; {message}")
-    if last is not None:
-        return _judgement(Verdict.PASS, last, tol * abs(last.primal) + _slack(last))
+    if last is not None and _promised(last, limit := tol * _size(last) + _slack(last), tol):
+        return _judgement(Verdict.PASS, last, limit)
     message = "w's own step is not certified to tol, and lowers J by no more than tol"
     return _judgement(Verdict.ORACLE_UNCERTAIN, proof, allowed, message)
 
