@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from numbers import Real
 from types import FrameType
 from typing import Any
 
@@ -232,7 +231,7 @@ class Caller:
 
 def check_timeout(timeout: Any) -> None:
     """Refuse a limit that no call can keep."""
-    if not (isinstance(timeout, Real) and timeout > 0):
+    if not (isinstance(timeout, (int, float, np.number)) and timeout > 0):
         raise InvalidArgumentError(f"timeout={timeout!r}: expected seconds > 0, e.g. 10")
 
 

@@ -7,8 +7,9 @@ import copy
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from numbers import Integral
 from typing import Any
+
+import numpy as np
 
 from verification import checks as checks_package
 from verification import families, fixing
@@ -222,7 +223,7 @@ def check_run(profile: str, seed: Any) -> None:
     """Refuse what no run can be made with, before anything is run."""
     if profile not in PROFILES:
         raise InvalidArgumentError(f"profile={profile!r}: expected one of {', '.join(PROFILES)}")
-    if not (isinstance(seed, Integral) and seed >= 0):
+    if not (isinstance(seed, (int, np.integer)) and seed >= 0):
         raise InvalidArgumentError(f"seed={seed!r}: expected an integer >= 0, e.g. 0")
 
 

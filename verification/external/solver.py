@@ -305,7 +305,9 @@ class External:
             try:
                 reply = wire.loads(line)
             except wire.MalformedError as error:
-                raise GoneError(f"invalid JSON: {error}, in {wire.excerpt(line)}") from error
+                raise GoneError(
+                    f"invalid JSON: {error}, in the line {wire.excerpt(line)}"
+                ) from error
             if "hello" in reply:
                 self._greet(reply)
                 continue
