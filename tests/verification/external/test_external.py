@@ -243,6 +243,15 @@ ENDS = {
 }
 
 
+@pytest.fixture
+def interruptible():
+    """What is started in the background ignores SIGINT and hands that on; a handler ends with exec."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("end", ENDS)
 def test_no_child_outlives_the_interpreter(program, end):
     """One that ignores the end of its input and SIGTERM."""
@@ -352,6 +361,7 @@ def test_no_reply_confuses_the_kit(speechless, reply, which):
     assert not said.startswith(("TypeError", "KeyError", "ValueError")), "no message of ours"
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_command_that_is_told_to_end_ends_its_program(program, tmp_path, number):
     path = tmp_path / "pid"
