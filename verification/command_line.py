@@ -43,20 +43,21 @@ def opened(
 
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """SIGTERM like SIGINT, where nobody handles it: processes that we started end with us."""
+    """SIGTERM and SIGHUP like SIGINT, where nobody handles them: what we started ends with us."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt  # a SystemExit could be the candidate's own
 
     main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, end)
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    free = [n for n in numbers if main and signal.getsignal(n) is signal.SIG_DFL]
+    for number in free:
+        signal.signal(number, end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in free:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def fixed_arguments(words: Iterable[str]) -> dict[str, Any]:

@@ -362,7 +362,7 @@ def test_no_reply_confuses_the_kit(speechless, reply, which):
 
 
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_command_that_is_told_to_end_ends_its_program(program, tmp_path, number):
     path = tmp_path / "pid"
     body = f"open({str(path)!r}, 'w').write(f'{{os.getpid()}}\\n')\nwhile True: time.sleep(1)"
