@@ -13,6 +13,7 @@ from verification import (
 )
 from verification.kit import applicable
 from verification.mutants import _sound
+from verification.mutants._right import PROMISES
 from verification.problems import lookup
 
 PROBLEM = "topk_simplex_alpha.projection"
@@ -21,7 +22,7 @@ PROBLEM = "topk_simplex_alpha.projection"
 @pytest.mark.parametrize("problem", SOUND)
 def test_sound_algorithms_pass(problem):
     """What kills a mutant is its defect: the algorithms that they are made from are right."""
-    report = verify(SOUND[problem], problem)
+    report = verify(SOUND[problem], problem, fixed=PROMISES.get(problem))
     report.raise_if_failed()
     assert set(report.by_check()) == set(applicable(lookup(problem)))
     for check, counts in report.by_check().items():
@@ -40,9 +41,12 @@ def test_thorough_is_a_larger_quick():
 
 
 def test_same_seed_same_report():
-    first, second = (verify(_sound.beta, "topk_simplex_beta.projection", seed=4) for _ in "ab")
+    problem = "topk_simplex_beta.projection"
+    # without the oracle, whose first solve of a shape may differ from later ones in the last bit
+    names = [name for name in applicable(lookup(problem)) if name != "agreement"]
+    first, second = (verify(_sound.beta, problem, seed=4, checks=names) for _ in "ab")
     assert [r.to_dict() for r in first.results] == [r.to_dict() for r in second.results]
-    third = verify(_sound.beta, "topk_simplex_beta.projection", seed=5)
+    third = verify(_sound.beta, problem, seed=5, checks=names)
     assert [r.instance for r in first.results] != [r.instance for r in third.results]
 
 

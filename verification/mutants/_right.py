@@ -122,6 +122,14 @@ def inference(scores: Array, y: Array) -> _sound_ranking.Answer:
     return _sound_ranking.infer(scores, y)
 
 
+#: Relative gap that a slow trainer promises where it is not that of the instances (1e-6): the multipliers
+#: leave its v and rho that much at C/lam = 1e10.
+PROMISES: dict[str, dict[str, float]] = {
+    f"svm_plus_{loss}.{side}": {"tol": 1e-4}
+    for loss in ("hinge", "squared_hinge")
+    for side in ("primal", "dual")
+}
+
 SOLVERS: dict[str, Solver] = {
     "topk_simplex_alpha.projection": _sound.alpha,
     "topk_simplex_beta.projection": _sound.beta,

@@ -236,7 +236,7 @@ def separable(
         square, even = float((plain * data.y) @ f), bias(data.y, data.y * f, plain)
         least = float((data.y * (f + even)).min())
         t = (
-            min(plain.sum() / square, float((data.cost / np.maximum(plain, 1e-300)).min()))
+            min(plain.sum() / square, float((data.cost / np.maximum(plain, 1e-280)).min()))
             if square > 0
             else 0.0
         )
