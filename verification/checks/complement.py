@@ -61,7 +61,9 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
     lines = [f"print({function}({arguments}, return_complement=True))"]
     try:
         returned = call.raw(instance.params, complement=True)
-        lines.append(f"# returned {returned.x.tolist()}, {returned.complement!r}")
+        lines.append(
+            f"# returned {returned.x.tolist()}, {np.asarray(returned.complement).tolist()}"
+        )
     except (CandidateCrashError, CandidateTimeoutError) as error:
         lines.append(f"# raised {error}")
     right = certificates.expected(instance)
