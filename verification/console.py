@@ -26,12 +26,14 @@ JsonOption = Annotated[
 def stdout() -> Console:
     """Console for results; made on demand so that redirections are seen."""
     # A pipe has no width of its own: tables there must not be folded to 80 columns.
-    return Console() if sys.stdout.isatty() else Console(width=160)
+    width = None if sys.stdout.isatty() else 160
+    # text also inside a notebook, where rich would bypass standard output
+    return Console(width=width, force_jupyter=False)
 
 
 def stderr() -> Console:
     """Console for progress and errors, so that standard output stays clean."""
-    return Console(stderr=True)
+    return Console(stderr=True, force_jupyter=False)
 
 
 def finish(document: Document, as_json: bool) -> None:

@@ -52,7 +52,8 @@ def run(command: str, code: int = 0, tail: int = 0, given: str = "") -> None:
         done = subprocess.run(words, capture_output=True, text=True, check=False, input=given)
         text, found = done.stdout + done.stderr, done.returncode
     lines = [line.rstrip() for line in text.strip().splitlines()]
-    print("\n".join(["...", *lines[-tail:]] if 0 < tail < len(lines) else lines))
+    if lines:
+        print("\n".join(["...", *lines[-tail:]] if 0 < tail < len(lines) else lines))
     assert found == code, f"{command!r} ended with {found}, expected {code}"
 
 
