@@ -12,12 +12,12 @@ PROBLEMS = names("sets", "losses", "functions")
 @pytest.mark.parametrize("family", families.FAMILIES)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_instances_are_valid_and_repeat(problem, family):
-    drawn = families.draw(problem, family, 16, seed=3)
-    assert len(drawn) == 16
+    drawn = families.draw(problem, family, 40, seed=3)
+    assert len(drawn) == 40
     assert all(families.valid(i) and i.problem == problem and i.family == family for i in drawn)
-    assert drawn == families.draw(problem, family, 16, seed=3)
+    assert drawn == families.draw(problem, family, 40, seed=3)
     assert drawn[:7] == families.draw(problem, family, 7, seed=3)
-    assert drawn != families.draw(problem, family, 16, seed=4)
+    assert drawn != families.draw(problem, family, 40, seed=4)
     assert {n for n, _ in drawn[0].items} == set(lookup(problem).arguments)
 
 

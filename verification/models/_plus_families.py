@@ -13,23 +13,11 @@ from typing import Any
 import numpy as np
 
 from verification.models import Generator, Params
+from verification.svm_plus_instances import FAMILIES as DRAWN
 from verification.svm_plus_instances import draw
 
 Array = np.ndarray[Any, Any]
 Rng = np.random.Generator
-DRAWN = (
-    "random",
-    "informative z",
-    "collapse",
-    "contradictory duplicates",
-    "tied rows",
-    "tiny C",
-    "huge C",
-    "zero weights",
-    "s > n",
-    "n = 2",
-    "separable",
-)
 OWN = ("planted", "zero rows", "scales", "stiff", "one against many", "digits")
 #: What only means something with privileged features.
 PRIVILEGED = ("informative z", "collapse", "s > n", "stiff")
