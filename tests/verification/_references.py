@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
 
+from verification import models
 from verification.mutants import _right
 from verification.problems import lookup
 
@@ -23,6 +25,13 @@ def hinge_value(z, k, variant):
         z = np.maximum(z, 0)
     sums = [sum(subset) for subset in itertools.combinations(z, k)]
     return max(0.0, max(sums) / k)
+
+
+def asked(instance, parts):
+    """The instance of the side whose parts are given; of the primal where both are."""
+    sides = models.load(instance.stem).PARTS
+    side = next((s for s, names in sides.items() if set(names) & set(parts)), "primal")
+    return dataclasses.replace(instance, problem=f"{instance.stem}.{side}")
 
 
 #: The rankings have tests of their own; losses are in tests/losses, beside the same exact solutions.

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from _references import asked
 
 import refsolve
 from verification import models, verify
@@ -33,7 +34,7 @@ def drawn(stem, count=FEW, seed=3):
 
 
 def judged(instance, **parts):
-    return _judge.judge(instance, Candidate(None, parts=parts))
+    return _judge.judge(asked(instance, parts), Candidate(None, parts=parts))
 
 
 def trained(instance):

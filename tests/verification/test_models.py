@@ -38,7 +38,8 @@ def few(monkeypatch):
 
 
 def run(trainer, **given):
-    return verify(trainer, ERM, fixed=LOSS, checks=["trained"], **given)
+    problem = "multiclass_erm.dual" if trainer in (right_dual, masses, shrunk_dual) else ERM
+    return verify(trainer, problem, fixed=LOSS, checks=["trained"], **given)
 
 
 @pytest.mark.parametrize("stem", models.stems())
@@ -214,6 +215,37 @@ def test_one_sided_answers_are_proved_wrong_only_by_a_witness(monkeypatch):
     hinge = instance.with_params(loss="multiclass_hinge", k=None, gamma=None)
     judged = _judge.judge(hinge, Candidate(None, parts=worse))
     assert judged.verdict is Verdict.ORACLE_UNCERTAIN
+
+
+TWO_SIDED = [stem for stem in models.stems() if len(models.load(stem).PARTS) == 2]
+
+
+@pytest.mark.parametrize("stem", TWO_SIDED)
+@pytest.mark.parametrize("side", ["primal", "dual"])
+def test_the_side_that_is_asked_for_must_be_there(stem, side):
+    parts = models.load(stem).PARTS
+    [instance] = models.draw(
+        f"{stem}.{side}", next(iter(models.load(stem).FAMILIES)), 1, 1, largest=8
+    )
+    known = _judge.witness(instance)
+    mine, other = (known.primal, known.dual)[:: 1 if side == "primal" else -1]
+    assert _judge.judge(instance, Candidate(None, parts={**other, **mine})).ok
+    judged = _judge.judge(instance, Candidate(None, parts=dict(other)))
+    assert judged.verdict is Verdict.FAIL
+    assert f"the {side} part is missing" in judged.message
+    assert f"expected {', '.join(parts[side])}" in judged.message
+
+
+def test_a_primal_answer_does_not_pass_the_dual_problem():
+    report = verify(
+        lambda X, y, C, k: {"W": fit(X, y, C, k).coef_},
+        "multiclass_erm.dual",
+        fixed=LOSS,
+        checks=["trained"],
+        shrink=False,
+    )
+    assert report.counts["pass"] == 0
+    assert all("the dual part is missing: returned W" in r.message for r in report.failures)
 
 
 def test_a_poor_witness_leaves_it_open(monkeypatch):

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from _references import asked
 
 from verification import Candidate, InvalidArgumentError, Verdict, models, verify
 from verification.checks import trained
@@ -65,7 +66,7 @@ def test_the_oracle_certifies_itself_with_both_sides(family):
     for each in models.draw(PROBLEM, family, 2, 5, largest=4):
         primal, dual, proof = _judge.witness(each)
         assert _judge.judge(each, Candidate(None, parts={**primal, **dual})).ok
-        assert _judge.judge(each, Candidate(None, parts=dict(dual))).ok
+        assert _judge.judge(asked(each, dual), Candidate(None, parts=dict(dual))).ok
         assert proof.relative_gap < each["tol"]
 
 
@@ -84,7 +85,7 @@ def test_an_order_that_is_asked_for_is_a_constraint():
 def test_an_unbalanced_dual_point_is_refused():
     given = instance(p=np.array([0.5, 0.5]))
     dual = {"x": np.array([[0.9], [0.1]])}
-    judged = _judge.judge(given, Candidate(None, parts=dual))
+    judged = _judge.judge(asked(given, dual), Candidate(None, parts=dual))
     assert judged.verdict is Verdict.FAIL
     assert "sum_y p_y block(x_y) = 0" in judged.message
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from _references import asked
 
 from refsolve.models import svm_2k as oracle_2k
 from verification import Candidate, Verdict, models, verify
@@ -28,7 +29,7 @@ def drawn(problem, count=1, seed=1, largest=12):
 
 
 def judge(instance, **parts):
-    return _judge.judge(instance, Candidate(next(iter(parts.values())), parts=parts))
+    return _judge.judge(asked(instance, parts), Candidate(next(iter(parts.values())), parts=parts))
 
 
 def instance(problem, **given):

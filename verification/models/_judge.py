@@ -75,7 +75,7 @@ def _judged(model: Model, instance: Instance, given: Parts) -> Judgement:
         judged: Judgement = model.judge(instance, given)
         return judged
     sides = {side: _side(model, params, given, side) for side in model.PARTS}
-    if message := _incomplete(model, sides, given):
+    if message := _incomplete(model, sides, given, instance.operation):
         return Judgement(Verdict.FAIL, message=message)
     primal, dual = sides.get("primal"), sides.get("dual")
     tol = float(params["tol"])
@@ -117,16 +117,18 @@ def _side(model: Model, params: Params, given: Parts, side: str) -> Parts | None
     return found if len(found) == len(names) else None
 
 
-def _incomplete(model: Model, sides: Mapping[str, Parts | None], given: Parts) -> str:
-    """Which parts are missing of a side that was begun, so that nothing returned goes unjudged."""
+def _incomplete(model: Model, sides: Mapping[str, Parts | None], given: Parts, asked: str) -> str:
+    """Which parts are missing of the side asked for, or of one that was begun: nothing goes unjudged."""
     shown = ", ".join(given) or "nothing"
     for side, names in model.PARTS.items():
         if sides[side] is None and any(name in given for name in names):
             return f"returned {shown}: expected {', '.join(names)} for the {side} side"
-    if any(found is not None for found in sides.values()):
+    if sides[asked] is not None:
         return ""
-    wanted = " or ".join(", ".join(names) for names in model.PARTS.values())
-    return f"returned {shown}: expected {wanted}"
+    wanted = ", ".join(model.PARTS[asked])
+    return (
+        f"the {asked} part is missing: returned {shown}, expected {wanted} (others may be beside)"
+    )
 
 
 def _infeasible(
