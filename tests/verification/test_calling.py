@@ -84,10 +84,20 @@ def test_a_hanging_call_is_named(monkeypatch, capsys):
     """The watch names the arguments; here of code that ignores the alarm."""
     monkeypatch.setattr("verification.calling.FIRST_CALL_ALLOWANCE", 0.0)
     monkeypatch.delattr("signal.setitimer")
-    call = Caller(lambda a, k, r, rho: time.sleep(0.3) or a, ALPHA, timeout=0.01)
+    said = ""
+
+    def hangs(a, k, r, rho):
+        nonlocal said
+        while "does not return" not in said:
+            time.sleep(0.05)
+            said += capsys.readouterr().err
+        time.sleep(0.1)  # it is said once
+        return a
+
+    call = Caller(hangs, ALPHA, timeout=0.01)
     with watch(call, every=0.02, grace=0.0), pytest.raises(CandidateTimeoutError):
         call(A)
-    said = capsys.readouterr().err
+    said += capsys.readouterr().err
     assert said.count("does not return") == 1
     assert "project(a=np.array([1.0, 2.0]), k=2, r=1.0, rho=0.0)" in said
 

@@ -100,6 +100,7 @@ def test_what_would_end_or_hang_the_run_is_an_exception():
         solver.timeout = 0.2
         with pytest.raises(CandidateTimeoutError, match=r"within 0\.2 s"):
             solver(np.ones(5), 1, 1.0, 0.0)
+        solver.timeout = 10.0
         assert solver(np.ones(1), 1, 1.0, 0.0).tolist() == [1.0]
 
 
