@@ -91,7 +91,7 @@ def _check_regulariser(
 
 REGULARISER = Claim(
     number="Section 2, the optimisation problem",
-    section="3",
+    section="2",
     statement="D in (16) is the dual of the problem of section 2, (1/n) sum L + lam ||W||^2",
     method="rational bounds over all W and all A, from multipliers and from one W",
     expected="refuted",

@@ -244,6 +244,24 @@ SUPPLEMENT = Claim(
         "t = log Z + log(1 + Q)": {"level": lambda z, q, left: z * (1 + q)},
     },
     instances=200,
-    note="The algorithm starts from M = {1, ..., m}; the vector a has the m - 1 others only, and "
-    "with the true class in M the result is wrong.",
+    note="With M = {1, ..., m} at the start read as the m - 1 others, which are all that a holds.",
+)
+
+SUPPLEMENT_PRINTED = Claim(
+    number="Equations (17)-(20) of the arXiv version, M as printed",
+    section="2.4",
+    statement="the algorithm starts from M = {1, ..., m}, all classes, a_y = 0 of the true one among "
+    "them",
+    method=METHOD,
+    expected="refuted",
+    draw=partial(_draw, plant=plant_alpha, pieces=pieces_alpha),
+    check=_check_printed,
+    says={
+        "sets": lambda w, k: _printed_sets([*w, ONE], k),
+        "level": lambda z, q, left: z * (1 + q) / left,
+    },
+    right={"sets": _printed_sets},
+    witnesses=({"x": [Fraction(1, 2)], "w": [ONE], "k": 1, "other": [ZERO]},),
+    instances=50,
+    note="The derivation lets a hold the m - 1 others alone, whose indices M must start from.",
 )

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from verification.claims import Claim, Trial
+from verification.claims._risk import optimal
 from verification.claims._topk import ZERO
 
 #: (counts, w, k) -> exp(N times the expected loss)
@@ -112,13 +113,16 @@ def _check_extended(
     trial.exactly(
         least < near < least * (1 + Fraction(1, 10**6)), "the limit is not approached", near=near
     )
+    p = [Fraction(c, sum(counts)) for c in counts]
+    wrong = [s for s in range(k, m) if not optimal(far, p, s)]
+    trial.exactly(not wrong, "a set of s guesses that these scores allow is not optimal", s=wrong)
 
 
 EXTENDED = Claim(
     number="Proposition 9, in the extended sense",
     section="2.5",
     statement="no finite g attains the infimum; it is the limit at infinite scores of the k - 1 "
-    "most probable classes and g = log p elsewhere, where the top-s set is optimal for all s >= k",
+    "most probable classes and g = log p elsewhere, where every top-s set is optimal for s >= k",
     method="rational products of powers; every choice of k - 1 classes, random finite g",
     expected="repaired",
     draw=_draw,
