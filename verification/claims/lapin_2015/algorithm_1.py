@@ -106,8 +106,8 @@ def _check(trial: Trial, *, problem: Problem, seed: int, update: Update) -> None
 ALGORITHM_1 = Claim(
     number="Algorithm 1",
     section="3.2",
-    statement="with the loss summed over the others, every update raises D and the relative "
-    "duality gap falls below epsilon",
+    statement="with the loss summed over the others, no update lowers D, and the relative duality "
+    "gap falls below epsilon",
     method=f"the algorithm in floating point, its gap at W = XA' in rational arithmetic, "
     f"epsilon = {float(EPSILON):g}",
     expected="repaired",

@@ -9,7 +9,7 @@ from verification.claims._numbered import Edition
 
 SUFFIX = "of the arXiv version"
 
-ACCURACIES = "accuracies on images and texts that do not come with the paper"
+ACCURACIES = "accuracies on data that do not come with the paper; the text says no more of them"
 RUNS = "running times and accuracies of single runs, drawn"
 #: Where the printed version and the longer one have the same equation.
 EQUATIONS = {

@@ -253,30 +253,35 @@ def _check_ramp(
     labels: tuple[int, ...],
     scores: Vector,
     loss: Callable[[tuple[int, ...], Vector], Fraction],
-    most: Fraction,
+    most: Loss,
 ) -> None:
     s, t = lists(labels, scores)
-    value, least = loss(labels, scores), worst_loss(s, t)
+    value, least, bound = loss(labels, scores), worst_loss(s, t), most(s, t)
     trial.exactly(least <= value, "below the AP loss", value=value, ap_loss=least)
     trial.exactly(
-        value <= min(slack(s, t), most), "above L or its bound", value=value, hinge=slack(s, t)
+        value <= min(slack(s, t), bound), "above L or its bound", value=value, hinge=slack(s, t)
     )
+
+
+def largest_loss(s: Vector, t: Vector) -> Fraction:
+    """AP loss with all negatives on top."""
+    return ap_loss([len(t)] * len(s))
 
 
 RAMP = Claim(
     number="Problem (3), structured ramp",
     section="2",
     statement="L less the largest <w,Psi(R)> - <w,Psi(R*)> still bounds 1 - AP, ties in their "
-    "worst order, and is at most L and at most 1",
+    "worst order, and is at most L and at most the largest AP loss, below 1",
     method="all interleavings, rational",
     expected="repaired",
     draw=lambda rng: draw_samples(rng, most=7),
     check=_check_ramp,
-    says={"loss": ramp, "most": ONE},
+    says={"loss": ramp, "most": largest_loss},
     wrong={
         "L itself": {"loss": hinge},
         "half of it": {"loss": lambda labels, scores: ramp(labels, scores) / 2},
-        "at most 1/2": {"most": Fraction(1, 2)},
+        "at most nine tenths of it": {"most": lambda s, t: largest_loss(s, t) * Fraction(9, 10)},
     },
     instances=120,
     note="Ours: the refinement that APSVM(ramp=True) trains. A difference of two convex losses, "

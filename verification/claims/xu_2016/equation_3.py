@@ -143,8 +143,11 @@ CONDITION = Claim(
         "always": {"harmless": lambda xi: True},
         "never": {"harmless": lambda xi: False},
         "nonnegative on average": {"harmless": lambda xi: sum(xi) >= 0},
+        "positive": {"harmless": lambda xi: min(xi) > 0},
     },
+    witnesses=({**TWO, "lam": Fraction(18)},),
     instances=80,
+    note="The first instance has a slack of exactly 0.",
 )
 
 
