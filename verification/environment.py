@@ -1,11 +1,13 @@
-"""Versions of what a run depends on, read from the metadata of what is installed: nothing is imported."""
+"""What a run depends on: versions, from the metadata of what is installed, and the commit. Nothing is imported."""
 
 from __future__ import annotations
 
 import functools
 import platform
+import subprocess
 import sys
 from importlib import metadata
+from pathlib import Path
 
 #: Packages whose versions can change a result of the kit.
 PACKAGES = ("refsolve", "numpy", "scipy", "numba", "cvxpy", "clarabel", "scikit-learn")
@@ -32,3 +34,18 @@ def _versions() -> tuple[tuple[str, str], ...]:
 def versions() -> dict[str, str]:
     """Python, the system, and the packages that are installed, by name."""
     return dict(_versions())
+
+
+def commit() -> str:
+    """Hash of the commit that is checked out, with a "+" if files differ from it."""
+    folder = Path(__file__).parent
+    try:
+        head, changed = (
+            subprocess.run(
+                ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
+            ).stdout.strip()
+            for arguments in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head + ("+" if changed else "")

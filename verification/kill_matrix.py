@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ from verification.fixing import fix
 from verification.instances import Instance
 from verification.kit import check_run, run_one, verify
 from verification.mutants import Mutant
-from verification.problems import Problem, lookup
+from verification.problems import Problem, lookup, names
+from verification.right import promise, solver, solvers
 from verification.verdicts import Verdict
 
 #: Share of the mutants that each profile must kill.
@@ -80,7 +82,8 @@ class RightSolver:
 class Matrix:
     """A run of the library of mutants: a row per mutant, and the right solvers.
 
-    ``complete``: all cells are known, not only those up to the first kill.
+    ``complete``: all cells are known, not only those up to the first kill. ``commits``: what was checked
+    out while it was written to a file, which may take several runs.
     """
 
     profile: str
@@ -89,6 +92,7 @@ class Matrix:
     right: tuple[RightSolver, ...] = ()
     seconds: float = 0.0
     complete: bool = True
+    commits: tuple[str, ...] = ()
 
     @property
     def survivors(self) -> tuple[Row, ...]:
@@ -129,6 +133,7 @@ class Matrix:
             "survivors": [row.name for row in self.survivors],
             "complete": self.complete,
             "seconds": round(self.seconds, 1),
+            **({"commits": list(self.commits)} if self.commits else {}),
             "rows": {
                 row.name: {"problem": row.problem, "cells": dict(row.cells)} for row in self.rows
             },
@@ -147,6 +152,7 @@ def run(
     *,
     right: bool = True,
     until_killed: bool = False,
+    file: Path | None = None,
     progress: Progress | None = None,
 ) -> Matrix:
     """Run the mutants whose names match ``only`` (a glob), and right solvers of their problems.
@@ -159,9 +165,11 @@ def run(
     jobs : int, optional
         Processes; by default one per processor.
     right : bool
-        Also run the right solvers.
+        Also run the right solvers: of the same problems, or of all if all mutants are run.
     until_killed : bool
         Stop at the first check that kills: the share is the same, the matrix has one cell a row.
+    file : Path, optional
+        Lines of JSON, one per row: what stands there is not run again, so that a run may be stopped.
     progress : callable, optional
         Called as ``progress(done, total, name)``.
     """
@@ -178,18 +186,28 @@ def run(
     if jobs is not None and jobs < 1:
         raise InvalidArgumentError(f"jobs={jobs!r}: expected an integer >= 1, e.g. 2")
     start = time.perf_counter()
+    kept = None
+    if file is not None:
+        from verification.kill_file import KillFile
+
+        kept = KillFile(file, {"profile": profile, "seed": seed, "until_killed": until_killed})
+    problems = names() if only == "*" else {m.problem for m in chosen}
+    pairs = right_solvers(problems) if right else []
+    wanted = [(m.name, m.problem) for m in chosen] + pairs
+    known = {} if kept is None else {key: kept.found[key] for key in wanted if key in kept.found}
+    found = list(known.values())
+    spent = sum(r.seconds for r in found)
+    left = [m for m in chosen if (m.name, m.problem) not in known]
     tasks: list[Any] = [
-        delayed(rows)(group, profile, seed, until_killed) for group in _groups(chosen)
+        delayed(rows)(group, profile, seed, until_killed) for group in _groups(left)
     ]
-    if right:
-        pairs = right_solvers({m.problem for m in chosen}, profile)
-        tasks += [delayed(judge_right)(name, problem, profile, seed) for name, problem in pairs]
-    found: list[Row | RightSolver] = []
-    total = len(chosen) + (len(tasks) - len(_groups(chosen)))
+    tasks += [delayed(judge_right)(*pair, profile, seed) for pair in pairs if pair not in known]
     for done in _run_tasks(tasks, jobs or os.cpu_count() or 1):
         found += done
+        if kept is not None:
+            kept.add(done)
         if progress is not None:
-            progress(len(found), total, done[-1].name)
+            progress(len(found), len(wanted), done[-1].name)
     order = {m.name: i for i, m in enumerate(chosen)}
     return Matrix(
         profile,
@@ -200,8 +218,9 @@ def run(
                 (r for r in found if isinstance(r, RightSolver)), key=lambda r: (r.problem, r.name)
             )
         ),
-        time.perf_counter() - start,
+        spent + time.perf_counter() - start,
         not until_killed,
+        () if kept is None else tuple(kept.commits),
     )
 
 
@@ -299,35 +318,24 @@ def _drawn(check: str, problem: str, profile: str, seed: int) -> list[Instance]:
     return checks_package.discover()[check].instances(lookup(problem), profile, seed)
 
 
-def right_solvers(problems: Iterable[str], profile: str = "quick") -> list[tuple[str, str]]:
-    """Right solvers of these problems as (name, problem), at most one each.
+def right_solvers(problems: Iterable[str]) -> list[tuple[str, str]]:
+    """Right solvers of these problems as (name, problem).
 
-    The sound algorithms that the mutants are made from, and the trainers in `fast`; with the thorough
-    profile `fast` stands for all problems without a sound algorithm (``refsolve verify --all`` does
-    that too).
+    The sound algorithm that the mutants are made from, or else that of `fast`; of a model all that there
+    are, as different trainers end at different points.
     """
-    from verification.mutants import _right
-    from verification.problems import fast_candidate
-
     found = []
     for problem in sorted(problems):
-        if problem in _right.SOLVERS:
-            found.append(("sound", problem))
-        elif profile != "thorough" and lookup(problem).kind != "models":
-            continue
-        elif fast_candidate(problem) is not None:
-            found.append(("fast", problem))
+        have = [name for name in solvers(problem) if name != "one side"]
+        found += [(n, problem) for n in (have if lookup(problem).kind == "models" else have[-1:])]
     return found
 
 
 def judge_right(name: str, problem: str, profile: str, seed: int) -> list[RightSolver]:
-    """One right solver on its problem; it must pass without an uncertain verdict on everything."""
-    from verification.mutants import _right
-
+    """One right solver on its problem; it must pass on everything that it is judged on."""
     start = time.perf_counter()
-    candidate = _right.SOLVERS[problem] if name == "sound" else None
-    promise = _right.PROMISES.get(problem) if name == "sound" else None
-    report = verify(candidate, problem, profile, seed, fixed=promise)
+    candidate, built_in = solver(name, problem), promise(name, problem)
+    report = verify(candidate, problem, profile, seed, fixed=built_in)
     summary = "" if report.ok else report.summary()
     return [
         RightSolver(name, problem, report.ok, report.counts, summary, time.perf_counter() - start)

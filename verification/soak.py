@@ -1,44 +1,55 @@
 """Soak: very many instances of solvers that are right, to show that none of them is called wrong.
 
-The solvers are the implementations in `fast` and the sound algorithms that the mutants are made of. The
-work is cut into chunks with seeds of their own; every chunk ends as one line of a file, and a run that
-finds its line there does not repeat it, so that it may be stopped and started again at any time.
+The solvers are those of `verification.right`. The work is cut into chunks with seeds of their
+own; every chunk ends as one line of a file, and a run that finds its line there does not repeat it, so
+that it may be stopped and started again at any time.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from verification import right
 from verification.certificates import core as cores
 from verification.certificates import entropy_points, truth
 from verification.certificates.ranking_truth import optimum
+from verification.environment import commit
 from verification.errors import InvalidArgumentError
 from verification.kit import verify
-from verification.mutants._right import SOLVERS
-from verification.problems import fast_candidate, lookup, names
+from verification.models import _judge
+from verification.problems import KINDS, lookup, names
 from verification.report import Block, Document, Paragraph, number, table, tally
 
 #: Instances per chunk, and seeds that a chunk may use up.
 CHUNK, SEEDS = 2600, 1000
-#: Instances of an entropy, whose truth costs more, for one of the others.
-ENTROPIC_SHARE = 0.4
+#: The same of a trained model; its solvers and sides start at seeds that are SHIFT apart.
+MODEL_CHUNK, SHIFT = 400, 100
+#: Instances of an entropy, whose truth costs more, for one of the others; of a model; and of the oracle's.
+ENTROPIC_SHARE, MODEL_SHARE, ORACLE_SHARE = 0.4, 0.1, 0.02
 #: What the certificates remember of instances.
-KEPT = (cores.core, cores.entropy_core, truth.solution, entropy_points.solution, optimum)
+KEPT = (
+    cores.core,
+    cores.entropy_core,
+    truth.solution,
+    entropy_points.solution,
+    optimum,
+    _judge.witness,
+)
 #: How many alarms of a chunk are written down.
 ALARMS = 5
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some instances of one problem for one solver, "fast" or "sound"."""
+    """Some instances of one problem for one solver: a name of `right.NAMES`."""
 
     solver: str
     problem: str
@@ -47,40 +58,57 @@ class Chunk:
 
 
 def chunks(total: int, seed: int, problems: tuple[str, ...] = ()) -> list[Chunk]:
-    """At least ``total`` instances: equally many of every problem, but fewer of entropies."""
-    known = [n for n in names() if lookup(n).kind != "models"]
-    if unknown := [n for n in problems if n not in known]:
-        raise InvalidArgumentError(f"problem={unknown}: expected some of {', '.join(known)}")
-    wanted = [n for n in known if not problems or n in problems]
-    pairs = [("fast", n) for n in wanted if fast_candidate(n) is not None]
-    pairs += [("sound", n) for n in wanted if n in SOLVERS]
-    weights = [_weight(name) for _, name in pairs]
+    """At least ``total`` instances: equally many of every problem, but fewer where they cost more.
+
+    ``problems`` may have wildcards.
+    """
+    known = names()
+    for asked in problems:
+        if not any(fnmatchcase(name, asked) for name in known):
+            raise InvalidArgumentError(
+                f"problem={asked!r}: expected some of {', '.join(known)}, or wildcards such as 'svm*'"
+            )
+    wanted = [n for n in known if not problems or any(fnmatchcase(n, asked) for asked in problems)]
+    pairs = [(solver, n) for solver in right.NAMES for n in wanted if solver in right.solvers(n)]
+    weights = [_weight(*pair) for pair in pairs]
     found = []
     for (solver, name), weight in zip(pairs, weights, strict=True):
-        left, at = -int(-total * weight // sum(weights)), seed
+        left, at = -int(-total * weight // sum(weights)), seed + _shift(solver, name)
+        most = CHUNK if lookup(name).model is None else MODEL_CHUNK
         while left > 0:
-            found.append(Chunk(solver, name, at, min(CHUNK, left)))
-            left, at = left - CHUNK, at + SEEDS
+            found.append(Chunk(solver, name, at, min(most, left)))
+            left, at = left - most, at + SEEDS
     return found
 
 
-def _weight(name: str) -> float:
+def _shift(solver: str, name: str) -> int:
+    """Both sides of a model have the same instances for the same seed: each its own seeds."""
+    model = lookup(name).model
+    if model is None:
+        return 0
+    side = list(model.PARTS).index(lookup(name).operation)
+    return SHIFT * (2 * right.NAMES.index(solver) + side)
+
+
+def _weight(solver: str, name: str) -> float:
     problem = lookup(name)
+    if problem.kind == "models":
+        return ORACLE_SHARE if solver == "oracle" else MODEL_SHARE
     quadratic = problem.kind == "functions" or problem.generator == "quadratic"
     return 1.0 if quadratic else ENTROPIC_SHARE
 
 
 def run_chunk(chunk: Chunk) -> dict[str, Any]:
     """Counts and worst figures of one chunk, and its alarms with their instances."""
-    candidate = SOLVERS[chunk.problem] if chunk.solver == "sound" else None
     report = verify(
-        candidate,
+        right.solver(chunk.solver, chunk.problem),
         chunk.problem,
         "soak",
         chunk.seed,
         count=chunk.count,
         shrink=False,
         timeout=60.0,
+        fixed=right.promise(chunk.solver, chunk.problem),
     )
     for kept in KEPT:  # the next chunk has other instances
         kept.cache_clear()
@@ -127,7 +155,7 @@ def soak(
     path : Path
         Lines of JSON: one about the run, one per chunk. Chunks that it has are not run again.
     problems : tuple of str
-        Only these; default all but the trained models.
+        Only these, with wildcards such as ``"svm*"``; default all.
     processes : int
         Chunks that run side by side, at low priority.
     progress : callable, optional
@@ -169,21 +197,6 @@ def _gently() -> None:
         os.nice(max(0, 15 - os.nice(0)))
 
 
-def commit() -> str:
-    """Hash of the commit that is checked out, with a "+" if files differ from it."""
-    folder = Path(__file__).parent
-    try:
-        head, changed = (
-            subprocess.run(
-                ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
-            ).stdout.strip()
-            for arguments in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return head + ("+" if changed else "")
-
-
 def totals(lines: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
     """Per solver and problem: instances, verdicts, worst ratio and seconds."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
@@ -202,25 +215,36 @@ def totals(lines: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]
 
 
 def record(path: Path, lines: list[dict[str, Any]]) -> dict[str, Any]:
-    """A run in short: the commits and seeds of the file, counts over all, and a row per solver and problem."""
+    """A run in short: commits and seeds of the file, counts over all and per kind of problem, and a row
+    per solver and problem.
+    """
     runs = [json.loads(line) for line in path.read_text().splitlines()]
     rows = [
         {"solver": solver, "problem": problem, **row}
         for (solver, problem), row in totals(lines).items()
     ]
-    counts: dict[str, int] = {}
-    for row in rows:
-        for verdict, many in row["counts"].items():
-            counts[verdict] = counts.get(verdict, 0) + many
     return {
         "commits": list(dict.fromkeys(run["commit"] for run in runs if "commit" in run)),
         "seeds": sorted({line["seed"] for line in lines}),
         "instances": sum(row["instances"] for row in rows),
-        "counts": counts,
+        "counts": _summed(rows),
+        "kinds": {
+            kind: {"instances": sum(row["instances"] for row in own), "counts": _summed(own)}
+            for kind in KINDS
+            if (own := [row for row in rows if lookup(row["problem"]).kind == kind])
+        },
         "worst_ratio": max((row["worst_ratio"] for row in rows), default=0.0),
         "seconds": round(sum(row["seconds"] for row in rows), 1),
         "rows": rows,
     }
+
+
+def _summed(rows: list[dict[str, Any]]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for row in rows:
+        for verdict, many in row["counts"].items():
+            counts[verdict] = counts.get(verdict, 0) + many
+    return counts
 
 
 def document(found: dict[str, Any]) -> Document:
@@ -247,6 +271,8 @@ def document(found: dict[str, Any]) -> Document:
     ]
     columns = ("problem", "solver", "instances", "verdicts", "worst ratio", "seconds")
     blocks.append(table("Right solvers", columns, rows, columns[2:3] + columns[4:]))
+    kinds = [(k, str(of["instances"]), tally(of["counts"])) for k, of in found["kinds"].items()]
+    blocks.append(table("By kind", ("kind", "instances", "verdicts"), kinds, ("instances",)))
     blocks.append(
         Paragraph(
             f"{found['instances']} instances in {found['seconds']:.0f} s, seeds from "

@@ -12,6 +12,7 @@ from verification import InvalidArgumentError, kill_matrix, kill_report, mutants
 from verification.checks import discover as checks
 from verification.mutants import Mutant
 from verification.mutants._program import command
+from verification.problems import names
 
 MUTANTS = mutants.discover()
 PROBLEM = "topk_simplex_alpha.projection"
@@ -132,13 +133,54 @@ def test_arguments_built_in_are_no_others():
 
 
 def test_right_solvers_are_judged_too():
-    ours = ["box.projection", "multiclass_erm.dual", PROBLEM]
-    quick = [("fast", "multiclass_erm.dual"), ("sound", PROBLEM)]
-    assert kill_matrix.right_solvers(ours) == quick
-    assert kill_matrix.right_solvers(ours, "thorough") == [("fast", "box.projection"), *quick]
+    ours = ["box.projection", "multiclass_erm.dual", "svm_plus_hinge.primal", PROBLEM]
+    assert kill_matrix.right_solvers(ours) == [
+        ("fast", "box.projection"),
+        ("fast", "multiclass_erm.dual"),
+        ("fast", "svm_plus_hinge.primal"),
+        ("sound", "svm_plus_hinge.primal"),
+        ("sound", PROBLEM),
+    ]
     (right,) = kill_matrix.judge_right("sound", PROBLEM, "quick", 0)
     assert right.ok
     assert right.counts["pass"] > 1000
+
+
+def test_every_problem_has_a_right_solver():
+    assert {problem for _, problem in kill_matrix.right_solvers(names())} == set(names())
+
+
+def test_a_run_with_a_file_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    chosen = {n: MUTANTS[n] for n in ("ignores_rho", "conjugate_without_domain")}
+    monkeypatch.setattr(mutants, "discover", lambda: chosen)
+    path, tasks = tmp_path / "rows.jsonl", []
+    monkeypatch.setattr(kill_matrix, "TOGETHER", 1)
+    rows = kill_matrix.rows
+    monkeypatch.setattr(kill_matrix, "rows", lambda *args: tasks.append(args[0]) or rows(*args))
+    right = kill_matrix.RightSolver("fast", "box.projection", True, {"pass": 3})
+    monkeypatch.setattr(kill_matrix, "right_solvers", lambda _: [(right.name, right.problem)])
+    monkeypatch.setattr(kill_matrix, "judge_right", lambda *_: [right])
+
+    def run(seed=0):
+        return kill_matrix.run("quick", seed, jobs=1, only="*_*", until_killed=True, file=path)
+
+    first = run()
+    lines = path.read_text().splitlines()
+    assert len(lines) == 3
+    path.write_text(lines[0] + "\n" + lines[2] + "\n")
+    second = run()
+    assert tasks == [["ignores_rho"], ["conjugate_without_domain"], ["conjugate_without_domain"]]
+    assert second.rows[0] == first.rows[0]
+    assert second.rows[1].cells == first.rows[1].cells
+    assert second.right == first.right == (right,)
+    assert second.commits == first.commits != ()
+    assert run().rows == second.rows
+    assert len(tasks) == 3
+    run(seed=1)  # other instances
+    assert len(tasks) == 5
+    path.write_text("{}\n")
+    with pytest.raises(InvalidArgumentError, match="give another file"):
+        run()
 
 
 @pytest.mark.parametrize("wrong", [{"only": "no_such*"}, {"jobs": 0}, {"profile": "soak"}])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from verification.console import JsonOption, finish, progress
+from verification.console import JsonOption, check_file, finish, progress
 
 app = typer.Typer(add_completion=False)
 
@@ -27,6 +28,9 @@ def selftest(
     right: Annotated[
         bool, typer.Option("--right/--no-right", help="Run right solvers beside the wrong ones.")
     ] = True,
+    file: Annotated[
+        Path | None, typer.Option(help="Lines of JSON; what they hold already is not run again.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Verify the verifier: run it on a library of wrong solvers, and on right ones.
@@ -37,6 +41,8 @@ def selftest(
     from verification import kill_matrix
     from verification.kill_report import document
 
+    if file is not None:
+        check_file("file", file)
     with progress(1) as task:
         matrix = kill_matrix.run(
             profile,
@@ -45,6 +51,7 @@ def selftest(
             jobs,
             right=right,
             until_killed=until_killed,
+            file=file,
             progress=lambda done, total, name: task.at(done, name, total),
         )
     finish(document(matrix), as_json)

@@ -21,7 +21,7 @@ def soak(
         Path, typer.Option(help="Lines of JSON; what they hold already is not run again.")
     ] = Path("soak.jsonl"),
     problem: Annotated[
-        list[str] | None, typer.Option(help="STEM.OPERATION; repeatable; default: all.")
+        list[str] | None, typer.Option(help="STEM.OPERATION, or 'svm*'; repeatable; default: all.")
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes, at low priority.")] = 2,
     summary: Annotated[
