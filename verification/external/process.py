@@ -3,7 +3,7 @@
 All three pipes are non-blocking and served by one selector, so that a child which does not read,
 does not write, or writes without end can delay its parent by no more than the time allowed. The
 child leads a process group (and session) of its own and carries a token in its environment: what
-it leaves behind is found by either and killed.
+it leaves behind is found by either and killed; by `guardian`, if this process is killed itself.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import selectors
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import weakref
@@ -23,9 +24,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from verification.errors import InvalidArgumentError
+from verification.external import guardian
+from verification.external.guardian import TOKEN
 from verification.external.wire import excerpt
 
-TOKEN = "REFSOLVE_CHILD"
 # Bytes of a line, and of lines that are no answer, after which the child counts as out of control.
 LONGEST_LINE = 2**26
 MOST_NOISE = 2**20
@@ -38,6 +40,9 @@ ROUNDS = 100
 # Seconds that a child has to end by itself once its input has ended, or it has closed its output:
 # on a busy machine some time passes between that and the end of a process.
 GRACE = 0.5
+
+
+Popen = subprocess.Popen[bytes]
 
 
 class GoneError(Exception):
@@ -63,6 +68,7 @@ class Child:
         self, command: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None
     ):
         self.token = secrets.token_hex(16)
+        guard = _guardian(self.token)  # first: from the start of the child on there is one
         try:
             self.popen = subprocess.Popen(
                 list(command),
@@ -75,10 +81,12 @@ class Child:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
+            _dismiss(guard)
             raise InvalidArgumentError(
                 f"command={list(command)!r}: cannot be started ({error}); expected a program, "
                 "e.g. ['./my_solver'] or ['node', 'solver.mjs']"
             ) from error
+        _tell(guard, self.popen.pid)
         assert self.popen.stdin is not None
         assert self.popen.stdout is not None
         assert self.popen.stderr is not None
@@ -98,7 +106,7 @@ class Child:
         self._open = {self.stdout, self.stderr}
         # also when this object is forgotten, and when the interpreter ends
         self._end = weakref.finalize(
-            self, _kill, self.popen, self.token, os.getpid(), self._selector
+            self, _kill, self.popen, guard, self.token, os.getpid(), self._selector
         )
 
     @property
@@ -243,7 +251,7 @@ def _remove(path: Path, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _exited(popen: subprocess.Popen[bytes]) -> bool:
+def _exited(popen: Popen) -> bool:
     """Whether it has ended; it is not reaped, so that its group's number stays its own."""
     if popen.returncode is not None:
         return True
@@ -255,37 +263,66 @@ def _exited(popen: subprocess.Popen[bytes]) -> bool:
         return True
 
 
-def _kill(
-    popen: subprocess.Popen[bytes], token: str, owner: int, selector: selectors.BaseSelector
-) -> None:
-    """Kill the group, then what left the group but kept the token; close the pipes."""
-    if os.getpid() == owner:  # a fork of the owner has no business with its children
-        if popen.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(popen.pid, signal.SIGKILL)
-        for _ in range(5):  # one that forks meanwhile is found in the next round
-            if not (escaped := _with_token(token, popen.pid)):
-                break
-            for pid in escaped:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel
-            popen.wait(5.0)
-    selector.close()
+def _guardian(token: str) -> Popen | None:
+    """The process that kills the child if this one is killed; None where there is no interpreter."""
+    kept = {name: value for name, value in os.environ.items() if name != TOKEN}
+    script = [sys.executable, "-I", "-S", guardian.__file__, str(os.getpid()), token]
+    try:
+        return subprocess.Popen(
+            script,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            cwd="/",
+            env=kept,  # without the token of a kit that we are a child of
+            start_new_session=True,
+        )
+    except (OSError, ValueError):
+        return None
+
+
+def _tell(guard: Popen | None, group: int) -> None:
+    """Say whom to kill."""
+    if guard is not None and guard.stdin is not None:
+        with contextlib.suppress(OSError):  # it was killed already
+            guard.stdin.write(f"{group}\n".encode())
+
+
+def _dismiss(guard: Popen | None) -> None:
+    """End a guardian that is needed no more."""
+    if guard is not None:
+        guard.kill()
+        _gone(guard)
+
+
+def _gone(popen: Popen) -> None:
+    """Reap what was killed, and close its pipes."""
+    with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel
+        popen.wait(5.0)
+    _close(popen)
+
+
+def _close(popen: Popen) -> None:
     for stream in (popen.stdin, popen.stdout, popen.stderr):
         if stream is not None:
             with contextlib.suppress(OSError):
                 stream.close()
 
 
-def _with_token(token: str, but: int) -> list[int]:
-    """Processes that inherited a token, where the system tells (/proc); zombies have none."""
-    wanted = f"{TOKEN}={token}".encode()
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        pid = int(folder.name)
-        if pid not in (but, os.getpid()):
-            with contextlib.suppress(OSError):
-                if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                    found.append(pid)
-    return found
+def _kill(
+    popen: Popen, guard: Popen | None, token: str, owner: int, selector: selectors.BaseSelector
+) -> None:
+    """Kill the group, then what left the group but kept the token; close the pipes."""
+    selector.close()
+    if os.getpid() != owner:  # a fork of the owner has no business with its children
+        for each in filter(None, (popen, guard)):
+            _close(each)
+        return
+    if popen.returncode is None:
+        guardian.kill_group(popen.pid)
+    for _ in range(5):  # one that forks meanwhile is found in the next round
+        if not guardian.kill_marked(token, (popen.pid,)):
+            break
+    _gone(popen)
+    _dismiss(guard)
