@@ -12,11 +12,25 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+# What colours, widens or extends the output that tests read: of the terminal, of a CI service, or
+# of the user. pytest itself has made up its mind about them by then.
+_OF_THE_PLACE = (
+    "FORCE_COLOR", "PY_COLORS", "NO_COLOR", "GITHUB_ACTIONS", "COLUMNS", "LINES", "TERMINAL_WIDTH",
+    "TTY_COMPATIBLE", "TTY_INTERACTIVE", "TYPER_USE_RICH", "MPLBACKEND", "PYTEST_ADDOPTS",
+)  # fmt: skip
+
 # No deadline: the first example of a kernel compiles it. Derandomised: a red run stays red.
 settings.register_profile(
     "refsolve", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("refsolve")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure() -> None:
+    """Give every test the same surroundings."""
+    for name in _OF_THE_PLACE:
+        os.environ.pop(name, None)
 
 
 @pytest.fixture
