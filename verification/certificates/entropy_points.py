@@ -21,6 +21,7 @@ from refsolve import catalogue
 from verification.certificates import coordinates, entropy, tolerance
 from verification.certificates import core as cores
 from verification.certificates._rational import Vector, vector
+from verification.certificates._text import brief
 from verification.certificates.decimals import ONE, ZERO, decimal_of, divergence, total, ulp
 from verification.certificates.entropy import EntropyCore, Solution
 from verification.instances import Instance
@@ -169,7 +170,7 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
         if moved > reach or abs(seen.defect) > reach + eps * total(found.x):
             verdict = Verdict.FAIL
             message = (
-                f"infeasible: the repair moves {entropy.floats(seen.given).tolist()} by {moved:.3g}"
+                f"infeasible: the repair moves {brief(entropy.floats(seen.given))} by {moved:.3g}"
             )
         elif gap > limit:
             verdict = Verdict.FAIL
@@ -220,8 +221,8 @@ def _worst(seen: Reading) -> str:
     x, right, bound = (float(v[i]) for v in (seen.given, seen.found.x, seen.bounds))
     return (
         f"x_{i} = {x!r}, right is {right!r}: off by {abs(x - right):.3g}, more than the "
-        f"rounding-error bound {bound:.3g} (x = {entropy.floats(seen.given).tolist()}, right "
-        f"{entropy.floats(seen.found.x).tolist()})"
+        f"rounding-error bound {bound:.3g} (x = {brief(entropy.floats(seen.given))}, right "
+        f"{brief(entropy.floats(seen.found.x))})"
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from verification.certificates import core as cores
 from verification.certificates import entropy, entropy_numbers, tolerance, truth
 from verification.certificates._rational import Vector, dot, exact, number, total, vector
+from verification.certificates._text import brief
 from verification.certificates.decimals import rational
 from verification.instances import Instance
 from verification.verdicts import Judgement, Verdict
@@ -112,7 +113,7 @@ def judge_value(instance: Instance, answer: np.ndarray) -> Judgement:
     """Value of the loss against the Fenchel–Young equality."""
     got = _scalar(answer)
     malformed = got is None or not math.isfinite(got)
-    message = f"returned {answer!r}, expected one finite number"
+    message = f"returned {brief(answer)}, expected one finite number"
     try:
         right, allowed = _value(instance)
     except (truth.UncertainError, entropy.UncertainError) as error:
@@ -129,7 +130,7 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
     """Conjugate against its definition sup_u <x,u> − L(u + c)."""
     got = _scalar(answer)
     if got is None or math.isnan(got):
-        return Judgement(Verdict.FAIL, message=f"returned {answer!r}, expected one number")
+        return Judgement(Verdict.FAIL, message=f"returned {brief(answer)}, expected one number")
     # a point that is outside by rounding only may count as inside, and in a flat domain must
     outside, rounding = _outside(instance)
     stem, _ = cores.unit_set(instance)

@@ -24,6 +24,7 @@ from verification.certificates._rational import (
     total,
     vector,
 )
+from verification.certificates._text import brief, not_finite
 from verification.certificates.core import Core
 from verification.instances import Instance
 from verification.verdicts import Judgement, Verdict
@@ -35,7 +36,7 @@ def shape_defect(instance: Instance, x: np.ndarray) -> str | None:
     if x.shape != main.shape:
         return f"shape {x.shape}, expected {main.shape}"
     if not np.isfinite(x).all():
-        return f"not finite: {x.tolist()}"
+        return not_finite(x)
     return None
 
 
@@ -48,7 +49,7 @@ def without_core(instance: Instance, answer: np.ndarray) -> Judgement | None:
     problem = cores.lookup(instance.problem)
     entropic = problem.generator != "quadratic" and instance.operation == "sdca_update"
     if (instance.operation == "gradient" or entropic) and cores.weight(instance) == 0:
-        message = f"returned {answer.tolist()} for sample_weight=0, expected zeros"
+        message = f"returned {brief(answer)} for sample_weight=0, expected zeros"
         off = {"largest entry": (float(np.abs(answer).max()), 0.0)}
         if answer.any():
             return Judgement(Verdict.FAIL, message=message, terms=off)
@@ -209,6 +210,6 @@ def _infeasible(core: Core, x: Vector, imbalance: Fraction, moved: float, allowe
         return f"the entries sum to {number(imbalance):.3g} instead of 0"
     violation = number(Fraction(core.module.violation(x, **core.params)))
     return (
-        f"infeasible by {violation:.3g}: the repair moves {floats(x).tolist()} by {moved:.3g}, "
+        f"infeasible by {violation:.3g}: the repair moves {brief(floats(x))} by {moved:.3g}, "
         f"more than the rounding-error bound {allowed:.3g}"
     )

@@ -14,6 +14,7 @@ import numpy as np
 
 from verification.certificates import ranking_truth, tolerance
 from verification.certificates._rational import exact, number
+from verification.certificates._text import brief, not_finite
 from verification.certificates.ranking_truth import Array, mask, optimum
 from verification.certificates.truth import UncertainError
 from verification.instances import Instance
@@ -53,7 +54,7 @@ def inversions(instance: Instance, coefficients: Array) -> Array:
     if coefficients.shape != y.shape:
         raise ValueError(f"coefficients of shape {coefficients.shape}, expected {y.shape}")
     if not np.isfinite(coefficients).all():
-        raise ValueError(f"coefficients are not finite: {coefficients.tolist()}")
+        raise ValueError(f"coefficients {not_finite(coefficients)}")
     P, N = _sizes(y)
     signed = np.where(mask(y), -1, 1) * coefficients.astype(np.longdouble) * (P * N) / 2
     whole = np.rint(signed)
@@ -133,8 +134,8 @@ def _inference(instance: Instance, candidate: Candidate, best: ranking_truth.Opt
         right = counts[mask(y)]
         if given.dtype.kind not in "iu" or given.shape != right.shape or (given != right).any():
             message = (
-                f"counts {given.tolist()} of dtype {given.dtype}, but the coefficients mean "
-                f"{right.tolist()} negatives above the positives"
+                f"counts {brief(given)} of dtype {given.dtype}, but the coefficients mean "
+                f"{brief(right)} negatives above the positives"
             )
             return Judgement(Verdict.FAIL, message=message)
     gap = _value(instance, np.asarray(number(reached)), best.value, limit, "ranking of value")
@@ -148,7 +149,9 @@ def _value(
     instance: Instance, answer: Array, right: Fraction, limit: float, what: str
 ) -> Judgement:
     if answer.size != 1 or answer.dtype.kind not in "fiu" or not np.isfinite(answer).all():
-        return Judgement(Verdict.FAIL, message=f"returned {answer!r}, expected one finite number")
+        return Judgement(
+            Verdict.FAIL, message=f"returned {brief(answer)}, expected one finite number"
+        )
     got = float(answer.ravel()[0])
     off = abs(number(exact(got) - right))
     relative = tolerance.precision(instance) * tolerance.size_factor(instance["scores"].size)

@@ -11,6 +11,7 @@ from decimal import Decimal
 import numpy as np
 
 from verification.certificates import tolerance
+from verification.certificates._text import not_finite
 from verification.certificates.decimals import decimal_of, digits, lambert_w_exp
 from verification.certificates.entropy import CERTAIN
 from verification.instances import Instance
@@ -40,7 +41,7 @@ def judge(instance: Instance, answer: np.ndarray) -> Judgement:
     if answer.shape != given.shape:
         return Judgement(Verdict.FAIL, message=f"shape {answer.shape}, expected {given.shape}")
     if not np.isfinite(answer).all():
-        return Judgement(Verdict.FAIL, message=f"not finite: {answer.tolist()}")
+        return Judgement(Verdict.FAIL, message=not_finite(answer))
     eps, least = tolerance.precision(instance), tolerance.smallest(instance)
     worst, message = 0.0, ""
     for t, got in zip(given.ravel().tolist(), answer.ravel().tolist(), strict=True):

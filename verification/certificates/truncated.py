@@ -16,6 +16,7 @@ import numpy as np
 from verification.certificates import core as cores
 from verification.certificates import entropy, entropy_points, loss, tolerance
 from verification.certificates._rational import Vector, number, vector
+from verification.certificates._text import brief
 from verification.instances import Instance
 from verification.problems import lookup
 from verification.verdicts import Judgement, Verdict
@@ -103,7 +104,7 @@ def _conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
     if instance["k"] == 1:
         return loss.judge_conjugate(reduced(instance, dropped(instance)), answer)
     if answer.size != 1 or math.isnan(float(answer.ravel()[0])):
-        return Judgement(Verdict.FAIL, message=f"returned {answer!r}, expected one number")
+        return Judgement(Verdict.FAIL, message=f"returned {brief(answer)}, expected one number")
     got = float(answer.ravel()[0])
     largest = max(abs(number(v)) for v in vector(instance["x"]).tolist())
     eps = tolerance.precision(instance)

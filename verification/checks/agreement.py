@@ -12,6 +12,7 @@ from verification.calling import Caller
 from verification.certificates import core as cores
 from verification.certificates import points, ranking, tolerance
 from verification.certificates._rational import norm, number, vector
+from verification.certificates._text import brief
 from verification.checks import amount
 from verification.families import draw
 from verification.instances import Instance
@@ -83,7 +84,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     if not apart <= reach + allowed:
         message = (
             f"{apart:.3g} away from the oracle ({oracle.solver}), which is within {reach:.3g} of "
-            f"the solution {np.asarray(oracle.x).tolist()}"
+            f"the solution {brief(oracle.x)}"
         )
         return Judgement(Verdict.FAIL, message=message, terms=terms)
     return Judgement(Verdict.PASS, terms=terms)
@@ -109,7 +110,7 @@ def _entries(instance: Instance, answer: np.ndarray) -> Judgement:
 
 def _numbers(instance: Instance, answer: np.ndarray, oracle: refsolve.OracleResult) -> Judgement:
     if np.size(answer) != 1 or np.isnan(answer).any():
-        return Judgement(Verdict.FAIL, message=f"returned {answer!r}, expected one number")
+        return Judgement(Verdict.FAIL, message=f"returned {brief(answer)}, expected one number")
     got, right = float(np.asarray(answer).ravel()[0]), float(oracle.value)
     if math.isinf(got) or math.isinf(right):
         same = got == right
