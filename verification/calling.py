@@ -24,6 +24,8 @@ from verification.problems import Problem
 from verification.unwrapping import unwrap
 from verification.verdicts import Candidate, Judgement, Verdict
 
+# Seconds per call, unless it is said otherwise.
+TIMEOUT = 10.0
 # The first call may compile: so many times the seconds per call are added to its own.
 FIRST_CALL_ALLOWANCE = 12.0
 # After so many calls without an answer the rest of the run is skipped.

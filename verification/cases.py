@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from verification import checks as checks_package
-from verification import fixing, kit, problems
+from verification import fixing, kit, problems, run_command
 from verification import shrink as shrinking
 from verification.calling import Caller, watch
 from verification.checks import Check
@@ -54,11 +54,14 @@ class Judge:
             if smallest is not None:
                 self.shrinking = max(0.0, self.shrinking - (time.perf_counter() - began))
         function = self.call.function
-        settings: dict[str, Any] = {"timeout": self.call.timeout, "fixed": dict(case.fixed)}
+        settings: dict[str, Any] = {
+            "timeout": self.call.timeout,
+            "fixed": dict(case.fixed),
+            "checks": (case.check,),
+            **run_command.settings_of(function),
+        }
         if hasattr(function, "deaths") and not getattr(function, "origin", ""):
             settings["isolate"] = True
-        if getattr(function, "origin", ""):
-            settings["program"] = tuple(getattr(function, "command", ()))
         return Report(
             problem=case.problem,
             profile=case.profile,
@@ -160,7 +163,9 @@ def settle(report: Report) -> None:
 
     __tracebackhide__ = True
     if any(r.verdict.is_bad for r in report.results):
-        raise VerificationFailedError(report.summary())
+        again = run_command.command(report)
+        again = f"\n\nthis check on all its families again:\n{again}" if again else ""
+        raise VerificationFailedError(report.summary() + again)
     if report.checked == 0:
         uncertain = report.tally.count(Verdict.ORACLE_UNCERTAIN.value)
         wanted = Verdict.ORACLE_UNCERTAIN if uncertain else Verdict.SKIPPED

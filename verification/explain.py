@@ -12,6 +12,7 @@ from verification import answers, certificates, checks
 from verification.problems import lookup
 from verification.replay import Replay
 from verification.report import Block, Cell, Code, Document, Paragraph, number, table
+from verification.run_command import command
 from verification.run_report import settings_rows, terms_table
 from verification.verdicts import Judgement, Terms, Verdict
 
@@ -109,7 +110,7 @@ def document(replay: Replay) -> Document:
 def _found_by(replay: Replay) -> str:
     if replay.seed is None:
         return "not recorded (schema 1)"
-    return f"profile {replay.profile}, seed {replay.seed}"
+    return command(replay) or f"profile {replay.profile}, seed {replay.seed}"
 
 
 def _answer_blocks(replay: Replay) -> list[Block]:

@@ -19,7 +19,7 @@ from xml.etree import ElementTree as ET
 from verification.environment import versions
 from verification.page import visible
 from verification.report import number, tally
-from verification.run_report import command
+from verification.run_command import command
 from verification.verdicts import Report, Verdict
 
 _ERRORS = (Verdict.CRASH, Verdict.TIMEOUT)

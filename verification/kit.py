@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from verification import checks as checks_package
-from verification import families, fixing
+from verification import families, fixing, run_command
 from verification import shrink as shrinking
 from verification.adapters import precision
 from verification.calling import (
@@ -114,6 +114,7 @@ def verify(
     limit, deadline = _limits(profile, count, seconds, start)
     task = fixing.fix(lookup(problem), fixed)
     check_timeout(timeout)
+    given = candidate is not None
     if candidate is None:
         candidate = fast_candidate(problem)
         if candidate is None:
@@ -129,9 +130,12 @@ def verify(
         "batch": batch,
         "isolate": isolate,
         "fixed": dict(task.fixed),
+        "checks": None if checks is None else tuple(selected),
+        "xfail": dict(expected.reasons),
+        "count": count,
+        "seconds": seconds,
+        **(run_command.settings_of(candidate) if given else {"solver": run_command.FAST}),
     }
-    if getattr(candidate, "origin", ""):  # a program
-        settings["program"] = tuple(candidate.command)  # type: ignore[attr-defined]
     results: list[Result] = []
     tally = Tally()
     smallest: Result | None = None

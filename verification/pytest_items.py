@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -43,7 +44,8 @@ class CaseItem(pytest.Item):
     def _save(self, report: Report, folder: Path) -> None:
         path = save_failure(self.case, report, folder)
         if path is not None:
-            self.add_report_section("call", "replay file", f"refsolve replay {path}")
+            typed = shlex.join(["refsolve", "replay", str(path)])
+            self.add_report_section("call", "replay file", typed)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The counterexample, without a traceback of the kit."""

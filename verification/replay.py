@@ -9,13 +9,16 @@ one. Schema 2::
     returned       what the candidate answered, to the last bit
     verdict, message, terms (name, value, tolerance) of the certificate
     right          a right answer, and the terms of its own certificate
-    check, profile, seed, settings, environment, command, code
+    check, profile, seed, settings, environment, code
+    command        that runs this instance again
+    found_by       the run that found it, as a command; empty if none says it
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -30,6 +33,7 @@ from verification.errors import InvalidArgumentError
 from verification.instances import Instance, decode
 from verification.kit import run_one
 from verification.problems import lookup
+from verification.run_command import command
 from verification.shrink import code as code_of
 from verification.shrink import shrink as shrink_result
 from verification.verdicts import Candidate, Report, Result, Terms, Verdict
@@ -127,7 +131,8 @@ class Replay:
                 return load_callable(self.candidate)
             from verification.external import External
 
-            return stack.enter_context(External(list(self.program), problem))
+            options = self.settings.get("started") or {}
+            return stack.enter_context(External(list(self.program), problem, **options))
         except InvalidArgumentError as error:
             raise InvalidArgumentError(
                 f"{error}. Run this where the solver is (or with its folder in PYTHONPATH), or give "
@@ -166,7 +171,8 @@ class Replay:
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the file; its command to run it again stands in it."""
         target = Path(path)
-        data = {**self.to_dict(), "command": f"refsolve replay {target.name}"}
+        typed = shlex.join(["refsolve", "replay", target.name])
+        data = {**self.to_dict(), "command": typed, "found_by": command(self)}
         try:
             target.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
         except OSError as error:

@@ -5,7 +5,6 @@ Skipped and uncertain results are counted and shown with their reasons in every 
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -24,6 +23,7 @@ from verification.report import (
     tally,
     verdict_cell,
 )
+from verification.run_command import command
 from verification.verdicts import Report, Result, Terms, Verdict
 
 #: Distinct reasons shown per check.
@@ -300,25 +300,6 @@ def instance_blocks(result: Result) -> list[Block]:
         )
         blocks.append(terms_table(title, right.judgement.terms))
     return blocks
-
-
-def command(report: Report) -> str:
-    """The run as one line to type; empty if the candidate has no importable name."""
-    words = ["refsolve", "verify", "--problem", report.problem]
-    settings = report.settings
-    if program := settings.get("program"):
-        words += ["--exec", shlex.join(program)]
-    else:
-        module, _, name = report.candidate.rpartition(".")
-        if not module or not name.isidentifier() or "<" in module or module == "__main__":
-            return ""
-        words += ["--solver", f"{module}:{name}"]
-    words += ["--profile", report.profile, "--seed", str(report.seed)]
-    for name, value in (settings.get("fixed") or {}).items():
-        words += ["--set", f"{name}={value}"]
-    if settings.get("isolate"):
-        words.append("--isolate")
-    return shlex.join(words)
 
 
 def to_dict(report: Report) -> dict[str, Any]:

@@ -54,6 +54,13 @@ def verify(
             "default with --solver.",
         ),
     ] = None,
+    batch: Annotated[
+        bool | None,
+        typer.Option(
+            "--batch/--no-batch",
+            help="Whether the solver claims to take batches of rows; by default it is tried.",
+        ),
+    ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds allowed per call of the solver.")] = 10.0,
     count: Annotated[
         int | None, typer.Option(help="soak: stop after so many instances; 100000 by default.")
@@ -89,9 +96,9 @@ def verify(
     if wanted:
         make_folder("output", folder)
     if everything:
-        if solver or program or check or xfail or fixed or isolate:
+        if solver or program or check or xfail or fixed or isolate or batch is not None:
             raise InvalidArgumentError(
-                "--solver, --exec, --check, --xfail, --set and --isolate go with --problem, "
+                "--solver, --exec, --check, --xfail, --set, --isolate and --batch go with --problem, "
                 "not with --all"
             )
         if profile == "soak" or count is not None or seconds is not None:
@@ -118,6 +125,7 @@ def verify(
                 tuple(xfail or ()),
                 fixed=command_line.fixed_arguments(fixed or ()),
                 checks=check,
+                batch=batch,
                 timeout=timeout,
                 isolate=solver is not None if isolate is None else isolate,
                 count=count,

@@ -18,7 +18,7 @@ try:
 except ImportError:  # joblib before 1.6 carries its own
     from joblib.externals import cloudpickle
 
-from verification import calling
+from verification import calling, run_command
 from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.external.process import Folder, GoneError, LateError
@@ -50,6 +50,8 @@ class Isolated(External):
     def __init__(self, function: Callable[..., Any] | str, problem: Problem, timeout: float = 10.0):
         self._source = function if isinstance(function, str) else repr(function)
         self._named = None if isinstance(function, str) else _name(function)
+        #: What imports the function; empty if nothing does.
+        self.imported = function if isinstance(function, str) else run_command.solver(function)
         self._pickle: Folder | None = None
         target = [function] if isinstance(function, str) else ["--pickle", self._written(function)]
         fixed = {

@@ -33,6 +33,7 @@ from verification.problems import Problem, lookup
 DEATHS_ALLOWED = 5
 # Seconds that a program may take to start, beside the time allowed for its first answer.
 STARTUP = 10.0
+DEFAULTS = {"startup": STARTUP, "npz": wire.LARGE, "hexadecimal": False}
 # How many times longer than at first it may take to start again.
 SLACK = 4.0
 # Statuses with which a program says that it was not made for an instance.
@@ -95,6 +96,13 @@ class External:
         self.startup = startup
         self.npz = npz
         self.hexadecimal = hexadecimal
+        arguments = None if arguments is None else tuple(arguments)
+        given = {
+            "arguments": arguments, "startup": startup, "npz": npz, "hexadecimal": hexadecimal,
+            "cwd": None if cwd is None else os.fspath(cwd), "env": dict(env) if env else None,
+        }  # fmt: skip
+        #: What it was started with that is not the default, beside the timeout.
+        self.started = {n: v for n, v in given.items() if v != DEFAULTS.get(n)}
         self.deaths = 0
         self.status = ""  # of the last answer; recorded, never believed
         self.hello: Mapping[str, Any] = {}
@@ -121,9 +129,10 @@ class External:
     def origin(self) -> str:
         """How to get this callable, as code."""
         name, problem = self.problem.function, self.problem.name
+        options = "".join(f", {name}={value!r}" for name, value in self.started.items())
         return (
             "from verification import external\n\n"
-            f"{name} = external({list(self.command)!r}, problem={problem!r})"
+            f"{name} = external({list(self.command)!r}, problem={problem!r}{options})"
         )
 
     @property
