@@ -126,6 +126,23 @@ def test_a_claim_that_decided_nothing_is_open():
     assert try_claim(replace(silent, expected="open")).ok
 
 
+def test_what_the_statement_is_not_about_is_no_instance():
+    def only_large(trial, *, x, bound):
+        trial.nothing_claimed()
+        if x > 1:
+            above(trial, x=x, bound=bound)
+
+    result = try_claim(claim(check=only_large))
+    assert result.status == "verified"
+    assert 0 < result.instances < 20
+    assert result.undecided == 0
+    for seed in range(5):  # one that counts is looked for
+        assert try_claim(claim(check=only_large), seed=seed, instances=1).instances == 1
+    none = try_claim(claim(check=only_large, draw=lambda rng: {"x": Fraction(1)}))
+    assert (none.status, none.instances) == ("open", 0)
+    assert not none.ok
+
+
 def test_a_refutation_in_floating_point_only_is_not_accepted():
     def rough(trial, *, x, bound):
         trial.within(float(x) - 10, 1e-9, "x is not 10")

@@ -96,20 +96,28 @@ class Trial:
         self.witnesses_refute = True
         self._inputs: Inputs = {}
         self._violated: bool | None = None
+        self._concerned = True
 
     def begin(self, inputs: Inputs) -> None:
         """Start a new instance."""
         self.instances += 1
         self._inputs = inputs
         self._violated = None
+        self._concerned = True
 
     def end(self, is_witness: bool) -> None:
-        """Close the instance: it was violated, held, or could not be decided."""
-        if self._violated is None:
+        """Close the instance: it was violated, held, could not be decided, or is none."""
+        if self._violated is None and self._concerned:
             self.undecided += 1
+        elif self._violated is None:
+            self.instances -= 1
         self.violations += bool(self._violated)
         if is_witness and not self._violated:
             self.witnesses_refute = False
+
+    def nothing_claimed(self) -> None:
+        """Say that the statement is not about this instance: without a report it does not count."""
+        self._concerned = False
 
     def exactly(self, holds: bool, why: str, **facts: Any) -> None:
         """Report a comparison made in rational arithmetic (`why`: what is false if it fails)."""
@@ -138,8 +146,9 @@ class ClaimResult:
     """What a run made of one claim; `to_dict` is ready for JSON.
 
     `worst` is the largest floating-point certificate, None if every comparison was rational.
-    `violations` of `instances` contradicted the statement; `ok` says that the status is the
-    expected one and, if refuted, that the counterexample holds in rational arithmetic.
+    `instances` counts those that the statement is about; `violations` of them contradicted it. `ok`
+    says that the status is the expected one and, if refuted, that the counterexample holds in
+    rational arithmetic.
     """
 
     paper: str
@@ -222,7 +231,7 @@ def try_claim(
     rng = np.random.default_rng([seed, zlib.crc32(f"{paper}:{claim.number}".encode())])
     budget = claim.instances if instances is None else instances
     trial = Trial()
-    for inputs, is_witness in _inputs(claim, rng, budget):
+    for inputs, is_witness in _inputs(claim, rng, budget, trial):
         trial.begin(inputs)
         try:
             claim.check(trial, **inputs, **claim.says)
@@ -256,12 +265,21 @@ def try_claim(
     )
 
 
-def _inputs(claim: Claim, rng: np.random.Generator, budget: int) -> Iterator[tuple[Inputs, bool]]:
+#: Draws beyond the budget as long as the statement was about none of the instances.
+REDRAWS = 100
+
+
+def _inputs(
+    claim: Claim, rng: np.random.Generator, budget: int, trial: Trial
+) -> Iterator[tuple[Inputs, bool]]:
     for witness in claim.witnesses:
         yield dict(witness), True
-    if claim.draw is not None:
-        for _ in range(budget):
-            yield claim.draw(rng), False
+    drawn = 0
+    while claim.draw is not None and (
+        drawn < budget or (not trial.instances and drawn < budget + REDRAWS)
+    ):
+        drawn += 1
+        yield claim.draw(rng), False
 
 
 def _status(claim: Claim, trial: Trial) -> Status:

@@ -41,7 +41,7 @@ def _check_printed(
     x = project_cone(a, k, rho)
     sets = partition(x, k)
     if sets.middle or not concerned(x):
-        trial.exactly(True, "nothing is claimed")
+        trial.nothing_claimed()
     elif not sets.upper:
         trial.exactly(not any(x), "case 1: U and M are empty, x is not 0", x=x)
     else:
@@ -169,7 +169,7 @@ def _check_system(trial: Trial, *, a: Vector, k: int, rho: Fraction, system: Sys
     x = project_cone(a, k, rho)
     sets = partition(x, k)
     if not sets.middle:
-        trial.exactly(True, "cases 1 and 2 are not concerned")
+        trial.nothing_claimed()
         return
     t, u = system(a, sets, k, rho)
     trial.exactly(thresholds_fit(a, sets, t, u), "(7) does not hold", x=x, t=t, u=u)

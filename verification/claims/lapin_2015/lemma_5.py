@@ -54,7 +54,7 @@ def _check_lemma(
     x = project_simplex(a, k, rho, r)
     s = sum(x, ZERO)
     if not any(x) or (at_bound_only and s < r):
-        trial.exactly(True, "nothing is claimed")
+        trial.nothing_claimed()
         return
     u, sets = s / k, partition(x, k)
     if sets.middle:

@@ -59,7 +59,7 @@ def _check_gap(
     least = {s: min(v for v, t in zip(g, y, strict=True) if t == s) for s in (1, -1)}
     m = (least[1] + least[-1]) / 2 if middle else min(least.values())
     if m <= 0:
-        trial.exactly(True, "no certificate at this alpha")
+        trial.nothing_claimed()
         return
     w = scale(1 / m, combination([a * t for a, t in zip(alpha, y, strict=True)], x))
     b = (least[-1] - least[1]) / (2 * m)
