@@ -59,4 +59,5 @@ PROPOSITION_2 = Claim(
         "log(2p/(1-p))": {"odds": lambda p: 2 * p / (1 - p)},
     },
     instances=400,
+    note="Calibrated by Definition 1 as corrected; under (1) as printed it is not, see there.",
 )

@@ -66,6 +66,7 @@ PROPOSITION_4 = Claim(
         "-log p": {"weights": lambda p: [1 / v for v in p]},
     },
     instances=300,
+    note="Calibrated by Definition 1 as corrected; under (1) as printed it is not, see there.",
 )
 
 

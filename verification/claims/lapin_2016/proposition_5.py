@@ -195,5 +195,6 @@ PROPOSITION_5 = Claim(
     },
     instances=400,
     note="For gamma < 1 and p = 1/2 all of [gamma-1, 1-gamma] is optimal, which the proof passes "
-    "over; the minimisers of any other p lie outside of it, so nothing changes.",
+    "over; the minimisers of any other p lie outside of it, so nothing changes. Calibrated by "
+    "Definition 1 as corrected.",
 )

@@ -157,7 +157,7 @@ ROUNDED_PRINTED = Claim(
     right={"formulas": (quotients, one_quotient)},
     witnesses=(MILLION,),
     instances=100,
-    note="Two numbers near 1 differ by 1e-12: half of the digits are lost.",
+    note="Two numbers near 1 differ by 1e-12: eleven of sixteen digits are lost.",
 )
 
 SINGLE_PRINTED = Claim(
