@@ -37,6 +37,7 @@ extensions = [
     "plain_docstrings",
     "mathml",
     "offline",
+    "terminal",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "jupyter_execute", "**.ipynb_checkpoints"]

@@ -33,15 +33,19 @@ def missing(command: str) -> str:
     return next((p for p in programs if p not in ours and shutil.which(p) is None), "")
 
 
-def run(command: str, code: int = 0, tail: int = 0, given: str = "") -> None:
+def run(command: str, code: int = 0, tail: int = 0) -> None:
     """Print what a command says, as a terminal would; an unexpected exit code stops the page.
 
-    ``tail``: only so many of its last lines. ``given``: its standard input.
+    The page shows the command alone. A word ``<`` and a file at its end are its standard input.
+    ``tail``: only so many of its last lines.
     """
     if program := missing(command):
         print(f"not run here: {program} is missing where this page was built")
         return
-    words = shlex.split(command)
+    words, given = shlex.split(command), ""
+    if words[-2:-1] == ["<"]:
+        *words, _, name = words
+        given = Path(name).read_text(encoding="utf-8")
     if words[0] == "refsolve":
         text, found = _refsolve(words[1:])
     else:

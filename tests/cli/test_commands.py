@@ -102,6 +102,12 @@ def test_show_takes_a_problem() -> None:
     assert run("show", "simplex.value").exit_code == 2
 
 
+def test_show_prints_no_markup_of_docstrings():
+    text = run("show", "svm_plus_hinge.dual").stdout
+    assert "zeros without nonneg_slack" in " ".join(text.split())
+    assert "``" not in text
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

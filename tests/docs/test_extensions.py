@@ -122,3 +122,38 @@ def test_figures_take_the_colour_of_the_page(load) -> None:
     first, second = (set(re.findall(r'\bid="([^"]+)"', markup)) for markup in pictures)
     assert first
     assert not first & second
+
+
+def test_commands_and_files_are_shown_without_their_helpers(load) -> None:
+    terminal = load("terminal")
+    assert terminal.commands('run("a b", code=1)\nrun("c", tail=3)') == ["a b", "c"]
+    for other in ('run("a")\nx = 1', "run(command)", "case.run(x)", "%%writefile a.py", ""):
+        assert terminal.commands(other) == []
+    long = f"refsolve {'x' * 60} --solver name:function --seed 0"
+    first, second = terminal.prompted(long).split("\n")
+    assert first.startswith("$ refsolve x")
+    assert first.endswith(" \\")
+    assert " ".join([first.removesuffix(" \\"), second.strip()]) == f"$ {long}"
+
+
+def test_cells_become_files_and_commands(load) -> None:
+    nodes = pytest.importorskip("docutils.nodes")
+
+    def cell(source: str, output: str):
+        block = nodes.literal_block(source, source, language="ipython")
+        return nodes.container(
+            "",
+            nodes.container("", block, nb_element="cell_code_source"),
+            nodes.container("", nodes.literal_block("", output), nb_element="cell_code_output"),
+            nb_element="cell_code",
+        )
+
+    page = nodes.container(
+        "", cell("%%writefile a.py\nx = 1", "Writing a.py"), cell('run("ls")', "a.py")
+    )
+    load("terminal").show(None, page)
+    blocks = list(page.findall(nodes.literal_block))
+    assert [block.astext() for block in blocks] == ["x = 1", "$ ls", "a.py"]
+    assert [block.get("language") for block in blocks] == ["python", "console", None]
+    assert "a.py" in page[0].astext()
+    assert "%%" not in page.astext()

@@ -91,7 +91,8 @@ def show(
             Paragraph(f"Answer of {name}: {arguments.answer(lookup(name))}.") for name in names
         ]
     if kind == "models" and (text := models.load(stem).__doc__):
-        blocks.append(Paragraph(" ".join(text.partition("\n\n")[2].split())))
+        words = " ".join(text.partition("\n\n")[2].split())
+        blocks.append(Paragraph(words.replace("``", "")))  # markup of docstrings
     if spec.erratum:
         blocks.append(
             Paragraph(

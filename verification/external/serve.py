@@ -19,7 +19,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -148,10 +148,15 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("expected either package.module:function or --pickle FILE")
     # Both pipes are for messages only: code that prints finds standard error in their place, code
     # that asks finds nothing to read.
-    requests, output = os.fdopen(os.dup(0), "rb"), os.dup(1)
-    with open(os.devnull, "rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-    os.dup2(2, 1)
+    with os.fdopen(os.dup(0), "rb") as requests:
+        output = os.dup(1)
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(2, 1)
+        return _serve(given, requests, output)
+
+
+def _serve(given: argparse.Namespace, requests: BinaryIO, output: int) -> int:
     try:
         fixed = {name: wire.read(v, name) for name, v in json.loads(given.fixed).items()}
         problem = dataclasses.replace(lookup(given.problem), fixed=fixed)

@@ -214,7 +214,9 @@ def test_the_server_by_itself():
         input=wire.dumps(request) + b"\n" + wire.dumps({**request, "params": {}}),
         capture_output=True,
         check=True,
+        env={**os.environ, "PYTHONWARNINGS": "default"},
     )
+    assert b"ResourceWarning" not in done.stderr, "its input is closed"
     hello, answer, refused = map(wire.loads, done.stdout.splitlines())
     assert hello["arguments"] == ["a", "k", "r", "rho"]
     assert answer["id"] == "any"
