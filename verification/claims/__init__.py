@@ -9,7 +9,6 @@ from verification.claims._ledger import (
     Claim,
     ClaimResult,
     Status,
-    Trial,
     claims,
     papers,
     raise_if_failed,
@@ -18,6 +17,7 @@ from verification.claims._ledger import (
 )
 from verification.claims._markdown import to_markdown
 from verification.claims._numbered import Edition, Item, items, missing, named, unknown
+from verification.claims._trial import Trial
 
 __all__ = [
     "Claim",

@@ -11,10 +11,10 @@ import numpy as np
 
 from verification.claims._cone import smooth_hinge_alpha
 from verification.claims._erm import Loss, Problem, draw_problem, dual, norm2, primal, weights
-from verification.claims._ledger import Trial
 from verification.claims._oracle import dual_solution, primal_solution
 from verification.claims._rational import Matrix, Vector, dot, scale, square
 from verification.claims._topk import ZERO, conjugate, costs
+from verification.claims._trial import Trial
 from verification.claims._update import smooth_conjugate
 
 #: (m, k, y) -> slopes of a loss of a + c in R^m

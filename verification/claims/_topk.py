@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.claims._ledger import Claim, Trial
+from verification.claims._ledger import Claim
 from verification.claims._rational import (
     Matrix,
     Vector,
@@ -25,6 +25,7 @@ from verification.claims._rational import (
     maximise,
     scale,
 )
+from verification.claims._trial import Trial
 
 ONE = Fraction(1)
 ZERO = Fraction(0)

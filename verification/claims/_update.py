@@ -19,10 +19,11 @@ from verification.claims._erm import (
     scores,
     weights,
 )
-from verification.claims._ledger import Claim, Trial
+from verification.claims._ledger import Claim
 from verification.claims._oracle import update_solution
 from verification.claims._rational import Matrix, Vector, add, draw_vector, scale, square, without
 from verification.claims._topk import ZERO, alpha_halfspaces, inside, pieces_alpha
+from verification.claims._trial import Trial
 
 #: (q, y, <x_i,x_i>, gamma n lam) -> b
 Target = Callable[[Vector, int, Fraction, Fraction], Vector]
