@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -70,8 +70,13 @@ class Right:
     judgement: Judgement
 
 
-def right(instance: Instance) -> Right | None:
-    """One right answer of an instance, certified like anybody's; None if none is known."""
+def right(instance: Instance, rows: Sequence[Instance] = ()) -> Right | None:
+    """One right answer of an instance, certified like anybody's; None if none is known.
+
+    Of a batch of rows it is that of all of them, with the certificate of its least certain row.
+    """
+    if rows:
+        return _right_batch(rows)
     problem = lookup(instance.problem)
     if problem.kind == "models":
         return _right_model(instance)
@@ -82,6 +87,48 @@ def right(instance: Instance) -> Right | None:
         x = certificates.expected(instance)
         answer = None if x is None else Candidate(x)
     return None if answer is None else Right(answer, certificates.certify(instance, answer))
+
+
+def _right_batch(rows: Sequence[Instance]) -> Right | None:
+    found = [right(row) for row in rows]
+    known = [each for each in found if each is not None]
+    if len(known) < len(rows):
+        return None
+
+    def doubt(i: int) -> tuple[bool, float]:
+        judged = known[i].judgement
+        share = (judged.gap or 0.0) / (judged.gap_tolerance or 1.0)
+        return not judged.ok, share
+
+    worst = max(range(len(rows)), key=doubt)
+    judged = known[worst].judgement
+    terms = {f"row {worst}: {name}": term for name, term in judged.terms.items()}
+    answer = Candidate(np.stack([np.asarray(each.answer.x) for each in known]))
+    return Right(answer, replace(judged, terms=terms))
+
+
+def asked(
+    instance: Instance, rows: Sequence[Instance], answer: Candidate | None
+) -> tuple[Instance, Candidate | None, str]:
+    """What is answered wrongly: the instance, its answer, and which row it is; "" without a batch."""
+    if not rows:
+        return instance, answer, ""
+    place = _wrong_row(rows, answer)
+    which = f"row {place or 0} of a batch of {len(rows)}"
+    if place is None:  # all of them
+        return rows[0], None, which
+    assert answer is not None
+    return rows[place], Candidate(answer.x[place]), which
+
+
+def _wrong_row(rows: Sequence[Instance], answer: Candidate | None) -> int | None:
+    """The first row of a batch that is answered wrongly; None if that cannot be said of one."""
+    if answer is None or not isinstance(answer.x, np.ndarray) or not answer.x.ndim:
+        return None
+    if len(answer.x) != len(rows):
+        return None
+    judged = (certificates.judge(row, Candidate(x)) for row, x in zip(rows, answer.x, strict=True))
+    return next((i for i, each in enumerate(judged) if not each.ok), None)
 
 
 def _right_model(instance: Instance) -> Right | None:

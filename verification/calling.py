@@ -53,11 +53,17 @@ class NotApplicableError(Exception):
     """The candidate lacks an argument that this instance needs: the instance is skipped."""
 
 
-class CandidateTimeoutError(Exception):
+class CandidateError(Exception):
+    """The candidate gave no answer; ``asked``: rows and arguments of a call that was for several."""
+
+    asked: tuple[tuple[Instance, ...], dict[str, Any]] | None = None
+
+
+class CandidateTimeoutError(CandidateError):
     """The candidate did not answer in time."""
 
 
-class CandidateCrashError(Exception):
+class CandidateCrashError(CandidateError):
     """The candidate raised, or returned something that is not an array of numbers."""
 
 

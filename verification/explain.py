@@ -32,7 +32,7 @@ def describe(terms: Terms) -> str:
 
 def again(replay: Replay) -> dict[str, Judgement]:
     """Certificates of the stored answer, computed now; empty where a check is not about one answer."""
-    answer, instance = replay.returned, replay.instance
+    instance, answer, _ = answers.asked(replay.instance, replay.rows, replay.returned)
     if answer is None or answer.x is None:
         return {}
     if lookup(instance.problem).kind == "models":
@@ -40,7 +40,8 @@ def again(replay: Replay) -> dict[str, Judgement]:
 
         return {"with the witness": _judge.judge(instance, answer)} if answer.parts else {}
     right = replay.right
-    same_shape = right is None or _shape(answer.x) == _shape(right.x)
+    whole = replay.returned.x if replay.returned is not None else None
+    same_shape = right is None or _shape(whole) == _shape(right.x)
     if not same_shape:
         return {}
     found = {"by its gap": certificates.certify(instance, answer)}
@@ -88,8 +89,10 @@ def document(replay: Replay) -> Document:
             blocks.append(terms_table(title, judgement.terms))
         else:
             blocks.append(Paragraph(f"{title}. {judgement.message}", "dim"))
-    arguments = [(name, answers.short(value)) for name, value in instance.params.items()]
-    blocks.append(table("The instance", ("argument", "value"), arguments))
+    about, _, which = answers.asked(instance, replay.rows, replay.returned)
+    arguments = [(name, answers.short(value)) for name, value in about.params.items()]
+    note = f"This is {which}; the code below has all of them." if which else ""
+    blocks.append(table("The instance", ("argument", "value"), arguments, note=note))
     blocks += _answer_blocks(replay)
     if replay.code:
         blocks.append(Code("To paste", replay.code))
@@ -123,8 +126,10 @@ def _answer_blocks(replay: Replay) -> list[Block]:
         shapes = _shape(replay.returned.x), _shape(replay.right.x)
         if shapes[0] != shapes[1]:
             note = (
-                f"Returned has shape {shapes[0]}; the right answer is that of the instance alone, of "
-                f"shape {shapes[1]}: the check asks for more than one, or the shape is what is wrong."
+                f"Returned has shape {shapes[0]}; the right answer is that of "
+                f"{'all rows' if replay.rows else 'the instance alone'}, of shape {shapes[1]}: "
+                f"{'' if replay.rows else 'the check asks for more than one, or '}the shape is what "
+                "is wrong."
             )
     blocks: list[Block] = [table("The answers", ("", ""), rows, note=note)]
     if entries := answers.differences(replay.returned, replay.right):

@@ -17,7 +17,7 @@ from verification import shrink as shrinking
 from verification.adapters import precision
 from verification.calling import (
     Caller,
-    CandidateCrashError,
+    CandidateError,
     CandidateTimeoutError,
     NotApplicableError,
     check_timeout,
@@ -247,10 +247,10 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
         judgement = call.remarked(check.examine(call, instance))
     except NotApplicableError as error:
         judgement = Judgement(Verdict.SKIPPED, message=str(error))
-    except CandidateTimeoutError as error:
-        judgement = Judgement(Verdict.TIMEOUT, message=str(error))
-    except CandidateCrashError as error:
-        judgement = Judgement(Verdict.CRASH, message=str(error))
+    except CandidateError as error:
+        late = isinstance(error, CandidateTimeoutError)
+        verdict, rows = Verdict.TIMEOUT if late else Verdict.CRASH, error.asked and error.asked[0]
+        judgement = Judgement(verdict, message=str(error), rows=rows or ())
     # a copy: the candidate may write into its own answer later
     answer = copy.deepcopy(call.last) if judgement.verdict.is_bad else None
     return Result.of(name, instance, judgement, answer, time.perf_counter() - start)

@@ -6,6 +6,7 @@ one. Schema 2::
 
     instance       every argument, each float in hexadecimal
     candidate      "module.function", or the command line of a program
+    rows           the instances of a batch, of which the one above is the first; or nothing
     returned       what the candidate answered, to the last bit
     verdict, message, terms (name, value, tolerance) of the certificate
     right          a right answer, and the terms of its own certificate
@@ -59,6 +60,7 @@ class Replay:
     right, right_terms : a right answer, and its own certificate.
     program : command line of a candidate that is a program, else empty.
     profile, seed, settings : of the run that found it.
+    rows : the instances of the batch that was asked for; empty where it was the instance alone.
     """
 
     check: str
@@ -76,6 +78,7 @@ class Replay:
     profile: str = ""
     seed: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    rows: tuple[Instance, ...] = ()
 
     def run(self, candidate: Callable[..., Any] | str | None = None) -> Result:
         """Run the check again.
@@ -166,6 +169,7 @@ class Replay:
             "environment": dict(self.environment),
             "code": self.code,
             "instance": self.instance.to_dict(),
+            "rows": [row.to_dict() for row in self.rows],
         }
 
     def write(self, path: str | os.PathLike[str]) -> Path:
@@ -216,7 +220,7 @@ def of(result: Result, call: Caller, run: Report | Replay, code: str | None = No
 
 def _of(result: Result, run: Report | Replay) -> Replay:
     assert result.instance is not None
-    right = answers.right(result.instance)
+    right = answers.right(result.instance, result.rows)
     settings = dict(run.settings)
     program = settings.pop("program", ()) if isinstance(run, Report) else run.program
     return Replay(
@@ -235,6 +239,7 @@ def _of(result: Result, run: Report | Replay) -> Replay:
         profile=run.profile,
         seed=run.seed,
         settings=settings,
+        rows=result.rows,
     )
 
 
@@ -307,6 +312,7 @@ def _read(data: dict[str, Any]) -> Replay:
         profile="" if old else data["profile"],
         seed=None if old else data["seed"],
         settings={} if old else _settings(data["settings"]),
+        rows=tuple(Instance.from_dict(row) for row in data.get("rows", ())),
     )
 
 

@@ -251,7 +251,7 @@ def settings_rows(settings: Mapping[str, Any]) -> list[tuple[str, Cell]]:
     return [
         (name, Cell(str(value)))
         for name, value in settings.items()
-        if value not in (None, {}, (), False)
+        if value not in (None, {}, (), False, "")
     ]
 
 
@@ -282,13 +282,15 @@ def _matrix(report: Report) -> Table:
 def instance_blocks(result: Result) -> list[Block]:
     """Arguments of an instance, what was answered, and what is right."""
     assert result.instance is not None
-    rows = [(name, answers.short(value)) for name, value in result.instance.params.items()]
-    right = answers.right(result.instance)
+    instance, _, which = answers.asked(result.instance, result.rows, result.answer)
+    rows = [(name, answers.short(value)) for name, value in instance.params.items()]
+    right = answers.right(result.instance, result.rows)
+    place = ", ".join(filter(None, (result.check, result.family, which)))
     shown = [("returned", answers.readable(result.answer))]
     shown.append(("right", "not known" if right is None else answers.readable(right.answer)))
     blocks: list[Block] = [
         table(
-            f"Smallest counterexample: arguments ({result.check}, {result.family})",
+            f"Smallest counterexample: arguments ({place})",
             ("argument", "value"),
             rows,
         ),

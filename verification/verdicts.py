@@ -94,6 +94,8 @@ class Judgement:
 
     ``terms`` are the numbers of the certificate as they were computed, each with its tolerance, in
     the units of the problem: repair distance, Fenchel-Young gap, distance to the solution, ...
+
+    ``rows``: the instances that were asked for in one call, where it was not the one at hand alone.
     """
 
     verdict: Verdict
@@ -103,6 +105,7 @@ class Judgement:
     distance_tolerance: float | None = None
     message: str = ""
     terms: Terms = field(default_factory=dict, hash=False)
+    rows: tuple[Instance, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -126,6 +129,7 @@ class Result:
     terms: Terms = field(default_factory=dict, hash=False)
     answer: Candidate | None = field(default=None, compare=False, repr=False)
     seconds: float = field(default=0.0, compare=False)
+    rows: tuple[Instance, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
     def of(
@@ -151,6 +155,7 @@ class Result:
             judgement.terms,
             answer,
             seconds,
+            judgement.rows,
         )
 
     @property

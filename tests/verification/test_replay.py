@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fast.sets import simplex
 from verification import (
     InvalidArgumentError,
     Report,
     Verdict,
     answers,
+    certificates,
     checks,
     fixing,
     kit,
@@ -24,7 +26,7 @@ from verification import (
     replay,
     verify,
 )
-from verification.calling import Caller
+from verification.calling import Caller, CandidateTimeoutError
 from verification.explain import describe, document
 from verification.mutants import _sound
 from verification.problems import lookup
@@ -71,7 +73,7 @@ def test_a_file_holds_the_failure_to_the_last_bit(name, tmp_path):
     assert answers.equal(now.answer, found.returned)
 
 
-@pytest.mark.parametrize("name", ["ignores_rho", "softmax_without_shift", "ap_ranks_fall"])
+@pytest.mark.parametrize("name", [n for n in MUTANTS if n != "reuses_buffer"])
 def test_the_right_answer_has_a_certificate_of_its_own(name, tmp_path):
     _, path = stored_mutant(name, tmp_path)
     found = replay.load(path)
@@ -79,6 +81,44 @@ def test_the_right_answer_has_a_certificate_of_its_own(name, tmp_path):
     assert not answers.equal(found.right, found.returned)
     assert found.right_terms
     assert all(value <= allowed for value, allowed in found.right_terms.values())
+
+
+def test_the_right_answer_to_a_batch_is_that_of_all_rows(tmp_path):
+    report, path = stored_mutant("batch_takes_first_radius", tmp_path)
+    found = replay.load(path)
+    assert found.rows[0] == found.instance
+    assert found.right.x.shape == found.returned.x.shape == (len(found.rows), 1)
+    for row, x in zip(found.rows, found.right.x, strict=True):
+        assert certificates.judge(row, Candidate(x)).ok
+        assert f"{x.tolist()}" in report.counterexample
+    wrong, answer, which = answers.asked(found.instance, found.rows, found.returned)
+    assert found.message.startswith(f"{which}: ")
+    assert not certificates.judge(wrong, answer).ok
+    assert all(name.startswith("row ") for name in found.right_terms)
+    shown = document(found)
+    assert any(f"This is {which}" in getattr(block, "note", "") for block in shown.blocks)
+    assert dict(shown.data["certified_again"])["against the solution"]["verdict"] == "fail"
+    assert f"{float(wrong['r'])!r}" in str(shown.blocks)
+    page = report.to_html()
+    assert which in page
+    assert answers.readable(found.right) in page
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_a_batch_without_an_answer_is_stored_whole(hangs, tmp_path):
+    def refuses(a, r=1.0, rho=0.0):
+        if np.ndim(r) and hangs:
+            raise CandidateTimeoutError("no answer")
+        if np.ndim(r):
+            raise ValueError("one radius")
+        return simplex.project(a, r=r, rho=rho)
+
+    report = verify(refuses, "simplex.projection", checks=["batch"], batch=True)
+    found = replay.load(replay.save(report, tmp_path / "failure.json"))
+    assert found.verdict == ("timeout" if hangs else "crash")
+    assert found.right.x.sum(axis=-1).tolist() == [row["r"] for row in found.rows]
+    assert "no answer" in str(document(found).blocks)
+    assert f"# right    {found.right.x.tolist()}" in found.code
 
 
 def test_another_candidate_can_be_run(stored):

@@ -11,6 +11,7 @@ from verification import certificates
 from verification.calling import (
     Caller,
     CandidateCrashError,
+    CandidateError,
     CandidateTimeoutError,
     NotApplicableError,
 )
@@ -101,24 +102,33 @@ def _examine(call: Caller, instance: Instance) -> tuple[Judgement, list[Instance
     found = rows(instance)
     unweighted = [_without_weight(row) for row in found]
     params = stack(unweighted, ALWAYS_PER_ROW)
-    shared = _judge_rows(unweighted, call.raw(params).x)
+    shared = _judge_rows(unweighted, _answers(call, unweighted, params))
     varied = vary(found)
     if not shared.ok or varied == found or not call.accepts(varied[-1]):
         return shared, unweighted, params
     params = stack(varied, PER_ROW)
-    return _judge_rows(varied, call.raw(params).x), varied, params
+    return _judge_rows(varied, _answers(call, varied, params)), varied, params
 
 
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
     """The batch that failed, as code."""
     try:
         _, found, params = _examine(call, instance)
-    except (CandidateCrashError, CandidateTimeoutError):
-        found = [_without_weight(row) for row in rows(instance)]
-        params = stack(found, ALWAYS_PER_ROW)
-    right = [certificates.expected(row) for row in found]
+    except CandidateError as error:
+        asked, params = error.asked or ((), {})  # see `_answers`
+        found = list(asked)
+    right = [certificates.expected(row) for row in found]  # of every row of the call
     known = None if any(r is None for r in right) else np.stack(right)  # type: ignore[arg-type]
     return call_lines(call, params, function, known)
+
+
+def _answers(call: Caller, found: list[Instance], params: dict[str, Any]) -> np.ndarray:
+    """What is returned for a batch; an error says which one it is about."""
+    try:
+        return np.asarray(call.raw(params).x)
+    except CandidateError as error:
+        error.asked = tuple(found), params
+        raise
 
 
 def takes_batches(call: Caller) -> bool:
@@ -150,12 +160,12 @@ def _judge_rows(found: list[Instance], answers: np.ndarray) -> Judgement:
     worst = Judgement(Verdict.PASS)
     if answers.ndim == 0 or len(answers) != len(found):
         message = f"shape {answers.shape} for a batch of {len(found)} rows"
-        return Judgement(Verdict.FAIL, message=message)
+        return Judgement(Verdict.FAIL, message=message, rows=tuple(found))
     for i, (row, answer) in enumerate(zip(found, answers, strict=True)):
         judgement = certificates.judge(row, Candidate(answer))
         if not judgement.ok:
             message = f"row {i} of a batch of {len(found)}: {judgement.message}"
-            return replace(judgement, message=message)
+            return replace(judgement, message=message, rows=tuple(found))
         if worst.distance is None or (judgement.distance or 0.0) > worst.distance:
             worst = judgement
     return worst
