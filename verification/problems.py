@@ -49,6 +49,9 @@ DECLARED = ("k", "r", "gamma")
 WITHOUT_TRUTH = ("conjugate", "prox")
 
 KINDS = ("sets", "losses", "functions", "models")
+#: Seconds that a call of a trainer of `fast` may take for compiling: every loss has kernels of its own, so
+#: it is not the first call only.
+COMPILING = 120.0
 FUNCTION_NAMES = {"projection": "project", "primal": "train", "dual": "train"}
 
 
@@ -220,7 +223,10 @@ def fast_candidate(name: str) -> Callable[..., Any] | None:
     """The production implementation of a problem, or None if `fast` has none."""
     problem = lookup(name)
     if problem.model is not None:
-        return getattr(problem.model, "train", None)
+        train = getattr(problem.model, "train", None)
+        if train is not None:
+            train.allowance = COMPILING
+        return train
     try:
         module = importlib.import_module(f"fast.{problem.kind}.{problem.stem}")
     except ModuleNotFoundError as error:

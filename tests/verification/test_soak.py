@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from verification import models, right, soak
+from verification.calling import Caller
 from verification.checks import trained
 from verification.errors import InvalidArgumentError
 from verification.mutants import _right
 from verification.mutants._sound import alpha
-from verification.problems import lookup, names
+from verification.problems import COMPILING, fast_candidate, lookup, names
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 RECORDS = {"soak.json": ("sets", "losses", "functions")}
@@ -55,6 +56,14 @@ def test_right_trainers_are_not_called_wrong(solver, problem, monkeypatch):
     assert line["counts"]["pass"] >= len(families) - 2  # `fast` does not take costs
     assert not line["alarms"], (SEED, line["alarms"])
     assert set(line["checks"]) == {"trained"}
+
+
+@pytest.mark.parametrize("solver", ["fast", "one side"])
+def test_a_trainer_may_compile_for_another_loss_late(solver):
+    problem = "multiclass_erm.primal"
+    call = Caller(right.solver(solver, problem) or fast_candidate(problem), lookup(problem))
+    call.called = True
+    assert call._allowed() == call.timeout + COMPILING
 
 
 def test_one_side_is_judged_alone():
