@@ -1,4 +1,4 @@
-"""The record of the soak as HTML tables."""
+"""The records of the soak as HTML tables."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from markup import Html
 
-RECORD = Path(__file__).resolve().parents[1] / "soak.json"
+RECORDS = Path(__file__).resolve().parents[1]
 
 
-def recorded() -> dict[str, Any]:
-    """What ``refsolve soak --summary`` wrote."""
-    return dict(json.loads(RECORD.read_text(encoding="utf-8")))
+def recorded(name: str = "soak") -> dict[str, Any]:
+    """What ``refsolve soak --summary`` wrote: "soak", or "soak_models"."""
+    return dict(json.loads((RECORDS / f"{name}.json").read_text(encoding="utf-8")))
 
 
 def overall(record: dict[str, Any]) -> Html:

@@ -14,7 +14,7 @@ from verification.mutants._sound import alpha
 from verification.problems import COMPILING, fast_candidate, lookup, names
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-RECORDS = {"soak.json": ("sets", "losses", "functions")}
+RECORDS = {"soak.json": ("sets", "losses", "functions"), "soak_models.json": ("models",)}
 #: To look elsewhere, set SOAK_SEED to another one.
 SEED = int(os.environ.get("SOAK_SEED", "20261121"))
 #: A trainer of each way to be judged: both sides, either side alone, an algorithm of its own, the oracle.
