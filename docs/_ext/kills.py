@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 
 from markup import Html
@@ -35,7 +36,7 @@ def kills(matrix: Matrix) -> Html:
         cells = "".join(
             f"<td>{row.cells[c] or '–' if c in row.cells else ''}</td>" for c in matrix.checks
         )
-        rows.append(f"<tr><td>{what}{html.escape(row.defect)}</small></td>{cells}</tr>")
+        rows.append(f"<tr><td>{what}{_text(row.defect)}</small></td>{cells}</tr>")
     return _table("kills", f"<th>wrong solver</th>{head}", rows)
 
 
@@ -58,10 +59,15 @@ def errata() -> Html:
     for key, erratum in ERRATA.items():
         names = ", ".join(f"<code>{name}</code>" for name in mutants_of(key))
         cells = (erratum.where, erratum.printed, erratum.right)
-        texts = "".join(f"<td>{html.escape(text)}</td>" for text in cells)
-        rows.append(f"<tr>{texts}<td>{names or html.escape(erratum.excuse)}</td></tr>")
+        texts = "".join(f"<td>{_text(text)}</td>" for text in cells)
+        rows.append(f"<tr>{texts}<td>{names or _text(erratum.excuse)}</td></tr>")
     head = ("where", "printed, or done", "right", "mutants, or why there is none")
     return _table("", "".join(f"<th>{name}</th>" for name in head), rows)
+
+
+def _text(words: str) -> str:
+    """A docstring's sentence, with its ``code``."""
+    return re.sub(r"(`+)(.+?)\1", r"<code>\2</code>", html.escape(words))
 
 
 def _table(kind: str, head: str, rows: list[str]) -> Html:

@@ -11,12 +11,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
-LITERAL = re.compile(r"``.+?``|(?::[a-z]+:)?`[^`\s][^`]*`")
+LITERAL = re.compile(r"``.+?``|(?::[a-z]+:)?`[^`\s][^`]*`", re.DOTALL)
 BULLET = re.compile(r"^(\s*)([*-]|\d+\.)\s+(.*)$")
 UNDERLINE = re.compile(r"^-{3,}\s*$")
+NAMES = re.compile(r"^\w+(, \w+)+(?= :)")
 FREE_TEXT = {"", "Notes", "References", "Warnings"}
+# Values of constants that say where the page was built, or nothing.
+UNTOLD = ("PosixPath(", "<function ")
 # Prose is wrapped near column 100: a shorter line that is not the last ends where it is meant to.
 SHORT = 84
 
@@ -80,8 +84,8 @@ def format_text(lines: list[str]) -> list[str]:
             result += [f"    {line}" for line in run]
         elif any(len(line) < SHORT for line in run[:-1]) or any(map(indent, run)):
             result += [f"| {' ' * indent(line)}{escape(line.strip())}" for line in run]
-        else:
-            result += map(escape, run)
+        else:  # a literal may go on in the next line
+            result += escape("\n".join(run)).split("\n")
         result.append("")
     return result
 
@@ -89,7 +93,12 @@ def format_text(lines: list[str]) -> list[str]:
 def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Rewrite one docstring in place."""
     result: list[str] = []
+    if what in ("attribute", "data", "property") and lines:
+        # napoleon takes what stands before a colon for the type; of a named tuple nothing is said
+        lines[0] = "" if lines[0].startswith("Alias for field number") else f": {lines[0]}"
     for title, body in sections(list(lines)):
+        if title == "Attributes":  # of "a, b : text" it would take a for the type of b
+            body = [NAMES.sub(_join, line) for line in body]
         if title:
             result += [title, "-" * len(title)]
         if title in FREE_TEXT:
@@ -101,13 +110,25 @@ def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
     lines[:] = result
 
 
+def _join(names: re.Match[str]) -> str:
+    return names.group().replace(", ", ",\u200b")
+
+
 def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:
     """Leave out what scikit-learn generates for metadata routing."""
     return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
+def hide_values(app: Sphinx, document: Any) -> None:
+    """Leave out the value of a constant that is a path, or made of functions."""
+    for note in list(document.findall(addnodes.desc_annotation)):
+        if any(word in note.astext() for word in UNTOLD):
+            note.parent.remove(note)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     # Before napoleon (priority 500), which turns the sections into markup of its own.
     app.connect("autodoc-process-docstring", process, priority=400)
     app.connect("autodoc-skip-member", skip)
+    app.connect("doctree-read", hide_values)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -103,6 +103,33 @@ def test_lists_tables_and_sections_keep_their_form(load) -> None:
     assert ">>> a * b" in text
 
 
+def test_a_literal_may_go_on_in_the_next_line(load) -> None:
+    start = "A sentence that is long enough to be wrapped near the hundredth column, it speaks of ``f(a_,"
+    text = rendered(load, f"Title.\n\n{start}\nb_)`` and a*b.")
+    assert "``f(a_,\nb_)`` and a\\*b." in text
+
+
+def test_a_colon_makes_no_type_and_a_comma_no_name(load) -> None:
+    lines = ["What is asked of it: projection, value."]
+    load("plain_docstrings").process(None, "property", "f", None, None, lines)
+    assert lines[0] == ": What is asked of it: projection, value."
+    lines = ["Title.", "", "Attributes", "----------", "a, b : two numbers, or one."]
+    load("plain_docstrings").process(None, "class", "C", None, None, lines)
+    assert lines[-1] == "a,\u200bb : two numbers, or one."
+
+
+def test_the_api_shows_no_path_of_the_machine(load) -> None:
+    addnodes = pytest.importorskip("sphinx.addnodes")
+    values = (" = 1e-06", " = PosixPath('/a/b')", " = {'C': <function f>}")
+    page = addnodes.desc_signature("", "", *(addnodes.desc_annotation(v, v) for v in values))
+    load("plain_docstrings").hide_values(None, page)
+    assert page.astext() == values[0]
+
+
+def test_sentences_of_mutants_show_their_code(load) -> None:
+    assert load("kills")._text("``a or 1``: a < b") == "<code>a or 1</code>: a &lt; b"
+
+
 def test_figures_take_the_colour_of_the_page(load) -> None:
     mpl = pytest.importorskip("matplotlib")
     with mpl.rc_context():
