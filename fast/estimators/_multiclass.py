@@ -16,6 +16,7 @@ from fast._validation import check_k
 from fast.errors import InvalidParameterError
 from fast.estimators._evaluation import Evaluation
 from fast.estimators._kernel import KernelMap, check_kernel
+from fast.estimators._multiclass_claims import claims
 from fast.estimators._progress import Monitor
 from fast.estimators._settings import (
     DTYPES,
@@ -160,7 +161,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         }
         with monitor:
             result = self._train(features, encoded, r, loss, tol, options)
-        self._store(result, encoded, r, monitor)
+        self._store(result, features, encoded, r, monitor)
         warn_if_open(self, tol, result.interrupted)
         return self
 
@@ -259,12 +260,15 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         return (type(self).__name__, self.k, getattr(self, "variant", None))
 
     def _store(
-        self, result: TrainingResult, encoded: np.ndarray, r: np.ndarray, monitor: Monitor
+        self,
+        result: TrainingResult,
+        features: Any,
+        encoded: np.ndarray,
+        r: np.ndarray,
+        monitor: Monitor,
     ) -> None:
         for name in OPTIONAL:  # of a fit with other parameters
             self.__dict__.pop(name, None)
-        self.primal_objective_, self.dual_objective_ = result.primal, result.dual
-        self.dual_gap_ = result.gap
         self.n_iter_ = result.n_iter
         self.history_ = {
             name: np.array([entry[name] for entry in result.history]) for name in result.history[0]
@@ -273,6 +277,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         if monitor.evaluation is not None:
             self.evals_result_ = monitor.evaluation.result()
         self.dual_coef_ = self._dual_blocks(result.masses, encoded)
+        self._claim(result, features, encoded, r)
         if self._map is None:
             d = self.n_features_in_
             self.coef_ = np.ascontiguousarray(result.W[:, :d])
@@ -280,14 +285,32 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             self.intercept_ = result.W[:, d].copy() if constant else np.zeros(len(result.W))
         else:  # the model is the dual's own W, whose primal objective is evaluated with K
             A = self.dual_coef_.toarray() if is_sparse(self.dual_coef_) else self.dual_coef_
-            values = kernel_objectives(self._map.K, A, encoded, r, self._fitted_loss())
-            self.primal_objective_, self.dual_objective_ = values
-            self.dual_gap_ = certified_gap(*values)
             self.intercept_ = A.sum(axis=0) if self.fit_intercept else np.zeros(A.shape[1])
             self._map.forget()
         if self.warm_start:
             self._last_dual = (result.masses, r, encoded, self.classes_, self._dual_kind())
             self._last_weights = (result.W, self.classes_, self.fit_intercept)
+
+    def _claim(self, result: TrainingResult, features: Any, y: np.ndarray, r: np.ndarray) -> None:
+        """Objectives and gap of what is kept, with the rounding in them."""
+        loss, values = self._fitted_loss(), (result.primal, result.dual)
+        K, W = None, result.W
+        if self._map is not None:
+            features, K, A = None, self._map.K, self.dual_coef_
+            A = A.toarray() if is_sparse(A) else A
+            values, W = kernel_objectives(K, A, y, r, loss), A.T
+        P, D = claims(features, K, W, result.masses, y, r, loss, values, float(self.tol))
+        self.primal_objective_, self.dual_objective_ = P, D
+        self.dual_gap_ = certified_gap(P, D)
+        if self._map is None:
+            seen = self.history_  # no model was better than P, no bound than D
+            seen["primal"], seen["dual"] = (
+                np.maximum(seen["primal"], P),
+                np.minimum(seen["dual"], D),
+            )
+            seen["primal"][-1], seen["dual"][-1] = P, D
+            pairs = zip(seen["primal"].tolist(), seen["dual"].tolist(), strict=True)
+            seen["gap"] = np.array([certified_gap(primal, dual) for primal, dual in pairs])
 
     def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Attributes of a model with the best weights so far, for callbacks."""

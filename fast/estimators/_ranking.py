@@ -19,7 +19,7 @@ from fast.estimators._threshold import best_threshold
 from fast.losses._ap_labels import group_codes
 from fast.losses.average_precision import METHODS
 from fast.metrics import average_precision
-from fast.solvers.state import TrainingState
+from fast.solvers.state import TrainingState, certified_gap
 from fast.solvers.structured import SOLVERS
 
 
@@ -85,6 +85,13 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         }
         self.solver_ = result.solver
         self.dual_coef_, self.rankings_ = result.weights, result.rankings
+
+    def _claim(self, primal: float, dual: float) -> None:
+        """Objectives and gap of what is kept, with the rounding in them."""
+        self.primal_objective_, self.dual_objective_ = primal, dual
+        self.dual_gap_ = certified_gap(primal, dual)
+        for name, value in (("primal", primal), ("dual", dual), ("gap", self.dual_gap_)):
+            self.history_[name][-1] = value
 
     def _store_rounds(self, result: Any) -> None:
         """What the convex steps did to the objective that is not convex."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fast.estimators._svm_plus_claims import Claims
 from fast.models import _plain_svm, svm_plus_hinge, svm_plus_squared_hinge
 from fast.models._deformed_kernel import check_definite, check_kernel_matrix
 from fast.models._svm_plus import CheckedInput, finished
@@ -115,7 +116,10 @@ def solve(problem: Problem, report: Callable[[Any], bool]) -> list[Solution]:
     stopped = any(result.stopped for result in results)
     if not (problem.X is None or problem.Z is None or is_linear(problem) or stopped):
         results = [improved(problem, j, result, report) for j, result in enumerate(results)]
-    return [Solution.of(result) for result in results]
+    solutions, claims = [Solution.of(result) for result in results], Claims(problem)
+    for solution, y in zip(solutions, problem.labels.T, strict=True):
+        claims.settle(solution, y)
+    return solutions
 
 
 def trainer(problem: Problem) -> Trainer:

@@ -17,6 +17,7 @@ from fast.estimators._ranking import (
     check_groups,
     warn_if_unsettled,
 )
+from fast.estimators._ranking_claims import Dual, Easy, claims
 from fast.estimators._settings import DTYPES, check_data, in_range, warn_if_open
 from fast.losses._ap_queries import Queries
 from fast.models import ap_ramp, ap_svm, ap_svm_appx
@@ -82,8 +83,8 @@ class APSVM(RankingModel):
     classes_ : ndarray (2,)
         ``classes_[1]`` is the positive class, to be ranked first.
     primal_objective_, dual_objective_, dual_gap_ : float
-        P at ``coef_``, D at ``dual_coef_``, and their relative difference, in float64 from the
-        formulas. For ``ramp`` they belong to the last convex step.
+        P at ``coef_``, D at ``dual_coef_``, and their relative difference, rounded outwards:
+        no claim is better than the truth. For ``ramp`` they belong to the last convex step.
     dual_coef_ : ndarray (m,)
         Weights >= 0 of m rankings, with sum at most C (the rest is R*'s).
     rankings_ : ndarray of int32 (m, n_samples)
@@ -224,6 +225,7 @@ class APSVM(RankingModel):
         for name in OPTIONAL:  # of a fit with other parameters
             self.__dict__.pop(name, None)
         self._store(result, self._products(X, result.w), positive)
+        self._claim(*self._claims(result, X, queries, C, easy))
         if easy is not None:
             self.easy_mask_, self.easy_dual_coef_ = easy, result.mu
             self.easy_intercept_ = float(result.b)
@@ -237,6 +239,35 @@ class APSVM(RankingModel):
         if self.ramp:
             warn_if_unsettled(self, tol, result)
         return self
+
+    def _claims(
+        self, result: Any, X: Any, queries: Queries, C: float, easy: np.ndarray | None
+    ) -> tuple[float, float]:
+        """P and D of the result, rounding included."""
+        rankings, n = result.rankings, queries.n
+        rows, constraints = np.arange(n), None
+        ranked: Queries | None = queries
+        if easy is not None:
+            rows, positives = np.flatnonzero(~easy), queries.positives
+            hard = positives[rows]
+            ranked = Queries(hard) if hard.any() and not hard.all() else None
+            signs = np.where(easy, np.where(positives, 1.0, -1.0), 0.0)
+            constraints = Easy(signs, result.mu)
+        coefficients, reference = np.zeros((len(rankings), n)), None
+        deltas = np.zeros(len(rankings))
+        if self.ramp:
+            reference = queries.coefficients(result.reference)
+        if ranked is not None:
+            oracle = ap_svm.RankingOracle(ranked, self.method, reference)
+            coefficients[:, rows] = [ranked.coefficients(row[rows]) for row in rankings]
+            deltas[:] = [ranked.delta(row[rows]) for row in rankings]
+
+        def value(scores: np.ndarray) -> float:
+            return float(oracle(scores[rows]).value)
+
+        loss = None if ranked is None else value
+        dual = Dual(result.weights, deltas, coefficients, reference, constraints)
+        return claims(X, result.w, C, loss, dual, (result.primal, result.dual), float(self.tol))
 
     def _start(self, d: int, positive: np.ndarray, codes: np.ndarray) -> Any:
         """What the last fit knows: its rankings if the labels are the same, or its weights."""

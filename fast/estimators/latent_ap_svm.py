@@ -13,7 +13,9 @@ from fast.errors import InvalidParameterError
 from fast.estimators._bags import Bags, stack
 from fast.estimators._progress import Monitor
 from fast.estimators._ranking import CountedThrough, RankingModel, warn_if_unsettled
+from fast.estimators._ranking_claims import Dual, claims
 from fast.estimators._settings import check_count, in_range, warn_if_open
+from fast.losses._ap_queries import Queries
 from fast.models import latent_ap_svm
 
 
@@ -63,8 +65,8 @@ class LatentAPSVM(RankingModel):
     n_rounds_ : int
         Steps that were taken.
     primal_objective_, dual_objective_, dual_gap_ : float
-        P and D of the last step, and their relative difference; P >= J, and no lower bound on J is
-        claimed.
+        P and D of the last step, and their relative difference, rounded outwards; P >= J, and
+        no lower bound on J is claimed.
     dual_coef_ : ndarray (m,)
         Weights >= 0 of m rankings of the last step, with sum at most C.
     rankings_ : ndarray of int32 (m, n_bags)
@@ -178,12 +180,32 @@ class LatentAPSVM(RankingModel):
                 report=CountedThrough(monitor),
             )
         self._store(result, self._best_scores(bags, result.w), positive)
+        self._claim(*self._claims(result, bags, positive, C))
         self._store_rounds(result)
         self.latent_ = result.latent - bags.first
         self.candidates_ = result.candidates - bags.first
         warn_if_open(self, tol, result.interrupted)
         warn_if_unsettled(self, tol, result)
         return self
+
+    def _claims(
+        self, result: Any, bags: Bags, positive: np.ndarray, C: float
+    ) -> tuple[float, float]:
+        """P and D of the last convex step, rounding included."""
+        queries, chosen = Queries(positive), result.candidates
+        fixed = chosen[0] if len(chosen) else result.chosen
+        coefficients = np.zeros((len(chosen), len(bags.rows)))
+        for row, own, inversions in zip(coefficients, chosen, result.rankings, strict=True):
+            row[own] = queries.coefficients(inversions)
+
+        def loss(scores: np.ndarray) -> float:
+            best = np.maximum.reduceat(scores, bags.first)
+            return queries.infer(np.where(positive, scores[fixed], best), self.method).value
+
+        deltas = np.array([queries.delta(inversions) for inversions in result.rankings])
+        dual = Dual(result.weights, deltas, coefficients, None, None)
+        claimed = result.primal, result.dual
+        return claims(bags.rows, result.w, C, loss, dual, claimed, float(self.tol))
 
     @staticmethod
     def _labels(y: Any, bags: Bags) -> np.ndarray:

@@ -91,8 +91,8 @@ class SVMPlusClassifier(PrivilegedModel):
     slack_dual_coef_ : ndarray (m, n_samples)
         Multipliers of xi_i >= 0; zeros if that is not required. Not there without Z.
     primal_objective_, dual_objective_, dual_gaps_ : ndarray (m,)
-        P at the model, D at the multipliers, and their relative difference, in float64 from the
-        formulas.
+        P at the model, D at the multipliers, and their relative difference, rounded
+        outwards: no claim is better than the truth (for a kernel, the kernel matrix as computed).
     dual_gap_ : float
         The largest of them.
     collapsed_ : ndarray of bool (m,)

@@ -87,8 +87,9 @@ class TopKLogisticRegression(MulticlassLinearModel):
     dual_coef_ : ndarray (n_samples, n_classes)
         A; its rows sum to 0. With a kernel, scores are K(x, X) A.
     primal_objective_, dual_objective_, dual_gap_ : float
-        P, D, and their relative difference, in float64 from the formulas. For ``truncated`` they
-        belong to the last convex step.
+        P, D, and their relative difference, rounded outwards: no claim is better than the truth
+        (for a kernel, the kernel matrix as computed). For ``truncated`` they belong to the last
+        convex step.
     n_iter_ : int
     history_ : dict of ndarray
         "iteration", "time" (seconds), "primal", "dual", "gap" at each certificate; for
@@ -204,9 +205,14 @@ class TopKLogisticRegression(MulticlassLinearModel):
         return found.result
 
     def _store(
-        self, result: TrainingResult, encoded: np.ndarray, r: np.ndarray, monitor: Monitor
+        self,
+        result: TrainingResult,
+        features: Any,
+        encoded: np.ndarray,
+        r: np.ndarray,
+        monitor: Monitor,
     ) -> None:
-        super()._store(result, encoded, r, monitor)
+        super()._store(result, features, encoded, r, monitor)
         if not self.truncated:
             return
         found: TruncatedResult = self._truncated

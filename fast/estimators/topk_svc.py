@@ -68,8 +68,8 @@ class TopKSVC(MulticlassLinearModel):
         A; its rows sum to 0. A'X is the dual's own W, equal to ``coef_`` up to the gap; with a
         kernel it is the model, and scores are K(x, X) A.
     primal_objective_, dual_objective_, dual_gap_ : float
-        P at ``coef_``, D at ``dual_coef_``, and their relative difference, in float64 from the
-        formulas.
+        P at ``coef_``, D at ``dual_coef_``, and their relative difference, rounded
+        outwards: no claim is better than the truth (for a kernel, the kernel matrix as computed).
     n_iter_ : int
     history_ : dict of ndarray
         "iteration", "time" (seconds), "primal", "dual", "gap" after each check. With a kernel,

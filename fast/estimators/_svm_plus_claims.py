@@ -1,0 +1,279 @@
+"""What an SVM+ may claim: bounds on P and D at its attributes that no rounding undercuts.
+
+P is that of the model made feasible: rho is raised by what a margin lacks (own slacks one by one)
+and by what rounding may hide. D is that of the multipliers made feasible. Where D needs
+
+1/2 gamma'Q gamma = max_g sum_i gamma_i g(z_i) - 1/2 <g, M g>,   M = lam I + sum_i c_i zt_i zt_i'
+
+the maximiser is computed in float64 and not trusted: missing M g = sum gamma_i zt_i by r costs
+||r||^2/(2 lam), since M >= lam I.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from fast.solvers.rounding import Gram, Rows, down, enough, precisions, up
+from fast.solvers.rows import is_sparse
+from fast.solvers.state import certified_gap
+
+FLOAT = 2.3e-16  # multipliers given in float64 satisfy equations up to this
+LARGEST_FACTOR = 3000  # unknowns of g up to which its equation is solved once more
+REFINED = 3
+Q_ERROR = 1e-12  # relative error of a deformed kernel in float64, beyond that
+
+
+class Claims:
+    """Bounds for the binary problems of one fit; what they share is computed once.
+
+    Parameters
+    ----------
+    problem : fast.estimators._svm_plus_training.Problem
+    """
+
+    def __init__(self, problem: Any) -> None:
+        self.problem = problem
+        matrices = [m for m in (problem.X, problem.K, problem.Z, problem.Kz) if m is not None]
+        self.levels = precisions(max(m.shape[0] * m.shape[1] for m in matrices))
+        self.made: dict[Any, Level] = {}
+
+    def settle(self, solution: Any, y: np.ndarray) -> None:
+        """Let the result of a solution claim no more than its attributes are worth."""
+        result = solution.result
+        result.primal, result.dual = self.of(solution, y)
+        result.gap = certified_gap(result.primal, result.dual)
+        for name in ("primal", "dual", "gap"):
+            result.history[-1][name] = getattr(result, name)
+
+    def of(self, solution: Any, y: np.ndarray) -> tuple[float, float]:
+        """(P, D) of one solution."""
+        found: tuple[float, float] | None = None
+        for real in self.levels:
+            level = self.made.setdefault(real, Level(self.problem, real))
+            with np.errstate(all="ignore"):
+                primal = level.primal(solution, y)
+                dual = level.dual(solution, y)
+            if found is not None:
+                primal, dual = min(primal, found[0]), max(dual, found[1])
+            found = primal, dual
+            gone = primal - dual - max(solution.result.primal - solution.result.dual, 0.0)
+            if enough(primal, dual, gone, self.problem.tol):
+                break
+        assert found is not None
+        return found
+
+
+class Level:
+    """The problem in one arithmetic."""
+
+    def __init__(self, problem: Any, real: Any) -> None:
+        self.problem, self.real = problem, real
+        self.eps = float(np.finfo(real).eps)
+        self.x = self._space(problem.X, problem.K)
+        self.z = None if problem.plain else self._space(problem.Z, problem.Kz)
+        self.cost = np.asarray(problem.omega, dtype=real) * real(problem.C)
+        self.lam, self.delta = real(problem.lam), real(problem.free_slack)
+        if problem.plain:
+            self.delta = real(0)
+        self._solver: Any = None
+
+    def _space(self, rows: Any, K: Any) -> Any:
+        return Gram(K, self.real) if rows is None else Rows(rows, self.real)
+
+    def _vector(self, given: Any, coefficients: Any) -> Any:
+        return np.asarray(coefficients if given is None else given, dtype=self.real)
+
+    # ---- the model
+
+    def primal(self, solution: Any, y: np.ndarray) -> float:
+        """Upper bound on P."""
+        problem, eps, cost = self.problem, self.eps, self.cost
+        w, b = self._vector(solution.w, solution.coef), self.real(solution.b)
+        f = self.x.values(w) + b
+        slip_f = self.x.slip(w) + 4 * eps * (1 + abs(b) + abs(f))
+        square, slip = self.x.square(w)
+        total, sizes = (square + slip) / 2, (square + slip) / 2
+        need = 1 - y * f + slip_f
+        if self.z is None:
+            xi = np.maximum(need, 0)
+        else:
+            v, rho = self._vector(solution.v, solution.correction_coef), self.real(solution.rho)
+            least = np.maximum(need, 0) if problem.nonneg else need
+            values = self.z.values(v)
+            slip_g = self.z.slip(v) + 4 * eps * (abs(rho) + abs(values))
+            if self.delta == 0:
+                rho += max(self.real(0), (least + slip_g - values - rho).max())
+                xi = values + rho
+                own = self.real(0)
+            else:
+                kappa, g = self.lam / self.delta, values + rho
+                xi = kappa * g / (cost + kappa) if problem.squared else g - cost / kappa
+                xi = np.maximum(xi, least)
+                own = kappa / 2 * ((abs(xi - g) + slip_g + 4 * eps * (abs(xi) + abs(g))) ** 2).sum()
+                slip_g = 0 * slip_g
+            xi = abs(xi) + slip_g if problem.squared else xi + slip_g
+            square, slip = self.z.square(v)
+            part = self.lam / 2 * (square + slip) + own
+            part += self.lam / 2 * rho * rho if problem.squared else 0
+            total, sizes = total + part, sizes + part
+        losses = cost * (xi * xi / 2 if problem.squared else xi)
+        total, sizes = total + losses.sum(), sizes + abs(losses).sum()
+        return up(total + (len(y) + 16) * eps * sizes)
+
+    # ---- the multipliers
+
+    def dual(self, solution: Any, y: np.ndarray) -> float:
+        """Lower bound on D."""
+        problem, n, eps, cost = self.problem, len(y), self.eps, self.cost
+        alpha = np.maximum(np.asarray(solution.alpha, dtype=self.real), 0)
+        if problem.plain and not problem.squared:
+            alpha = np.minimum(alpha, cost)
+        alpha = self._balanced(alpha, y)
+        beta = np.zeros(n, dtype=self.real)
+        if problem.nonneg and not problem.plain:
+            beta = np.maximum(np.asarray(solution.beta, dtype=self.real), 0)
+        if not (problem.squared or problem.plain):
+            alpha, beta = self._of_mass(alpha, beta, y)
+        gamma = alpha + beta
+        square = self.x.pulled_square(alpha * y, alpha)
+        if self.z is None:
+            part = (alpha * alpha / cost).sum() if problem.squared else self.real(0)
+        elif not problem.squared:
+            off = gamma - cost
+            part = self.z.pulled_square(off, gamma + cost) / self.lam
+            part += self.delta / self.lam * ((abs(off) + (n + 8) * eps * (gamma + cost)) ** 2).sum()
+        else:
+            if min(self.z.n, self.z.width + 1) > LARGEST_FACTOR:
+                return self._believed(solution, gamma)
+            part = self._deformed_square(gamma)
+        gain = alpha.sum()
+        return down(gain - (square + part) / 2 - (n + 16) * eps * (gain + square + part))
+
+    def _balanced(self, alpha: Any, y: np.ndarray) -> Any:
+        """The heavier class scaled down to the sum of the other."""
+        sums = alpha[y > 0].sum(), alpha[y < 0].sum()
+        least = min(sums)
+        if not least > 0:
+            return 0 * alpha
+        return alpha * np.where(y > 0, least / sums[0], least / sums[1])
+
+    def _of_mass(self, alpha: Any, beta: Any, y: np.ndarray) -> tuple[Any, Any]:
+        """Multipliers of the hinge, whose sum is that of the costs."""
+        total, mass = self.cost.sum(), alpha.sum()
+        if self.problem.nonneg and mass <= total:
+            rest = beta if beta.any() else self.cost
+            return alpha, rest * ((total - mass) / rest.sum())
+        if not mass > 0:
+            alpha = self._balanced(np.ones_like(alpha), y)
+        return alpha * (total / alpha.sum()), 0 * beta
+
+    def _believed(self, solution: Any, gamma: Any) -> float:
+        """D as the trainer has it, less Q_ERROR of the largest entry of Q, which one knows."""
+        assert self.z is not None
+        diagonal = (self.z.norms**2 + 1 + float(self.delta)) / float(self.lam)
+        largest = float(np.minimum(diagonal, 1 / np.asarray(self.cost, np.float64)).max())
+        return down(solution.result.dual - Q_ERROR / 2 * largest * float(gamma.sum()) ** 2)
+
+    def _deformed_square(self, gamma: Any) -> Any:
+        """Upper bound on gamma'Q gamma."""
+        assert self.z is not None
+        n, eps, cost, lam, delta = len(gamma), self.eps, self.cost, self.lam, self.delta
+        theta = lam / (lam + delta * cost)
+        root = np.sqrt(delta)
+        v, rho = self._solve(theta * gamma)
+        for _ in range(REFINED):
+            g = self.z.values(v) + rho
+            dv, drho = self._solve(theta * (gamma - cost * g), v, rho)
+            v, rho = v + dv, rho + drho
+        g = self.z.values(v) + rho
+        h = root * theta * (gamma - cost * g) / lam
+        xi = g + root * h
+        pull = gamma - cost * xi
+        size = gamma + cost * abs(xi)
+        slip = self.z.slip(v) + 8 * eps * (abs(rho) + abs(g) + abs(root * h))
+        # of every part of r by what it was computed from
+        r_v = self._missed(pull, size + cost * slip / ((n + 8) * eps), lam, v)
+        r_rho = abs(pull.sum() - lam * rho) + (cost * slip).sum()
+        r_rho += (n + 8) * eps * (size.sum() + lam * abs(rho))
+        r_h = (
+            abs(root * pull - lam * h) + root * cost * slip + 8 * eps * (root * size + lam * abs(h))
+        )
+        square, off = self.z.square(v)
+        norm = square + rho * rho + (h * h).sum()
+        value = 2 * (gamma * xi).sum() - (cost * xi * xi).sum() - lam * norm
+        value += (r_v + r_rho**2 + (r_h * r_h).sum()) / lam
+        value += lam * off + (2 * abs(pull) * slip).sum() + (cost * slip * slip).sum()
+        sizes = 2 * (gamma * abs(xi)).sum() + (cost * xi * xi).sum() + lam * norm
+        return value + (n + 16) * eps * sizes
+
+    def _missed(self, pull: Any, size: Any, lam: Any, v: Any) -> Any:
+        """Upper bound on ||sum pull_i z_i - lam v||^2."""
+        assert self.z is not None
+        if isinstance(self.z, Gram):
+            return self.z.pulled_square(pull - lam * v, size + lam * abs(v))
+        r = self.z.pull(pull) - lam * v
+        length = np.sqrt((r * r).sum()) + 4 * self.eps * lam * np.sqrt((v * v).sum())
+        return (length + (self.z.n + 8) * self.eps * (size * self.z.norms).sum()) ** 2
+
+    def _solve(self, a: Any, v: Any = None, rho: Any = 0) -> tuple[Any, Any]:
+        """About the (v, rho) with M (v, rho) = sum a_i zt_i - lam (v, rho given), own slacks gone."""
+        assert self.z is not None
+        if self._solver is None:
+            self._solver = self._factor()
+        direct, rows, weights, solve = self._solver
+        given = None if v is None else np.asarray(v, dtype=np.float64)
+        short = np.asarray(a, dtype=np.float64)
+        if direct:
+            right = rows.T @ short
+            if given is not None:
+                right -= float(self.lam) * np.append(given, float(rho))
+            x = solve(right)
+            return x[:-1].astype(self.real), self.real(x[-1])
+        # v = sum_i c_i z_i has the coefficients c, and rho = sum c
+        right = short if given is None else short - float(self.lam) * given
+        c = weights * solve(right / weights)
+        shift = 0.0 if given is None else float(given.sum()) - float(rho)
+        return c.astype(self.real), self.real(float(c.sum()) + shift)
+
+    def _factor(self) -> tuple[Any, ...]:
+        """Cholesky factor in float64 of the smaller of lam I + Zt'diag(c theta)Zt and its dual."""
+        assert self.z is not None
+        lam = float(self.lam)
+        reduced = np.asarray(self.cost * self.lam / (self.lam + self.delta * self.cost), np.float64)
+        if isinstance(self.z, Gram):
+            root = np.sqrt(reduced)
+            matrix = root[:, None] * (np.asarray(self.z.K, np.float64) + 1.0) * root
+            return False, None, root, _cholesky(matrix, lam)
+        Z = self.problem.Z
+        Z = np.asarray(Z.toarray() if is_sparse(Z) else Z, dtype=np.float64)
+        rows = np.hstack([Z, np.ones((len(Z), 1))])
+        if rows.shape[1] <= len(rows):
+            return True, rows, None, _cholesky((rows.T * reduced) @ rows, lam)
+        root = np.sqrt(reduced)
+        inner = _cholesky((root[:, None] * rows) @ (root[:, None] * rows).T, lam)
+
+        def woodbury(right: np.ndarray) -> np.ndarray:
+            return (right - rows.T @ (root * inner(root * (rows @ right)))) / lam
+
+        return True, rows, None, woodbury
+
+
+def _cholesky(matrix: np.ndarray, shift: float) -> Any:
+    """About r -> (matrix + shift I)^-1 r."""
+    matrix[np.diag_indices_from(matrix)] += shift
+    scale = 1.0 / np.sqrt(matrix.diagonal())
+    matrix *= scale
+    matrix *= scale[:, None]
+    ridge = len(matrix) * FLOAT
+    while True:
+        try:
+            low = matrix.copy()
+            low[np.diag_indices_from(low)] += ridge
+            factor = cho_factor(low, check_finite=False)
+            break
+        except LinAlgError:
+            ridge *= 100.0
+    return lambda r: scale * cho_solve(factor, scale * r, check_finite=False)

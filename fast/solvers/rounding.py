@@ -1,0 +1,120 @@
+"""Products with features or with a kernel matrix, and what rounding may hide in each of them.
+
+The claims of a fitted estimator are computed once more from its attributes, in extended precision
+where float64 does not resolve them, and with a bound on their own rounding: a sum of n products
+in arithmetic with unit eps is wrong by at most (n + 2) eps times the sum of their absolute values.
+Where a platform has no extended precision (eps of longdouble = eps of float64) the bounds are wider.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fast.solvers.rows import TINY, is_sparse, squared_norms
+
+EPS = float(np.finfo(np.float64).eps)
+SMALL = 100_000  # multiplications per product that cost nothing in extended precision
+AFFORDABLE = 100_000_000
+NEGLIGIBLE = 0.01  # of tol: float64 is enough if its rounding is less
+
+
+def precisions(products: int) -> list[Any]:
+    """The arithmetics worth trying for so many multiplications, in this order."""
+    if products <= SMALL:
+        return [np.longdouble]
+    return [np.float64, np.longdouble] if products <= AFFORDABLE else [np.float64]
+
+
+def enough(primal: float, dual: float, rounding: float, tol: float) -> bool:
+    """Whether ``rounding`` hides nothing that matters for ``tol``."""
+    return rounding <= NEGLIGIBLE * tol * max(abs(primal), abs(dual))
+
+
+def up(value: Any) -> float:
+    """A bound from above as float64, which must not lower it."""
+    rounded = np.float64(value)
+    return float(np.nextafter(rounded, np.inf) if rounded < value else rounded)
+
+
+def down(value: Any) -> float:
+    """A bound from below as float64, which must not raise it."""
+    return -up(-value)
+
+
+class Rows:
+    """Vectors p (d,) seen from the rows of X (n, d), dense or CSR."""
+
+    def __init__(self, X: Any, real: Any) -> None:
+        self.real, self.eps = real, float(np.finfo(real).eps)
+        self.n, self.width = X.shape
+        self.X: Any = X.astype(real) if is_sparse(X) else np.asarray(X, dtype=real)
+        short = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        squares = np.maximum(squared_norms(short), TINY)  # which it takes for 0
+        self.norms = np.sqrt(squares) * (1.0 + (self.width + 4) * EPS)
+
+    def values(self, p: Any) -> Any:
+        """<p, x_i>, (n,); for p (m, d) all of them, (n, m)."""
+        return np.asarray(self.X @ p.T, dtype=self.real)
+
+    def reach(self, p: Any) -> Any:
+        """Bounds on sum_l |p_l x_il|."""
+        return self.norms * up(np.sqrt((p * p).sum()))
+
+    def slip(self, p: Any) -> Any:
+        """Rounding in `values` of one p."""
+        return (self.width + 4) * self.eps * self.reach(p)
+
+    def pull(self, a: Any) -> Any:
+        """Sum of a_i x_i."""
+        return np.asarray(self.X.T @ a, dtype=self.real)
+
+    def square(self, p: Any) -> tuple[Any, Any]:
+        """||p||^2, and its rounding."""
+        found = (p * p).sum()
+        return found, (self.width + 4) * self.eps * found
+
+    def pulled_square(self, a: Any, size: Any) -> Any:
+        """An upper bound on ||sum a_i x_i||^2, for a_i that are off by up to (n + 8) eps size_i."""
+        found = self.pull(a)
+        length = np.sqrt((found * found).sum()) * (1 + (self.width + 4) * self.eps)
+        return (length + 2 * (self.n + 8) * self.eps * (size * self.norms).sum()) ** 2
+
+
+class Gram:
+    """Vectors p = sum_i p_i x_i by their coefficients p (n,) and the matrix K of all <x_i, x_j>."""
+
+    def __init__(self, K: Any, real: Any) -> None:
+        self.real, self.eps = real, float(np.finfo(real).eps)
+        self.n = self.width = len(K)
+        self.K: Any = np.asarray(K, dtype=real)
+        self.sizes = abs(self.K)
+        self.norms = np.sqrt(np.maximum(np.asarray(self.K.diagonal(), dtype=np.float64), 0.0))
+
+    def values(self, p: Any) -> Any:
+        """<p, x_i>, (n,)."""
+        return self.K @ p
+
+    def reach(self, p: Any) -> Any:
+        """Sums of absolute terms of `values`."""
+        return self.sizes @ abs(p)
+
+    def slip(self, p: Any) -> Any:
+        """Rounding in `values`."""
+        return (self.width + 4) * self.eps * self.reach(p)
+
+    def pull(self, a: Any) -> Any:
+        """The coefficients themselves."""
+        return a
+
+    def square(self, p: Any) -> tuple[Any, Any]:
+        """p'Kp, and its rounding; K is positive semidefinite up to that only."""
+        terms = (abs(p) * self.reach(p)).sum()
+        return max((p * self.values(p)).sum(), self.real(0)), 2 * (self.n + 4) * self.eps * terms
+
+    def pulled_square(self, a: Any, size: Any) -> Any:
+        """As of `Rows`."""
+        found, slip = self.square(a)
+        off = (self.n + 8) * self.eps * size
+        return found + slip + (off * self.reach(2 * abs(a) + off)).sum()
