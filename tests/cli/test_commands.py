@@ -85,6 +85,8 @@ def test_show_tells_the_declaration(stem: str) -> None:
     assert shown["problems"] == [p for p in catalogue.problems() if p.rpartition(".")[0] == stem]
     text = run("show", stem).stdout
     assert spec.title in text
+    in_fast = next(s.in_fast for s in stems.discover() if s.name == stem)
+    assert (f"computed  fast.{catalogue.kind(stem)}.{stem}" in text) is in_fast
     for name in shown["problems"]:  # whoever sees JSON only knows what stands here
         rows = shown["arguments"][name]
         assert [row[0] for row in rows] == list(lookup(name).arguments)

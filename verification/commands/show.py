@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Annotated, Any
 
 import typer
@@ -67,7 +68,7 @@ def show(
         for s in spec.symbols
     ]
     places = [("declared", f"refsolve.{kind}.{stem}")]
-    if not spec.oracle_only:
+    if importlib.util.find_spec(f"fast.{kind}.{stem}") is not None:
         places.append(("computed", f"fast.{kind}.{stem}"))
     problems = [f"{stem}.{each}" for each in catalogue.operations(stem)]
     asked = [lookup(name) for name in problems if not operation or name.endswith(f".{operation}")]
