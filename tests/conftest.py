@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 # Before numpy is imported: two pytest workers with two BLAS threads each would fight for two cores.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -31,6 +32,22 @@ def pytest_configure() -> None:
     """Give every test the same surroundings."""
     for name in _OF_THE_PLACE:
         os.environ.pop(name, None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience() -> Iterator[None]:
+    """Give candidates minutes where no test sets a limit: on a busy machine, compiling takes them."""
+    from verification import calling
+
+    allowed = calling.Caller._allowed
+
+    def patient(call: calling.Caller) -> float:
+        limited = call.timeout != calling.TIMEOUT or hasattr(call.function, "allowance")
+        return allowed(call) + (0.0 if limited else 600.0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calling.Caller, "_allowed", patient)
+        yield
 
 
 @pytest.fixture
