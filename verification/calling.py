@@ -12,7 +12,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import FrameType
+from pathlib import Path
+from types import FrameType, NoneType
 from typing import Any
 
 import numpy as np
@@ -320,13 +321,13 @@ def load_callable(name: str) -> Callable[..., Any]:
     if ":" not in name:  # the longest module first
         parts = name.split(".")
         split = [(".".join(parts[:i]), ".".join(parts[i:])) for i in range(len(parts) - 1, 0, -1)]
-    problem: Exception | None = None
+    problem: BaseException | None = None
     for module, attribute in split:
         try:
             target: Any = importlib.import_module(module)
             for part in attribute.split("."):
                 target = getattr(target, part)
-        except (ImportError, AttributeError, ValueError) as error:
+        except (Exception, SystemExit) as error:  # whatever its code does when it is imported
             problem = problem or error
             continue
         if not callable(target):
@@ -334,7 +335,11 @@ def load_callable(name: str) -> Callable[..., Any]:
                 f"candidate={name!r}: expected a function, got {target!r:.80}"
             )
         return target
-    why = "it names no function" if problem is None else problem
+    why = "it names no function" if problem is None else str(problem)
+    if not isinstance(problem, (ImportError, AttributeError, ValueError, NoneType)):
+        why = said(problem)
+    if "/" in name or name.partition(":")[0].endswith(".py"):
+        why = f"{Path(name.partition(':')[0]).stem!r} is the module of this file"
     raise InvalidArgumentError(
         f"candidate={name!r}: expected an importable 'module:function' ({why})"
     ) from problem

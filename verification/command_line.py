@@ -29,11 +29,11 @@ def opened(
     """What to verify: a function by its name, a program, which is ended, or None for that of `fast`."""
     from verification.calling import load_callable
 
-    if solver and program:
+    if solver is not None and program is not None:
         raise InvalidArgumentError("--solver and --exec exclude each other; give one of them")
     with _ending_in_order():
         if program is None:
-            yield load_callable(solver) if solver else None
+            yield None if solver is None else load_callable(solver)
             return
         from verification.external import External
 

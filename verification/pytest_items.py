@@ -112,7 +112,7 @@ def collect(session: pytest.Session) -> list[pytest.Item]:
             solver = fast_candidate(name)
         if solver is None:
             raise pytest.UsageError(f"fast has no {name}: give --verify-solver or --verify-exec")
-        if option.verify_solver and option.verify_isolate:
+        if option.verify_solver is not None and option.verify_isolate:
             from verification.external import isolated
 
             task = fixing.fix(lookup(name), fixed_arguments(option.verify_set))

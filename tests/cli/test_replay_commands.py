@@ -64,6 +64,17 @@ def test_the_formats_asked_for_are_written(file: Path) -> None:
     assert "--set r=2.0" in data["command"]
 
 
+def test_what_cannot_be_written_is_said_before_the_run(file: Path) -> None:
+    (file.parent.parent / "other" / "junit.xml").mkdir(parents=True)
+    result = run(
+        "verify", "--problem", PROBLEM, "--solver", "a_wrong_solver:never_looked_for",
+        "--report", "json,junit", "-o", "other",
+    )  # fmt: skip
+    assert result.exit_code == 2
+    assert "junit.xml" in result.stderr
+    assert not (file.parent.parent / "other" / "report.json").exists()
+
+
 def test_replay_ends_with_1_while_the_failure_is_there(file: Path) -> None:
     assert replay.load(file).instance["r"] == 2.0
     failing = run("replay", file)
@@ -86,7 +97,12 @@ def test_shrink_writes_a_smaller_one(file: Path) -> None:
     assert small.instance["a"].size <= large.instance["a"].size
     assert data["after"]["code"] == small.code
     assert "wrote smaller.json" in result.stderr
-    assert run("shrink", "smaller.json", "--seconds", "1").exit_code == 0  # in its place
+    again = run("shrink", "smaller.json", "--seconds", "1")  # in its place
+    assert again.exit_code == 0
+    header = next(line for line in again.stdout.splitlines() if "numbers in arrays" in line)
+    assert header.split() == ["numbers", "in", "arrays", "message"], "the simplex has no k"
+    kept = "None smaller was found" in again.stdout
+    assert ("not made smaller" in again.stdout) is kept
     gone = run("shrink", file, "--solver", "fast.sets.simplex:project")
     assert gone.exit_code == 2
     assert "the failure is gone" in " ".join(gone.stderr.split())

@@ -1,4 +1,5 @@
 import functools
+import sys
 import time
 
 import numpy as np
@@ -10,8 +11,11 @@ from verification.calling import (
     CandidateCrashError,
     CandidateTimeoutError,
     NotApplicableError,
+    load_callable,
     watch,
 )
+from verification.command_line import opened
+from verification.errors import InvalidArgumentError
 from verification.problems import lookup
 
 ALPHA = lookup("topk_simplex_alpha.projection")
@@ -137,3 +141,43 @@ def test_the_main_array_of_a_function_is_no_option():
     assert Caller(lambda numbers: numbers, problem)(instance).x.tolist() == [1.0, 2.0]
     with pytest.raises(CandidateSignatureError):
         Caller(lambda: 0, problem)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import no_such_module\n", "No module named 'no_such_module'"),
+        ("def f(:\n", "SyntaxError: "),
+        ("1 / 0\n", "ZeroDivisionError: division by zero"),
+        ("import sys\nsys.exit(4)\n", "SystemExit: 4"),
+        ("", "has no attribute 'f'"),
+        ("f = 3\n", "expected a function, got 3"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_an_error_of_the_user(
+    text, says, tmp_path, monkeypatch
+):
+    (tmp_path / "spoilt_solver.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "spoilt_solver", raising=False)
+    for name in ("spoilt_solver:f", "spoilt_solver.f"):
+        with pytest.raises(InvalidArgumentError, match="importable|function") as found:
+            load_callable(name)
+        assert says in str(found.value)
+    sys.modules.pop("spoilt_solver", None)
+
+
+@pytest.mark.parametrize("name", ["./mine.py:f", "mine.py:f", "/some/where/mine.py:f"])
+def test_the_name_of_a_file_is_not_that_of_its_module(name):
+    with pytest.raises(InvalidArgumentError, match="'mine' is the module of this file"):
+        load_callable(name)
+
+
+@pytest.mark.parametrize("given", [{"solver": ""}, {"program": ""}])
+def test_an_empty_name_is_not_the_implementation_in_fast(given):
+    empty = {"solver": None, "program": None, **given}
+    with (
+        pytest.raises(InvalidArgumentError, match="expected a"),
+        opened(problem=ALPHA.name, **empty),
+    ):
+        pass

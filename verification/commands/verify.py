@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from verification.console import JsonOption, finish, make_folder, progress, stderr
+from verification.console import JsonOption, check_file, finish, make_folder, progress, stderr
 
 app = typer.Typer(add_completion=False)
 
@@ -95,6 +95,8 @@ def verify(
     folder = output or Path("report")
     if wanted:
         make_folder("output", folder)
+        for form in wanted:
+            check_file("output", folder / command_line.FILES[form])
     if everything:
         if solver or program or check or xfail or fixed or isolate or batch is not None:
             raise InvalidArgumentError(

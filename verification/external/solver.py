@@ -381,8 +381,9 @@ def split(
         program = f"./{program}"
     place = os.path.join(cwd or ".", program) if "/" in program else program
     if shutil.which(place) is None:
-        fix = "chmod +x it" if Path(place).is_file() else "is it built, and is the path right?"
-        raise InvalidArgumentError(f"command={program!r}: no such program ({fix})")
+        fix = "no such program (is it built, and is the path right?)"
+        fix = "it is no program yet (chmod +x it)" if Path(place).is_file() else fix
+        raise InvalidArgumentError(f"command={program!r}: {fix}")
     return program, *parts[1:]
 
 
