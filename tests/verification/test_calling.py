@@ -161,7 +161,7 @@ def test_a_module_that_cannot_be_imported_is_an_error_of_the_user(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "spoilt_solver", raising=False)
     for name in ("spoilt_solver:f", "spoilt_solver.f"):
-        with pytest.raises(InvalidArgumentError, match="importable|function") as found:
+        with pytest.raises(InvalidArgumentError, match=r"importable|function") as found:
             load_callable(name)
         assert says in str(found.value)
     sys.modules.pop("spoilt_solver", None)
