@@ -50,14 +50,21 @@ def document(stored: Replay, result: Result) -> Document:
 
 def shrunk_document(before: Replay, after: Replay) -> Document:
     """Sizes before and after, and the smaller failure as code."""
+    has_k = before.instance.get("k") is not None
     sizes = [
-        (name, str(_entries(replay)), answers.short(replay.instance.get("k", "-")), replay.message)
+        (
+            name,
+            str(_entries(replay)),
+            *([answers.short(replay.instance["k"])] if has_k else []),
+            replay.message,
+        )
         for name, replay in (("before", before), ("after", after))
     ]
+    columns = ("", "numbers in arrays", *(["k"] if has_k else []), "message")
     smaller = complexity(after.instance) < complexity(before.instance)
     text = "A smaller counterexample was found." if smaller else "None smaller was found."
     blocks: list[Block] = [
-        table("", ("", "numbers in arrays", "k", "message"), sizes, ["numbers in arrays"]),
+        table("", columns, sizes, ["numbers in arrays"]),
         Paragraph(text, "" if smaller else "dim"),
         Code("Smallest counterexample found", after.code),
     ]
@@ -66,9 +73,8 @@ def shrunk_document(before: Replay, after: Replay) -> Document:
         "before": before.to_dict(),
         "after": after.to_dict(),
     }
-    return Document(
-        f"{after.instance.problem}: {after.check} made smaller", tuple(blocks), None, data
-    )
+    done = "made smaller" if smaller else "not made smaller"
+    return Document(f"{after.instance.problem}: {after.check} {done}", tuple(blocks), None, data)
 
 
 def _entries(replay: Replay) -> int:
