@@ -9,7 +9,7 @@ import numpy as np
 PROBLEM = "softmax.value"
 PACKAGES = ("scipy",)
 FOUND = """As `scipy_logsumexp`, it loses relative accuracy where the true class leads: the sum 1 +
-e^{-8} is rounded before its logarithm is taken, which leaves twelve digits of the loss at a lead
+exp(-8) is rounded before its logarithm is taken, which leaves twelve digits of the loss at a lead
 of 8, none at 37. ``log1p`` of the sum over the others would keep them. The absolute error is that
 of rounding; SciPy promises better accuracy than log(softmax(x)), which it has."""
 REPRODUCE = """

@@ -1,4 +1,4 @@
-"""``scipy.special.logsumexp`` as the softmax loss, log sum_j e^{f_j} - f_y."""
+"""``scipy.special.logsumexp`` as the softmax loss, log sum_j exp(f_j) - f_y."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 PROBLEM = "softmax.value"
 PACKAGES = ("scipy",)
 FOUND = """Right to machine precision in the absolute sense, which is all that a difference of two
-numbers near f_y can be. The kit asks for the relative accuracy that the loss, log(1 + sum e^{f_j
-- f_y}), can have: where the true class wins clearly the digits are gone, and from a lead of about
+numbers near f_y can be. The kit asks for the relative accuracy that the loss, log(1 + sum
+exp(f_j - f_y)), can have: where the true class wins clearly the digits are gone, and from a lead of about
 37 on the loss is 0. SciPy does not promise otherwise; the subtraction is ours."""
 REPRODUCE = """
 import numpy as np

@@ -9,7 +9,7 @@ from verification.adapters import adapt
 PROBLEM = "softmax.value"
 PACKAGES = ("torch",)
 FOUND = """As `scipy_log_softmax`: right to rounding in the absolute sense; the relative accuracy
-of a loss whose true class leads is lost when 1 + e^{-8} is rounded before its logarithm is taken."""
+of a loss whose true class leads is lost when 1 + exp(-8) is rounded before its logarithm is taken."""
 REPRODUCE = """
 import numpy as np
 import torch
