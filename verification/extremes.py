@@ -1,4 +1,4 @@
-"""Families at the edges of the floats and of the sets, and rows of real data.
+"""Families at the edges of the floats and of the sets, what tolerances take for equal, rows of real data.
 
 `FAMILIES` for vectors and `RANKINGS` for labelled scores; `verification.families` takes them in.
 """
@@ -113,6 +113,50 @@ def border(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
         yield families.complete(problem, rng, "border", vector, **fixed)
 
 
+def close(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+    """Entries, sums and caps apart by 1e-1 to 1e-16 of their size, which tolerances take for equal."""
+    while True:
+        d = families._length(problem, rng, largest)
+        n = families.entries(problem, d)
+        k = int(rng.integers(1, n + 1))
+        gaps = 10.0 ** -rng.uniform(1, 16, size=d)
+        gap, level = float(gaps[0]), float(rng.choice([1.0, 1.0 / 3.0, 2.0**-10]))
+        kind = int(rng.integers(4))
+        if problem.operation == "conjugate":
+            vector = _missed(rng, d, k, gap, kind)
+        elif kind == 0:  # ties
+            vector = level * (1 + gaps * rng.integers(-1, 2, size=d))
+        elif kind == 1:  # beside 0, or a margin of 0
+            vector = gaps * rng.integers(-1, 2, size=d)
+            vector[rng.random(d) < 0.3] += rng.choice([-1.0, 1.0])
+        elif kind == 2:  # just above a threshold at which the sum is the radius
+            vector = gaps + float(rng.choice([0.0, 0.5]))
+        else:  # the top-k sum is small
+            vector = rng.normal(size=d)
+            top = np.argsort(-vector)[:k]
+            vector[top] += gap - vector[top].mean()
+        radius = (1.0, level, float(np.abs(vector).sum()) * (1 + gap), float(gaps.sum()))
+        fixed: dict[str, Any] = {"k": k, "r": float(rng.choice(radius))}
+        yield families.complete(problem, rng, "close", vector, **fixed)
+
+
+def _missed(rng: Rng, d: int, k: int, gap: float, kind: int) -> np.ndarray:
+    """A dual point whose sum is above 1 by the gap, an entry below 0, or k times one above the sum."""
+    x = rng.uniform(0.5, 1.0, d)
+    x /= x.sum()
+    if kind == 0:
+        x *= 1 + gap
+    elif kind == 1:
+        x[rng.integers(d)] = -gap
+    elif kind == 2:
+        x = np.where(rng.permutation(d) < k, (1 + gap) / k, 0.0)
+    elif d > 1:  # one at the sum over k, and more than that
+        x[0] = 0.0
+        x[0] = (1 + gap) * x.sum() / max(k - 1, 1)
+        x /= 2 * x.sum()
+    return x
+
+
 def real(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Scores of a model of the Letter data, with ||x_i||^2 for the curvature."""
     while True:
@@ -161,6 +205,16 @@ def ranked_border(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance
         )
 
 
+def ranked_close(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+    """Negatives beside a kink of the loss, or beside a positive, by 1e-1 to 1e-16."""
+    while True:
+        P, N = rankings._sizes(rng, largest)
+        up = rng.normal(size=P) * float(rng.choice([0.0, 0.1, 1.0]))
+        down = rankings.boundary(rng, up, N) if rng.random() < 0.5 else rng.choice(up, N)
+        down = down + 10.0 ** -rng.uniform(1, 16, size=N) * rng.integers(-1, 2, size=N)
+        yield rankings._instance(problem, rng, "close", up, down)
+
+
 def ranked_real(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Scores of one class of the Letter data for some letters."""
     while True:
@@ -173,10 +227,12 @@ FAMILIES: dict[str, Callable[[Problem, Rng, int], Iterator[Instance]]] = {
     "denormal": denormal,
     "border": border,
     "real": real,
+    "close": close,
 }
 RANKINGS: dict[str, Callable[[Problem, Rng, int], Iterator[Instance]]] = {
     "extreme": ranked_extreme,
     "denormal": ranked_denormal,
     "border": ranked_border,
     "real": ranked_real,
+    "close": ranked_close,
 }

@@ -191,7 +191,7 @@ def _vectors(rng: Rng, d: int) -> list[np.ndarray]:
         one_huge,
         normal * 10.0 ** rng.uniform(-6, 6, d),
         normal + 1e6,
-        np.where(rng.random(d) < 0.5, 0.0, normal),
+        np.where(rng.random(d) < 0.5, 0.0 * normal, normal),  # zeros of either sign
         normal * 1e-150,
     ]
 

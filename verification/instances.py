@@ -189,6 +189,8 @@ def literal(value: Any) -> str:
         # float32 entries are printed as doubles, which hold them exactly
         entries = np.asarray(value, dtype=np.float64) if value.dtype.kind == "f" else value
         suffix = "" if value.dtype in (np.float64, np.int64) else f", dtype=np.{value.dtype.name}"
+        if value.ndim == 2 and not value.flags.c_contiguous and value.flags.f_contiguous:
+            suffix += ', order="F"'
         return f"np.array({_nested(entries.tolist())}{suffix})"
     return _number(value)
 
@@ -210,6 +212,10 @@ def _freeze(name: str, value: Any) -> Value:
         return int(value)
     if isinstance(value, (float, np.floating)):
         return float(value)
+    if np.ma.is_masked(value):
+        raise InvalidArgumentError(
+            f"{name}: a masked array; expected one without masked entries, e.g. {name}.filled(...)"
+        )
     if isinstance(value, (np.ndarray, list, tuple)):
         return FrozenArray.of(np.asarray(value))
     raise InvalidArgumentError(

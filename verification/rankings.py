@@ -80,7 +80,7 @@ def _adversarial(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]
             (np.abs(up) + 10.0, -np.abs(down)),  # separated by more than every gain
             (-np.abs(up) - 10.0, np.abs(down)),
             (np.full(P, up[0]), np.full(N, up[0])),
-            (np.zeros(P), np.zeros(N)),
+            (0.0 * up, 0.0 * down),  # zeros of either sign
             (up, np.full(N, down[0])),
             (np.full(P, up[0]), down),
             (tied[:P], tied[P:]),

@@ -5,6 +5,7 @@ Greedy: a change is kept if the instance still fails in the same way and has bec
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -102,11 +103,12 @@ def complexity(instance: Instance | None) -> tuple[float, ...]:
 
 
 def _bits(x: float) -> float:
-    """Length of the fraction x: 0 and 1 are the simplest, then -1, 2, 1/2."""
+    """Length of the fraction x: 0 and 1 are the simplest, then -1, 2, 1/2; -0 is not as simple as 0."""
     if not np.isfinite(x):
         return 4096
     numerator, denominator = x.as_integer_ratio()
-    return abs(numerator).bit_length() + denominator.bit_length() + 0.5 * (x < 0)
+    negative = math.copysign(0.5, x) < 0
+    return abs(numerator).bit_length() + denominator.bit_length() + 0.5 * negative
 
 
 def _candidates(instance: Instance) -> Iterator[Instance]:
@@ -196,6 +198,7 @@ def _simpler_vectors(instance: Instance) -> Iterator[Instance]:
     for name, value in instance.params.items():
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
             continue
+        yield instance.with_params(**{name: value + 0.0})  # no zero is negative
         top = float(np.max(np.abs(value), initial=0.0))
         if top > 0:
             exponent = int(np.floor(np.log2(top)))

@@ -37,9 +37,9 @@ def unwrap(output: Any, pair: bool = False, triple: bool = False) -> Candidate:
         x = np.asarray(output)
     except ValueError as error:
         raise AnswerError(f"returned {output!r:.200}, not an array of numbers") from error
+    x = in_doubles(x)
     if x.dtype.kind not in "fiu":
         raise AnswerError(f"returned {output!r:.200}, not an array of real numbers")
-    x = in_doubles(x)
     if np.ma.is_masked(output):
         raise AnswerError("returned a masked array with masked entries, which are no numbers")
     if complement is not None:

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from verification.certificates import truth
 from verification.checks import lengths
 from verification.problems import lookup
 
@@ -13,9 +14,25 @@ def sizes(problem):
 @pytest.mark.parametrize("problem", ["simplex.projection", "topk_hinge_alpha.prox"])
 def test_vectors_are_longer_than_buffers(problem):
     found = sizes(problem)
-    assert set(found) == set(lengths.SIZES["quick"])
-    assert min(found) > 32
-    assert max(found) > 128
+    assert set(found) == {*lengths.SIZES["quick"], *lengths.BLOCKS["quick"]}
+    assert min(found) >= 32
+    assert max(found) > 1024
+
+
+def test_every_entry_of_a_full_block_counts():
+    """The last one most, and all of them in the sum: without one of them the projection is another."""
+    task = lookup("simplex.projection")
+    found = lengths.instances(task, "quick", 0)[-len(lengths.BLOCKS["quick"]) :]
+    for instance in found:
+        a = instance["a"]
+        assert a.size in lengths.BLOCKS["quick"]
+        assert int(np.argmax(a)) == a.size - 1
+        assert (truth.solution(instance) > 0).all()
+
+
+def test_costly_truths_have_shorter_blocks():
+    assert max(sizes("multiclass_hinge.value")) <= lengths.COSTLY["quick"]
+    assert max(sizes("softmax.prox")) <= lengths.COSTLY["quick"]
 
 
 @pytest.mark.parametrize("problem", ["topk_simplex_beta.projection", "topk_entropy_beta.gradient"])
@@ -23,7 +40,11 @@ def test_k_exceeds_the_length_where_it_may(problem):
     task = lookup(problem)
     found = lengths.instances(task, "quick", 0)
     beyond = [i for i in found if i["k"] > i[task.data].size - task.others]
-    assert len(beyond) == len(found) / 2
+    assert (
+        len(beyond) == (len(found) - len(lengths.BLOCKS["quick"])) / 2
+        or task.generator != "quadratic"
+    )
+    assert len(beyond) >= 4
 
 
 def test_k_stays_within_the_length_elsewhere():
@@ -43,6 +64,6 @@ def test_it_is_a_function_of_the_seed():
     assert lengths.instances(task, "quick", 3) != lengths.instances(task, "quick", 4)
 
 
-def test_functions_and_models_have_no_length():
-    assert not lengths.applies(lookup("lambert_w_exp.value"))
+def test_functions_take_many_numbers_and_models_have_sizes_of_their_own():
+    assert max(sizes("lambert_w_exp.value")) > 128
     assert not lengths.applies(lookup("multiclass_erm.primal"))

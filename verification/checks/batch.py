@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +30,8 @@ COUNTS = {"quick": 30, "thorough": 150}
 PER_ROW = ("y", "r", "rho", "k_ii", "sample_weight")
 # Of these, arguments that have one entry per row in every batch.
 ALWAYS_PER_ROW = ("y", "k_ii")
+# Rows of the batches that start from an instance of this family: more than a warp, or a tile, has.
+MANY, LONG = 40, "ties"
 # Rows that a candidate is tried on: the instance, a duplicate, and one that differs.
 PROBED = 3
 
@@ -43,8 +46,8 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     count = amount(problem, COUNTS[profile]) // 2
     return [
         instance
-        for family in ("random", "border")
-        for instance in draw(problem.name, family, count, seed + 7)
+        for family, number in (("random", count), ("border", count), (LONG, max(1, count // 8)))
+        for instance in draw(problem.name, family, number, seed + 7)
     ]
 
 
@@ -54,7 +57,10 @@ def rows(instance: Instance) -> list[Instance]:
     main = instance[name]
     found = [instance]
     # the first of these is a duplicate
-    for i, other in enumerate((main, main[::-1], main / 2, np.zeros_like(main), 2 * main)):
+    others = [main, main[::-1], main / 2, np.zeros_like(main), 2 * main]
+    if instance.family == LONG:
+        others += [np.roll(main, i) * 2.0 ** (i % 3 - 1) for i in range(len(others) + 1, MANY)]
+    for i, other in enumerate(others):
         changes: dict[str, Any] = {name: np.ascontiguousarray(other)}
         if instance.get("y") is not None and instance.get("costs") is None:
             y = instance["y"]
@@ -88,7 +94,10 @@ def stack(found: list[Instance], per_row: tuple[str, ...]) -> dict[str, Any]:
 
 
 def examine(call: Caller, instance: Instance) -> Judgement:
-    """One call for all rows with shared parameters, one with a radius, rho and weight per row."""
+    """Calls for all rows with shared parameters, with a radius, rho and weight per row, for one row.
+
+    Of many rows there is one more, with the same numbers in Fortran order.
+    """
     call(instance)
     if call.batch is None:
         call.batch = takes_batches(call)
@@ -100,14 +109,25 @@ def examine(call: Caller, instance: Instance) -> Judgement:
 def _examine(call: Caller, instance: Instance) -> tuple[Judgement, list[Instance], dict[str, Any]]:
     """The verdict, with the rows and the arguments of the call that it is about."""
     found = rows(instance)
-    unweighted = [_without_weight(row) for row in found]
-    params = stack(unweighted, ALWAYS_PER_ROW)
-    shared = _judge_rows(unweighted, _answers(call, unweighted, params))
-    varied = vary(found)
-    if not shared.ok or varied == found or not call.accepts(varied[-1]):
-        return shared, unweighted, params
-    params = stack(varied, PER_ROW)
-    return _judge_rows(varied, _answers(call, varied, params)), varied, params
+    unweighted, varied = [_without_weight(row) for row in found], vary(found)
+    trials = [(unweighted, stack(unweighted, ALWAYS_PER_ROW))]
+    if varied != found and call.accepts(varied[-1]):
+        trials.append((varied, stack(varied, PER_ROW)))
+    trials.append((unweighted[:1], stack(unweighted[:1], ALWAYS_PER_ROW)))
+    judgements = []
+    for some, params in trials:
+        judgements.append(_judge_rows(some, _answers(call, some, params)))
+        if not judgements[-1].ok:
+            return judgements[-1], some, params
+    if instance.family == LONG and not hasattr(call.function, "deaths"):
+        columns = trials[0][1] | {
+            call.problem.data: np.asfortranarray(trials[0][1][call.problem.data])
+        }
+        with contextlib.suppress(CandidateCrashError):  # who refuses them is not wrong
+            judged = _judge_rows(unweighted, _answers(call, unweighted, columns))
+            if judged.verdict is Verdict.FAIL:
+                return judged, unweighted, columns
+    return judgements[0], *trials[0]
 
 
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
@@ -159,7 +179,7 @@ def _without_weight(row: Instance) -> Instance:
 def _judge_rows(found: list[Instance], answers: np.ndarray) -> Judgement:
     worst = Judgement(Verdict.PASS)
     if answers.ndim == 0 or len(answers) != len(found):
-        message = f"shape {answers.shape} for a batch of {len(found)} rows"
+        message = f"shape {answers.shape} for a batch of {len(found)} row{'s'[: len(found) > 1]}"
         return Judgement(Verdict.FAIL, message=message, rows=tuple(found))
     for i, (row, answer) in enumerate(zip(found, answers, strict=True)):
         judgement = certificates.judge(row, Candidate(answer))

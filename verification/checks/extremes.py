@@ -1,4 +1,4 @@
-"""Edges: sizes from 1e-150 to 1e150, denormal numbers, radii and sums missed by a bit, real scores."""
+"""Edges: sizes from 1e-150 to 1e150, denormal numbers, sums missed by a bit or by a tolerance, real scores."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from verification.problems import Problem
 from verification.verdicts import Judgement
 
 ORDER = 38
-COUNTS = {"quick": 120, "thorough": 1200}
-FAMILIES = ("extreme", "denormal", "border", "real")
+COUNTS = {"quick": 150, "thorough": 1500}
+FAMILIES = ("extreme", "denormal", "border", "real", "close")
 
 
 def applies(problem: Problem) -> bool:
@@ -21,7 +21,7 @@ def applies(problem: Problem) -> bool:
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
-    """The four families in equal parts."""
+    """The five families in equal parts."""
     count = amount(problem, COUNTS[profile]) // len(FAMILIES)
     return [
         instance for family in FAMILIES for instance in draw(problem.name, family, count, seed + 11)

@@ -1,4 +1,4 @@
-"""Vectors of hundreds of entries, and more guesses than entries: where buffers and blocks end."""
+"""Vectors of hundreds of entries, full blocks, and more guesses than entries: where buffers end."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ ORDER = 39
 COUNTS = {"quick": 12, "thorough": 60}
 #: Lengths beside the powers of two that buffers have.
 SIZES = {"quick": (33, 65, 130), "thorough": (17, 33, 65, 130, 257, 520, 1030)}
+#: Lengths of full warps and blocks, and one more than a block may have; a vector each.
+BLOCKS = {"quick": (32, 256, 1025), "thorough": (32, 64, 128, 256, 512, 1024)}
+#: The most where the truth takes decimal arithmetic, or is a number that all entries have a part in.
+COSTLY = {"quick": 256, "thorough": 1024}
 
 
 def applies(problem: Problem) -> bool:
-    """Every operation on vectors; functions take numbers, and models have sizes of their own."""
-    return problem.kind in ("sets", "losses")
+    """Every operation on vectors, and functions; models have sizes of their own."""
+    return problem.kind != "models"
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
@@ -46,6 +50,27 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
             params = {"k": entries(problem, main.size) + int(rng.integers(1, 4))}
             params |= {name: instance.get(name) for name in ("r", "C") if instance.get(name)}
             found.append(complete(problem, rng, "lengths", main, **params))
+    return found + _blocks(problem, profile, rng)
+
+
+def _blocks(problem: Problem, profile: str, rng: np.random.Generator) -> list[Instance]:
+    """Nearly equal entries, so that each of them counts, and the last one most."""
+    cheap = problem.ranking or (problem.point and problem.generator == "quadratic")
+    sizes = [n for n in BLOCKS[profile] if cheap or n <= COSTLY[profile]]
+    found = []
+    for i, size in enumerate(sizes):
+        vector = (2 + rng.normal(size=size) / 4) / size
+        top = int(np.argmax(vector))
+        vector[[top, -1]] = vector[[-1, top]]
+        if problem.ranking:
+            y = rng.permutation((np.arange(size) % 5 < 2).astype(np.int64))
+            found.append(Instance.of(problem.name, "lengths", scores=vector, y=y))
+            continue
+        if problem.operation == "conjugate":
+            vector /= vector.sum()
+        d = entries(problem, size)
+        k = (d // 2, 1, d - 1)[i % 3]
+        found.append(complete(problem, rng, "lengths", vector, k=k, r=1.0, C=1.0))
     return found
 
 

@@ -16,6 +16,9 @@ ORDER = 15
 #: Instances per family.
 COUNTS = {"quick": 11, "thorough": 110, "soak": 11}
 LARGEST = {"quick": 16, "thorough": 32, "soak": 32}
+#: Data sets longer than blocks are, and how many examples they have: of the family of real data.
+LONG = {"quick": (3, 70), "thorough": (8, 100), "soak": (1, 70)}
+REAL = ("digits", "real data")
 
 #: Failures per candidate in which a reason is looked for.
 HINTS = 4
@@ -28,17 +31,16 @@ def applies(problem: Problem) -> bool:
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
-    """All families of the model in equal parts."""
+    """All families of the model in equal parts, then some long data sets."""
+    families = models.load(problem.stem).FAMILIES
+    count, longest = LONG[profile]
+    plan = [(name, COUNTS[profile], seed, LARGEST[profile]) for name in families]
+    plan += [(name, count, seed + 15, longest) for name in REAL if name in families]
     return [
         instance
-        for family in models.load(problem.stem).FAMILIES
+        for family, number, own, largest in plan
         for instance in models.draw(
-            problem.name,
-            family,
-            COUNTS[profile],
-            seed,
-            largest=LARGEST[profile],
-            fixed=problem.fixed,
+            problem.name, family, number, own, largest=largest, fixed=problem.fixed
         )
     ]
 

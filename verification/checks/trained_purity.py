@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from verification import models
-from verification.calling import Caller
+from verification.calling import Caller, CandidateCrashError
 from verification.instances import Instance, literal
 from verification.models import _judge
 from verification.problems import Problem
@@ -42,10 +44,33 @@ def _data(instance: Instance) -> str:
     return next(n for n, v in instance.params.items() if isinstance(v, np.ndarray))
 
 
+def _by_columns(call: Caller, instance: Instance) -> Judgement:
+    """The same matrices in Fortran order, as a data frame has them; who refuses them is not wrong."""
+    if hasattr(call.function, "deaths"):  # arrays go to a process as copies
+        return Judgement(Verdict.PASS)
+    params = instance.params
+    for name, value in params.items():
+        if np.ndim(value) == 2:
+            params[name] = np.asfortranarray(value)
+    try:
+        judgement = _judge.judge(instance, call.raw(params))
+    except CandidateCrashError:
+        return Judgement(Verdict.PASS)
+    if judgement.verdict is not Verdict.FAIL:
+        return Judgement(Verdict.PASS)
+    message = f'wrong where the matrices have order="F": {judgement.message}'
+    return replace(judgement, message=message)
+
+
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
-    """Three calls; the first argument and the first answer are shown again after them."""
+    """Four calls; the first argument and the first answer are shown again after three of them."""
     name = _data(instance)
     again = f"{function}({call.arguments_code(instance.params, {name: name})})"
+    columns = {
+        n: f"np.asfortranarray({name if n == name else literal(v)})"
+        for n, v in instance.params.items()
+        if np.ndim(v) == 2
+    }
     return [
         f"{name} = {literal(instance[name])}",
         f"model = {again}",
@@ -53,6 +78,7 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
         f"{function}({call.arguments_code(_other(instance).params)})",
         f"print(model, {again})  # the same three times?",
         f"print({name})  # as above?",
+        f"print({function}({call.arguments_code(instance.params, columns)}))  # the same matrices",
     ]
 
 
@@ -84,4 +110,5 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     if judgement.verdict is Verdict.FAIL:
         message = f"trained again after other data: {judgement.message}"
         return Judgement(Verdict.FAIL, message=message, terms=judgement.terms)
-    return judgement
+    columns = _by_columns(call, instance)
+    return judgement if columns.ok else columns

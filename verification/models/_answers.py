@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -84,13 +86,19 @@ def _array(name: str, value: Any) -> np.ndarray:
         array = np.asarray(value)
     except ValueError as error:
         raise AnswerError(f"returned {name}={value!r:.200}, not an array of numbers") from error
+    array = in_doubles(array)
     if array.dtype.kind not in "fiub":
         raise AnswerError(f"returned {name}={value!r:.200}, not an array of real numbers")
-    return in_doubles(array)
+    return array
 
 
 def in_doubles(array: np.ndarray) -> np.ndarray:
-    """Extended precision rounded to doubles, in which answers are judged; others as they are."""
+    """Extended precision, fractions and decimals rounded to doubles; others as they are."""
+    if array.dtype.kind == "O":
+        entries = array.ravel().tolist()
+        exact = any(isinstance(v, (Fraction, Decimal)) for v in entries)
+        if exact and all(isinstance(v, (int, Fraction, Decimal)) for v in entries):
+            return array.astype(np.float64)
     if array.dtype.kind != "f" or array.dtype.itemsize <= np.dtype(np.float64).itemsize:
         return array
     with np.errstate(over="ignore"):

@@ -226,6 +226,13 @@ def single_bags(rng: Rng, largest: int) -> Params:
     return {**given, "bags": rng.permutation(len(given["y"]))}
 
 
+def scattered(rng: Rng, largest: int) -> Params:
+    """The candidates of a bag are not beside each other."""
+    given = bags_of(random)(rng, largest)
+    order = rng.permutation(len(given["bags"]))
+    return given | {"X": given["X"][order], "bags": given["bags"][order]}
+
+
 def rescaled(params: Params) -> Iterator[Params]:
     """Features of the size 1, and the C for which the problem is the same."""
     top = float(np.abs(params["X"]).max(initial=0.0))

@@ -201,6 +201,13 @@ def _one_each(rng: Rng, largest: int) -> Params:
     return {"X": rng.standard_normal((m, int(rng.integers(1, 6)))), "y": rng.permutation(m)}
 
 
+def _many_classes(rng: Rng, largest: int) -> Params:
+    """More classes than a register or a small buffer holds."""
+    m = int(rng.integers(9, 14))
+    n = 2 * m + int(rng.integers(0, m))
+    return {"X": rng.standard_normal((n, int(rng.integers(2, 9)))), "y": _labels(rng, n, m)}
+
+
 def _ends(rng: Rng, largest: int) -> Params:
     """K = 1 and k = m - 1."""
     drawn = _random(rng, largest)
@@ -270,4 +277,5 @@ FAMILIES: dict[str, Callable[[Rng, int], Iterator[Params]]] = {
     "costs": _stream(_with_costs),
     "gram": _stream(_gram),
     "digits": _stream(_digits),
+    "many classes": _stream(_many_classes),
 }

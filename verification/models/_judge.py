@@ -47,6 +47,9 @@ def judge(instance: Instance, candidate: Candidate) -> Judgement:
     """Judge a model by the parts that were returned."""
     model, params = load(instance.stem), instance.params
     given: Parts = {name: np.asarray(v) for name, v in candidate.parts.items()}
+    for name, right in model.shapes(params).items():
+        if right == () and name in given and given[name].shape == (1,):  # an intercept_ of one
+            given[name] = given[name][0]
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is an outcome, see `_bound`
             if message := _malformed(model, params, given):

@@ -29,7 +29,10 @@ EXTRAS = ("chosen", "rankings", "candidates", "weights", "objectives")
 FAMILIES = {
     name: _ap_families.forever(_ap_families.bags_of(draw))
     for name, draw in _ap_families.PLAIN.items()
-} | {"one candidate each": _ap_families.forever(_ap_families.single_bags)}
+} | {
+    "one candidate each": _ap_families.forever(_ap_families.single_bags),
+    "scattered bags": _ap_families.forever(_ap_families.scattered),
+}
 
 
 def shapes(params: Params) -> dict[str, tuple[int | None, ...]]:

@@ -1,0 +1,141 @@
+"""Right answers in unusual clothes pass; wrong ones that only unusual inputs show do not."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import fast
+from verification import Verdict, families, kit, models, verify
+from verification.calling import Caller
+from verification.checks import batch, lengths, purity, trained, trained_purity
+from verification.instances import literal
+from verification.models import binary_svm
+from verification.models.multiclass_erm import train
+from verification.problems import lookup
+from verification.shrink import _simpler_vectors, complexity
+
+PROBLEM = "simplex.projection"
+project = fast.sets.simplex.project
+
+
+def outcome(check, candidate, instance, **given):
+    call = Caller(candidate, lookup(instance.problem), **given)
+    return kit.run_one(check.__name__.rpartition(".")[2], check, call, instance)
+
+
+@pytest.mark.parametrize("kind", [Fraction, Decimal, np.longdouble])
+def test_exact_numbers_are_numbers(kind):
+    def solve(a, r, rho):
+        return [kind(v) for v in project(a, r, rho).tolist()]
+
+    report = verify(solve, PROBLEM, checks=["lengths"], batch=False, shrink=False)
+    assert report.ok
+
+
+def test_an_intercept_may_be_an_array_of_one():
+    instance = models.draw("binary_svm.primal", "random", 1, 0)[0]
+
+    def fit(shape):
+        def solve(X, y, C, bias, tol):
+            found = binary_svm.train(X, y, C, bias, tol)
+            return {"w": found["w"], "b": np.full(shape, float(found["b"]))}
+
+        return outcome(trained, solve, instance).verdict
+
+    assert fit((1,)) is Verdict.PASS
+    assert fit((2,)) is fit((1, 1)) is Verdict.FAIL
+
+
+def test_memory_is_not_read_without_strides():
+    def reads_on(a, r, rho):
+        behind = a if a.base is None or a.flags.c_contiguous else a.base.ravel()[: a.size]
+        return project(behind, r, rho)
+
+    def refuses(a, r, rho):
+        if not a.flags.c_contiguous:
+            raise TypeError("a must be C-contiguous")
+        return project(a, r, rho)
+
+    found = [i for i in purity.instances(lookup(PROBLEM), "quick", 0) if i["a"].size > 2]
+    verdicts = {outcome(purity, reads_on, i).verdict for i in found}
+    assert Verdict.FAIL in verdicts
+    assert {outcome(purity, refuses, i).verdict for i in found} == {Verdict.PASS}
+
+
+def long_batch():
+    return next(i for i in batch.instances(lookup(PROBLEM), "quick", 0) if i.family == batch.LONG)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda x, a: x[0] if x.shape[0] == 1 else x, "batch of 1 row"),
+        (lambda x, a: np.vstack([x[:32], 0 * x[32:] - 1]), f"row 32 of a batch of {batch.MANY}"),
+        (lambda x, a: x if a.flags.c_contiguous else x - 1, "row 0"),
+    ],
+)
+def test_batches_of_one_of_many_and_by_columns(wrong, said):
+    def solve(a, r, rho):
+        x = project(a, r, rho)
+        return x if a.ndim == 1 else wrong(x, a)
+
+    instance = long_batch()
+    result = outcome(batch, solve, instance, batch=True)
+    assert result.verdict is Verdict.FAIL
+    assert said in result.message
+    assert outcome(batch, project, instance, batch=True).verdict is Verdict.PASS
+
+
+def test_code_to_paste_has_the_order_of_the_array():
+    by_columns = np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])
+    again = eval(literal(by_columns), {"np": np})
+    assert again.flags.f_contiguous
+    assert again.tolist() == by_columns.tolist()
+    assert "order" not in literal(np.ones((2, 2)))
+
+
+def test_matrices_may_come_by_columns():
+    def fit(behind):
+        def solve(X, y, C, loss, tol):
+            return {"W": train(y, C, loss, behind(X), tol=tol)["W"]}
+
+        call = Caller(solve, lookup("multiclass_erm.primal"))
+        found = models.draw(
+            "multiclass_erm.primal", "random", 9, 0, largest=9, fixed={"loss": "softmax"}
+        )
+        instance = next(i for i in found if min(i["X"].shape) > 1)
+        return kit.run_one("trained_purity", trained_purity, call, instance)
+
+    def refuses(X):
+        if not X.flags.c_contiguous:
+            raise TypeError("X must be C-contiguous")
+        return X
+
+    assert 'order="F"' in fit(lambda X: X.ravel(order="K").reshape(X.shape)).message
+    assert fit(refuses).verdict is Verdict.PASS
+
+
+def test_zeros_have_either_sign_and_shrink_to_the_plain_one():
+    drawn = families.draw(PROBLEM, "adversarial", 400, seed=0)
+    found = next(i for i in drawn if (np.signbit(i["a"]) & (i["a"] == 0)).any())
+    first = next(iter(_simpler_vectors(found)))
+    assert complexity(first) < complexity(found)
+    assert not (np.signbit(first["a"]) & (first["a"] == 0)).any()
+    assert np.array_equal(first["a"], found["a"])
+
+
+def test_close_instances_are_closer_than_tolerances():
+    """Of conjugates, points outside the domain by more than rounding and less than 1e-6."""
+    outside = []
+    for instance in families.draw("multiclass_hinge.conjugate", "close", 60, seed=0):
+        x = instance["x"]
+        outside.append(max(x.sum() - 1, -x.min()))
+    assert any(1e-14 < v < 1e-6 for v in outside)
+
+
+def test_some_data_sets_are_long():
+    found = trained.instances(lookup("svm.primal"), "quick", 0)
+    assert max(len(i["y"]) for i in found) == trained.LONG["quick"][1] > 64
+    assert lengths.BLOCKS["quick"][-1] > 1024
