@@ -34,6 +34,7 @@ from verification.svm_plus_instances import STEMS as PLUS
 from verification.svm_plus_trainers import verify_plus
 from verification.trainers import verify_trainer
 from verification.verdicts import Report, Verdict
+from verification.workers import end_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +135,7 @@ def run_all(jobs: dict[str, Callable[[], Any]], task: Task) -> dict[str, Any]:
     workers = min(WORKERS, os.cpu_count() or 1)
     done = {}
     # spawn: a forked child would inherit numba's and BLAS's threads in an unknown state.
-    with ProcessPoolExecutor(workers, get_context("spawn"), limit_to_one_thread) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker) as pool:
         futures = {pool.submit(job): name for name, job in jobs.items()}
         try:
             for future in as_completed(futures):
@@ -144,6 +145,11 @@ def run_all(jobs: dict[str, Callable[[], Any]], task: Task) -> dict[str, Any]:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return done
+
+
+def _start_worker() -> None:
+    end_with_parent()
+    limit_to_one_thread()
 
 
 def stem_table(stems: Sequence[Stem], reports: Sequence[Report]) -> Table:

@@ -27,6 +27,7 @@ from verification.kit import verify
 from verification.models import _judge
 from verification.problems import KINDS, lookup, names
 from verification.report import Block, Document, Paragraph, number, table, tally
+from verification.workers import end_with_parent
 
 #: Instances per chunk, and seeds that a chunk may use up.
 CHUNK, SEEDS = 2600, 1000
@@ -193,6 +194,7 @@ def _run(left: list[Chunk], processes: int) -> Iterator[tuple[Chunk, dict[str, A
 
 
 def _gently() -> None:
+    end_with_parent()
     if hasattr(os, "nice"):
         os.nice(max(0, 15 - os.nice(0)))
 

@@ -124,6 +124,41 @@ def test_a_fork_of_the_kit_does_not_keep_them():
     assert soon(lambda: not guardians(kit.pid))
 
 
+WORKERS = """
+import os, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from verification.workers import end_with_parent
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2, get_context("spawn"), end_with_parent) as pool:
+        waiting = [pool.submit(time.sleep, s) for s in (0, 0.1, 600)]
+        waiting[1].result()
+        print(*pool._processes, flush=True)
+        waiting[2].result()
+"""
+
+
+def test_workers_end_with_a_kit_that_is_killed(tmp_path):
+    """One that works and one that waits for work."""
+    (tmp_path / "run_workers.py").write_text(WORKERS, encoding="utf-8")
+    with subprocess.Popen(
+        [sys.executable, "run_workers.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as kit:
+        assert kit.stdout is not None
+        pids = [int(word) for word in kit.stdout.readline().split()]
+        kit.kill()
+    assert pids
+    try:
+        assert soon(lambda: not any(map(running, pids)), 20.0)
+    finally:
+        end(*pids)
+
+
 @pytest.mark.parametrize("end", ["close", "crash", "forgotten"])
 def test_a_guardian_goes_with_its_child(program, guards, end):
     body = {"crash": "sys.exit(3)"}.get(end, "for r in requests(): reply(r, x=ones(r))")
