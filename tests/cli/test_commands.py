@@ -278,6 +278,11 @@ def test_claims_as_json_and_markdown(tmp_path: Path) -> None:
     )
 
 
+def test_counterexamples_of_claims_are_numbers() -> None:
+    shown = run("claims", "--paper", "lapin_2015", "--only", "Proposition 3").stdout
+    assert "v = [1/2, 0, 0]" in " ".join(shown.split())
+
+
 @pytest.mark.slow
 def test_reproduce_circle(tmp_path: Path) -> None:
     """One draw of one reading, from the command to the pictures; every gap certified."""

@@ -71,7 +71,8 @@ def claims(
             blocks.append(Paragraph(f"{r.paper} {r.number}: {r.failure}", "bad"))
         if r.counterexample is not None:
             facts = {k: v for k, v in r.counterexample.items() if k not in ("exact", "why")}
-            given = ", ".join(f"{name} = {value}" for name, value in facts.items())
+            # fractions are words here: shown as numbers, not in quotes
+            given = ", ".join(f"{name} = {value}".replace("'", "") for name, value in facts.items())
             blocks.append(
                 Paragraph(f"{r.number}: {r.counterexample['why']}. {given}", "" if r.ok else "bad")
             )
