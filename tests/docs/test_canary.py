@@ -35,7 +35,7 @@ def build(folder: Path, body: str) -> tuple[subprocess.CompletedProcess[str], Pa
         [*command, str(source), str(output)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     return done, output / "index.html"

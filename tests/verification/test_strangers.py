@@ -128,7 +128,7 @@ def test_a_record_can_be_made_again(monkeypatch, tmp_path, few_instances):
 def test_the_command_lists_them():
     code = "import sys; from verification.strangers.__main__ import main; sys.argv = ['x', 'nobody']; main()"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600
     )
     assert done.returncode == 2
     assert "nobody: expected some of" in done.stderr
