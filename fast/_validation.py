@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fast.errors import InvalidParameterError, InvalidTypeError
 
 LIMIT = 1e300  # larger magnitudes would overflow in sums and products
+SMALLEST = 2.2250738585072014e-308  # of a divisor: quotients by subnormal numbers overflow
 LARGEST_K = 2**53
 
 
@@ -19,6 +20,7 @@ def real_array(name: str, value: ArrayLike | None, dims: tuple[int, ...] = (1, 2
 
     Whether the entries are finite is left to the kernels, which read them anyway.
     """
+    refuse_masked(name, value)
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -50,6 +52,18 @@ def real_array(name: str, value: ArrayLike | None, dims: tuple[int, ...] = (1, 2
             name, f"shape {array.shape}", "at least one entry per row", "drop the call"
         )
     return array
+
+
+def refuse_masked(name: str, value: Any) -> None:
+    """Raise where an entry is masked: as an array it would count like any other."""
+    if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
+        masked = int(np.ma.count_masked(value))
+        raise InvalidParameterError(
+            name,
+            f"a masked array with {masked} masked {'entry' if masked == 1 else 'entries'}",
+            "an array without masked entries",
+            f"drop those rows, or fill them: {name}.filled(...)",
+        )
 
 
 def raise_bad_entry(
@@ -105,6 +119,24 @@ def number(name: str, value: Any, *, positive: bool = False) -> float:
     return float(per_row(name, array, 1, positive=positive)[0])
 
 
+def divisor(name: str, value: Any, else_: str = "") -> float:
+    """One finite number > 0 that is not subnormal."""
+    found = number(name, value, positive=True)
+    if found < SMALLEST:
+        raise InvalidParameterError(
+            name,
+            f"{found:g}",
+            f"a number >= {SMALLEST:g}, below which floats lose their digits",
+            f"rescale the problem{else_}",
+        )
+    return found
+
+
+def check_update(gamma: float, C: Any) -> float:
+    """C > 0 of a dual update, not subnormal where gamma is divided by it."""
+    return divisor("C", C) if gamma > 0.0 else number("C", C, positive=True)
+
+
 def check_k(k: Any, largest: int = LARGEST_K, why: str = "", name: str = "k") -> int:
     """An integer in 1..largest."""
     try:
@@ -128,6 +160,7 @@ def check_k(k: Any, largest: int = LARGEST_K, why: str = "", name: str = "k") ->
 
 def check_classes(y: ArrayLike, n: int, m: int, name: str = "y") -> NDArray[np.int64]:
     """Class numbers 0..m-1, one per row, as int64."""
+    refuse_masked(name, y)
     try:
         array = np.atleast_1d(np.asarray(y))
     except ValueError as error:

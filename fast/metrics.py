@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fast._validation import check_classes, check_k, finite_array
+from fast._validation import check_classes, check_k, finite_array, refuse_masked
 from fast.errors import InvalidParameterError
 from fast.losses._ap_labels import mask_of, scores_of
 
@@ -50,6 +50,7 @@ def topk_accuracy(
     if classes is None:
         y = check_classes(y_true, n, m, "y_true")
     else:
+        refuse_masked("y_true", y_true)
         y = _columns(np.asarray(y_true), np.asarray(classes), n, m)
     own = values[np.arange(n), y]
     others_ahead = (values >= own[:, np.newaxis]).sum(axis=1) - 1

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from refsolve.errors import InvalidParameterError
-from refsolve.spec import Symbol, check_vector
+from refsolve.spec import Symbol, check_vector, refuse_masked
 
 Array = np.ndarray[Any, Any]
 
@@ -32,6 +32,7 @@ def check_class(y: Any, m: int) -> int:
 
 def check_indicator(y: Any, m: int) -> Array:
     """A 0/1 row of m entries as int8, or `InvalidParameterError`."""
+    refuse_masked("y", y)
     row = np.asarray(y) if not isinstance(y, str) else np.empty(0)
     if row.dtype.kind not in "biuf" or row.ndim != 1 or row.size != m:
         raise InvalidParameterError(

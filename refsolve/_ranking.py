@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from refsolve.errors import InvalidParameterError
-from refsolve.spec import check_matrix, check_vector
+from refsolve.spec import check_matrix, check_vector, refuse_masked
 
 Array = np.ndarray[Any, Any]
 Real = np.longdouble
@@ -26,6 +26,7 @@ MAX_LISTED = 8
 def check_relevance(y: Any, size: int | None = None) -> Array:
     """Mask of the positives, (n,), from 0/1, -1/+1 or booleans; both classes must occur."""
     expected = "a vector of 0/1, -1/+1 or booleans" + ("" if size is None else f", {size} entries")
+    refuse_masked("y", y)
     row = np.asarray(y) if not isinstance(y, str) else np.empty(0)
     if row.dtype.kind not in "biuf" or row.ndim != 1 or size not in (None, row.size):
         raise InvalidParameterError("y", y, expected, "pass one label per score")

@@ -22,6 +22,9 @@ REQUIRED: Any = type("_Required", (), {"__repr__": lambda self: "required"})()
 #: Largest magnitude accepted: squares and products must stay inside float64.
 LARGEST = 1e150
 
+#: Least divisor accepted: quotients by subnormal numbers overflow.
+SMALLEST = 2.2250738585072014e-308
+
 
 @dataclass(frozen=True)
 class Symbol:
@@ -37,6 +40,8 @@ class Symbol:
         Range; ``high="d"`` is the number of entries of the vector.
     low_open : bool
         Whether ``low`` itself is excluded.
+    normal : bool
+        Whether subnormal numbers are refused: a divisor.
     default : object
         `REQUIRED` if there is none.
     """
@@ -48,6 +53,7 @@ class Symbol:
     high: float | str | None = None
     low_open: bool = False
     default: Any = REQUIRED
+    normal: bool = False
 
     def range_text(self) -> str:
         """The range as text, e.g. ``integer, 1 <= k <= d``."""
@@ -72,6 +78,8 @@ class Symbol:
             raise self._refuse(value, f"rescale to magnitudes up to {LARGEST:g}", d)
         if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
             raise self._refuse(value, f"raise {self.name}", d)
+        if self.normal and abs(value) < SMALLEST:
+            raise self._refuse(value, f"rescale: numbers below {SMALLEST:g} lose digits", d)
         high = d if self.high == "d" else self.high
         if high is not None and value > high:
             raise self._refuse(value, f"lower {self.name}, or use more classes", d)
@@ -177,6 +185,13 @@ class Spec:
         return "\n".join(lines)
 
 
+def refuse_masked(name: str, value: Any) -> None:
+    """`InvalidParameterError` where an entry is masked: as an array it would count like any other."""
+    if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
+        fix = f"drop those entries, or fill them: {name}.filled(...)"
+        raise InvalidParameterError(name, value, "an array without masked entries", fix)
+
+
 def check_vector(
     name: str, value: Any, *, size: int | None = None, largest: float = LARGEST
 ) -> np.ndarray:
@@ -200,6 +215,7 @@ def _check_array(
     if any(size is not None for size in shape):
         sizes = ", ".join("any" if size is None else str(size) for size in shape)
         expected += f" of shape ({sizes}{',' if ndim == 1 else ''})"
+    refuse_masked(name, value)
     try:
         array = np.asarray(value)
     except ValueError:  # ragged nested lists

@@ -12,7 +12,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fast._validation import check_k
+from fast._validation import check_k, refuse_masked
 from fast.errors import InvalidParameterError
 from fast.estimators._evaluation import Evaluation
 from fast.estimators._kernel import KernelMap, check_kernel
@@ -88,6 +88,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         self, y: np.ndarray, encoded: np.ndarray, sample_weight: Any, X: Any, C: float
     ) -> np.ndarray:
         """C times the weight of each example."""
+        refuse_masked("sample_weight", sample_weight)
         weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
         )
@@ -338,6 +339,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
     # -- prediction ---------------------------------------------------------------------------
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
+        refuse_masked("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
         if self._map is None:
             return np.asarray(X @ self.coef_.T) + self.intercept_

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from fast._validation import number, real_array
+from fast._validation import number, real_array, refuse_masked
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators._kernel import KernelMap
 from fast.estimators._settings import DTYPES, MAGNITUDE
@@ -71,6 +71,7 @@ def check_privileged(Z: Any, n: int | None, estimator: Any, n_features: int | No
             "an array or sparse matrix with one row per row of X: only those are split along with X",
             "pass np.asarray(Z)",
         )
+    refuse_masked("Z", Z)
     if getattr(Z, "ndim", 2) == 1:
         raise InvalidParameterError(
             "Z", f"shape {Z.shape}", "one row per row of X", "pass Z.reshape(-1, 1) for one feature"

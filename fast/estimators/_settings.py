@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from fast._validation import number
+from fast._validation import number, refuse_masked
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 
@@ -65,6 +65,8 @@ def check_radius(r: float, given: str, fix: str) -> None:
 
 def check_data(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """Features as float32 or float64, C-contiguous or canonical CSR, of bounded magnitude."""
+    for name, value in (("X", X), ("y", y)):
+        refuse_masked(name, value)
     with np.errstate(invalid="ignore"):  # inf beside numbers whose sum overflows
         X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=DTYPES, order="C")
     if is_sparse(X) and not X.has_canonical_format:  # summing duplicates works in place

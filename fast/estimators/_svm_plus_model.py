@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils.validation import _check_sample_weight
 
-from fast._validation import number
+from fast._validation import number, refuse_masked
 from fast.errors import CollapseWarning, InvalidParameterError, InvalidTypeError
 from fast.estimators._privileged import (
     check_coef0,
@@ -98,6 +98,7 @@ class PrivilegedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _weights(
         self, sample_weight: Any, X: Any, classes: np.ndarray, encoded: np.ndarray, C: float
     ) -> np.ndarray:
+        refuse_masked("sample_weight", sample_weight)
         weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
         )

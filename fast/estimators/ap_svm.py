@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fast._validation import number
+from fast._validation import number, refuse_masked
 from fast.errors import InseparableError, InvalidParameterError, InvalidTypeError
 from fast.estimators._progress import Monitor
 from fast.estimators._ranking import (
@@ -340,5 +340,6 @@ class APSVM(RankingModel):
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
+        refuse_masked("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
         return self._products(X, self.coef_[0])

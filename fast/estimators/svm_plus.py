@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fast._validation import refuse_masked
 from fast.errors import InvalidParameterError
 from fast.estimators._privileged import check_privileged, named
 from fast.estimators._progress import Monitor
@@ -225,6 +226,7 @@ class SVMPlusClassifier(PrivilegedModel):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores w'x + b of each class against the rest, (n, n_classes); (n,) for two classes."""
         check_is_fitted(self)
+        refuse_masked("X", X)
         X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
         if not hasattr(self, "kernel_coef_"):
             f = np.asarray(X @ self.coef_.T) + self.intercept_

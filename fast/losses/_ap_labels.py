@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fast._validation import real_array
+from fast._validation import real_array, refuse_masked
 from fast.errors import InvalidParameterError, InvalidTypeError
 
 _ACCEPTED = "True or 1 for positives, False, 0 or -1 for negatives"
@@ -38,6 +38,7 @@ def mask_of(
     y: ArrayLike, n: int | None = None, name: str = "y", compiled: bool = False
 ) -> NDArray[np.bool_]:
     """Binary labels as booleans, whatever the classes' sizes; ``compiled`` reads them once only."""
+    refuse_masked(name, y)
     try:
         array = np.asarray(y)
     except ValueError as error:
@@ -91,6 +92,7 @@ def _read_compiled(labels: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[int, 
 
 def group_codes(groups: Any, n: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Numbers 0..Q - 1 of the groups, one per sample, and the groups' names."""
+    refuse_masked("groups", groups)
     array = np.asarray(groups)
     if array.shape != (n,):
         raise InvalidParameterError(

@@ -11,8 +11,9 @@ from fast._rows import Rows, read_only
 from fast._validation import (
     check_classes,
     check_k,
+    check_update,
+    divisor,
     finite_array,
-    number,
     per_row,
 )
 from fast.errors import InvalidParameterError
@@ -191,7 +192,7 @@ def sdca_update(
         y=y,
         weights=weights_of(sample_weight, rows.n),
         numbers=per_row("k_ii", k_ii, rows.n),
-        scalar=number("C", C, positive=True),
+        scalar=check_update(gamma, C),
         return_complement=return_complement,
     )
 
@@ -233,8 +234,8 @@ def conjugate(
 
 
 def positive_gamma(gamma: Any) -> float:
-    """Check the smoothing parameter."""
-    return number("gamma", gamma, positive=True)
+    """The smoothing parameter, > 0 and not subnormal."""
+    return divisor("gamma", gamma, ", or use the hinge itself")
 
 
 def warmup(variant: int, gamma: float) -> None:

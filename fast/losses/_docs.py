@@ -28,7 +28,7 @@ PARAMETERS = {
         "1 - <1,x>, where it is known more accurately than as that difference.",
     ),
     "return_complement": ("bool, default False", "Also return 1 - <1,x>, see below."),
-    "gamma": ("float, default 1.0", "Smoothing > 0, in units of z."),
+    "gamma": ("float, default 1.0", "Smoothing > 0, in units of z; not subnormal."),
     "sample_weight": (
         "float or array_like, shape (n,), optional",
         "Weights w_i >= 0 of the losses; default 1.",

@@ -28,7 +28,9 @@ SPEC = Spec(
             "a = -omega C x on N, omega C x on P"
         ),
     },
-    symbols=(Symbol("gamma", "smoothing, in units of z", low=0, low_open=True, default=1.0),),
+    symbols=(
+        Symbol("gamma", "smoothing, in units of z", low=0, low_open=True, default=1.0, normal=True),
+    ),
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Lapin et al. 2018 (TPAMI), smooth multilabel SVM; the conjugate is derived in the lesson",
     notes=(

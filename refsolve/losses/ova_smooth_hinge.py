@@ -24,7 +24,9 @@ SPEC = Spec(
             "x = clip(b/(omega C K_ii + gamma), 0, 1),  a_j = -omega C x_j, a_y = omega C x_y"
         ),
     },
-    symbols=(Symbol("gamma", "smoothing, in units of z", low=0, low_open=True, default=1.0),),
+    symbols=(
+        Symbol("gamma", "smoothing, in units of z", low=0, low_open=True, default=1.0, normal=True),
+    ),
     scaling="the binary losses are added, not averaged; see ova_hinge",
     source="Lapin et al. 2016, long version, equation (9), with margin alpha = 1 - z and beta = -x",
     notes=(

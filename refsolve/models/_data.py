@@ -10,7 +10,7 @@ import numpy as np
 from refsolve import _families, catalogue
 from refsolve._multiclass import Loss
 from refsolve.errors import InvalidGramError, InvalidParameterError
-from refsolve.spec import Symbol, check_matrix, check_vector
+from refsolve.spec import Symbol, check_matrix, check_vector, refuse_masked
 
 Array = np.ndarray[Any, Any]
 LAM = Symbol("lam", "weight of the regulariser", low=0, low_open=True)
@@ -216,6 +216,7 @@ def _load_loss(stem: str) -> Any:
 def _check_labels(family: _families.Family, y: Any, n: int, m: Any) -> tuple[Array, int]:
     if family.name == "multilabel":
         return _check_indicators(family, y, n, m)
+    refuse_masked("y", y)
     array = np.asarray(y)
     if array.ndim != 1 or array.size != n or array.dtype.kind not in "iu":
         raise InvalidParameterError(
