@@ -64,6 +64,14 @@ def test_memory_is_not_read_without_strides():
     assert {outcome(purity, refuses, i).verdict for i in found} == {Verdict.PASS}
 
 
+def test_what_is_wrong_anyway_is_no_matter_of_strides():
+    def inexact(a, r, rho):
+        return project(a, r, rho) * (1 + 1e-7 * a.flags.c_contiguous) + 1e-6
+
+    found = purity.instances(lookup(PROBLEM), "quick", 0)
+    assert {outcome(purity, inexact, i).verdict for i in found} == {Verdict.PASS}
+
+
 def long_batch():
     return next(i for i in batch.instances(lookup(PROBLEM), "quick", 0) if i.family == batch.LONG)
 

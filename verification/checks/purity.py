@@ -47,11 +47,12 @@ def _changed(params: dict[str, Any], instance: Instance) -> str | None:
     return None
 
 
-def _in_steps(call: Caller, instance: Instance) -> Judgement:
+def _in_steps(call: Caller, instance: Instance, usual: np.ndarray) -> Judgement:
     """The same numbers, of which only every other one in memory belongs to the array.
 
-    Who refuses such an array says so; who reads the memory as it comes is wrong without a word. To a
-    process of its own, arrays go as copies.
+    Who gives the ``usual`` answer, or is wrong anyway, is a case for other checks. Who refuses such
+    an array says so; who reads the memory as it comes is wrong without a word. To a process of its
+    own, arrays go as copies.
     """
     if hasattr(call.function, "deaths"):
         return Judgement(Verdict.PASS)
@@ -60,10 +61,15 @@ def _in_steps(call: Caller, instance: Instance) -> Judgement:
         if isinstance(value, np.ndarray):
             params[name] = np.repeat(value, 2)[::2]
     try:
-        judgement = certificates.judge(instance, call.raw(params))
+        answer = call.raw(params)
     except CandidateCrashError:
         return Judgement(Verdict.PASS)
+    if answer.x.shape == usual.shape and answer.x.tobytes() == usual.tobytes():
+        return Judgement(Verdict.PASS)
+    judgement = certificates.judge(instance, answer)
     if judgement.verdict is not Verdict.FAIL:
+        return Judgement(Verdict.PASS)
+    if not certificates.judge(instance, Candidate(usual)).ok:
         return Judgement(Verdict.PASS)
     message = f"wrong where the arrays are np.repeat(a, 2)[::2]: {judgement.message}"
     return replace(judgement, message=message)
@@ -110,7 +116,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
             return Judgement(Verdict.FAIL, message=message)
     second = call(instance).x
     if second.shape == kept.shape and second.tobytes() == kept.tobytes():
-        return _in_steps(call, instance)
+        return _in_steps(call, instance, kept)
     # threads may sum in another order: both answers may differ by rounding, and only by that
     for answer in (kept, second):
         judgement = certificates.judge(instance, Candidate(answer))
@@ -120,4 +126,4 @@ def examine(call: Caller, instance: Instance) -> Judgement:
                 f"{judgement.message}"
             )
             return Judgement(judgement.verdict, message=message, terms=judgement.terms)
-    return _in_steps(call, instance)
+    return _in_steps(call, instance, kept)
