@@ -37,7 +37,6 @@ def killer(name):
 # single answer in double precision right.
 ONLY_BY = {
     "sorts_in_place": "purity",
-    "reuses_buffer": "purity",
     "batch_takes_first_radius": "batch",
     "complement_by_subtraction": "complement",
     "complement_is_the_sum": "complement",
