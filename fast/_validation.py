@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fast.errors import InvalidParameterError, InvalidTypeError
 
 LIMIT = 1e300  # larger magnitudes would overflow in sums and products
-SMALLEST = 2.2250738585072014e-308  # of a divisor: quotients by subnormal numbers overflow
+SMALLEST = float(np.finfo(np.float64).tiny)  # of a divisor: quotients by subnormal numbers overflow
 LARGEST_K = 2**53
 
 

@@ -23,7 +23,7 @@ REQUIRED: Any = type("_Required", (), {"__repr__": lambda self: "required"})()
 LARGEST = 1e150
 
 #: Least divisor accepted: quotients by subnormal numbers overflow.
-SMALLEST = 2.2250738585072014e-308
+SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
