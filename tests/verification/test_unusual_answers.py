@@ -147,3 +147,24 @@ def test_some_data_sets_are_long():
     found = trained.instances(lookup("svm.primal"), "quick", 0)
     assert max(len(i["y"]) for i in found) == trained.LONG["quick"][1] > 64
     assert lengths.BLOCKS["quick"][-1] > 1024
+
+
+def test_double_precision_only_is_skipped_and_counted():
+    """A refusal in words is no wrong answer; one of every dtype is still a crash."""
+
+    def doubles(a, r, rho):
+        if a.dtype != np.float64:
+            raise TypeError(f"expected float64, got {a.dtype}")
+        return project(a, r, rho)
+
+    def none(a, r, rho):
+        raise TypeError(f"expected float16, got {a.dtype}")
+
+    report = verify(doubles, PROBLEM, checks=["single_precision", "certified_gap"])
+    assert report.ok, report.summary()
+    refused = [r for r in report.results if r.check == "single_precision"]
+    assert {r.verdict for r in refused} == {Verdict.SKIPPED}
+    assert "takes no float32 (TypeError: expected float64" in refused[0].message
+    assert not verify(none, PROBLEM, checks=["single_precision"], shrink=False).ok
+    alone = verify(doubles, PROBLEM, checks=["single_precision"], shrink=False)
+    assert not alone.ok, "nothing was checked"
