@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fast.models._losses import TopKHinge
-from fast.solvers.rounding import EPS, Rows, down, enough, precisions, up
+from fast.solvers.claimed_rows import entropy_masses, hinge_bounds, hinge_masses
+from fast.solvers.rounding import EPS, down, enough, precisions, row_norms, up
 from fast.solvers.rows import is_sparse
 
 AT_ONCE = 4096  # rows
@@ -49,7 +51,7 @@ def claims(
         if found is not None:
             primal, dual = min(primal, found[0]), max(dual, found[1])
         found = primal, dual
-        if enough(primal, dual, primal - dual - max(claimed[0] - claimed[1], 0.0), tol):
+        if enough(primal, dual, claimed, tol):
             break
     assert found is not None
     return found
@@ -68,47 +70,44 @@ class _Level:
         self.n, self.d = self.X.shape
         self.W, self.masses, self.y, self.r, self.loss = W.astype(real), masses, y, r, loss
         self.m, self.hinge = len(W), isinstance(loss, TopKHinge)
+        self.compiled = real is np.float64
         if self.gram:
             self.norms = np.sqrt(np.maximum(np.asarray(K.diagonal(), dtype=np.float64), 0.0))
         else:
-            self.norms = Rows(X, np.float64).norms
+            self.norms = row_norms(X)
 
     def bounds(self) -> tuple[float, float]:
         """Upper bound on P, lower bound on D."""
         real, eps, n = self.real, self.eps, self.n
         width = (n + self.d + self.m + 16) * eps
-        losses, gains, sizes = real(0), real(0), real(0)
+        losses, totals = real(0), np.zeros(4, dtype=real)
         V = np.zeros((self.m, self.d), dtype=real)  # with a kernel the dual's own A'
-        spread, moved, rough = np.zeros(self.m, dtype=real), real(0), real(0)
+        spread = np.zeros(self.m, dtype=real)
         squares = [real(0), real(0)]  # with a kernel: ||W||^2 and its terms' sizes
         lengths = np.sqrt((self.W * self.W).sum(axis=1))
         for start in range(0, n, AT_ONCE):
             rows = slice(start, min(start + AT_ONCE, n))
-            part = self.X[rows]
-            part = part.astype(real) if is_sparse(part) else np.asarray(part, dtype=real)
-            mass = self.r[rows].astype(real)
+            part = self._cut(self.X, rows).astype(real, copy=False)
             f = np.asarray(part @ self.W.T, dtype=real)
             if self.gram:
-                reach = (abs(part) @ abs(self.W).T).max(axis=1)
+                terms = abs(part) @ abs(self.W).T
+                reach = terms.max(axis=1)
                 own = self.W[:, rows].T
                 squares[0] += (own * f).sum()
-                squares[1] += (abs(own) * (abs(part) @ abs(self.W).T)).sum()
+                squares[1] += (abs(own) * terms).sum()
             else:
                 reach = self.norms[rows] * lengths.max()
-            slip = (self.d + 8) * eps * reach
-            losses += (mass * self._losses(f, rows, slip)).sum()
-            x, delta = self._masses(rows)
-            gain = self._gains(x, rows, mass)
-            gains, sizes = gains + gain.sum(), sizes + abs(gain).sum() + x.sum()
-            moved += (delta * self.norms[rows]).sum()
-            blocks = -x
-            blocks[np.arange(len(x)), self.y[rows]] = x.sum(axis=1)
-            spread += (abs(blocks) * self.norms[rows][:, None]).sum(axis=0)
+            losses += self._losses(f, rows, reach)
+            blocks, sums = (self._compiled_blocks if self.compiled else self._blocks)(rows, spread)
+            totals = totals + np.asarray(sums, dtype=real)
             if self.gram:
-                V[:, rows] = blocks.T
+                V[:, rows] = (blocks.toarray() if is_sparse(blocks) else blocks).T
+            elif is_sparse(blocks):
+                pulled = blocks.T @ part
+                V += pulled.toarray() if is_sparse(pulled) else pulled
             else:
                 V += np.asarray(part.T @ blocks, dtype=real).T
-            rough += (delta * (1 + self._steepness(x, rows, mass))).sum()
+        gains, sizes, moved, rough = totals
         square, off, size = self._squares(V, spread, squares)
         gradient = 2 * size * (moved * (1 + width))  # of 1/2 ||V||^2 where masses move
         rough += gradient + 2 * moved * moved
@@ -127,25 +126,35 @@ class _Level:
                 square * (d * self.m + 4) * eps,
                 length + (n + 8) * eps * np.sqrt((spread * spread).sum()),
             )
+        found, off = max(squares[0], self.real(0)), 4 * (n + 8) * eps * squares[1]
+        if np.array_equal(V, self.W):
+            return found, off, np.sqrt(found + off)
         K = np.asarray(self.X, dtype=self.real)
         own = max((V * (V @ K)).sum(), self.real(0))
         own += 4 * (n + 8) * eps * (abs(V) * (abs(V) @ abs(K))).sum()
-        return max(squares[0], self.real(0)), 4 * (n + 8) * eps * squares[1], np.sqrt(own)
+        return found, off, np.sqrt(own)
 
     # ---- losses
 
-    def _losses(self, f: Any, rows: slice, slip: Any) -> Any:
-        """Upper bounds on the losses of scores that are wrong by up to ``slip``."""
+    def _losses(self, f: Any, rows: slice, reach: Any) -> Any:
+        """Upper bound on sum_i r_i L_i for scores whose terms' absolute values sum to ``reach``."""
         y, m = self.y[rows], self.m
-        loss, one = self.loss, self._at(rows)
+        slip = (self.d + 8) * self.eps * reach
+        loss, one, mass = self.loss, self._at(rows), self.r[rows].astype(self.real)
         if not self.hinge:
-            slip = slip + 4 * EPS * abs(f).max(axis=1)  # the scores are rounded to float64
+            slip = slip + 5 * EPS * reach  # the scores are rounded to float64
             values = np.asarray(one.values(np.ascontiguousarray(f, dtype=np.float64), y))
             values = values.astype(self.real) * (1 + (m + EVALUATED) * EPS)
             change = 2 * slip
             steep = np.where(change < 0.5, values / (1 - np.minimum(change, 0.5)), np.inf)
-            return np.minimum(steep, values + change)
+            return (mass * np.minimum(steep, values + change)).sum()
         k, gamma = loss.k, self.real(loss.gamma)
+        if self.compiled:
+            f = np.ascontiguousarray(f)
+            p = self._gradients(one, f, y) if gamma > 0 else np.empty((0, m))
+            kind = loss.variant, k, float(gamma)
+            work = np.empty((3, m))
+            return hinge_bounds(f, rows.start, self.y, self.r, slip, p, kind, self.eps, work)
         own = f[np.arange(len(f)), y]
         z = f - own[:, None] + 1
         paid = self.real(0)
@@ -157,7 +166,12 @@ class _Level:
         z[np.arange(len(f)), y] = -np.inf
         top = -np.partition(-z, k - 1, axis=1)[:, :k] if k < m else z
         top = top if loss.variant == 0 else np.maximum(top, 0)
-        return np.maximum(top.sum(axis=1) / k + (k + 4) * self.eps * abs(top).max(axis=1), 0) + paid
+        sums = top.sum(axis=1) / k + (k + 4) * self.eps * abs(top).max(axis=1)
+        return (mass * (np.maximum(sums, 0) + paid)).sum()
+
+    def _cut(self, matrix: Any, rows: slice) -> Any:
+        """Rows of a matrix, without the price of slicing one in CSR where there is one slice."""
+        return matrix if self.n <= AT_ONCE else matrix[rows]
 
     def _at(self, rows: slice) -> Any:
         """The loss of some rows."""
@@ -172,11 +186,41 @@ class _Level:
         A[np.arange(len(A)), y] = 0.0
         return np.where(np.isfinite(A), A, 0.0)
 
-    # ---- masses
+    # ---- masses: blocks a_i, and sums of gains, sizes, mass moved times norms, what that costs
+
+    def _compiled_blocks(self, rows: slice, spread: np.ndarray) -> tuple[Any, Any]:
+        """In float64; ``spread[j]`` grows by sum_i |a_ij| norms_i."""
+        part, loss = self._cut(self.masses, rows), self.loss
+        args = rows.start, self.y, self.r, self.norms
+        if not self.hinge:
+            full = part.toarray() if is_sparse(part) else part
+            full = np.ascontiguousarray(full, dtype=np.float64)
+            k, dense = int(loss.k), np.empty(full.shape)
+            return dense, entropy_masses(full, *args, loss.variant, k, self.eps, dense, spread)
+        x = part if is_sparse(part) else sp.csr_array(part)
+        n, m = x.shape
+        given = x.data, x.indices.astype(np.int64), x.indptr.astype(np.int64)
+        size = len(x.data) + n
+        found = np.empty(size), np.empty(size, np.int64), np.empty(n + 1, np.int64)
+        kind = loss.variant, loss.k, float(loss.gamma)
+        sums = hinge_masses(given, *args, kind, found, spread)
+        last = found[2][-1]
+        return sp.csr_array((found[0][:last], found[1][:last], found[2]), shape=(n, m)), sums
+
+    def _blocks(self, rows: slice, spread: Any) -> tuple[Any, Any]:
+        """The same in any arithmetic."""
+        x, delta = self._masses(rows)
+        mass, norms = self.r[rows].astype(self.real), self.norms[rows]
+        gain = self._gains(x, mass)
+        blocks = -x
+        blocks[np.arange(len(x)), self.y[rows]] = x.sum(axis=1)
+        spread += (abs(blocks) * norms[:, None]).sum(axis=0)
+        rough = (delta * (1 + self._steepness(x, mass))).sum()
+        return blocks, (gain.sum(), abs(gain).sum() + x.sum(), (delta * norms).sum(), rough)
 
     def _masses(self, rows: slice) -> tuple[Any, Any]:
         """Masses >= 0 on the other classes, and their distances (l1) from the dual's domain."""
-        part = self.masses[rows]
+        part = self._cut(self.masses, rows)
         x = np.array(part.toarray() if is_sparse(part) else part, dtype=self.real)
         x[np.arange(len(x)), self.y[rows]] = 0
         delta = np.maximum(-x, 0).sum(axis=1)
@@ -190,7 +234,7 @@ class _Level:
             delta += np.maximum(x - (r / k)[:, None], 0).sum(axis=1)
         return x, delta + np.maximum(s - r, 0)
 
-    def _gains(self, x: Any, rows: slice, mass: Any) -> Any:
+    def _gains(self, x: Any, mass: Any) -> Any:
         """Minus the conjugates."""
         s = x.sum(axis=1)
         safe = np.where(mass > 0, mass, 1)
@@ -198,10 +242,11 @@ class _Level:
             return s - self.real(self.loss.gamma) / 2 * (x * x).sum(axis=1) / safe
         q = x / safe[:, None]
         s = np.minimum(q.sum(axis=1), 1)  # of s near 0, log(1 - s) keeps no digit
-        rest = np.where(s < 1, (1 - s) * np.log1p(-np.where(s < 1, s, 0)), 0)
-        return -mass * (_x_log_x(q).sum(axis=1) + rest)
+        slope = -np.log1p(-np.where(s < 1, s, 0))  # what rounding in s costs
+        rest = (1 - s) * slope - (self.m + 4) * self.eps * s * slope
+        return mass * (rest - _x_log_x(q).sum(axis=1))
 
-    def _steepness(self, x: Any, rows: slice, mass: Any) -> Any:
+    def _steepness(self, x: Any, mass: Any) -> Any:
         """Of the conjugates where masses may move."""
         safe = np.where(mass > 0, mass, 1)
         if self.hinge:

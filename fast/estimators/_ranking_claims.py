@@ -65,7 +65,7 @@ def claims(
         if found is not None:
             primal, bound = min(primal, found[0]), max(bound, found[1])
         found = primal, bound
-        if enough(primal, bound, primal - bound - max(claimed[0] - claimed[1], 0.0), tol):
+        if enough(primal, bound, claimed, tol):
             break
     assert found is not None
     return found

@@ -23,6 +23,7 @@ from fast.solvers.state import certified_gap
 FLOAT = 2.3e-16  # multipliers given in float64 satisfy equations up to this
 LARGEST_FACTOR = 3000  # unknowns of g up to which its equation is solved once more
 REFINED = 3
+PRODUCTS = 20  # with a kernel matrix, and as long as everything else
 Q_ERROR = 1e-12  # relative error of a deformed kernel in float64, beyond that
 
 
@@ -37,7 +38,8 @@ class Claims:
     def __init__(self, problem: Any) -> None:
         self.problem = problem
         matrices = [m for m in (problem.X, problem.K, problem.Z, problem.Kz) if m is not None]
-        self.levels = precisions(max(m.shape[0] * m.shape[1] for m in matrices))
+        times = 1 if problem.K is None and problem.Kz is None else PRODUCTS
+        self.levels = precisions(max(m.shape[0] * m.shape[1] for m in matrices), times)
         self.made: dict[Any, Level] = {}
 
     def settle(self, solution: Any, y: np.ndarray) -> None:
@@ -51,6 +53,7 @@ class Claims:
     def of(self, solution: Any, y: np.ndarray) -> tuple[float, float]:
         """(P, D) of one solution."""
         found: tuple[float, float] | None = None
+        claimed = solution.result.primal, solution.result.dual
         for real in self.levels:
             level = self.made.setdefault(real, Level(self.problem, real))
             with np.errstate(all="ignore"):
@@ -59,8 +62,7 @@ class Claims:
             if found is not None:
                 primal, dual = min(primal, found[0]), max(dual, found[1])
             found = primal, dual
-            gone = primal - dual - max(solution.result.primal - solution.result.dual, 0.0)
-            if enough(primal, dual, gone, self.problem.tol):
+            if enough(primal, dual, claimed, self.problem.tol):
                 break
         assert found is not None
         return found

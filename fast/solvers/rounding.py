@@ -8,28 +8,34 @@ Where a platform has no extended precision (eps of longdouble = eps of float64) 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from fast.solvers.rows import TINY, is_sparse, squared_norms
+from fast.solvers.rows import TINY, squared_norms
 
 EPS = float(np.finfo(np.float64).eps)
-SMALL = 100_000  # multiplications per product that cost nothing in extended precision
+SMALL = 100_000  # multiplications that cost nothing in extended precision
 AFFORDABLE = 100_000_000
 NEGLIGIBLE = 0.01  # of tol: float64 is enough if its rounding is less
 
 
-def precisions(products: int) -> list[Any]:
-    """The arithmetics worth trying for so many multiplications, in this order."""
-    if products <= SMALL:
+def precisions(products: int, times: int = 1) -> list[Any]:
+    """The arithmetics worth trying for ``times`` so many multiplications, in this order."""
+    if products * times <= SMALL:
         return [np.longdouble]
     return [np.float64, np.longdouble] if products <= AFFORDABLE else [np.float64]
 
 
-def enough(primal: float, dual: float, rounding: float, tol: float) -> bool:
-    """Whether ``rounding`` hides nothing that matters for ``tol``."""
-    return rounding <= NEGLIGIBLE * tol * max(abs(primal), abs(dual))
+def enough(primal: float, dual: float, claimed: tuple[float, float], tol: float) -> bool:
+    """Whether the rounding in two bounds hides nothing that matters for ``tol``.
+
+    It does if they miss a ``tol`` that the ``claimed`` P and D, without it, do not.
+    """
+    size, gap = max(abs(primal), abs(dual)), max(claimed[0] - claimed[1], 0.0)
+    missed = gap <= tol * size < primal - dual
+    return primal - dual - gap <= NEGLIGIBLE * tol * size and not missed
 
 
 def up(value: Any) -> float:
@@ -43,16 +49,21 @@ def down(value: Any) -> float:
     return -up(-value)
 
 
+def row_norms(X: Any) -> np.ndarray:
+    """Upper bounds on ||x_i||, in float64."""
+    short = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    squares = np.maximum(squared_norms(short), TINY)  # which it takes for 0
+    return np.asarray(np.sqrt(squares) * (1.0 + (X.shape[1] + 4) * EPS))
+
+
 class Rows:
     """Vectors p (d,) seen from the rows of X (n, d), dense or CSR."""
 
     def __init__(self, X: Any, real: Any) -> None:
         self.real, self.eps = real, float(np.finfo(real).eps)
         self.n, self.width = X.shape
-        self.X: Any = X.astype(real) if is_sparse(X) else np.asarray(X, dtype=real)
-        short = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-        squares = np.maximum(squared_norms(short), TINY)  # which it takes for 0
-        self.norms = np.sqrt(squares) * (1.0 + (self.width + 4) * EPS)
+        self.X: Any = X.astype(real, copy=False)
+        self.norms = row_norms(X)
 
     def values(self, p: Any) -> Any:
         """<p, x_i>, (n,); for p (m, d) all of them, (n, m)."""
@@ -90,15 +101,22 @@ class Gram:
         self.n = self.width = len(K)
         self.K: Any = np.asarray(K, dtype=real)
         self.sizes = abs(self.K)
+        self.last: dict[str, tuple[Any, Any]] = {}
         self.norms = np.sqrt(np.maximum(np.asarray(self.K.diagonal(), dtype=np.float64), 0.0))
 
     def values(self, p: Any) -> Any:
         """<p, x_i>, (n,)."""
-        return self.K @ p
+        return self._once("values", p, lambda: self.K @ p)
 
     def reach(self, p: Any) -> Any:
         """Sums of absolute terms of `values`."""
-        return self.sizes @ abs(p)
+        return self._once("reach", p, lambda: self.sizes @ abs(p))
+
+    def _once(self, name: str, p: Any, product: Callable[[], Any]) -> Any:
+        """A product with p, which is asked for several times in a row."""
+        if self.last.get(name, (None,))[0] is not p:
+            self.last[name] = p, product()
+        return self.last[name][1]
 
     def slip(self, p: Any) -> Any:
         """Rounding in `values`."""

@@ -1,0 +1,72 @@
+"""The compiled bounds of a multiclass model: those of numpy, and on the right side of the truth."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fast.estimators._multiclass_claims import _Level
+from fast.models._losses import TopKEntropy, TopKHinge
+
+LOSSES = [TopKHinge(v, k, gamma) for v in (0, 1) for k in (1, 2, 4) for gamma in (0.0, 0.5)]
+LOSSES += [TopKEntropy(v, k) for v in (0, 1) for k in (1, 3)]
+
+
+def level(rng, loss, real, *, n=60, d=7, m=5, sparse=False, feasible=True, kernel=False):
+    """A model of no merit; masses that are infeasible have every fault there is."""
+    X = rng.standard_normal((n, d)) * np.exp(rng.standard_normal(d))
+    y, r = np.arange(n) % m, rng.uniform(0.1, 3.0, n) * (rng.random(n) < 0.9)
+    x = rng.random((n, m)) * (rng.random((n, m)) < 0.6)
+    x[np.arange(n), y] = 0.0
+    x *= (r * rng.random(n) / (m * max(1.0, x.max())))[:, None]
+    if loss.variant == 0 and loss.k > 1:  # equal masses are never above the cap
+        x[:] = x.sum(axis=1, keepdims=True) / (m - 1)
+    x[np.arange(n), y] = 0.0
+    if not feasible:
+        x += rng.standard_normal((n, m)) * (rng.random((n, m)) < 0.3)
+    W, K = rng.standard_normal((m, d)), None
+    if kernel:
+        K, A = X @ X.T, -x
+        A[np.arange(n), y] = 0.0
+        A[np.arange(n), y] = -A.sum(axis=1)
+        W, X = np.ascontiguousarray(A.T), None
+    elif sparse:
+        X = sp.csr_array(X * (rng.random(X.shape) < 0.5))
+    masses = sp.csr_array(x) if isinstance(loss, TopKHinge) else x
+    return _Level(X, K, W, masses, y, r, loss, real)
+
+
+@pytest.mark.parametrize("eps", [np.finfo(float).eps, 1e-6])  # larger ones show what they add
+@pytest.mark.parametrize("kind", ["dense", "sparse", "kernel"])
+@pytest.mark.parametrize("feasible", [True, False])
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_compiled_bounds_are_those_of_numpy(monkeypatch, loss, feasible, kind, eps):
+    monkeypatch.setattr("fast.estimators._multiclass_claims.AT_ONCE", 23)
+    options = {"feasible": feasible, "sparse": kind == "sparse", "kernel": kind == "kernel"}
+    one = level(np.random.default_rng(5), loss, np.float64, **options)
+    other = level(np.random.default_rng(5), loss, np.float64, **options)
+    assert one.compiled
+    other.compiled = False
+    one.eps = other.eps = eps
+    (primal, dual), (P, D) = one.bounds(), other.bounds()
+    assert primal == pytest.approx(P, rel=1e-12)
+    assert dual == pytest.approx(D, rel=1e-12, abs=1e-12 * abs(P))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_compiled_bounds_are_outside_those_of_extended_precision(loss):
+    if np.finfo(np.longdouble).eps == np.finfo(np.float64).eps:
+        pytest.skip("no extended precision here")
+    for seed in range(5):
+        primal, dual = level(np.random.default_rng(seed), loss, np.float64).bounds()
+        P, D = level(np.random.default_rng(seed), loss, np.longdouble).bounds()
+        assert primal >= P
+        assert dual <= D
+        assert primal - P + D - dual <= 1e-11 * abs(P)
+
+
+@pytest.mark.parametrize("loss", [TopKHinge(0, 1, 0.0), TopKHinge(1, 3, 0.0)], ids=str)
+def test_scores_that_overflow_bound_nothing(loss):
+    one = level(np.random.default_rng(0), loss, np.float64)
+    one.W = one.W * 1e308
+    with np.errstate(all="ignore"):
+        assert one.bounds()[0] == np.inf
