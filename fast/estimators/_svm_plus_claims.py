@@ -189,7 +189,10 @@ class Level:
         for _ in range(REFINED):
             g = self.z.values(v) + rho
             dv, drho = self._solve(theta * (gamma - cost * g), v, rho)
+            size, step = max(abs(v).max(), abs(rho)), max(abs(dv).max(), abs(drho))
             v, rho = v + dv, rho + drho
+            if step <= np.sqrt(eps) * size:  # the next one would be below eps
+                break
         g = self.z.values(v) + rho
         h = root * theta * (gamma - cost * g) / lam
         xi = g + root * h
@@ -225,11 +228,11 @@ class Level:
         assert self.z is not None
         if self._solver is None:
             self._solver = self._factor()
-        direct, rows, weights, solve = self._solver
+        direct, pull, weights, solve = self._solver
         given = None if v is None else np.asarray(v, dtype=np.float64)
         short = np.asarray(a, dtype=np.float64)
         if direct:
-            right = rows.T @ short
+            right = pull(short)
             if given is not None:
                 right -= float(self.lam) * np.append(given, float(rho))
             x = solve(right)
@@ -249,18 +252,28 @@ class Level:
             root = np.sqrt(reduced)
             matrix = root[:, None] * (np.asarray(self.z.K, np.float64) + 1.0) * root
             return False, None, root, _cholesky(matrix, lam)
-        Z = self.problem.Z
-        Z = np.asarray(Z.toarray() if is_sparse(Z) else Z, dtype=np.float64)
-        rows = np.hstack([Z, np.ones((len(Z), 1))])
-        if rows.shape[1] <= len(rows):
-            return True, rows, None, _cholesky((rows.T * reduced) @ rows, lam)
-        root = np.sqrt(reduced)
-        inner = _cholesky((root[:, None] * rows) @ (root[:, None] * rows).T, lam)
+        Z, root = self.problem.Z.astype(np.float64, copy=False), np.sqrt(reduced)
+        scaled = Z.multiply(root[:, None]).tocsr() if is_sparse(Z) else root[:, None] * Z
+
+        def pull(a: np.ndarray) -> np.ndarray:
+            return np.append(Z.T @ a, a.sum())
+
+        if Z.shape[1] < Z.shape[0]:
+            edge, corner = Z.T @ reduced, np.array([[reduced.sum()]])
+            blocks = [[_dense(scaled.T @ scaled), edge[:, None]], [edge[None], corner]]
+            return True, pull, None, _cholesky(np.block(blocks), lam)
+        inner = _cholesky(_dense(scaled @ scaled.T) + np.outer(root, root), lam)
 
         def woodbury(right: np.ndarray) -> np.ndarray:
-            return (right - rows.T @ (root * inner(root * (rows @ right)))) / lam
+            seen = Z @ right[:-1] + right[-1]
+            return np.asarray((right - pull(root * inner(root * seen))) / lam)
 
-        return True, rows, None, woodbury
+        return True, pull, None, woodbury
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    """A small product as an array."""
+    return np.asarray(matrix.toarray() if is_sparse(matrix) else matrix)
 
 
 def _cholesky(matrix: np.ndarray, shift: float) -> Any:
