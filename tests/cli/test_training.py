@@ -205,8 +205,7 @@ def prepare_and_look(*args):
 
 training.compile_kernels = prepare_and_look
 for parameters in ({"gamma": 0.0}, {"gamma": 1.0}, {"model": "logistic"}):
-    large = [(digits[0] / 16, digits[1])] if "model" in parameters else []
-    for data, y in [iris, (csr_array(iris[0]), iris[1]), *large]:
+    for data, y in [iris, (csr_array(iris[0]), iris[1]), (digits[0] / 16, digits[1])]:
         training.train(data, y, k=2, C=0.1, **parameters)
         for name in sorted(ready() - before):
             print(name)
