@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from verification.problems import Problem
 
 #: Meaning of an argument, by name; `_OF` knows the exceptions.
@@ -114,4 +116,4 @@ def _default(problem: Problem, name: str) -> str:
     if name not in problem.defaults:
         return "required"
     value = problem.defaults[name]
-    return "null" if value is None else str(value)
+    return json.dumps(value) if value is None or isinstance(value, bool) else str(value)

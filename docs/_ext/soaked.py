@@ -42,12 +42,12 @@ def per_problem(record: dict[str, Any]) -> Html:
             f"<code>{row['problem']}</code>",
             row["solver"],
             f"{row['instances']:,}",
-            counts.get("pass", 0),
+            f"{counts.get('pass', 0):,}",
             bad,
             counts.get("oracle uncertain", 0),
-            counts.get("skipped", 0),
+            f"{counts.get('skipped', 0):,}",
             f"{row['worst_ratio']:.2g}",
-            f"{row['seconds']:.0f}",
+            f"{row['seconds']:,.0f}",
         )
         rows.append(cells)
     head = ("problem", "solver", "instances", "pass", "alarms", "uncertain", "skipped")

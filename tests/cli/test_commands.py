@@ -101,6 +101,8 @@ def test_show_takes_a_problem() -> None:
     assert "alpha, beta" in shown["answers"]["svm_plus_hinge.dual"]
     meanings = {name: text for name, text, _ in shown["arguments"]["svm_plus_hinge.dual"]}
     assert meanings["y"].startswith("-1 or 1")
+    defaults = {name: text for name, _, text in shown["arguments"]["svm_plus_hinge.dual"]}
+    assert (defaults["nonneg_slack"], defaults["Kz"]) == ("true", "null")  # as JSON has them
     assert run("show", "simplex.value").exit_code == 2
 
 
