@@ -84,7 +84,6 @@ def verify(
     """
     from verification import command_line
     from verification.errors import InvalidArgumentError
-    from verification.main_job import main_job
     from verification.run_report import report_document
 
     if everything is (problem is not None):
@@ -107,6 +106,9 @@ def verify(
             raise InvalidArgumentError(
                 "--profile soak, --count and --seconds go with --problem: --all is quick or thorough"
             )
+        # Its parts need more than one problem does, and a second to be imported.
+        from verification.main_job import main_job
+
         with progress(1) as task:
             document, reports = main_job(profile, seed, task)
     else:
