@@ -150,7 +150,7 @@ def test_some_data_sets_are_long():
 
 
 def test_double_precision_only_is_skipped_and_counted():
-    """A refusal in words is no wrong answer; one of every dtype is still a crash."""
+    """A refusal in words is no wrong answer; another error, or one of every dtype, is a crash."""
 
     def doubles(a, r, rho):
         if a.dtype != np.float64:
@@ -160,11 +160,18 @@ def test_double_precision_only_is_skipped_and_counted():
     def none(a, r, rho):
         raise TypeError(f"expected float16, got {a.dtype}")
 
+    def fails(a, r, rho):
+        if a.dtype != np.float64:
+            raise ValueError("math domain error")
+        return project(a, r, rho)
+
     report = verify(doubles, PROBLEM, checks=["single_precision", "certified_gap"])
     assert report.ok, report.summary()
     refused = [r for r in report.results if r.check == "single_precision"]
     assert {r.verdict for r in refused} == {Verdict.SKIPPED}
     assert "takes no float32 (TypeError: expected float64" in refused[0].message
-    assert not verify(none, PROBLEM, checks=["single_precision"], shrink=False).ok
+    for wrong in (none, fails):
+        found = verify(wrong, PROBLEM, checks=["single_precision"], shrink=False)
+        assert found.counts["crash"] == found.checked
     alone = verify(doubles, PROBLEM, checks=["single_precision"], shrink=False)
     assert not alone.ok, "nothing was checked"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from verification import certificates
@@ -14,8 +16,9 @@ from verification.verdicts import Judgement
 
 ORDER = 70
 COUNTS = {"quick": 60, "thorough": 400}
-# Exceptions by which a function, a tensor, or a compiled signature says that a dtype does not fit.
-REFUSALS = ("TypeError", "ValueError", "RuntimeError")
+# Words by which functions, tensors and compiled signatures say that a dtype does not fit. An error
+# without them, such as that of a logarithm of what float32 made negative, is a crash.
+REFUSAL = re.compile(r"float32|float64|double|dtype|precision", re.IGNORECASE)
 
 
 def applies(problem: Problem) -> bool:
@@ -40,7 +43,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     try:
         answer = call(instance)
     except CandidateCrashError as error:
-        if not str(error).startswith(REFUSALS):
+        if not REFUSAL.search(str(error)):
             raise
         call(instance.astype(np.float64))
         raise NotApplicableError(f"the candidate takes no float32 ({error})") from error

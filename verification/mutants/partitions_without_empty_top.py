@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from verification.mutants._sound import Array, constant, descending
+from verification.mutants._cone_search import begin, thresholds
+from verification.mutants._sound import Array
 
 PROBLEM = "topk_cone.projection"
 ERRATA = ("lapin_2015/lemma_3",)
@@ -13,21 +14,14 @@ ERRATA = ("lapin_2015/lemma_3",)
 def candidate(a: Array, k: int, rho: float = 0.0) -> Array:
     """Projection by the partition that fits best among those with an entry at the cap."""
     a = np.asarray(a, dtype=float)
-    order = descending(a)
-    d, total = a.size, order[:k].sum()
-    if k > d or total <= 0:
-        return np.zeros(d)
-    flat = constant(a, k, total / (k + rho * k * k))
-    if flat is not None:
-        return flat
-    sums = np.concatenate([[0.0], np.cumsum(order)])
+    order, easy = begin(a, k, rho)
+    if easy is not None:
+        return easy
+    d = a.size
     best, least = np.zeros(d), np.inf
     for p in range(1, k):
         for q in range(1, d - p + 1):
-            middle = sums[p + q] - sums[p]
-            slope = (k - p) ** 2 + (p + rho * k * k) * q
-            u = (q * sums[p] + (k - p) * middle) / slope
-            t = (middle - (k - p) * u) / q
+            t, u = thresholds(order, k, rho, p, q)
             below = order[p + q] - t if p + q < d else -np.inf
             worst = max(t - order[p + q - 1], order[p] - t - u, t + u - order[p - 1], below, -u)
             if worst < least:
