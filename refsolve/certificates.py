@@ -11,16 +11,6 @@ from typing import Any
 import numpy as np
 
 from refsolve import _families, catalogue
-from refsolve._certificate import (
-    Array,
-    Certificate,
-    Real,
-    candidate,
-    norm,
-    number_error,
-    roundoff,
-    up,
-)
 from refsolve._multiclass import WEIGHT, Loss, check_complement, check_example, check_point
 from refsolve._projection import (
     function_value,
@@ -31,6 +21,16 @@ from refsolve._projection import (
 )
 from refsolve._ranking_proof import loss_augmented_inference, ranking_value
 from refsolve.errors import InvalidParameterError
+from refsolve.proofs.certificate import (
+    Array,
+    Certificate,
+    Real,
+    candidate,
+    norm,
+    number_error,
+    roundoff,
+    up,
+)
 from refsolve.spec import LARGEST, Symbol, check_vector
 
 __all__ = [
