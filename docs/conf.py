@@ -14,6 +14,7 @@ for folder in (HERE / "_ext", ROOT):
     sys.path.insert(0, str(folder))
 
 from kernel_home import fresh_ipython_home  # noqa: E402
+from page_cache import page_cache  # noqa: E402
 
 inherited = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(HERE / "_ext"), *inherited])
@@ -35,6 +36,7 @@ extensions = [
     "failing_cell",
     "fresh_api",
     "plain_docstrings",
+    "spread",
     "mathml",
     "offline",
     "terminal",
@@ -43,7 +45,9 @@ templates_path = ["_templates"]
 exclude_patterns = ["_build", "jupyter_execute", "**.ipynb_checkpoints"]
 
 # -- Pages are programs: every cell runs, and one that raises or writes to stderr fails the build.
-nb_execution_mode = "force"
+# A page that has run with the same cells and the same sources of all packages is not run again.
+nb_execution_mode = "cache"
+nb_execution_cache_path = page_cache(ROOT)
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180
 nb_output_stderr = "error"

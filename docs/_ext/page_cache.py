@@ -1,0 +1,31 @@
+"""Pages run once per state of the sources: their outputs are kept, and found by what the cells could see."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+from importlib.metadata import distributions
+from pathlib import Path
+
+from jupyter_cache import get_cache
+
+#: What a cell may import; what is installed counts, too.
+SOURCES = ("refsolve", "fast", "verification", "docs/_ext")
+
+
+def page_cache(root: Path) -> str:
+    """Folder of the outputs that belong to these very sources; those of others are removed."""
+    installed = sorted(f"{d.name}=={d.version}" for d in distributions())
+    digest = hashlib.sha256("\n".join([sys.version, *installed]).encode())
+    for folder in SOURCES:
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and path.suffix not in (".pyc", ".nbi", ".nbc"):
+                digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
+    home = root / "docs" / "_build" / "cells"
+    own = home / digest.hexdigest()[:16]
+    for other in home.glob("*"):
+        if other != own:
+            shutil.rmtree(other, ignore_errors=True)
+    _ = get_cache(str(own)).db  # made here, not by two readers at once
+    return str(own)
