@@ -3,8 +3,8 @@
 Everything below is imported at its first use, so that ``import fast`` costs nothing:
 ``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.APSVM``, ``fast.LatentAPSVM``,
 ``fast.SVMPlusClassifier``, ``fast.regularization_path``, ``fast.warmup``, and the subpackages
-``functions``, ``sets``, ``losses``, ``models``, ``solvers``, ``estimators`` with ``metrics``,
-``datasets`` and ``errors``.
+``functions``, ``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``, ``svm_plus``,
+``estimators`` with ``metrics``, ``datasets`` and ``errors``.
 """
 
 from __future__ import annotations
@@ -37,11 +37,14 @@ _MODULES = (
     "errors",
     "estimators",
     "functions",
+    "kernels",
     "losses",
     "metrics",
     "models",
+    "ranking",
     "sets",
     "solvers",
+    "svm_plus",
 )
 
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from fast._validation import check_classes, check_k, finite_array, refuse_masked
 from fast.errors import InvalidParameterError
-from fast.losses._ap_labels import mask_of, scores_of
+from fast.ranking.labels import mask_of, scores_of
 
 
 def topk_accuracy(

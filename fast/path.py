@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from fast._validation import number
 from fast.errors import InvalidParameterError, InvalidTypeError
-from fast.estimators._multiclass import MulticlassLinearModel
+from fast.estimators.multiclass import MulticlassLinearModel
 from fast.metrics import topk_accuracy
 
 #: Powers of ten, the range of Lapin et al. 2016, section 5.

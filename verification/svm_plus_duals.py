@@ -34,7 +34,7 @@ LONGEST = {"SMO": 1_000_000, "LIBSVM": 200_000}
 
 def kernels(given: dict[str, Any]) -> tuple[Array, Array, Array]:
     """K, Q and y of the examples of positive weight."""
-    from fast.models._deformed_kernel import deformed_kernel
+    from fast.svm_plus.deformed_kernel import deformed_kernel
 
     weight = given.get("sample_weight")
     kept = np.ones(len(given["y"]), bool) if weight is None else weight > 0
@@ -53,7 +53,7 @@ def box(given: dict[str, Any]) -> float:
 
 def by_smo(given: dict[str, Any]) -> Array:
     """Our SMO without a box, in float64."""
-    from fast.solvers import smo
+    from fast.svm_plus import smo
 
     K, Q, y = kernels(given)
     H = K * np.outer(y, y) + Q

@@ -16,9 +16,9 @@ from sklearn.utils import column_or_1d
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators._settings import check_radius, check_settings, encode
 from fast.estimators._threshold import best_threshold
-from fast.losses._ap_labels import group_codes
 from fast.losses.average_precision import METHODS
 from fast.metrics import average_precision
+from fast.ranking.labels import group_codes
 from fast.solvers.state import TrainingState, certified_gap
 from fast.solvers.structured import SOLVERS
 

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from fast.estimators._svm_plus_claims import Claims
-from fast.models import _plain_svm, svm_plus_hinge, svm_plus_squared_hinge
-from fast.models._deformed_kernel import check_definite, check_kernel_matrix
-from fast.models._svm_plus import CheckedInput, finished
-from fast.models.svm_plus_hinge import HingeData
-from fast.models.svm_plus_squared_hinge import SquaredHingeData
-from fast.solvers import working_set
+from fast.models import svm_plus_hinge, svm_plus_squared_hinge
+from fast.solvers import plain_svm
 from fast.solvers.box_interior_point import FactorGram, MatrixGram
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState, certified_gap
+from fast.svm_plus import hinge, working_set
+from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
+from fast.svm_plus.hinge import HingeData
+from fast.svm_plus.problem import CheckedInput, finished
+from fast.svm_plus.squared_hinge import SquaredHingeData
 
 Trainer = Callable[[np.ndarray, int, Any], list[Any]]
 MANY = 500  # examples from which on an interior point method on kernel matrices is slow
@@ -170,7 +171,7 @@ class Centred:
             K, r = (self.X @ self.X.T).toarray(), self.X @ self.mean
             self.K = K - (r + r[:, None]) + float(self.mean @ self.mean)
         else:
-            self.X, self.mean = _plain_svm.centred_factor(X)
+            self.X, self.mean = plain_svm.centred_factor(X)
             self.K = self.X @ self.X.T
 
     def in_features(self, result: Any) -> Any:
@@ -191,7 +192,7 @@ def plain(problem: Problem) -> Trainer:
         check_definite("K", K)
         gram = MatrixGram(K)
     elif problem.X.shape[0] > problem.X.shape[1]:
-        factor, mean = _plain_svm.centred_factor(problem.X)
+        factor, mean = plain_svm.centred_factor(problem.X)
         gram = FactorGram(factor)
     else:
         centred = Centred(problem.X)
@@ -204,7 +205,7 @@ def plain(problem: Problem) -> Trainer:
         return plain_smo(problem, gram, cost, in_features)
 
     def train(y: np.ndarray, max_iter: int, report: Any) -> Any:
-        result = _plain_svm.train(
+        result = plain_svm.train(
             gram, y, cost, problem.squared,
             mean=mean, tol=problem.tol, max_iter=max_iter, report=report,
         )  # fmt: skip
@@ -226,7 +227,7 @@ def plain_smo(
         )  # fmt: skip
         for result, y in zip(results, labels.T, strict=False):
             result.w = None
-            in_features(_plain_svm.recertify(result, gram, y, cost))
+            in_features(plain_svm.recertify(result, gram, y, cost))
         return list(results)
 
     return columns
@@ -248,7 +249,7 @@ def linear(problem: Problem) -> Trainer:
             data.X, y, data.Z, data.omega, data.C, data.lam, problem.tol, problem.free_slack,
             np.arange(n), n,
         )  # fmt: skip
-        solve: Any = working_set.train if problem.squared else svm_plus_hinge.solve
+        solve: Any = working_set.train if problem.squared else hinge.solve
         return finished(data, given, *solve(data, problem.tol, max_iter, report))
 
     return one_by_one(train)

@@ -19,8 +19,8 @@ from fast.estimators._ranking import (
 )
 from fast.estimators._ranking_claims import Dual, Easy, claims
 from fast.estimators._settings import DTYPES, check_data, in_range, warn_if_open
-from fast.losses._ap_queries import Queries
 from fast.models import ap_ramp, ap_svm, ap_svm_appx
+from fast.ranking.queries import Queries
 
 OPTIONAL = (  # not after every fit
     "easy_mask_",

@@ -15,8 +15,8 @@ from fast.estimators._progress import Monitor
 from fast.estimators._ranking import CountedThrough, RankingModel, warn_if_unsettled
 from fast.estimators._ranking_claims import Dual, claims
 from fast.estimators._settings import check_count, in_range, warn_if_open
-from fast.losses._ap_queries import Queries
 from fast.models import latent_ap_svm
+from fast.ranking.queries import Queries
 
 
 class LatentAPSVM(RankingModel):

@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from fast.errors import InvalidParameterError
-from fast.estimators._multiclass import MulticlassLinearModel
 from fast.estimators._progress import Monitor
-from fast.models._truncated import TruncatedResult, train_truncated
+from fast.estimators._truncated import TruncatedResult, train_truncated
+from fast.estimators.multiclass import MulticlassLinearModel
 from fast.models.multiclass_erm import (
     VARIANTS,
     TopKEntropy,

@@ -6,8 +6,8 @@ from typing import Any
 
 from fast._validation import number
 from fast.errors import InvalidParameterError
-from fast.estimators._multiclass import MulticlassLinearModel
 from fast.estimators._settings import MAGNITUDE
+from fast.estimators.multiclass import MulticlassLinearModel
 from fast.models.multiclass_erm import VARIANTS, TopKHinge
 
 

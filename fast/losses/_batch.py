@@ -17,10 +17,10 @@ from fast._validation import (
     per_row,
 )
 from fast.errors import InvalidParameterError
+from fast.kernels.entropies import ENTROPY_ALPHA, TRUNCATED
+from fast.kernels.hinges import ALPHA, BETA
 from fast.losses import _drivers as drivers
 from fast.losses import _entropy_drivers as entropy_drivers
-from fast.losses._entropy_kernels import ENTROPY_ALPHA, TRUNCATED
-from fast.losses._kernels import ALPHA, BETA
 
 Array = NDArray[Any]
 BOUNDED = (ALPHA, ENTROPY_ALPHA, TRUNCATED)  # k is at most the number of other classes

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable
 
 from fast._docs import Function, with_sections
+from fast.kernels.hinges import BETA
 from fast.losses._batch import BOUNDED
-from fast.losses._kernels import BETA
 
 _SCORES = (
     "array_like, shape (m,) or (n, m)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fast._numba import kernel
 from fast._rows import load
-from fast.losses._kernels import (
+from fast.kernels.hinges import (
     conjugate_row,
     gradient_row,
     others,

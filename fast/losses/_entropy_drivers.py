@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fast._numba import kernel
 from fast._rows import load
-from fast.losses._drivers import CONJUGATE, GRADIENT, PROX, VALUE
-from fast.losses._entropy_kernels import (
+from fast.kernels.entropies import (
     ENTROPY_ALPHA,
     TRUNCATED,
     conjugate_row,
@@ -15,8 +14,9 @@ from fast.losses._entropy_kernels import (
     truncated_value_row,
     value_row,
 )
-from fast.losses._entropy_prox import prox_row, truncated_prox_row, update_row
-from fast.losses._kernels import others, with_own
+from fast.kernels.entropy_steps import prox_row, truncated_prox_row, update_row
+from fast.kernels.hinges import others, with_own
+from fast.losses._drivers import CONJUGATE, GRADIENT, PROX, VALUE
 
 
 @kernel

@@ -11,9 +11,7 @@ from fast._numba import kernel
 from fast._rows import Rows, load
 from fast._validation import check_classes, check_indicator, number, per_row
 from fast.errors import InvalidParameterError
-from fast.losses._batch import costs_of, weights_of
-from fast.losses._drivers import CONJUGATE, GRADIENT, PROX, UPDATE, VALUE
-from fast.losses._signed_kernels import (
+from fast.kernels.signed import (
     BIPARTITE,
     ENTROPY,
     LOGISTIC,
@@ -25,6 +23,8 @@ from fast.losses._signed_kernels import (
     value_row,
     with_signs,
 )
+from fast.losses._batch import costs_of, weights_of
+from fast.losses._drivers import CONJUGATE, GRADIENT, PROX, UPDATE, VALUE
 
 Array = NDArray[Any]
 

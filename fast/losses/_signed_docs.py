@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable
 
 from fast._docs import Function, with_sections
+from fast.kernels.signed import BIPARTITE, ENTROPY
 from fast.losses._docs import PARAMETERS, RAISES, RETURNS
 from fast.losses._signed_batch import is_multilabel
-from fast.losses._signed_kernels import BIPARTITE, ENTROPY
 
 _ROWS = "array_like, shape (m,) or (n, m)"
 _POINT = (_ROWS, "Points in the coordinates z, over all m classes. Never changed.")

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fast.losses import _ap_inference as inference
-from fast.losses import _ap_labels as labels
-from fast.losses._ap_queries import Queries
+from fast.ranking import inference as inference
+from fast.ranking import labels as labels
+from fast.ranking.queries import Queries
+from fast.ranking.result import delta
 
 METHODS = inference.METHODS
 
@@ -40,7 +41,7 @@ class Inference(NamedTuple):
     @property
     def delta(self) -> float:
         """Delta = 1 - AP of the ranking."""
-        return inference.delta(np.sort(self.counts))
+        return delta(np.sort(self.counts))
 
 
 def loss_augmented_inference(

@@ -9,10 +9,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from fast.kernels.signed import ENTROPY
 from fast.losses import _signed_batch as _batch
 from fast.losses._drivers import GRADIENT, VALUE
 from fast.losses._signed_docs import documented
-from fast.losses._signed_kernels import ENTROPY
 
 
 @documented(ENTROPY)

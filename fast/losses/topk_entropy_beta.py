@@ -10,9 +10,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from fast.kernels.entropies import ENTROPY_BETA
 from fast.losses import _batch
 from fast.losses._docs import documented
-from fast.losses._entropy_kernels import ENTROPY_BETA
 
 
 @documented(ENTROPY_BETA)

@@ -10,9 +10,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from fast.kernels.hinges import BETA
 from fast.losses import _batch
 from fast.losses._docs import documented
-from fast.losses._kernels import BETA
 
 
 @documented(BETA)

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from fast.losses._ap_queries import Queries
 from fast.models import ap_svm
 from fast.models._losses import TopKEntropy
 from fast.models.multiclass_erm import train as train_multiclass
+from fast.ranking.queries import Queries
 from fast.solvers.cuts import Product
 from fast.solvers.descent import descend
 from fast.solvers.score_problem import ScoreState

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fast.losses._ap_queries import Queries
+from fast.ranking.queries import Queries
 from fast.solvers import structured
 from fast.solvers.score_problem import ScoreCut, ScoreState
 

@@ -18,9 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from fast.losses._ap_labels import mask_of
-from fast.models import _plain_svm
-from fast.solvers import structured
+from fast.ranking.labels import mask_of
+from fast.solvers import plain_svm, structured
 from fast.solvers.box_interior_point import FactorGram
 from fast.solvers.rows import is_sparse
 from fast.solvers.score_problem import ScoreCut, ScoreState
@@ -147,8 +146,8 @@ def free(X: Any, signs: np.ndarray, C: float, tol: float) -> TrainingResult:
     C times the constant feature lose the others in rounding.
     """
     n = len(signs)
-    rows, mean = _plain_svm.centred_factor(X)
-    found = _plain_svm.train(
+    rows, mean = plain_svm.centred_factor(X)
+    found = plain_svm.train(
         FactorGram(rows), signs, np.full(n, C / n), False, mean=mean, tol=PART * tol
     )
     assert found.w is not None

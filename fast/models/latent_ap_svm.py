@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike
 
 from fast._validation import number
 from fast.errors import InvalidParameterError
-from fast.losses._ap_labels import mask_of
-from fast.losses._ap_queries import Queries
 from fast.models import ap_svm
+from fast.ranking.labels import mask_of
+from fast.ranking.queries import Queries
 from fast.solvers import structured
 from fast.solvers.cuts import Product
 from fast.solvers.descent import descend

@@ -17,17 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from fast.models import _svm_plus_kernel
-from fast.models._svm_plus import SVMPlusResult, check_input, check_rounds, finished
-from fast.solvers import working_set
-from fast.solvers.interior_point_qp import Rows, minimise
-from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData, View
+from fast.svm_plus import kernel_trainer
+from fast.svm_plus.hinge import HingeData, solve
+from fast.svm_plus.problem import SVMPlusResult, check_input, check_rounds, finished
 
 __all__ = ["train", "train_kernel"]  # the results are listed beside SVM2+
-
-MOST = 500  # examples and features z up to which own slacks are tried as features
 
 
 def train(
@@ -84,36 +78,6 @@ def train(
     return finished(data, given, *solve(data, given.tol, rounds, report))
 
 
-def solve(
-    data: HingeData, tol: float, max_iter: int, report: Callable[[Any], bool] | None
-) -> tuple[working_set.WorkingSetState, bool, bool]:
-    """State, interrupted and stopped, as of `fast.solvers.working_set.train`."""
-    state, interrupted, stopped = working_set.train(data, tol, max_iter, report)
-    rounded = state.gap > tol and state.n_iter < max_iter and not (interrupted or stopped)
-    if data.soft and rounded and data.n <= MOST and data.Z.shape[1] <= MOST:
-        interrupted = stopped = own_as_features(data, state, tol, max_iter - state.n_iter)
-    return state, interrupted, stopped
-
-
-def own_as_features(
-    data: HingeData, state: working_set.WorkingSetState, tol: float, rounds: int
-) -> bool:
-    """Own slacks as n more features sqrt(delta) e_i of Z; whether it was interrupted.
-
-    With kappa = lam/delta tiny the multipliers C omega/kappa of own slacks dwarf P, to which the interior
-    point's accuracy is relative.
-    """
-    Z = np.hstack([data.dense_rows(data.Z, np.arange(data.n)), np.eye(data.n)])
-    Z[:, -data.n :] *= np.sqrt(data.lam / data.kappa)
-    wide = HingeData(data.X, data.y, Z, data.omega, data.C, data.lam, data.nonneg, 0.0)
-    found, interrupted, _ = working_set.train(wide, tol, rounds)
-    model = found.model
-    v = model.v[: -data.n]
-    model = data.certified(Model(model.w, model.b, v, model.rho, np.inf))
-    state.take(model, data.bound(found.bound.alpha, found.bound.beta))
-    return interrupted
-
-
 def train_kernel(
     K: Any,
     y: Any,
@@ -158,152 +122,8 @@ def train_kernel(
     InvalidParameterError
         Also for matrices that are not positive semidefinite.
     """
-    return _svm_plus_kernel.train_kernel(
+    return kernel_trainer.train_kernel(
         False, K, y, C, lam, Kz=Kz, Z=Z, Q=None, sample_weight=sample_weight,
         nonneg_slack=nonneg_slack, free_slack=free_slack, tol=tol, max_iter=max_iter, report=report,
         definite=check_definite,
     )  # fmt: skip
-
-
-class HingeData(SVMPlusData):
-    """Rows (y_i x_i, z_i/sqrt(lam)) and (0, z_i/sqrt(lam)) with the free variables b and rho."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.total = float(self.cost.sum())
-        self.root = float(np.sqrt(self.lam))
-        self.mean_z = self.products_z.gradients(self.cost / self.total)
-        own = self.cost / self.kappa  # 0 without own slacks
-        self.k = np.full(self.n, self.kappa)
-        self.c, self.h1, self.h2 = np.array([0.0, self.total]), 1.0 + own, own
-        self.p_slack = self.Z.shape[1]
-        self.size = self.d + self.p_slack + 2
-
-    def slack_rows(self, which: np.ndarray) -> np.ndarray:
-        """(z_i - mean)/sqrt(lam)."""
-        return (self.dense_rows(self.Z, which) - self.mean_z) / self.root
-
-    def view(self, u: np.ndarray, free: np.ndarray) -> View:
-        """(w, sqrt(lam) v) and (b, rho) at all rows."""
-        w, v = u[: self.d], u[self.d :] / self.root
-        b, rho = (float(x) for x in free)
-        f = self.scores(w)
-        g = self.products_z.scores(v) - float(self.mean_z @ v)
-        slack = g + rho
-        violation = self.h1 - self.y * (f + b) - slack
-        model = self.feasible(w, b, v, rho, f, g)
-        model.b -= float(self.mean_x @ model.w)
-        model.rho -= float(self.mean_z @ model.v)
-        return View(violation, self.h2 - slack if self.nonneg else None, model)
-
-    def feasible(
-        self, w: np.ndarray, b: float, v: np.ndarray, rho: float, f: np.ndarray, g: np.ndarray
-    ) -> Model:
-        """The best multiple of (w, v) with its best b and rho; f = Xw + const, g = Zv - mean."""
-        model = self._rescaled(w, v, f, g)
-        if self.nonneg:  # separable data need no slack, and noise in v costs C sum(omega) times it
-            plain = self._rescaled(w, np.zeros_like(v), f, np.zeros_like(g))
-            model = min(model, plain, key=lambda found: found.primal)
-        if self.soft:
-            raw = self._soft_objective(w, b, v, rho, f, g)
-            if not raw > model.primal:
-                return Model(w, b, v, rho, raw)
-        return model
-
-    def _rescaled(self, w: np.ndarray, v: np.ndarray, f: np.ndarray, g: np.ndarray) -> Model:
-        """Minimum over t, rho of t^2/2 q + total*rho: rho >= 1 - t m and, if asked, rho >= t a."""
-        m, b = self.lowest(self.y * f + g)
-        q = float(w @ w) + self.lam * float(v @ v)
-        a = -float(g.min())
-        if not (m > 0.0 and q > 0.0):
-            return self.constant()
-        t = self.total * m / q
-        if self.nonneg and 1.0 - t * m < t * a:
-            t = 1.0 / (m + a)
-        rho = max(1.0 - t * m, t * a) if self.nonneg else 1.0 - t * m
-        return Model(t * w, t * b, t * v, rho, 0.5 * t * t * q + self.total * rho)
-
-    def _soft_objective(
-        self, w: np.ndarray, b: float, v: np.ndarray, rho: float, f: np.ndarray, g: np.ndarray
-    ) -> float:
-        slack = g + rho
-        xi = np.maximum(slack - self.cost / self.kappa, 1.0 - self.y * (f + b))
-        if self.nonneg:
-            xi = np.maximum(xi, 0.0)
-        own = float(self.cost @ xi) + 0.5 * self.kappa * float(((xi - slack) ** 2).sum())
-        return 0.5 * (float(w @ w) + self.lam * float(v @ v)) + own
-
-    def without_slack(
-        self, first: np.ndarray, primal: float, dual: float
-    ) -> tuple[Model | None, Bound | None]:
-        """Separable data and a large C: v, rho = 0, and C sum(omega) dwarfs the optimum.
-
-        The interior point on both families of rows then loses alpha in the rounding of beta.
-        """
-        if not self.nonneg:
-            return None, None
-        ones = np.ones(len(first))
-        rows = Rows(self.margin_rows(first), self.y[first, None], ones, np.zeros(1))
-        price = 2.0 * np.sqrt(primal * max(dual, 1e-3 * primal)) / len(first)
-        found = minimise(rows, 1e-12, price=float(price))
-        alpha = np.zeros(self.n)
-        alpha[first] = found.mu
-        u = np.concatenate([found.u, np.zeros(self.p_slack)])
-        view = self.view(u, np.append(found.v, 0.0))
-        return view.model, self.bound(alpha, np.zeros(self.n))
-
-    def constant(self) -> Model:
-        """W = 0 and the slack 1 for everybody."""
-        return Model(np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), 1.0, self.total)
-
-    def trivial(self) -> tuple[Model, Bound]:
-        """What is known before the first round."""
-        none = np.zeros(self.n)
-        if self.nonneg:
-            return self.constant(), Bound(none, self.cost.copy(), 0.0)
-        return self.constant(), self.bound(self.uniform(self.total), none)
-
-    def certified(self, model: Model) -> Model:
-        """P and feasibility once more, from (w, b, v, rho) alone."""
-        shift = float(self.mean_z @ model.v)
-        f = self.products_x.scores(model.w)
-        g = self.products_z.scores(model.v) - shift
-        found = self.feasible(model.w, model.b, model.v, model.rho + shift, f, g)
-        found.rho -= float(self.mean_z @ found.v)
-        return found
-
-    def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
-        """D at the multipliers, made feasible."""
-        general = self._general_bound(alpha, beta)
-        return max(general, self._plain_bound(alpha), key=lambda found: found.dual)
-
-    def _plain_bound(self, alpha: np.ndarray) -> Bound:
-        """The best multiple of alpha with beta = C omega - alpha, exact where v = 0 is best."""
-        none = Bound(alpha, alpha, -np.inf)
-        if not self.nonneg:
-            return none
-        alpha = self.balanced(np.minimum(alpha, self.cost))
-        back = self.back_x(alpha)
-        square, total = float(back @ back), float(alpha.sum())
-        if not square > 0.0:
-            return none
-        scale = min(total / square, 1.0 / float((alpha / self.cost).max()))
-        alpha = np.minimum(scale * alpha, self.cost)
-        alpha = self.balanced(alpha)
-        total, square = scale * total, scale * scale * square
-        return Bound(alpha, self.cost - alpha, total - 0.5 * square)
-
-    def _general_bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
-        alpha, beta = self.balanced(alpha), np.maximum(beta, 0.0)
-        beta = beta if self.nonneg else np.zeros(self.n)
-        total = float(alpha.sum() + beta.sum())
-        if not total > 0.0:
-            return self.trivial()[1]
-        scale = self.total / total
-        alpha, beta = scale * alpha, scale * beta
-        gamma = alpha + beta
-        back_x = self.back_x(alpha)
-        back_z = self.transposed(self.products_z, gamma) - self.total * self.mean_z
-        square = float(back_x @ back_x) + float(back_z @ back_z) / self.lam
-        square += float(((gamma - self.cost) ** 2).sum()) / self.kappa if self.soft else 0.0
-        return Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)

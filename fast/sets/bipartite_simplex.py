@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from fast._numba import kernel
 from fast._rows import load
 from fast._simd import choose, larger, plus
+from fast.kernels.projections import active, largest_below, write_zero
 from fast.sets._batch import project_rows
 from fast.sets._docs import documented
-from fast.sets._kernels import active, largest_below, write_zero
 
 
 @kernel

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fast._numba import kernel
 from fast._rows import load
+from fast.kernels.projections import uncapped_row
 from fast.sets._batch import project_rows
 from fast.sets._docs import documented
-from fast.sets._kernels import uncapped_row
 
 
 @kernel

@@ -8,9 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fast._numba import kernel
 from fast._rows import load
-from fast.sets._batch import project_rows
-from fast.sets._docs import documented
-from fast.sets._kernels import (
+from fast.kernels.projections import (
     WHOLE,
     around,
     kth_largest,
@@ -19,6 +17,8 @@ from fast.sets._kernels import (
     write_clipped,
     write_zero,
 )
+from fast.sets._batch import project_rows
+from fast.sets._docs import documented
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fast.losses import average_precision
-from fast.losses._ap_queries import Queries
+from fast.ranking.queries import Queries
 from verification.benchmarks import (
     ap_cutting_plane,
     ap_inference,

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fast.losses._ap_queries import Queries
 from fast.metrics import average_precision
+from fast.ranking.queries import Queries
 from verification.benchmarks import ap_calls, ap_classes, ap_classes_plots, ap_methods, ap_paper
 from verification.benchmarks.ap_classes import BASE, ClassResult, Fit
 from verification.benchmarks.ap_classes_report import document, duel_table

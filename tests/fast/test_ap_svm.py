@@ -439,7 +439,7 @@ def test_an_interrupt_keeps_the_best_certified_model(solver, at):
 @pytest.mark.parametrize("at", [1, 2, 5])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_an_interrupt_inside_an_iteration_keeps_a_certified_model(solver, at, monkeypatch):
-    from fast.losses._ap_queries import Queries
+    from fast.ranking.queries import Queries
 
     X, y = problem(21)
     inner, calls = Queries.infer, []

@@ -196,7 +196,7 @@ def test_a_fit_that_is_cut_short_satisfies_the_constraints(max_iter):
 
 @pytest.mark.parametrize("at", [1, 3])
 def test_an_interrupt_keeps_a_feasible_model(at, monkeypatch):
-    from fast.losses._ap_queries import Queries
+    from fast.ranking.queries import Queries
 
     X, y = problem(11)
     easy = fit(X, y, easy_fraction=0.5).easy_mask_

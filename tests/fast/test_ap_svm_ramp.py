@@ -162,7 +162,7 @@ def test_iterations_are_counted_through(capsys):
 
 def test_an_interrupt_anywhere_keeps_a_certified_model_or_is_passed_on(monkeypatch):
     """In the search for a start, in a step, between two of them."""
-    from fast.losses._ap_queries import Queries
+    from fast.ranking.queries import Queries
 
     X, y = problem(8, n=30)
     inner, calls, kept = Queries.infer, [], 0

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from _naive_ap_svm import cut, dense, mean_hinge
 
 from fast.errors import InvalidParameterError, InvalidTypeError
-from fast.losses._ap_queries import Queries
 from fast.models import ap_svm
+from fast.ranking.queries import Queries
 
 SOLVERS = ["bundle", "cutting_plane"]
 

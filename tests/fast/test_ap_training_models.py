@@ -11,8 +11,8 @@ from _naive_ap_svm import average_precision, cut, hinge, mean_hinge, misordered,
 
 import refsolve
 from fast.errors import InseparableError, InvalidParameterError
-from fast.losses._ap_queries import Queries
 from fast.models import ap_ramp, ap_svm_appx, binary_svm, latent_ap_svm
+from fast.ranking.queries import Queries
 
 
 def problem(seed=0, n=40, d=5, shift=1.0, part=0.4):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from fast import errors
 from fast.losses import average_precision as ap
-from fast.losses._ap_exact import scan_exactly
-from fast.losses._ap_inference import METHODS
-from fast.losses._ap_kernels import STACK, divide, rises, scan, walk
 from fast.metrics import average_precision
+from fast.ranking.exact import scan_exactly
+from fast.ranking.inference import METHODS
+from fast.ranking.kernels import STACK, divide, rises, scan, walk
 
 
 def drawn(rng, p, n):

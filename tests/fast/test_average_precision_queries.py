@@ -5,8 +5,8 @@ import pytest
 
 from fast import errors
 from fast.losses import average_precision as ap
-from fast.losses._ap_inference import METHODS
-from fast.losses._ap_queries import Queries
+from fast.ranking.inference import METHODS
+from fast.ranking.queries import Queries
 
 
 def problem(rng, sizes):

@@ -10,6 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from fast import errors
+from fast.kernels.entropy_steps import solve_row
+from fast.kernels.hinges import ALPHA, BETA
 from fast.losses import (
     softmax,
     topk_entropy_alpha,
@@ -18,8 +20,6 @@ from fast.losses import (
     topk_hinge_beta,
     truncated_topk_entropy,
 )
-from fast.losses._entropy_prox import solve_row
-from fast.losses._kernels import ALPHA, BETA
 
 EPS = np.finfo(float).eps
 CONVEX = {"alpha": topk_entropy_alpha, "beta": topk_entropy_beta}

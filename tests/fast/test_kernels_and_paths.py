@@ -241,7 +241,7 @@ def test_kernel_fits_count_all_their_iterations(estimator):
 
 
 def test_an_interrupt_of_a_second_kernel_run_keeps_the_first(monkeypatch):
-    from fast.estimators import _multiclass
+    from fast.estimators import multiclass as _multiclass
     from fast.solvers import entropy_rows
 
     X, y = problem(9, n=240)

@@ -246,7 +246,7 @@ def test_stops(at, interrupt):
 
 
 def test_an_interrupt_anywhere_keeps_a_certified_model_or_is_passed_on(monkeypatch):
-    from fast.losses._ap_queries import Queries
+    from fast.ranking.queries import Queries
 
     bags, y = problem(8, n=20)
     inner, calls, kept = Queries.infer, [], 0

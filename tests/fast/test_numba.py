@@ -14,7 +14,8 @@ import pytest
 import fast
 from fast import _numba
 from fast._numba import kernel, njit
-from fast.losses import _kernels, topk_hinge_beta
+from fast.kernels import hinges
+from fast.losses import topk_hinge_beta
 from fast.sets import simplex, topk_simplex_alpha
 
 PACKAGE = {
@@ -110,9 +111,9 @@ def test_an_allocating_kernel_is_refused():
 
 @kernel(cache=False)
 def call_kernels(scores, y, costs, k, z, x, work):
-    _kernels.others(scores, y, costs, z)
-    total = _kernels.value_row(_kernels.BETA, z, k, 0.0, x, work)
-    s = _kernels.gradient_row(_kernels.BETA, z, k, 0.0, x, work)
+    hinges.others(scores, y, costs, z)
+    total = hinges.value_row(hinges.BETA, z, k, 0.0, x, work)
+    s = hinges.gradient_row(hinges.BETA, z, k, 0.0, x, work)
     return total, s
 
 
@@ -150,7 +151,7 @@ warnings.simplefilter("ignore")
 if sys.argv[1] == "warm":
     fast.warmup()
 else:
-    import fast.models._truncated
+    import fast.estimators._truncated
 before = ready()
 X, y = load_letter(subset="validation")
 for model in (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from fast import losses
-from fast.losses import _signed_entropy
+from fast.kernels import signed_entropies as _signed_entropy
 from refsolve import exact
 
 EPS = np.finfo(float).eps

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 import fast.estimators.svm_plus
-import fast.models._svm_plus_recipe
+import fast.svm_plus.recipe
 from fast import SVMPlusClassifier
 from fast.errors import InvalidParameterError
 from fast.models.svm_plus_squared_hinge import deformed_problem
@@ -76,7 +76,7 @@ def test_bad_input_of_the_recipe():
         deformed_problem(K, y, 1.0, 1.0, Z=Z, sample_weight=np.arange(8.0))
 
 
-@pytest.mark.parametrize("module", [fast.estimators.svm_plus, fast.models._svm_plus_recipe])
+@pytest.mark.parametrize("module", [fast.estimators.svm_plus, fast.svm_plus.recipe])
 def test_examples_in_docstrings(module):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

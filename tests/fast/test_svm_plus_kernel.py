@@ -14,9 +14,9 @@ from sklearn.svm import SVC
 
 from fast.errors import InvalidTypeError
 from fast.models import svm_plus_hinge, svm_plus_squared_hinge
-from fast.models._deformed_kernel import deformed_kernel
-from fast.models._svm_plus_correction import Correction
-from fast.models._svm_plus_kernel import SVMPlusKernelResult
+from fast.svm_plus.correction import Correction
+from fast.svm_plus.deformed_kernel import deformed_kernel
+from fast.svm_plus.kernel_trainer import SVMPlusKernelResult
 
 PLAIN: dict[str, Any] = {"nonneg_slack": False}
 
@@ -186,7 +186,7 @@ def test_a_float32_inverse_spoils_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     exact = train(True, K, y, 20.0, 1.0, Kz=Kz, tol=1e-8)
     used = []
     rough = Correction.rough
-    monkeypatch.setattr("fast.models._svm_plus_correction.WORTH", 1)
+    monkeypatch.setattr("fast.svm_plus.correction.WORTH", 1)
 
     def spied(self: Correction) -> Any:
         used.append(rough(self))

@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 from fast.errors import InvalidParameterError
-from fast.models._deformed_kernel import Inverse, deformed_kernel
-from fast.models._svm_plus_correction import Correction
+from fast.svm_plus.correction import Correction
+from fast.svm_plus.deformed_kernel import Inverse, deformed_kernel
 
 RATIOS = [1e-16, 1e-8, 1e-3, 1.0, 1e3, 1e6, 1e10]
 

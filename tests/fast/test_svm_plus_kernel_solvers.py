@@ -11,8 +11,8 @@ import pytest
 from fast.errors import InvalidParameterError
 from fast.models.svm_plus_hinge import train_kernel as train_hinge
 from fast.models.svm_plus_squared_hinge import train_kernel
-from fast.solvers import alternating_smo, smo
-from fast.solvers.kernel_newton import KernelQP, interior_point, newton
+from fast.svm_plus import alternating_smo, smo
+from fast.svm_plus.kernel_newton import KernelQP, interior_point, newton
 
 
 def problem(
@@ -251,7 +251,7 @@ def test_kernels_known_to_be_definite_are_not_factorised(monkeypatch: pytest.Mon
     def refuse(name: str, K: np.ndarray) -> bool:
         raise AssertionError(name)
 
-    monkeypatch.setattr("fast.models._svm_plus_kernel.check_definite", refuse)
+    monkeypatch.setattr("fast.svm_plus.kernel_trainer.check_definite", refuse)
     for train, known in zip((train_kernel, train_hinge), wanted, strict=True):
         found = train(K, y, 3.0, 1.0, Kz=Kz, tol=1e-8, check_definite=False)
         assert found.gap <= 1e-8

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.models import svm_plus_hinge, svm_plus_squared_hinge
-from fast.solvers.interior_point_qp import Rows, minimise
+from fast.svm_plus.interior_point_qp import Rows, minimise
 
 LOSSES = {"squared_hinge": svm_plus_squared_hinge, "hinge": svm_plus_hinge}
 losses = pytest.mark.parametrize("loss", LOSSES)
@@ -110,7 +110,7 @@ def test_interrupted_before_the_first_round(
     def interrupt(*args: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fast.solvers.working_set.solve_and_look", interrupt)
+    monkeypatch.setattr("fast.svm_plus.working_set.solve_and_look", interrupt)
     X, y, Z = data()
     result = LOSSES[loss].train(X, y, Z, 1.0, 1.0, nonneg_slack=nonneg)
     primal, dual, worst = naive.objectives(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from _svm_plus_exact import deformed, exact
 
-from fast.models._deformed_kernel import deformed_kernel
 from fast.models.svm_plus_squared_hinge import train_kernel
+from fast.svm_plus.deformed_kernel import deformed_kernel
 from refsolve.models import svm_plus_squared_hinge as oracle
 from verification import svm_plus_duals as duals
 from verification import svm_plus_instances
@@ -57,7 +57,7 @@ def wrong_box(given):
 
 def half_way(given):
     """SMO that is stopped after a few steps."""
-    from fast.solvers import smo
+    from fast.svm_plus import smo
 
     K, Q, y = duals.kernels(given)
     return smo.solve(K * np.outer(y, y) + Q, y, 1e-9, max_iter=2).alpha

@@ -15,8 +15,8 @@ from sklearn.svm import SVC
 
 from fast import SVMPlusClassifier
 from fast.errors import CollapseWarning
-from fast.models._deformed_kernel import deformed_kernel
-from fast.solvers import smo
+from fast.svm_plus import smo
+from fast.svm_plus.deformed_kernel import deformed_kernel
 from verification.certificates import judge_claims, trained
 from verification.verdicts import Verdict
 

@@ -45,8 +45,8 @@ class Cost:
 
 def ranking_calls(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Calls:
     """Train an AP-SVM and keep the scores that its oracle was asked at."""
-    from fast.losses._ap_queries import Queries
     from fast.models import ap_svm
+    from fast.ranking.queries import Queries
 
     asked: list[np.ndarray] = []
 
@@ -77,8 +77,8 @@ def hinge_calls(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Calls:
 
 def appx_calls(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Calls:
     """Train AP-SVM-APPX at 50 % and keep the difficult examples' scores after each iteration."""
-    from fast.losses._ap_queries import Queries
     from fast.models import ap_svm_appx
+    from fast.ranking.queries import Queries
 
     easy = ap_svm_appx.easy_examples(X, y, C, 0.5, tol=tol, max_iter=MAX_ITER)
     hard = X[~easy]
@@ -123,7 +123,7 @@ def interleaving_ranks(calls: Calls, y: np.ndarray) -> np.ndarray:
 
     A negative with rank P + 1 stands below every positive.
     """
-    from fast.losses._ap_queries import Queries
+    from fast.ranking.queries import Queries
 
     queries = Queries(y)
     P = int(np.sum(y))

@@ -32,7 +32,7 @@ def train(
     Parameters
     ----------
     X : (n, d) array
-    queries : fast.losses._ap_queries.Queries
+    queries : fast.ranking.queries.Queries
     C, tol : float
     max_calls, max_seconds : limits; the model is that of the best primal value so far.
     """

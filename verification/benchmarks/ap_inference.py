@@ -88,8 +88,8 @@ def compare(
 
 def trained_scores(P: int, N: int, d: int = 50, C: float = 1e4, seed: int = 0) -> ap_shapes.Scores:
     """Scores of an AP-SVM trained to a gap of 1e-3 on two Gaussian classes."""
-    from fast.losses._ap_queries import Queries
     from fast.models import ap_svm
+    from fast.ranking.queries import Queries
 
     n = P + N
     X, y = ap_shapes.make_problem(n, d, P / n, separation=2.0, seed=seed)

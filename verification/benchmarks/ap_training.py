@@ -79,7 +79,7 @@ def measure(
     from sklearn.linear_model import LogisticRegression
 
     from fast import APSVM
-    from fast.losses._ap_queries import Queries
+    from fast.ranking.queries import Queries
     from verification.certificates import trained
 
     X, y = ap_shapes.make_problem(**(size or SIZE))

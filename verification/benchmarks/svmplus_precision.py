@@ -59,7 +59,7 @@ def measure(powers: tuple[int, ...] = POWERS, seed: int = 0) -> list[Error]:
     """A row per power of ten."""
     from sklearn.metrics.pairwise import rbf_kernel
 
-    from fast.models._deformed_kernel import deformed_kernel
+    from fast.svm_plus.deformed_kernel import deformed_kernel
 
     def error(Q: np.ndarray, right: np.ndarray) -> float:
         return float(np.abs(Q - right).max() / np.abs(right).max())

@@ -199,7 +199,7 @@ def _with_offsets(problem: Problem, w: Any, f: Array, gamma: Array, b: Any, rho:
 
 def _solved(problem: Problem, need: Array, free: bool) -> tuple[Array, Array, Any, Any]:
     """(alpha, beta, b, rho) of about the best correcting function, rho for centred values."""
-    from fast.solvers.interior_point_qp import Rows, minimise
+    from fast.svm_plus.interior_point_qp import Rows, minimise
 
     assert problem.z is not None
     n, cost, lam = len(need), problem.cost.astype(float), float(problem.lam)

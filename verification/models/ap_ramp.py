@@ -124,8 +124,8 @@ def _required(proof: ModelCertificate | None) -> ModelCertificate:
 
 
 def _fast(params: Params, tol: float, **given: Any) -> dict[str, Any]:
-    from fast.losses._ap_queries import Queries
     from fast.models import ap_ramp
+    from fast.ranking.queries import Queries
 
     queries = Queries(params["y"], params["groups"])
     found = ap_ramp.train(params["X"], queries, params["C"], tol=tol, max_iter=MOST, **given)

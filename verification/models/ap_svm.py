@@ -107,8 +107,8 @@ def train(
     tol: float = 1e-6,
 ) -> dict[str, Any]:
     """The training function of `fast`."""
-    from fast.losses._ap_queries import Queries
     from fast.models import ap_svm
+    from fast.ranking.queries import Queries
 
     found = ap_svm.train(X, Queries(y, groups), C, tol=tol, max_iter=MOST)
     return {"w": found.w, "rankings": found.rankings, "weights": found.weights}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fast._numba import kernel
-from fast.losses._ap_kernels import place
+from fast.ranking.kernels import place
 
 
 @kernel

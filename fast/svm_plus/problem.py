@@ -12,8 +12,8 @@ from fast._validation import check_k, finite_array, number, per_row, raise_bad_e
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import certified_gap
-from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData
-from fast.solvers.working_set import WorkingSetState
+from fast.svm_plus.data import Bound, Model, SVMPlusData
+from fast.svm_plus.working_set import WorkingSetState
 
 MAGNITUDE = 1e70  # of features: products of several must not overflow
 AS_GOOD = 1e-5  # relative difference of objectives that counts as none

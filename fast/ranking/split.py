@@ -6,8 +6,8 @@ import numpy as np
 
 from fast._numba import kernel
 from fast._validation import LIMIT
-from fast.losses._ap_bits import EVERY, NONE, ONE, WIDTH, above, lowest, number, within, zero
-from fast.losses._ap_kernels import place
+from fast.ranking.bits import EVERY, NONE, ONE, WIDTH, above, lowest, number, within, zero
+from fast.ranking.kernels import place
 
 _FEW = 24  # so many of 64 are looked for one by one
 

@@ -16,7 +16,7 @@ import numpy as np
 from fast.solvers.box_interior_point import FactorGram, MatrixGram, minimise
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState
-from fast.solvers.svm_plus_data import Model
+from fast.svm_plus.data import Model
 
 SMALL = 2e8  # operations per step up to which it goes on to rounding
 FINEST, LOOSE = 1e-15, 1e-6

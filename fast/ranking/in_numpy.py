@@ -1,4 +1,4 @@
-"""Inference in NumPy alone: nothing is compiled. Notation as in ``_ap_kernels``."""
+"""Inference in NumPy alone: nothing is compiled. Notation as in ``fast.ranking.kernels``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fast._validation import finite_array
-from fast.losses._ap_inference import Ranking, delta
+from fast.ranking.result import Ranking, delta
 
 Array = NDArray[Any]
 _UNIT = 2.3e-16
@@ -23,7 +23,7 @@ def infer(
     coefficients: NDArray[np.float64],
     weight: float,
 ) -> Ranking:
-    """Inference for one query; see ``_ap_inference.method``."""
+    """Inference for one query; see ``inference.method``."""
     values = finite_array("scores", scores)
     positives = np.flatnonzero(mask)
     order = np.argsort(-values[positives], kind="stable")

@@ -12,13 +12,13 @@ return counts: c_k = #{j: opt_j <= k}, the negatives above the k-th positive, no
 they come from a sort); the other negatives, ``size`` less those in ``t``, must have opt_j = P + 1.
 
 Signs are exact, so that every method returns the same counts: a float64 comparison decides where
-its error bound allows, and two or more words of it (``_ap_exact``) where not.
+its error bound allows, and two or more words of it (``exact``) where not.
 """
 
 from __future__ import annotations
 
 from fast._numba import kernel
-from fast.losses._ap_exact import scan_exactly, sign_of_slope
+from fast.ranking.exact import scan_exactly, sign_of_slope
 
 DIVIDE, GREEDY, SEARCH, SELECT, ALL = range(5)
 STACK = 128  # parts that may wait: one per halving of the negatives

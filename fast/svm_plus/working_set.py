@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from fast.solvers.interior_point_qp import Rows, minimise
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState
-from fast.solvers.svm_plus_data import Bound, Model, SVMPlusData
+from fast.svm_plus.data import Bound, Model, SVMPlusData
+from fast.svm_plus.interior_point_qp import Rows, minimise
 
 START = 6  # rows per unknown to begin with
 ADDED = 1  # rows per unknown that a round adds at least

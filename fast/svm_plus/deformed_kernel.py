@@ -23,8 +23,8 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf, spotri
 from fast._numba import kernel
 from fast._validation import number, per_row, raise_bad_entry, real_array
 from fast.errors import InvalidParameterError
-from fast.models._svm_plus import check_matrix
 from fast.solvers.rows import is_sparse
+from fast.svm_plus.problem import check_matrix
 
 EPS = float(np.finfo(float).eps)
 ROUNDING = 1e-7  # of the largest entry: kernels are computed with errors of up to sqrt(eps)

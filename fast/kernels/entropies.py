@@ -14,8 +14,8 @@ import numpy as np
 from fast._elementary import exp, log
 from fast._numba import kernel
 from fast._simd import choose, larger, plus, smaller
-from fast.losses._kernels import ALPHA
-from fast.sets._kernels import LOWEST, WHOLE, kth_largest, largest_below
+from fast.kernels.hinges import ALPHA
+from fast.kernels.projections import LOWEST, WHOLE, kth_largest, largest_below
 
 # The losses here, numbered on from the hinges' ALPHA and BETA.
 ENTROPY_ALPHA, ENTROPY_BETA, TRUNCATED = 2, 3, 4
@@ -108,7 +108,7 @@ def _tail(u, j, work):
 
 
 @kernel
-def _capped(variant, u, k, work):
+def capped(variant, u, k, work):
     """Find the capped entries; returns (n, b, Z).
 
     The n largest are capped, n the smallest number for which (k - n) e^b <= Z e^b (+ 1 for BETA) with
@@ -131,7 +131,7 @@ def _capped(variant, u, k, work):
 
 
 @kernel
-def _level(base, z):
+def level(base, z):
     """Return p and D e^p = 1 + Z e^b: p = max(b, 0)."""
     p = max(base, 0.0)
     return p, exp(-p) + exp(base - p) * z
@@ -140,7 +140,7 @@ def _level(base, z):
 @kernel
 def _log_one_plus(base, z):
     """log(1 + Z e^b), accurate when it is tiny too."""
-    p, total = _level(base, z)
+    p, total = level(base, z)
     return p + math.log(total) if p > 0.0 else math.log1p(exp(base) * z)
 
 
@@ -157,7 +157,7 @@ def _log_odds(n, k, base, z, work):
 @kernel
 def value_row(variant, u, k, work):
     """Return the loss L(u) > 0."""
-    n, base, z = _capped(variant, u, k, work)
+    n, base, z = capped(variant, u, k, work)
     if variant == ALPHA and n > 0:
         return _log_one_plus(_log_odds(n, k, base, z, work), 1.0)
     rest = _log_one_plus(base, z)
@@ -173,15 +173,15 @@ def value_row(variant, u, k, work):
 @kernel
 def gradient_row(variant, u, k, x, work):
     """Write the gradient x of L at u, a point of Delta_k(1); returns (s, 1 - s)."""
-    n, base, z = _capped(variant, u, k, work)
+    n, base, z = capped(variant, u, k, work)
     rho = n / k
     if variant == ALPHA and n > 0:
         v = _log_odds(n, k, base, z, work)
-        p, total = _level(v, 1.0)
+        p, total = level(v, 1.0)
         s, rest = exp(v - p) / total, exp(-p) / total
         shift, factor, cap = base, s * (1.0 - rho) / z, s / k
     else:
-        p, total = _level(base, z)
+        p, total = level(base, z)
         shift, factor, cap = p, (1.0 - rho) / total, 1.0 / k
         s, rest = rho + factor * (exp(base - p) * z), factor * exp(-p)
     for i in range(u.shape[0]):
@@ -251,7 +251,7 @@ def keep_row(u, k, keep, work):
 def truncated_gradient_row(u, k, x, work):
     """Write the gradient of the piece that is kept; returns (s, 1 - s)."""
     base, z = _tail(u, k, work)
-    p, total = _level(base, z)
+    p, total = level(base, z)
     keep_row(u, k, x, work)
     for i in range(u.shape[0]):
         x[i] = choose(x[i] > 0.0, exp(u[i] - p) / total, 0.0)

@@ -16,10 +16,10 @@ from fast._elementary import exp, log
 from fast._numba import kernel
 from fast._simd import choose, larger, plus
 from fast._validation import LIMIT
-from fast.losses._kernels import divided, envelope
-from fast.losses._signed_entropy import entropy_row, logistic_step_row, softmax_row
+from fast.kernels.hinges import divided, envelope
+from fast.kernels.projections import write_zero
+from fast.kernels.signed_entropies import entropy_row, logistic_step_row, softmax_row
 from fast.sets import bipartite_simplex, box
-from fast.sets._kernels import write_zero
 
 BOX, BIPARTITE, LOGISTIC, ENTROPY = range(4)
 

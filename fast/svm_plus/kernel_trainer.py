@@ -16,9 +16,18 @@ import numpy as np
 
 from fast._validation import finite_array, number, per_row
 from fast.errors import InvalidParameterError
-from fast.models import _svm_plus_factored
-from fast.models._deformed_kernel import check_definite, check_kernel_matrix, deformed_kernel
-from fast.models._svm_plus import (
+from fast.solvers.state import TrainingState
+from fast.svm_plus import alternating_smo, factored, kernel_newton, smo
+from fast.svm_plus.correction import Correction
+from fast.svm_plus.data import Bound
+from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix, deformed_kernel
+from fast.svm_plus.kernel_losses import (
+    Hinge,
+    KernelLoss,
+    KernelModel,
+    SquaredHinge,
+)
+from fast.svm_plus.problem import (
     AS_GOOD,
     MEETING,
     check_labels,
@@ -27,16 +36,6 @@ from fast.models._svm_plus import (
     check_rounds,
     check_two_classes,
 )
-from fast.models._svm_plus_correction import Correction
-from fast.models._svm_plus_kernel_losses import (
-    Hinge,
-    KernelLoss,
-    KernelModel,
-    SquaredHinge,
-)
-from fast.solvers import alternating_smo, kernel_newton, smo
-from fast.solvers.state import TrainingState
-from fast.solvers.svm_plus_data import Bound
 
 __all__ = ["SVMPlusKernelResult", "deformed_kernel", "train_kernel"]
 
@@ -253,7 +252,7 @@ def run(
                 )
         left = max_iter - state.n_iter
         if not stop and tol < state.gap and left > 0 and qp.size <= CHEAP and loss.correction.known:
-            found, interrupted = _svm_plus_factored.train(loss, tol, left)
+            found, interrupted = factored.train(loss, tol, left)
             for bound, model in found:
                 state.keep(bound, model, "features")
             stop = interrupted or (report is not None and bool(report(state)))

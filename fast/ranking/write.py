@@ -10,9 +10,9 @@ import numpy as np
 
 from fast._numba import kernel
 from fast._simd import larger, plus, smaller
-from fast.losses._ap_bits import ONE
-from fast.losses._ap_exact import two_sum
-from fast.losses._ap_kernels import STACK, run
+from fast.ranking.bits import ONE
+from fast.ranking.exact import two_sum
+from fast.ranking.kernels import STACK, run
 
 _BLOCK = 64
 BUCKETS = 8  # buckets of the table per part

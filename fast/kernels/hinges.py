@@ -12,8 +12,8 @@ import numpy as np
 from fast._numba import kernel
 from fast._simd import choose, larger, plus
 from fast._validation import LIMIT
+from fast.kernels.projections import WHOLE, kth_largest, largest_below, write_zero
 from fast.sets import topk_simplex_alpha, topk_simplex_beta
-from fast.sets._kernels import WHOLE, kth_largest, largest_below, write_zero
 
 ALPHA = 0
 BETA = 1

@@ -12,9 +12,9 @@ import numpy as np
 from fast._numba import kernel
 from fast._simd import larger, smaller
 from fast._validation import LIMIT
-from fast.losses._ap_bits import EVERY, ONE, WIDTH, lowest, within, zero
-from fast.losses._ap_kernels import STACK, run
-from fast.losses._ap_write import totals
+from fast.ranking.bits import EVERY, ONE, WIDTH, lowest, within, zero
+from fast.ranking.kernels import STACK, run
+from fast.ranking.write import totals
 
 BITS = 14  # of a place: queries with fewer than 2^14 samples
 _GRID = 2.0 ** (62 - BITS)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fast.models._svm_plus_correction import Correction
-from fast.solvers.kernel_newton import KernelQP
-from fast.solvers.svm_plus_data import Bound
+from fast.svm_plus.correction import Correction
+from fast.svm_plus.data import Bound
+from fast.svm_plus.kernel_newton import KernelQP
 
 
 @dataclass

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fast._validation import number, per_row
-from fast.models._deformed_kernel import check_definite, check_kernel_matrix, deformed_kernel
-from fast.models._svm_plus import check_labels, check_two_classes
+from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix, deformed_kernel
+from fast.svm_plus.problem import check_labels, check_two_classes
 
 
 class DeformedProblem(NamedTuple):

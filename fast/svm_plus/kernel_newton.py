@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from fast.solvers.interior_point_qp import Rows, minimise
+from fast.svm_plus.interior_point_qp import Rows, minimise
 
 ROUNDS = 40
 WORSE = 4  # rounds without fewer rows on the wrong side before giving up

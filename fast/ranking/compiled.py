@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fast._validation import raise_bad_entry
-from fast.losses import _ap_split as kernels
-from fast.losses._ap_inference import Method, Ranking
-from fast.losses._ap_kernels import ALL, DIVIDE, GREEDY, SEARCH, SELECT, STACK
-from fast.losses._ap_packed import BITS, infer_packed, pack
-from fast.losses._ap_select import select
-from fast.losses._ap_write import BUCKETS, complete
+from fast.ranking import split as kernels
+from fast.ranking.kernels import ALL, DIVIDE, GREEDY, SEARCH, SELECT, STACK
+from fast.ranking.packed import BITS, infer_packed, pack
+from fast.ranking.result import Method, Ranking
+from fast.ranking.select import select
+from fast.ranking.write import BUCKETS, complete
 
 _SAMPLED = 1 << 12  # from so many scores on, a sample of them says which negatives to sort
 _SAMPLE = 1 << 10
@@ -27,7 +27,7 @@ def infer(
     coefficients: NDArray[np.float64],
     weight: float,
 ) -> Ranking:
-    """Inference by the method of this number; see ``_ap_inference.method``."""
+    """Inference by the method of this number; see ``inference.method``."""
     n = scores.shape[0]
     # Numba compiles anew for arrays that may not be written to; none of these is.
     scores = scores if scores.flags.writeable else scores.copy()

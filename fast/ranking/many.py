@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fast._numba import kernel
-from fast.losses import _ap_kernels as kernels
-from fast.losses._ap_select import select
-from fast.losses._ap_split import rank_positives
-from fast.losses._ap_write import BUCKETS, complete
+from fast.ranking import kernels as kernels
+from fast.ranking.select import select
+from fast.ranking.split import rank_positives
+from fast.ranking.write import BUCKETS, complete
 
 SHORT = 4 * kernels.STACK  # 512 samples; in longer queries NumPy's sort is worth its call
 _RUN = 8

@@ -16,8 +16,8 @@ from fast._numba import kernel
 from fast._simd import choose, plus, smaller
 from fast._validation import LIMIT
 from fast.functions.lambert_w_exp import root
-from fast.losses._entropy_kernels import _capped, _level, gradient_row, keep_row
-from fast.losses._kernels import ALPHA, BETA
+from fast.kernels.entropies import capped, gradient_row, keep_row, level
+from fast.kernels.hinges import ALPHA, BETA
 
 EPS = 2.220446049250313e-16
 FREE = 1e-17  # up to this a the quadratic moves no exponent by a rounding: the closed form holds
@@ -179,10 +179,10 @@ def solve_row(variant, b, k, a, rho, x, work):
         return gradient_row(variant, b, k, x, work)
     d = b.shape[0]
     log_a = math.log(a)
-    n, base, z = _capped(variant, b, k, work)
+    n, base, z = capped(variant, b, k, work)
     pivot = work[min(k, d) - 1]
     # The answer for a = 0 is where the search starts.
-    p, total = _level(base, z)
+    p, total = level(base, z)
     tau = (p - pivot) + math.log(total / (1.0 - n / k))
     if variant == ALPHA and n > 0:
         tau = (base - pivot) + math.log(z / (1.0 - n / k))

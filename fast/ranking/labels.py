@@ -81,7 +81,7 @@ def _read(labels: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[int, int, int]
 
 def _read_compiled(labels: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[int, int, int]:
     """As ``_read``, in one pass."""
-    from fast.losses._ap_split import read_labels
+    from fast.ranking.split import read_labels
 
     if labels.dtype not in (np.int64, np.float64, np.int32, np.int8):
         return _read(labels, mask)

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fast._validation import LIMIT, raise_bad_entry
 from fast.errors import InvalidParameterError
-from fast.losses import _ap_inference as inference
-from fast.losses._ap_labels import group_codes, mask_of, positives_of, scores_of
+from fast.ranking import inference
+from fast.ranking.labels import group_codes, mask_of, positives_of, scores_of
+from fast.ranking.result import delta
 
 
 class Cut(NamedTuple):
@@ -127,7 +128,7 @@ class Queries:
         sizes = np.diff(self._starts)
         value, delta, active, short = 0.0, 0.0, 0, 0
         if method != "numpy":
-            from fast.losses import _ap_many as many
+            from fast.ranking import many as many
 
             short = many.SHORT
             if sizes.min() <= short:
@@ -171,10 +172,10 @@ class Queries:
         """Mean of 1 - AP over the queries, for the inversions of the positives."""
         counts = np.asarray(inversions)
         if self._order is None:
-            return inference.delta(np.sort(counts[self.positives]))
+            return delta(np.sort(counts[self.positives]))
         counts = counts[self._order]
         firsts = zip(self._starts[:-1], self._found, strict=True)
-        losses = [inference.delta(np.sort(counts[first : first + p])) for first, p in firsts]
+        losses = [delta(np.sort(counts[first : first + p])) for first, p in firsts]
         return float(np.mean(losses))
 
     def _checked(self, scores: ArrayLike) -> NDArray[np.float64]:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from fast.errors import InvalidParameterError
-from fast.models._deformed_kernel import (
+from fast.solvers.rows import is_sparse
+from fast.svm_plus.deformed_kernel import (
     SPREAD,
     Inverse,
     from_features,
     from_kernel,
     with_own_slacks,
 )
-from fast.solvers.rows import is_sparse
 
 WORTH = 500  # examples from which on a rough Q spares time
 SINGLE = 6e-8  # unit roundoff of float32

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fast.models._svm_plus_correction import Correction
-from fast.models._svm_plus_kernel_losses import KernelLoss, KernelModel, SquaredHinge
-from fast.solvers import working_set
 from fast.solvers.rows import is_sparse
-from fast.solvers.svm_plus_data import Bound, SVMPlusData
+from fast.svm_plus import working_set
+from fast.svm_plus.correction import Correction
+from fast.svm_plus.data import Bound, SVMPlusData
+from fast.svm_plus.hinge import HingeData
+from fast.svm_plus.kernel_losses import KernelLoss, KernelModel, SquaredHinge
+from fast.svm_plus.squared_hinge import SquaredHingeData
 
 EPS = float(np.finfo(float).eps)
 FAINT = 1e-5  # part of the largest multiplier that is left of one that should be 0
@@ -48,9 +50,6 @@ def data_of(loss: KernelLoss, X: np.ndarray, Z: np.ndarray) -> SVMPlusData:
     For the hinge own slacks are n more features sqrt(delta) e_i: lam/(2 delta) ||eta||^2 as a part of
     lam/2 ||v||^2. A tiny price kappa = lam/delta in their place stops the interior point early.
     """
-    from fast.models.svm_plus_hinge import HingeData
-    from fast.models.svm_plus_squared_hinge import SquaredHingeData
-
     cost, lam, delta = loss.correction.cost, loss.correction.lam, loss.correction.delta
     if isinstance(loss, SquaredHinge):
         return SquaredHingeData(X, loss.y, Z, cost, 1.0, lam, loss.nonneg, delta)

@@ -1,0 +1,1 @@
+"""Row kernels: what losses, sets and trainers are compiled from."""

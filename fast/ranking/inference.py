@@ -1,0 +1,38 @@
+"""From the scores of one query to its most violated ranking: the methods, by name."""
+
+from __future__ import annotations
+
+from fast.errors import InvalidParameterError
+from fast.ranking.result import Method
+
+METHODS = ("divide_and_conquer", "greedy", "search", "select", "all", "numpy")
+
+
+def method(name: str) -> Method:
+    """Inference by the method of this name.
+
+    It is called with ``(scores, mask, p, coefficients, weight)``: float64 scores, a mask of the
+    positives, how many there are. Coefficients, times ``weight``, are written where they are not 0.
+    """
+    if not isinstance(name, str) or name not in METHODS:
+        raise InvalidParameterError(
+            "method", repr(name), "one of " + ", ".join(map(repr, METHODS)), "choose one of them"
+        )
+    if name not in _loaded:
+        _load(name)
+    return _loaded[name]
+
+
+_loaded: dict[str, Method] = {}
+
+
+def _load(name: str) -> None:
+    """Import what the method needs: numba only where something is compiled."""
+    if name == "numpy":
+        from fast.ranking import in_numpy
+
+        _loaded[name] = in_numpy.infer
+    else:
+        from fast.ranking import compiled
+
+        _loaded.update(compiled.METHODS)

@@ -1,0 +1,1 @@
+"""SVM+: deformed kernel, correcting functions, and the trainers for data and for kernels."""
