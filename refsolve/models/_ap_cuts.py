@@ -8,17 +8,17 @@ u = -sum alpha row + sum mu y x.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from refsolve import oracle
-from refsolve._lazy import cp
+from refsolve import fenchel, oracle
 from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError, OracleUncertainError
-from refsolve.oracle import Answer, Posed, Template
+from refsolve.fenchel import Block, Map, Term
+from refsolve.oracle import Answer, Posed
 from refsolve.spec import Symbol, check_vector
 
 Array = np.ndarray[Any, Any]
@@ -174,9 +174,8 @@ class Master:
         self.rows[q].append(np.asarray(row, float))
         return True
 
-    def _padded(self) -> tuple[int, Array, Array]:
-        """Cuts per query as a power of two, offsets and rows, the first cut repeated."""
-        size = 8
+    def _padded(self, size: int = 8) -> tuple[int, Array, Array]:
+        """Cuts per query as size times a power of two, offsets and rows, the first cut repeated."""
         while size < max(map(len, self.offsets)):
             size *= 2
         pad = [[0] * (size - len(o)) for o in self.offsets]
@@ -193,99 +192,58 @@ class Master:
             parts.append(part / part.sum() if part.sum() > 0 else np.full(len(kept), 1 / len(kept)))
         return parts
 
+    def declared(self, size: int = 8) -> fenchel.Model:
+        """The model of these cuts: the largest of each query, and margins of the hard examples."""
+        _, offsets, rows = self._padded(size)
+        blocks, hard = {"w": Block(self.d)}, {"w": -self.hard[:, : self.d]}
+        cuts: dict[str, Map] = {"w": rows[:, : self.d]}
+        if self.free:
+            blocks["b"], cuts["b"] = Block(self.free, 0.0), rows[:, self.d :]
+            hard["b"] = -self.hard[:, self.d :]
+        Q = len(self.tags)
+        terms = {"alpha": Term(fenchel.Largest(self.C / Q, Q), cuts, offsets)}
+        if len(self.hard):
+            terms["mu"] = Term(fenchel.nonpositive(), hard, np.ones(len(self.hard)))
+        return fenchel.Model(blocks, terms)
+
     def posed(self, operation: str, finish: Finish) -> Posed:
         """The program, or its dual, as an instance for the oracle.
 
         ``finish`` is given parts (weights per query, summing to 1), mu, and of the primal w and b.
         """
-        build, values, size = getattr(self, f"_{operation}")()
         cuts, unit = self._padded()[0], self.unit
 
-        def done(found: Mapping[str, Any]) -> Answer:
-            point: dict[str, Any] = {"parts": self._parts(found["alpha"], cuts), "mu": np.zeros(0)}
-            if "mu" in found:
-                point["mu"] = unit * np.maximum(0, found["mu"])
-            if "u" in found:
-                point["w"], point["b"] = size * found["u"], float(found.get("f", [0.0])[0])
+        def done(found: dict[str, Array]) -> Answer:
+            point: dict[str, Any] = {"parts": self._parts(found["alpha"], cuts)}
+            point["mu"] = np.maximum(0, found.get("mu", np.zeros(0)))
+            if "w" in found:
+                point["w"], point["b"] = found["w"], float(found.get("b", [0.0])[0])
             return finish(point)
 
-        key = operation, len(self.tags), cuts, self.d, self.free, len(self.hard)
-        here = Posed(key, build, values, done, unit)
         if operation == "primal":
-            return here
+            return self._primal().posed(done, unit)
+        here = self._dual().posed(done, unit)
         # separable data leave the cuts a tiny part of C: the primal's multipliers have its digits
         there = self.posed("primal", finish)
         return replace(there, other=here) if self.length else replace(here, other=there)
 
-    def _primal(self) -> tuple[Callable[[], Template], dict[str, Any], float]:
-        # w = size u: eta/2||u||^2 + kappa sum_q xi_q, rows of norm <= 1 or, without hard ones, C = 1
-        m, offsets, rows = self._padded()
-        d, Q, n_e = self.d, len(self.tags), len(self.hard)
-        longest = _longest(rows[:, :d])
+    def _primal(self) -> fenchel.Program:
+        # rows of norm <= 1 or, without hard ones, C = 1
+        model, d = self.declared(), self.d
+        longest = _longest(np.asarray(model.terms["alpha"].maps["w"]))
         size = float(np.sqrt(self.C)) / max(1.0, float(np.sqrt(self.C)) * longest)
-        if n_e:
+        if len(self.hard):
             size = 1 / max(longest, _longest(self.hard[:, :d]), 1e-150)
-        size = self.length or size
+        return fenchel.primal(model, self.unit, {"w": self.length or size})
 
-        def build() -> Template:
-            u, xi, f = cp.Variable(d), cp.Variable(Q), cp.Variable(max(self.free, 1))
-            G, o, kappa = cp.Parameter((Q * m, d)), cp.Parameter(Q * m), cp.Parameter(nonneg=True)
-            eta, F = cp.Parameter(nonneg=True), cp.Parameter((Q * m, 1))
-            E, H = cp.Parameter((max(n_e, 1), d)), cp.Parameter((max(n_e, 1), 1))
-            above = o + G @ u + (F @ f if self.free else 0) <= xi[np.repeat(np.arange(Q), m)]
-            constraints, parameters = [above], {"G": G, "o": o, "eta": eta, "kappa": kappa}
-            variables = {"u": u, "alpha": above.dual_variables[0]}
-            if n_e:
-                constraints.append(E @ u + (H @ f if self.free else 0) >= 1)
-                parameters["E"], variables["mu"] = E, constraints[1].dual_variables[0]
-            if self.free:
-                variables["f"] = f
-                parameters |= {"F": F} | ({"H": H} if n_e else {})
-            objective = eta / 2 * cp.sum_squares(u) + kappa * cp.sum(xi)
-            return Template(cp.Problem(cp.Minimize(objective), constraints), parameters, variables)
-
-        values = {"G": rows[:, :d] * size, "o": offsets, "eta": size**2 / self.unit}
-        values |= {"kappa": self.C / Q / self.unit}
-        values |= {"E": self.hard[:, :d] * size} if n_e else {}
-        if self.free:
-            values |= {"F": rows[:, d:]} | ({"H": self.hard[:, d:]} if n_e else {})
-        return build, values, size
-
-    def _dual(self) -> tuple[Callable[[], Template], dict[str, Any], float]:
-        # alpha = C/Q lambda, mu = unit nu, all divided by unit and by the largest squared row
-        m, offsets, rows = self._padded()
-        d, Q, n_e = self.d, len(self.tags), len(self.hard)
-        mass, root = self.C / Q, float(np.sqrt(self.unit))
-        size = max(1.0, _longest(rows[:, :d]) * mass / root, _longest(self.hard[:, :d]) * root)
-        values: dict[str, Any] = {
-            "G": rows.T[:d] * (mass / root / size),
-            "o": offsets * (mass / self.unit / size**2),
-        }
-        values |= {"E": self.hard.T[:d] * (root / size), "one": 1 / size**2} if n_e else {}
-        if self.free:
-            top = max(mass, self.unit) if n_e else mass
-            values |= {"F": rows.T[d:] * (mass / top)}
-            values |= {"H": self.hard.T[d:] * (self.unit / top)} if n_e else {}
-
-        def build() -> Template:
-            alpha, mu = cp.Variable(Q * m, nonneg=True), cp.Variable(max(n_e, 1), nonneg=True)
-            G, o, F = cp.Parameter((d, Q * m)), cp.Parameter(Q * m), cp.Parameter((1, Q * m))
-            E, H = cp.Parameter((d, max(n_e, 1))), cp.Parameter((1, max(n_e, 1)))
-            one = cp.Parameter(nonneg=True)
-            parameters, variables = {"G": G, "o": o}, {"alpha": alpha}
-            constraints = [cp.sum(cp.reshape(alpha, (Q, m), order="C"), axis=1) == 1]
-            image, gain = -G @ alpha, o @ alpha
-            if n_e:
-                image, gain = image + E @ mu, gain + one * cp.sum(mu)
-                parameters |= {"E": E, "one": one}
-                variables["mu"] = mu
-            if self.free:
-                constraints.append(F @ alpha - (H @ mu if n_e else 0) == 0)
-                parameters |= {"F": F} | ({"H": H} if n_e else {})
-            problem = cp.Problem(cp.Minimize(cp.sum_squares(image) / 2 - gain), constraints)
-            return Template(problem, parameters, variables)
-
-        return build, values, 1.0
+    def _dual(self) -> fenchel.Program:
+        # alpha in units of C/Q, mu of unit, all divided by unit and by the largest squared row
+        model, unit = self.declared(), self.unit
+        mass, root = self.C / len(self.tags), float(np.sqrt(unit))
+        longest = _longest(np.asarray(model.terms["alpha"].maps["w"]))
+        size = max(1.0, longest * mass / root, _longest(self.hard[:, : self.d]) * root) ** 2 * unit
+        lengths = {"b": size / (max(mass, unit) if len(self.hard) else mass)} if self.free else {}
+        return fenchel.dual(model, size, lengths, {"alpha": mass / size, "mu": unit / size})
 
     def close(
         self, problem: str, finish: Finish, separate: Callable[[Array, float], bool]

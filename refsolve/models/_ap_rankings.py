@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve import fenchel
 from refsolve._ranking import (
     MAX_LISTED,
     all_rankings,
@@ -194,6 +195,11 @@ class RankingMaster(Master):
         """Keep all rankings of every query."""
         for index, q in enumerate(self.queries.queries):
             self._add_rows(index, all_rankings(q.positive))
+
+    def whole(self) -> fenchel.Model:
+        """The model with all rankings of every query."""
+        self.add_all()
+        return self.declared(max(map(len, self.tags)))
 
     def adopt(self, other: RankingMaster) -> None:
         """Keep the rankings of another master over the same queries."""

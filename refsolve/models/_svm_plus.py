@@ -174,22 +174,6 @@ class Data:
     def _missing(self, gamma: Array, g: Correction) -> Correction:
         return self.pull(gamma - self.cost * self.slacks(g)).less(g, self.lam)
 
-    def deformed(self) -> Array:
-        """F (n, q) with Q = FF'; for the hinge Kz/lam."""
-        cost = self.cost.astype(float)
-        s = self.s.astype(float)[:, None]
-        if not self.squared:
-            own = [np.sqrt(self.delta) * np.eye(len(cost))] if self.delta else []
-            return np.hstack([s * self.z.factor(), *own]) / np.sqrt(self.lam)
-        if self.z.gram is None and self.delta == 0:
-            zt = s * np.column_stack([self.z.factor(), np.ones(len(cost))])
-            M = self.lam * np.eye(zt.shape[1]) + (zt * cost[:, None]).T @ zt
-            return np.linalg.solve(np.linalg.cholesky(M), zt.T).T
-        root = np.sqrt(cost)
-        values, vectors = np.linalg.eigh(root[:, None] * self.augmented() * root)
-        values = np.maximum(values, 0)
-        return vectors * np.sqrt(values / (self.lam + values)) / root[:, None]
-
     # ---- repairs
 
     def repair_dual(self, alpha: Array, beta: Array) -> tuple[Array, Array, float]:

@@ -1,20 +1,21 @@
 """CVXPY programs of the SVM+ models, primal and dual, with both losses and all variants.
 
 With U = C sum w_i (+ lam) the value of w = 0, rho = 1 is at most U. The primal is divided by U, rows
-by their largest norm; in the dual alpha = U a/size, size bounding the quadratic terms.
+by their largest norm; the dual by U/size, size bounding the quadratic terms.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from refsolve import fenchel
 from refsolve._lazy import cp
 from refsolve.errors import InfeasibleError
+from refsolve.fenchel import Block, Map, Term
 from refsolve.models._svm_plus import (
     Correction,
     Data,
@@ -25,7 +26,7 @@ from refsolve.models._svm_plus import (
 )
 from refsolve.models._svm_plus_proof import certify
 from refsolve.models._svm_space import reach, separated
-from refsolve.oracle import SOLVERS, Answer, Posed, Template
+from refsolve.oracle import SOLVERS, Answer, Posed
 
 Array = np.ndarray[Any, Any]
 Real = np.longdouble
@@ -46,11 +47,6 @@ def _answer(operation: str, proof: PlusCertificate) -> Answer:
     return Answer(proof.alpha, proof.dual, proof.model.w, proof)
 
 
-def _key(data: Data, *shapes: int) -> tuple[Any, ...]:
-    variants = (data.squared, data.nonneg, data.signed, data.penal, data.delta > 0)
-    return (*variants, len(data.cost), *shapes)
-
-
 def _prove(data: Data, alpha: Array, beta: Array, *points: Any) -> PlusCertificate:
     """The best certificate of the multipliers with one of the points, or with their own model."""
     alpha, beta, _ = data.repair_dual(alpha.astype(Real), beta.astype(Real))
@@ -67,121 +63,47 @@ def pose(squared: bool, operation: str, given: dict[str, Any]) -> Posed:
     data = check_data(squared, given)
     if data.signed and data.delta == 0:
         _check_feasible(data)
-    forms = (_primal, _dual) if operation == "primal" else (_dual, _primal)
-    first, other = (form(data, operation) for form in forms)
+    model, U = declared(data), _unit(data)
+    reduced = model.absorbed("paid", "tie") if data.squared else model
+    size = max(U * sum(reduced.reach(term) ** 2 for term in reduced.terms), 1.0)
+
+    def finish(found: dict[str, Array]) -> Answer:
+        points = []
+        if "w" in found:
+            v, h = data.z.from_factor(found["v"]), found.get("h", np.zeros(len(data.cost)))
+            g = Correction(v, Real(found["rho"][0]), h.astype(Real))
+            points.append((data.x.from_factor(found["w"]), Real(found["b"][0]), g))
+        alpha = found["alpha"]
+        return _answer(operation, _prove(data, alpha, found.get("beta", 0 * alpha), *points))
+
+    primal = fenchel.primal(model, U, {"w": 1 / reach(data.x.factor())}).posed(finish)
+    dual = fenchel.dual(reduced, U / size).posed(finish)
+    first, other = (primal, dual) if operation == "primal" else (dual, primal)
     return replace(first, other=other)
 
 
-def _primal(data: Data, operation: str) -> Posed:
+def declared(data: Data) -> fenchel.Model:
+    """Slacks xi as a free block that is tied to the correcting function, and what they cost."""
     G, Z = data.x.factor(), data.z.factor()
-    n, U, t = len(data.cost), _unit(data), reach(G)
-    y, s = data.y.astype(float), data.s.astype(float)
-
-    def build() -> Template:
-        w, v, b, rho = (
-            cp.Variable(G.shape[1]),
-            cp.Variable(Z.shape[1]),
-            cp.Variable(),
-            cp.Variable(),
-        )
-        rows, z_rows = cp.Parameter(G.shape), cp.Parameter(Z.shape)
-        labels, signs = cp.Parameter(n), cp.Parameter(n)
-        cost = cp.Parameter(n, nonneg=True)
-        a, c, unit = (cp.Parameter(nonneg=True) for _ in range(3))
-        parameters = {"rows": rows, "z_rows": z_rows, "labels": labels, "signs": signs,
-                      "cost": cost, "a": a, "c": c, "unit": unit}  # fmt: skip
-        xi, slack = cp.Variable(n), z_rows @ v + signs * rho  # costs and rows may not be multiplied
-        penalty = cp.sum_squares(a * w) + cp.sum_squares(c * v)
-        found = {"w": w, "v": v, "b": b, "rho": rho}
-        if data.delta > 0:
-            h, root = cp.Variable(n), cp.Parameter(nonneg=True)
-            slack = slack + root * h
-            parameters["own"], found["h"] = root, h
-            penalty += cp.sum_squares(c * h)
-        if data.squared:
-            penalty += cp.sum_squares(c * rho) + cp.sum_squares(cp.multiply(cost, xi))
-        if data.penal:
-            penalty += cp.sum_squares(unit * b)
-        objective = penalty / 2 if data.squared else penalty / 2 + cost @ xi
-        margins = rows @ w + labels * b + xi >= 1
-        found["alpha"] = margins.dual_variables[0]
-        constraints = [margins, xi == slack]
-        if data.nonneg:
-            constraints.append(xi >= 0)
-            found["beta"] = constraints[-1].dual_variables[0]
-        return Template(cp.Problem(cp.Minimize(objective), constraints), parameters, found)
-
-    def finish(found: Mapping[str, Any]) -> Answer:
-        w, v = data.x.from_factor(found["w"] / t), data.z.from_factor(found["v"])
-        g = Correction(v, Real(found["rho"]), found.get("h", np.zeros(n)).astype(Real))
-        alpha = U * found["alpha"]
-        beta = U * found["beta"] if "beta" in found else 0 * alpha
-        proof = _prove(data, alpha, beta, (w, Real(found["b"]), g))
-        return _answer(operation, proof)
-
-    cost = data.cost.astype(float) / U
-    root = np.sqrt(data.lam / U)
-    values = {
-        "rows": y[:, None] * G / t,
-        "z_rows": s[:, None] * Z,
-        "labels": y,
-        "signs": s,
-        "cost": np.sqrt(cost) if data.squared else cost,
-        "a": 1 / t / np.sqrt(U),
-        "c": root,
-        "unit": 1 / np.sqrt(U),
+    y, s = data.y.astype(float)[:, None], data.s.astype(float)[:, None]
+    cost, n = data.cost.astype(float), len(data.cost)
+    blocks = {
+        "w": Block(G.shape[1]),
+        "b": Block(1, float(data.penal)),
+        "v": Block(Z.shape[1], data.lam),
+        "rho": Block(1, data.lam if data.squared else 0.0),
+        "xi": Block(n, 0.0, None if data.squared else cost),
     }
+    slack: dict[str, Map] = {"xi": 1.0, "v": -s * Z, "rho": -s}
     if data.delta > 0:
-        values["own"] = np.sqrt(data.delta)
-    return Posed(("primal", *_key(data, G.shape[1], Z.shape[1])), build, values, finish, 0.0)
-
-
-def _dual(data: Data, operation: str) -> Posed:
-    G = data.x.factor() * data.y.astype(float)[:, None]
-    F = data.deformed()
-    n, U = len(data.cost), _unit(data)
-    t, tz = reach(G), reach(F)
-    size = max(U * (t * t + tz * tz), 1.0)
-    y, s = data.y.astype(float), data.s.astype(float)
-
-    def build() -> Template:
-        alpha = cp.Variable(n, nonneg=True)
-        rows, z_rows = cp.Parameter(G.T.shape), cp.Parameter(F.T.shape)
-        labels = cp.Parameter(n)
-        parameters = {"rows": rows, "z_rows": z_rows, "labels": labels}
-        gamma, found, constraints = alpha, {"alpha": alpha}, []
-        if data.nonneg:
-            found["beta"] = cp.Variable(n, nonneg=True)
-            gamma = alpha + found["beta"]
-        if not data.squared:
-            parameters["cost"], parameters["signs"] = cp.Parameter(n), cp.Parameter(n)
-            net = cp.Variable(n)  # costs and rows may not be multiplied
-            constraints += [net == gamma - parameters["cost"], parameters["signs"] @ net == 0]
-            gamma = net
-        value = (
-            cp.sum(alpha) - cp.sum_squares(rows @ alpha) / 2 - cp.sum_squares(z_rows @ gamma) / 2
-        )
-        if data.penal:
-            parameters["unit"] = cp.Parameter(nonneg=True)
-            offset = cp.Variable()
-            constraints.append(labels @ alpha == offset)
-            value -= cp.square(parameters["unit"] * offset) / 2
-        else:
-            constraints.append(labels @ alpha == 0)
-        return Template(cp.Problem(cp.Maximize(value), constraints), parameters, found)
-
-    def finish(found: Mapping[str, Any]) -> Answer:
-        alpha = U / size * found["alpha"]
-        beta = U / size * found["beta"] if "beta" in found else 0 * alpha
-        return _answer(operation, _prove(data, alpha, beta))
-
-    root = np.sqrt(U / size)
-    values = {"rows": root * G.T, "z_rows": root * F.T, "labels": y}
-    if not data.squared:
-        values |= {"cost": data.cost.astype(float) * size / U, "signs": s}
-    if data.penal:
-        values["unit"] = root
-    return Posed(("dual", *_key(data, G.shape[1], F.shape[1])), build, values, finish, 0.0)
+        blocks["h"], slack["h"] = Block(n, data.lam), -float(np.sqrt(data.delta))
+    margins = Term(fenchel.nonpositive(), {"w": -y * G, "b": -y, "xi": -1.0}, np.ones(n))
+    terms = {"alpha": margins, "tie": Term(fenchel.zero(), slack)}
+    if data.squared:
+        terms["paid"] = Term(fenchel.square(cost), {"xi": 1.0})
+    if data.nonneg:
+        terms["beta"] = Term(fenchel.nonpositive(), {"xi": -1.0})
+    return fenchel.Model(blocks, terms)
 
 
 def _check_feasible(data: Data) -> None:

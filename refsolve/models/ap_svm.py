@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import BOX, CutCertificate, certify, check_weights, outside
 from refsolve.models._ap_rankings import Queries, RankingMaster, check_queries, take, wants_all
@@ -186,15 +187,24 @@ def _certificate(
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
+def declaration(X: Any, y: Any, *, C: float, groups: Any = None) -> fenchel.Model:
+    """The model as a norm and the largest of each query's cuts, one for every ranking."""
+    return _master(check_data(X, y, C, groups)).whole()
+
+
+def _master(data: Data) -> RankingMaster:
+    unit = data.C * float(data.queries.most_violated(np.zeros(data.queries.n))[0])  # P(0)
+    rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
+    return RankingMaster(data.queries, rows, data.C, unit)
+
+
 def _pose(given: dict[str, Any], operation: str) -> Posed:
     """The master over all rankings, or over those that a cutting plane meets."""
     optional = {"groups": None, "rankings": "auto"}
     X, y, C, groups, how = take(given, ("X", "y", "C"), optional)
     data = check_data(X, y, C, groups)
     everything = wants_all(how, data.queries)
-    unit = data.C * float(data.queries.most_violated(np.zeros(data.queries.n))[0])  # P(0)
-    rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
-    master = RankingMaster(data.queries, rows, data.C, unit)
+    master = _master(data)
 
     def prove(found: dict[str, Any]) -> ApCertificate:
         weights, inversions = master.joined(found["parts"])

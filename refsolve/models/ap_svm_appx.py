@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.models import ap_svm
 from refsolve.models._ap_cuts import BOX, certify, check_weights
@@ -215,23 +216,35 @@ def _certificate(
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
-def _pose(given: dict[str, Any], operation: str) -> Posed:
-    optional = {"bias": True, "rankings": "auto"}
-    X, y, easy, C, bias, how = take(given, ("X", "y", "easy", "C"), optional)
-    data = check_data(X, y, C, easy, bias)
-    everything = wants_all(how, data.queries)
+def declaration(X: Any, y: Any, *, easy: Any, C: float, bias: bool = True) -> fenchel.Model:
+    """The model as a norm, the largest cut of all rankings, and the easy examples' margins."""
+    return _master(check_data(X, y, C, easy, bias)).whole()
+
+
+def _master(data: Data) -> RankingMaster:
     rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
     w = data.easy.separator()
     unit = float((w * w).sum() / 2 + data.C * data.queries.most_violated(data.scores(w))[0])
     hard: dict[str, Any] = {}
     if data.easy.binding:
-        ones = np.ones((data.easy.labels.size, int(bias)))
-        hard = {"free": int(bias), "hard": (np.hstack([data.easy.X, ones]), data.easy.labels)}
-    master = RankingMaster(data.queries, rows, data.C, unit or data.C, **hard)
+        free = int(data.easy.bias)
+        ones = np.ones((data.easy.labels.size, free))
+        hard = {"free": free, "hard": (np.hstack([data.easy.X, ones]), data.easy.labels)}
+    return RankingMaster(data.queries, rows, data.C, unit or data.C, **hard)
+
+
+def _pose(given: dict[str, Any], operation: str) -> Posed:
+    optional = {"bias": True, "rankings": "auto"}
+    X, y, easy, C, bias, how = take(given, ("X", "y", "easy", "C"), optional)
+    data = check_data(X, y, C, easy, bias)
+    everything = wants_all(how, data.queries)
+    master = _master(data)
 
     def prove(found: dict[str, Any]) -> AppxCertificate:
         weights, inversions = master.joined(found["parts"])
-        mu = found["mu"].astype(Real) if hard else np.zeros(data.easy.labels.size, Real)
+        mu = (
+            found["mu"].astype(Real) if data.easy.binding else np.zeros(data.easy.labels.size, Real)
+        )
         points = [(None, None)]
         if "w" in found:
             points += [(found["w"].astype(Real), None), (found["w"].astype(Real), found["b"])]

@@ -7,13 +7,13 @@ C w_i for the hinge, and less sum alpha_i^2/(2 C w_i) for its square.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from refsolve._lazy import cp
+from refsolve import fenchel
 from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import take
@@ -22,11 +22,10 @@ from refsolve.models._svm_space import (
     balanced,
     check_features,
     check_rows,
-    reach,
     scalar,
     separated,
 )
-from refsolve.oracle import Answer, Posed, Template
+from refsolve.oracle import Answer, Posed
 from refsolve.spec import Spec, Symbol, check_vector
 
 Array = np.ndarray[Any, Any]
@@ -262,6 +261,22 @@ def certificate(
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
+def declaration(
+    X: Any, y: Any, *, C: float, loss: str = "hinge", sample_weight: Any = None, K: Any = None
+) -> fenchel.Model:
+    """The model as a sum of a norm and losses, in the features or in a factor of K."""
+    return _declared(check_data(X, y, C, loss, sample_weight, K))
+
+
+def _declared(data: Data) -> fenchel.Model:
+    labels, cost = data.y.astype(float)[:, None], data.cost.astype(float)
+    loss = fenchel.squared_hinge(cost) if data.squared else fenchel.hinge(cost)
+    rows = labels * data.x.factor()
+    term = fenchel.Term(loss, {"w": -rows, "b": -labels}, np.ones(len(rows)))
+    blocks = {"w": fenchel.Block(rows.shape[1]), "b": fenchel.Block(1, 0.0)}
+    return fenchel.Model(blocks, {"alpha": term})
+
+
 def _take(given: dict[str, Any]) -> Data:
     optional = {"X": None, "K": None, "loss": "hinge", "sample_weight": None}
     y, C, X, K, loss, weight = take(given, ("y", "C"), optional)
@@ -279,84 +294,32 @@ def _best(data: Data, alpha: Array, *points: tuple[Array, Any]) -> SvmCertificat
     return min(proofs, key=lambda proof: proof.gap)
 
 
-def _scales(data: Data) -> tuple[Array, float, float]:
-    """Rows y_i x_i, their reach, and a value of P that is easily reached."""
-    G = data.x.factor() * data.y.astype(float)[:, None]
-    start = float(data.objective(np.zeros(data.x.size, Real), Real(0)))
-    unit = min(start, separated(data.x.factor(), data.y.astype(float)))
-    return G, reach(G), unit
-
-
 def pose_primal(given: dict[str, Any]) -> Posed:
     """Instance of ``svm.primal``: x is w (d,), or coef (n,) with K; dual alpha."""
-    data = _take(given)
-    return replace(_primal(data, _as_primal), other=_dual(data, _as_primal))
+    first, other = _pose(given, lambda proof: Answer(proof.w, proof.primal, proof.alpha, proof))
+    return replace(first, other=other)
 
 
 def pose_dual(given: dict[str, Any]) -> Posed:
     """Instance of ``svm.dual``: x is alpha (n,), dual is w or coef."""
+    other, first = _pose(given, lambda proof: Answer(proof.alpha, proof.dual, proof.w, proof))
+    return replace(first, other=other)
+
+
+def _pose(given: dict[str, Any], answer: Callable[[SvmCertificate], Answer]) -> tuple[Posed, Posed]:
+    """Primal and dual, divided by a value of P that is easily reached and by their curvature."""
     data = _take(given)
-    return replace(_dual(data, _as_dual), other=_primal(data, _as_dual))
+    model = _declared(data)
+    start = float(data.objective(np.zeros(data.x.size, Real), Real(0)))
+    U = min(start, separated(data.x.factor(), data.y.astype(float)))
+    own = float(1 / data.cost.min()) if data.squared else 0.0
+    t = model.reach("alpha") or 1.0
 
+    def finish(found: dict[str, Array]) -> Answer:
+        points = []
+        if "w" in found:
+            points.append((data.x.from_factor(found["w"]), Real(found["b"][0])))
+        return answer(_best(data, found["alpha"], *points))
 
-def _as_primal(proof: SvmCertificate) -> Answer:
-    return Answer(proof.w, proof.primal, proof.alpha, proof)
-
-
-def _as_dual(proof: SvmCertificate) -> Answer:
-    return Answer(proof.alpha, proof.dual, proof.w, proof)
-
-
-def _primal(data: Data, answer: Callable[[SvmCertificate], Answer]) -> Posed:
-    G, t, U = _scales(data)
-    n = len(data.y)
-
-    def build() -> Template:
-        w, b, xi = cp.Variable(G.shape[1]), cp.Variable(), cp.Variable(n, nonneg=True)
-        rows, labels = cp.Parameter(G.shape), cp.Parameter(n)
-        cost, a = cp.Parameter(n, nonneg=True), cp.Parameter(nonneg=True)
-        margins = rows @ w + labels * b + xi >= 1
-        loss = cp.sum_squares(cp.multiply(cost, xi)) / 2 if data.squared else cost @ xi
-        problem = cp.Problem(cp.Minimize(cp.sum_squares(a * w) / 2 + loss), [margins])
-        parameters = {"rows": rows, "labels": labels, "cost": cost, "a": a}
-        return Template(problem, parameters, {"w": w, "b": b, "alpha": margins.dual_variables[0]})
-
-    def finish(found: Mapping[str, Any]) -> Answer:
-        point = data.x.from_factor(found["w"] / t), Real(found["b"])
-        return answer(_best(data, U * found["alpha"], point))
-
-    cost = data.cost.astype(float) / U
-    values = {
-        "rows": G / t,
-        "labels": data.y.astype(float),
-        "cost": np.sqrt(cost) if data.squared else cost,
-        "a": 1 / t / np.sqrt(U),
-    }
-    return Posed(("primal", data.squared, G.shape), build, values, finish, 0.0)
-
-
-def _dual(data: Data, answer: Callable[[SvmCertificate], Answer]) -> Posed:
-    G, t, U = _scales(data)
-    n = len(data.y)
-    own = 1 / np.sqrt(data.cost.astype(float))
-    size = max(U * (t * t + (own.max() ** 2 if data.squared else 0)), 1.0)
-
-    def build() -> Template:
-        alpha = cp.Variable(n, nonneg=True)
-        rows, labels, extra = cp.Parameter(G.T.shape), cp.Parameter(n), cp.Parameter(n, nonneg=True)
-        value = cp.sum(alpha) - cp.sum_squares(rows @ alpha) / 2
-        constraints = [labels @ alpha == 0]
-        if data.squared:
-            value -= cp.sum_squares(cp.multiply(extra, alpha)) / 2
-        else:
-            constraints.append(alpha <= extra)
-        parameters = {"rows": rows, "labels": labels, "extra": extra}
-        return Template(cp.Problem(cp.Maximize(value), constraints), parameters, {"alpha": alpha})
-
-    def finish(found: Mapping[str, Any]) -> Answer:
-        return answer(_best(data, U / size * found["alpha"]))
-
-    root = np.sqrt(U / size)
-    extra = root * own if data.squared else data.cost.astype(float) * size / U
-    values = {"rows": root * G.T, "labels": data.y.astype(float), "extra": extra}
-    return Posed(("dual", data.squared, G.shape), build, values, finish, 0.0)
+    dual = fenchel.dual(model, U / max(U * (t * t + own), 1.0))
+    return fenchel.primal(model, U, {"w": 1 / t}).posed(finish), dual.posed(finish)

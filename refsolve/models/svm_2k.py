@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve import fenchel
 from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
 from refsolve.models import _svm_2k_program
@@ -244,6 +245,11 @@ def _model(
     return point[0], scalar("b", b), point[1], scalar("rho", rho)
 
 
+def declaration(X: Any = None, y: Any = None, Z: Any = None, **given: Any) -> fenchel.Model:
+    """The model as norms and losses, from which its programs follow."""
+    return _svm_2k_program.declared(check_data(X, y, Z, **given))
+
+
 def primal(
     X: Any = None, y: Any = None, Z: Any = None, *, w: Any = None, b: Any, v: Any = None, rho: Any,
     coef: Any = None, correction_coef: Any = None, **given: Any,
@@ -305,12 +311,12 @@ def certificate(
 
 def pose_primal(given: dict[str, Any]) -> Posed:
     """Instance of ``svm_2k.primal``: x is w (d,), or coef (n,) with K; dual is (3, n)."""
-    return _svm_2k_program.pose_primal(_take(given))
+    return _svm_2k_program.pose(_take(given), "primal")
 
 
 def pose_dual(given: dict[str, Any]) -> Posed:
     """Instance of ``svm_2k.dual``: x is (alpha_A, alpha_B, beta), (3, n); dual is w or coef."""
-    return _svm_2k_program.pose_dual(_take(given))
+    return _svm_2k_program.pose(_take(given), "dual")
 
 
 def _take(given: dict[str, Any]) -> Data:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from refsolve import fenchel
 from refsolve.models import _svm_plus as core
 from refsolve.models import _svm_plus_program, _svm_plus_proof
 from refsolve.models._svm_plus import BOX, LAM, OWN, Model, PlusCertificate
@@ -47,6 +48,11 @@ SPEC = Spec(
         "w and v are unique; alpha, beta, b and rho need not be",
     ),
 )
+
+
+def declaration(X: Any = None, y: Any = None, Z: Any = None, **given: Any) -> fenchel.Model:
+    """The model as norms and losses, from which its programs follow."""
+    return _svm_plus_program.declared(core.check_data(False, {"X": X, "y": y, "Z": Z, **given}))
 
 
 def recover(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve import fenchel
 from refsolve.models import _svm_plus as core
 from refsolve.models import _svm_plus_program, _svm_plus_proof
 from refsolve.models._svm_plus import BOX, LAM, OWN, Model, PlusCertificate
@@ -69,7 +70,7 @@ def deformed_kernel(
     sample_weight: Any = None,
     free_slack: Any = 0.0,
 ) -> Array:
-    """Q (n, n), without the cancellation of (5): a product of triangular or orthogonal factors.
+    """Q (n, n) from singular values, without the cancellation of (5).
 
     Rows and columns of weight zero are 0.
     """
@@ -81,10 +82,16 @@ def deformed_kernel(
     data = core.check_data(
         True, {**given, "sample_weight": sample_weight, "free_slack": free_slack}
     )
-    F = data.deformed()
+    declared = _svm_plus_program.declared(data)
+    F = np.asarray(declared.absorbed("paid", "tie").terms["alpha"].maps["absorbed"])
     Q = np.zeros((n, n))
     Q[np.ix_(data.x.kept, data.x.kept)] = F @ F.T
     return Q
+
+
+def declaration(X: Any = None, y: Any = None, Z: Any = None, **given: Any) -> fenchel.Model:
+    """The model as norms and losses; with "paid" absorbed in "tie" its dual is the one above."""
+    return _svm_plus_program.declared(core.check_data(True, {"X": X, "y": y, "Z": Z, **given}))
 
 
 def recover(
