@@ -37,7 +37,7 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _patience() -> Iterator[None]:
     """Give candidates minutes where no test sets a limit: on a busy machine, compiling takes them."""
-    from verification import calling
+    from verification.kit import calling
 
     allowed = calling.Caller._allowed
 

@@ -10,8 +10,8 @@ import pytest
 
 from refsolve import catalogue
 from refsolve.spec import Spec
-from verification.commands import __path__ as command_path
-from verification.stems import Stem, discover
+from verification.app.commands import __path__ as command_path
+from verification.problems.stems import Stem, discover
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("refsolve", "fast", "verification")
@@ -99,5 +99,5 @@ def test_every_command_file_holds_an_app() -> None:
         p.stem for p in files
     }
     for file in files:
-        module = importlib.import_module(f"verification.commands.{file.stem}")
+        module = importlib.import_module(f"verification.app.commands.{file.stem}")
         assert type(module.app).__name__ == "Typer", file.stem

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
         VerificationError,
         VerificationFailedError,
     )
-    from verification.instances import Instance
-    from verification.kit import verify
+    from verification.instances.instance import Instance
+    from verification.kit.loop import verify
     from verification.pytest_plugin import parametrize
-    from verification.verdicts import Candidate, Judgement, Report, Result, Verdict
+    from verification.verdicts.verdict import Candidate, Judgement, Report, Result, Verdict
 
 # Where each public name stands. They are imported when they are asked for: pytest loads the plugin in
 # this package at every start, also for suites that have nothing to do with it.
@@ -42,7 +42,7 @@ _HOMES = {
     "VerificationFailedError": "errors",
     "adapt": "adapters",
     "parametrize": "pytest_plugin",
-    "verify": "kit",
+    "verify": "kit.loop",
 }
 
 __all__ = [

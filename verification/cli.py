@@ -1,6 +1,6 @@
-"""The console command ``refsolve``: its subcommands are the files of `verification.commands`.
+"""The console command ``refsolve``: its subcommands are the files of `verification.app.commands`.
 
-``verification/commands/<name>.py`` holds ``app``, a typer application; finding the file is all the
+``verification/app/commands/<name>.py`` holds ``app``, a typer application; finding the file is all the
 registration there is. Exceptions of our own packages end in one paragraph and exit code 2,
 anything else is a bug and keeps its traceback.
 """
@@ -17,8 +17,8 @@ from rich.text import Text
 from typer.core import TyperGroup
 from typer.main import get_command as build_command
 
-from verification import commands
-from verification.console import MISUSED, stderr
+from verification.app import commands
+from verification.app.console import MISUSED, stderr
 
 _OURS = frozenset({"refsolve", "fast", "verification"})
 

@@ -17,7 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Name of the property that carries a case's outcome; see `verification.cases`.
+#: Name of the property that carries a case's outcome; see `verification.bridges.cases`.
 PROPERTY = "verification"
 #: Verdicts that say nothing about an answer.
 UNJUDGED = ("skipped", "oracle uncertain", "unexpected pass")
@@ -47,7 +47,7 @@ def parametrize(
     profile, seed, checks, fixed
         As for `verification.verify`.
     """
-    from verification.cases import cases
+    from verification.bridges.cases import cases
 
     found = cases(*patterns, profile=profile, seed=seed, checks=checks, fixed=fixed)
     return pytest.mark.parametrize(argument, found, ids=str)
@@ -123,7 +123,7 @@ def pytest_collection_modifyitems(
     """Add the items of ``--verify-problem``."""
     if not _active(config):
         return
-    from verification.pytest_items import collect
+    from verification.bridges.pytest_items import collect
 
     if config.option.verify_only:
         items.clear()
@@ -141,7 +141,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     if callspec is None:
         return
     for value in callspec.params.values():
-        if type(value).__module__ == "verification.cases":
+        if type(value).__module__ == "verification.bridges.cases":
             object.__setattr__(value, "record", pyfuncitem.user_properties)
 
 
@@ -236,6 +236,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """End the program under test."""
     import sys
 
-    items = sys.modules.get("verification.pytest_items")
+    items = sys.modules.get("verification.bridges.pytest_items")
     if items is not None:
         items.close(config)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from markup import Html
 
-from verification.errata import ERRATA, mutants_of
-from verification.kill_matrix import Matrix, Row
 from verification.mutants import discover
+from verification.selftest.errata import ERRATA, mutants_of
+from verification.selftest.kill_matrix import Matrix, Row
 
 RECORDS = Path(__file__).resolve().parents[1] / "selftest"
 

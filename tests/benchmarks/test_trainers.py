@@ -11,9 +11,9 @@ import pytest
 import refsolve
 from fast import TopKLogisticRegression, TopKSVC
 from refsolve.errors import Status
-from verification import trainers
-from verification.main_job import run_all
-from verification.verdicts import Verdict
+from verification.app.main_job import run_all
+from verification.trainers import multiclass as trainers
+from verification.verdicts.verdict import Verdict
 
 INSTANCES = trainers.instances("quick", 0)
 
@@ -26,7 +26,7 @@ def test_instances_cover_every_loss_and_family_and_depend_on_the_seed() -> None:
 
 
 def test_losses_are_those_declared() -> None:
-    from verification.stems import discover
+    from verification.problems.stems import discover
 
     declared = {s.name for s in discover() if s.kind == "losses" and not s.oracle_only}
     # nothing of ours trains on rows of labels; rankings have judges of their own

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from verification import main_job
+from verification.app import main_job
 from verification.benchmarks import ap_exactness, ap_inference, ap_shapes, ap_training
 from verification.cli import app
 

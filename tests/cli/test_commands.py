@@ -12,10 +12,10 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from verification import stems
 from verification.cli import app, command_names, is_ours
-from verification.problems import lookup
-from verification.verdicts import Verdict
+from verification.problems import stems
+from verification.problems.problem import lookup
+from verification.verdicts.verdict import Verdict
 
 GROUPS = {"reproduce": ("letter", "circle", "ap"), "bench": ("topk", "entropy", "ap")}
 
@@ -192,7 +192,7 @@ def test_a_wrong_request_gets_one_paragraph_and_exit_code_2(
 
 
 def test_notices_of_fast_are_shown_once_and_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
-    from verification.commands import list as command
+    from verification.app.commands import list as command
 
     def compiling() -> None:
         logging.getLogger("fast").info("compiling kernels")
@@ -242,7 +242,7 @@ def test_verify_somebody_s_wrong_solver(tmp_path: Path, monkeypatch: pytest.Monk
     assert report["counts"]["fail"] > 0
     assert "<table>" in Path("out/report.html").read_text(encoding="utf-8")
 
-    from verification import replay
+    from verification.failures import replay
 
     stored = replay.load("out/simplex.projection.replay.json")
     assert stored.run().verdict is Verdict.FAIL

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse import issparse
 from sklearn.datasets import dump_svmlight_file
 
+from verification.app.examples import DataFileError, read_examples
 from verification.errors import VerificationError
-from verification.examples import DataFileError, read_examples
 
 
 def write(path: Path, text: str) -> Path:

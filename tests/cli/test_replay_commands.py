@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from verification import answers, replay
 from verification.cli import app
+from verification.failures import answers, replay
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBLEM = "simplex.projection"

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from verification.instances import Instance
-from verification.report import (
+from verification.instances.instance import Instance
+from verification.report.document import (
     Cell,
     Code,
     Document,
@@ -25,8 +25,8 @@ from verification.report import (
     table,
     write,
 )
-from verification.run_report import report_document
-from verification.verdicts import Report, Result, Verdict
+from verification.report.run_report import report_document
+from verification.verdicts.verdict import Report, Result, Verdict
 
 DOCUMENT = Document(
     "A <title> & more",

@@ -8,9 +8,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import fast
-from verification import kill_matrix, mutants
+from verification import mutants
 from verification.cli import app
 from verification.mutants import Mutant
+from verification.selftest import kill_matrix
 
 
 def run(*words: str) -> Result:

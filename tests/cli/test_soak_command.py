@@ -27,7 +27,7 @@ def test_a_small_soak_is_recorded_and_not_repeated(tmp_path):
 
 
 def test_an_alarm_ends_with_exit_code_1(tmp_path, monkeypatch):
-    from verification import soak
+    from verification.selftest import soak
 
     wrong = {"counts": {"fail": 60}, "worst_ratio": None, "seconds": 0.1}
     alarm = {"check": "ties", "family": "ties", "message": "off by 1"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from verification import main_job
+from verification.app import main_job
 from verification.benchmarks import (
     svmplus_digits,
     svmplus_paper,

@@ -188,7 +188,7 @@ KERNELS_OF_A_FIT = """
 import sys
 from scipy.sparse import csr_array
 from sklearn.datasets import load_digits, load_iris
-from verification import training
+from verification.app import training
 
 def ready():
     modules = [m for name, m in list(sys.modules.items()) if name.startswith("fast")]

@@ -18,7 +18,7 @@ from fast.metrics import topk_accuracy
 from fast.sets import simplex
 from refsolve.errors import InvalidParameterError as RefusedParameterError
 from verification.errors import InvalidArgumentError
-from verification.instances import Instance
+from verification.instances.instance import Instance
 
 SMALLEST = float(np.finfo(float).tiny)
 F = np.array([1.0, 0.5, -0.25, 2.0])

@@ -5,7 +5,7 @@ import pytest
 
 from fast.losses import ova_logistic, softmax, topk_entropy_alpha, topk_entropy_beta
 from verification import Instance, certificates
-from verification.verdicts import Candidate
+from verification.verdicts.verdict import Candidate
 
 TOPK = {"topk_entropy_alpha": topk_entropy_alpha, "topk_entropy_beta": topk_entropy_beta}
 VECTORS = [[0.3, -0.2, 1.1, 0.0], [1e15, 1e-15, 1.0, 0.5], [-1e15, 1e15, 1e15, 2.0], [0.0] * 4]

@@ -4,7 +4,7 @@ import pytest
 
 from refsolve import catalogue
 from verification import verify
-from verification.problems import fast_candidate
+from verification.problems.problem import fast_candidate
 
 PROBLEMS = [f"{stem}.value" for stem in catalogue.stems("functions")]
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from refsolve import catalogue
-from verification import families, verify
-from verification.kit import applicable
+from verification import verify
+from verification.instances import families
+from verification.kit.loop import applicable
 from verification.mutants import _right
-from verification.problems import fast_candidate, lookup
+from verification.problems.problem import fast_candidate, lookup
 
 STEMS = [s for s in catalogue.stems("losses") if not catalogue.load(s).SPEC.oracle_only]
 PROBLEMS = [f"{stem}.{operation}" for stem in STEMS for operation in catalogue.operations(stem)]

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from refsolve import catalogue
-from verification import families, verify
+from verification import verify
 from verification.certificates import truth
 from verification.certificates._rational import norm, number, vector
-from verification.problems import fast_candidate
+from verification.instances import families
+from verification.problems.problem import fast_candidate
 
 PROBLEMS = [f"{stem}.projection" for stem in catalogue.stems("sets")]
 

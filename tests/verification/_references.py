@@ -9,7 +9,7 @@ import numpy as np
 
 from verification import models
 from verification.mutants import _right
-from verification.problems import lookup
+from verification.problems.problem import lookup
 
 
 def others(scores, y, costs):

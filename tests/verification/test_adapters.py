@@ -301,7 +301,7 @@ def test_precision_holds_in_a_process_of_its_own():
 
 def test_what_single_precision_cannot_hold_is_not_posed():
     from verification.adapters.precision import posed
-    from verification.instances import Instance
+    from verification.instances.instance import Instance
 
     def given(a, r):
         return Instance.of("simplex.projection", a=np.array(a), r=r)

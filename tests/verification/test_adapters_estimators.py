@@ -120,9 +120,9 @@ def test_errors_come_at_once():
 
 def test_a_hint_is_given_only_where_it_tells_two_problems_apart():
     """A hard margin has no C: a model short of it is not one of another C."""
-    from verification.instances import Instance
+    from verification.instances.instance import Instance
     from verification.models import _judge, load
-    from verification.verdicts import Candidate
+    from verification.verdicts.verdict import Candidate
 
     model = load("multiclass_erm")
     X, y = np.array([[4.0], [-4.0]]), np.array([0, 1])

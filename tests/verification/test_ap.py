@@ -10,16 +10,18 @@ import numpy as np
 import pytest
 
 import refsolve
-from verification import certificates, families, rankings, replay, verify
-from verification.calling import Caller, CandidateCrashError
+from verification import certificates, verify
 from verification.certificates import ranking, ranking_truth
 from verification.certificates.truth import UncertainError
-from verification.instances import Instance
-from verification.kit import applicable
+from verification.failures import replay
+from verification.instances import families, rankings
+from verification.instances.instance import Instance
+from verification.kit.calling import Caller, CandidateCrashError
+from verification.kit.loop import applicable
 from verification.mutants import _sound_ranking as sound
 from verification.mutants import ap_loss_off_by_one, ap_without_the_last_rank
-from verification.problems import lookup
-from verification.verdicts import Candidate, Verdict
+from verification.problems.problem import lookup
+from verification.verdicts.verdict import Candidate, Verdict
 
 INFERENCE, VALUE = "average_precision.loss_augmented_inference", "average_precision.value"
 

@@ -16,7 +16,7 @@ from verification.certificates.ranking_model import dual_value, ranking_erm
 from verification.errors import NoDualPointError
 from verification.models import _ap_families, _judge
 from verification.mutants import _sound_ap_training, ap_train_penalises_the_bias
-from verification.verdicts import Candidate, Verdict
+from verification.verdicts.verdict import Candidate, Verdict
 
 CONVEX = ("ap_svm", "ap_svm_appx", "binary_svm")
 STEMS = (*CONVEX, "ap_ramp", "latent_ap_svm")

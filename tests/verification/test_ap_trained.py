@@ -12,13 +12,14 @@ import scipy.sparse as sp
 import refsolve
 from fast import APSVM, LatentAPSVM
 from fast.models import binary_svm
-from verification import InvalidArgumentError, ranking_trainers
+from verification import InvalidArgumentError
 from verification.certificates import judge_claims, ranking_truth, trained
 from verification.certificates.binary import binary_erm
 from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_latent import latent_risk
 from verification.certificates.ranking_model import ranking_erm
-from verification.verdicts import Verdict
+from verification.trainers import ranking as ranking_trainers
+from verification.verdicts.verdict import Verdict
 
 INSTANCES = ranking_trainers.instances("quick", 0)
 PLAIN = [i for i in INSTANCES if i.problem == ranking_trainers.PROBLEM]

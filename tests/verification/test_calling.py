@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from verification import Candidate, CandidateSignatureError, Instance
-from verification.calling import (
+from verification.app.command_line import opened
+from verification.errors import InvalidArgumentError
+from verification.kit.calling import (
     Caller,
     CandidateCrashError,
     CandidateTimeoutError,
@@ -14,9 +16,7 @@ from verification.calling import (
     load_callable,
     watch,
 )
-from verification.command_line import opened
-from verification.errors import InvalidArgumentError
-from verification.problems import lookup
+from verification.problems.problem import lookup
 
 ALPHA = lookup("topk_simplex_alpha.projection")
 A = Instance.of(ALPHA.name, a=np.array([1.0, 2.0]), k=2, r=1.0, rho=0.0)
@@ -72,7 +72,7 @@ def test_answers_are_unwrapped():
 
 
 def test_a_candidate_that_never_ends_is_stopped(monkeypatch):
-    monkeypatch.setattr("verification.calling.FIRST_CALL_ALLOWANCE", 0.0)
+    monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 0.0)
 
     def endless(a, k, r, rho):
         while True:
@@ -86,7 +86,7 @@ def test_a_candidate_that_never_ends_is_stopped(monkeypatch):
 
 def test_a_hanging_call_is_named(monkeypatch, capsys):
     """The watch names the arguments; here of code that ignores the alarm."""
-    monkeypatch.setattr("verification.calling.FIRST_CALL_ALLOWANCE", 0.0)
+    monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 0.0)
     monkeypatch.delattr("signal.setitimer")
     said = ""
 
@@ -108,7 +108,7 @@ def test_a_hanging_call_is_named(monkeypatch, capsys):
 
 def test_a_late_answer_counts_as_a_timeout(monkeypatch):
     """Compiled code cannot be interrupted; the clock decides after it has returned."""
-    monkeypatch.setattr("verification.calling.FIRST_CALL_ALLOWANCE", 0.0)
+    monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 0.0)
     monkeypatch.delattr("signal.setitimer")
     call = Caller(lambda a, k, r, rho: time.sleep(0.05) or a, ALPHA, timeout=0.01)
     with pytest.raises(CandidateTimeoutError):

@@ -8,10 +8,11 @@ import pytest
 from _references import hinge_value, others
 
 from refsolve.exact import faces
-from verification import Instance, Verdict, certificates, families
+from verification import Instance, Verdict, certificates
 from verification.certificates import core, truth
 from verification.certificates._rational import floats, norm, vector
-from verification.verdicts import Candidate
+from verification.instances import families
+from verification.verdicts.verdict import Candidate
 
 SETS = ["simplex", "topk_cone", "topk_simplex_alpha", "topk_simplex_beta"]
 F = Fraction

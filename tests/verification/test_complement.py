@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from verification import checks
-from verification.calling import Caller
-from verification.instances import Instance
-from verification.kit import run_one
+from verification.instances.instance import Instance
+from verification.kit.calling import Caller
+from verification.kit.loop import run_one
 from verification.mutants._right import SOLVERS
-from verification.problems import lookup
-from verification.verdicts import Verdict
+from verification.problems.problem import lookup
+from verification.verdicts.verdict import Verdict
 
 NAME = "topk_entropy_beta.sdca_update"
 CHECK = checks.discover()["complement"]

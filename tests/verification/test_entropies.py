@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from verification import Instance, Verdict, certificates, families
+from verification import Instance, Verdict, certificates
 from verification.certificates import core, decimals, entropy, entropy_points, truncated
-from verification.verdicts import Candidate
+from verification.instances import families
+from verification.verdicts.verdict import Candidate
 
 POINTS = [
     f"{stem}.{operation}"

@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from verification import errata, mutants
-from verification.errata import ERRATA, Erratum
+from verification import mutants
+from verification.selftest import errata
+from verification.selftest.errata import ERRATA, Erratum
 
 
 def test_every_erratum_that_is_a_computation_has_a_mutant():

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from verification import Instance, Verdict, certificates, families, real_scores
+from verification import Instance, Verdict, certificates
 from verification.certificates import core, loss, tolerance, truth
 from verification.checks import batch
-from verification.problems import fast_candidate, lookup
-from verification.verdicts import Candidate
+from verification.instances import families, real_scores
+from verification.problems.problem import fast_candidate, lookup
+from verification.verdicts.verdict import Candidate
 
 EDGES = ("extreme", "denormal", "border", "real")
 LEAST = float(np.finfo(float).smallest_subnormal)

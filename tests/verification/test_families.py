@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from verification import certificates, families
+from verification import certificates
 from verification.certificates import core, truth
-from verification.problems import lookup, names
-from verification.verdicts import Candidate
+from verification.instances import families
+from verification.problems.problem import lookup, names
+from verification.verdicts.verdict import Candidate
 
 PROBLEMS = names("sets", "losses", "functions")
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from verification import InvalidArgumentError, Verdict, fixing, verify
+from verification import InvalidArgumentError, Verdict, verify
 from verification.checks import discover, trained
-from verification.expectations import Expectations
+from verification.kit import fixing
 from verification.mutants import _sound
-from verification.problems import lookup
-from verification.tally import Tally
-from verification.verdicts import Judgement, Report, Result
+from verification.problems.problem import lookup
+from verification.verdicts.expectations import Expectations
+from verification.verdicts.tally import Tally
+from verification.verdicts.verdict import Judgement, Report, Result
 
 PROBLEM = "topk_simplex_alpha.projection"
 CHECKS = ["certified_gap", "ground_truth", "trained"]
@@ -116,7 +117,7 @@ def test_soak_runs_over_seed_after_seed_and_keeps_counts_only():
 
 
 def test_soak_keeps_some_failures_and_counts_them_all(monkeypatch):
-    monkeypatch.setattr("verification.kit.SOAK_KEEPS", 3)
+    monkeypatch.setattr("verification.kit.loop.SOAK_KEEPS", 3)
     wrong = {"k": 2, "r": 2.0}
     report = verify(top3, PROBLEM, "soak", fixed=wrong, count=300, checks=["certified_gap"])
     assert report.counts["fail"] > 10

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from verification import Candidate, Verdict, checks, kit, models, verify
-from verification.calling import Caller
+from verification import Candidate, Verdict, checks, models, verify
 from verification.checks import batch
+from verification.failures.shrink import shrink
+from verification.kit import loop as kit
+from verification.kit.calling import Caller
 from verification.models import _judge
 from verification.mutants import _sound
-from verification.problems import lookup
-from verification.shrink import shrink
-from verification.verdicts import Judgement, Result
+from verification.problems.problem import lookup
+from verification.verdicts.verdict import Judgement, Result
 
 
 def first(stem, family=None):

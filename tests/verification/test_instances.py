@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from verification import Instance, InvalidArgumentError
-from verification.instances import literal
+from verification.instances.instance import literal
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -11,10 +11,10 @@ from verification import (
     VerificationFailedError,
     verify,
 )
-from verification.kit import applicable
+from verification.kit.loop import applicable
 from verification.mutants import _sound
 from verification.mutants._right import PROMISES
-from verification.problems import lookup
+from verification.problems.problem import lookup
 
 PROBLEM = "topk_simplex_alpha.projection"
 
@@ -114,7 +114,7 @@ def test_wrong_exact_solver_is_caught_by_its_own_certificate(monkeypatch):
 
 
 def test_crashes_and_timeouts_are_counted(monkeypatch):
-    monkeypatch.setattr("verification.calling.FIRST_CALL_ALLOWANCE", 0.0)
+    monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 0.0)
 
     def crashing(a, k, r, rho):
         if len(a) > 2:

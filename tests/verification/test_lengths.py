@@ -3,7 +3,7 @@ import pytest
 
 from verification.certificates import truth
 from verification.checks import lengths
-from verification.problems import lookup
+from verification.problems.problem import lookup
 
 
 def sizes(problem):

@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 import fast
 from verification import Candidate, Verdict, models, verify
 from verification.checks import trained
-from verification.instances import Instance
+from verification.instances.instance import Instance
 from verification.models import _judge, multiclass_erm
-from verification.problems import lookup, names
+from verification.problems.problem import lookup, names
 
 ERM = "multiclass_erm.primal"
 LOSS = {"loss": "topk_hinge_alpha"}

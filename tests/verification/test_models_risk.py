@@ -8,7 +8,7 @@ from _references import asked
 
 from verification import Candidate, InvalidArgumentError, Verdict, models, verify
 from verification.checks import trained
-from verification.instances import Instance
+from verification.instances.instance import Instance
 from verification.models import _judge, pointwise_risk
 
 PROBLEM = "pointwise_risk.primal"

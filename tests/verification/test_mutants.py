@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import fast
-from verification import InvalidArgumentError, kill_matrix, kill_report, mutants, verify
+from verification import InvalidArgumentError, mutants, verify
 from verification.checks import discover as checks
 from verification.mutants import Mutant
 from verification.mutants._program import command
-from verification.problems import names
+from verification.problems.problem import names
+from verification.selftest import kill_matrix, kill_report
 
 MUTANTS = mutants.discover()
 PROBLEM = "topk_simplex_alpha.projection"
@@ -80,7 +81,7 @@ def test_counterexamples_are_small(name):
 
 
 def _data(report):
-    from verification.problems import lookup
+    from verification.problems.problem import lookup
 
     return lookup(report.problem).data
 

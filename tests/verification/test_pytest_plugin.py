@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 # Imported here, for the inner runs: pytester forgets what they import.
-import verification.cases
+import verification.bridges.cases
+import verification.bridges.pytest_items
 import verification.checks.agreement
 import verification.external
-import verification.junit
-import verification.pytest_items
-import verification.replay
+import verification.failures.replay
+import verification.report.junit
 from verification import UnknownProblemError, Verdict, pytest_plugin
-from verification.cases import Case, cases
-from verification.verdicts import Judgement
+from verification.bridges.cases import Case, cases
+from verification.verdicts.verdict import Judgement
 
 pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,9 +95,9 @@ def test_a_failure_is_the_counterexample_and_leaves_a_replay_file(suite):
         ["print(wrong(a=np.array([[]*[]])*", "# returned *", "# right *", "*refsolve replay *"]
     )
     found.stdout.no_fnmatch_line("*Traceback*")
-    found.stdout.no_fnmatch_line("*verification/cases.py*")
+    found.stdout.no_fnmatch_line("*verification/bridges/cases.py*")
     (path,) = (suite.path / "out").iterdir()
-    assert verification.replay.load(path).run().verdict is Verdict.FAIL
+    assert verification.failures.replay.load(path).run().verdict is Verdict.FAIL
 
 
 def test_what_is_known_to_fail(suite):
@@ -154,7 +154,7 @@ def test_a_function_may_end_its_process(suite):
     assert found.ret == 1
     found.stdout.fnmatch_lines(["*ended with exit code 3*"])
     (path,) = (suite.path / "out").iterdir()
-    assert verification.replay.load(path).settings["isolate"] is True
+    assert verification.failures.replay.load(path).settings["isolate"] is True
 
 
 def test_a_program(suite):

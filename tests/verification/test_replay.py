@@ -16,21 +16,20 @@ from verification import (
     InvalidArgumentError,
     Report,
     Verdict,
-    answers,
     certificates,
     checks,
-    fixing,
-    kit,
     models,
     mutants,
-    replay,
     verify,
 )
-from verification.calling import Caller, CandidateTimeoutError
-from verification.explain import describe, document
+from verification.failures import answers, replay
+from verification.failures.explain import describe, document
+from verification.kit import fixing
+from verification.kit import loop as kit
+from verification.kit.calling import Caller, CandidateTimeoutError
 from verification.mutants import _sound
-from verification.problems import lookup
-from verification.verdicts import Candidate
+from verification.problems.problem import lookup
+from verification.verdicts.verdict import Candidate
 
 ROOT = Path(__file__).resolve().parents[2]
 MUTANT = "verification.mutants.ignores_rho:candidate"
@@ -136,7 +135,7 @@ def test_counterexample_is_code_that_runs(stored, capsys):
 
 def test_command_line(stored):
     _, path = stored
-    command = [sys.executable, "-m", "verification.replay", str(path)]
+    command = [sys.executable, "-m", "verification.failures.replay", str(path)]
     failing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert failing.returncode == 1
     assert "now: fail" in failing.stdout
@@ -182,7 +181,11 @@ def test_what_is_no_replay_file_is_refused(stored, tmp_path):
         replay.load(tmp_path / "missing.json")
     with pytest.raises(InvalidArgumentError, match="expected one with a failure"):
         replay.save(verify(_sound.alpha, checks=["purity"]), path)
-    for name in ("no.such.module", "verification.replay:nothing", "verification.replay:SCHEMA"):
+    for name in (
+        "no.such.module",
+        "verification.failures.replay:nothing",
+        "verification.failures.replay:SCHEMA",
+    ):
         with pytest.raises(InvalidArgumentError):
             replay.load_callable(name)
 

@@ -11,19 +11,12 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from verification import (
-    Instance,
-    InvalidArgumentError,
-    Report,
-    Result,
-    Verdict,
-    command_line,
-    verify,
-)
-from verification.junit import render_junit
-from verification.report import Cell
-from verification.run_report import MEANINGS, command, mark, report_document, terms_table
-from verification.verdicts import Judgement
+from verification import Instance, InvalidArgumentError, Report, Result, Verdict, verify
+from verification.app import command_line
+from verification.report.document import Cell
+from verification.report.junit import render_junit
+from verification.report.run_report import MEANINGS, command, mark, report_document, terms_table
+from verification.verdicts.verdict import Judgement
 
 # What the schema of the xunit plugin of Jenkins (junit-10), which pytest and others follow, allows.
 ATTRIBUTES = {

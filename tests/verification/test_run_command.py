@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from verification import adapt, command_line, external, replay, run_command, verify
-from verification.cases import cases
+from verification import adapt, external, verify
+from verification.app import command_line
+from verification.bridges.cases import cases
 from verification.cli import app
 from verification.errors import VerificationFailedError
 from verification.external import isolated
-from verification.problems import fast_candidate
-from verification.run_command import command
+from verification.failures import replay, run_command
+from verification.failures.run_command import command
+from verification.problems.problem import fast_candidate
 
 NAME = "simplex.projection"
 SOLVER = '''

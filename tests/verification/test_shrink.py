@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from verification import Instance, Verdict, families, verify
-from verification.instances import FrozenArray
+from verification import Instance, Verdict, verify
+from verification.failures.shrink import complexity, shrink
+from verification.instances import families
+from verification.instances.instance import FrozenArray
 from verification.mutants import _sound
-from verification.shrink import complexity, shrink
-from verification.verdicts import Judgement, Result
+from verification.verdicts.verdict import Judgement, Result
 
 PROBLEM = "topk_simplex_alpha.projection"
 

@@ -5,10 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from verification import Instance, Verdict, certificates, families
+from verification import Instance, Verdict, certificates
 from verification.certificates import coordinates, core
-from verification.families import valid
-from verification.verdicts import Candidate
+from verification.instances import families
+from verification.instances.families import valid
+from verification.verdicts.verdict import Candidate
 
 
 def judge(instance, x):

@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verification import models, right, soak
-from verification.calling import Caller
+from verification import models
 from verification.checks import trained
 from verification.errors import InvalidArgumentError
+from verification.kit.calling import Caller
 from verification.mutants import _right
 from verification.mutants._sound import alpha
-from verification.problems import COMPILING, fast_candidate, lookup, names
+from verification.problems.problem import COMPILING, fast_candidate, lookup, names
+from verification.selftest import right, soak
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 RECORDS = {"soak.json": ("sets", "losses", "functions"), "soak_models.json": ("models",)}

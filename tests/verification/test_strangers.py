@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from verification import checks, strangers
-from verification.problems import lookup
+from verification.problems.problem import lookup
 
 STRANGERS = strangers.discover()
 FEW, FEW_MODELS = 24, 2

@@ -10,7 +10,7 @@ from refsolve.models import svm_2k as oracle_2k
 from verification import Candidate, Verdict, models, verify
 from verification.certificates import plus_bounds, two_views
 from verification.certificates.plus_model import Problem
-from verification.instances import Instance
+from verification.instances.instance import Instance
 from verification.models import _judge, svm_2k, svm_plus_squared_hinge
 from verification.mutants import _sound_svm as sound
 

@@ -17,7 +17,7 @@ from fast.errors import CollapseWarning
 from verification import InvalidArgumentError
 from verification.certificates import judge_claims, trained
 from verification.certificates.plus_model import Problem
-from verification.verdicts import Verdict
+from verification.verdicts.verdict import Verdict
 
 LOSSES = ("hinge", "squared_hinge")
 CASES = list(itertools.product(LOSSES, (False, True), (0.0, 0.5), (0.01, 1.0, 1e4)))

@@ -9,11 +9,11 @@ from _svm_plus_exact import deformed, exact
 from fast.models.svm_plus_squared_hinge import train_kernel
 from fast.svm_plus.deformed_kernel import deformed_kernel
 from refsolve.models import svm_plus_squared_hinge as oracle
-from verification import svm_plus_duals as duals
-from verification import svm_plus_instances
 from verification.certificates.plus_model import Problem
-from verification.instances import Instance
-from verification.verdicts import Verdict
+from verification.instances import svm_plus as svm_plus_instances
+from verification.instances.instance import Instance
+from verification.trainers import svm_plus_duals as duals
+from verification.verdicts.verdict import Verdict
 
 INSTANCES = svm_plus_instances.instances("quick", 0)
 

@@ -18,7 +18,7 @@ from fast.errors import CollapseWarning
 from fast.svm_plus import smo
 from fast.svm_plus.deformed_kernel import deformed_kernel
 from verification.certificates import judge_claims, trained
-from verification.verdicts import Verdict
+from verification.verdicts.verdict import Verdict
 
 TOL = 1e-6
 

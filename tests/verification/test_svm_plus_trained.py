@@ -6,10 +6,10 @@ import pytest
 
 import fast
 from fast import SVMPlusClassifier
-from verification import svm_plus_digits as digits
-from verification import svm_plus_trainers as trainers
-from verification.svm_plus_instances import FAMILIES, STEMS
-from verification.verdicts import Verdict
+from verification.instances.svm_plus import FAMILIES, STEMS
+from verification.trainers import svm_plus as trainers
+from verification.trainers import svm_plus_digits as digits
+from verification.verdicts.verdict import Verdict
 
 INSTANCES = [i for stem in STEMS for i in trainers.instances("quick", 0, stem)]
 

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 import fast
-from verification import Verdict, families, kit, models, verify
-from verification.calling import Caller
+from verification import Verdict, models, verify
 from verification.checks import batch, lengths, purity, trained, trained_purity
-from verification.instances import literal
+from verification.failures.shrink import _simpler_vectors, complexity
+from verification.instances import families
+from verification.instances.instance import literal
+from verification.kit import loop as kit
+from verification.kit.calling import Caller
 from verification.models import binary_svm
 from verification.models.multiclass_erm import train
-from verification.problems import lookup
-from verification.shrink import _simpler_vectors, complexity
+from verification.problems.problem import lookup
 
 PROBLEM = "simplex.projection"
 project = fast.sets.simplex.project

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from verification.adapters._steps import Given, Step, unknown
-from verification.calling import _match
 from verification.errors import CandidateSignatureError
-from verification.problems import Problem
+from verification.kit.calling import _match
+from verification.problems.problem import Problem
 
 
 class Adapted:

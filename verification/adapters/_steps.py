@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from verification.errors import CandidateSignatureError, InvalidArgumentError
-from verification.problems import Problem
+from verification.problems.problem import Problem
 
 Given = dict[str, Any]
 #: The name under which an answer is spoken of that is one array.

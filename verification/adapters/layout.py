@@ -9,7 +9,7 @@ import numpy as np
 
 from verification.adapters._steps import Given, Step, each, needed, parts
 from verification.errors import InvalidArgumentError
-from verification.problems import Problem
+from verification.problems.problem import Problem
 
 #: Arguments of which a batch has one per row, always (see `verification.checks.batch`).
 PER_ROW = ("y", "k_ii")

@@ -8,7 +8,7 @@ import numpy as np
 
 from verification.adapters._steps import Given, Step
 from verification.errors import InvalidArgumentError
-from verification.instances import Instance
+from verification.instances.instance import Instance
 
 
 class Rounded(Step):

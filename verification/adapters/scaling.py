@@ -7,7 +7,7 @@ from typing import Any
 
 from verification.adapters._steps import Formula, Given, Step, each, parts
 from verification.errors import InvalidArgumentError
-from verification.problems import Problem
+from verification.problems.problem import Problem
 
 Rule = str | Callable[..., Any]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from verification.adapters._steps import Given, Step, each, needed
 from verification.errors import InvalidArgumentError
-from verification.problems import Problem
+from verification.problems.problem import Problem
 
 ZERO, BALANCE, ABSENT = "zero", "balance", "absent"
 FILLS = (ZERO, BALANCE)

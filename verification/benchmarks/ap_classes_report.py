@@ -11,7 +11,7 @@ import numpy as np
 from verification.benchmarks import ap_paper
 from verification.benchmarks.ap_calls import Cost
 from verification.benchmarks.ap_classes import BASE, ClassResult
-from verification.report import Block, Cell, Document, Paragraph, Table, number, table
+from verification.report.document import Block, Cell, Document, Paragraph, Table, number, table
 
 #: Differences of test AP in points below which two methods count as equal.
 EQUAL = 0.1

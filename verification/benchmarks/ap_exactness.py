@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from verification import families, rankings
 from verification.certificates import ranking, ranking_truth
-from verification.instances import Instance
-from verification.problems import lookup
-from verification.report import Table, number, table, verdict_cell
+from verification.instances import families, rankings
+from verification.instances.instance import Instance
+from verification.problems.problem import lookup
+from verification.report.document import Table, number, table, verdict_cell
 
 Array = np.ndarray[Any, Any]
 Answer = tuple[Any, Array, Array]

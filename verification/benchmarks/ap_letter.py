@@ -10,7 +10,7 @@ import numpy as np
 
 from verification.benchmarks.letter import Parts
 from verification.certificates import judge_claims, ranking_truth, trained
-from verification.report import Table, number, table, verdict_cell
+from verification.report.document import Table, number, table, verdict_cell
 
 LETTERS = "AEHO"
 C = 1000.0

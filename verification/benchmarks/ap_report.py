@@ -11,7 +11,7 @@ from verification.benchmarks.ap_exactness import Row, exactness_table
 from verification.benchmarks.ap_inference import Curve, Timing
 from verification.benchmarks.ap_training import Run
 from verification.benchmarks.topk_report import mark
-from verification.report import Block, Cell, Document, Paragraph, Table, number, table
+from verification.report.document import Block, Cell, Document, Paragraph, Table, number, table
 
 #: Cells of the grid that are shown: those nearest the limit.
 WORST = 12

@@ -9,7 +9,7 @@ from math import log2
 from verification.benchmarks.circle import SIZES
 from verification.benchmarks.circle_best import Best
 from verification.benchmarks.circle_runs import GRID, TOL, Remade, Summary, Trial
-from verification.report import Block, Cell, Document, Paragraph, Table, number, table
+from verification.report.document import Block, Cell, Document, Paragraph, Table, number, table
 
 #: Printed test accuracies (top-1, top-2) of the two models of Figure 4.
 FIGURE = {"smooth top-1 SVM": (65.7, 81.3), "top-2 Ent_tr": (29.4, 96.1)}

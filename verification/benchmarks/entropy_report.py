@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from verification.benchmarks import entropy, entropy_rows
 from verification.benchmarks.topk_report import mark
-from verification.report import Block, Document, Table, number, table
+from verification.report.document import Block, Document, Table, number, table
 
 
 def document(

@@ -15,7 +15,7 @@ from verification.benchmarks.letter import (
     deviations,
 )
 from verification.benchmarks.letter_starts import Stops, starts_table
-from verification.report import Block, Cell, Document, Table, number, table, verdict_cell
+from verification.report.document import Block, Cell, Document, Table, number, table, verdict_cell
 
 
 def passed(result: RowResult, tol: float) -> bool:

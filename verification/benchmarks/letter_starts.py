@@ -14,7 +14,7 @@ import numpy as np
 
 from verification.benchmarks.letter import TOL, TOP, Parts, Row, RowResult, accuracies, timed_fit
 from verification.benchmarks.methods import Loss
-from verification.report import Table, table
+from verification.report.document import Table, table
 
 #: Gradient steps after which the descent is looked at.
 STEPS = (30, 100)

@@ -9,7 +9,7 @@ from typing import Any
 from verification.benchmarks import svmplus_digits, svmplus_paper
 from verification.benchmarks.svmplus_digits import BASE, Splits
 from verification.benchmarks.svmplus_paper import Speed
-from verification.report import Block, Cell, Document, Paragraph, Table, number, table
+from verification.report.document import Block, Cell, Document, Paragraph, Table, number, table
 
 
 def document(

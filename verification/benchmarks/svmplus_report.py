@@ -10,7 +10,7 @@ from verification.benchmarks import svmplus_precision, svmplus_training
 from verification.benchmarks.svmplus_precision import Error
 from verification.benchmarks.svmplus_training import Timing
 from verification.benchmarks.topk_report import mark
-from verification.report import Block, Cell, Document, Table, number, table
+from verification.report.document import Block, Cell, Document, Table, number, table
 
 
 def document(timings: Sequence[Timing], errors: Sequence[Error], strict: bool) -> Document:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from verification.benchmarks import projections as proj
 from verification.benchmarks import topk
-from verification.report import Block, Cell, Document, Table, number, table
+from verification.report.document import Block, Cell, Document, Table, number, table
 
 
 def document(

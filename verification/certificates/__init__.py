@@ -22,9 +22,9 @@ from verification.certificates import (
 from verification.certificates.fitted import judge_claims, trained
 from verification.certificates.model import ModelCertificate, erm
 from verification.certificates.truth import expected
-from verification.instances import Instance
-from verification.problems import lookup
-from verification.verdicts import Candidate, Judgement
+from verification.instances.instance import Instance
+from verification.problems.problem import lookup
+from verification.verdicts.verdict import Candidate, Judgement
 
 __all__ = [
     "ModelCertificate",

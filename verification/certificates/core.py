@@ -23,8 +23,8 @@ from refsolve import catalogue
 from verification.certificates import coordinates
 from verification.certificates._rational import Vector, exact, number, vector
 from verification.certificates.entropy import EntropyCore
-from verification.instances import Instance
-from verification.problems import lookup
+from verification.instances.instance import Instance
+from verification.problems.problem import lookup
 
 
 @dataclass(frozen=True)

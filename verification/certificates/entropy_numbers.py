@@ -24,7 +24,7 @@ from verification.certificates.decimals import (
     entropy as x_log_x,
 )
 from verification.certificates.entropy_points import smallest, solution, unit
-from verification.instances import Instance
+from verification.instances.instance import Instance
 
 #: Added to zeros of x where its logarithm is taken.
 FLOOR = Decimal("1e-55")

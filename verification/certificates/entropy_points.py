@@ -24,8 +24,8 @@ from verification.certificates._rational import Vector, vector
 from verification.certificates._text import brief
 from verification.certificates.decimals import ONE, ZERO, decimal_of, divergence, total, ulp
 from verification.certificates.entropy import EntropyCore, Solution
-from verification.instances import Instance
-from verification.verdicts import Judgement, Verdict
+from verification.instances.instance import Instance
+from verification.verdicts.verdict import Judgement, Verdict
 
 
 @functools.lru_cache(maxsize=20000)

@@ -12,7 +12,7 @@ from verification.certificates.model import EPS, ModelCertificate, erm
 from verification.certificates.ranking_latent import latent_erm
 from verification.certificates.ranking_model import ranking_erm
 from verification.errors import InvalidArgumentError
-from verification.verdicts import Judgement, Verdict
+from verification.verdicts.verdict import Judgement, Verdict
 
 
 def trained(

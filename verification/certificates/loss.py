@@ -19,8 +19,8 @@ from verification.certificates import entropy, entropy_numbers, tolerance, truth
 from verification.certificates._rational import Vector, dot, exact, number, total, vector
 from verification.certificates._text import brief
 from verification.certificates.decimals import rational
-from verification.instances import Instance
-from verification.verdicts import Judgement, Verdict
+from verification.instances.instance import Instance
+from verification.verdicts.verdict import Judgement, Verdict
 
 # Domains without interior: hardly any vector of floats fulfils their equations exactly.
 FLAT = ("bipartite_simplex", "simplex")

@@ -11,8 +11,8 @@ from verification.certificates import core as cores
 from verification.certificates._rational import Vector, exact, floats, total, vector
 from verification.certificates.decimals import rational
 from verification.certificates.entropy import UncertainError
-from verification.instances import Instance
-from verification.problems import lookup
+from verification.instances.instance import Instance
+from verification.problems.problem import lookup
 
 
 def plant(start: Instance, multiple: float) -> Instance:

@@ -10,7 +10,7 @@ import numpy as np
 from verification.certificates.model import EPS, ModelCertificate
 from verification.certificates.plus_model import PlusCertificate, Problem
 from verification.errors import InvalidArgumentError
-from verification.verdicts import Judgement, Verdict
+from verification.verdicts.verdict import Judgement, Verdict
 
 Array = np.ndarray[Any, Any]
 #: Relative error, in units of eps, of kernels that are computed twice.

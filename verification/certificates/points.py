@@ -26,8 +26,8 @@ from verification.certificates._rational import (
 )
 from verification.certificates._text import brief, not_finite
 from verification.certificates.core import Core
-from verification.instances import Instance
-from verification.verdicts import Judgement, Verdict
+from verification.instances.instance import Instance
+from verification.verdicts.verdict import Judgement, Verdict
 
 
 def shape_defect(instance: Instance, x: np.ndarray) -> str | None:

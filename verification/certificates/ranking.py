@@ -17,8 +17,8 @@ from verification.certificates._rational import exact, number
 from verification.certificates._text import brief, not_finite
 from verification.certificates.ranking_truth import Array, mask, optimum
 from verification.certificates.truth import UncertainError
-from verification.instances import Instance
-from verification.verdicts import Candidate, Judgement, Verdict
+from verification.instances.instance import Instance
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 #: Roundings in 2 c/(PN), with a margin.
 ROUNDINGS = 8

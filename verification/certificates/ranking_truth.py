@@ -25,7 +25,7 @@ import numpy as np
 
 from verification.certificates._rational import exact
 from verification.certificates.truth import UncertainError
-from verification.instances import Instance
+from verification.instances.instance import Instance
 
 Array = np.ndarray[Any, Any]
 #: Pairs of a positive and a negative up to which arithmetic is exact.

@@ -14,8 +14,8 @@ from verification.certificates import tolerance
 from verification.certificates._text import not_finite
 from verification.certificates.decimals import decimal_of, digits, lambert_w_exp
 from verification.certificates.entropy import CERTAIN
-from verification.instances import Instance
-from verification.verdicts import Judgement, Verdict
+from verification.instances.instance import Instance
+from verification.verdicts.verdict import Judgement, Verdict
 
 #: Promised units of rounding: 4e-15 in double precision.
 ULPS = 18

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from verification.certificates._rational import exact
-from verification.instances import Instance
-from verification.problems import lookup
+from verification.instances.instance import Instance
+from verification.problems.problem import lookup
 
 LARGEST = float(np.finfo(float).max)
 

@@ -17,9 +17,9 @@ from verification.certificates import core as cores
 from verification.certificates import entropy, entropy_points, loss, tolerance
 from verification.certificates._rational import Vector, number, vector
 from verification.certificates._text import brief
-from verification.instances import Instance
-from verification.problems import lookup
-from verification.verdicts import Judgement, Verdict
+from verification.instances.instance import Instance
+from verification.problems.problem import lookup
+from verification.verdicts.verdict import Judgement, Verdict
 
 
 def rounding(instance: Instance) -> float:

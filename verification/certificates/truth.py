@@ -12,7 +12,7 @@ from refsolve import exact as rational_solver
 from verification.certificates import core as cores
 from verification.certificates._rational import Vector, dot, floats, total, vector
 from verification.certificates.core import Core
-from verification.instances import Instance
+from verification.instances.instance import Instance
 
 
 class UncertainError(Exception):

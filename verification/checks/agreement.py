@@ -8,16 +8,16 @@ import numpy as np
 
 import refsolve
 from refsolve.errors import OracleUncertainError, Status
-from verification.calling import Caller
 from verification.certificates import core as cores
 from verification.certificates import points, ranking, tolerance
 from verification.certificates._rational import norm, number, vector
 from verification.certificates._text import brief
 from verification.checks import amount
-from verification.families import draw
-from verification.instances import Instance
-from verification.problems import Problem, lookup
-from verification.verdicts import Judgement, Verdict
+from verification.instances.families import draw
+from verification.instances.instance import Instance
+from verification.kit.calling import Caller
+from verification.problems.problem import Problem, lookup
+from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 80
 COUNTS = {"quick": 12, "thorough": 90}

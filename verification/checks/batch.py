@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from verification import certificates
-from verification.calling import (
+from verification.checks import amount
+from verification.failures.shrink import call_lines
+from verification.instances.families import draw
+from verification.instances.instance import Instance
+from verification.kit.calling import (
     Caller,
     CandidateCrashError,
     CandidateError,
     CandidateTimeoutError,
     NotApplicableError,
 )
-from verification.checks import amount
-from verification.families import draw
-from verification.instances import Instance
-from verification.problems import Problem, lookup
-from verification.shrink import call_lines
-from verification.verdicts import Candidate, Judgement, Verdict
+from verification.problems.problem import Problem, lookup
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 60
 COUNTS = {"quick": 30, "thorough": 150}

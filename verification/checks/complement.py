@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from verification import certificates
-from verification.calling import (
+from verification.checks import amount
+from verification.instances.families import draw
+from verification.instances.instance import Instance
+from verification.kit.calling import (
     Caller,
     CandidateCrashError,
     CandidateTimeoutError,
     NotApplicableError,
 )
-from verification.checks import amount
-from verification.families import draw
-from verification.instances import Instance
-from verification.problems import Problem, lookup
-from verification.verdicts import Candidate, Judgement, Verdict
+from verification.problems.problem import Problem, lookup
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 37
 COUNTS = {"quick": 180, "thorough": 1200}

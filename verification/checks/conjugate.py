@@ -9,14 +9,14 @@ from fractions import Fraction
 import numpy as np
 
 from verification import certificates
-from verification.calling import Caller
 from verification.certificates import core, entropy, loss, tolerance, truth
 from verification.certificates._rational import Vector, dot, exact, number, vector
 from verification.checks import amount
-from verification.families import draw
-from verification.instances import Instance
-from verification.problems import Problem, lookup
-from verification.verdicts import Judgement, Verdict
+from verification.instances.families import draw
+from verification.instances.instance import Instance
+from verification.kit.calling import Caller
+from verification.problems.problem import Problem, lookup
+from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 20
 COUNTS = {"quick": 120, "thorough": 800}

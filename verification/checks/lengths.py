@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from verification import certificates
-from verification.calling import Caller
 from verification.checks import amount
-from verification.families import complete, entries, generator
-from verification.instances import Instance
-from verification.problems import Problem
-from verification.verdicts import Judgement
+from verification.instances.families import complete, entries, generator
+from verification.instances.instance import Instance
+from verification.kit.calling import Caller
+from verification.problems.problem import Problem
+from verification.verdicts.verdict import Judgement
 
 ORDER = 39
 COUNTS = {"quick": 12, "thorough": 60}

@@ -8,12 +8,12 @@ import inspect
 from dataclasses import replace
 
 from verification import certificates
-from verification.calling import Caller, NotApplicableError
-from verification.families import draw
-from verification.instances import Instance
-from verification.problems import Problem
-from verification.shrink import call_lines
-from verification.verdicts import Judgement, Verdict
+from verification.failures.shrink import call_lines
+from verification.instances.families import draw
+from verification.instances.instance import Instance
+from verification.kit.calling import Caller, NotApplicableError
+from verification.problems.problem import Problem
+from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 45
 COUNTS = {"quick": 120, "thorough": 900, "soak": 120}

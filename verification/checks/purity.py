@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from verification import certificates
-from verification.calling import Caller, CandidateCrashError
 from verification.checks import amount
-from verification.families import draw
-from verification.instances import Instance, literal
-from verification.problems import Problem, lookup
-from verification.verdicts import Candidate, Judgement, Verdict
+from verification.instances.families import draw
+from verification.instances.instance import Instance, literal
+from verification.kit.calling import Caller, CandidateCrashError
+from verification.problems.problem import Problem, lookup
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 50
 COUNTS = {"quick": 30, "thorough": 150}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from verification import certificates
-from verification.calling import Caller
 from verification.checks import amount
-from verification.families import draw
-from verification.instances import Instance
-from verification.problems import Problem
-from verification.verdicts import Judgement
+from verification.instances.families import draw
+from verification.instances.instance import Instance
+from verification.kit.calling import Caller
+from verification.problems.problem import Problem
+from verification.verdicts.verdict import Judgement
 
 ORDER = 35
 COUNTS = {"quick": 150, "thorough": 1200}

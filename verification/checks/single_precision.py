@@ -7,12 +7,12 @@ import re
 import numpy as np
 
 from verification import certificates
-from verification.calling import Caller, CandidateCrashError, NotApplicableError
 from verification.checks import amount
-from verification.families import draw
-from verification.instances import Instance
-from verification.problems import Problem
-from verification.verdicts import Judgement
+from verification.instances.families import draw
+from verification.instances.instance import Instance
+from verification.kit.calling import Caller, CandidateCrashError, NotApplicableError
+from verification.problems.problem import Problem
+from verification.verdicts.verdict import Judgement
 
 ORDER = 70
 COUNTS = {"quick": 60, "thorough": 400}

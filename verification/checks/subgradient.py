@@ -6,15 +6,15 @@ import zlib
 
 import numpy as np
 
-from verification.calling import Caller
 from verification.certificates import entropy, points, ranking, truth
 from verification.certificates._rational import number, vector
 from verification.certificates.loss import subgradient_defect
 from verification.checks import amount
-from verification.families import draw
-from verification.instances import Instance
-from verification.problems import Problem, lookup
-from verification.verdicts import Judgement, Verdict
+from verification.instances.families import draw
+from verification.instances.instance import Instance
+from verification.kit.calling import Caller
+from verification.problems.problem import Problem, lookup
+from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 25
 COUNTS = {"quick": 40, "thorough": 250}

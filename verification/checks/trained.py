@@ -6,11 +6,11 @@ import dataclasses
 from weakref import WeakKeyDictionary
 
 from verification import models
-from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
-from verification.instances import Instance, literal
+from verification.instances.instance import Instance, literal
+from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.models import _judge
-from verification.problems import Problem
-from verification.verdicts import Judgement, Verdict
+from verification.problems.problem import Problem
+from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 15
 #: Instances per family.

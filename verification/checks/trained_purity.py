@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from verification import models
-from verification.calling import Caller, CandidateCrashError
-from verification.instances import Instance, literal
+from verification.instances.instance import Instance, literal
+from verification.kit.calling import Caller, CandidateCrashError
 from verification.models import _judge
-from verification.problems import Problem
-from verification.verdicts import Judgement, Verdict
+from verification.problems.problem import Problem
+from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 52
 COUNTS = {"quick": 11, "thorough": 55, "soak": 11}

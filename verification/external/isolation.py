@@ -18,13 +18,14 @@ try:
 except ImportError:  # joblib before 1.6 carries its own
     from joblib.externals import cloudpickle
 
-from verification import calling, run_command
-from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.external.process import Folder, GoneError, LateError
 from verification.external.solver import External, signature
 from verification.external.wire import MalformedError, array, loads, scalar
-from verification.problems import Problem, lookup
+from verification.failures import run_command
+from verification.kit import calling
+from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
+from verification.problems.problem import Problem, lookup
 
 # Seconds that importing the function and all that it needs may take.
 IMPORTS = 120.0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from verification.external.wire import MalformedError, decode, excerpt
-from verification.verdicts import Candidate
+from verification.verdicts.verdict import Candidate
 
 FIELDS = ("x", "dual", "complement", "value", "counts")
 

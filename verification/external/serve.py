@@ -23,12 +23,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from verification.calling import Caller, CandidateCrashError, load_callable, said
 from verification.errors import CandidateSignatureError, InvalidArgumentError, VerificationError
 from verification.external import wire
 from verification.external.replies import FIELDS
-from verification.problems import Problem, lookup
-from verification.verdicts import Candidate
+from verification.kit.calling import Caller, CandidateCrashError, load_callable, said
+from verification.problems.problem import Problem, lookup
+from verification.verdicts.verdict import Candidate
 
 
 class Server:

@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from verification.calling import (
+from verification.errors import CandidateSignatureError, InvalidArgumentError
+from verification.external import replies, wire
+from verification.external.process import MOST_NOISE, Child, Folder, GoneError, LateError
+from verification.external.replies import word
+from verification.kit.calling import (
     CandidateCrashError,
     CandidateTimeoutError,
     NotApplicableError,
     current_limit,
 )
-from verification.errors import CandidateSignatureError, InvalidArgumentError
-from verification.external import replies, wire
-from verification.external.process import MOST_NOISE, Child, Folder, GoneError, LateError
-from verification.external.replies import word
-from verification.problems import Problem, lookup
+from verification.problems.problem import Problem, lookup
 
 # After so many ends that nobody asked for, a program is not started again.
 DEATHS_ALLOWED = 5

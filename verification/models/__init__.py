@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from verification.instances import Instance
+from verification.instances.instance import Instance
 
 Params = dict[str, Any]
 Side = Mapping[str, Any] | None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.verdicts import Candidate
+from verification.verdicts.verdict import Candidate
 
 
 class AnswerError(Exception):

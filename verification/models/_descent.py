@@ -20,10 +20,10 @@ import numpy as np
 
 from verification.certificates.model import EPS, ModelCertificate
 from verification.certificates.ranking_model import EPS_OF_REAL
-from verification.instances import Instance
+from verification.instances.instance import Instance
 from verification.models import Params
 from verification.models._ap_duals import weights_violations
-from verification.verdicts import Judgement, Verdict
+from verification.verdicts.verdict import Judgement, Verdict
 
 Parts = Mapping[str, np.ndarray]
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verification.errors import NoDualPointError, VerificationError
-from verification.instances import Instance
+from verification.instances.instance import Instance
 from verification.models import Certificate, Model, Params, load
-from verification.verdicts import Candidate, Judgement, Verdict
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 EPS = float(np.finfo(float).eps)
 Parts = dict[str, np.ndarray]

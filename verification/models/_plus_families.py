@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from verification.instances.svm_plus import FAMILIES as DRAWN
+from verification.instances.svm_plus import draw
 from verification.models import Generator, Params
-from verification.svm_plus_instances import FAMILIES as DRAWN
-from verification.svm_plus_instances import draw
 
 Array = np.ndarray[Any, Any]
 Rng = np.random.Generator

@@ -15,11 +15,11 @@ import numpy as np
 from verification.certificates.model import EPS, ModelCertificate
 from verification.certificates.ranking_model import ranking_erm
 from verification.errors import NoDualPointError
-from verification.instances import Instance
+from verification.instances.instance import Instance
 from verification.models import Params, Side, _ap_duals, _descent, ap_svm
 from verification.models._ap_duals import ANY
 from verification.models.ap_svm import MOST, SHARP
-from verification.verdicts import Judgement
+from verification.verdicts.verdict import Judgement
 
 ARGUMENTS = ("X", "y", "C", "groups", "tol")
 DEFAULTS: dict[str, Any] = {"groups": None, "tol": 1e-6}

@@ -16,11 +16,11 @@ import numpy as np
 from verification.certificates.model import EPS, ModelCertificate
 from verification.certificates.ranking_latent import latent_erm
 from verification.errors import NoDualPointError
-from verification.instances import Instance
+from verification.instances.instance import Instance
 from verification.models import Params, Side, _ap_duals, _ap_families, _descent, _shrink
 from verification.models._ap_duals import ANY
 from verification.models.ap_svm import MOST, SHARP
-from verification.verdicts import Judgement
+from verification.verdicts.verdict import Judgement
 
 ARGUMENTS = ("X", "bags", "y", "C", "tol")
 DEFAULTS: dict[str, Any] = {"tol": 1e-6}

@@ -15,11 +15,11 @@ A mutant is a module with
     Whether it must run in a process of its own: it takes the interpreter with it.
 ``ERRATA`` : tuple of str, optional
     Errata of the papers, or defects of other libraries, that it implements: keys of
-    `verification.errata.ERRATA`.
+    `verification.selftest.errata.ERRATA`.
 ``TIMEOUT`` : float, optional
     Seconds per call, for one that hangs.
 
-and a docstring that says what is wrong. `verification.kill_matrix` runs them all.
+and a docstring that says what is wrong. `verification.selftest.kill_matrix` runs them all.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from verification.fixing import fix
-from verification.kit import verify
-from verification.problems import lookup
-from verification.verdicts import Report
+from verification.kit.fixing import fix
+from verification.kit.loop import verify
+from verification.problems.problem import lookup
+from verification.verdicts.verdict import Report
 
 
 @dataclass(frozen=True)

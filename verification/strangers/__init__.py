@@ -33,8 +33,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from verification.kit import verify
-from verification.verdicts import Report
+from verification.kit.loop import verify
+from verification.verdicts.verdict import Report
 
 #: Reports of whole runs, by `record`.
 RECORDED = Path(__file__).with_name("recorded.json")

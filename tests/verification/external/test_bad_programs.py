@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from verification import InvalidArgumentError, Verdict, external, verify
-from verification.calling import CandidateCrashError, CandidateTimeoutError, NotApplicableError
 from verification.external import process
+from verification.kit.calling import CandidateCrashError, CandidateTimeoutError, NotApplicableError
 
 A = np.array([1.0, 2.0])
 NAME = "simplex.projection"

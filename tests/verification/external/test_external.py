@@ -23,15 +23,15 @@ from verification import (
     external,
     verify,
 )
-from verification.calling import (
+from verification.external import wire
+from verification.instances.instance import Instance
+from verification.kit.calling import (
     Caller,
     CandidateCrashError,
     CandidateTimeoutError,
     NotApplicableError,
 )
-from verification.external import wire
-from verification.instances import Instance
-from verification.problems import lookup
+from verification.problems.problem import lookup
 
 NAME = "topk_simplex_alpha.projection"
 A = np.array([0.1, -0.0, 5e-324])

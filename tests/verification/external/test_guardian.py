@@ -128,7 +128,7 @@ WORKERS = """
 import os, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from verification.workers import end_with_parent
+from verification.kit.workers import end_with_parent
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(2, get_context("spawn"), end_with_parent) as pool:

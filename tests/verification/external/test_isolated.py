@@ -19,15 +19,15 @@ from verification import (
     InvalidArgumentError,
     adapt,
     external,
-    fixing,
     mutants,
     verify,
 )
-from verification.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.external import serve, wire
-from verification.instances import Instance
+from verification.instances.instance import Instance
+from verification.kit import fixing
+from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.mutants import _sound
-from verification.problems import lookup
+from verification.problems.problem import lookup
 
 NAME = "topk_simplex_alpha.projection"
 A = np.array([3.0, 1.0, 2.0])

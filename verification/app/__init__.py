@@ -1,0 +1,1 @@
+"""The command: its subcommands, the main job, and what they share."""

@@ -1,0 +1,86 @@
+"""``refsolve claims``: the papers' numbered statements, each tried and given a status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verification.app.console import JsonOption, check_file, finish, progress
+
+app = typer.Typer(add_completion=False)
+
+_TONE = {"verified": "good", "repaired": "good", "refuted": "warn", "open": "dim"}
+
+
+@app.command()
+def claims(
+    paper: Annotated[
+        str | None, typer.Option(help="One paper, e.g. lapin_2015; default: all.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random instances.")] = 0,
+    instances: Annotated[
+        int | None, typer.Option(help="Random instances per claim instead of its own number.")
+    ] = None,
+    only: Annotated[
+        str, typer.Option(help='Only claims whose number contains this text, e.g. "Table 1".')
+    ] = "",
+    markdown: Annotated[
+        Path | None, typer.Option(help="Also write the ledger to this file.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Try every claim of the ledger: verified, refuted with its counterexample, repaired, or open.
+
+    Ends with exit code 1 if a status differs from the one on record, if nothing was tried, or, where
+    all of a paper is asked for, if the ledger passes over one of its numbers.
+    """
+    from verification.claims import claims as find
+    from verification.claims import missing, papers, run_claims, to_markdown, unknown
+    from verification.report.document import Block, Cell, Document, Paragraph, number, table
+
+    if markdown is not None:
+        check_file("--markdown", markdown)
+    with progress(len(find(paper, only))) as task:
+        results = run_claims(
+            paper,
+            seed,
+            instances,
+            progress=lambda done, total, label: task.at(done, label),
+            only=only,
+        )
+    if markdown is not None:
+        markdown.write_text(to_markdown(results), encoding="utf-8")
+    rows = [
+        (
+            r.paper,
+            f"{r.number} ({r.section})",
+            r.statement,
+            Cell(r.status if r.ok else f"{r.status}!", _TONE[r.status] if r.ok else "bad"),
+            str(r.instances),
+            str(r.violations),
+            "exact" if r.worst is None else number(r.worst),
+        )
+        for r in results
+    ]
+    columns = ("paper", "where", "statement", "status", "instances", "contradict", "worst residual")
+    blocks: list[Block] = [table("Claims", columns, rows, columns[4:])]
+    for r in results:
+        if not r.ok:
+            blocks.append(Paragraph(f"{r.paper} {r.number}: {r.failure}", "bad"))
+        if r.counterexample is not None:
+            facts = {k: v for k, v in r.counterexample.items() if k not in ("exact", "why")}
+            # fractions are words here: shown as numbers, not in quotes
+            given = ", ".join(f"{name} = {value}".replace("'", "") for name, value in facts.items())
+            blocks.append(
+                Paragraph(f"{r.number}: {r.counterexample['why']}. {given}", "" if r.ok else "bad")
+            )
+    passed_over = [] if only else [
+        f"{name}: {what}" for name in papers() if paper in (None, name)
+        for what in (*(f"{item} has no row" for item in missing(name)), *unknown(name))
+    ]  # fmt: skip
+    blocks += [Paragraph(text, "bad") for text in passed_over]
+    ok = bool(results) and all(r.ok for r in results) and not passed_over
+    data = {"claims": [r.to_dict() for r in results], "passed_over": passed_over}
+    finish(Document("Claims ledger", tuple(blocks), ok, data, "every status as on record"), as_json)

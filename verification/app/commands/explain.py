@@ -1,0 +1,37 @@
+"""``refsolve explain FILE``: what a stored failure is about, without running anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verification.app.console import JsonOption, finish
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def explain(
+    file: Annotated[
+        Path, typer.Argument(help="Replay file, as `refsolve verify --output` writes.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the explanation as an HTML page.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what fails, by how much, in which term of the certificate, and what the right answer is.
+
+    The solver is not needed: its answer is in the file, and is certified again.
+    """
+    from verification.app.command_line import write_text
+    from verification.failures import replay as replays
+    from verification.failures.explain import document
+    from verification.report.page import render_html
+
+    shown = document(replays.load(file))
+    if output is not None:
+        write_text(output, render_html(shown))
+    finish(shown, as_json)

@@ -1,0 +1,38 @@
+"""``refsolve list``: the stems and what can be asked of each."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from verification.app.console import JsonOption, finish
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def list_stems(as_json: JsonOption = False) -> None:
+    """List the stems, their operations, and where each is implemented."""
+    from verification.problems.stems import discover
+    from verification.report.document import Cell, Document, table
+
+    stems = discover()
+    rows = [
+        (
+            s.kind,
+            s.name,
+            s.title,
+            ", ".join(s.operations),
+            Cell("oracle only", "dim")
+            if s.oracle_only
+            else Cell("oracle, fast", "good")
+            if s.in_fast
+            else Cell("oracle", "warn"),
+        )
+        for s in stems
+    ]
+    columns = ("kind", "stem", "what", "operations", "in")
+    note = "A problem is STEM.OPERATION, e.g. topk_simplex_alpha.projection; `refsolve show STEM` says more."
+    blocks = (table(f"{len(stems)} stems", columns, rows, note=note),)
+    finish(Document("Stems", blocks, None, {"stems": [asdict(s) for s in stems]}), as_json)

@@ -1,0 +1,42 @@
+"""``refsolve replay FILE``: run a stored failure again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verification.app.console import JsonOption, finish
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def replay(
+    file: Annotated[
+        Path, typer.Argument(help="Replay file, as `refsolve verify --output` writes.")
+    ],
+    solver: Annotated[
+        str | None,
+        typer.Option(help="package.module:function to run instead of the one that failed."),
+    ] = None,
+    program: Annotated[
+        str | None, typer.Option("--exec", help="Program to run instead of the one that failed.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a stored failure again, on the same bits.
+
+    Ends with exit code 1 while the failure, or another one, is there.
+    """
+    from verification.app import command_line
+    from verification.failures import replay as replays
+    from verification.failures.replayed import document
+
+    stored = replays.load(file)
+    sys.path.insert(0, str(Path.cwd()))  # a solver in the current folder is found
+    with command_line.opened(solver, program, stored.instance.problem) as candidate:
+        result = stored.run(candidate)
+    finish(document(stored, result), as_json)

@@ -1,0 +1,254 @@
+"""``refsolve reproduce letter``, ``circle``, ``ap`` and ``svmplus``: the papers' figures beside ours."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verification.app.console import JsonOption, finish, make_folder, progress
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+@app.callback()
+def reproduce() -> None:
+    """Train in a paper's protocol and print its table side by side with ours."""
+
+
+@app.command()
+def letter(
+    tol: Annotated[
+        float, typer.Option(help="Certified relative duality gap of every model.")
+    ] = 1e-4,
+    lowest: Annotated[int, typer.Option(help="Smallest power of ten of C.")] = -3,
+    highest: Annotated[int, typer.Option(help="Largest power of ten of C.")] = 2,
+    per_decade: Annotated[int, typer.Option(min=1, help="Values of C per power of ten.")] = 1,
+    method: Annotated[
+        list[str] | None, typer.Option(help="Row of the table, e.g. LR-Multi; repeatable.")
+    ] = None,
+    starts: Annotated[
+        bool, typer.Option(help="Follow the truncated rows from other starts.")
+    ] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Letter, Lapin et al. 2016, Table 3: C by validation for every column separately."""
+    import numpy as np
+
+    from verification.benchmarks.letter import ROWS, compile_trainers, load_parts, run_row
+    from verification.benchmarks.letter_report import document
+    from verification.benchmarks.letter_starts import follow_all
+    from verification.benchmarks.timing import one_thread
+    from verification.errors import InvalidArgumentError
+
+    names = [row.name for row in ROWS]
+    unknown = sorted(set(method or ()) - set(names))
+    if unknown:
+        raise InvalidArgumentError(f"method is {unknown}; expected one of {', '.join(names)}")
+    rows = [row for row in ROWS if not method or row.name in method]
+
+    if highest < lowest:
+        raise InvalidArgumentError(
+            f"highest is {highest}, lowest is {lowest}; expected lowest <= highest"
+        )
+    steps = (highest - lowest) * per_decade + 1
+    grid = [float(f"{c:.6g}") for c in np.logspace(lowest, highest, steps)]
+    parts = load_parts()
+    with one_thread(), progress(len(rows) * len(grid)) as task:
+        task.describe("compiling")
+        compile_trainers(parts, rows)
+        results = [run_row(parts, row, grid, tol, task.step) for row in rows]
+        task.describe("other starts")
+        followed = follow_all(parts, results) if starts else []
+    finish(document(results, tol, followed), as_json)
+
+
+@app.command()
+def circle(
+    draws: Annotated[int, typer.Option(min=1, help="Random draws behind each median.")] = 100,
+    reading: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="segments, uniform, classes or densities; repeatable. Default: the first two."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the pictures (PNG and SVG).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Circle, Lapin et al. 2016, section 4: exact optima, the authors' draw, and many draws."""
+    from collections.abc import Callable
+    from functools import partial
+    from typing import Any
+
+    from verification.app.main_job import run_all
+    from verification.benchmarks import circle_best, circle_plots, circle_runs
+    from verification.benchmarks.circle import READINGS
+    from verification.benchmarks.circle_report import document
+    from verification.errors import InvalidArgumentError
+
+    chosen = tuple(dict.fromkeys(reading or tuple(READINGS)[:2]))
+    unknown = sorted(set(chosen) - set(READINGS))
+    if unknown:
+        raise InvalidArgumentError(f"reading is {unknown}; expected one of {', '.join(READINGS)}")
+    if output is not None:
+        circle_plots.pyplot()  # says now, not after minutes, that something is missing
+        make_folder("output", output)
+    seeds = range(seed, seed + draws)
+    jobs: dict[str, Callable[[], Any]] = {"the authors' draw": circle_runs.run_authors_draw}
+    for name in chosen:
+        jobs |= {f"{name}, draw {s}": partial(circle_runs.run_draw, name, s) for s in seeds}
+    with progress(len(jobs) + 1) as task:
+        task.describe("compiling")
+        circle_runs.compile_trainers()
+        done = run_all(jobs, task)
+    remade = done.pop("the authors' draw")
+    summaries = {
+        name: circle_runs.summarise_all([done[f"{name}, draw {s}"] for s in seeds])
+        for name in chosen
+    }
+    best = [circle_best.best(name) for name in READINGS]
+    written = (
+        []
+        if output is None
+        else circle_plots.write(output, summaries, best, remade, circle_plots.figure_models(remade))
+    )
+    finish(document(best, summaries, remade, [str(path) for path in written]), as_json)
+
+
+@app.command()
+def ap(
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="letter or digits; repeatable. Default: both.")
+    ] = None,
+    classes: Annotated[
+        str, typer.Option(help="Classes to rank, separated by commas, e.g. A,B,7. Default: all.")
+    ] = "",
+    method: Annotated[
+        list[str] | None, typer.Option(help="Row of the tables, e.g. AP-SVM; repeatable.")
+    ] = None,
+    tol: Annotated[
+        float, typer.Option(help="Certified relative duality gap of every model.")
+    ] = 1e-4,
+    lowest: Annotated[int, typer.Option(help="Smallest power of ten of C.")] = 0,
+    highest: Annotated[
+        int | None,
+        typer.Option(help="Largest power of ten of C. Default: 6 on letter, 5 on digits."),
+    ] = None,
+    inference: Annotated[
+        bool, typer.Option(help="Time every inference method on the trainings.")
+    ] = True,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the pictures (PNG and SVG).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """AP-SVM, Mohapatra et al. 2014, Tables 1-3 and Figure 1, on Letter and digits: class against rest."""
+    from collections.abc import Callable
+    from functools import partial
+    from typing import Any
+
+    from verification.app.main_job import run_all
+    from verification.benchmarks import ap_calls, ap_classes, ap_classes_plots
+    from verification.benchmarks.ap_classes_report import document
+    from verification.benchmarks.ap_methods import METHODS, NAMES
+    from verification.benchmarks.circle_plots import pyplot
+    from verification.benchmarks.timing import one_thread
+    from verification.errors import InvalidArgumentError
+
+    chosen = ap_classes.select(dataset, classes)
+    if unknown := sorted(set(method or ()) - set(NAMES)):
+        raise InvalidArgumentError(f"method is {unknown}; expected one of {', '.join(NAMES)}")
+    methods = [m for m in METHODS if not method or m.name in method]
+    tops = {data: ap_classes.HIGHEST[data] if highest is None else highest for data, _ in chosen}
+    if min(tops.values()) < lowest:
+        raise InvalidArgumentError(
+            f"highest is {min(tops.values())}, lowest is {lowest}; expected lowest <= highest"
+        )
+    if lowest < -70 or max(tops.values()) > 70:  # where the estimators end
+        raise InvalidArgumentError(
+            f"lowest is {lowest}, highest is {max(tops.values())}; expected powers from -70 to 70"
+        )
+    if not 0.0 < tol < math.inf:
+        raise InvalidArgumentError(f"tol is {tol:g}; expected a number above 0")
+    if output is not None:
+        pyplot()  # says now, not after minutes, that something is missing
+        make_folder("output", output)
+    grids = {data: [10.0**power for power in range(lowest, top + 1)] for data, top in tops.items()}
+    names = [m.name for m in methods]
+    jobs: dict[str, Callable[[], Any]] = {
+        f"{data} {ap_classes.names(data)[label]}": partial(
+            ap_classes.run_class, data, label, names, grids[data], tol
+        )
+        for data, label in chosen
+    }
+    with progress(len(jobs) + 1) as task:
+        task.describe("compiling")
+        ap_classes.compile_trainers(methods)
+        done = run_all(jobs, task)
+        results = [done[name] for name in jobs]
+        costs, ranks = {}, []
+        with one_thread():  # after the workers are gone: clocks want the machine for themselves
+            if inference:
+                task.at(0, "inference", len(results))
+                costs = {(r.dataset, r.name): ap_calls.of_class(r, tol, task.step) for r in results}
+            if output is not None:
+                ranks = ap_classes_plots.ranks_of(results, tol)
+    written = [] if output is None else ap_classes_plots.write(output, results, ranks)
+    finish(document(results, costs, tol, [str(path) for path in written]), as_json)
+
+
+@app.command()
+def svmplus(
+    splits: Annotated[
+        int, typer.Option(min=0, help="Random splits of the digits; 0 for none.")
+    ] = 30,
+    method: Annotated[
+        list[str] | None, typer.Option(help="Row of the digits table, e.g. SVM2+; repeatable.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first split.")] = 0,
+    speed: Annotated[bool, typer.Option(help="Time the paper's shapes.")] = True,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the picture (PNG and SVG).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """SVM+, Xu et al. 2016: the speed-up and who it is over; accuracies on digits with error bars."""
+    from collections.abc import Callable
+    from functools import partial
+    from typing import Any
+
+    from verification.app.main_job import run_all
+    from verification.benchmarks import svmplus_digits, svmplus_paper, svmplus_plots
+    from verification.benchmarks.circle_plots import pyplot
+    from verification.benchmarks.svmplus_paper_report import document
+    from verification.benchmarks.timing import one_thread
+    from verification.errors import InvalidArgumentError
+
+    names = svmplus_digits.check_methods(method or svmplus_digits.METHODS)
+    if not splits and not speed:
+        raise InvalidArgumentError("splits is 0 with --no-speed; expected one of the two to run")
+    if output is not None:
+        if not splits:
+            raise InvalidArgumentError("output: the picture is of the splits, and splits is 0")
+        pyplot()  # says now, not after minutes, that something is missing
+        make_folder("output", output)
+    seeds = range(seed, seed + splits)
+    jobs: dict[str, Callable[[], Any]] = {
+        f"split {s}": partial(svmplus_digits.run_split, s, names) for s in seeds
+    }
+    shapes = svmplus_paper.shapes() if speed else ()
+    with progress(len(jobs) + len(shapes)) as task:
+        done = run_all(jobs, task) if jobs else {}
+        speeds = []
+        with one_thread():  # after the workers are gone: clocks want the machine for themselves
+            for n, classes in shapes:
+                speeds.append(svmplus_paper.measure(n, classes, say=task.describe))
+                task.step()
+    found = svmplus_digits.collect(seeds, [done[name] for name in jobs]) if jobs else None
+    written = [] if output is None or found is None else svmplus_plots.write(output, found)
+    finish(document(speeds, found, [str(path) for path in written]), as_json)

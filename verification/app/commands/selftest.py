@@ -1,0 +1,57 @@
+"""``refsolve selftest``: wrong solvers must be caught, right ones must pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verification.app.console import JsonOption, check_file, finish, progress
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def selftest(
+    profile: Annotated[str, typer.Option(help="quick or thorough.")] = "quick",
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes; by default one per processor.")
+    ] = None,
+    only: Annotated[
+        str, typer.Option(help="Mutants whose name or problem matches, e.g. 'ap_*'.")
+    ] = "*",
+    seed: Annotated[int, typer.Option(help="The instances are a function of it.")] = 0,
+    until_killed: Annotated[
+        bool, typer.Option("--until-killed", help="Stop at the first check that kills.")
+    ] = False,
+    right: Annotated[
+        bool, typer.Option("--right/--no-right", help="Run right solvers beside the wrong ones.")
+    ] = True,
+    file: Annotated[
+        Path | None, typer.Option(help="Lines of JSON; what they hold already is not run again.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Verify the verifier: run it on a library of wrong solvers, and on right ones.
+
+    Prints the kill matrix. Ends with exit code 1 if a wrong solver survives the thorough profile,
+    if less than 95 % die in the quick one, or if a right solver does not pass.
+    """
+    from verification.selftest import kill_matrix
+    from verification.selftest.kill_report import document
+
+    if file is not None:
+        check_file("file", file)
+    with progress(1) as task:
+        matrix = kill_matrix.run(
+            profile,
+            seed,
+            only,
+            jobs,
+            right=right,
+            until_killed=until_killed,
+            file=file,
+            progress=lambda done, total, name: task.at(done, name, total),
+        )
+    finish(document(matrix), as_json)

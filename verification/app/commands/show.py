@@ -1,0 +1,124 @@
+"""``refsolve show STEM``: what a stem is, from its declaration."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Annotated, Any
+
+import typer
+
+from verification.app.console import JsonOption, finish
+
+app = typer.Typer(add_completion=False)
+
+
+def _loss_facts(module: Any) -> list[tuple[str, str]]:
+    """Family, domain of the conjugate and default margin of a loss."""
+    if module is None:
+        return []
+    cost = getattr(module, "default_cost", 1.0)
+    family = getattr(module, "family", "multiclass")
+    if family == "ranking":
+        return [("family", "ranking: one loss for the samples of a query")]
+    where = " on the negatives, 0 on the positives" if cost and family == "multilabel" else ""
+    return [
+        ("family", family),
+        ("dual set", getattr(module, "dual_set", "none: the loss is not convex")),
+        ("costs", f"{cost:g}{where} unless given"),
+    ]
+
+
+def _alike(rows: dict[str, Any]) -> list[tuple[list[str], Any]]:
+    """Problems with the same arguments together."""
+    found: list[tuple[list[str], Any]] = []
+    for name, each in rows.items():
+        same = next((names for names, other in found if other == each), None)
+        if same is None:
+            found.append(([name], each))
+        else:
+            same.append(name)
+    return found
+
+
+@app.command()
+def show(
+    stem: Annotated[
+        str,
+        typer.Argument(
+            help="Name as in `refsolve list`, e.g. topk_hinge_alpha, or topk_hinge_alpha.prox."
+        ),
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Show a stem's mathematics, parameters, scaling and source, and what its problems are given."""
+    from refsolve import catalogue
+    from refsolve.spec import REQUIRED
+    from verification import models
+    from verification.problems import arguments
+    from verification.problems.problem import lookup
+    from verification.report.document import Block, Document, Paragraph, table
+
+    stem, _, operation = stem.partition(".")
+    if operation:
+        lookup(f"{stem}.{operation}")  # says what there is
+    spec = catalogue.load(stem).SPEC
+    kind = catalogue.kind(stem)
+    formulas = [(name, text) for name, text in spec.formulas.items()]
+    symbols = [
+        (s.name, s.meaning, s.range_text(), "required" if s.default is REQUIRED else str(s.default))
+        for s in spec.symbols
+    ]
+    places = [("declared", f"refsolve.{kind}.{stem}")]
+    if importlib.util.find_spec(f"fast.{kind}.{stem}") is not None:
+        places.append(("computed", f"fast.{kind}.{stem}"))
+    problems = [f"{stem}.{each}" for each in catalogue.operations(stem)]
+    asked = [lookup(name) for name in problems if not operation or name.endswith(f".{operation}")]
+    facts = [
+        *_loss_facts(catalogue.load(stem) if kind == "losses" else None),
+        ("scaling", spec.scaling),
+        ("source", spec.source),
+        *(("note", note) for note in spec.notes),
+    ]
+    blocks: list[Block] = [table("Mathematics", ("object", "formula"), formulas)]
+    if symbols:
+        blocks.append(table("Parameters", ("symbol", "meaning", "range", "default"), symbols))
+    blocks += [
+        table("Reading", ("", ""), facts),
+        table("Where", ("", ""), [*places, ("problems", ", ".join(problems))]),
+    ]
+    for names, rows in _alike({p.name: arguments.rows(p) for p in asked}):
+        title = f"Arguments of {', '.join(names)}"
+        blocks.append(table(title, ("name", "meaning", "default"), rows))
+        blocks += [
+            Paragraph(f"Answer of {name}: {arguments.answer(lookup(name))}.") for name in names
+        ]
+    if kind == "models" and (text := models.load(stem).__doc__):
+        words = " ".join(text.partition("\n\n")[2].split())
+        blocks.append(Paragraph(words.replace("``", "")))  # markup of docstrings
+    if spec.erratum:
+        blocks.append(
+            Paragraph(
+                f"This stem documents the erratum {spec.erratum}: see `refsolve claims`.", "warn"
+            )
+        )
+    if spec.reason:
+        blocks.append(Paragraph(f"No fast twin: {spec.reason}.", "dim"))
+    data = {
+        "stem": stem,
+        "kind": kind,
+        "formulas": dict(spec.formulas),
+        "symbols": [
+            dict(zip(("name", "meaning", "range", "default"), row, strict=True)) for row in symbols
+        ],
+        "scaling": spec.scaling,
+        "source": spec.source,
+        "notes": list(spec.notes),
+        "erratum": spec.erratum,
+        "reason": spec.reason,
+        "oracle_only": spec.oracle_only,
+        "problems": problems,
+        "arguments": {p.name: arguments.rows(p) for p in asked},
+        "answers": {p.name: arguments.answer(p) for p in asked},
+        "places": dict(places),
+    }
+    finish(Document(f"{stem}: {spec.title}", tuple(blocks), None, data), as_json)

@@ -1,0 +1,49 @@
+"""``refsolve shrink FILE``: look on for a smaller counterexample."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verification.app.console import JsonOption, check_file, finish, stderr
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def shrink(
+    file: Annotated[
+        Path, typer.Argument(help="Replay file, as `refsolve verify --output` writes.")
+    ],
+    seconds: Annotated[float, typer.Option(help="Time to look for a smaller one.")] = 60.0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; default: FILE itself.")
+    ] = None,
+    solver: Annotated[
+        str | None,
+        typer.Option(help="package.module:function to run instead of the one that failed."),
+    ] = None,
+    program: Annotated[
+        str | None, typer.Option("--exec", help="Program to run instead of the one that failed.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a stored failure smaller: fewer entries, smaller k, simpler numbers; and write it again."""
+    from verification.app import command_line
+    from verification.errors import InvalidArgumentError
+    from verification.failures import replay as replays
+    from verification.failures.replayed import shrunk_document
+
+    if not seconds > 0:
+        raise InvalidArgumentError(f"seconds={seconds!r}: expected seconds > 0, e.g. 60")
+    stored = replays.load(file)
+    check_file("output", output or file)
+    sys.path.insert(0, str(Path.cwd()))  # a solver in the current folder is found
+    with command_line.opened(solver, program, stored.instance.problem) as candidate:
+        smaller = stored.shrink(seconds, candidate)
+    target = smaller.write(output or file)
+    stderr().print(f"wrote {target}", style="dim", highlight=False, soft_wrap=True)
+    finish(shrunk_document(stored, smaller), as_json)

@@ -1,0 +1,100 @@
+"""``refsolve train FILE``: fit a top-k classifier and write the model with its certificate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verification.app.console import JsonOption, finish, stderr
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def train(
+    file: Annotated[Path, typer.Argument(help="Examples: .csv, .npz (arrays X and y) or .svm.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Model file, .joblib; reports go beside it. Default: FILE's name.",
+        ),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(help="svm (top-k hinge) or logistic (softmax, top-k entropy).")
+    ] = "svm",
+    k: Annotated[int, typer.Option("-k", help="Top-k loss: 1 <= k <= classes - 1.")] = 1,
+    variant: Annotated[str, typer.Option(help="alpha or beta.")] = "alpha",
+    gamma: Annotated[float, typer.Option(help="svm: smoothing; 0 is the hinge.")] = 0.0,
+    truncated: Annotated[
+        bool,
+        typer.Option(
+            "--truncated",
+            help="logistic: leave the k - 1 best of the other classes out (not convex).",
+        ),
+    ] = False,
+    c: Annotated[
+        float, typer.Option("--C", "-C", help="P = 1/2 ||W||^2 + C * sum of losses.")
+    ] = 1.0,
+    tol: Annotated[float, typer.Option(help="Certified relative duality gap to reach.")] = 1e-3,
+    max_iter: Annotated[
+        int | None, typer.Option(help="Limit on passes; the estimator's default if not given.")
+    ] = None,
+    fit_intercept: Annotated[
+        bool, typer.Option("--fit-intercept", help="Learn a bias per class.")
+    ] = False,
+    label: Annotated[
+        str | None, typer.Option(help="csv: label column, name or position; npz: array name.")
+    ] = None,
+    scale: Annotated[
+        str, typer.Option(help="none, minmax (to [-1, 1]), standard or maxabs.")
+    ] = "none",
+    holdout: Annotated[
+        float | None, typer.Option(help="Fraction kept out of training to measure accuracy on.")
+    ] = None,
+    test: Annotated[
+        Path | None, typer.Option(help="File of examples to measure accuracy on.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the holdout and of the trainer.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Train a top-k SVM or logistic regression on a file of examples and write the model and its report.
+
+    Ends with exit code 1 if the certified gap stays above --tol: the model is written all the same.
+    """
+    from verification.app.examples import read_examples
+    from verification.app.training import check_output, save, split_holdout
+    from verification.app.training import train as fit
+    from verification.errors import InvalidArgumentError
+
+    if holdout is not None and test is not None:
+        raise InvalidArgumentError("--holdout and --test exclude each other; give one of them")
+    target = check_output(output or file.with_suffix(".joblib"))
+    X, y = read_examples(file, label)
+    judged_on = None
+    if test is not None:
+        judged_on = read_examples(
+            test,
+            label,
+            n_features=X.shape[1] if file.suffix.lower() not in (".csv", ".npz") else None,
+        )
+        if judged_on[0].shape[1] != X.shape[1]:
+            raise InvalidArgumentError(
+                f"{test} has {judged_on[0].shape[1]} features, {file} has {X.shape[1]}; they must agree"
+            )
+    elif holdout is not None:
+        X, held, y, held_labels = split_holdout(X, y, holdout, seed)
+        judged_on = (held, held_labels)
+    limit = {} if max_iter is None else {"max_iter": max_iter}
+    trained = fit(
+        X, y, test=judged_on, scale=scale, model=model, k=k, variant=variant, gamma=gamma,
+        truncated=truncated, C=c, tol=tol, fit_intercept=fit_intercept, random_state=seed,
+        verbose=int(stderr().is_terminal), **limit,
+    )  # fmt: skip
+    written = save(trained, target)
+    if not as_json:
+        stderr().print("wrote " + ", ".join(str(p) for p in written), style="dim", highlight=False)
+    finish(trained.document, as_json)

@@ -1,0 +1,108 @@
+"""What all commands share: where they print, how they show progress, how they end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from verification.errors import InvalidArgumentError
+from verification.report.document import Document, render_json, render_terminal
+
+#: Exit codes: 0 all well, 1 a check failed, 2 the request could not be understood.
+FAILED, MISUSED = 1, 2
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")
+]
+
+
+def stdout() -> Console:
+    """Console for results; made on demand so that redirections are seen."""
+    # A pipe has no width of its own: tables there must not be folded to 80 columns.
+    width = None if sys.stdout.isatty() else 160
+    # text also inside a notebook, where rich would bypass standard output
+    return Console(width=width, force_jupyter=False)
+
+
+def stderr() -> Console:
+    """Console for progress and errors, so that standard output stays clean."""
+    return Console(stderr=True, force_jupyter=False)
+
+
+def finish(document: Document, as_json: bool) -> None:
+    """Print the document; end with exit code 1 if its verdict is negative."""
+    if as_json:
+        sys.stdout.write(render_json(document) + "\n")
+    else:
+        render_terminal(document, stdout())
+    if document.ok is False:
+        raise typer.Exit(FAILED)
+
+
+def make_folder(option: str, folder: Path) -> None:
+    """Make the folder of an option now: not after minutes of work for nothing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"{option}={str(folder)!r}: expected a folder, or where one can be made "
+            f"({error.strerror})"
+        ) from None
+
+
+def check_file(option: str, file: Path) -> None:
+    """Refuse the file of an option now, if it cannot be written: not after minutes of work."""
+    existed = file.exists()
+    try:
+        with file.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"{option}={str(file)!r}: expected a file that can be written, in a folder that exists "
+            f"({error.strerror})"
+        ) from None
+    if not existed:
+        file.unlink()
+
+
+class Task:
+    """One bar: `step` moves it on, `at` sets it, `describe` says what is being worked on."""
+
+    def __init__(self, bar: Progress, total: int) -> None:
+        self._bar = bar
+        self._id = bar.add_task("", total=total)
+
+    def describe(self, text: str) -> None:
+        """Say what is being worked on."""
+        self._bar.update(self._id, description=text)
+
+    def step(self, text: str | None = None) -> None:
+        """One unit is done."""
+        self._bar.update(self._id, advance=1, description=text)
+
+    def at(self, done: int, text: str, total: int | None = None) -> None:
+        """So many units are done, of a total that may have changed."""
+        self._bar.update(self._id, completed=done, description=text, total=total)
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Task]:
+    """Show a progress bar on standard error, and only if somebody is looking at it."""
+    console = stderr()
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        yield Task(bar, total)

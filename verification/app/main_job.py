@@ -1,0 +1,194 @@
+"""The main job: every stem judged, fast trainers against the oracle, then real data in the papers' protocol."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any
+
+from verification.benchmarks import ap_exactness, ap_letter, letter
+from verification.benchmarks.letter_report import accuracy_tables, passed, peer_table, row_data
+from verification.benchmarks.timing import limit_to_one_thread
+from verification.instances.svm_plus import STEMS as PLUS
+from verification.kit.loop import check_run, verify
+from verification.kit.workers import end_with_parent
+from verification.problems.problem import fast_candidate, names
+from verification.problems.stems import Stem, discover
+from verification.report.document import (
+    Block,
+    Cell,
+    Code,
+    Document,
+    Paragraph,
+    Table,
+    number,
+    table,
+    tally,
+)
+from verification.report.run_report import failure_blocks
+from verification.trainers import svm_plus_digits
+from verification.trainers.multiclass import verify_trainer
+from verification.trainers.ranking import verify_rankers
+from verification.trainers.svm_plus import verify_plus
+from verification.trainers.svm_plus_duals import duals_table, verify_duals
+from verification.verdicts.verdict import Report, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from verification.app.console import Task
+
+#: Processes that work side by side; each keeps to one thread.
+WORKERS = 2
+
+
+def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report]]:
+    """Run everything; the document is positive only if all of it is.
+
+    Parameters
+    ----------
+    profile, seed : passed to `verification.kit.loop.verify`.
+    task : progress bar to move.
+
+    Returns
+    -------
+    document : Document
+    reports : list of Report, one per problem that `fast` implements, and those of the trainers last.
+    """
+    check_run(profile, seed)
+    stems = discover()
+    # a trainer of ours returns both sides, so that the dual problem would judge the same again
+    asked = [name for name in names() if not name.endswith(".dual")]
+    problems = [name for name in asked if fast_candidate(name) is not None]
+    parts = letter.load_parts()
+    jobs: dict[str, Callable[[], Any]] = {}
+    # Longest first: the short ones fill the gaps at the end.
+    jobs |= {f"Letter: {row.name}": partial(letter.run_row, parts, row) for row in letter.MAIN}
+    jobs["trainers"] = partial(verify_trainer, profile, seed)
+    jobs["AP: exactness"] = partial(ap_exactness.compare, seed=seed)
+    jobs["AP: trainers"] = partial(verify_rankers, profile, seed)
+    jobs["AP: letters"] = partial(ap_letter.run, parts)
+    jobs |= {f"SVM+: {stem}": partial(verify_plus, stem, profile, seed) for stem in PLUS}
+    jobs["SVM+: duals"] = partial(verify_duals, profile, seed)
+    jobs["SVM+: digits"] = svm_plus_digits.run
+    jobs |= {name: partial(verify, None, name, profile, seed) for name in problems}
+    task.describe("compiling")
+    letter.compile_trainers(parts, letter.MAIN)  # once, into the cache that the workers read
+    done = run_all(jobs, task)
+    task.describe("LinearSVC")
+    results = [done[f"Letter: {row.name}"] for row in letter.MAIN]
+    reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
+    reports += [done[name] for name in (*(f"SVM+: {stem}" for stem in PLUS), "SVM+: duals")]
+    exactness, rankers = done["AP: exactness"], done["AP: letters"]
+    digits = done["SVM+: digits"]
+    peers = letter.against_peer(parts, results)
+    task.step()
+
+    missing = [s.name for s in stems if not s.complete]
+    blocks: list[Block] = [
+        stem_table(stems, reports[:-1]),  # the last also judges LIBSVM
+        *accuracy_tables(results, letter.TOL),
+        peer_table(peers),
+        ap_exactness.exactness_table(exactness),
+        ap_letter.rankers_table(rankers),
+        duals_table(reports[-1]),
+        svm_plus_digits.digits_table(digits),
+    ]
+    blocks += [block for report in reports for block in failure_blocks(report)]
+    blocks += [
+        Paragraph(f"{name} is declared in refsolve and has no twin in fast", "bad")
+        for name in missing
+    ]
+    blocks += [
+        Code(f"Not the best ranking, against {r.comparison}", r.example)
+        for r in exactness
+        if not r.ok
+    ]
+    blocks += [Paragraph(f"{r.letter}: {r.objection}", "bad") for r in rankers if r.objection]
+    blocks += [Paragraph(f"{m.name}: {m.objection}", "bad") for m in digits if m.objection]
+    ok = (
+        bool(problems)
+        and all(report.ok for report in reports)
+        and not missing
+        and bool(results)
+        and all(passed(result, letter.TOL) for result in results)
+        and all(row.ok for row in (*exactness, *rankers, *digits))
+    )
+    data = {
+        "problems": [report.to_dict() for report in reports],
+        "missing": missing,
+        "letter": [row_data(result) for result in results],
+        "peer": [peer.to_dict() for peer in peers],
+        "ap_exactness": [row.to_dict() for row in exactness],
+        "ap_letters": [ranker.to_dict() for ranker in rankers],
+        "svm_plus_digits": [model.to_dict() for model in digits],
+    }
+    return Document("refsolve verify --all", tuple(blocks), ok, data), reports
+
+
+def run_all(jobs: dict[str, Callable[[], Any]], task: Task) -> dict[str, Any]:
+    """Results of the jobs by name, computed side by side; the first exception ends them all."""
+    task.at(0, "starting", len(jobs) + 1)
+    workers = min(WORKERS, os.cpu_count() or 1)
+    done = {}
+    # spawn: a forked child would inherit numba's and BLAS's threads in an unknown state.
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker) as pool:
+        futures = {pool.submit(job): name for name, job in jobs.items()}
+        try:
+            for future in as_completed(futures):
+                done[futures[future]] = future.result()
+                task.step(futures[future])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return done
+
+
+def _start_worker() -> None:
+    end_with_parent()
+    limit_to_one_thread()
+
+
+def stem_table(stems: Sequence[Stem], reports: Sequence[Report]) -> Table:
+    """One row per stem: what was tried on all its operations, and the worst of it."""
+    rows: list[tuple[str | Cell, ...]] = []
+    for stem in stems:
+        mine = [r for r in reports if r.problem.rpartition(".")[0] == stem.name]
+        operations = ", ".join(dict.fromkeys(r.problem.rpartition(".")[2] for r in mine))
+        if not mine:
+            mark = Cell("oracle only", "dim") if stem.oracle_only else Cell("-", "dim")
+            rows.append((stem.name, operations, "-", "-", "-", "-", "", mark))
+            continue
+        counts: dict[str, int] = {v.value: sum(r.counts[v.value] for r in mine) for v in Verdict}
+        instances = len({x.instance for r in mine for x in r.results if x.instance is not None})
+        good = all(r.ok for r in mine)
+        rows.append(
+            (
+                stem.name,
+                operations,
+                str(instances),
+                str(sum(r.checked for r in mine)),
+                number(_worst(r.worst_gap for r in mine)),
+                number(_worst(r.worst_distance for r in mine)),
+                tally(counts),
+                Cell("pass", "good") if good else Cell("FAIL", "bad"),
+            )
+        )
+    columns = (
+        "stem",
+        "operations",
+        "instances",
+        "judged",
+        "worst gap",
+        "worst distance",
+        "verdicts",
+        "",
+    )
+    return table("Oracle against fast", columns, rows, columns[2:6])
+
+
+def _worst(values: Any) -> float | None:
+    return max((v for v in values if v is not None), default=None)

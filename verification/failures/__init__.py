@@ -1,0 +1,1 @@
+"""What is left of a failure: made smaller, stored as a file, run again, explained."""

@@ -1,0 +1,338 @@
+"""A failure as a file: everything needed to run it again, with no other file around.
+
+``refsolve replay FILE`` runs it again (exit code 1 while the failure is there);
+``refsolve explain FILE`` says what fails and by how much; ``refsolve shrink FILE`` looks for a smaller
+one. Schema 2::
+
+    instance       every argument, each float in hexadecimal
+    candidate      "module.function", or the command line of a program
+    rows           the instances of a batch, of which the one above is the first; or nothing
+    returned       what the candidate answered, to the last bit
+    verdict, message, terms (name, value, tolerance) of the certificate
+    right          a right answer, and the terms of its own certificate
+    check, profile, seed, settings, environment, code
+    command        that runs this instance again
+    found_by       the run that found it, as a command; empty if none says it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from verification import checks
+from verification.errors import InvalidArgumentError
+from verification.failures import answers
+from verification.failures.run_command import command
+from verification.failures.shrink import code as code_of
+from verification.failures.shrink import shrink as shrink_result
+from verification.instances.instance import Instance, decode
+from verification.kit import fixing
+from verification.kit.calling import Caller, load_callable, watch
+from verification.kit.loop import run_one
+from verification.problems.problem import lookup
+from verification.report.environment import versions
+from verification.verdicts.verdict import Candidate, Report, Result, Terms, Verdict
+
+SCHEMA = 2
+READS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One stored failure.
+
+    Attributes
+    ----------
+    check : name of the check that failed.
+    candidate : dotted name of the callable, or what the program is called.
+    instance : Instance
+    verdict, message : what was found.
+    code : the failure as code to paste.
+    environment : versions under which it was found.
+    terms : the certificate's terms, name -> (value, tolerance).
+    returned : what the candidate answered; None if it did not, or if the file is of schema 1.
+    right, right_terms : a right answer, and its own certificate.
+    program : command line of a candidate that is a program, else empty.
+    profile, seed, settings : of the run that found it.
+    rows : the instances of the batch that was asked for; empty where it was the instance alone.
+    """
+
+    check: str
+    candidate: str
+    instance: Instance
+    verdict: str
+    message: str
+    code: str
+    environment: Mapping[str, str]
+    terms: Terms = field(default_factory=dict)
+    returned: Candidate | None = None
+    right: Candidate | None = None
+    right_terms: Terms = field(default_factory=dict)
+    program: tuple[str, ...] = ()
+    profile: str = ""
+    seed: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    rows: tuple[Instance, ...] = ()
+
+    def run(self, candidate: Callable[..., Any] | str | None = None) -> Result:
+        """Run the check again.
+
+        Parameters
+        ----------
+        candidate : callable or "module:function", optional
+            By default the one that failed, imported by its name, or started again.
+        """
+        with self.calling(candidate) as call:
+            return self._run(call, self.instance)
+
+    def shrink(
+        self, seconds: float = 60.0, candidate: Callable[..., Any] | str | None = None
+    ) -> Replay:
+        """Look on for a smaller instance with the same failure; InvalidArgumentError if it is gone."""
+        with self.calling(candidate) as call:
+            found = self._run(call, self.instance)
+            if not found.verdict.is_bad:
+                raise InvalidArgumentError(
+                    f"the failure is gone ({found.verdict} now, {self.verdict} in the file): there is "
+                    "nothing to shrink; run `refsolve replay` on the file"
+                )
+            if found.verdict is not Verdict.TIMEOUT:
+                found = shrink_result(found, lambda i: self._run(call, i), seconds)
+            return of(found, call, self)
+
+    @contextmanager
+    def calling(self, candidate: Callable[..., Any] | str | None = None) -> Iterator[Caller]:
+        """The candidate ready to be called; a program is ended afterwards."""
+        problem = fixing.fix(lookup(self.instance.problem), self.settings.get("fixed"))
+        batch, timeout = self.settings.get("batch"), float(self.settings.get("timeout") or 10.0)
+        with ExitStack() as stack:
+            if candidate is None:
+                candidate = self._stored(stack, problem.name)
+            elif isinstance(candidate, str):
+                candidate = load_callable(candidate)
+            if self.settings.get("isolate"):
+                from verification.external import External, isolated
+
+                if not isinstance(candidate, External):
+                    candidate = stack.enter_context(isolated(candidate, problem, timeout=timeout))
+            call = Caller(candidate, problem, timeout, batch)
+            # what hangs is not given the time that compilers are
+            call.called = self.verdict == Verdict.TIMEOUT.value
+            with watch(call):
+                yield call
+
+    def _stored(self, stack: ExitStack, problem: str) -> Callable[..., Any]:
+        """The candidate that failed, if it is here."""
+        try:
+            if not self.program:
+                return load_callable(self.candidate)
+            from verification.external import External
+
+            options = self.settings.get("started") or {}
+            return stack.enter_context(External(list(self.program), problem, **options))
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(
+                f"{error}. Run this where the solver is (or with its folder in PYTHONPATH), or give "
+                "another one with --solver or --exec; `refsolve explain` needs none"
+            ) from error
+
+    def _run(self, call: Caller, instance: Instance) -> Result:
+        found = checks.discover()
+        if self.check not in found:
+            raise InvalidArgumentError(f"check={self.check!r}: this version has {', '.join(found)}")
+        return run_one(self.check, found[self.check], call, instance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What stands in a file."""
+        return {
+            "schema": SCHEMA,
+            "problem": self.instance.problem,
+            "family": self.instance.family,
+            "check": self.check,
+            "candidate": self.candidate,
+            "program": list(self.program),
+            "verdict": self.verdict,
+            "message": self.message,
+            "terms": _terms_to_list(self.terms),
+            "returned": answers.to_dict(self.returned),
+            "right": answers.to_dict(self.right),
+            "right_terms": _terms_to_list(self.right_terms),
+            "profile": self.profile,
+            "seed": self.seed,
+            "settings": {**self.settings, "fixed": _frozen(self.settings.get("fixed"))},
+            "environment": dict(self.environment),
+            "code": self.code,
+            "instance": self.instance.to_dict(),
+            "rows": [row.to_dict() for row in self.rows],
+        }
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the file; its command to run it again stands in it."""
+        target = Path(path)
+        typed = shlex.join(["refsolve", "replay", target.name])
+        data = {**self.to_dict(), "command": typed, "found_by": command(self)}
+        try:
+            target.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InvalidArgumentError(
+                f"path={os.fspath(path)!r}: expected a file that can be written ({error.strerror})"
+            ) from None
+        return target
+
+
+def _frozen(fixed: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Fixed arguments as plain data, to the last bit."""
+    return dict(Instance.of("", "", **(fixed or {})).to_dict()["params"])
+
+
+def _settings(data: Mapping[str, Any]) -> dict[str, Any]:
+    fixed = {name: decode(value) for name, value in (data.get("fixed") or {}).items()}
+    return {**data, "fixed": fixed}
+
+
+def _terms_to_list(terms: Terms) -> list[dict[str, Any]]:
+    def number(value: float | None) -> str | None:
+        return None if value is None else float(value).hex()
+
+    return [
+        {"name": name, "value": number(value), "tolerance": number(tolerance)}
+        for name, (value, tolerance) in terms.items()
+    ]
+
+
+def _terms_from_list(rows: list[dict[str, Any]]) -> Terms:
+    def number(text: str | None) -> Any:
+        return None if text is None else float.fromhex(text)
+
+    return {row["name"]: (number(row["value"]), number(row["tolerance"])) for row in rows}
+
+
+def of(result: Result, call: Caller, run: Report | Replay, code: str | None = None) -> Replay:
+    """A failing result as a `Replay`; ``run`` is the report or replay that it belongs to."""
+    return replace(_of(result, run), code=code_of(result, call) if code is None else code)
+
+
+def _of(result: Result, run: Report | Replay) -> Replay:
+    assert result.instance is not None
+    right = answers.right(result.instance, result.rows)
+    settings = dict(run.settings)
+    program = settings.pop("program", ()) if isinstance(run, Report) else run.program
+    return Replay(
+        check=result.check,
+        candidate=run.candidate,
+        instance=result.instance,
+        verdict=result.verdict.value,
+        message=result.message,
+        code="",
+        environment=versions(),
+        terms=result.terms,
+        returned=result.answer,
+        right=None if right is None else right.answer,
+        right_terms={} if right is None else right.judgement.terms,
+        program=tuple(program or ()),
+        profile=run.profile,
+        seed=run.seed,
+        settings=settings,
+        rows=result.rows,
+    )
+
+
+def save(report: Report, path: str | os.PathLike[str]) -> Path:
+    """Write the smallest failure of a report to a JSON file.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the report holds no failure with an instance.
+    """
+    result = report.counterexample_result
+    if result is None:
+        result = next((r for r in report.failures if r.instance is not None), None)
+    if result is None or result.instance is None:
+        raise InvalidArgumentError(f"report on {report.problem}: expected one with a failure")
+    return replace(_of(result, report), code=report.counterexample or "").write(path)
+
+
+def load(path: str | os.PathLike[str]) -> Replay:
+    """Read a file written by `save`; InvalidArgumentError says what is wrong with it."""
+    name = os.fspath(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"path={name!r}: expected a replay file ({error.strerror})"
+        ) from None
+    except ValueError:
+        raise InvalidArgumentError(
+            f"path={name!r}: expected a replay file, this is no text"
+        ) from None
+    try:
+        data = json.loads(text)
+        schema = data["schema"]
+    except (ValueError, KeyError, TypeError):
+        raise InvalidArgumentError(
+            f"path={name!r}: expected a replay file, as `refsolve verify --output` writes it"
+        ) from None
+    if schema not in READS:
+        raise InvalidArgumentError(
+            f"path={name!r} has schema {schema!r}: this version reads {' and '.join(map(str, READS))}"
+        )
+    try:
+        return _read(data)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InvalidArgumentError(
+            f"path={name!r}: a replay file of schema {schema} with a part missing or spoilt "
+            f"({type(error).__name__}: {error})"
+        ) from None
+
+
+def _read(data: dict[str, Any]) -> Replay:
+    old = data["schema"] == 1
+    instance = Instance.from_dict(data["instance"])
+    lookup(instance.problem)
+    return Replay(
+        check=data["check"],
+        candidate=data["candidate"],
+        instance=instance,
+        verdict=Verdict(data["verdict"]).value,
+        message=str(data["message"]),
+        code=data["code"],
+        environment=dict(data["environment"]),
+        terms={} if old else _terms_from_list(data["terms"]),
+        returned=None if old else answers.from_dict(data["returned"]),
+        right=None if old else answers.from_dict(data["right"]),
+        right_terms={} if old else _terms_from_list(data["right_terms"]),
+        program=() if old else tuple(data["program"]),
+        profile="" if old else data["profile"],
+        seed=None if old else data["seed"],
+        settings={} if old else _settings(data["settings"]),
+        rows=tuple(Instance.from_dict(row) for row in data.get("rows", ())),
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Run a replay file again; 0 if it passes now."""
+    if not 1 <= len(arguments) <= 2:
+        print(
+            "usage: python -m verification.failures.replay FILE [module:function]", file=sys.stderr
+        )
+        return 2
+    replay = load(arguments[0])
+    result = replay.run(arguments[1] if len(arguments) == 2 else None)
+    print(replay.code)
+    print(
+        f"now: {result.verdict}: {result.message}" if result.message else f"now: {result.verdict}"
+    )
+    return int(result.verdict is not Verdict.PASS)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

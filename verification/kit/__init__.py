@@ -1,0 +1,1 @@
+"""The loop: calls a candidate, lets every check that applies judge it, and keeps count."""

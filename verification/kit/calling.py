@@ -1,0 +1,393 @@
+"""Calls a candidate with what it accepts, within a time limit, and unwraps its answer."""
+
+from __future__ import annotations
+
+import contextvars
+import dataclasses
+import importlib
+import inspect
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType, NoneType
+from typing import Any
+
+import numpy as np
+
+from verification.errors import CandidateSignatureError, InvalidArgumentError
+from verification.instances.instance import Instance, literal
+from verification.kit.unwrapping import unwrap
+from verification.models import _answers as answers
+from verification.problems.problem import Problem
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
+
+# Seconds per call, unless it is said otherwise.
+TIMEOUT = 10.0
+# The first call may compile: so many times the seconds per call are added to its own.
+FIRST_CALL_ALLOWANCE = 12.0
+# After so many calls without an answer the rest of the run is skipped.
+TIMEOUTS_ALLOWED = 3
+
+# Seconds that killing a program may take.
+KILLING = 10.0
+# Ends of its process that a program has free while a failure is made smaller.
+PARDON = 1000
+# Statuses that claim success; all are recorded, and none is believed.
+GOOD = frozenset({"optimal", "solved", "success", "ok"})
+
+_LIMIT: contextvars.ContextVar[float | None] = contextvars.ContextVar("limit", default=None)
+
+
+def current_limit() -> float | None:
+    """Seconds allowed for the call under way; None outside of one.
+
+    For candidates that can stop by themselves: a child process is killed when they are over.
+    """
+    return _LIMIT.get()
+
+
+class NotApplicableError(Exception):
+    """The candidate lacks an argument that this instance needs: the instance is skipped."""
+
+
+class CandidateError(Exception):
+    """The candidate gave no answer; ``asked``: rows and arguments of a call that was for several."""
+
+    asked: tuple[tuple[Instance, ...], dict[str, Any]] | None = None
+
+
+class CandidateTimeoutError(CandidateError):
+    """The candidate did not answer in time."""
+
+
+class CandidateCrashError(CandidateError):
+    """The candidate raised, or returned something that is not an array of numbers."""
+
+
+class Caller:
+    """A candidate with its signature matched to a problem.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the problem's arguments by name, or by position if its own names differ; it may leave
+        out any argument with a default (then instances that need it are skipped).
+    problem : Problem
+    batch : bool, optional
+        Whether the candidate claims to take batches of rows; None leaves it to a probe.
+    timeout : float
+        Seconds per call. Python code is interrupted (in the main thread, where the system has
+        timers); compiled code is judged by the clock after it returns. `watch` names the instance
+        if it does not.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        problem: Problem,
+        timeout: float = 10.0,
+        batch: bool | None = None,
+    ):
+        if not callable(function):
+            raise CandidateSignatureError(
+                f"candidate={function!r}: expected a callable with the arguments "
+                f"{', '.join(problem.arguments)}"
+            )
+        own = getattr(function, "problem", None)
+        if isinstance(own, Problem) and hasattr(function, "deaths") and own.name != problem.name:
+            raise CandidateSignatureError(
+                f"candidate {getattr(function, 'label', function)} was started for {own.name}, not for {problem.name}; "
+                f"start it with problem={problem.name!r}"
+            )
+        check_timeout(timeout)
+        self.function = function
+        self.problem = problem
+        self.timeout = timeout
+        self.batch = batch
+        self.timeouts = 0
+        self.overdue: tuple[float, dict[str, Any]] | None = None  # of the call under way
+        self.last: Candidate | None = None  # what the last call returned
+        self.called = False
+        # the precision that an adapter says the function computes in; None for that of the instance
+        dtype = getattr(function, "dtype", None)
+        self.dtype = dtype if isinstance(dtype, np.dtype) else None
+        self.defaults = problem.defaults
+        self.positional, self.named = _match(function, problem)
+        accepted = {*self.positional, *self.named}
+        self.complements = _takes(function, "return_complement")
+        self.ignored = tuple(a for a in problem.arguments if a not in accepted)
+
+    @property
+    def name(self) -> str:
+        """Importable name of the candidate where it has one, or the command line of a program."""
+        function = self.function
+        if label := getattr(function, "label", ""):
+            return str(label)
+        qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
+        return f"{getattr(function, '__module__', None) or 'builtins'}.{qualified}"
+
+    @property
+    def exhausted(self) -> str:
+        """Why the candidate is not called any more; empty while it is."""
+        if self.timeouts >= TIMEOUTS_ALLOWED:
+            return f"not run after {TIMEOUTS_ALLOWED} timeouts"
+        return str(getattr(self.function, "exhausted", ""))
+
+    @contextmanager
+    def pardoned(self) -> Iterator[None]:
+        """Let a program crash as often as it takes, while a crash is made smaller."""
+        deaths = getattr(self.function, "deaths", None)
+        try:
+            if deaths is not None:
+                self.function.deaths = -PARDON  # type: ignore[attr-defined]
+            yield
+        finally:
+            if deaths is not None:
+                self.function.deaths = deaths  # type: ignore[attr-defined]
+
+    def remarked(self, judgement: Judgement) -> Judgement:
+        """The judgement, with the status of a program where it says the contrary."""
+        status = str(getattr(self.function, "status", ""))
+        contrary = judgement.verdict is Verdict.FAIL or (judgement.ok and status not in GOOD)
+        if not status or not contrary:
+            return judgement
+        text = f"{judgement.message}; its status was {status!r}".lstrip("; ")
+        return dataclasses.replace(judgement, message=text)
+
+    def _allowed(self) -> float:
+        """Seconds for the next call."""
+        allowance = 0.0 if self.called else FIRST_CALL_ALLOWANCE * self.timeout
+        # a program says itself how long it takes to start
+        return self.timeout + float(getattr(self.function, "allowance", allowance))
+
+    def accepts(self, instance: Instance) -> bool:
+        """Whether every argument that the candidate leaves out has its default value."""
+        return not self._needed(instance)
+
+    def _needed(self, instance: Instance) -> list[str]:
+        defaults = self.problem.defaults
+        return [a for a in self.ignored if not np.array_equal(instance.get(a), defaults[a])]
+
+    def __call__(self, instance: Instance) -> Candidate:
+        """Solve an instance."""
+        if needed := self._needed(instance):
+            raise NotApplicableError(f"the candidate takes no {', '.join(needed)}")
+        return self.raw(instance.params)
+
+    def arguments_code(self, params: dict[str, Any], names: Mapping[str, str] | None = None) -> str:
+        """The arguments of a call as source; ``names`` replaces values by variables."""
+
+        def source(name: str) -> str:
+            return (names or {}).get(name) or literal(params[name])
+
+        parts = [source(name) for name in self.positional]
+        return ", ".join([*parts, *(f"{name}={source(name)}" for name in self.named)])
+
+    def raw(self, params: dict[str, Any], complement: bool = False) -> Candidate:
+        """Solve with these very arguments (not copies: purity is checked with them).
+
+        ``complement``: ask for the pair (answer, 1 - s).
+        """
+        args = [params[name] for name in self.positional]
+        kwargs = {name: params[name] for name in self.named}
+        if complement:
+            kwargs["return_complement"] = True
+        if prepare := getattr(self.function, "prepare", None):
+            prepare()  # a process that has to be started again has time for it
+        limit = self._allowed()
+        self.called, self.last = True, None
+        start = time.perf_counter()
+        self.overdue = (start + limit, params)
+        token = _LIMIT.set(limit)
+        # a program is killed when its time is over, and that should not be interrupted
+        grace = KILLING if hasattr(self.function, "deaths") else 0.0
+        try:
+            with _alarm(limit + grace):
+                output = self.function(*args, **kwargs)
+        except CandidateTimeoutError:
+            self.timeouts += 1
+            raise
+        except (CandidateCrashError, NotApplicableError):
+            raise
+        except (Exception, SystemExit) as error:
+            raise CandidateCrashError(said(error)) from error
+        finally:
+            _LIMIT.reset(token)
+            self.overdue = None
+        if time.perf_counter() - start > limit:
+            self.timeouts += 1
+            raise CandidateTimeoutError(f"no answer within {limit:g} s")
+        self.last = self.unwrapped(output, complement)
+        return self.last
+
+    def unwrapped(self, output: Any, complement: bool = False) -> Candidate:
+        """What the candidate returned as a `Candidate`; CandidateCrashError if it is no numbers."""
+        try:
+            if self.problem.parts:
+                own = len(self.problem.model.PARTS[self.problem.operation])  # type: ignore[union-attr]
+                return answers.unwrap(output, self.problem.parts, own)
+            return unwrap(output, complement, self.problem.operation == "loss_augmented_inference")
+        except answers.AnswerError as error:
+            raise CandidateCrashError(str(error)) from error
+        except Exception as error:  # of the candidate's own properties, __array__, __repr__, ...
+            message = f"returned a {type(output).__name__} that cannot be read: {said(error)}"
+            raise CandidateCrashError(message) from error
+
+
+def check_timeout(timeout: Any) -> None:
+    """Refuse a limit that no call can keep."""
+    if not (isinstance(timeout, (int, float, np.number)) and timeout > 0):
+        raise InvalidArgumentError(f"timeout={timeout!r}: expected seconds > 0, e.g. 10")
+
+
+def said(error: BaseException) -> str:
+    """Type and text of an error, also of one whose text cannot be had."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _same(value: Any, other: Any) -> bool:
+    if value is None or other is None:
+        return value is other
+    return bool(np.array_equal(value, other))
+
+
+def _match(
+    function: Callable[..., Any], problem: Problem
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Problem arguments to pass by position, and those to pass by name."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # builtins may hide their signature
+        return problem.arguments, ()
+    kinds = inspect.Parameter
+    by_name = {p.name for p in parameters if p.name in problem.arguments}
+    positional: list[str] = []
+    named: list[str] = []
+    in_order = True  # still filling the positional part
+    for place, parameter in enumerate(parameters):
+        if parameter.kind is kinds.VAR_KEYWORD:
+            named += [a for a in problem.arguments if a not in positional and a not in named]
+            continue
+        if parameter.kind is kinds.VAR_POSITIONAL:
+            if place == 0:
+                return problem.arguments, ()
+            continue
+        if parameter.name in problem.arguments:
+            if parameter.kind is kinds.POSITIONAL_ONLY:
+                positional.append(parameter.name)
+            else:
+                in_order = False
+                named.append(parameter.name)
+            continue
+        # A name of the candidate's own: the data arguments are recognised by their place.
+        meant = problem.arguments[place] if place < len(problem.arguments) else None
+        data = meant == problem.data or meant in problem.required
+        if in_order and meant is not None and data and meant not in by_name:
+            positional.append(meant)
+        elif parameter.default is kinds.empty:
+            raise CandidateSignatureError(
+                f"candidate {getattr(function, '__name__', function)!r} requires "
+                f"{parameter.name!r}, which {problem.name} does not have; its arguments are "
+                f"{', '.join(problem.arguments)}. Give it a default, or translate: verification.adapt(..., "
+                "rename={...}, constants={...})"
+            )
+    missing = [a for a in problem.required if a not in positional + named]
+    if missing:
+        raise CandidateSignatureError(
+            f"candidate {getattr(function, '__name__', function)!r} takes no {', '.join(missing)}, "
+            f"without which {problem.name} is not determined"
+        )
+    return tuple(positional), tuple(named)
+
+
+def load_callable(name: str) -> Callable[..., Any]:
+    """Import ``"module:function"`` or ``"module.function"``."""
+    module, _, attribute = name.partition(":")
+    split = [(module, attribute)]
+    if ":" not in name:  # the longest module first
+        parts = name.split(".")
+        split = [(".".join(parts[:i]), ".".join(parts[i:])) for i in range(len(parts) - 1, 0, -1)]
+    problem: BaseException | None = None
+    for module, attribute in split:
+        try:
+            target: Any = importlib.import_module(module)
+            for part in attribute.split("."):
+                target = getattr(target, part)
+        except (Exception, SystemExit) as error:  # whatever its code does when it is imported
+            problem = problem or error
+            continue
+        if not callable(target):
+            raise InvalidArgumentError(
+                f"candidate={name!r}: expected a function, got {target!r:.80}"
+            )
+        return target
+    why = "it names no function" if problem is None else str(problem)
+    if not isinstance(problem, (ImportError, AttributeError, ValueError, NoneType)):
+        why = said(problem)
+    if "/" in name or name.partition(":")[0].endswith(".py"):
+        why = f"{Path(name.partition(':')[0]).stem!r} is the module of this file"
+    raise InvalidArgumentError(
+        f"candidate={name!r}: expected an importable 'module:function' ({why})"
+    ) from problem
+
+
+@contextmanager
+def watch(call: Caller, every: float = 1.0, grace: float = 20.0) -> Iterator[None]:
+    """Say on standard error which arguments a call hangs on that nothing can interrupt."""
+    done = threading.Event()
+
+    def look() -> None:
+        said: dict[str, Any] | None = None
+        while not done.wait(every):
+            overdue = call.overdue
+            if overdue is None or overdue[1] is said or time.perf_counter() < overdue[0] + grace:
+                continue
+            said = overdue[1]
+            print(
+                f"{call.name} does not return and cannot be interrupted (with isolate=True it "
+                f"could): {call.problem.function}({call.arguments_code(said)})",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Interrupt Python code after some seconds, where the system allows it."""
+    usable = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if not usable:
+        yield
+        return
+
+    def ring(signum: int, frame: FrameType | None) -> None:
+        raise CandidateTimeoutError(f"no answer within {seconds:g} s")
+
+    previous = signal.signal(signal.SIGALRM, ring)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, previous)

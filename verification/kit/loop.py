@@ -1,0 +1,312 @@
+"""verify(candidate, problem) -> Report: runs every check that applies and keeps count of it all."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from verification import checks as checks_package
+from verification.adapters import precision
+from verification.checks import Check
+from verification.errors import InvalidArgumentError
+from verification.failures import run_command
+from verification.failures import shrink as shrinking
+from verification.instances import families
+from verification.instances.instance import Instance
+from verification.kit import fixing
+from verification.kit.calling import (
+    Caller,
+    CandidateError,
+    CandidateTimeoutError,
+    NotApplicableError,
+    check_timeout,
+    watch,
+)
+from verification.problems.problem import Problem, fast_candidate, lookup
+from verification.verdicts.expectations import Expectations
+from verification.verdicts.tally import Tally
+from verification.verdicts.verdict import Judgement, Report, Result, Verdict
+
+PROFILES = ("quick", "thorough", "soak")
+# Instances of a soak run, unless it is told otherwise; of its results only so many bad ones are kept.
+SOAK_COUNT = 100_000
+SOAK_KEEPS = 200
+# Checks beyond this ORDER call the candidate in a special way (batches, float32, oracle).
+LAST_PLAIN_CHECK = 40
+SHRINK_SECONDS = {"quick": 3.0, "thorough": 15.0, "soak": 30.0}
+
+Progress = Callable[[str, int, int], None]
+
+
+def verify(
+    candidate: Callable[..., Any] | None = None,
+    problem: str = "topk_simplex_alpha.projection",
+    profile: str = "quick",
+    seed: int = 0,
+    xfail: Mapping[str, str] | Iterable[str] = (),
+    *,
+    fixed: Mapping[str, Any] | None = None,
+    checks: Iterable[str] | None = None,
+    batch: bool | None = None,
+    timeout: float = 10.0,
+    isolate: bool = False,
+    shrink: bool = True,
+    count: int | None = None,
+    seconds: float | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Throw instances at a candidate and judge every answer by certificates.
+
+    Parameters
+    ----------
+    candidate : callable, optional
+        Takes the problem's arguments, e.g. ``def project(a, k, r, rho)``. It may leave out those
+        that have a default (instances which need them are counted as skipped). A program in any
+        language: ``external("./solver", problem=...)``, see `verification.external`. None verifies
+        the implementation in `fast`.
+    problem : str
+        ``"<stem>.<operation>"``, see `verification.problems.names`.
+    profile : {"quick", "thorough", "soak"}
+        Some hundred instances in seconds, some thousand in up to a minute, or batch after batch with
+        the seeds ``seed``, ``seed + 1``, ...; of a soak run only counts, the worst figures and the
+        failures are kept.
+    seed : int
+        The instances are a function of it.
+    xfail : mapping or iterable of str
+        Known failures, as "check" or "check/family" (with a reason). Their failures count as
+        expected; one that does not fail any more is an unexpected pass, which is bad.
+    fixed : mapping, optional
+        Arguments that the candidate has built in, ``{"k": 3}``: every instance has these values, and
+        the candidate need not accept them.
+    checks : iterable of str, optional
+        Run these only.
+    batch : bool, optional
+        Whether the candidate claims to take batches of rows. By default it is tried on batches of
+        three rows: one that fails there is a function of single vectors, and batches are skipped.
+    timeout : float
+        Seconds per call (the first call gets twelve times as many more, to compile).
+    isolate : bool
+        Call the candidate in a process of its own: a hang in compiled code, a crash of the
+        interpreter and ``os._exit`` become verdicts. Costs some 0.2 ms per call.
+    shrink : bool
+        Look for the smallest counterexample when something fails.
+    count, seconds : int and float, optional
+        Where a soak run stops, whichever is reached first; by default after 100 000 instances.
+    progress : callable, optional
+        Called as ``progress(check, done, total)``.
+
+    Returns
+    -------
+    Report
+        `Report.raise_if_failed` turns a failure into an exception. A run in which nothing was
+        judged has failed.
+
+    Raises
+    ------
+    UnknownProblemError, CandidateSignatureError, InvalidArgumentError
+    """
+    start = time.perf_counter()
+    check_run(profile, seed)
+    limit, deadline = _limits(profile, count, seconds, start)
+    task = fixing.fix(lookup(problem), fixed)
+    check_timeout(timeout)
+    given = candidate is not None
+    if candidate is None:
+        candidate = fast_candidate(problem)
+        if candidate is None:
+            raise InvalidArgumentError(
+                f"candidate=None: fast has no {problem}; pass a callable of your own"
+            )
+        batch = True if batch is None else batch
+    selected = select(checks, task)
+    expected = Expectations(xfail, selected)
+
+    settings: dict[str, Any] = {
+        "timeout": timeout,
+        "batch": batch,
+        "isolate": isolate,
+        "fixed": dict(task.fixed),
+        "checks": None if checks is None else tuple(selected),
+        "xfail": dict(expected.reasons),
+        "count": count,
+        "seconds": seconds,
+        **(run_command.settings_of(candidate) if given else {"solver": run_command.FAST}),
+    }
+    results: list[Result] = []
+    tally = Tally()
+    smallest: Result | None = None
+    with contextlib.ExitStack() as stack:
+        if isolate:
+            from verification.external import External, isolated
+
+            if not isinstance(candidate, External):
+                dtype = getattr(candidate, "dtype", None)
+                candidate = stack.enter_context(isolated(candidate, task, timeout=timeout))
+                candidate.dtype = dtype  # type: ignore[attr-defined]
+        call = Caller(candidate, task, timeout, batch)
+        stack.enter_context(watch(call))
+        for result in _results(call, selected, profile, seed, limit, deadline, progress):
+            result = expected.apply(result)
+            tally.add(result)
+            if profile != "soak" or (result.verdict.is_bad and len(results) < SOAK_KEEPS):
+                results.append(result)
+        code = None
+        if shrink:
+            with call.pardoned():
+                smallest = smallest_failure(results, selected, call, SHRINK_SECONDS[profile])
+                code = None if smallest is None else shrinking.code(smallest, call)
+    for result in expected.unmet():
+        tally.add(result)
+        results.append(result)
+    return Report(
+        problem=problem,
+        profile=profile,
+        seed=seed,
+        results=tuple(results),
+        elapsed=time.perf_counter() - start,
+        candidate=call.name,
+        counterexample=code,
+        counterexample_result=smallest,
+        settings=settings,
+        tally=tally,
+    )
+
+
+def _limits(
+    profile: str, count: int | None, seconds: float | None, start: float
+) -> tuple[int | None, float | None]:
+    """Number of instances and time at which a run stops; only a soak run has any."""
+    for name, value in (("count", count), ("seconds", seconds)):
+        if value is not None and profile != "soak":
+            raise InvalidArgumentError(
+                f"{name}={value!r} with profile={profile!r}: only a soak run is bounded by it; "
+                "use profile='soak'"
+            )
+        if value is not None and not value > 0:
+            raise InvalidArgumentError(f"{name}={value!r}: expected a number > 0")
+    if profile != "soak":
+        return None, None
+    if count is None and seconds is None:
+        count = SOAK_COUNT
+    return count, None if seconds is None else start + seconds
+
+
+def _results(
+    call: Caller,
+    selected: Mapping[str, Check],
+    profile: str,
+    seed: int,
+    limit: int | None,
+    deadline: float | None,
+    progress: Progress | None,
+) -> Iterator[Result]:
+    """Every check that applies on its instances; in a soak run again and again, with the next seeds."""
+    total = 0
+    applying = {name: check for name, check in selected.items() if check.applies(call.problem)}
+    for batch in itertools.count(seed):
+        before = total
+        for name, check in applying.items():
+            known = profile if profile in check.COUNTS else "quick"  # small, and repeated
+            instances = fixing.instances(check, call.problem, known, batch)
+            for done, instance in enumerate(instances):
+                yield run_one(name, check, call, instance)
+                total += 1
+                if progress is not None:
+                    progress(name, *((total, limit) if limit else (done + 1, len(instances))))
+                if total == limit or (deadline and time.perf_counter() >= deadline):
+                    return
+        if profile != "soak" or total == before or call.exhausted:
+            return
+
+
+def check_run(profile: str, seed: Any) -> None:
+    """Refuse what no run can be made with, before anything is run."""
+    if profile not in PROFILES:
+        raise InvalidArgumentError(f"profile={profile!r}: expected one of {', '.join(PROFILES)}")
+    if not (isinstance(seed, (int, np.integer)) and seed >= 0):
+        raise InvalidArgumentError(f"seed={seed!r}: expected an integer >= 0, e.g. 0")
+
+
+def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result:
+    """One check on one instance, every outcome as a verdict."""
+    if call.exhausted:
+        return Result.of(name, instance, Judgement(Verdict.SKIPPED, message=call.exhausted))
+    if call.dtype is not None:
+        given, rounded = instance, precision.posed(instance, call.dtype)
+        if rounded is None or not families.valid(rounded):
+            message = f"cannot be posed in {call.dtype}"
+            return Result.of(name, given, Judgement(Verdict.SKIPPED, message=message))
+        instance = rounded
+    start = time.perf_counter()
+    try:
+        call.last = None
+        judgement = call.remarked(check.examine(call, instance))
+    except NotApplicableError as error:
+        judgement = Judgement(Verdict.SKIPPED, message=str(error))
+    except CandidateError as error:
+        late = isinstance(error, CandidateTimeoutError)
+        verdict, rows = Verdict.TIMEOUT if late else Verdict.CRASH, error.asked and error.asked[0]
+        judgement = Judgement(verdict, message=str(error), rows=rows or ())
+    # a copy: the candidate may write into its own answer later
+    answer = copy.deepcopy(call.last) if judgement.verdict.is_bad else None
+    return Result.of(name, instance, judgement, answer, time.perf_counter() - start)
+
+
+def applicable(problem: Problem) -> list[str]:
+    """Names of the checks that apply to a problem."""
+    return [name for name, check in checks_package.discover().items() if check.applies(problem)]
+
+
+def select(names: Iterable[str] | None, *problems: Problem) -> dict[str, Check]:
+    """Checks by their names, of which one at least must apply to one of the problems."""
+    found = checks_package.discover()
+    if names is None:
+        return found
+    chosen = [names] if isinstance(names, str) else list(names)
+    if unknown := [n for n in chosen if n not in found]:
+        raise InvalidArgumentError(f"checks={unknown}: expected some of {', '.join(found)}")
+    possible = [n for n, c in found.items() if any(c.applies(p) for p in problems)]
+    if not set(possible) & set(chosen):
+        of = problems[0].name if len(problems) == 1 else "these problems"
+        raise InvalidArgumentError(
+            f"checks={chosen}: {of} has other ones, expected some of {', '.join(possible)}"
+        )
+    return {name: check for name, check in found.items() if name in chosen}
+
+
+def smallest_failure(
+    results: list[Result],
+    selected: Mapping[str, Check],
+    call: Caller,
+    seconds: float,
+) -> Result | None:
+    """Shrink the simplest unexpected failure as far as the time allows."""
+    failures = [r for r in results if r.verdict.is_bad and r.instance is not None]
+    if not failures:
+        return None
+    # a wrong answer says more than a crash, a crash more than a timeout; a plain call in double
+    # precision is easier to read than a batch, or float32
+    severity = {Verdict.FAIL: 0, Verdict.CRASH: 1, Verdict.TIMEOUT: 2}
+
+    def rank(r: Result) -> tuple[Any, ...]:
+        special = selected[r.check].ORDER > LAST_PLAIN_CHECK
+        return severity[r.verdict], special, shrinking.complexity(r.instance)
+
+    first = min(failures, key=rank)
+    if first.verdict is Verdict.TIMEOUT:
+        return first
+    check = selected[first.check]
+
+    def rerun(instance: Instance) -> Result:
+        if not fixing.agrees(instance, call.problem.fixed):
+            judgement = Judgement(Verdict.SKIPPED, message="an argument is fixed")
+            return Result.of(first.check, instance, judgement)
+        return run_one(first.check, check, call, instance)
+
+    return shrinking.shrink(first, rerun, seconds)

@@ -1,0 +1,5 @@
+"""What is asked: the problems by name, their arguments, and where each stem stands."""
+
+from verification.problems.problem import Problem, fast_candidate, lookup, names
+
+__all__ = ["Problem", "fast_candidate", "lookup", "names"]

@@ -1,0 +1,1 @@
+"""Documents, and their renderings: terminal, JSON, HTML, JUnit."""

@@ -1,0 +1,62 @@
+"""A file of a kill matrix in the making: a line of JSON per row, so that a run may be stopped and resumed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from verification.errors import InvalidArgumentError
+from verification.report.environment import commit
+from verification.selftest.kill_matrix import RightSolver, Row
+
+#: Field of a line -> what stands in it.
+KINDS: dict[str, type[Row] | type[RightSolver]] = {"row": Row, "right": RightSolver}
+
+
+class KillFile:
+    """Rows of one profile, seed and manner; those of other runs stay in the file unseen.
+
+    Parameters
+    ----------
+    path : Path
+        Is made where it does not exist; lines are appended.
+    run : dict
+        What a line must agree with: profile, seed, until_killed.
+    """
+
+    def __init__(self, path: Path, run: dict[str, Any]) -> None:
+        self.path, self.run = path, run
+        self.commits: list[str] = []
+        self.found: dict[tuple[str, str], Row | RightSolver] = {}
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            self._keep(line)
+
+    def _keep(self, line: str) -> None:
+        try:
+            data = json.loads(line)
+            kind, run, commits = data["kind"], data["run"], data["commit"]
+            found = KINDS[kind](**data["found"])
+        except (ValueError, KeyError, TypeError):
+            raise InvalidArgumentError(
+                f"file={str(self.path)!r}: expected lines that `refsolve selftest --file` wrote, got "
+                f"{line[:60]!r}; give another file"
+            ) from None
+        if run == self.run:
+            self._remember(found, commits)
+
+    def _remember(self, found: Row | RightSolver, of: str) -> None:
+        if of not in self.commits:
+            self.commits.append(of)
+        self.found[found.name, found.problem] = found
+
+    def add(self, found: list[Row | RightSolver]) -> None:
+        """Append what a task found."""
+        now = commit()
+        kinds = {of: kind for kind, of in KINDS.items()}
+        with self.path.open("a", encoding="utf-8") as stream:
+            for one in found:
+                line = {"run": self.run, "commit": now, "kind": kinds[type(one)]}
+                print(json.dumps({**line, "found": asdict(one)}), file=stream)
+                self._remember(one, now)

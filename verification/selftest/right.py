@@ -1,0 +1,73 @@
+"""Who is right: the solvers that the kit must pass, by name and problem.
+
+"fast": the implementation of `fast`; "sound": the slow algorithms that the mutants are made of; and of
+models "one side": the trainer of `fast` with one side of its gap, which is judged in another way than both,
+and "oracle", where `fast` trains none.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from verification.mutants import _right
+from verification.problems.problem import Problem, fast_candidate, lookup
+
+Solver = Callable[..., Any]
+
+NAMES = ("fast", "sound", "one side", "oracle")
+
+
+def solvers(problem: str) -> tuple[str, ...]:
+    """Names of the right solvers that a problem has."""
+    trained = fast_candidate(problem) is not None
+    model = lookup(problem).model
+    has = {
+        "fast": trained,
+        "sound": problem in _right.SOLVERS,
+        "one side": trained and model is not None and len(model.PARTS) > 1,
+        "oracle": not trained and model is not None,
+    }
+    return tuple(name for name in NAMES if has[name])
+
+
+def solver(name: str, problem: str) -> Solver | None:
+    """The callable; None for that of `fast`, which `verification.verify` has itself."""
+    if name == "fast":
+        return None
+    if name == "sound":
+        return _right.SOLVERS[problem]
+    task = lookup(problem)
+    return _one_side(task) if name == "one side" else _oracle(task)
+
+
+def promise(name: str, problem: str) -> Mapping[str, Any] | None:
+    """Arguments that it has built in: a relative gap, where that is not the one of the instances."""
+    return _right.PROMISES.get(problem) if name == "sound" else None
+
+
+def _own(problem: Problem) -> tuple[str, ...]:
+    assert problem.model is not None
+    return tuple(problem.model.PARTS[problem.operation])
+
+
+def _one_side(problem: Problem) -> Solver:
+    train = fast_candidate(problem.name)
+    assert train is not None
+
+    @functools.wraps(train)  # its signature says which arguments it takes
+    def one_side(**given: Any) -> dict[str, Any]:
+        found = train(**given)
+        return {name: found[name] for name in _own(problem)}
+
+    return one_side
+
+
+def _oracle(problem: Problem) -> Solver:
+    def oracle(**given: Any) -> dict[str, Any]:
+        assert problem.model is not None
+        primal, dual = problem.model.witness(given)
+        return {name: {**primal, **dual}[name] for name in _own(problem)}
+
+    return oracle

@@ -1,0 +1,186 @@
+"""Judges the trainers on small problems: their own certificates recomputed, and the oracle's interval.
+
+The oracle brackets the optimum, D <= P* <= P, and so does the trained model; both brackets come from
+formulas and hold whatever was solved, so that two that do not overlap prove one of them wrong. The
+truncated loss, which has no such optimum, is judged by its convex step and by its descent.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from verification import certificates, models
+from verification.instances.instance import Instance
+from verification.models import _judge, multiclass_erm
+from verification.verdicts.verdict import Candidate, Judgement, Report, Result, Verdict
+
+TRUNCATED = "truncated_topk_entropy"
+#: loss of `refsolve` -> the estimator that trains it, and what it calls the loss.
+LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
+    **multiclass_erm.LOSSES,
+    TRUNCATED: ("TopKLogisticRegression", {"truncated": True}),
+}
+PROBLEM = "multiclass_erm.primal"
+#: Instances per loss; the other families are judged by `verification.verify`, without the oracle.
+COUNTS = {"quick": 4, "thorough": 20}
+FAMILIES = ("random", "zero rows", "repeated examples", "one example per class")
+TOL = 1e-6
+EPS = float(np.finfo(float).eps)
+
+
+def instances(profile: str, seed: int) -> list[Instance]:
+    """Small problems of every loss and family; only the arguments that are given."""
+    found = []
+    for number, loss in enumerate(LOSSES):
+        # the truncated loss has k and no gamma, like an entropy
+        drawn_as = "topk_entropy_beta" if loss == TRUNCATED else loss
+        for family in FAMILIES:
+            count = COUNTS[profile] // len(FAMILIES)
+            key = 100 * seed + number
+            drawn = models.draw(PROBLEM, family, 8 * count, key, fixed={"loss": drawn_as})
+            # one-vs-rest of two classes is one model, not two
+            several = [i for i in drawn if i["y"].max() > 1 or not loss.startswith("ova")]
+            for each in several[:count]:
+                given = {name: v for name, v in each.params.items() if v is not None}
+                found.append(Instance.of(PROBLEM, family, **{**given, "loss": loss, "tol": TOL}))
+    return found
+
+
+def train(loss: str, given: dict[str, Any], X: Any, y: Any, trainer: Any = None) -> Any:
+    """Fit the estimator of a loss; one-vs-rest for the losses that are sums of binary ones."""
+    import fast
+
+    name, meaning = LOSSES[loss]
+    make = trainer or getattr(fast, name)
+    params = {"max_iter": 10_000, "random_state": 0, **given, **meaning}
+    if not loss.startswith("ova"):
+        return make(**params).fit(X, y)
+    from sklearn.multiclass import OneVsRestClassifier
+
+    # a pair w_1 = -w_0 with C/2 is the one w = w_1 - w_0 with C
+    return OneVsRestClassifier(make(**{**params, "C": params["C"] / 2})).fit(X, y)
+
+
+def weights(model: Any) -> np.ndarray:
+    """W, one row per class."""
+    if not hasattr(model, "estimators_"):
+        return np.asarray(model.coef_)
+    return np.stack([part.coef_[1] - part.coef_[0] for part in model.estimators_])
+
+
+def dual_blocks(model: Any) -> np.ndarray:
+    """A, one row per example; of a pair w_1 = -w_0 the block of w_1 - w_0."""
+    parts = getattr(model, "estimators_", [model])
+    found = [p.dual_coef_ for p in parts]
+    dense = [A.toarray() if hasattr(A, "toarray") else np.asarray(A) for A in found]
+    if not hasattr(model, "estimators_"):
+        return dense[0]
+    return np.column_stack([A[:, 1] - A[:, 0] for A in dense])
+
+
+def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Judgement:
+    """Train, recompute the certificate, and compare the two brackets of the optimum.
+
+    ``trainer`` makes the estimator from its parameters; default that of `fast`.
+    """
+    import refsolve
+
+    given = instance.params
+    X, y, loss = given.pop("X"), given.pop("y"), given.pop("loss")
+    model = train(loss, given, X, y, trainer)
+    if hasattr(model, "dual_gap_"):
+        claims = certificates.judge_claims(model, X, y)
+        if not claims.ok:
+            return claims
+    ours = certificates.trained(model, X, y)
+    if loss == TRUNCATED:
+        return _descent(model, X, y, given, ours)
+    full = Instance.of(PROBLEM, instance.family, **{**multiclass_erm.DEFAULTS, **instance.params})
+    parts = {"W": weights(model), "A": dual_blocks(model)}
+    judged = _judge.judge(full, Candidate(parts["W"], parts["A"], parts=parts))
+    if not judged.ok:
+        return judged
+    del given["tol"]
+    try:
+        oracle = refsolve.solve(PROBLEM, loss=loss, X=X, y=y, **given)
+    except refsolve.errors.OracleUncertainError as error:
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    unit = given["C"] * len(y)  # the oracle's P carries 1/n: P/lambda = C n P
+    proof: Any = oracle.certificate
+    upper, lower = proof.primal * unit, proof.dual * unit
+    slack = 64 * len(y) * EPS * max(abs(upper), abs(ours.primal), unit)
+    if max(lower, ours.dual) > min(upper, ours.primal) + slack:
+        message = f"the oracle has P* in [{lower!r}, {upper!r}], the trainer in [{ours.dual!r}, {ours.primal!r}]"
+        return Judgement(Verdict.FAIL, message=message)
+    if oracle.status is not refsolve.errors.Status.CERTIFIED:  # too wide a bracket to agree with
+        message = f"{oracle.solver} has gap {proof.gap:.3g}"
+        return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
+    # P is 1-strongly convex: each of the two is within sqrt(2 gap) of the one minimiser.
+    bound = float(
+        np.sqrt(2 * (ours.gap + slack)) + np.sqrt(2 * (max(proof.gap, 0.0) * unit + slack))
+    )
+    apart = float(np.linalg.norm(weights(model) - oracle.x.T))
+    verdict = Verdict.PASS if apart <= bound else Verdict.FAIL
+    message = (
+        ""
+        if verdict is Verdict.PASS
+        else f"||W - W_oracle|| = {apart:.3g} exceeds the certified {bound:.3g}"
+    )
+    return Judgement(verdict, judged.gap, judged.gap_tolerance, apart, bound, message, judged.terms)
+
+
+def truncated_risk(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float, k: int) -> float:
+    """1/2 ||W||^2 + C sum of log(1 + sum of e^u without the k - 1 largest u)."""
+    total = 0.5 * float((W * W).sum())
+    for scores, label in zip(X @ W.T, y, strict=True):
+        u = np.sort(np.delete(scores - scores[label], label))[: W.shape[0] - k]
+        total += C * float(np.logaddexp.reduce(np.append(u, 0.0)))
+    return total
+
+
+def _descent(
+    model: Any, X: np.ndarray, y: np.ndarray, given: dict[str, Any], ours: Any
+) -> Judgement:
+    """The convex step is solved to TOL; the truncated risk never rises and ends where it claims.
+
+    The right number of classes counts.
+    """
+    allowed = TOL * max(abs(ours.primal), abs(ours.dual)) + 2 * ours.error
+    if ours.gap > allowed:
+        message = (
+            f"convex step solved to a relative gap of {ours.relative_gap:.3g}, asked for {TOL:g}"
+        )
+        return Judgement(Verdict.FAIL, ours.relative_gap, TOL, message=message)
+    m, k = len(model.classes_), given["k"]
+    path = np.asarray(model.truncated_objectives_)
+    final = truncated_risk(np.asarray(model.coef_), X, y, given["C"], k)
+    slack = 64 * len(y) * m * EPS * float(np.abs(path).max())
+    message = ""
+    if np.diff(path).max(initial=0.0) > slack:
+        message = f"the truncated risk rises: {path.tolist()}"
+    elif abs(path[-1] - final) > slack:
+        message = f"the truncated risk is {final!r}, claimed {float(path[-1])!r}"
+    elif final > ours.primal + slack:
+        message = f"the truncated risk {final!r} exceeds that of its convex step, {ours.primal!r}"
+    elif (model.kept_.sum(axis=1) != m - k + 1).any() or not model.kept_[
+        np.arange(len(y)), y
+    ].all():
+        message = f"kept_ must hold the true class and {m - k} others in every row"
+    verdict = Verdict.FAIL if message else Verdict.PASS
+    return Judgement(
+        verdict, ours.relative_gap, ours.relative_gap * allowed / ours.gap, message=message
+    )
+
+
+def verify_trainer(profile: str = "quick", seed: int = 0) -> Report:
+    """A report like those of `verification.verify`, on the model ``multiclass_erm``.
+
+    Gaps are relative; the distance is ||W - W_oracle||, its tolerance the certified bound.
+    """
+    start = time.perf_counter()
+    results = tuple(Result.of("trainer", each, examine(each)) for each in instances(profile, seed))
+    return Report(PROBLEM, profile, seed, results, time.perf_counter() - start, "fast")

@@ -1,0 +1,188 @@
+"""Cross-check of SVM2+'s dual (4): the oracle, SMO, LIBSVM and the production solver.
+
+Each solver returns multipliers alpha of min 1/2 <alpha, (K yy' + Q) alpha> - sum alpha, and each is
+judged alone, by the scale-invariant gap 1 - (S m/q)^2 of its alpha, recomputed with a Q that is
+never inverted. That they agree proves nothing and is not asked; only the certified intervals of the
+optimum must overlap, since two that do not prove a certificate wrong.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from verification.certificates.plus_model import PlusCertificate, Problem
+from verification.instances.instance import Instance
+from verification.instances.svm_plus import EPS, STEMS, instances
+from verification.report.document import Cell, Table, number, table, verdict_cell
+from verification.verdicts.verdict import Judgement, Report, Result, Verdict
+
+Array = np.ndarray[Any, Any]
+PROBLEM = f"{STEMS[0]}.dual"
+#: Relative gap that each solver has to reach. LIBSVM keeps its kernel in float32.
+TOLERANCES = {"production": 1e-6, "SMO": 1e-6, "LIBSVM": 1e-2, "oracle": 1e-6}
+#: C/lam from which pairs of multipliers (SMO) and kernels in float32 (LIBSVM) may not get there.
+STIFF = 1e6
+PAIRWISE = ("SMO", "LIBSVM")
+#: Most steps: pairs of multipliers crawl where H is ill-conditioned.
+LONGEST = {"SMO": 1_000_000, "LIBSVM": 200_000}
+
+
+def kernels(given: dict[str, Any]) -> tuple[Array, Array, Array]:
+    """K, Q and y of the examples of positive weight."""
+    from fast.svm_plus.deformed_kernel import deformed_kernel
+
+    weight = given.get("sample_weight")
+    kept = np.ones(len(given["y"]), bool) if weight is None else weight > 0
+    X, Z = given["X"][kept], given["Z"][kept]
+    omega = None if weight is None else weight[kept]
+    Q = deformed_kernel(given["C"], given["lam"], Z=Z, sample_weight=omega)
+    return X @ X.T, Q, given["y"][kept]
+
+
+def box(given: dict[str, Any]) -> float:
+    """(C sum w_i + lam)/2: each class holds half of sum alpha = 2 optimum <= C sum w_i + lam."""
+    weight = given.get("sample_weight")
+    total = len(given["y"]) if weight is None else float(np.sum(weight))
+    return 0.5 * (given["C"] * total + given["lam"])
+
+
+def by_smo(given: dict[str, Any]) -> Array:
+    """Our SMO without a box, in float64."""
+    from fast.svm_plus import smo
+
+    K, Q, y = kernels(given)
+    H = K * np.outer(y, y) + Q
+    return smo.solve(H, y, 0.5 * TOLERANCES["SMO"], max_iter=LONGEST["SMO"]).alpha
+
+
+def by_libsvm(given: dict[str, Any], limit: float | None = None) -> Array:
+    """Scikit-learn's SVC on K + Q * yy', whose box does not bind; a smaller ``limit`` would."""
+    from sklearn.svm import SVC
+
+    K, Q, y = kernels(given)
+    M = K + Q * np.outer(y, y)
+    # LIBSVM wants gradients, in units of 1, to tol: the problem is put in units of its diagonal
+    unit = float(M.diagonal().max())
+    upper = (box(given) if limit is None else limit) * unit
+    model = SVC(
+        C=upper, kernel="precomputed", tol=1e-7, max_iter=LONGEST["LIBSVM"], shrinking=False
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the certificate says how far it came
+        model.fit(M / unit, y)
+    alpha = np.zeros(len(y))
+    alpha[model.support_] = np.abs(model.dual_coef_[0]) / unit
+    return alpha
+
+
+def by_production(given: dict[str, Any]) -> Array:
+    """What the estimator calls with kernels: SMO, Newton, interior point."""
+    from fast.models.svm_plus_squared_hinge import train_kernel
+
+    K, Q, y = kernels(given)
+    options: dict[str, Any] = {"tol": 0.5 * TOLERANCES["production"], "check_definite": False}
+    result = train_kernel(K, y, given["C"], given["lam"], Q=Q, **options)
+    return np.asarray(result.alpha)
+
+
+def by_oracle(given: dict[str, Any]) -> Array:
+    """CVXPY on the factored dual; `refsolve.errors.OracleUncertainError` if nobody could certify it."""
+    import refsolve
+
+    weight = given.get("sample_weight")
+    alpha = np.asarray(refsolve.solve(PROBLEM, **given).x)
+    return alpha if weight is None else alpha[weight > 0]
+
+
+SOLVERS: dict[str, Callable[[dict[str, Any]], Array]] = {
+    "production": by_production,
+    "SMO": by_smo,
+    "LIBSVM": by_libsvm,
+    "oracle": by_oracle,
+}
+
+
+def certify(given: dict[str, Any], alpha: Array) -> PlusCertificate:
+    """The certificate of multipliers of the examples of positive weight."""
+    weight = given.get("sample_weight")
+    full = np.zeros(len(given["y"]))
+    full[slice(None) if weight is None else weight > 0] = alpha
+    return Problem(loss="squared_hinge", **given).of_multipliers(full)
+
+
+def examine(
+    instance: Instance, solvers: dict[str, Callable[[dict[str, Any]], Array]] | None = None
+) -> dict[str, Judgement]:
+    """A judgement of every solver on one instance.
+
+    Gaps are relative. Where C/lam >= `STIFF` SMO and LIBSVM are expected to fail, and the others not.
+    An oracle without certificate is uncertain.
+    """
+    from refsolve.errors import OracleUncertainError
+
+    given, found, proofs = instance.params, {}, {}
+    for name, solver in (SOLVERS if solvers is None else solvers).items():
+        tolerance = TOLERANCES.get(name, 1e-6)
+        try:
+            proof = certify(given, solver(given))
+        except OracleUncertainError as error:
+            found[name] = Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+            continue
+        proofs[name] = proof
+        gap = proof.relative_gap if np.isfinite(proof.gap) else np.inf
+        verdict = Verdict.PASS if gap <= tolerance else Verdict.FAIL
+        if verdict is Verdict.FAIL and name in PAIRWISE and given["C"] >= STIFF * given["lam"]:
+            verdict = Verdict.EXPECTED_FAILURE
+        if name == "oracle" and verdict is Verdict.FAIL:
+            verdict = Verdict.ORACLE_UNCERTAIN
+        message = "" if verdict is Verdict.PASS else f"gap {gap:.3g}, to reach {tolerance:.3g}"
+        found[name] = Judgement(verdict, gap, tolerance, message=message)
+    highest = max(proofs, key=lambda name: proofs[name].dual)
+    lowest = min(proofs, key=lambda name: proofs[name].primal)
+    slack = 64 * len(given["y"]) * EPS * proofs[lowest].primal
+    if proofs[highest].dual > proofs[lowest].primal + slack:
+        message = f"D = {proofs[highest].dual!r} of {highest} exceeds P = {proofs[lowest].primal!r} of {lowest}"
+        found[highest] = Judgement(Verdict.FAIL, message=message)
+    return found
+
+
+def verify_duals(profile: str = "quick", seed: int = 0) -> Report:
+    """A report like those of `verification.verify`, a result per solver and instance."""
+    start = time.perf_counter()
+    results = tuple(
+        Result.of(name, instance, judgement)
+        for instance in instances(profile, seed)
+        for name, judgement in examine(instance).items()
+    )
+    return Report(PROBLEM, profile, seed, results, time.perf_counter() - start, "fast")
+
+
+def duals_table(report: Report) -> Table:
+    """One row per solver: what it was judged on, the worst gap, and C/lam below and above `STIFF`."""
+    rows: list[tuple[str | Cell, ...]] = []
+    for name in SOLVERS:
+        mine = [r for r in report.results if r.check == name]
+        worst = []
+        for stiff in (False, True):
+            gaps = [
+                r.gap
+                for r in mine
+                if r.gap is not None
+                and r.instance is not None
+                and (r.instance["C"] >= STIFF * r.instance["lam"]) == stiff
+            ]
+            worst.append(number(max(gaps, default=None)))
+        bad = any(r.verdict.is_bad for r in mine)
+        asked = number(TOLERANCES[name])
+        rows.append((name, str(len(mine)), asked, *worst, verdict_cell(not bad)))
+    figures = ("instances", "asked for", "worst gap", f"C/lam >= {STIFF:g}")
+    note = (
+        "Gap of each solver's multipliers, 1 - (S m/q)^2, computed anew; steps on pairs (SMO) and "
+        f"kernels in float32 (LIBSVM) may fail where C/lam >= {STIFF:g}."
+    )
+    return table("SVM2+: the dual by four solvers", ("solver", *figures, ""), rows, figures, note)
