@@ -16,28 +16,22 @@ from refsolve import fenchel
 from refsolve._lazy import cp
 from refsolve.errors import InfeasibleError
 from refsolve.fenchel import Block, Map, Term
-from refsolve.models._svm_plus import (
-    Correction,
-    Data,
-    PlusCertificate,
-    check_data,
-    model_of,
-    scaled,
-)
+from refsolve.models._svm_plus import Data, PlusCertificate, check_data, scaled
 from refsolve.models._svm_plus_proof import certify
 from refsolve.models._svm_space import reach, separated
 from refsolve.oracle import SOLVERS, Answer, Posed
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.svm_plus import Point
 
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 #: Farkas multipliers of sum 1 that pull to less than this, beside the largest row, are a proof.
 TOUCHING = 1e-9
 
 
 def _unit(data: Data) -> float:
     """A value of P that is easily reached: all slacks 1, or w that separates without slacks."""
-    unit = float(data.cost.sum()) + (data.lam if data.squared else 0.0)
-    unit += len(data.cost) * data.lam / data.delta if data.signed and data.delta else 0.0
+    lam = float(data.lam)
+    unit = float(data.cost.sum()) + (lam if data.squared else 0.0)
+    unit += len(data.cost) * lam / float(data.delta) if data.signed and data.delta else 0.0
     return unit if data.penal else min(unit, separated(data.x.factor(), data.y.astype(float)))
 
 
@@ -47,14 +41,14 @@ def _answer(operation: str, proof: PlusCertificate) -> Answer:
     return Answer(proof.alpha, proof.dual, proof.model.w, proof)
 
 
-def _prove(data: Data, alpha: Array, beta: Array, *points: Any) -> PlusCertificate:
+def _prove(data: Data, alpha: Array, beta: Array, *points: Point) -> PlusCertificate:
     """The best certificate of the multipliers with one of the points, or with their own model."""
-    alpha, beta, _ = data.repair_dual(alpha.astype(Real), beta.astype(Real))
+    alpha, beta = data.repaired(alpha.astype(Real), beta.astype(Real))
     if data.squared:
         t = scaled(data, alpha, beta)
         alpha, beta = t * alpha, t * beta
-    models = (model_of(data, alpha, beta), *points)
-    proofs = [certify(data, w, b, g, alpha, beta) for w, b, g in models]
+    models = (data.model_of(alpha, beta), *points)
+    proofs = [certify(data, point, alpha, beta) for point in models]
     return min(proofs, key=lambda proof: proof.gap)
 
 
@@ -70,9 +64,8 @@ def pose(squared: bool, operation: str, given: dict[str, Any]) -> Posed:
     def finish(found: dict[str, Array]) -> Answer:
         points = []
         if "w" in found:
-            v, h = data.z.from_factor(found["v"]), found.get("h", np.zeros(len(data.cost)))
-            g = Correction(v, Real(found["rho"][0]), h.astype(Real))
-            points.append((data.x.from_factor(found["w"]), Real(found["b"][0]), g))
+            w, v = data.x.from_factor(found["w"]), data.z.from_factor(found["v"])
+            points.append(Point(w, Real(found["b"][0]), v, Real(found["rho"][0])))
         alpha = found["alpha"]
         return _answer(operation, _prove(data, alpha, found.get("beta", 0 * alpha), *points))
 
@@ -86,17 +79,17 @@ def declared(data: Data) -> fenchel.Model:
     """Slacks xi as a free block that is tied to the correcting function, and what they cost."""
     G, Z = data.x.factor(), data.z.factor()
     y, s = data.y.astype(float)[:, None], data.s.astype(float)[:, None]
-    cost, n = data.cost.astype(float), len(data.cost)
+    cost, n, lam = data.cost.astype(float), len(data.cost), float(data.lam)
     blocks = {
         "w": Block(G.shape[1]),
         "b": Block(1, float(data.penal)),
-        "v": Block(Z.shape[1], data.lam),
-        "rho": Block(1, data.lam if data.squared else 0.0),
+        "v": Block(Z.shape[1], lam),
+        "rho": Block(1, lam if data.squared else 0.0),
         "xi": Block(n, 0.0, None if data.squared else cost),
     }
     slack: dict[str, Map] = {"xi": 1.0, "v": -s * Z, "rho": -s}
     if data.delta > 0:
-        blocks["h"], slack["h"] = Block(n, data.lam), -float(np.sqrt(data.delta))
+        blocks["h"], slack["h"] = Block(n, lam), -float(np.sqrt(data.delta))
     margins = Term(fenchel.nonpositive(), {"w": -y * G, "b": -y, "xi": -1.0}, np.ones(n))
     terms = {"alpha": margins, "tie": Term(fenchel.zero(), slack)}
     if data.squared:
@@ -127,5 +120,5 @@ def _check_feasible(data: Data) -> None:
         raise InfeasibleError(
             "label_signed", True, "classes that (x, z) separates: y (f(x) + g(z)) >= 1 has no "
             "solution, as the multipliers in .farkas prove",
-            "drop label_signed, or pass free_slack > 0", np.array([data.expanded(a), data.expanded(c)]),
+            "drop label_signed, or pass free_slack > 0", np.array([data.x.expanded(a), data.x.expanded(c)]),
         )  # fmt: skip

@@ -1,126 +1,73 @@
-"""The certificate of an SVM+: P - D as a sum of nonnegative terms, in longdouble.
-
-D needs <gamma, Q gamma>. For any g, with r = sum gamma_i zt_i - Mg, it is at most
-2 sum gamma_i xi_i(g) - <g,Mg> + ||r||^2/lam: no inverse has to be trusted.
-"""
+"""The certificate of an SVM+ from arguments as users give them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
-from refsolve.models._svm_plus import (
-    AS_GOOD,
-    MEETING,
-    Correction,
-    Data,
-    Model,
-    PlusCertificate,
-    check_data,
-)
-from refsolve.models._svm_space import scalar
+from refsolve.models._svm_plus import Data, Model, PlusCertificate, check_data
+from refsolve.models._svm_space import Rows, scalar
+from refsolve.models._trained import fields
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.multipliers import Offset
+from refsolve.proofs.svm_plus import Point
 
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
-
-
-def dual_value(data: Data, alpha: Array, beta: Array) -> Any:
-    """D at repaired multipliers."""
-    gamma = alpha + beta
-    u = data.x.pull(alpha * data.y)
-    bias = (alpha * data.y).sum() ** 2 if data.penal else 0
-    g, r = data.correction(gamma)
-    if not data.squared:
-        return alpha.sum() - (data.x.square(u) + bias + data.lam * data.size(g)) / 2
-    xi = data.slacks(g)
-    worst = 2 * gamma @ xi - (data.cost * xi) @ xi - data.lam * data.size(g)
-    return alpha.sum() - (data.x.square(u) + bias + worst + data.size(r) / data.lam) / 2
+#: w = 0 is as good as w up to this fraction of P, and w as small as this beside its parts.
+AS_GOOD, MEETING = 1e-6, 1e-4
 
 
 def certify(
-    data: Data, w: Array, b: Any, g: Correction, alpha: Array, beta: Array
+    data: Data, point: Point, alpha: Array, beta: Array, eta: Array | None = None
 ) -> PlusCertificate:
-    """Certificate of any point and any multipliers; both are repaired."""
-    alpha, beta, off = data.repair_dual(alpha, beta)
-    given = w
-    w, b, feasible, short = data.repair_primal(w, b, g)
-    g0, r = data.correction(alpha + beta)
-    u = data.x.pull(alpha * data.y)
-    dual = dual_value(data, alpha, beta)
-    point = g if feasible is None else feasible
-    xi = data.slacks(point)
-    margins = data.y * (data.x.values(w) + b) - 1 + xi
-    residuals = alpha * np.maximum(0, margins) + beta * np.maximum(0, xi)
-    away = point.less(g0)
-    drift = data.x.square(w - u) / 2
-    if data.penal:
-        drift += (b - (alpha * data.y).sum()) ** 2 / 2
-    if data.squared:
-        xi_away = data.slacks(away)
-        drift += (data.cost * xi_away) @ xi_away / 2
-        drift += data.lam * data.size(away.less(r, 1 / Real(data.lam))) / 2
-    else:
-        drift += data.lam * data.size(away) / 2
-    primal = np.inf if feasible is None else data.objective(w, b, point)
-    # the two are equal but for a Gram matrix that is semidefinite up to rounding only
-    gap = float(max(residuals.sum() + drift, primal - dual))
-    primal = float(primal)
-    moved = float(np.sqrt(data.x.square(w - given)))
+    """Certificate of any point and any multipliers; both are repaired. ``eta``: own slacks as given."""
+    assert point.v is not None
+    short = 0.0
+    if data.delta == 0 or eta is not None:
+        xi = data.at(point.v, point.rho).xi + (0 if eta is None else eta)
+        short = data.short(point.w, point.b, xi)
+    proof = data.prove(data.snapped(point), alpha, beta)
+    moved = float(np.sqrt(data.x.square(proof.point.w - point.w)))
+    violation = max(data.violation(alpha, beta), short)
     return PlusCertificate(
-        gap=gap,
-        violation=max(off, short),
-        distance=float(np.sqrt(2 * gap)) + moved,
-        value=primal,
-        scale=max(abs(primal), abs(float(dual))),
-        primal=primal,
-        dual=float(dual),
-        residuals=data.expanded(residuals.astype(float)),
-        drift=float(drift),
-        model=to_model(data, w, b, point),
-        alpha=data.expanded(alpha.astype(float)),
-        beta=data.expanded(beta.astype(float)),
-        collapsed=_collapsed(data, w, point, alpha, dual),
+        **fields(proof, violation, data.x.expanded(proof.residuals), moved),
+        model=to_model(data, proof.point, proof.xi),
+        alpha=data.x.expanded(proof.alpha),
+        beta=data.x.expanded(proof.beta),
+        collapsed=_collapsed(data, proof.point, proof.alpha, proof.beta),
     )
 
 
-def _collapsed(data: Data, w: Array, g: Correction, alpha: Array, dual: Any) -> bool:
+def _collapsed(data: Data, point: Point, alpha: Array, beta: Array) -> bool:
     """Whether w = 0 is as good, and w nothing beside the parts of it that the classes pull."""
-    zero = 0 * w
-    b = Real(0) if data.penal else data.best_bias(zero, data.slacks(g))
-    zero, b, g0, _ = data.repair_primal(zero, b, g)
-    if g0 is None:
-        return False
-    primal = data.objective(zero, b, g0)
-    if primal - dual > AS_GOOD * max(abs(primal), abs(dual)):
-        return False
+    assert point.v is not None
     # w is half of sum(alpha) times the distance of two points of the classes' hulls
-    size = np.sqrt(data.x.square(w))
-    return bool(size <= MEETING * alpha.sum() / 2 * data.x.spread())
+    size = np.sqrt(data.x.square(point.w))
+    if not size <= MEETING * alpha.sum() / 2 * data.x.spread():
+        return False
+    w = 0 * point.w
+    xi = data.at(point.v, point.rho).xi
+    b = Real(0) if data.penal else data.best_bias(w, xi)
+    proof = data.prove(data.snapped(Point(w, b, point.v, point.rho)), alpha, beta)
+    lost = proof.primal - proof.dual
+    return bool(lost <= AS_GOOD * max(abs(proof.primal), abs(proof.dual)))
 
 
-def to_model(data: Data, w: Array, b: Any, g: Correction) -> Model:
-    """The `Model` of a point, slacks for all rows."""
-    xi = data.z.all_values(g.v) + g.rho
+def to_model(data: Data, point: Point, own: Array | None = None) -> Model:
+    """The `Model` of a point, slacks for all rows; those of the examples may be given."""
+    assert point.v is not None
+    xi = data.z.all_values(point.v) + point.rho
     xi = data.labels * xi if data.signed else xi
-    xi[data.x.kept] = data.slacks(g)
-    return Model(w.astype(float), float(b), g.v.astype(float), float(g.rho), xi.astype(float))
+    if own is not None:
+        xi[data.x.kept] = own
+    w, v = point.w.astype(float), point.v.astype(float)
+    return Model(w, float(point.b), v, float(point.rho), xi.astype(float))
 
 
-def certificate(squared: bool, given: dict[str, Any], **point: Any) -> PlusCertificate:
-    """Certificate of a model and multipliers as the public functions take them."""
-    data = check_data(squared, given)
-    if point["alpha"] is None:
-        raise InvalidParameterError(
-            "alpha", None, "multipliers (n,)", "pass alpha=...: they bound the optimum from below"
-        )
-    alpha, beta = multipliers(data, point["alpha"], point["beta"])
-    w, b, g = _take_point(data, point, alpha, beta)
-    return certify(data, w, b, g, alpha, beta)
-
-
-def multipliers(data: Data, alpha: Any, beta: Any) -> tuple[Array, Array]:
+def multipliers(data: Data, alpha: ArrayLike, beta: ArrayLike | None) -> tuple[Array, Array]:
     """Checked multipliers of the examples."""
     if beta is not None and not data.nonneg:
         raise InvalidParameterError("beta", beta, "none without nonneg_slack", "drop beta")
@@ -128,91 +75,193 @@ def multipliers(data: Data, alpha: Any, beta: Any) -> tuple[Array, Array]:
 
 
 def _take_point(
-    data: Data, point: dict[str, Any], alpha: Array, beta: Array
-) -> tuple[Array, Any, Correction]:
+    data: Data,
+    weights: tuple[Array | None, Array | None],
+    b: float | None,
+    rho: float | None,
+    both: tuple[Array, Array],
+    eta: Array | None,
+) -> Point:
     """The model as given; what is missing is that of the multipliers."""
-    repaired = data.repair_dual(alpha, beta)[:2]
-    w = data.x.given("w", point["w"], "coef", point["coef"])
-    v = data.z.given("v", point["v"], "correction_coef", point["correction_coef"])
-    rho, b, eta = point["rho"], point["b"], point["eta"]
+    alpha, beta = data.repaired(*both)
+    w, v = weights
     if (v is None) != (rho is None):
         raise InvalidParameterError("rho", rho, "v (or correction_coef) with rho", "pass both")
-    if eta is not None and (data.delta == 0 or v is None):
-        raise InvalidParameterError("eta", eta, "v, rho and free_slack > 0 with it", "drop eta")
-    g, _ = data.correction(repaired[0] + repaired[1])
+    g, _ = data.best(alpha + beta)
     if v is not None:
-        h = g.h * 0
-        if eta is not None:
-            h = data.multipliers("eta", eta) / np.sqrt(Real(data.delta))
-        g = Correction(v, scalar("rho", rho), h)
-    fitted = w is None
-    w = data.x.pull(repaired[0] * data.y) if w is None else w
-    if b is not None:
-        b = scalar("b", b)
-    elif data.penal:
-        b = (repaired[0] * data.y).sum() if fitted else best_penalised(data, w, data.slacks(g))
+        own = 0.0 if eta is None else eta / np.sqrt(data.delta)
+        g = data.at(v, scalar("rho", rho), own)
+    fitted, w = w is None, data.x.pull(alpha * data.y) if w is None else w
+    offset: Offset | None = None if b is None else scalar("b", b)
+    if b is None and data.penal:
+        offset = (alpha * data.y).sum() if fitted else best_penalised(data, w, g.xi)
     if v is None:
-        b, g = data.offsets(w, g, b)
-    elif b is None:
-        b = data.best_bias(w, data.slacks(g))
-    if data.delta > 0 and eta is None:
-        g = data.own(w, b, g)
-    return w, b, g
+        return data.with_offsets(w, g, offset)
+    return Point(w, data.best_bias(w, g.xi) if offset is None else offset, g.v, g.rho)
 
 
-def best_penalised(data: Data, w: Array, xi: Array) -> Any:
+def best_penalised(data: Data, w: Array, xi: Array) -> Offset:
     """The b nearest to 0 with which the margins hold, or the one whose least is largest."""
-    short = 1 - data.y * data.x.values(w) - xi
-    low, high = short[data.y > 0].max(), -short[data.y < 0].max()
+    short = 1 - data.margins(w, Real(0)) - xi
+    low, high = short[data.up].max(), -short[~data.up].max()
     return min(max(Real(0), low), high) if low <= high else (low + high) / 2
 
 
-def scale_free(data: Data, alpha: Array) -> float:
-    """1 - (S m/q)^2 = sum alpha_i (g_i - m_i)/q (1 + S m/q), m_i the least g of i's class."""
-    if not data.squared or data.nonneg or data.penal:
-        raise InvalidParameterError(
-            "nonneg_slack", data.nonneg, "neither nonneg_slack nor penalize_bias", "use certificate"
-        )
-    alpha, _, _ = data.repair_dual(alpha, 0 * alpha)
-    u = data.x.pull(alpha * data.y)
-    g = data.y * data.x.values(u) + data.slacks(data.correction(alpha)[0])
-    q, total = alpha @ g, alpha.sum()
-    least = {sign: g[data.y == sign].min() for sign in (-1, 1)}
-    if total <= 0 or q <= 0 or least[1] + least[-1] <= 0:
-        return np.inf
-    ratio = total * (least[1] + least[-1]) / 2 / q
-    lacking = alpha * (g - np.where(data.y > 0, least[1], least[-1]))
-    return float(lacking.sum() / q * (1 + ratio))
+@dataclass(frozen=True)
+class Formulas:
+    """The functions of an SVM+ with one of the losses, as its module offers them."""
 
+    squared: bool
 
-def primal(squared: bool, given: dict[str, Any], **point: Any) -> float:
-    """P of a model, or inf."""
-    data = check_data(squared, given)
-    w = data.x.given("w", point["w"], "coef", point["coef"])
-    v = data.z.given("v", point["v"], "correction_coef", point["correction_coef"])
-    if w is None or v is None:
-        name = "w" if w is None else "v"
-        raise InvalidParameterError(name, None, "a whole model", f"pass {name}=...")
-    h = np.zeros(len(data.cost), Real)
-    if point["eta"] is not None:
-        if data.delta == 0:
-            raise InvalidParameterError("eta", point["eta"], "free_slack > 0 with it", "drop eta")
-        h = data.multipliers("eta", point["eta"]) / np.sqrt(Real(data.delta))
-    b, g = scalar("b", point["b"]), Correction(v, scalar("rho", point["rho"]), h)
-    if data.delta > 0 and point["eta"] is None:
-        g = data.own(w, b, g)
-    size = 1 + max(abs(data.x.values(w)).max(), abs(b), abs(data.slacks(g)).max())
-    if data.short(w, b, g) > 64 * np.finfo(float).eps * size:
-        return np.inf
-    return float(data.objective(w, b, g))
+    def recover(
+        self,
+        alpha: ArrayLike,
+        X: Rows = None,
+        y: ArrayLike | None = None,
+        Z: Rows = None,
+        *,
+        beta: ArrayLike | None = None,
+        **given: Any,
+    ) -> Model:
+        """(w, b, v, rho, xi) that the multipliers stand for; see `certificate` for the arguments."""
+        data = check_data(self.squared, {"X": X, "y": y, "Z": Z, **given})
+        parts = data.repaired(*multipliers(data, alpha, beta))
+        point, (g, _) = data.model_of(*parts), data.best(parts[0] + parts[1])
+        return to_model(data, point, data.at(g.v, point.rho, g.h).xi)
 
+    def certificate(
+        self,
+        X: Rows = None,
+        y: ArrayLike | None = None,
+        Z: Rows = None,
+        *,
+        alpha: ArrayLike | None = None,
+        beta: ArrayLike | None = None,
+        w: ArrayLike | None = None,
+        coef: ArrayLike | None = None,
+        b: float | None = None,
+        v: ArrayLike | None = None,
+        correction_coef: ArrayLike | None = None,
+        rho: float | None = None,
+        eta: ArrayLike | None = None,
+        **given: Any,
+    ) -> PlusCertificate:
+        """Primal-dual gap of a model and of multipliers, whoever computed them.
 
-def dual(squared: bool, given: dict[str, Any], alpha: Any, beta: Any) -> float:
-    """D of multipliers, or -inf."""
-    data = check_data(squared, given)
-    alpha, beta = multipliers(data, alpha, beta)
-    inside_a, inside_b, violation = data.repair_dual(alpha, beta)
-    size = abs(alpha).sum() + abs(beta).sum() + (0 if data.squared else data.cost.sum())
-    if violation > 64 * np.finfo(float).eps * size:
-        return -np.inf
-    return float(dual_value(data, inside_a, inside_b))
+        Parameters
+        ----------
+        X, Z : (n, d) and (n, s) arrays or sparse matrices
+            Or ``K`` and ``Kz`` (n, n), in any combination.
+        y : (n,) array
+            Labels: booleans, 0/1 or -1/1.
+        alpha : (n,) array
+            Multipliers of the margins; alpha and beta are moved onto the dual's constraints.
+        beta : (n,) array, optional
+            Multipliers of xi >= 0, if it is kept; 0 by default, then raised until the sums agree.
+        w : (d,) array, or coef : (n,) array, optional
+            w = sum_i coef_i x_i; by default the one of alpha.
+        b : float, optional
+            By default the best for w and xi.
+        v : (s,) array, or correction_coef : (n,) array, with rho : float, optional
+            By default those of the multipliers, rho the best. An infeasible model is repaired: rho
+            raised, all scaled up, or own slacks, whichever is cheapest.
+        eta : (n,) array, optional
+            Own slacks; by default the best.
+        **given
+            ``C``, ``lam``, ``sample_weight`` (n,), ``nonneg_slack``, ``label_signed``,
+            ``penalize_bias``, ``free_slack``, ``K``, ``Kz``.
+
+        Raises
+        ------
+        InvalidParameterError
+            Naming the argument; `InvalidGramError` for a Gram matrix that is none.
+        """
+        data = check_data(self.squared, {"X": X, "y": y, "Z": Z, **given})
+        if alpha is None:
+            raise InvalidParameterError(
+                "alpha",
+                None,
+                "multipliers (n,)",
+                "pass alpha=...: they bound the optimum from below",
+            )
+        both = multipliers(data, alpha, beta)
+        if eta is not None and (data.delta == 0 or (v is None and correction_coef is None)):
+            raise InvalidParameterError("eta", eta, "v, rho and free_slack > 0 with it", "drop eta")
+        own = None if eta is None else data.multipliers("eta", eta)
+        correction = data.z.given("v", v, "correction_coef", correction_coef)
+        weights = data.x.given("w", w, "coef", coef), correction
+        return certify(data, _take_point(data, weights, b, rho, both, own), *both, own)
+
+    def primal(
+        self,
+        X: Rows = None,
+        y: ArrayLike | None = None,
+        Z: Rows = None,
+        *,
+        w: ArrayLike | None = None,
+        coef: ArrayLike | None = None,
+        b: float,
+        v: ArrayLike | None = None,
+        correction_coef: ArrayLike | None = None,
+        rho: float,
+        eta: ArrayLike | None = None,
+        **given: Any,
+    ) -> float:
+        """P of a model, +inf if it breaks a constraint by more than rounding; see `certificate`."""
+        data = check_data(self.squared, {"X": X, "y": y, "Z": Z, **given})
+        weights = data.x.given("w", w, "coef", coef)
+        correction = data.z.given("v", v, "correction_coef", correction_coef)
+        if weights is None or correction is None:
+            name = "w" if weights is None else "v"
+            raise InvalidParameterError(name, None, "a whole model", f"pass {name}=...")
+        point = Point(weights, scalar("b", b), correction, scalar("rho", rho))
+        if eta is not None and data.delta == 0:
+            raise InvalidParameterError("eta", eta, "free_slack > 0 with it", "drop eta")
+        g = data.at(correction, point.rho)
+        if eta is not None:
+            g = data.at(correction, point.rho, data.multipliers("eta", eta) / np.sqrt(data.delta))
+        elif data.delta > 0:
+            g, _ = data.feasible(point)
+        size = 1 + max(abs(data.x.values(weights)).max(), abs(point.b), abs(g.xi).max())
+        if data.short(weights, point.b, g.xi) > 64 * np.finfo(float).eps * size:
+            return np.inf
+        return float(data.objective(weights, point.b, g.xi, g))
+
+    def dual(
+        self,
+        X: Rows = None,
+        y: ArrayLike | None = None,
+        Z: Rows = None,
+        *,
+        alpha: ArrayLike,
+        beta: ArrayLike | None = None,
+        **given: Any,
+    ) -> float:
+        """D of multipliers, and -inf outside its domain (up to rounding); see `certificate`."""
+        data = check_data(self.squared, {"X": X, "y": y, "Z": Z, **given})
+        both = multipliers(data, alpha, beta)
+        size = abs(both[0]).sum() + abs(both[1]).sum() + (0 if data.squared else data.cost.sum())
+        if data.violation(*both) > 64 * np.finfo(float).eps * size:
+            return -np.inf
+        return float(data.lower(*data.repaired(*both)))
+
+    def relative_gap(
+        self,
+        alpha: ArrayLike,
+        X: Rows = None,
+        y: ArrayLike | None = None,
+        Z: Rows = None,
+        **given: Any,
+    ) -> float:
+        """1 - (S m/q)^2: bound on (P - D)/P of the best multiples of alpha and its model; inf if m <= 0.
+
+        alpha is clipped and balanced. Not for nonneg_slack and penalize_bias.
+        """
+        data = check_data(self.squared, {"X": X, "y": y, "Z": Z, **given})
+        if data.nonneg or data.penal:
+            raise InvalidParameterError(
+                "nonneg_slack", data.nonneg, "neither nonneg_slack nor penalize_bias",
+                "use certificate",
+            )  # fmt: skip
+        proof = data.scale_free(data.multipliers("alpha", alpha))
+        return np.inf if proof is None else float(proof.gap / proof.primal)

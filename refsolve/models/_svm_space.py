@@ -6,87 +6,29 @@ weight zero are no examples; their coefficients are kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import check_classes
-from refsolve.models._data import _check_sparse, _product, check_gram
+from refsolve.models._data import _check_sparse, check_gram
+from refsolve.proofs import space
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.space import Sparse
 from refsolve.spec import LARGEST, Symbol, check_matrix, check_vector
 
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
+Rows: TypeAlias = ArrayLike | Sparse | None
 
 
-@dataclass(frozen=True)
-class Space:
-    """Rows of features, or a Gram matrix with the rows that are examples.
-
-    Parameters
-    ----------
-    rows : (N, d) array or sparse matrix, or None
-    gram : (N, N) array, or None
-    kept : (n,) array of int
-        The examples among all N rows.
-    """
-
-    rows: Any
-    gram: Array | None
-    kept: Array
-
-    @property
-    def size(self) -> int:
-        """Entries of a vector."""
-        return self.rows.shape[1] if self.gram is None else len(self.gram)
-
-    @property
-    def total(self) -> int:
-        """N, the number of all rows."""
-        return int((self.rows if self.gram is None else self.gram).shape[0])
-
-    def all_values(self, w: Array) -> Array:
-        """The function w at all rows, (N,)."""
-        matrix = self.rows if self.gram is None else self.gram
-        return _product(matrix, w[:, None])[:, 0]
-
-    def values(self, w: Array) -> Array:
-        """The function w at the examples, (n,)."""
-        return self.all_values(w)[self.kept]
-
-    def pull(self, c: Array) -> Array:
-        """The vector sum_i c_i phi(x_i) over the examples."""
-        full = np.zeros(self.total, Real)
-        full[self.kept] = c
-        return full if self.gram is not None else _product(self.rows.T, full[:, None])[:, 0]
-
-    def square(self, w: Array) -> Any:
-        """||w||^2."""
-        if self.gram is None:
-            return (w * w).sum()
-        return np.maximum(0, w @ _product(self.gram, w[:, None])[:, 0])
-
-    def kernel(self) -> Array:
-        """Products between the examples, (n, n)."""
-        if self.gram is not None:
-            return self.gram[np.ix_(self.kept, self.kept)]
-        rows = self.factor()
-        return rows @ rows.T
-
-    def spread(self) -> Any:
-        """Root of the mean squared distance of the examples from their mean."""
-        n = len(self.kept)
-        if self.gram is not None:
-            kernel = self.kernel()
-            return np.sqrt(np.maximum(0, np.trace(kernel) / n - kernel.mean()))
-        return np.sqrt(self.factor().var(axis=0).sum())
+class Space(space.Space):
+    """Examples as the programs need them: as rows whose products are those of the Gram matrix."""
 
     def factor(self) -> Array:
         """G (n, p) with GG' the products between the examples."""
         if self.gram is None:
-            rows = self.rows[self.kept]
-            return rows.toarray() if hasattr(rows, "toarray") else rows
+            return self.dense().astype(float)
         roots, vectors = self._spectrum()
         return vectors * roots
 
@@ -104,7 +46,9 @@ class Space:
             return np.zeros(1), np.zeros((len(values), 1))
         return np.sqrt(values[keep]), vectors[:, keep]
 
-    def given(self, name: str, direct: Any, coefficients: str, coef: Any) -> Any:
+    def given(
+        self, name: str, direct: ArrayLike | None, coefficients: str, coef: ArrayLike | None
+    ) -> Array | None:
         """A checked vector from itself, or from coefficients of all rows; None if neither is."""
         if direct is not None and coef is not None:
             raise InvalidParameterError(coefficients, coef, f"{name} or {coefficients}", "drop one")
@@ -112,14 +56,16 @@ class Space:
             if self.gram is not None:
                 fix = f"pass {coefficients}=..."
                 raise InvalidParameterError(name, direct, f"{coefficients} with a kernel", fix)
-            return check_vector(name, direct, size=self.size).astype(Real)
+            return check_vector(name, direct, size=self.width).astype(Real)
         if coef is None:
             return None
         coef = check_vector(coefficients, coef, size=self.total).astype(Real)
-        return coef if self.gram is not None else _product(self.rows.T, coef[:, None])[:, 0]
+        return coef if self.gram is not None else np.asarray(self.whole.T @ coef, dtype=Real)
 
 
-def check_features(name: str, X: Any, gram_name: str, K: Any) -> tuple[Any, Array | None, int]:
+def check_features(
+    name: str, X: Rows, gram_name: str, K: ArrayLike | None
+) -> tuple[Array | Sparse | None, Array | None, int]:
     """Exactly one of features and Gram matrix, and their number of rows."""
     if (X is None) == (K is None):
         expected = f"either {name} (n, d) or {gram_name} (n, n)"
@@ -132,7 +78,7 @@ def check_features(name: str, X: Any, gram_name: str, K: Any) -> tuple[Any, Arra
     return None, K, len(K)
 
 
-def check_rows(y: Any, n: int, sample_weight: Any) -> tuple[Array, Array, Array]:
+def check_rows(y: ArrayLike, n: int, sample_weight: ArrayLike | None) -> tuple[Array, Array, Array]:
     """Labels -1/1 (N,), weights (n,) and rows of the examples; those of weight zero leave (X8)."""
     labels = np.where(check_classes(y, n), Real(1), Real(-1))
     weight = np.ones(n)
@@ -151,26 +97,16 @@ def check_rows(y: Any, n: int, sample_weight: Any) -> tuple[Array, Array, Array]
     return labels, weight[kept].astype(Real), kept
 
 
-def scalar(name: str, value: Any) -> Any:
+def scalar(name: str, value: object) -> Real:
     """A finite number as longdouble."""
     return Real(Symbol(name, "number", low=-LARGEST, high=LARGEST).check(value))
 
 
-def check_flag(name: str, value: Any) -> bool:
+def check_flag(name: str, value: object) -> bool:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InvalidParameterError(name, value, "True or False", "choose")
     return bool(value)
-
-
-def balanced(alpha: Array, y: Array) -> tuple[Array, float]:
-    """Multipliers >= 0 with alpha'y = 0: clipped, the heavier class scaled down; and how far it was."""
-    violation = max(0.0, float(-alpha.min()))
-    alpha = np.maximum(0, alpha)
-    up, down = alpha[y > 0].sum(), alpha[y < 0].sum()
-    side = np.where(y > 0, up, down)
-    scaled = alpha * np.where(side > 0, min(up, down) / np.where(side > 0, side, 1), 0)
-    return scaled, max(violation, float(abs(up - down)))
 
 
 def reach(rows: Array) -> float:

@@ -12,24 +12,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import fenchel
-from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import take
 from refsolve.models._svm_space import (
+    Rows,
     Space,
-    balanced,
     check_features,
     check_rows,
     scalar,
     separated,
 )
+from refsolve.models._trained import ModelCertificate, fields
 from refsolve.oracle import Answer, Posed
+from refsolve.proofs import svm_plus
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.multipliers import Offset
 from refsolve.spec import Spec, Symbol, check_vector
 
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 BOX = Symbol("C", "weight of the loss, a sum over the examples", low=0, low_open=True)
 LOSSES = ("hinge", "squared_hinge")
 
@@ -65,25 +67,11 @@ SPEC = Spec(
 
 
 @dataclass(frozen=True)
-class SvmCertificate(Certificate):
-    """Certificate of an SVM.
+class SvmCertificate(ModelCertificate):
+    """A `ModelCertificate` with the residuals of the examples, (n,), and drift 1/2||w - X'(alpha y)||^2.
 
     Attributes
     ----------
-    gap : float
-        P(w, b) - D(alpha) at the repaired alpha, summed from nonnegative terms.
-    violation : float
-        Largest violation of the dual's constraints by alpha as given.
-    distance : float
-        sqrt(2 gap), bound on ||w - w*||.
-    value, primal, dual : float
-        P twice, and D.
-    scale : float
-        max(|P|, |D|).
-    residuals : ndarray of shape (n,)
-        What each example adds to the gap.
-    drift : float
-        1/2||w - sum alpha_i y_i x_i||^2.
     w : ndarray
         (d,), or coefficients (n,) with a Gram matrix.
     b : float
@@ -91,97 +79,43 @@ class SvmCertificate(Certificate):
         The repaired multipliers.
     """
 
-    primal: float
-    dual: float
-    residuals: Array
-    drift: float
     w: Array = field(repr=False)
     b: float
     alpha: Array = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Data:
+class Data(svm_plus.Problem):
     """One checked instance; y and cost = C w_i are of the examples of positive weight."""
 
     x: Space
-    y: Array
-    cost: Array
-    squared: bool
 
     def repair(self, alpha: Array) -> tuple[Array, float]:
         """A feasible alpha, and by how much the given one was not."""
-        violation = 0.0
-        if not self.squared:
-            violation = max(0.0, float((alpha - self.cost).max()))
-            alpha = np.minimum(alpha, self.cost)
-        alpha, off = balanced(alpha, self.y)
-        return alpha, max(violation, off)
+        return self.repaired(alpha, 0 * alpha)[0], self.violation(alpha, 0 * alpha)
 
-    def best_bias(self, w: Array) -> Any:
-        """A minimiser of P in b, where its slope turns from negative."""
-        ends = self.y - self.x.values(w)  # where a margin is 1
-        order = np.argsort(ends)
-        breaks, cost = ends[order], self.cost[order]
-        if not self.squared:  # the slope starts at minus the positives' and gains each one's cost
-            slopes = np.cumsum(cost) - self.cost[self.y > 0].sum()
-            return breaks[min(int((slopes < 0).sum()), len(breaks) - 1)]
-        active = np.maximum(0, self.y * (ends - breaks[:, None]))
-        slopes = -(active * (self.cost * self.y)).sum(axis=1)  # linear between the breaks
-        k = int((slopes < 0).sum())
-        if k in (0, len(breaks)):
-            return breaks[min(k, len(breaks) - 1)]
-        share = -slopes[k - 1] / (slopes[k] - slopes[k - 1])
-        return breaks[k - 1] + share * (breaks[k] - breaks[k - 1])
-
-    def objective(self, w: Array, b: Any) -> Any:
+    def loss(self, w: Array, b: Offset) -> Real:
         """P."""
-        m = np.maximum(0, 1 - self.y * (self.x.values(w) + b))
-        return self.x.square(w) / 2 + (self.cost * (m * m / 2 if self.squared else m)).sum()
+        return self.objective(w, b, np.maximum(0, 1 - self.margins(w, b)))
 
-    def lower(self, alpha: Array) -> Any:
-        """D at a feasible alpha."""
-        u = self.x.pull(alpha * self.y)
-        own = (alpha * alpha / self.cost).sum() / 2 if self.squared else 0
-        return alpha.sum() - self.x.square(u) / 2 - own
-
-    def expanded(self, values: Array) -> Array:
-        """Values of the examples for all rows, 0 at those of weight zero."""
-        full = np.zeros(self.x.total)
-        full[self.x.kept] = values
-        return full
-
-    def certify(self, w: Array, b: Any, alpha: Array, off: float = 0.0) -> SvmCertificate:
+    def certify(self, w: Array, b: Offset, alpha: Array, off: float = 0.0) -> SvmCertificate:
         """Certificate of any (w, b) and any alpha."""
-        alpha, violation = self.repair(alpha)
-        u = self.x.pull(alpha * self.y)
-        m = 1 - self.y * (self.x.values(w) + b)
-        up, down = np.maximum(0, m), np.maximum(0, -m)
-        if self.squared:
-            residuals = alpha * down + self.cost / 2 * (up - alpha / self.cost) ** 2
-        else:
-            residuals = (self.cost - alpha) * up + alpha * down
-        drift = self.x.square(w - u) / 2
-        gap = float(residuals.sum() + drift)
-        primal, dual = float(self.objective(w, b)), float(self.lower(alpha))
+        violation = max(off, self.violation(alpha, 0 * alpha))
+        proof = self.prove(svm_plus.Point(w, b), alpha, 0 * alpha)
         return SvmCertificate(
-            gap=gap,
-            violation=max(off, violation),
-            distance=float(np.sqrt(2 * gap)),
-            value=primal,
-            scale=max(abs(primal), abs(dual)),
-            primal=primal,
-            dual=dual,
-            residuals=self.expanded(residuals.astype(float)),
-            drift=float(drift),
+            **fields(proof, violation, self.x.expanded(proof.residuals)),
             w=w.astype(float),
             b=float(b),
-            alpha=self.expanded(alpha.astype(float)),
+            alpha=self.x.expanded(proof.alpha),
         )
 
 
 def check_data(
-    X: Any, y: Any, C: Any, loss: Any = "hinge", sample_weight: Any = None, K: Any = None
+    X: Rows,
+    y: ArrayLike,
+    C: float,
+    loss: str = "hinge",
+    sample_weight: ArrayLike | None = None,
+    K: ArrayLike | None = None,
 ) -> Data:
     """Validated arguments of an SVM."""
     rows, gram, n = check_features("X", X, "K", K)
@@ -189,42 +123,50 @@ def check_data(
     C = BOX.check(C)
     if loss not in LOSSES:
         raise InvalidParameterError("loss", loss, " or ".join(map(repr, LOSSES)), "choose one")
-    return Data(Space(rows, gram, kept), labels[kept], C * weight, loss == "squared_hinge")
+    squared = loss == "squared_hinge"
+    return Data(Space(rows, gram, kept), labels[kept], C * weight, squared=squared)
 
 
 def primal(
-    X: Any = None, y: Any = None, *, C: Any, w: Any = None, coef: Any = None, b: Any, **given: Any
+    X: Rows = None,
+    y: ArrayLike = (),
+    *,
+    C: float,
+    w: ArrayLike | None = None,
+    coef: ArrayLike | None = None,
+    b: float,
+    **given: Any,
 ) -> float:
     """P(w, b); see `certificate`."""
     data = check_data(X, y, C, **given)
     point = data.x.given("w", w, "coef", coef)
     if point is None:
         raise InvalidParameterError("w", None, "a model", "pass w=... or coef=...")
-    return float(data.objective(point, scalar("b", b)))
+    return float(data.loss(point, scalar("b", b)))
 
 
-def dual(X: Any = None, y: Any = None, *, C: Any, alpha: Any, **given: Any) -> float:
+def dual(X: Rows = None, y: ArrayLike = (), *, C: float, alpha: ArrayLike, **given: Any) -> float:
     """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
     data = check_data(X, y, C, **given)
     alpha = check_vector("alpha", alpha, size=data.x.total).astype(Real)[data.x.kept]
     inside, violation = data.repair(alpha)
     if violation > 64 * np.finfo(float).eps * abs(alpha).sum():
         return -np.inf
-    return float(data.lower(inside))
+    return float(data.lower(inside, 0 * inside))
 
 
 def certificate(
-    X: Any = None,
-    y: Any = None,
+    X: Rows = None,
+    y: ArrayLike = (),
     *,
-    C: Any,
-    alpha: Any,
-    w: Any = None,
-    coef: Any = None,
-    b: Any = None,
+    C: float,
+    alpha: ArrayLike,
+    w: ArrayLike | None = None,
+    coef: ArrayLike | None = None,
+    b: float | None = None,
     loss: str = "hinge",
-    sample_weight: Any = None,
-    K: Any = None,
+    sample_weight: ArrayLike | None = None,
+    K: ArrayLike | None = None,
 ) -> SvmCertificate:
     """Primal-dual gap of (w, b) and alpha, whoever computed them.
 
@@ -262,7 +204,13 @@ def certificate(
 
 
 def declaration(
-    X: Any, y: Any, *, C: float, loss: str = "hinge", sample_weight: Any = None, K: Any = None
+    X: Rows,
+    y: ArrayLike,
+    *,
+    C: float,
+    loss: str = "hinge",
+    sample_weight: ArrayLike | None = None,
+    K: ArrayLike | None = None,
 ) -> fenchel.Model:
     """The model as a sum of a norm and losses, in the features or in a factor of K."""
     return _declared(check_data(X, y, C, loss, sample_weight, K))
@@ -287,7 +235,7 @@ def _best(data: Data, alpha: Array, *points: tuple[Array, Any]) -> SvmCertificat
     """The best certificate of alpha with these points or its own."""
     repaired, off = data.repair(alpha.astype(Real))
     if data.squared and repaired.sum() > 0:  # the best multiple
-        repaired *= repaired.sum() / (2 * (repaired.sum() - data.lower(repaired)))
+        repaired *= repaired.sum() / (2 * (repaired.sum() - data.lower(repaired, 0 * repaired)))
     u = data.x.pull(repaired * data.y)
     every = [(u, data.best_bias(u)), *points, *((w, data.best_bias(w)) for w, _ in points)]
     proofs = [data.certify(w, b, repaired, off) for w, b in every]
@@ -310,7 +258,7 @@ def _pose(given: dict[str, Any], answer: Callable[[SvmCertificate], Answer]) -> 
     """Primal and dual, divided by a value of P that is easily reached and by their curvature."""
     data = _take(given)
     model = _declared(data)
-    start = float(data.objective(np.zeros(data.x.size, Real), Real(0)))
+    start = float(data.loss(np.zeros(data.x.width, Real), Real(0)))
     U = min(start, separated(data.x.factor(), data.y.astype(float)))
     own = float(1 / data.cost.min()) if data.squared else 0.0
     t = model.reach("alpha") or 1.0

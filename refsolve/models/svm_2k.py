@@ -10,18 +10,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import fenchel
-from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
 from refsolve.models import _svm_2k_program
 from refsolve.models._ap_rankings import take
-from refsolve.models._svm_space import Space, balanced, check_features, check_rows, scalar
+from refsolve.models._svm_space import Rows, Space, check_features, check_rows, scalar
+from refsolve.models._trained import ModelCertificate, fields
 from refsolve.oracle import Posed
+from refsolve.proofs import two_views
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.multipliers import Offset
+from refsolve.proofs.svm_plus import Point
 from refsolve.spec import Spec, Symbol, check_vector
-
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 
 SPEC = Spec(
     title="SVM-2K (two views)",
@@ -61,25 +63,11 @@ SPEC = Spec(
 
 
 @dataclass(frozen=True)
-class TwoViewCertificate(Certificate):
-    """Certificate of an SVM-2K.
+class TwoViewCertificate(ModelCertificate):
+    """A `ModelCertificate` with the residuals of the examples, (n,).
 
     Attributes
     ----------
-    gap : float
-        P - D at the repaired multipliers, summed from nonnegative terms.
-    violation : float
-        Largest violation of the dual's constraints by the multipliers as given.
-    distance : float
-        sqrt(2 gap), bound on ||(w_A, w_B) - (w_A*, w_B*)||.
-    value, primal, dual : float
-        P twice, and D.
-    scale : float
-        max(|P|, |D|).
-    residuals : ndarray of shape (n,)
-        What each example adds to the gap.
-    drift : float
-        1/2||w_A - X'g_A||^2 + 1/2||w_B - Z'g_B||^2.
     w, v : ndarray
         The two views' weights, or coefficients (n,) with Gram matrices.
     b, rho : float
@@ -88,10 +76,6 @@ class TwoViewCertificate(Certificate):
         The repaired alpha_A, alpha_B and beta.
     """
 
-    primal: float
-    dual: float
-    residuals: Array
-    drift: float
     w: Array = field(repr=False)
     b: float
     v: Array = field(repr=False)
@@ -99,112 +83,41 @@ class TwoViewCertificate(Certificate):
     alpha: Array = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Data:
+class Data(two_views.Problem):
     """One checked instance; bounds (3, n) are CA w_i, CB w_i and D w_i."""
 
     x: Space
     z: Space
-    y: Array
-    bounds: Array
-    eps: float
+
+    @property
+    def eps(self) -> float:
+        """Disagreement that is free."""
+        return float(self.free)
 
     def repair(self, alpha: Array) -> tuple[Array, float]:
         """Feasible (alpha_A, alpha_B, beta), and by how much the given ones were not."""
-        a, b, beta = alpha
-        violation = max(
-            0.0,
-            *(float(-part.min()) for part in (a, b)),
-            *(float((abs(p) - top).max()) for p, top in zip(alpha, self.bounds, strict=True)),
-            float(abs((a * self.y - beta).sum())),
-            float(abs((b * self.y + beta).sum())),
-        )
-        a, b = np.clip(a, 0, self.bounds[0]), np.clip(b, 0, self.bounds[1])
-        beta = np.clip(beta, -self.bounds[2], self.bounds[2])
-        found = [_towards(a, self.y, beta.sum()), _towards(b, self.y, -beta.sum())]
-        if found[0] is None or found[1] is None:  # beta asks for more than there is: balance it
-            signs = np.where(beta >= 0, Real(1), Real(-1))
-            beta = signs * balanced(abs(beta), signs)[0]
-            found = [balanced(a, self.y)[0], balanced(b, self.y)[0]]
-        return np.array([*found, beta]), violation
-
-    def pulls(self, alpha: Array) -> tuple[Array, Array]:
-        """w_A and w_B of repaired multipliers."""
-        a, b, beta = alpha
-        return self.x.pull(a * self.y - beta), self.z.pull(b * self.y + beta)
-
-    def lower(self, alpha: Array) -> Any:
-        """The dual value of repaired multipliers."""
-        w, v = self.pulls(alpha)
-        linear = (alpha[0] + alpha[1] - self.eps * abs(alpha[2])).sum()
-        return linear - (self.x.square(w) + self.z.square(v)) / 2
-
-    def terms(self, w: Array, b: Any, v: Array, rho: Any) -> tuple[Array, Array]:
-        """Signed arguments of the three losses (3, n): m_A, m_B and t."""
-        f, g = self.x.values(w) + b, self.z.values(v) + rho
-        parts = np.array([1 - self.y * f, 1 - self.y * g, f - g])
-        losses = np.maximum(0, np.array([parts[0], parts[1], abs(parts[2]) - self.eps]))
-        return parts, losses
-
-    def objective(self, w: Array, b: Any, v: Array, rho: Any) -> Any:
-        """P."""
-        losses = self.terms(w, b, v, rho)[1]
-        return (self.x.square(w) + self.z.square(v)) / 2 + (self.bounds * losses).sum()
-
-    def expanded(self, values: Array) -> Array:
-        """Values of the examples for all rows, 0 at those of weight zero."""
-        full = np.zeros((*values.shape[:-1], self.x.total))
-        full[..., self.x.kept] = values
-        return full
+        return self.repaired(alpha), self.violation(alpha)
 
     def certify(
-        self, w: Array, b: Any, v: Array, rho: Any, alpha: Array, off: float = 0.0
+        self, w: Array, b: Offset, v: Array, rho: Offset, alpha: Array, off: float = 0.0
     ) -> TwoViewCertificate:
         """Certificate of any model and any multipliers."""
-        alpha, violation = self.repair(alpha)
-        u, u_z = self.pulls(alpha)
-        parts, losses = self.terms(w, b, v, rho)
-        down = np.maximum(0, -parts[:2])
-        residuals = ((self.bounds - alpha)[:2] * losses[:2] + alpha[:2] * down).sum(axis=0)
-        t, beta = parts[2], alpha[2]
-        # D max(0, |t| - eps) - beta t + eps |beta|, without its cancellation
-        over, under = losses[2], np.maximum(0, self.eps - abs(t))
-        against = np.where(beta * t < 0, 2 * abs(t), 0)
-        residuals = residuals + (self.bounds[2] - abs(beta)) * over + abs(beta) * (under + against)
-        drift = (self.x.square(w - u) + self.z.square(v - u_z)) / 2
-        gap = float(residuals.sum() + drift)
-        primal, dual = float(self.objective(w, b, v, rho)), float(self.lower(alpha))
+        proof = self.prove(Point(w, b, v, rho), alpha)
+        violation = max(off, self.violation(alpha))
         return TwoViewCertificate(
-            gap=gap,
-            violation=max(off, violation),
-            distance=float(np.sqrt(2 * gap)),
-            value=primal,
-            scale=max(abs(primal), abs(dual)),
-            primal=primal,
-            dual=dual,
-            residuals=self.expanded(residuals.astype(float)),
-            drift=float(drift),
+            **fields(proof, violation, self.x.expanded(proof.residuals)),
             w=w.astype(float),
             b=float(b),
             v=v.astype(float),
             rho=float(rho),
-            alpha=self.expanded(alpha.astype(float)),
+            alpha=self.x.expanded(proof.alpha),
         )
 
 
-def _towards(alpha: Array, y: Array, target: Any) -> Array | None:
-    """Alpha with <alpha,y> = target, one class scaled down; None if that cannot be."""
-    up, down = alpha[y > 0].sum(), alpha[y < 0].sum()
-    if 0 <= down + target <= up:
-        return alpha * np.where(y > 0, (down + target) / up if up > 0 else 1, 1)
-    if 0 <= up - target <= down:
-        return alpha * np.where(y < 0, (up - target) / down if down > 0 else 1, 1)
-    return None
-
-
 def check_data(
-    X: Any, y: Any, Z: Any, CA: Any, CB: Any, D: Any, eps: Any = 0.0,
-    K: Any = None, Kz: Any = None, sample_weight: Any = None,
+    X: Rows, y: ArrayLike, Z: Rows, CA: float, CB: float, D: float, eps: float = 0.0,
+    K: ArrayLike | None = None, Kz: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Data:  # fmt: skip
     """Validated arguments of an SVM-2K."""
     rows, gram, n = check_features("X", X, "K", K)
@@ -221,7 +134,7 @@ def check_data(
     return Data(x, z, labels[kept], bounds, costs["eps"])
 
 
-def _multipliers(data: Data, alpha: Any) -> Array:
+def _multipliers(data: Data, alpha: ArrayLike) -> Array:
     parts = np.asarray(alpha)
     if parts.shape != (3, data.x.total):
         raise InvalidParameterError(
@@ -232,8 +145,14 @@ def _multipliers(data: Data, alpha: Any) -> Array:
 
 
 def _model(
-    data: Data, w: Any, b: Any, v: Any, rho: Any, coef: Any, correction_coef: Any
-) -> tuple[Any, Any, Any, Any]:
+    data: Data,
+    w: ArrayLike | None,
+    b: float | None,
+    v: ArrayLike | None,
+    rho: float | None,
+    coef: ArrayLike | None,
+    correction_coef: ArrayLike | None,
+) -> Point:
     point = (
         data.x.given("w", w, "coef", coef),
         data.z.given("v", v, "correction_coef", correction_coef),
@@ -242,24 +161,28 @@ def _model(
         raise InvalidParameterError(
             "w", w, "w (or coef), b, v (or correction_coef) and rho", "pass all"
         )
-    return point[0], scalar("b", b), point[1], scalar("rho", rho)
+    assert point[0] is not None
+    return Point(point[0], scalar("b", b), point[1], scalar("rho", rho))
 
 
-def declaration(X: Any = None, y: Any = None, Z: Any = None, **given: Any) -> fenchel.Model:
+def declaration(X: Rows = None, y: ArrayLike = (), Z: Rows = None, **given: Any) -> fenchel.Model:
     """The model as norms and losses, from which its programs follow."""
     return _svm_2k_program.declared(check_data(X, y, Z, **given))
 
 
 def primal(
-    X: Any = None, y: Any = None, Z: Any = None, *, w: Any = None, b: Any, v: Any = None, rho: Any,
-    coef: Any = None, correction_coef: Any = None, **given: Any,
+    X: Rows = None, y: ArrayLike = (), Z: Rows = None, *, w: ArrayLike | None = None, b: float,
+    v: ArrayLike | None = None, rho: float, coef: ArrayLike | None = None,
+    correction_coef: ArrayLike | None = None, **given: Any,
 ) -> float:  # fmt: skip
     """P of a model; see `certificate`."""
     data = check_data(X, y, Z, **given)
-    return float(data.objective(*_model(data, w, b, v, rho, coef, correction_coef)))
+    return float(data.objective(_model(data, w, b, v, rho, coef, correction_coef)))
 
 
-def dual(X: Any = None, y: Any = None, Z: Any = None, *, alpha: Any, **given: Any) -> float:
+def dual(
+    X: Rows = None, y: ArrayLike = (), Z: Rows = None, *, alpha: ArrayLike, **given: Any
+) -> float:
     """D of (alpha_A, alpha_B, beta), -inf outside its domain up to rounding; see `certificate`."""
     data = check_data(X, y, Z, **given)
     alpha = _multipliers(data, alpha)
@@ -270,17 +193,17 @@ def dual(X: Any = None, y: Any = None, Z: Any = None, *, alpha: Any, **given: An
 
 
 def certificate(
-    X: Any = None,
-    y: Any = None,
-    Z: Any = None,
+    X: Rows = None,
+    y: ArrayLike = (),
+    Z: Rows = None,
     *,
-    alpha: Any,
-    w: Any = None,
-    b: Any = None,
-    v: Any = None,
-    rho: Any = None,
-    coef: Any = None,
-    correction_coef: Any = None,
+    alpha: ArrayLike,
+    w: ArrayLike | None = None,
+    b: float | None = None,
+    v: ArrayLike | None = None,
+    rho: float | None = None,
+    coef: ArrayLike | None = None,
+    correction_coef: ArrayLike | None = None,
     **given: Any,
 ) -> TwoViewCertificate:
     """Primal-dual gap of a model of both views and of multipliers, whoever computed them.
@@ -306,7 +229,8 @@ def certificate(
     """
     data = check_data(X, y, Z, **given)
     point = _model(data, w, b, v, rho, coef, correction_coef)
-    return data.certify(*point, _multipliers(data, alpha))
+    assert point.v is not None
+    return data.certify(point.w, point.b, point.v, point.rho, _multipliers(data, alpha))
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from refsolve import fenchel
-from refsolve.models import _svm_plus as core
-from refsolve.models import _svm_plus_program, _svm_plus_proof
-from refsolve.models._svm_plus import BOX, LAM, OWN, Model, PlusCertificate
+from refsolve.models import _svm_plus_program
+from refsolve.models._svm_plus import BOX, LAM, OWN, check_data
+from refsolve.models._svm_plus_proof import Formulas
+from refsolve.models._svm_space import Rows
 from refsolve.oracle import Posed
 from refsolve.spec import Spec
 
@@ -48,90 +51,16 @@ SPEC = Spec(
         "w and v are unique; alpha, beta, b and rho need not be",
     ),
 )
+FORMULAS = Formulas(squared=False)
+recover, certificate = FORMULAS.recover, FORMULAS.certificate
+primal, dual = FORMULAS.primal, FORMULAS.dual
 
 
-def declaration(X: Any = None, y: Any = None, Z: Any = None, **given: Any) -> fenchel.Model:
+def declaration(
+    X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, **given: Any
+) -> fenchel.Model:
     """The model as norms and losses, from which its programs follow."""
-    return _svm_plus_program.declared(core.check_data(False, {"X": X, "y": y, "Z": Z, **given}))
-
-
-def recover(
-    alpha: Any, X: Any = None, y: Any = None, Z: Any = None, *, beta: Any = None, **given: Any
-) -> Model:
-    """(w, b, v, rho, xi) that the multipliers stand for; see `certificate` for the arguments."""
-    data = core.check_data(False, {"X": X, "y": y, "Z": Z, **given})
-    parts = _svm_plus_proof.multipliers(data, alpha, beta)
-    return _svm_plus_proof.to_model(data, *core.model_of(data, *data.repair_dual(*parts)[:2]))
-
-
-def certificate(
-    X: Any = None,
-    y: Any = None,
-    Z: Any = None,
-    *,
-    alpha: Any = None,
-    beta: Any = None,
-    w: Any = None,
-    coef: Any = None,
-    b: Any = None,
-    v: Any = None,
-    correction_coef: Any = None,
-    rho: Any = None,
-    eta: Any = None,
-    **given: Any,
-) -> PlusCertificate:
-    """Primal-dual gap of a model and of multipliers, whoever computed them.
-
-    Parameters
-    ----------
-    X, Z : (n, d) and (n, s) arrays or sparse matrices
-        Or ``K`` and ``Kz`` (n, n), in any combination.
-    y : (n,) array
-        Labels: booleans, 0/1 or -1/1.
-    alpha : (n,) array
-        Multipliers of the margins; alpha and beta are moved onto the dual's constraints.
-    beta : (n,) array, optional
-        Multipliers of xi >= 0; 0 by default, then raised until the sums agree.
-    w : (d,) array, or coef : (n,) array, optional
-        w = sum_i coef_i x_i; by default the one of alpha.
-    b : float, optional
-        By default the best for w and xi.
-    v : (s,) array, or correction_coef : (n,) array, with rho : float, optional
-        By default those of the multipliers, rho the best. An infeasible model is repaired: rho raised, all
-        scaled up, or own slacks, whichever is cheapest.
-    eta : (n,) array, optional
-        Own slacks; by default the best.
-    **given
-        ``C``, ``lam``, ``sample_weight`` (n,), ``nonneg_slack``, ``label_signed``,
-        ``penalize_bias``, ``free_slack``, ``K``, ``Kz``.
-
-    Raises
-    ------
-    InvalidParameterError
-        Naming the argument; `InvalidGramError` for a Gram matrix that is none.
-    """
-    return _svm_plus_proof.certificate(
-        False, {"X": X, "y": y, "Z": Z, **given}, alpha=alpha, beta=beta, w=w, coef=coef, b=b, v=v,
-        correction_coef=correction_coef, rho=rho, eta=eta,
-    )  # fmt: skip
-
-
-def primal(
-    X: Any = None, y: Any = None, Z: Any = None, *, w: Any = None, coef: Any = None, b: Any,
-    v: Any = None, correction_coef: Any = None, rho: Any, eta: Any = None, **given: Any,
-) -> float:  # fmt: skip
-    """P of a model, +inf if it breaks a constraint by more than rounding; see `certificate`."""
-    point = {"w": w, "coef": coef, "b": b, "v": v, "correction_coef": correction_coef}
-    return _svm_plus_proof.primal(
-        False, {"X": X, "y": y, "Z": Z, **given}, rho=rho, eta=eta, **point
-    )
-
-
-def dual(
-    X: Any = None, y: Any = None, Z: Any = None, *, alpha: Any, beta: Any = None, **given: Any
-) -> float:
-    """D(alpha, beta), and -inf outside its domain (up to rounding); see `certificate`."""
-    return _svm_plus_proof.dual(False, {"X": X, "y": y, "Z": Z, **given}, alpha, beta)
+    return _svm_plus_program.declared(check_data(False, {"X": X, "y": y, "Z": Z, **given}))
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:

@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import fenchel
-from refsolve.models import _svm_plus as core
-from refsolve.models import _svm_plus_program, _svm_plus_proof
-from refsolve.models._svm_plus import BOX, LAM, OWN, Model, PlusCertificate
+from refsolve.models import _svm_plus_program
+from refsolve.models._svm_plus import BOX, LAM, OWN, check_data
+from refsolve.models._svm_plus_proof import Formulas
+from refsolve.models._svm_space import Rows
 from refsolve.oracle import Posed
 from refsolve.spec import Spec
 
@@ -59,29 +61,32 @@ SPEC = Spec(
         "alpha need not be unique; w, b, v, rho, xi are",
     ),
 )
+FORMULAS = Formulas(squared=True)
+recover, certificate = FORMULAS.recover, FORMULAS.certificate
+primal, dual = FORMULAS.primal, FORMULAS.dual
+relative_gap = FORMULAS.relative_gap
 
 
 def deformed_kernel(
     *,
-    Z: Any = None,
-    Kz: Any = None,
-    C: Any,
-    lam: Any,
-    sample_weight: Any = None,
-    free_slack: Any = 0.0,
+    Z: Rows = None,
+    Kz: ArrayLike | None = None,
+    C: float,
+    lam: float,
+    sample_weight: ArrayLike | None = None,
+    free_slack: float = 0.0,
 ) -> Array:
     """Q (n, n) from singular values, without the cancellation of (5).
 
     Rows and columns of weight zero are 0.
     """
-    n = np.shape(Z if Kz is None else Kz)[0] if np.ndim(Z if Kz is None else Kz) == 2 else 2
+    shape = getattr(Z if Kz is None else Kz, "shape", None) or np.shape(np.asarray(Z))
+    n = shape[0] if len(shape) == 2 else 2
     y = np.where(np.arange(n) % 2, 1, -1)
     if sample_weight is not None and np.shape(sample_weight) == (n,):  # both labels are needed
         y = np.where(np.cumsum(np.asarray(sample_weight) > 0) % 2, 1, -1)
     given = {"X": np.zeros((n, 1)), "y": y, "Z": Z, "Kz": Kz, "C": C, "lam": lam}
-    data = core.check_data(
-        True, {**given, "sample_weight": sample_weight, "free_slack": free_slack}
-    )
+    data = check_data(True, {**given, "sample_weight": sample_weight, "free_slack": free_slack})
     declared = _svm_plus_program.declared(data)
     F = np.asarray(declared.absorbed("paid", "tie").terms["alpha"].maps["absorbed"])
     Q = np.zeros((n, n))
@@ -89,97 +94,11 @@ def deformed_kernel(
     return Q
 
 
-def declaration(X: Any = None, y: Any = None, Z: Any = None, **given: Any) -> fenchel.Model:
+def declaration(
+    X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, **given: Any
+) -> fenchel.Model:
     """The model as norms and losses; with "paid" absorbed in "tie" its dual is the one above."""
-    return _svm_plus_program.declared(core.check_data(True, {"X": X, "y": y, "Z": Z, **given}))
-
-
-def recover(
-    alpha: Any, X: Any = None, y: Any = None, Z: Any = None, *, beta: Any = None, **given: Any
-) -> Model:
-    """(w, b, v, rho, xi) that the multipliers stand for; see `certificate` for the arguments."""
-    data = core.check_data(True, {"X": X, "y": y, "Z": Z, **given})
-    parts = _svm_plus_proof.multipliers(data, alpha, beta)
-    return _svm_plus_proof.to_model(data, *core.model_of(data, *data.repair_dual(*parts)[:2]))
-
-
-def relative_gap(alpha: Any, X: Any = None, y: Any = None, Z: Any = None, **given: Any) -> float:
-    """1 - (S m/q)^2: bound on (P - D)/P of the best multiples of alpha and its model; inf if m <= 0.
-
-    alpha is clipped and balanced. Not for nonneg_slack and penalize_bias.
-    """
-    data = core.check_data(True, {"X": X, "y": y, "Z": Z, **given})
-    return _svm_plus_proof.scale_free(data, data.multipliers("alpha", alpha))
-
-
-def certificate(
-    X: Any = None,
-    y: Any = None,
-    Z: Any = None,
-    *,
-    alpha: Any = None,
-    beta: Any = None,
-    w: Any = None,
-    coef: Any = None,
-    b: Any = None,
-    v: Any = None,
-    correction_coef: Any = None,
-    rho: Any = None,
-    eta: Any = None,
-    **given: Any,
-) -> PlusCertificate:
-    """Primal-dual gap of a model and of multipliers, whoever computed them.
-
-    Parameters
-    ----------
-    X, Z : (n, d) and (n, s) arrays or sparse matrices
-        Or ``K`` and ``Kz`` (n, n), in any combination.
-    y : (n,) array
-        Labels: booleans, 0/1 or -1/1.
-    alpha : (n,) array
-        Multipliers of the margins; clipped at 0, and the heavier class scaled down.
-    beta : (n,) array, optional
-        Multipliers of xi >= 0, if it is kept.
-    w : (d,) array, or coef : (n,) array, optional
-        w = sum_i coef_i x_i; by default the one of alpha.
-    b : float, optional
-        By default the best for w and xi.
-    v : (s,) array, or correction_coef : (n,) array, with rho : float, optional
-        By default those of the multipliers. An infeasible model is repaired: rho raised, all
-        scaled up, or own slacks, whichever is cheapest.
-    eta : (n,) array, optional
-        Own slacks; by default the best.
-    **given
-        ``C``, ``lam``, ``sample_weight`` (n,), ``nonneg_slack``, ``label_signed``,
-        ``penalize_bias``, ``free_slack``, ``K``, ``Kz``.
-
-    Raises
-    ------
-    InvalidParameterError
-        Naming the argument; `InvalidGramError` for a Gram matrix that is none.
-    """
-    return _svm_plus_proof.certificate(
-        True, {"X": X, "y": y, "Z": Z, **given}, alpha=alpha, beta=beta, w=w, coef=coef, b=b, v=v,
-        correction_coef=correction_coef, rho=rho, eta=eta,
-    )  # fmt: skip
-
-
-def primal(
-    X: Any = None, y: Any = None, Z: Any = None, *, w: Any = None, coef: Any = None, b: Any,
-    v: Any = None, correction_coef: Any = None, rho: Any, eta: Any = None, **given: Any,
-) -> float:  # fmt: skip
-    """P of a model, +inf if it breaks a constraint by more than rounding; see `certificate`."""
-    point = {"w": w, "coef": coef, "b": b, "v": v, "correction_coef": correction_coef}
-    return _svm_plus_proof.primal(
-        True, {"X": X, "y": y, "Z": Z, **given}, rho=rho, eta=eta, **point
-    )
-
-
-def dual(
-    X: Any = None, y: Any = None, Z: Any = None, *, alpha: Any, beta: Any = None, **given: Any
-) -> float:
-    """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
-    return _svm_plus_proof.dual(True, {"X": X, "y": y, "Z": Z, **given}, alpha, beta)
+    return _svm_plus_program.declared(check_data(True, {"X": X, "y": y, "Z": Z, **given}))
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:

@@ -242,7 +242,9 @@ def test_multipliers_of_two_views_are_repaired_into_the_domain():
     for each in drawn("svm_2k.dual", seed=5, largest=8):
         params = {n: v for n, v in each.params.items() if n not in ("y", "tol")}
         data = two_views.Problem(each["y"], **params)
-        a, b, beta = data.repaired(rng.standard_normal((3, len(each["y"]))) * 3 * params["CA"])
+        a, b, beta = data.repaired(
+            data.part(rng.standard_normal((3, len(each["y"]))) * 3 * params["CA"])
+        )
         size = float(data.bounds.sum())
         assert a.min() >= 0
         assert b.min() >= 0

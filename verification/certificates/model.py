@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from refsolve import _families, catalogue
 from refsolve._multiclass import Loss
+from refsolve.proofs.model import Proof
 from verification.errors import InvalidArgumentError, NoDualPointError
 
 Array = np.ndarray[Any, Any]
@@ -37,7 +38,7 @@ class ModelCertificate:
     primal : float
         Upper bound on P(W) = 1/2||W||^2 + C sum_i weight_i L_i.
     dual : float
-        ``primal − gap``: a lower bound on the optimum.
+        A lower bound on the optimum, ``primal − gap`` less the rounding in it.
     gap : float
         Upper bound on P(W) − min P; includes ``error``.
     error : float
@@ -54,6 +55,13 @@ class ModelCertificate:
     error: float
     moved: float
     terms: Mapping[str, float] = field(default_factory=dict, hash=False, compare=False)
+
+    @classmethod
+    def of(cls, proof: Proof, **more: float) -> Self:
+        """The bounds of a proof, rounded outwards."""
+        terms = {name: float(term) for name, term in proof.terms.items()}
+        error = float(proof.error)
+        return cls(*proof.bounds(), error, proof.moved, terms | {"rounding": error}, **more)
 
     @property
     def relative_gap(self) -> float:

@@ -13,8 +13,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from verification.certificates.plus_model import PlusCertificate, Problem
+from refsolve.proofs.multipliers import Offset
+from verification.certificates.plus_model import PlusCertificate, Problem, vector
 from verification.errors import InvalidArgumentError
 
 Array = np.ndarray[Any, Any]
@@ -33,9 +35,9 @@ class Whole(NamedTuple):
     """A whole model, and a lower bound on P of every model with its w (and b, if that was given)."""
 
     w: Array
-    b: float
+    b: Offset
     v: Array | None
-    rho: float
+    rho: Offset
     floor: float
 
 
@@ -47,36 +49,18 @@ def upper(problem: Problem, model: Whole) -> Side:
     return Side(low if model.floor == -np.inf else min(low, model.floor), proof.primal)
 
 
-def lower(problem: Problem, alpha: Any, beta: Any = None) -> Side:
+def lower(problem: Problem, alpha: ArrayLike | None, beta: ArrayLike | None = None) -> Side:
     """D of multipliers; P - D is the gap of any model, so the one of the multipliers will do."""
-    a, c = problem.repaired(problem.part("alpha", alpha), problem.part("beta", beta))
-    proof = certificate(problem, of_multipliers(problem, a, c), alpha, beta)
-    return Side(proof.dual, proof.dual + 2 * proof.error)
+    proof = certificate(problem, of_multipliers(problem, alpha, beta), alpha, beta)
+    return Side(proof.dual, proof.dual + 4 * proof.error)
 
 
-def certificate(problem: Problem, model: Whole, alpha: Any, beta: Any = None) -> PlusCertificate:
+def certificate(
+    problem: Problem, model: Whole, alpha: ArrayLike | None, beta: ArrayLike | None = None
+) -> PlusCertificate:
     """The gap of a model and multipliers; of the repairs of the model the one that costs least."""
-    found = []
-    for w, b, v, rho in repairs(problem, model):
-        found.append(problem.certificate(w, b, alpha, v=v, rho=rho, beta=beta))
-    return min(found, key=lambda proof: proof.gap)
-
-
-def repairs(problem: Problem, model: Whole) -> list[tuple[Any, Any, Any, Any]]:
-    """The model itself, whose rho will be raised, and the multiple of it that is feasible."""
     w, b, v, rho, _ = model
-    found: list[tuple[Any, Any, Any, Any]] = [(w, b, v, rho)]
-    if problem.plain or problem.delta > 0:
-        return found
-    assert problem.z is not None
-    g = problem.z.values(problem.z_vector(v)) + problem.real(rho)
-    raised = max(problem.real(0), -g.min()) if problem.nonneg else problem.real(0)
-    f = problem.x.values(problem.x.vector("w", w)) + problem.real(b)
-    least = (problem.y * f + g + raised).min()
-    if 0 < least < 1:
-        t = 1 / least
-        found.append((np.asarray(w) * t, b * t, np.asarray(v) * t, (rho + raised) * t))
-    return found
+    return problem.cheapest(problem.point(w, b, v, rho), alpha, beta)
 
 
 # ---- models of which parts are missing
@@ -97,8 +81,8 @@ def whole(problem: Problem, w: Any, b: Any = None, v: Any = None, rho: Any = Non
             raise InvalidArgumentError(f"{name}={value!r:.100}: expected one finite number")
     b = None if b is None else float(np.reshape(b, ()))
     if problem.plain:
-        point = problem.x.vector("w", w)
-        best = best_bias(problem, point) if b is None else b
+        point = vector(problem.x, "w", w)
+        best = problem.best_bias(point) if b is None else b
         return Whole(w, best, None, 0.0, -np.inf)
     if v is None and rho is None:
         return completed(problem, w, b)
@@ -110,36 +94,9 @@ def whole(problem: Problem, w: Any, b: Any = None, v: Any = None, rho: Any = Non
     return Whole(w, b, v, float(np.reshape(rho, ())), -np.inf)
 
 
-def best_bias(problem: Problem, w: Array) -> Any:
-    """The b that minimises the loss of the ordinary SVM for w: where its slope turns positive."""
-    y, cost = problem.y, problem.cost
-    ends = np.sort(y - problem.x.values(w))  # where a margin is 1
-
-    def slope(b: Any, beyond: float) -> Any:
-        m = 1 - y * (problem.x.values(w) + b)
-        if problem.squared:
-            return -(cost * y * np.maximum(0, m)).sum()
-        on = np.where(m == 0, y * beyond < 0, m > 0)
-        return -(cost * y * on).sum()
-
-    low, high = 0, len(ends) - 1
-    while low < high:  # first break whose slope to the right is not negative
-        middle = (low + high) // 2
-        if slope(ends[middle], 1.0) >= 0:
-            high = middle
-        else:
-            low = middle + 1
-    if not problem.squared or low == 0:
-        return ends[low]
-    left, right = slope(ends[low - 1], 1.0), slope(ends[low], 1.0)
-    if not right > left:
-        return ends[low]
-    return ends[low - 1] - left / (right - left) * (ends[low] - ends[low - 1])
-
-
 def completed(problem: Problem, w: Any, b: Any = None) -> Whole:
     """The best (v, rho), and b if it is None, for w; and a bound on how good they can be."""
-    point = problem.x.vector("w", w)
+    point = vector(problem.x, "w", w)
     values = problem.x.values(point)
     need = 1 - problem.y * (values + (0 if b is None else problem.real(b)))
     alpha, beta, found, rho = _solved(problem, need, b is None)
@@ -150,8 +107,14 @@ def completed(problem: Problem, w: Any, b: Any = None) -> Whole:
         least.append(_floor(problem, need, none, none if problem.squared else problem.cost))
     floor = float(problem.x.square(point) / 2 - problem.x.square_slip(point) + max(least))
     floor -= abs(floor) * float(np.finfo(float).eps)
-    model = _with_offsets(problem, w, values, alpha + beta, found if b is None else b, rho)
-    model = model._replace(b=model.b if b is None else b, floor=floor)
+    assert problem.z is not None
+    g, _ = problem.best(alpha + beta)
+    if problem.delta == 0 or (found is None and b is None):
+        model = Whole(*problem.with_offsets(point, g, b), floor=floor)
+    else:  # own slacks make good what b and rho lack
+        if not problem.squared:
+            rho = rho - (problem.cost * problem.z.values(g.v)).sum() / problem.cost.sum()
+        model = Whole(w, found if b is None else b, g.v, g.rho if problem.squared else rho, floor)
     return min((model, _constant(problem, model, values, b)), key=lambda each: _high(problem, each))
 
 
@@ -170,31 +133,10 @@ def _constant(problem: Problem, model: Whole, f: Array, b: Any) -> Whole:
     return model._replace(b=b, v=np.zeros(problem.z.width), rho=rho)
 
 
-def of_multipliers(problem: Problem, alpha: Array, beta: Array) -> Whole:
-    """The model that repaired multipliers stand for."""
-    w = problem.x.pull(alpha * problem.y)
-    if problem.plain:
-        return Whole(w, best_bias(problem, w), None, 0.0, -np.inf)
-    return _with_offsets(problem, w, problem.x.values(w), alpha + beta, None, None)
-
-
-def _with_offsets(problem: Problem, w: Any, f: Array, gamma: Array, b: Any, rho: Any) -> Whole:
-    """The correcting function of gamma with b and rho: with own slacks as given, else the best."""
-    assert problem.z is not None
-    g, _ = problem.best(gamma)
-    values = problem.z.values(g.v)
-    own = np.sqrt(problem.delta) * g.h
-    if b is None or problem.delta == 0:
-        short = 1 - problem.y * f - values - own
-        b = (short[problem.up].max() - short[~problem.up].max()) / 2
-    if problem.squared:
-        return Whole(w, b, g.v, g.rho, -np.inf)
-    if rho is None or problem.delta == 0:
-        rho = (1 - problem.y * (f + b) - values - own).max()
-        rho = max(rho, (-values - own).max()) if problem.nonneg else rho
-    else:
-        rho = rho - (problem.cost * values).sum() / problem.cost.sum()
-    return Whole(w, b, g.v, rho, -np.inf)
+def of_multipliers(problem: Problem, alpha: ArrayLike | None, beta: ArrayLike | None) -> Whole:
+    """The model that multipliers stand for once they are repaired."""
+    parts = problem.repaired(problem.part("alpha", alpha), problem.part("beta", beta))
+    return Whole(*problem.model_of(*parts), floor=-np.inf)
 
 
 def _solved(problem: Problem, need: Array, free: bool) -> tuple[Array, Array, Any, Any]:

@@ -32,7 +32,7 @@ class ClassesCertificate(ModelCertificate):
     parts: tuple[PlusCertificate, ...] = ()
 
     @classmethod
-    def of(cls, parts: list[PlusCertificate]) -> ClassesCertificate:
+    def sums(cls, parts: list[PlusCertificate]) -> ClassesCertificate:
         """Sum up."""
 
         def total(name: str) -> float:
@@ -98,7 +98,7 @@ def certify(
                 beta=None if beta is None else beta[j],
             )
         )
-    return ClassesCertificate.of(parts)
+    return ClassesCertificate.sums(parts)
 
 
 def _features(estimator: Any, X: Any, Z: Any, weight: Array) -> dict[str, Any]:

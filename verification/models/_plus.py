@@ -17,7 +17,7 @@ import numpy as np
 from verification.certificates import plus_bounds
 from verification.certificates.model import EPS
 from verification.certificates.plus_bounds import Whole
-from verification.certificates.plus_model import PlusCertificate, Problem
+from verification.certificates.plus_model import PlusCertificate, Problem, vector
 from verification.errors import InvalidArgumentError
 from verification.models import Params, Side, Violation, _shrink
 
@@ -143,8 +143,7 @@ class Task:
             return plus_bounds.certificate(found, model, alpha, beta)
         if primal is not None:
             return plus_bounds.certificate(found, self.whole(found, primal), alpha, beta)
-        parts = found.repaired(found.part("alpha", alpha), found.part("beta", beta))
-        model = plus_bounds.of_multipliers(found, *parts)
+        model = plus_bounds.of_multipliers(found, alpha, beta)
         return plus_bounds.certificate(found, model, alpha, beta)
 
     def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
@@ -222,7 +221,7 @@ class Task:
 
     def _short(self, data: Problem, model: Whole) -> dict[str, Violation]:
         assert data.z is not None
-        w, v = data.x.vector("w", model.w), data.z_vector(model.v)
+        w, v = vector(data.x, "w", model.w), data.z_vector(model.v)
         f, g = data.x.values(w) + model.b, data.z.values(v) + model.rho
         reach = data.x.reach(w) + abs(model.b) + data.z.reach(v) + abs(model.rho)
         size = float((1 + abs(f) + abs(g)).max())
@@ -304,7 +303,7 @@ def multipliers_of(problem: Problem, model: Whole) -> tuple[Array, Array]:
         raise NoDualPointError(
             "dual=None: a model determines its multipliers for the squared hinge without Z only"
         )
-    f = problem.x.values(problem.x.vector("w", model.w)) + problem.real(model.b)
+    f = problem.x.values(vector(problem.x, "w", model.w)) + problem.real(model.b)
     full = np.zeros(problem.n)
     full[problem.kept] = problem.cost * np.maximum(0, 1 - problem.y * f)
     return full, np.zeros(problem.n)

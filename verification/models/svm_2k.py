@@ -58,7 +58,8 @@ def certify(params: Params, primal: Side, dual: Side) -> PlusCertificate:
         raise NoDualPointError("dual=None: hinges are not smooth, so a model has no multipliers")
     data = _problem(params)
     if primal is None:
-        w, b, v, rho = data.model_of(data.repaired(dual["alpha"]))
+        w, b, v, rho = data.model_of(data.repaired(data.part(dual["alpha"])))
+        assert v is not None
     else:
         w, b, v, rho = (primal[name] for name in PARTS["primal"])
     return data.certificate(w, b, v, rho, dual["alpha"])

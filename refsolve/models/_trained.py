@@ -1,0 +1,72 @@
+"""What the oracle's certificates of trained models have in common, from what `refsolve.proofs` proves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+
+from refsolve.proofs.certificate import Array, Certificate, up
+from refsolve.proofs.model import Proof
+
+
+@dataclass(frozen=True)
+class ModelCertificate(Certificate):
+    """Certificate of a trained model.
+
+    Attributes
+    ----------
+    gap : float
+        P - D at the repaired points, summed from nonnegative terms; inf if no repair is known.
+    violation : float
+        Largest violation of the constraints by the points as given.
+    distance : float
+        Bound on the distance of the weights as given from the optimal ones, sqrt(2 gap) by the
+        strong convexity of P (and what a repair moved them).
+    value, primal, dual : float
+        P twice, and D.
+    scale : float
+        max(|P|, |D|).
+    residuals : ndarray
+        What each example (or each cut) adds to the gap.
+    drift : float
+        What the model misses of the one that the multipliers stand for.
+    """
+
+    primal: float
+    dual: float
+    residuals: Array
+    drift: float
+
+
+class Fields(TypedDict):
+    """Fields of a `ModelCertificate`."""
+
+    gap: float
+    violation: float
+    distance: float
+    value: float
+    scale: float
+    primal: float
+    dual: float
+    residuals: Array
+    drift: float
+
+
+def fields(
+    proof: Proof, violation: float, residuals: Array | None = None, moved: float = 0.0
+) -> Fields:
+    """Fields of a certificate; ``residuals`` if they are not those of the proof."""
+    gap, primal, dual = up(proof.gap), float(proof.primal), float(proof.dual)
+    return {
+        "gap": gap,
+        "violation": violation,
+        "distance": float(np.sqrt(2 * gap)) + moved,
+        "value": primal,
+        "scale": max(abs(primal), abs(dual)),
+        "primal": primal,
+        "dual": dual,
+        "residuals": (proof.residuals if residuals is None else residuals).astype(float),
+        "drift": float(proof.drift),
+    }
