@@ -110,8 +110,8 @@ class Model:
     def pull(self, block: str, p: Point) -> Array:
         """The slope + sum_t A_t'p_t on a block."""
         pulls = [adjoint(t.maps[block], p[s]) for s, t in self.terms.items() if block in t.maps]
-        slope = self.blocks[block].slope
-        return np.asarray(sum(pulls) if slope is None else sum(pulls) + slope)
+        b = self.blocks[block]
+        return np.asarray(sum(pulls, np.zeros(b.size) if b.slope is None else b.slope))
 
     def dual(self, p: Point) -> float:
         """D(p) at a p without `violation`."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from refsolve._lazy import cp
 from refsolve.fenchel.model import Model, adjoint, image
-from refsolve.oracle import SOLVERS, Answer, Posed, Template
+from refsolve.oracle import Answer, Posed, Template
 
 if TYPE_CHECKING:
     from cvxpy import Constraint, Parameter
@@ -39,12 +39,12 @@ class Program:
     def __str__(self) -> str:
         return str(self.build().problem)
 
-    def solve(self, solver: str = "CLARABEL") -> dict[str, Array]:
+    def solve(self, solver: str = "CLARABEL", **settings: float) -> dict[str, Array]:
         """Blocks and multipliers as the solver finds them, in the model's own units."""
         template = self.build()
         for name, value in self.values.items():
             template.parameters[name].value = value
-        template.problem.solve(solver=solver, **SOLVERS[solver])
+        template.problem.solve(solver=solver, **settings)
         return self._restored({k: v.value for k, v in template.variables.items()})
 
     def posed(self, finish: Callable[[dict[str, Array]], Answer], unit: float = 0.0) -> Posed:

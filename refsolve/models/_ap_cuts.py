@@ -158,6 +158,10 @@ class Master:
         self.C, self.d, self.unit, self.free = C, d, unit, free
         self.first, self.length = unit, 0.0
         self.hard = np.zeros((0, d + free)) if hard is None else hard[0] * hard[1][:, None]
+        self.clear(n_queries)
+
+    def clear(self, n_queries: int) -> None:
+        """Start without cuts."""
         self.tags: list[list[Array]] = [[] for _ in range(n_queries)]
         self.offsets: list[list[float]] = [[] for _ in range(n_queries)]
         self.rows: list[list[Array]] = [[] for _ in range(n_queries)]

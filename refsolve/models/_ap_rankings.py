@@ -197,7 +197,8 @@ class RankingMaster(Master):
             self._add_rows(index, all_rankings(q.positive))
 
     def whole(self) -> fenchel.Model:
-        """The model with all rankings of every query."""
+        """The model with all rankings of every query, as `all_rankings` lists them."""
+        self.clear(len(self.tags))
         self.add_all()
         return self.declared(max(map(len, self.tags)))
 

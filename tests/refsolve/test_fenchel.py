@@ -1,0 +1,286 @@
+"""Derived duals against printed ones: as programs, point by point, and as wrong declarations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from _declared import CASES, domain
+from _privileged import draw, printed_kernel
+
+import refsolve
+from refsolve import fenchel
+from refsolve.errors import InvalidParameterError
+from refsolve.fenchel import Block, Model, Term
+from refsolve.models import svm, svm_2k, svm_plus_squared_hinge
+
+#: Of the size of the numbers that are compared.
+ROUNDING = 1e-11
+
+
+def close(a, b):
+    assert np.isfinite([a, b]).all(), (a, b)
+    assert abs(a - b) <= ROUNDING * (1 + abs(a) + abs(b)), (a, b)
+
+
+def agree(case, model, reduced):
+    """The declaration has the printed primal, and its dual is the printed one in both directions."""
+    rng = np.random.default_rng(0)
+    u = case.point(rng)
+    assert model.excess(u) <= ROUNDING
+    close(model.primal(u), case.objective(u))
+    derived = domain(reduced)
+    for _ in range(5):
+        x = case.printed.draw(rng)
+        p = case.derived(x)
+        assert reduced.violation(p) <= ROUNDING * (1 + max(abs(v).max() for v in p.values()))
+        close(reduced.dual(p), case.value(x))
+        p = derived.draw(rng)
+        assert set(p) == set(reduced.terms)
+        x = {name: p[name] for name in case.printed.parts}
+        close(reduced.dual(p), case.value(x))
+        np.testing.assert_allclose(reduced.recover(p)["w"], case.weights(x), atol=1e-10)
+        assert reduced.violation(case.derived(case.printed.vertex(rng))) <= 1e-6
+        assert case.printed.violation(derived.vertex(rng)) <= 1e-6
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_derived_dual_is_the_printed_one(name):
+    case = CASES[name]()
+    agree(case, case.model, case.reduced)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_gap_is_what_lies_between(name):
+    """A sum of terms >= 0 that is P - D, at any two points."""
+    case, rng = CASES[name](), np.random.default_rng(1)
+    for _ in range(5):
+        u, p = case.point(rng), domain(case.model).draw(rng)
+        gap = case.model.gap(u, p)
+        assert gap >= 0
+        close(gap, case.model.primal(u) - case.model.dual(p))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_programs_have_one_optimum(name):
+    """Solved as derived; the multipliers that the primal finds are as good as the dual's own."""
+    case = CASES[name]()
+    model, reduced = case.model, case.reduced
+    up, down = fenchel.primal(model, 2.0, {"w": 0.5}).solve(), fenchel.dual(model, 3.0).solve()
+    size = 1 + abs(model.primal(up))
+    assert max(model.excess(up), model.violation(down), model.violation(up)) <= 1e-6 * size
+    for p in (up, down):
+        assert abs(model.gap(up, p)) <= 1e-6 * size
+        for block, value in model.recover(p).items():
+            np.testing.assert_allclose(value, up[block], atol=2e-3 * size)
+    free = {b for b, block in model.blocks.items() if block.weight == 0}
+    assert free <= set(down)
+    short = fenchel.dual(reduced, 0.7, scales={"alpha": 2.0}).solve()
+    assert abs(reduced.dual(short) - model.dual(down)) <= 1e-6 * size
+
+
+def test_the_oracle_answers_with_the_optimum_of_the_declaration():
+    X, y, Z = draw(12, 2, 2, 4)
+    given = {"X": X, "y": y, "Z": Z, "C": 1.2, "lam": 0.7}
+    for stem in ("svm_plus_hinge", "svm_plus_squared_hinge"):
+        found = refsolve.solve(f"{stem}.dual", **given).raise_if_uncertain()
+        model = getattr(refsolve.models, stem).declaration(**given)
+        np.testing.assert_allclose(model.dual(fenchel.dual(model).solve()), found.value, rtol=1e-7)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.4])
+def test_the_deformed_kernel_follows_from_the_squares(delta):
+    """Absorbing the squares gives H = K yy' + Q, Q as printed in (5)."""
+    X, y, Z = draw(9, 2, 3, 2)
+    given = {"X": X, "y": y, "Z": Z, "C": 1.4, "lam": 0.6, "free_slack": delta}
+    model = svm_plus_squared_hinge.declaration(**given).absorbed("paid", "tie")
+    Q = printed_kernel(Z @ Z.T + delta * np.eye(9), 1.4, 0.6)
+    if not delta:
+        np.testing.assert_allclose(model.kernel("alpha"), X @ X.T * np.outer(y, y) + Q, atol=1e-12)
+    found = svm_plus_squared_hinge.deformed_kernel(Z=Z, C=1.4, lam=0.6, free_slack=delta)
+    np.testing.assert_allclose(found, model.kernel("alpha") - X @ X.T * np.outer(y, y), atol=1e-12)
+
+
+def test_the_variable_that_is_absorbed_is_the_slack_times_its_cost():
+    """(3) with its squares apart has n variables more; at q = C xi, xi = Q gamma, it is (4)."""
+    X, y, Z = draw(8, 2, 2, 6)
+    C, lam, rng = 0.9, 1.1, np.random.default_rng(6)
+    given = {"X": X, "y": y, "Z": Z, "C": C, "lam": lam}
+    model, Q = svm_plus_squared_hinge.declaration(**given), printed_kernel(Z @ Z.T, C, lam)
+    for _ in range(5):
+        p = domain(model).draw(rng)
+        alpha = p["alpha"]
+        best = svm_plus_squared_hinge.dual(**given, alpha=alpha)
+        assert model.dual(p) < best
+        q = C * Q @ alpha
+        p = {"alpha": alpha, "paid": q, "tie": alpha - q}
+        assert model.violation(p) <= ROUNDING * 10
+        close(model.dual(p), best)
+
+
+def test_kernels_and_features_declare_the_same_dual():
+    X, y, Z = draw(9, 3, 2, 8)
+    costs = {"CA": 1.0, "CB": 0.5, "D": 0.3, "y": y}
+    plain, kernel = (
+        svm_2k.declaration(**costs, **views)
+        for views in ({"X": X, "Z": Z}, {"K": X @ X.T, "Kz": Z @ Z.T})
+    )
+    rng = np.random.default_rng(8)
+    for _ in range(3):
+        p = domain(plain).draw(rng)
+        assert kernel.violation(p) <= ROUNDING
+        close(plain.dual(p), kernel.dual(p))
+    np.testing.assert_allclose(kernel.kernel("tie_f", "tie_g"), plain.kernel("tie_f", "tie_g"))
+    np.testing.assert_allclose(plain.kernel("tie_f"), X @ X.T, atol=1e-12)
+
+
+# ---- wrong declarations
+
+
+def changed(model, term, block=None, factor=1.0, **parts):
+    """One map multiplied by a factor, or other parts of a term."""
+    old = model.terms[term]
+    maps = dict(old.maps)
+    if block is not None:
+        maps[block] = maps[block] * factor
+    return replace(model, terms=dict(model.terms) | {term: replace(old, maps=maps, **parts)})
+
+
+def without(model, term):
+    return replace(model, terms={k: t for k, t in model.terms.items() if k != term})
+
+
+def reweighted(model, block, factor=1.0, weight=None):
+    old = model.blocks[block]
+    new = replace(old, weight=old.weight * factor if weight is None else weight)
+    return replace(model, blocks=dict(model.blocks) | {block: new})
+
+
+def loss_of(model, term, **parts):
+    return changed(model, term, loss=replace(model.terms[term].loss, **parts))
+
+
+def sloped(model, factor):
+    xi = replace(model.blocks["xi"], slope=factor * model.blocks["xi"].slope)
+    return replace(model, blocks=dict(model.blocks) | {"xi": xi})
+
+
+WRONG = [
+    ("svm hinge", "sign of the bias", lambda m: changed(m, "alpha", "b", np.linspace(-1, 1, 10)[:, None])),
+    ("svm hinge", "sign of the rows", lambda m: changed(m, "alpha", "w", -1)),
+    ("svm hinge", "bias penalised", lambda m: reweighted(m, "b", weight=1.0)),
+    ("svm hinge", "mean for the sum", lambda m: loss_of(m, "alpha", cost=m.terms["alpha"].loss.cost / 10)),
+    ("svm hinge", "margin lost", lambda m: changed(m, "alpha", offset=None)),
+    ("svm hinge", "squared", lambda m: changed(m, "alpha", loss=fenchel.squared_hinge(m.terms["alpha"].loss.cost))),
+    ("svm squared hinge", "without 1/2", lambda m: loss_of(m, "alpha", own=m.terms["alpha"].loss.own / 2)),
+    ("svm squared hinge", "both sides paid", lambda m: loss_of(m, "alpha", both=True)),
+    ("svm_2k", "sum of the views", lambda m: changed(m, "beta", "g", -1)),
+    ("svm_2k", "one side of the tube", lambda m: loss_of(m, "beta", both=False)),
+    ("svm_2k", "no tube", lambda m: loss_of(m, "beta", eps=0.0)),
+    ("svm_2k", "costs swapped", lambda m: loss_of(m, "alpha_A", cost=m.terms["alpha_B"].loss.cost)),
+    ("svm_2k", "view B unpaid", lambda m: without(m, "alpha_B")),
+    ("svm_2k", "bias of B lost", lambda m: changed(m, "tie_g", "rho", 0.0)),
+    ("svm_plus_hinge", "slacks of any sign", lambda m: without(m, "beta")),
+    ("svm_plus_hinge", "margins lost", lambda m: without(m, "alpha")),
+    ("svm_plus_hinge", "C halved", lambda m: sloped(m, 0.5)),
+    ("svm_plus_hinge", "lam inverted", lambda m: reweighted(m, "v", weight=1 / 1.7)),
+    ("svm_plus_hinge", "rho penalised", lambda m: reweighted(m, "rho", weight=1.7)),
+    ("svm_plus_hinge", "slack subtracted", lambda m: changed(m, "alpha", "xi", -1)),
+    ("svm_plus_squared_hinge", "rho free as in (1)", lambda m: reweighted(m, "rho", 1e-9)),
+    ("svm_plus_squared_hinge", "without 1/2", lambda m: loss_of(m, "paid", own=m.terms["paid"].loss.own / 2)),
+    ("svm_plus_squared_hinge", "lam forgotten", lambda m: reweighted(m, "v", 1 / 1.7)),
+    ("svm_plus_squared_hinge, slacks >= 0", "correction of sign -", lambda m: changed(m, "alpha", "xi", -1)),
+    ("svm_plus_squared_hinge, slacks >= 0", "X1", lambda m: without(m, "beta")),
+    ("svm_plus_squared_hinge, bias penalised", "b free", lambda m: reweighted(m, "b", weight=0.0)),
+    ("ap_svm", "sign of Psi", lambda m: changed(m, "alpha", "w", -1)),
+    ("ap_svm", "sum for the mean", lambda m: loss_of(m, "alpha", mass=5.0)),
+    ("ap_svm", "Delta lost", lambda m: changed(m, "alpha", offset=None)),
+    ("ap_svm", "Delta = AP", lambda m: changed(m, "alpha", offset=1 - m.terms["alpha"].offset)),
+    ("ap_svm", "1/2 lost", lambda m: reweighted(m, "w", 2.0)),
+    ("ap_svm_appx", "easy ones lost", lambda m: without(m, "mu")),
+    ("ap_svm_appx", "margins at 0", lambda m: changed(m, "mu", offset=None)),
+    ("ap_svm_appx", "easy labels turned", lambda m: changed(m, "mu", "w", -1)),
+    ("ap_svm_appx", "bias penalised", lambda m: reweighted(m, "b", weight=1.0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "wrong", "change"), WRONG, ids=[f"{n}: {w}" for n, w, _ in WRONG])
+def test_a_wrong_declaration_is_found(name, wrong, change):
+    """Once by its primal, and, as if that had the same fault, by its dual alone."""
+    case = CASES[name]()
+    model = change(case.model)
+    reduced = model.absorbed("paid", "tie") if case.reduced is not case.model else model
+    with pytest.raises((AssertionError, KeyError)):
+        agree(case, model, reduced)
+    same = replace(case, point=lambda _: {}, objective=lambda _: 0.0)
+    blind = type("Blind", (), {"excess": lambda *_: 0.0, "primal": lambda *_: 0.0})()
+    with pytest.raises((AssertionError, KeyError)):
+        agree(same, blind, reduced)
+
+
+# ---- losses and maps
+
+
+LOSSES = {
+    "hinge": (fenchel.hinge(np.array([0.5, 2.0])), lambda z: [0.5, 2.0] @ np.maximum(0, z)),
+    "squared hinge": (
+        fenchel.squared_hinge(np.array([0.5, 2.0])),
+        lambda z: [0.5, 2.0] @ np.maximum(0, z) ** 2 / 2,
+    ),
+    "square": (fenchel.square(np.array([0.5, 2.0])), lambda z: [0.5, 2.0] @ z**2 / 2),
+    "tube": (
+        fenchel.tube(np.array([0.5, 2.0]), 0.3),
+        lambda z: [0.5, 2.0] @ np.maximum(0, abs(z) - 0.3),
+    ),
+    "huber": (
+        fenchel.Slopes(np.array([1.0, 1.0]), np.array([0.5, 0.5]), both=True),
+        lambda z: np.where(abs(z) <= 0.5, z**2, abs(z) - 0.25).sum(),
+    ),
+    "largest": (fenchel.Largest(1.5, 1), lambda z: 1.5 * z.max()),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_is_the_supremum_over_its_slopes(name):
+    loss, formula = LOSSES[name]
+    rng = np.random.default_rng(3)
+    grid = np.stack(np.meshgrid(*2 * [np.linspace(-4, 4, 321)]), axis=-1).reshape(-1, 2)
+    inside = np.array([p for p in grid if loss.violation(p) <= 1e-9])
+    costs = np.array([loss.conjugate(p) for p in inside])
+    for z in rng.uniform(-0.95, 0.95, size=(10, 2)):
+        close(loss.value(z), formula(z))
+        best = (inside @ z - costs).max()
+        assert best <= loss.value(z) + 1e-9
+        assert loss.value(z) - best <= 0.03
+        scaled = loss.scaled(0.3, 7.0)
+        close(scaled.value(0.3 * z), loss.value(z) / 7)
+        p = inside[rng.integers(len(inside))]
+        close(scaled.conjugate(p / 0.3 / 7), loss.conjugate(p) / 7)
+        assert scaled.violation(p / 0.3 / 7) <= 1e-9
+
+
+def test_constraints_are_losses():
+    bound, tie, z = fenchel.nonpositive(), fenchel.zero(), np.array([-1.0, 0.25])
+    assert (bound.excess(z), tie.excess(z)) == (0.25, 1.0)
+    assert (bound.violation(z), tie.violation(z)) == (1.0, 0.0)
+    assert bound.value(z) == tie.value(z) == bound.conjugate(z) == 0.0
+
+
+def test_a_declaration_that_does_not_fit_is_refused():
+    hinge, w = fenchel.hinge(np.ones(3)), {"w": Block(2)}
+    Model(w, {"t": Term(hinge, {"w": np.ones((3, 2))}, np.ones(3))})
+    for term in (
+        Term(hinge, {"w": np.ones((3, 3))}),
+        Term(hinge, {"v": np.ones((3, 2))}),
+        Term(hinge, {"w": np.ones((3, 2))}, np.ones(2)),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"terms\['t'\]"):
+            Model(w, {"t": term})
+
+
+def test_a_derived_program_can_be_read():
+    X, y, _ = draw(6, 2, 1, 0)
+    shown = str(fenchel.dual(svm.declaration(X, y, C=1.0)))
+    assert "alpha <= alpha:cost" in shown
+    assert "alpha.b.T @ alpha == 0" in shown
