@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from verification.instances.instance import Instance
     from verification.kit.loop import verify
     from verification.pytest_plugin import parametrize
-    from verification.verdicts.verdict import Candidate, Judgement, Report, Result, Verdict
+    from verification.verdicts.report import Report
+    from verification.verdicts.verdict import Candidate, Judgement, Result, Verdict
 
 # Where each public name stands. They are imported when they are asked for: pytest loads the plugin in
 # this package at every start, also for suites that have nothing to do with it.
@@ -34,7 +35,7 @@ _HOMES = {
     "InvalidArgumentError": "errors",
     "Judgement": "verdicts",
     "NoDualPointError": "errors",
-    "Report": "verdicts",
+    "Report": "verdicts.report",
     "Result": "verdicts",
     "UnknownProblemError": "errors",
     "Verdict": "verdicts",

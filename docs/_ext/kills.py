@@ -11,7 +11,7 @@ from markup import Html
 
 from verification.mutants import discover
 from verification.selftest.errata import ERRATA, mutants_of
-from verification.selftest.kill_matrix import Matrix, Row
+from verification.selftest.kill_rows import Matrix, Row
 
 RECORDS = Path(__file__).resolve().parents[1] / "selftest"
 

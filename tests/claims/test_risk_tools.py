@@ -11,28 +11,28 @@ import pytest
 from scipy.optimize import linprog
 
 import refsolve
-from verification.claims import _entropies, _logs, _rational, _risk, _topk
+from verification.claims import _entropies, _logs, _rational, _topk, risk
 from verification.claims.lapin_2016 import proposition_1, proposition_8
 
 F = Fraction
 
 
 def probabilities(rng, m):
-    return _risk.draw_probabilities(rng, m)
+    return risk.draw_probabilities(rng, m)
 
 
 # ------------------------------------------------------------------------------------------ risks
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("pieces", [_risk.hinge_alpha_pieces, _risk.hinge_beta_pieces])
+@pytest.mark.parametrize("pieces", [risk.hinge_alpha_pieces, risk.hinge_beta_pieces])
 def test_least_risks_agree_with_scipy(seed, pieces):
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 5))
     k, p = int(rng.integers(1, m)), probabilities(rng, m)
     loss = [pieces(m, k, y) for y in range(m)]
-    found = _risk.minimisers(p, loss)
-    assert _risk.risk(p, loss, found.g) == found.least
+    found = risk.minimisers(p, loss)
+    assert risk.risk(p, loss, found.g) == found.least
     rows = [
         ([*map(float, slope), *(-float(y == c) for c in range(m))], -float(offset))
         for y in range(m)
@@ -48,14 +48,14 @@ def test_least_risks_agree_with_scipy(seed, pieces):
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("pieces", [_risk.hinge_alpha_pieces, _risk.hinge_beta_pieces])
+@pytest.mark.parametrize("pieces", [risk.hinge_alpha_pieces, risk.hinge_beta_pieces])
 def test_pieces_are_the_losses(seed, pieces):
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 6))
     k, y = int(rng.integers(1, m)), int(rng.integers(m))
     g = _rational.draw_vector(rng, m, spread=3)
-    naive = _topk.hinge_alpha if pieces is _risk.hinge_alpha_pieces else _topk.hinge_beta
-    assert _risk.value(pieces(m, k, y), g) == naive(_topk.margins(g, y), k)
+    naive = _topk.hinge_alpha if pieces is risk.hinge_alpha_pieces else _topk.hinge_beta
+    assert risk.value(pieces(m, k, y), g) == naive(_topk.margins(g, y), k)
 
 
 def test_one_vs_all_pieces_are_the_sum_of_hinges():
@@ -63,51 +63,49 @@ def test_one_vs_all_pieces_are_the_sum_of_hinges():
     for _ in range(50):
         g = _rational.draw_vector(rng, 3, spread=2)
         naive = max(F(0), 1 - g[1]) + max(F(0), 1 + g[0]) + max(F(0), 1 + g[2])
-        assert _risk.value(proposition_1.pieces(3, 1), g) == naive
+        assert risk.value(proposition_1.pieces(3, 1), g) == naive
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_what_holds_for_all_minimisers_holds_for_those_on_a_grid(seed):
     """Integer score differences contain all vertices of the minimisers here."""
     rng = np.random.default_rng(seed)
-    p, k = _risk.draw_probabilities(rng, 3, 2, largest=6), 2
-    pieces = _risk.hinge_beta_pieces if seed % 2 else _risk.hinge_alpha_pieces
+    p, k = risk.draw_probabilities(rng, 3, 2, largest=6), 2
+    pieces = risk.hinge_beta_pieces if seed % 2 else risk.hinge_alpha_pieces
     loss = [pieces(3, k, y) for y in range(3)]
-    found = _risk.minimisers(p, loss)
+    found = risk.minimisers(p, loss)
     grid = [[F(a), F(b), F(0)] for a, b in product(range(-4, 5), repeat=2)]
-    best = [g for g in grid if _risk.risk(p, loss, g) == found.least]
+    best = [g for g in grid if risk.risk(p, loss, g) == found.least]
     assert best
     for i, j in combinations(range(3), 2):
-        assert found.largest(_risk.gap(3, i, j)) == max(g[i] - g[j] for g in best)
-    assert _risk.constant_only(found) == all(len(set(g)) == 1 for g in best)
-    assert (_risk.wrong_pair(found, p, k) is None) == all(_risk.optimal(g, p, k) for g in best)
-    if _risk.all_err(found, p, k):
-        assert not any(_risk.optimal(g, p, k) for g in best)
+        assert found.largest(risk.gap(3, i, j)) == max(g[i] - g[j] for g in best)
+    assert risk.constant_only(found) == all(len(set(g)) == 1 for g in best)
+    assert (risk.wrong_pair(found, p, k) is None) == all(risk.optimal(g, p, k) for g in best)
+    if risk.all_err(found, p, k):
+        assert not any(risk.optimal(g, p, k) for g in best)
 
 
 def test_the_best_lead_is_attained_and_cut_off():
     p = [F(5, 10), F(3, 10), F(2, 10)]  # alpha, k = m - 1: minimisers are (1, 1, -1) + constants
-    found = _risk.minimisers(p, [_risk.hinge_alpha_pieces(3, 2, y) for y in range(3)])
-    assert found.largest(_risk.gap(3, 0, 2)) == 2
-    assert found.best_lead([_risk.gap(3, 0, 2), _risk.gap(3, 1, 2)]) == 1
-    assert found.best_lead([_risk.gap(3, 0, 1)]) == 0
-    assert found.best_lead([_risk.gap(3, 2, 0)]) == -2
+    found = risk.minimisers(p, [risk.hinge_alpha_pieces(3, 2, y) for y in range(3)])
+    assert found.largest(risk.gap(3, 0, 2)) == 2
+    assert found.best_lead([risk.gap(3, 0, 2), risk.gap(3, 1, 2)]) == 1
+    assert found.best_lead([risk.gap(3, 0, 1)]) == 0
+    assert found.best_lead([risk.gap(3, 2, 0)]) == -2
 
 
 def test_a_class_without_probability_may_score_anything_below():
-    loss = [_risk.hinge_alpha_pieces(3, 1, y) for y in range(3)]
-    found = _risk.minimisers([F(3, 4), F(1, 4), F(0)], loss)
+    loss = [risk.hinge_alpha_pieces(3, 1, y) for y in range(3)]
+    found = risk.minimisers([F(3, 4), F(1, 4), F(0)], loss)
     assert found.least == F(1, 2)
-    assert found.largest(_risk.gap(3, 0, 2)) is None
-    assert found.largest(_risk.gap(3, 2, 0)) == -1
+    assert found.largest(risk.gap(3, 0, 2)) is None
+    assert found.largest(risk.gap(3, 2, 0)) == -1
 
 
 def test_tied_probabilities_have_no_unique_guesses():
-    found = _risk.minimisers(
-        [F(1, 2), F(1, 2)], [_risk.hinge_alpha_pieces(2, 1, y) for y in (0, 1)]
-    )
+    found = risk.minimisers([F(1, 2), F(1, 2)], [risk.hinge_alpha_pieces(2, 1, y) for y in (0, 1)])
     with pytest.raises(ValueError, match="not unique"):
-        _risk.wrong_pair(found, [F(1, 2), F(1, 2)], 1)
+        risk.wrong_pair(found, [F(1, 2), F(1, 2)], 1)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -120,12 +118,12 @@ def test_guesses_are_those_that_some_breaking_of_ties_gives(seed):
     for order in product(range(m), repeat=m):  # any priority among tied classes
         ranked = sorted(range(m), key=lambda y: (-g[y], order[y], y))
         naive.add(tuple(sorted(ranked[:k])))
-    assert set(_risk.guesses(g, k)) == naive
+    assert set(risk.guesses(g, k)) == naive
 
 
 def test_partitions_by_hand():
-    assert _risk.partitions(6, 3) == [(4, 1, 1), (3, 2, 1), (2, 2, 2)]
-    assert _risk.partitions(2, 3) == []
+    assert risk.partitions(6, 3) == [(4, 1, 1), (3, 2, 1), (2, 2, 2)]
+    assert risk.partitions(2, 3) == []
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -135,7 +133,7 @@ def test_smooth_beta_is_the_envelope_of_its_hinge(seed):
     d = int(rng.integers(1, 5))
     k, gamma = int(rng.integers(1, d + 1)), F(int(rng.integers(1, 9)), 2)
     z = _rational.draw_vector(rng, d, spread=3)
-    value = _risk.smooth_hinge_beta(z, k, gamma)
+    value = risk.smooth_hinge_beta(z, k, gamma)
 
     def envelope(q):
         moved = [a - b for a, b in zip(z, q, strict=True)]

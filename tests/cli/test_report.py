@@ -12,21 +12,12 @@ import pytest
 from rich.console import Console
 
 from verification.instances.instance import Instance
-from verification.report.document import (
-    Cell,
-    Code,
-    Document,
-    Paragraph,
-    number,
-    plain,
-    render_html,
-    render_json,
-    render_terminal,
-    table,
-    write,
-)
+from verification.report.document import Cell, Code, Document, Paragraph, number, table
+from verification.report.page import render_html
+from verification.report.render import plain, render_json, render_terminal, write
 from verification.report.run_report import report_document
-from verification.verdicts.verdict import Report, Result, Verdict
+from verification.verdicts.report import Report
+from verification.verdicts.verdict import Result, Verdict
 
 DOCUMENT = Document(
     "A <title> & more",

@@ -7,8 +7,8 @@ from refsolve import catalogue
 from verification import verify
 from verification.certificates import truth
 from verification.certificates._rational import norm, number, vector
-from verification.instances import families
-from verification.problems.problem import fast_candidate
+from verification.instances import drawing, families
+from verification.problems.problem import fast_candidate, lookup
 
 PROBLEMS = [f"{stem}.projection" for stem in catalogue.stems("sets")]
 
@@ -48,9 +48,7 @@ def test_long_vectors(problem, d):
     for k in (1, 5, d // 2, d):
         for rho in (0.0, 0.5):
             a = np.round(rng.normal(size=d), 2)  # many ties
-            instance = families.complete(
-                families.lookup(problem), rng, "long", a, k=k, r=2.0, rho=rho
-            )
+            instance = drawing.complete(lookup(problem), rng, "long", a, k=k, r=2.0, rho=rho)
             right = truth.solution(instance)
             off = norm(vector(project(**instance.params)) - right)
             assert off <= 1e-13 * (1 + number(abs(right).max())), (k, rho)

@@ -14,7 +14,7 @@ from verification import certificates, verify
 from verification.certificates import ranking, ranking_truth
 from verification.certificates.truth import UncertainError
 from verification.failures import replay
-from verification.instances import families, rankings
+from verification.instances import drawing, families
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller, CandidateCrashError
 from verification.kit.loop import applicable
@@ -288,12 +288,12 @@ def test_a_wrong_answer_is_shown_with_all_of_its_parts():
 
 def test_valid_instances_have_both_kinds():
     good = INSTANCE
-    assert families.valid(good)
-    assert not families.valid(good.with_params(y=np.ones(4, int)))
-    assert not families.valid(good.with_params(y=np.zeros(4, int)))
-    assert not families.valid(good.with_params(y=np.array([0, 1, 2, 0])))
-    assert not families.valid(good.with_params(y=np.array([0, 1])))
-    assert set(rankings.FAMILIES) == set(families.FAMILIES)
+    assert drawing.valid(good)
+    assert not drawing.valid(good.with_params(y=np.ones(4, int)))
+    assert not drawing.valid(good.with_params(y=np.zeros(4, int)))
+    assert not drawing.valid(good.with_params(y=np.array([0, 1, 2, 0])))
+    assert not drawing.valid(good.with_params(y=np.array([0, 1])))
+    assert set(families.RANKINGS) == set(families.FAMILIES)
 
 
 def test_the_oracle_passes_as_a_candidate():

@@ -3,7 +3,7 @@ import pytest
 
 from verification import certificates
 from verification.certificates import core, truth
-from verification.instances import families
+from verification.instances import drawing, families
 from verification.problems.problem import lookup, names
 from verification.verdicts.verdict import Candidate
 
@@ -15,7 +15,7 @@ PROBLEMS = names("sets", "losses", "functions")
 def test_instances_are_valid_and_repeat(problem, family):
     drawn = families.draw(problem, family, 40, seed=3)
     assert len(drawn) == 40
-    assert all(families.valid(i) and i.problem == problem and i.family == family for i in drawn)
+    assert all(drawing.valid(i) and i.problem == problem and i.family == family for i in drawn)
     assert drawn == families.draw(problem, family, 40, seed=3)
     assert drawn[:7] == families.draw(problem, family, 7, seed=3)
     assert drawn != families.draw(problem, family, 40, seed=4)

@@ -9,8 +9,9 @@ from verification.kit import fixing
 from verification.mutants import _sound
 from verification.problems.problem import lookup
 from verification.verdicts.expectations import Expectations
+from verification.verdicts.report import Report
 from verification.verdicts.tally import Tally
-from verification.verdicts.verdict import Judgement, Report, Result
+from verification.verdicts.verdict import Judgement, Result
 
 PROBLEM = "topk_simplex_alpha.projection"
 CHECKS = ["certified_gap", "ground_truth", "trained"]

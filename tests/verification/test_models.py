@@ -321,7 +321,7 @@ def test_impure_trainers_are_found(trainer, words):
     ],
 )
 def test_what_a_trainer_may_return(answer, expected):
-    from verification.models._answers import unwrap
+    from verification.kit.parts import unwrap
 
     assert set(unwrap(answer, ("W", "A"), 1).parts) == expected
 
@@ -331,7 +331,7 @@ def test_what_a_trainer_may_return(answer, expected):
     [None, "W", {"coef": 1}, (1, 2, 3), np.array(["a"]), [[1.0], [1.0, 2.0]], {}, {"W": None}],
 )
 def test_what_is_no_answer(answer):
-    from verification.models._answers import AnswerError, unwrap
+    from verification.kit.parts import AnswerError, unwrap
 
     with pytest.raises(AnswerError, match="returned"):
         unwrap(answer, ("W", "A"), 1)

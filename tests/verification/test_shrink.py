@@ -3,7 +3,7 @@ import pytest
 
 from verification import Instance, Verdict, verify
 from verification.failures.shrink import complexity, shrink
-from verification.instances import families
+from verification.instances import drawing, families
 from verification.instances.instance import FrozenArray
 from verification.mutants import _sound
 from verification.verdicts.verdict import Judgement, Result
@@ -53,7 +53,7 @@ def test_scores_keep_their_ground_truth():
     found = smallest(lambda i: i["scores"].size > 1, start)
     assert found["scores"].tolist() == [0.0, 0.0]
     assert (found["y"], found["k"], found["costs"], found["sample_weight"]) == (0, 1, None, None)
-    assert families.valid(found)
+    assert drawing.valid(found)
 
 
 def test_every_step_is_valid_and_simpler():
@@ -67,7 +67,7 @@ def test_every_step_is_valid_and_simpler():
     start = next(i for i in start if i["q"].size > 4 and i["k_ii"] > 0.1)
     smallest(fails, start)
     assert len(seen) > 5
-    assert all(families.valid(i) for i in seen)
+    assert all(drawing.valid(i) for i in seen)
     assert all(complexity(i) < complexity(start) for i in seen[1:])
 
 

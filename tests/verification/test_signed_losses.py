@@ -8,7 +8,7 @@ import pytest
 from verification import Instance, Verdict, certificates
 from verification.certificates import coordinates, core
 from verification.instances import families
-from verification.instances.families import valid
+from verification.instances.drawing import valid
 from verification.verdicts.verdict import Candidate
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from verification.adapters._steps import Given, Step, unknown
 from verification.errors import CandidateSignatureError
-from verification.kit.calling import _match
+from verification.kit.calling import match
 from verification.problems.problem import Problem
 
 
@@ -90,7 +90,7 @@ class Adapted:
         keyword = inspect.Parameter.KEYWORD_ONLY
         extra_parameters = [inspect.Parameter(n, keyword) for n in unlisted if n not in added]
         stub = _Stub(self._name, [*(p for p in seen if p.name not in added), *extra_parameters])
-        positional, by_name = _match(stub, self.problem)
+        positional, by_name = match(stub, self.problem)
         # those recognised by their place are passed under the names that they have there
         by_place = dict(zip(positional, stub.__signature__.parameters.values(), strict=False))
         first: tuple[str, ...] = tuple(

@@ -27,6 +27,7 @@ import numpy as np
 
 from verification import problems
 from verification.adapters._steps import Formula
+from verification.adapters.options import adapt
 from verification.errors import InvalidArgumentError
 
 Reader = Callable[..., Any]
@@ -98,8 +99,6 @@ def trained(
     -------
     Adapted
     """
-    from verification.adapters import adapt
-
     task = problems.lookup(problem)
     if task.kind != "models":
         raise InvalidArgumentError(

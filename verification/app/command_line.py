@@ -16,7 +16,7 @@ from verification.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from verification.report.document import Document
-    from verification.verdicts.verdict import Report
+    from verification.verdicts.report import Report
 
 FORMATS = ("html", "junit", "json")
 FILES = {"html": "report.html", "junit": "junit.xml", "json": "report.json"}
@@ -103,9 +103,9 @@ def write_files(
 ) -> list[Path]:
     """Write a replay file per failing report, and the reports asked for, which link to each other."""
     from verification.failures.replay import save
-    from verification.report.document import render_json
     from verification.report.junit import render_junit
     from verification.report.page import render_html
+    from verification.report.render import render_json
 
     folder.mkdir(parents=True, exist_ok=True)
     chosen = tuple(wanted)

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from verification.errors import InvalidArgumentError
-from verification.report.document import Document, render_json, render_terminal
+from verification.report.document import Document
+from verification.report.render import render_json, render_terminal
 
 #: Exit codes: 0 all well, 1 a check failed, 2 the request could not be understood.
 FAILED, MISUSED = 1, 2

@@ -34,7 +34,8 @@ from verification.trainers.multiclass import verify_trainer
 from verification.trainers.ranking import verify_rankers
 from verification.trainers.svm_plus import verify_plus
 from verification.trainers.svm_plus_duals import duals_table, verify_duals
-from verification.verdicts.verdict import Report, Verdict
+from verification.verdicts.report import Report
+from verification.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

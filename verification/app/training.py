@@ -12,7 +12,8 @@ import numpy as np
 
 from verification.app.examples import DataFileError
 from verification.errors import InvalidArgumentError
-from verification.report.document import Block, Cell, Document, number, render_json, table
+from verification.report.document import Block, Cell, Document, number, table
+from verification.report.render import render_json
 
 MODELS = ("svm", "logistic")
 SCALINGS = ("none", "minmax", "standard", "maxabs")

@@ -103,7 +103,7 @@ def small(count: int, seed: int) -> Iterator[Instance]:
     """At most 9 samples of several families, two of them with the same score."""
     task = lookup(PROBLEM)
     streams = [
-        rankings.FAMILIES[name](task, families.generator(PROBLEM, name, seed + i), 9)
+        families.RANKINGS[name](task, families.generator(PROBLEM, name, seed + i), 9)
         for i, name in enumerate(SMALL)
     ]
     rng = np.random.default_rng([seed, 0])

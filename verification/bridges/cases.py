@@ -25,7 +25,8 @@ from verification.instances.instance import Instance
 from verification.kit import fixing
 from verification.kit import loop as kit
 from verification.kit.calling import Caller, watch
-from verification.verdicts.verdict import Report, Verdict
+from verification.verdicts.report import Report
+from verification.verdicts.verdict import Verdict
 
 #: Seconds that all cases of one candidate together may spend on making failures smaller.
 SHRINK_SECONDS = {"quick": 10.0, "thorough": 60.0}

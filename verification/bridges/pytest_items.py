@@ -18,7 +18,7 @@ from verification.errors import VerificationError, VerificationFailedError
 from verification.kit import fixing
 from verification.kit.calling import check_timeout
 from verification.problems.problem import fast_candidate, lookup
-from verification.verdicts.verdict import Report
+from verification.verdicts.report import Report
 
 _STACK = pytest.StashKey[ExitStack]()
 _SOLVER = pytest.StashKey[Callable[..., Any]]()

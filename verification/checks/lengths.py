@@ -6,7 +6,8 @@ import numpy as np
 
 from verification import certificates
 from verification.checks import amount
-from verification.instances.families import complete, entries, generator
+from verification.instances.drawing import complete, entries
+from verification.instances.families import generator
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller
 from verification.problems.problem import Problem

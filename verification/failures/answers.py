@@ -11,6 +11,8 @@ import numpy as np
 from verification import certificates
 from verification.certificates import ranking
 from verification.instances.instance import FrozenArray, Instance, decode, encode
+from verification.kit import parts
+from verification.models import _judge
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Candidate, Judgement
 
@@ -133,15 +135,13 @@ def _wrong_row(rows: Sequence[Instance], answer: Candidate | None) -> int | None
 
 def _right_model(instance: Instance) -> Right | None:
     """The witness of a model, as the answer that a candidate would give."""
-    from verification.models import _answers, _judge
-
     known = _judge.witness(instance)
     if known is None:
         return None
     problem = lookup(instance.problem)
     assert problem.model is not None
     own = len(problem.model.PARTS[problem.operation])
-    answer = _answers.unwrap({**known.primal, **known.dual}, problem.parts, own)
+    answer = parts.unwrap({**known.primal, **known.dual}, problem.parts, own)
     return Right(answer, _judge.judge(instance, answer))
 
 

@@ -39,7 +39,8 @@ from verification.kit.calling import Caller, load_callable, watch
 from verification.kit.loop import run_one
 from verification.problems.problem import lookup
 from verification.report.environment import versions
-from verification.verdicts.verdict import Candidate, Report, Result, Terms, Verdict
+from verification.verdicts.report import Report
+from verification.verdicts.verdict import Candidate, Result, Terms, Verdict
 
 SCHEMA = 2
 READS = (1, 2)

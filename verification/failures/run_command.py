@@ -12,7 +12,7 @@ from verification.kit.calling import TIMEOUT
 
 if TYPE_CHECKING:
     from verification.failures.replay import Replay
-    from verification.verdicts.verdict import Report
+    from verification.verdicts.report import Report
 
 #: What stands in the place of a solver where none was given.
 FAST = "fast"

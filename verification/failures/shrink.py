@@ -15,7 +15,7 @@ import numpy as np
 
 from verification import certificates, checks, models
 from verification.certificates import ranking
-from verification.instances import families
+from verification.instances import drawing
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.problems.problem import lookup
@@ -65,7 +65,7 @@ def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float 
 def _valid(instance: Instance) -> bool:
     if lookup(instance.problem).model is not None:
         return models.valid(instance)
-    return families.valid(instance)
+    return drawing.valid(instance)
 
 
 def _same_failure(result: Result, original: Result) -> bool:
@@ -143,7 +143,7 @@ def _fewer_entries(instance: Instance) -> Iterator[Instance]:
         if y is not None:
             changes["y"] = keep.index(y)
         if "k" in params:
-            d = families.entries(lookup(instance.problem), len(keep))
+            d = drawing.entries(lookup(instance.problem), len(keep))
             changes["k"] = min(params["k"], d)
         yield instance.with_params(**changes)
         if "k" in params and params["k"] > 1:

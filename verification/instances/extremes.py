@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.instances import families, rankings, real_scores
+from verification.instances import drawing, rankings, real_scores
 from verification.instances.instance import Instance
 from verification.problems.problem import Problem
 
@@ -30,7 +30,7 @@ EPS = float(np.finfo(float).eps)
 def extreme(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Vectors, radii and curvatures of every size from 1e-150 to 1e150, alike or not."""
     while True:
-        d = families._length(problem, rng, largest)
+        d = drawing.length(problem, rng, largest)
         scale, other = (10.0 ** float(rng.choice(EXPONENTS)) for _ in range(2))
         vector = rng.normal(size=d) * scale
         if rng.random() < 0.3:  # sizes mixed within the vector
@@ -50,14 +50,14 @@ def extreme(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
             fixed |= {"C": float(rng.choice([1.0, C])), "gamma": 1.0}
             fixed["k_ii"] = curvature if quadratic or fixed["C"] <= 1 else 1.0
         if problem.operation == "conjugate":
-            vector = families._dual_point(problem, rng, np.abs(vector))
-        yield families.complete(problem, rng, "extreme", vector, **fixed)
+            vector = drawing.dual_point(problem, rng, np.abs(vector))
+        yield drawing.complete(problem, rng, "extreme", vector, **fixed)
 
 
 def denormal(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Numbers below the smallest normal float, where every product is rounded to a multiple of it."""
     while True:
-        d = families._length(problem, rng, largest)
+        d = drawing.length(problem, rng, largest)
         unit = float(rng.choice([LEAST, LEAST * 2**20, TINY / 4, TINY, 4 * TINY]))
         vector = unit * rng.integers(-8, 9, size=d)
         if rng.random() < 0.3:
@@ -74,7 +74,7 @@ def denormal(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
             vector = np.abs(vector)
         if problem.others and rng.random() < 0.5:  # else a margin of 1 hides the scores
             fixed["costs"] = np.zeros(d)
-        yield families.complete(problem, rng, "denormal", vector, **fixed)
+        yield drawing.complete(problem, rng, "denormal", vector, **fixed)
 
 
 def beside(rng: Rng, values: np.ndarray) -> np.ndarray:
@@ -85,8 +85,8 @@ def beside(rng: Rng, values: np.ndarray) -> np.ndarray:
 def border(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Radius nearly 0, sums at the radius, the k largest summing to 0, ties: all to the last bit."""
     while True:
-        d = families._length(problem, rng, largest)
-        n = families.entries(problem, d)
+        d = drawing.length(problem, rng, largest)
+        n = drawing.entries(problem, d)
         k = int(rng.integers(1, n + 1))
         level = float(rng.choice([1.0, 1.0 / 3.0, 2.0**-10]))
         vector = np.full(d, level)
@@ -110,14 +110,14 @@ def border(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
         fixed["k_ii"] = float(rng.choice([1.0, EPS, 0.0]))
         if problem.operation == "conjugate":  # a sum of 1, and the caps, missed by a bit
             vector = np.abs(vector) / (total or 1.0)
-        yield families.complete(problem, rng, "border", vector, **fixed)
+        yield drawing.complete(problem, rng, "border", vector, **fixed)
 
 
 def close(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Entries, sums and caps apart by 1e-1 to 1e-16 of their size, which tolerances take for equal."""
     while True:
-        d = families._length(problem, rng, largest)
-        n = families.entries(problem, d)
+        d = drawing.length(problem, rng, largest)
+        n = drawing.entries(problem, d)
         k = int(rng.integers(1, n + 1))
         gaps = 10.0 ** -rng.uniform(1, 16, size=d)
         gap, level = float(gaps[0]), float(rng.choice([1.0, 1.0 / 3.0, 2.0**-10]))
@@ -137,7 +137,7 @@ def close(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
             vector[top] += gap - vector[top].mean()
         radius = (1.0, level, float(np.abs(vector).sum()) * (1 + gap), float(gaps.sum()))
         fixed: dict[str, Any] = {"k": k, "r": float(rng.choice(radius))}
-        yield families.complete(problem, rng, "close", vector, **fixed)
+        yield drawing.complete(problem, rng, "close", vector, **fixed)
 
 
 def _missed(rng: Rng, d: int, k: int, gap: float, kind: int) -> np.ndarray:
@@ -160,7 +160,7 @@ def _missed(rng: Rng, d: int, k: int, gap: float, kind: int) -> np.ndarray:
 def real(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Scores of a model of the Letter data, with ||x_i||^2 for the curvature."""
     while True:
-        d = max(families._length(problem, rng, max(largest, 26)), families.shortest(problem))
+        d = max(drawing.length(problem, rng, max(largest, 26)), drawing.shortest(problem))
         scores, y, square = real_scores.row(rng, min(max(d, 2), 26))
         fixed: dict[str, Any] = {"k_ii": square, "C": float(rng.choice([1e-4, 1e-2, 1.0]))}
         if problem.kind == "sets" or problem.operation in ("prox", "conjugate"):
@@ -172,35 +172,35 @@ def real(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
             vector = scores
         if "y" in problem.arguments and not problem.labels:
             fixed["y"] = y
-        yield families.complete(problem, rng, "real", vector, **fixed)
+        yield drawing.complete(problem, rng, "real", vector, **fixed)
 
 
 def ranked_denormal(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Scores below the smallest normal float, and beside it."""
     while True:
-        P, N = rankings._sizes(rng, largest)
+        P, N = rankings.sizes(rng, largest)
         unit = LEAST * 2.0 ** float(rng.integers(0, 60))
         scores = unit * rng.integers(-8, 9, size=P + N)
-        yield rankings._instance(problem, rng, "denormal", scores[:P], scores[P:])
+        yield rankings.labelled(problem, rng, "denormal", scores[:P], scores[P:])
 
 
 def ranked_extreme(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Scores of every size from 1e-150 to 1e150, alike or not."""
     while True:
-        P, N = rankings._sizes(rng, largest)
+        P, N = rankings.sizes(rng, largest)
         each = rng.random() < 0.5
         powers = rng.choice(EXPONENTS, size=P + N if each else 1)
         scores = rng.normal(size=P + N) * 10.0**powers
         scores = np.clip(scores, -LIMIT, LIMIT)
-        yield rankings._instance(problem, rng, "extreme", scores[:P], scores[P:])
+        yield rankings.labelled(problem, rng, "extreme", scores[:P], scores[P:])
 
 
 def ranked_border(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Every negative at a kink of the loss, or a bit beside it; positives tied up to a bit."""
     while True:
-        P, N = rankings._sizes(rng, largest)
+        P, N = rankings.sizes(rng, largest)
         up = beside(rng, np.full(P, float(rng.choice([0.0, 1.0, 1.0 / 3.0]))))
-        yield rankings._instance(
+        yield rankings.labelled(
             problem, rng, "border", up, beside(rng, rankings.boundary(rng, up, N))
         )
 
@@ -208,11 +208,11 @@ def ranked_border(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance
 def ranked_close(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Negatives beside a kink of the loss, or beside a positive, by 1e-1 to 1e-16."""
     while True:
-        P, N = rankings._sizes(rng, largest)
+        P, N = rankings.sizes(rng, largest)
         up = rng.normal(size=P) * float(rng.choice([0.0, 0.1, 1.0]))
         down = rankings.boundary(rng, up, N) if rng.random() < 0.5 else rng.choice(up, N)
         down = down + 10.0 ** -rng.uniform(1, 16, size=N) * rng.integers(-1, 2, size=N)
-        yield rankings._instance(problem, rng, "close", up, down)
+        yield rankings.labelled(problem, rng, "close", up, down)
 
 
 def ranked_real(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:

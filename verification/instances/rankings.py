@@ -18,7 +18,7 @@ SCALES = (1e-30, 1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e12, 1e30)
 SHAPES = ((1, 1), (1, 2), (2, 1), (1, 6), (6, 1), (5, 2), (3, 3))
 
 
-def _sizes(rng: Rng, largest: int) -> tuple[int, int]:
+def sizes(rng: Rng, largest: int) -> tuple[int, int]:
     """Few samples most of the time; negatives are the majority as often as not."""
     if rng.random() < 0.3:
         P, N = SHAPES[rng.integers(len(SHAPES))]
@@ -28,7 +28,7 @@ def _sizes(rng: Rng, largest: int) -> tuple[int, int]:
     return P, n - P
 
 
-def _instance(problem: Problem, rng: Rng, family: str, up: Array, down: Array) -> Instance:
+def labelled(problem: Problem, rng: Rng, family: str, up: Array, down: Array) -> Instance:
     """Both kinds in a random order, so that nothing is sorted in advance."""
     order = rng.permutation(len(up) + len(down))
     scores = np.concatenate([up, down])[order]
@@ -38,10 +38,10 @@ def _instance(problem: Problem, rng: Rng, family: str, up: Array, down: Array) -
 
 def _random(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     while True:
-        P, N = _sizes(rng, largest)
+        P, N = sizes(rng, largest)
         scale, shift = rng.choice([0.1, 0.3, 1.0, 3.0]), rng.choice([0.0, 0.0, 0.5, 1.5])
         up, down = rng.normal(shift, 1.0, P) * scale, rng.normal(size=N) * scale
-        yield _instance(problem, rng, "random", up, down)
+        yield labelled(problem, rng, "random", up, down)
 
 
 def boundary(rng: Rng, up: Array, N: int) -> Array:
@@ -60,16 +60,16 @@ def boundary(rng: Rng, up: Array, N: int) -> Array:
 def _planted(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Near the optimum of a training: every negative at a kink of the loss, or close to one."""
     while True:
-        P, N = _sizes(rng, largest)
+        P, N = sizes(rng, largest)
         up = rng.normal(size=P) * rng.choice([0.0, 0.01, 0.3])
         off = rng.choice([0.0, 1e-15, 1e-9, 1e-3], size=N) * rng.choice([-1.0, 1.0], size=N)
-        yield _instance(problem, rng, "planted", up, boundary(rng, up, N) + off)
+        yield labelled(problem, rng, "planted", up, boundary(rng, up, N) + off)
 
 
 def _adversarial(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Separated, reversed, equal, integral, shifted far, one score far out, ties up to an eps."""
     while True:
-        P, N = _sizes(rng, largest)
+        P, N = sizes(rng, largest)
         up, down = rng.normal(size=P), rng.normal(size=N)
         tied = rng.choice([-0.25, 0.0, 0.25], size=P + N)
         near = tied * (1 + rng.integers(-2, 3, size=P + N) * np.finfo(float).eps)
@@ -97,7 +97,7 @@ def _adversarial(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]
             (-np.sort(-up), -np.sort(-down)),
         ]
         for first, second in both:
-            yield _instance(problem, rng, "adversarial", first, second)
+            yield labelled(problem, rng, "adversarial", first, second)
 
 
 def _ties(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
@@ -116,27 +116,27 @@ def _ties(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
             problem.name, "ties", scores=np.array(scores), y=np.array(y, dtype=np.int64)
         )
     while True:
-        P, N = _sizes(rng, largest)
+        P, N = sizes(rng, largest)
         values = rng.choice(grid, size=P + N)
-        yield _instance(problem, rng, "ties", values[:P], values[P:])
+        yield labelled(problem, rng, "ties", values[:P], values[P:])
 
 
 def _scales(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     while True:
         for index in rng.permutation(len(SCALES)):
-            P, N = _sizes(rng, largest)
+            P, N = sizes(rng, largest)
             up, down = rng.normal(size=P), rng.normal(size=N)
-            yield _instance(problem, rng, "scales", up * SCALES[index], down * SCALES[index])
+            yield labelled(problem, rng, "scales", up * SCALES[index], down * SCALES[index])
 
 
 def _saturated(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Nearly all negatives far below: the loss is decided by the few that are not."""
     while True:
-        P, N = _sizes(rng, largest)
+        P, N = sizes(rng, largest)
         up, down = rng.normal(size=P), rng.normal(size=N) - 50.0
         active = rng.random(N) < 0.3
         down[active] += 50.0
-        yield _instance(problem, rng, "saturated", up, down)
+        yield labelled(problem, rng, "saturated", up, down)
 
 
 FAMILIES: dict[str, Callable[[Problem, Rng, int], Iterator[Instance]]] = {

@@ -20,8 +20,8 @@ import numpy as np
 
 from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.instances.instance import Instance, literal
+from verification.kit import parts
 from verification.kit.unwrapping import unwrap
-from verification.models import _answers as answers
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
@@ -116,7 +116,7 @@ class Caller:
         dtype = getattr(function, "dtype", None)
         self.dtype = dtype if isinstance(dtype, np.dtype) else None
         self.defaults = problem.defaults
-        self.positional, self.named = _match(function, problem)
+        self.positional, self.named = match(function, problem)
         accepted = {*self.positional, *self.named}
         self.complements = _takes(function, "return_complement")
         self.ignored = tuple(a for a in problem.arguments if a not in accepted)
@@ -229,9 +229,9 @@ class Caller:
         try:
             if self.problem.parts:
                 own = len(self.problem.model.PARTS[self.problem.operation])  # type: ignore[union-attr]
-                return answers.unwrap(output, self.problem.parts, own)
+                return parts.unwrap(output, self.problem.parts, own)
             return unwrap(output, complement, self.problem.operation == "loss_augmented_inference")
-        except answers.AnswerError as error:
+        except parts.AnswerError as error:
             raise CandidateCrashError(str(error)) from error
         except Exception as error:  # of the candidate's own properties, __array__, __repr__, ...
             message = f"returned a {type(output).__name__} that cannot be read: {said(error)}"
@@ -265,7 +265,7 @@ def _same(value: Any, other: Any) -> bool:
     return bool(np.array_equal(value, other))
 
 
-def _match(
+def match(
     function: Callable[..., Any], problem: Problem
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Problem arguments to pass by position, and those to pass by name."""

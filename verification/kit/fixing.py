@@ -15,7 +15,7 @@ import numpy as np
 from verification import models
 from verification.checks import Check
 from verification.errors import InvalidArgumentError
-from verification.instances import families
+from verification.instances import drawing, families
 from verification.instances.instance import Instance
 from verification.problems.problem import Problem
 
@@ -96,7 +96,7 @@ def _with(instance: Instance, fixed: Mapping[str, Any]) -> Instance | None:
     if isinstance(y, int) and not 0 <= y < np.size(main):
         return None
     try:
-        return changed if families.valid(changed) else None
+        return changed if drawing.valid(changed) else None
     except (ValueError, TypeError, IndexError, AttributeError):  # of another type or shape
         return None
 

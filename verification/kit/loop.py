@@ -17,7 +17,7 @@ from verification.checks import Check
 from verification.errors import InvalidArgumentError
 from verification.failures import run_command
 from verification.failures import shrink as shrinking
-from verification.instances import families
+from verification.instances import drawing
 from verification.instances.instance import Instance
 from verification.kit import fixing
 from verification.kit.calling import (
@@ -30,8 +30,9 @@ from verification.kit.calling import (
 )
 from verification.problems.problem import Problem, fast_candidate, lookup
 from verification.verdicts.expectations import Expectations
+from verification.verdicts.report import Report
 from verification.verdicts.tally import Tally
-from verification.verdicts.verdict import Judgement, Report, Result, Verdict
+from verification.verdicts.verdict import Judgement, Result, Verdict
 
 PROFILES = ("quick", "thorough", "soak")
 # Instances of a soak run, unless it is told otherwise; of its results only so many bad ones are kept.
@@ -239,7 +240,7 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
         return Result.of(name, instance, Judgement(Verdict.SKIPPED, message=call.exhausted))
     if call.dtype is not None:
         given, rounded = instance, precision.posed(instance, call.dtype)
-        if rounded is None or not families.valid(rounded):
+        if rounded is None or not drawing.valid(rounded):
             message = f"cannot be posed in {call.dtype}"
             return Result.of(name, given, Judgement(Verdict.SKIPPED, message=message))
         instance = rounded

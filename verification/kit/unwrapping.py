@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.models._answers import AnswerError, in_doubles
+from verification.kit.parts import AnswerError, in_doubles
 from verification.verdicts.verdict import Candidate
 
 

@@ -1,7 +1,7 @@
 """Models as problems: what each one's arguments, unknowns and instances are, and what certifies it.
 
 One file per model of `refsolve.models`, found by discovery; files with an underscore are helpers:
-`_judge` turns certificates into verdicts, `_answers` reads what a trainer returned, `_shrink` makes
+`_judge` turns certificates into verdicts, `_shrink` makes
 data sets small.
 """
 

@@ -204,16 +204,16 @@ def mistakes(params: Params) -> Iterator[tuple[str, Params]]:
 
 @functools.lru_cache(maxsize=512)
 def _least(p: tuple[Fraction, ...], stem: str, k: int) -> Fraction:
-    from verification.claims import _risk
+    from verification.claims import risk as risks
 
-    maker = _risk.hinge_beta_pieces if stem == "topk_hinge_beta" else _risk.hinge_alpha_pieces
+    maker = risks.hinge_beta_pieces if stem == "topk_hinge_beta" else risks.hinge_alpha_pieces
     loss = [maker(len(p), k, y) for y in range(len(p))]
-    return _risk.minimisers(list(p), loss).least
+    return risks.minimisers(list(p), loss).least
 
 
 def _exact(params: Params, g: np.ndarray) -> tuple[Fraction, Fraction] | None:
     """R(g) and the least risk as fractions; None for another loss, more classes, costs or an order."""
-    from verification.claims import _risk
+    from verification.claims import risk as risks
 
     stem, m = params["loss"], len(g)
     if stem not in LINEAR or m > EXACT:
@@ -223,9 +223,9 @@ def _exact(params: Params, g: np.ndarray) -> tuple[Fraction, Fraction] | None:
     k = LINEAR[stem] or int(params["k"])
     p = [Fraction(float(v)) for v in params["p"]]
     p = [v / sum(p) for v in p]
-    maker = _risk.hinge_beta_pieces if stem == "topk_hinge_beta" else _risk.hinge_alpha_pieces
+    maker = risks.hinge_beta_pieces if stem == "topk_hinge_beta" else risks.hinge_alpha_pieces
     loss = [maker(m, k, y) for y in range(m)]
-    risk = _risk.risk(p, loss, [Fraction(float(v)) for v in g])
+    risk = risks.risk(p, loss, [Fraction(float(v)) for v in g])
     return risk, _least(tuple(p), stem, k)
 
 

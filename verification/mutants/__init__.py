@@ -35,7 +35,7 @@ from typing import Any
 from verification.kit.fixing import fix
 from verification.kit.loop import verify
 from verification.problems.problem import lookup
-from verification.verdicts.verdict import Report
+from verification.verdicts.report import Report
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Documents and their renderings: terminal, JSON, and one self-contained page (`verification.report.page`).
+"""Documents as data: a title, blocks, a verdict. `verification.report.render` shows them.
 
 Commands build a `Document`; nothing here computes a number, so that every figure shown is the
 figure that was judged. `verification.report.run_report` turns the `Report` of one `verify` run into one.
@@ -6,21 +6,10 @@ figure that was judged. `verification.report.run_report` turns the `Report` of o
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-
-from rich.console import Console, Group, RenderableType
-from rich.syntax import Syntax
-from rich.table import Table as RichTable
-from rich.text import Text
-
-from verification.report.page import render_html
-
-_TONES = {"": "", "good": "green", "bad": "bold red", "warn": "yellow", "dim": "dim"}
 
 
 @dataclass(frozen=True)
@@ -120,87 +109,3 @@ def table(
                 f"row has {len(row)} cells, the table {title!r} has {len(columns)} columns: {row}"
             )
     return Table(title, tuple(columns), kept, frozenset(numeric), note)
-
-
-def render_terminal(document: Document, console: Console) -> None:
-    """Print with rich; colours only where the terminal has them."""
-    console.print(Text(document.title, style="bold"))
-    for block in document.blocks:
-        console.print()
-        if isinstance(block, Code):
-            console.print(Text(block.title, style="bold"))
-            # lines as they are, however long: cut or folded ones cannot be pasted
-            console.print(_highlighted(block), soft_wrap=True)
-        else:
-            console.print(_rich(block))
-    if document.verdict is not None:
-        console.print()
-        console.print(_text(document.verdict))
-
-
-def _text(cell: str | Cell) -> Text:
-    return Text(cell.text, style=_TONES[cell.tone]) if isinstance(cell, Cell) else Text(cell)
-
-
-def _highlighted(code: Code) -> Text:
-    text = Syntax("", code.language, theme="ansi_dark", background_color="default").highlight(
-        code.text
-    )
-    text.rstrip()
-    return text
-
-
-def _rich(block: Table | Paragraph) -> RenderableType:
-    if isinstance(block, Paragraph):
-        return Text(block.text, style=_TONES[block.tone])
-    shown = RichTable(
-        title=block.title,
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-        box=None,
-        pad_edge=False,
-        show_header=any(block.columns),
-    )
-    for column in block.columns:
-        right = column in block.numeric
-        # Numbers may not be cut; words may fold.
-        shown.add_column(
-            column, justify="right" if right else "left", no_wrap=right, overflow="fold"
-        )
-    for row in block.rows:
-        shown.add_row(*(_text(cell) for cell in row))
-    return Group(shown, Text(block.note, style="dim")) if block.note else shown
-
-
-def render_json(document: Document) -> str:
-    """Strict JSON of the data: infinities and NaN become strings, numpy scalars numbers."""
-    payload = {"title": document.title, "ok": document.ok, **document.data}
-    return json.dumps(plain(payload), indent=2, allow_nan=False)
-
-
-def plain(value: Any) -> Any:
-    """Convert nested numpy and dataclass-like values to what JSON knows."""
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(v) for v in value]
-    if isinstance(value, Path):
-        return str(value)
-    if hasattr(value, "tolist"):  # numpy arrays and scalars
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return str(value)
-
-
-def write(document: Document, folder: str | Path) -> tuple[Path, Path]:
-    """Write ``report.html`` and ``report.json`` into the folder, which is made if need be."""
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    page, data = target / "report.html", target / "report.json"
-    page.write_text(render_html(document), encoding="utf-8")
-    data.write_text(render_json(document) + "\n", encoding="utf-8")
-    return page, data

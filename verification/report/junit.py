@@ -14,13 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from verification.failures.run_command import command
 from verification.report.document import number, tally
 from verification.report.environment import versions
 from verification.report.page import visible
-from verification.verdicts.verdict import Report, Verdict
+from verification.verdicts.verdict import Verdict
+
+if TYPE_CHECKING:
+    from verification.verdicts.report import Report
 
 _ERRORS = (Verdict.CRASH, Verdict.TIMEOUT)
 

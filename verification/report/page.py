@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from verification.report.document import Block, Cell, Document, Table
+from verification.report.document import Block, Cell, Code, Document, Paragraph, Table
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1e; --paper: #fff; --good: #1a7f37; --bad: #c62828;
@@ -120,8 +118,6 @@ def _picture(c: str) -> str:
 
 
 def _block(block: Block) -> str:
-    from verification.report.document import Code, Paragraph
-
     if isinstance(block, Paragraph):
         return f'<p class="{block.tone}">{_text(block.text)}</p>'
     if isinstance(block, Code):

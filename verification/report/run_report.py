@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verification.failures import answers
 from verification.failures.run_command import command
@@ -24,7 +24,10 @@ from verification.report.document import (
     verdict_cell,
 )
 from verification.report.environment import versions
-from verification.verdicts.verdict import Report, Result, Terms, Verdict
+from verification.verdicts.verdict import Result, Terms, Verdict
+
+if TYPE_CHECKING:
+    from verification.verdicts.report import Report
 
 #: Distinct reasons shown per check.
 REASONS = 10

@@ -9,7 +9,7 @@ from typing import Any
 
 from verification.errors import InvalidArgumentError
 from verification.report.environment import commit
-from verification.selftest.kill_matrix import RightSolver, Row
+from verification.selftest.kill_rows import RightSolver, Row
 
 #: Field of a line -> what stands in it.
 KINDS: dict[str, type[Row] | type[RightSolver]] = {"row": Row, "right": RightSolver}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 
 from verification.report.document import Block, Cell, Code, Document, Paragraph, Table, table, tally
-from verification.selftest.kill_matrix import REQUIRED, Matrix, Row
+from verification.selftest.kill_matrix import REQUIRED
+from verification.selftest.kill_rows import Matrix, Row
 
 NOTE = (
     "A number says which instance was the first to fail; a dash, that the check found nothing; "

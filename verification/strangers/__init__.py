@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from verification.kit.loop import verify
-from verification.verdicts.verdict import Report
+from verification.verdicts.report import Report
 
 #: Reports of whole runs, by `record`.
 RECORDED = Path(__file__).with_name("recorded.json")

@@ -16,7 +16,8 @@ import numpy as np
 from verification import certificates, models
 from verification.instances.instance import Instance
 from verification.models import _judge, multiclass_erm
-from verification.verdicts.verdict import Candidate, Judgement, Report, Result, Verdict
+from verification.verdicts.report import Report
+from verification.verdicts.verdict import Candidate, Judgement, Result, Verdict
 
 TRUNCATED = "truncated_topk_entropy"
 #: loss of `refsolve` -> the estimator that trains it, and what it calls the loss.

@@ -23,7 +23,8 @@ from verification.certificates.binary import binary_erm
 from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_latent import latent_risk
 from verification.instances.instance import Instance
-from verification.verdicts.verdict import Judgement, Report, Result, Verdict
+from verification.verdicts.report import Report
+from verification.verdicts.verdict import Judgement, Result, Verdict
 
 PROBLEM = "ap_svm.primal"
 EASY, RAMP = "ap_svm_appx.primal", "ap_ramp.primal"

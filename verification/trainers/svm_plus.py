@@ -18,7 +18,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from verification import certificates
 from verification.instances.instance import Instance
 from verification.instances.svm_plus import EPS, FAMILIES, STEMS, draw
-from verification.verdicts.verdict import Judgement, Report, Result, Verdict
+from verification.verdicts.report import Report
+from verification.verdicts.verdict import Judgement, Result, Verdict
 
 COUNTS = {"quick": 22, "thorough": 154}  # per loss
 #: Variants in turn; the number of families is no multiple of theirs, so that all of them meet.

@@ -19,7 +19,8 @@ from verification.certificates.plus_model import PlusCertificate, Problem
 from verification.instances.instance import Instance
 from verification.instances.svm_plus import EPS, STEMS, instances
 from verification.report.document import Cell, Table, number, table, verdict_cell
-from verification.verdicts.verdict import Judgement, Report, Result, Verdict
+from verification.verdicts.report import Report
+from verification.verdicts.verdict import Judgement, Result, Verdict
 
 Array = np.ndarray[Any, Any]
 PROBLEM = f"{STEMS[0]}.dual"

@@ -1,5 +1,5 @@
-"""What is said of a solver: verdicts, results, and the report that collects them."""
+"""What is said of a solver: verdicts and results; reports collect them, and are counted by a tally."""
 
-from verification.verdicts.verdict import Candidate, Judgement, Report, Result, Verdict
+from verification.verdicts.verdict import Candidate, Judgement, Result, Verdict
 
-__all__ = ["Candidate", "Judgement", "Report", "Result", "Verdict"]
+__all__ = ["Candidate", "Judgement", "Result", "Verdict"]

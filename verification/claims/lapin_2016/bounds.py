@@ -12,10 +12,10 @@ from verification.claims import Claim, Trial
 from verification.claims._cone import smooth_hinge_alpha
 from verification.claims._entropies import alpha_power, beta_power, ratios
 from verification.claims._rational import Vector, vector
-from verification.claims._risk import smooth_hinge_beta
 from verification.claims._topk import ONE, ZERO, hinge_alpha, hinge_beta, kth, margins
 from verification.claims.lapin_2015.equation_3 import draw_scores
 from verification.claims.lapin_2016.lemma_1 import error_with_ties
+from verification.claims.risk import smooth_hinge_beta
 
 # ------------------------------------------------------------------------------------- the hinges
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from verification.claims import Claim, Trial
 from verification.claims._rational import Vector, vector
-from verification.claims._risk import draw_probabilities, guesses
 from verification.claims._topk import ZERO
 from verification.claims.lapin_2016.lemma_1 import error_printed, error_with_ties, expected_error
+from verification.claims.risk import draw_probabilities, guesses
 
 #: (scores, probabilities, k) -> expected top-k error
 Expected = Callable[[Vector, Vector, int], Fraction]

@@ -10,7 +10,7 @@ import numpy as np
 
 from verification.claims import Claim, Trial
 from verification.claims._rational import Vector
-from verification.claims._risk import draw_probabilities, optimal
+from verification.claims.risk import draw_probabilities, optimal
 
 
 def _draw(rng: np.random.Generator) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from verification.claims import Claim, Trial
 from verification.claims._rational import Vector, vector
-from verification.claims._risk import Piece, constant_only, draw_probabilities, minimisers, optimal
 from verification.claims._topk import ONE, ZERO
+from verification.claims.risk import Piece, constant_only, draw_probabilities, minimisers, optimal
 
 HALF = Fraction(1, 2)
 

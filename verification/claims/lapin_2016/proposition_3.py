@@ -10,14 +10,14 @@ import numpy as np
 
 from verification.claims import Claim, Trial
 from verification.claims._rational import Vector, vector
-from verification.claims._risk import (
+from verification.claims._topk import ONE, ZERO
+from verification.claims.risk import (
     draw_probabilities,
     gap,
     hinge_alpha_pieces,
     minimisers,
     risk,
 )
-from verification.claims._topk import ONE, ZERO
 
 HALF = Fraction(1, 2)
 

@@ -11,8 +11,8 @@ import numpy as np
 from verification.claims import Claim, Trial
 from verification.claims._logs import Log, log
 from verification.claims._rational import Vector, vector
-from verification.claims._risk import draw_probabilities, optimal
 from verification.claims._topk import ZERO
+from verification.claims.risk import draw_probabilities, optimal
 
 
 def risk(p: Vector, w: Vector) -> Log:

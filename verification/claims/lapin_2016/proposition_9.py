@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from verification.claims import Claim, Trial
-from verification.claims._risk import optimal
 from verification.claims._topk import ZERO
+from verification.claims.risk import optimal
 
 #: (counts, w, k) -> exp(N times the expected loss)
 Likelihood = Callable[[list[int], list[Fraction], int], Fraction]

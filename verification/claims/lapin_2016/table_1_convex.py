@@ -14,10 +14,10 @@ from verification.claims._cone import smooth_hinge_alpha
 from verification.claims._entropies import entropy_alpha, ratios
 from verification.claims._logs import MARGIN, log
 from verification.claims._rational import Vector, add, draw_vector, scale
-from verification.claims._risk import smooth_hinge_beta
 from verification.claims._topk import ZERO, hinge_alpha, hinge_beta, kth, margins
 from verification.claims.lapin_2016.bounds import dropped
 from verification.claims.lapin_2016.one_vs_all import logistic, signed, smooth_hinge
+from verification.claims.risk import smooth_hinge_beta
 
 #: (scores, y, k, gamma) -> loss
 Hinge = Callable[[Vector, int, int, Fraction], Fraction]

@@ -17,7 +17,7 @@ import refsolve
 from refsolve.models import pointwise_risk
 from verification.claims import Claim, Trial
 from verification.claims._rational import Vector
-from verification.claims._risk import draw_probabilities
+from verification.claims.risk import draw_probabilities
 
 #: Margins this small do not decide.
 LEAST = 1e-9

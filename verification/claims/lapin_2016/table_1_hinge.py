@@ -15,7 +15,7 @@ import numpy as np
 
 from verification.claims import Claim, Trial
 from verification.claims._rational import Vector, vector
-from verification.claims._risk import (
+from verification.claims.risk import (
     Minimisers,
     Pieces,
     all_err,

@@ -30,8 +30,8 @@ from verification.claims._cone import project_simplex, smooth_hinge_alpha
 from verification.claims._entropies import entropy_alpha, entropy_beta, ratios
 from verification.claims._logs import MARGIN, decimal
 from verification.claims._rational import Vector, add, put, scale
-from verification.claims._risk import draw_probabilities, guesses, smooth_hinge_beta
 from verification.claims._topk import ONE, ZERO, hinge_alpha, hinge_beta, margins, top
+from verification.claims.risk import draw_probabilities, guesses, smooth_hinge_beta
 
 METHOD = (
     "every pair (i, j) of a wrong set of guesses: the risk after the exchange, or after moving the "

@@ -1,0 +1,140 @@
+"""What all families draw with: sizes, ground truths, dual points, the arguments beside the main vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from verification.instances.instance import Instance
+from verification.problems.problem import Problem, lookup
+
+Rng = np.random.Generator
+# Ranges that hold for every stem.
+NONNEGATIVE = ("r", "rho", "k_ii", "sample_weight")
+POSITIVE = ("t", "gamma", "C")
+
+
+def entries(problem: Problem, vector_length: int) -> int:
+    """Dimension of the dual block that belongs to a main vector: one less for score vectors."""
+    return vector_length - 1 if problem.others else vector_length
+
+
+def complete(problem: Problem, rng: Rng, family: str, vector: np.ndarray, **fixed: Any) -> Instance:
+    """Add the arguments that ``fixed`` does not give; often at the ends of their ranges."""
+    d = entries(problem, vector.size)
+    size = float(np.max(np.abs(vector), initial=0.0)) or 1.0
+    draws: dict[str, Callable[[], Any]] = {
+        "k": lambda: int(rng.choice([1, d, max(1, d - 1), int(rng.integers(1, d + 1))])),
+        "r": lambda: float(rng.choice([1.0, 1.0, size * rng.uniform(0.05, 2.0), 8 * d * size])),
+        "rho": lambda: float(rng.choice([0.0, 0.0, 1.0, 10.0 ** rng.uniform(-2, 2)])),
+        "y": lambda: _truth(problem, rng, vector.size),
+        "gamma": lambda: float(rng.choice([1.0, 0.5, 10.0 ** rng.uniform(-2, 1)])),
+        "t": lambda: float(rng.choice([1.0, 10.0 ** rng.uniform(-2, 2)])),
+        "k_ii": lambda: float(rng.choice([1.0, 2.0, 10.0 ** rng.uniform(-2, 2)])),
+        "C": lambda: float(rng.choice([1.0, 10.0 ** rng.uniform(-2, 2)])),
+        "costs": lambda: _costs(problem, rng, vector.size, params.get("y")),
+        "sample_weight": lambda: float(rng.uniform(0.1, 3.0)) if rng.random() < 0.3 else None,
+    }
+    params: dict[str, Any] = {problem.data: vector}
+    for name in problem.arguments[1:]:
+        params[name] = fixed[name] if name in fixed else draws[name]()
+    if params.get("k_ii") == 0:  # then x_i = 0, and so are its scores
+        params[problem.data] = np.zeros_like(vector)
+    if problem.labels and problem.operation == "conjugate" and rng.random() < 0.8:
+        params["x"] = _labelled_dual_point(problem, vector, params["y"])
+    return Instance.of(problem.name, family, **params)
+
+
+def valid(instance: Instance) -> bool:
+    """Whether all arguments are in the ranges that every stem declares."""
+    problem = lookup(instance.problem)
+    params = instance.params
+    main, y = params[problem.data], np.asarray(params.get("y"))
+    if main.size < shortest(problem) or not np.isfinite(main).all():
+        return False
+    if problem.labels and (y.shape != main.shape or not (y.any() or not _needs_label(problem))):
+        return False
+    if problem.ranking and (y.min() != 0 or y.max() != 1):
+        return False
+    d, k, costs = entries(problem, main.size), params.get("k"), params.get("costs")
+    highest = problem.largest_k(d)
+    if k is not None and (k < 1 or (highest is not None and k > highest)):
+        return False
+    if any(params.get(n) is not None and params[n] < 0 for n in NONNEGATIVE):
+        return False
+    positive = [n for n in POSITIVE if n != problem.data]
+    if any(params.get(n) is not None and params[n] <= 0 for n in positive):
+        return False
+    if costs is not None and (costs.min() < 0 or (problem.others and costs[int(y)] != 0)):
+        return False
+    return params.get("k_ii") != 0 or not main.any()
+
+
+def shortest(problem: Problem) -> int:
+    """Least number of entries of a main vector: two classes, but one other class."""
+    return 2 if problem.others or problem.family in ("ova", "multilabel", "ranking") else 1
+
+
+def _needs_label(problem: Problem) -> bool:
+    """Whether a row of labels must have a positive one."""
+    return problem.generator == "simplex_entropy"
+
+
+def _truth(problem: Problem, rng: Rng, size: int) -> int | np.ndarray:
+    """A class, or a row of labels in which now and then all or none are positive."""
+    if not problem.labels:
+        return int(rng.integers(0, size))
+    y = (rng.random(size) < rng.choice([0.2, 0.5, 0.5, 0.8])).astype(np.int64)
+    if rng.random() < 0.85:  # both kinds
+        y[rng.integers(size)] = 1
+        if size > 1 and y.all():
+            y[rng.integers(size)] = 0
+    if _needs_label(problem) and not y.any():
+        y[rng.integers(size)] = 1
+    return y
+
+
+def _labelled_dual_point(problem: Problem, vector: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """A dual point of the size of ``vector`` that meets the equations of the domain, up to rounding."""
+    x = np.abs(vector)
+    if _needs_label(problem):
+        p = x / x.sum() if x.sum() > 0 else np.full(x.size, 1 / x.size)
+        return p - y / y.sum()
+    sums = x[y == 0].sum(), x[y == 1].sum()
+    least = min(sums)
+    scale = np.where(y == 1, *(least / s if s > 0 else 0.0 for s in sums[::-1]))
+    return x * scale / max(1.0, least)
+
+
+def _costs(problem: Problem, rng: Rng, size: int, y: int | None) -> np.ndarray | None:
+    if rng.random() < 0.6:
+        return None
+    costs = (
+        rng.choice([0.5, 1.0, 2.0], size=size) if rng.random() < 0.5 else rng.uniform(0, 2, size)
+    )
+    if problem.others:
+        costs[y] = 0.0
+    return costs
+
+
+def length(problem: Problem, rng: Rng, largest: int) -> int:
+    """Short vectors most of the time: bugs live there, and there they are easiest to read."""
+    low = shortest(problem)
+    top = largest if rng.random() < 0.3 else min(largest, 6)
+    return int(rng.integers(low, max(top, low) + 1))
+
+
+def dual_point(problem: Problem, rng: Rng, vector: np.ndarray) -> np.ndarray:
+    """Turn any vector into one of the size of a dual point; half of them inside the domain."""
+    x = np.abs(vector)
+    total = x.sum()
+    if total > 0 and rng.random() < 0.8:
+        x = x / total * rng.choice([0.25, 0.5, 1.0 - 2.0**-20])
+    return x
+
+
+def main_vector(problem: Problem, rng: Rng, vector: np.ndarray) -> np.ndarray:
+    """A vector as the problem's main argument: scores, or of the size of a dual point."""
+    return dual_point(problem, rng, vector) if problem.operation == "conjugate" else vector

@@ -1,0 +1,169 @@
+"""The report of a run: what it found, as data; its renderings are those of `verification.report`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verification.errors import InvalidArgumentError, VerificationFailedError
+from verification.report.junit import render_junit
+from verification.report.page import render_html
+from verification.report.render import render_json
+from verification.report.run_report import report_document
+from verification.verdicts.tally import Tally
+from verification.verdicts.verdict import Result, Verdict, plain
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything a run of `verify` found.
+
+    Attributes
+    ----------
+    problem, profile, seed : what was run.
+    results : tuple of Result, in the order of the checks; of a soak run only bad ones.
+    elapsed : seconds.
+    candidate : name of the callable under test.
+    counterexample : code to paste that shows the smallest failure found, or None.
+    counterexample_result : the Result of that smallest instance, or None.
+    settings : what else `verify` was given (timeout, batch, fixed, ...), for a replay.
+    tally : counts and worst figures of all results, also of those that a soak run does not keep.
+    """
+
+    problem: str
+    profile: str
+    seed: int
+    results: tuple[Result, ...]
+    elapsed: float = 0.0
+    candidate: str = ""
+    counterexample: str | None = None
+    counterexample_result: Result | None = field(default=None, repr=False)
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    tally: Tally = field(default_factory=Tally, hash=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.results and not self.tally.by_check:
+            object.__setattr__(self, "tally", Tally.of(self.results))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each verdict was given; every verdict is listed, also those with none."""
+        return {v.value: self.tally.count(v.value) for v in Verdict}
+
+    @property
+    def checked(self) -> int:
+        """Results in which something was really judged (passes, failures, expected failures)."""
+        return self.tally.count(*(v.value for v in Verdict if v.judges))
+
+    @property
+    def ok(self) -> bool:
+        """True iff something was judged and nothing failed, crashed or timed out."""
+        bad = self.tally.count(*(v.value for v in Verdict if v.is_bad))
+        return self.checked > 0 and bad == 0
+
+    @property
+    def failures(self) -> tuple[Result, ...]:
+        """All fails, crashes, timeouts and unexpected passes that were kept."""
+        return tuple(r for r in self.results if r.verdict.is_bad)
+
+    @property
+    def worst_gap(self) -> float | None:
+        """Largest relative certified gap among the passes in double precision."""
+        return self.tally.worst_gap
+
+    @property
+    def worst_distance(self) -> float | None:
+        """Largest relative certified distance among the passes in double precision."""
+        return self.tally.worst_distance
+
+    @property
+    def worst_ratio(self) -> float | None:
+        """Largest certified gap or distance in units of its tolerance, among the passes."""
+        return self.tally.worst_ratio
+
+    @property
+    def worst_distance_ratio(self) -> float | None:
+        """Largest certified distance divided by its rounding-error tolerance, among the passes."""
+        return self.tally.worst_distance_ratio
+
+    def by_check(self) -> dict[str, dict[str, int]]:
+        """Counts of verdicts per check."""
+        return {
+            name: {v.value: found.get(v.value, 0) for v in Verdict}
+            for name, found in self.tally.by_check.items()
+        }
+
+    def __repr__(self) -> str:
+        """The summary: a notebook shows what a call returns, and the results are thousands."""
+        return self.summary()
+
+    def summary(self) -> str:
+        """Plain text of a few lines; the counterexample comes last."""
+        tally = ", ".join(f"{n} {name}" for name, n in self.counts.items() if n) or "nothing"
+        state = "ok" if self.ok else "FAILED"
+        lines = [f"{self.problem} ({self.profile}, seed {self.seed}): {state}: {tally}"]
+        if self.checked == 0:
+            lines.append("nothing was judged, which counts as a failure")
+        for name, value in (("gap", self.worst_gap), ("distance", self.worst_distance)):
+            if value is not None:
+                lines.append(f"worst certified {name} {value:.3g}")
+        seen: set[str] = set()
+        for result in self.failures:
+            if result.check not in seen:
+                seen.add(result.check)
+                where = f"{result.check} ({result.family})"
+                lines.append(f"{result.verdict} in {where}: {result.message}")
+        if self.counterexample:
+            lines += ["", "smallest counterexample found, as code:", self.counterexample]
+        return "\n".join(lines)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """One page without scripts or outside resources; ``path``: write it there as well."""
+        return _written(render_html(report_document(self)), path)
+
+    def to_junit(self, path: str | os.PathLike[str] | None = None) -> str:
+        """JUnit XML, one test case per (check, family); ``path``: write it there as well."""
+        return _written(render_junit([self]), path)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Strict JSON of everything that the report says; ``path``: write it there as well."""
+        return _written(render_json(report_document(self)) + "\n", path)
+
+    def raise_if_failed(self) -> Report:
+        """Return self, or raise VerificationFailedError with the summary and the counterexample."""
+        if not self.ok:
+            raise VerificationFailedError(self.summary())
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``; instances are written out for failures only."""
+        return {
+            "problem": self.problem,
+            "candidate": self.candidate,
+            "profile": self.profile,
+            "seed": self.seed,
+            "ok": self.ok,
+            "elapsed": self.elapsed,
+            "counts": self.counts,
+            "by_check": self.by_check(),
+            "worst_gap": plain(self.worst_gap),
+            "worst_distance": plain(self.worst_distance),
+            "worst_distance_ratio": plain(self.worst_distance_ratio),
+            "worst_ratio": plain(self.worst_ratio),
+            "failures": [r.to_dict() for r in self.failures],
+            "counterexample": self.counterexample,
+        }
+
+
+def _written(text: str, path: str | os.PathLike[str] | None) -> str:
+    if path is not None:
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InvalidArgumentError(
+                f"path={os.fspath(path)!r}: expected a file that can be written ({error.strerror})"
+            ) from None
+    return text
