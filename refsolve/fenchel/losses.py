@@ -38,9 +38,11 @@ class Loss(Protocol):
 
     def excess(self, z: Array) -> float:
         """How far z is from the domain of phi."""
+        return 0.0
 
     def conjugate(self, p: Array) -> float:
         """phi*(p) at a p of its domain."""
+        return 0.0
 
     def violation(self, p: Array) -> float:
         """How far p is from the domain of phi*."""
@@ -194,7 +196,7 @@ def zero() -> Slopes:
 
 
 @dataclass(frozen=True)
-class Largest:
+class Largest(Loss):
     """mass times the sum over groups, rows of z as (groups, m), of their largest entries.
 
     p >= 0, with sum ``mass`` in each group: a support function, whose conjugate is 0 there. With
@@ -203,7 +205,11 @@ class Largest:
 
     mass: float
     groups: int
-    nonneg = True
+
+    @property
+    def nonneg(self) -> bool:
+        """Cuts only push."""
+        return True
 
     @property
     def kind(self) -> Hashable:
@@ -213,14 +219,6 @@ class Largest:
     def value(self, z: Array) -> float:
         """The sum of the largest entries."""
         return float(self.mass * z.reshape(self.groups, -1).max(axis=1).sum())
-
-    def excess(self, _: Array) -> float:
-        """Finite everywhere."""
-        return 0.0
-
-    def conjugate(self, _: Array) -> float:
-        """0 on its domain."""
-        return 0.0
 
     def violation(self, p: Array) -> float:
         """From signs and sums."""

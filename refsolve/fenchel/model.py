@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from refsolve.errors import InvalidParameterError
 from refsolve.fenchel.losses import Loss, Slopes
+
+if TYPE_CHECKING:
+    from cvxpy import Expression
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Map: TypeAlias = float | Array
@@ -37,14 +40,18 @@ class Term:
     offset: Array | None = None
 
 
-def image(A: Any, u: Any, times: Callable[[Any, Any], Any] = np.multiply) -> Any:
+def image(
+    A: Map | Expression, u: Array | Expression, times: Callable[..., Any] = np.multiply
+) -> Any:
     """A u, in numpy or, with its product of entries, in CVXPY."""
     return A @ u if np.ndim(A) == 2 else times(A, u)
 
 
-def adjoint(A: Any, p: Any, times: Callable[[Any, Any], Any] = np.multiply) -> Any:
+def adjoint(
+    A: Map | Expression, p: Array | Expression, times: Callable[..., Any] = np.multiply
+) -> Any:
     """A'p."""
-    return A.T @ p if np.ndim(A) == 2 else times(A, p)
+    return times(A, p) if isinstance(A, float) or A.ndim < 2 else A.T @ p
 
 
 @dataclass(frozen=True)

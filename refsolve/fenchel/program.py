@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -37,7 +38,8 @@ class Program:
     units: Mapping[str, float]
 
     def __str__(self) -> str:
-        return str(self.build().problem)
+        shown = str(self.build().problem).replace("0.0 + ", "")
+        return re.sub(r"quad_over_lin\((.*?), 1\.0, None, False\)", r"||\1||^2", shown)
 
     def solve(self, solver: str = "CLARABEL", **settings: float) -> dict[str, Array]:
         """Blocks and multipliers as the solver finds them, in the model's own units."""

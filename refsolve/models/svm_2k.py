@@ -14,16 +14,19 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
-from refsolve.models import _svm_2k_program
+from refsolve.fenchel import Block, Term
 from refsolve.models._ap_rankings import take
 from refsolve.models._svm_space import Rows, Space, check_features, check_rows, scalar
 from refsolve.models._trained import ModelCertificate, fields
-from refsolve.oracle import Posed
+from refsolve.oracle import Answer, Posed
 from refsolve.proofs import two_views
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.svm_plus import Point
 from refsolve.spec import Spec, Symbol, check_vector
+
+#: The multipliers, and the terms of the declaration.
+NAMES = ("alpha_A", "alpha_B", "beta")
 
 SPEC = Spec(
     title="SVM-2K (two views)",
@@ -167,7 +170,25 @@ def _model(
 
 def declaration(X: Rows = None, y: ArrayLike = (), Z: Rows = None, **given: Any) -> fenchel.Model:
     """The model as norms and losses, from which its programs follow."""
-    return _svm_2k_program.declared(check_data(X, y, Z, **given))
+    return _declared(check_data(X, y, Z, **given))
+
+
+def _declared(data: Data) -> fenchel.Model:
+    X, Z, ones = data.x.factor(), data.z.factor(), np.ones((len(data.y), 1))
+    labels, (top_A, top_B, top) = data.y.astype(float)[:, None], data.bounds.astype(float)
+    losses = fenchel.hinge(top_A), fenchel.hinge(top_B), fenchel.tube(top, data.eps)
+    terms = (
+        Term(losses[0], {"w": -labels * X, "b": -labels}, ones[:, 0]),
+        Term(losses[1], {"v": -labels * Z, "rho": -labels}, ones[:, 0]),
+        Term(losses[2], {"w": X, "b": ones, "v": -Z, "rho": -ones}),
+    )
+    blocks = {
+        "w": Block(X.shape[1]),
+        "b": Block(1, 0.0),
+        "v": Block(Z.shape[1]),
+        "rho": Block(1, 0.0),
+    }
+    return fenchel.Model(blocks, dict(zip(NAMES, terms, strict=True)))
 
 
 def primal(
@@ -235,15 +256,34 @@ def certificate(
 
 def pose_primal(given: dict[str, Any]) -> Posed:
     """Instance of ``svm_2k.primal``: x is w (d,), or coef (n,) with K; dual is (3, n)."""
-    return _svm_2k_program.pose(_take(given), "primal")
+    return _pose(given, "primal")
 
 
 def pose_dual(given: dict[str, Any]) -> Posed:
     """Instance of ``svm_2k.dual``: x is (alpha_A, alpha_B, beta), (3, n); dual is w or coef."""
-    return _svm_2k_program.pose(_take(given), "dual")
+    return _pose(given, "dual")
 
 
-def _take(given: dict[str, Any]) -> Data:
+def _pose(given: dict[str, Any], operation: str) -> Posed:
+    """The primal divided by P at 0, the dual by that and its curvature."""
     optional = {"eps": 0.0, "X": None, "Z": None, "K": None, "Kz": None, "sample_weight": None}
     y, CA, CB, D, eps, X, Z, K, Kz, weight = take(given, ("y", "CA", "CB", "D"), optional)
-    return check_data(X, y, Z, CA, CB, D, eps, K, Kz, weight)
+    data = check_data(X, y, Z, CA, CB, D, eps, K, Kz, weight)
+    model, U = _declared(data), float(data.bounds[:2].sum())
+    t, tz = (model.reach(term) or 1.0 for term in NAMES[:2])
+
+    def finish(found: dict[str, Array]) -> Answer:
+        repaired, off = data.repair(np.array([found[name] for name in NAMES]).astype(Real))
+        b, rho = Real(found["b"][0]), Real(found["rho"][0])
+        points = [data.pulls(repaired)]
+        if operation == "primal":
+            points.append((data.x.from_factor(found["w"]), data.z.from_factor(found["v"])))
+        proofs = [data.certify(w, b, v, rho, repaired, off) for w, v in points]
+        proof = min(proofs, key=lambda each: each.gap)
+        if operation == "primal":
+            return Answer(proof.w, proof.primal, proof.alpha, proof)
+        return Answer(proof.alpha, proof.dual, proof.w, proof)
+
+    if operation == "primal":
+        return fenchel.primal(model, U, {"w": 1 / t, "v": 1 / tz}).posed(finish)
+    return fenchel.dual(model, U / max(U * (t * t + tz * tz), 1.0)).posed(finish)

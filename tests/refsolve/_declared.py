@@ -130,21 +130,13 @@ def _svm_2k():
     ones, none = np.ones(8), np.zeros(8)
     A = np.array([[*y, *none, *-ones], [*none, *y, *ones]])
 
-    def derived(x):
-        a, c, beta = (x[name] for name in names)
-        return x | {"tie_f": a * y - beta, "tie_g": c * y + beta}
-
-    def point(rng):
-        u = {n: rng.normal(size=k) for n, k in (("w", 2), ("b", 1), ("v", 3), ("rho", 1))}
-        return u | {"f": X @ u["w"] + u["b"], "g": Z @ u["v"] + u["rho"]}
-
     model = svm_2k.declaration(**given)
     return Case(
         model, model, Polytope(parts, A, np.zeros(2)),
         lambda x: svm_2k.dual(**given, alpha=np.array([x[name] for name in names])),
-        lambda x: X.T @ (x["alpha_A"] * y - x["beta"]), derived,
+        lambda x: X.T @ (x["alpha_A"] * y - x["beta"]), lambda x: x,
         lambda u: svm_2k.primal(**given, **{n: u[n] for n in "wv"}, b=u["b"][0], rho=u["rho"][0]),
-        point,
+        lambda rng: {n: rng.normal(size=k) for n, k in (("w", 2), ("b", 1), ("v", 3), ("rho", 1))},
     )  # fmt: skip
 
 

@@ -131,8 +131,9 @@ def test_kernels_and_features_declare_the_same_dual():
         p = domain(plain).draw(rng)
         assert kernel.violation(p) <= ROUNDING
         close(plain.dual(p), kernel.dual(p))
-    np.testing.assert_allclose(kernel.kernel("tie_f", "tie_g"), plain.kernel("tie_f", "tie_g"))
-    np.testing.assert_allclose(plain.kernel("tie_f"), X @ X.T, atol=1e-12)
+    names = ("alpha_A", "alpha_B", "beta")
+    np.testing.assert_allclose(kernel.kernel(*names), plain.kernel(*names), atol=1e-12)
+    np.testing.assert_allclose(plain.kernel("beta"), X @ X.T + Z @ Z.T, atol=1e-12)
 
 
 # ---- wrong declarations
@@ -175,12 +176,12 @@ WRONG = [
     ("svm hinge", "squared", lambda m: changed(m, "alpha", loss=fenchel.squared_hinge(m.terms["alpha"].loss.cost))),
     ("svm squared hinge", "without 1/2", lambda m: loss_of(m, "alpha", own=m.terms["alpha"].loss.own / 2)),
     ("svm squared hinge", "both sides paid", lambda m: loss_of(m, "alpha", both=True)),
-    ("svm_2k", "sum of the views", lambda m: changed(m, "beta", "g", -1)),
+    ("svm_2k", "sum of the views", lambda m: changed(changed(m, "beta", "v", -1), "beta", "rho", -1)),
     ("svm_2k", "one side of the tube", lambda m: loss_of(m, "beta", both=False)),
     ("svm_2k", "no tube", lambda m: loss_of(m, "beta", eps=0.0)),
     ("svm_2k", "costs swapped", lambda m: loss_of(m, "alpha_A", cost=m.terms["alpha_B"].loss.cost)),
     ("svm_2k", "view B unpaid", lambda m: without(m, "alpha_B")),
-    ("svm_2k", "bias of B lost", lambda m: changed(m, "tie_g", "rho", 0.0)),
+    ("svm_2k", "bias of B lost", lambda m: changed(m, "alpha_B", "rho", 0.0)),
     ("svm_plus_hinge", "slacks of any sign", lambda m: without(m, "beta")),
     ("svm_plus_hinge", "margins lost", lambda m: without(m, "alpha")),
     ("svm_plus_hinge", "C halved", lambda m: sloped(m, 0.5)),
