@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import shutil
 import sys
 from importlib.metadata import distributions
@@ -27,5 +28,6 @@ def page_cache(root: Path) -> str:
     for other in home.glob("*"):
         if other != own:
             shutil.rmtree(other, ignore_errors=True)
+    logging.getLogger("traitlets").setLevel(logging.WARNING)  # a line per page otherwise
     _ = get_cache(str(own)).db  # made here, not by two readers at once
     return str(own)
