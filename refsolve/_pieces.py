@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from refsolve import certificates, derive
-from refsolve._multiclass import WEIGHT, Loss, check_example, check_point
 from refsolve.certificates import Certificate
 from refsolve.oracle import Answer, Posed
+from refsolve.proofs.loss import WEIGHT, Loss, check_example, check_point
 from refsolve.spec import check_vector
 
 Array = np.ndarray[Any, Any]

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from refsolve._families import is_ranking
 from refsolve._ranking import from_coefficients, signed
 from refsolve._ranking_scores import Query
 from refsolve.errors import InvalidParameterError
 from refsolve.proofs.certificate import Certificate, candidate, number_error, up
+from refsolve.proofs.families import is_ranking
 
 Array = np.ndarray[Any, Any]
 Real = np.longdouble

@@ -10,17 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _families, catalogue
-from refsolve._multiclass import WEIGHT, Loss, check_complement, check_example, check_point
-from refsolve._projection import (
-    function_value,
-    projection,
-    projection_gap,
-    projection_size,
-    set_arguments,
-)
+from refsolve import catalogue
 from refsolve._ranking_proof import loss_augmented_inference, ranking_value
 from refsolve.errors import InvalidParameterError
+from refsolve.generators import WithRest
+from refsolve.proofs import families
 from refsolve.proofs.certificate import (
     Array,
     Certificate,
@@ -30,6 +24,14 @@ from refsolve.proofs.certificate import (
     number_error,
     roundoff,
     up,
+)
+from refsolve.proofs.loss import WEIGHT, Loss, check_complement, check_example, check_point
+from refsolve.proofs.projection import (
+    function_value,
+    projection,
+    projection_gap,
+    projection_size,
+    set_arguments,
 )
 from refsolve.spec import LARGEST, Symbol, check_vector
 
@@ -84,7 +86,7 @@ def loss_value(
     The loss of a query takes its ``scores`` and relevance ``y``, and x as coefficients.
     """
     given = {"scores": scores, "y": y, "costs": costs, "sample_weight": sample_weight}
-    if _families.is_ranking(catalogue.load(stem)):
+    if families.is_ranking(catalogue.load(stem)):
         return ranking_value(stem, value, coefficients=x, **given, **params)
     if (pieces := _of_pieces(stem)) is not None:
         return pieces.value(stem, value, **given, **params)
@@ -154,7 +156,7 @@ def _complement(loss: Loss, complement: Any) -> Any:
     """Checked 1 - s, or None; only a loss with the entropy of (x, 1 - s) has one."""
     if complement is None:
         return None
-    if loss.generator != "entropy":
+    if loss.generator.complement != "sum":
         raise InvalidParameterError(
             "complement", complement, "no complement: this conjugate has no 1 - s", "drop it"
         )
@@ -168,7 +170,8 @@ def _complement_error(
     given = _complement(loss, complement)
     if given is None:
         return np.nan
-    low, high = loss.root(b, beta, coupled).complement()
+    assert isinstance(loss.generator, WithRest)
+    low, high = loss.generator.rest_bounds(loss.domain, b, beta, coupled)
     smallest = np.log(Real(np.finfo(float).tiny))
     if given <= np.finfo(float).tiny:  # float64 ends there, gradually
         return 0.0 if high <= smallest + 1e-9 else np.inf
@@ -201,11 +204,10 @@ def conjugate(
         violation = max(violation, abs(float(x.sum() + rest - 1)))
     if value == np.inf and violation > x.size * DOMAIN_SLACK:
         return Certificate(0.0, violation, 0.0, np.inf, np.inf)
-    own = loss.conjugate(loss.repair(x) if loss.generator != "quadratic" else x, rest)
+    own = loss.conjugate(x if loss.generator.rational else loss.repair(x), rest)
     exact = own - c @ x
     error = number_error(value, exact, exact)
-    least = 0 if loss.generator == "quadratic" else np.log(loss.d + 1.0)
-    scale = float(abs(own) + abs(c) @ abs(x) + least)
+    scale = float(abs(own) + abs(c) @ abs(x) + loss.size(0 * x))
     return Certificate(error, violation, error, float(exact), scale)
 
 

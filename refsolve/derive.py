@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _families, catalogue, certificates
+from refsolve import catalogue, certificates
 from refsolve._lazy import cp
-from refsolve._multiclass import WEIGHT, Loss, check_example, check_point
 from refsolve.errors import InvalidParameterError
 from refsolve.oracle import Answer, Posed, Template
+from refsolve.proofs import families
+from refsolve.proofs.loss import WEIGHT, Loss, check_example, check_point
 from refsolve.spec import check_vector
 
 Array = np.ndarray[Any, Any]
@@ -33,7 +34,7 @@ def pose(stem: str, operation: str, params: Mapping[str, Any]) -> Posed | Answer
         from refsolve import _pieces  # built on this module
 
         return _pieces.pose(stem, operation, dict(params))
-    if _families.is_ranking(module):
+    if families.is_ranking(module):
         from refsolve import _ranking_program  # built on this module
 
         return _ranking_program.pose(module, operation, dict(params))
@@ -175,7 +176,7 @@ def _conjugate(stem: str, module: ModuleType, params: dict[str, Any]) -> Answer:
     c = loss.check_own_costs(given["costs"])
     value = np.inf
     if loss.violation(x) <= x.size * certificates.DOMAIN_SLACK:
-        inside = np.asarray(loss.repair(x), dtype=float) if loss.generator != "quadratic" else x
+        inside = x if loss.generator.rational else np.asarray(loss.repair(x), dtype=float)
         declared = module.conjugate(cp.Constant(inside), *loss.arguments, **loss.params)[0]
         value = float(declared.value) - float(c @ x)
     certificate = certificates.conjugate(stem, value, x, **given, **params)
@@ -219,7 +220,7 @@ def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
         weights = {"loss": min(step, 1.0), "move": min(1 / step, 1.0)}
     values = {"centre": (v + c) / scale, **weights}
     other = None
-    if loss.generator != "quadratic":
+    if not loss.generator.rational:
         other = _dual_prox(stem, loss, v, t, c, {"y": y, "costs": costs, **params})
     return Posed(_key(loss, scaled), build, values, finish, size or 1.0, other)
 

@@ -99,6 +99,10 @@ class OracleUncertainError(RefsolveError, RuntimeError):
         return type(self), (self.problem, self.detail, self.remedy)
 
 
+class UncertainError(RefsolveError, RuntimeError):
+    """No exact solution with a certificate of its own is at hand: the verdict is oracle uncertain."""
+
+
 class Status(enum.StrEnum):
     """What the certificate says of an oracle's answer (never what the solver says)."""
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
-from refsolve._families import check_indicator
 from refsolve.errors import InvalidParameterError, UnknownProblemError
 from refsolve.exact._rational import fenchel_young
+from refsolve.proofs.families import check_indicator
 from refsolve.spec import Symbol, check_vector
 
 RHO = Symbol("rho", "weight of the squared sum", low=0, default=0.0)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from refsolve._lazy import cp
+from refsolve.generators.simplex_entropy import SimplexEntropy
 from refsolve.sets import simplex
 from refsolve.spec import Spec
 
@@ -37,7 +38,7 @@ SPEC = Spec(
 )
 
 family = "multilabel"
-generator = "simplex_entropy"
+generator = SimplexEntropy()
 default_cost = 0.0
 dual_set = "simplex"
 dual_params: dict[str, Any] = {}

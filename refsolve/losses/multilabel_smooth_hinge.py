@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from refsolve._lazy import cp
+from refsolve.generators.quadratic import Quadratic
 from refsolve.losses import multilabel_hinge as hinge
 from refsolve.spec import Spec, Symbol
 
@@ -45,6 +46,7 @@ SPEC = Spec(
 
 family = "multilabel"
 dual_set = "bipartite_simplex"
+generator = Quadratic("gamma")
 dual_params: dict[str, Any] = {}
 
 

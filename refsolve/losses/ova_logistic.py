@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from refsolve._lazy import cp
+from refsolve.generators.binary_entropy import BinaryEntropy
 from refsolve.sets import box
 from refsolve.spec import Spec
 
@@ -31,7 +32,7 @@ SPEC = Spec(
 )
 
 family = "ova"
-generator = "binary_entropy"
+generator = BinaryEntropy()
 default_cost = 0.0
 dual_set = "box"
 dual_params: dict[str, Any] = {}

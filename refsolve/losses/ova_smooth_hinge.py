@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from refsolve._lazy import cp
+from refsolve.generators.quadratic import Quadratic
 from refsolve.losses import ova_hinge as hinge
 from refsolve.spec import Spec, Symbol
 
@@ -38,6 +39,7 @@ SPEC = Spec(
 
 family = "ova"
 dual_set = "box"
+generator = Quadratic("gamma")
 dual_params: dict[str, Any] = {}
 
 

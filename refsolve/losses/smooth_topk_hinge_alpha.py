@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from refsolve._lazy import cp
+from refsolve.generators.quadratic import Quadratic
 from refsolve.losses import topk_hinge_alpha as hinge
 from refsolve.spec import Spec, Symbol
 
@@ -45,6 +46,7 @@ SPEC = Spec(
 )
 
 dual_set = hinge.dual_set
+generator = Quadratic("gamma")
 
 
 def value(z: Any, k: int = 1, gamma: float = 1.0) -> Any:

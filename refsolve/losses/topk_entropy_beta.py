@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from refsolve._lazy import cp
+from refsolve.generators.entropy import Entropy
 from refsolve.losses import softmax
 from refsolve.sets import topk_simplex_beta
 from refsolve.spec import Spec, Symbol
@@ -42,7 +43,7 @@ SPEC = Spec(
 )
 
 family = "multiclass"
-generator = "entropy"
+generator = Entropy()
 default_cost = 0.0
 dual_set = "topk_simplex_beta"
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _formulas as f
-from refsolve._formulas import Array
+from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve.formulas import Array
 from refsolve.sets import topk_simplex_alpha
 from refsolve.spec import Spec, Symbol
 
@@ -68,6 +68,11 @@ def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fractio
     rows += [(row, Fraction(r) / k, False) for row in unit]
     rows += [([(k - 1) * g - 1 for g in row], Fraction(0), False) for row in unit]
     return [*rows, ([Fraction(1)] * d, Fraction(r), False)]
+
+
+def fewest(k: int, r: Any = 1.0) -> int:
+    """Number of entries without which 0 is the only point."""
+    return k - 1
 
 
 def _with_zero(w: Array) -> Array:

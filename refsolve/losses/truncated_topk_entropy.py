@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.generators.entropy import Entropy
 from refsolve.spec import Spec, Symbol
 
 SPEC = Spec(
@@ -33,7 +34,7 @@ SPEC = Spec(
 )
 
 family = "multiclass"
-generator = "entropy"
+generator = Entropy()
 default_cost = 0.0
 operations = ("value", "gradient", "conjugate", "prox")
 #: The loss is the least of these convex ones, each restricted to the entries that `kept` may keep.

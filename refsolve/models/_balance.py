@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from refsolve._multiclass import Loss
+from refsolve.proofs.loss import Loss
 
 Array = np.ndarray[Any, Any]
 
@@ -35,9 +35,9 @@ class Balance:
         self.held = bool(held) and held[0] not in live
         self.free = np.array([~E[dead].any(axis=0) for E in maps])
         # caps x_j <= s/n leave 0 alone with fewer than n entries, one direction with just n
-        k = loss.set_params.get("k", 1)
-        caps = {"topk_simplex_alpha": k, "topk_hinge_alpha_printed": k - 1}
-        needed, count = caps.get(loss.set_stem, 0), int(self.free[0].sum())
+        fewest = getattr(loss.domain.module, "fewest", None)
+        needed = 0 if fewest is None else fewest(**loss.domain.params)
+        count = int(self.free[0].sum())
         self.free &= count >= needed
         self.flat = count == needed
 
@@ -53,7 +53,7 @@ class Balance:
         """A balanced point well inside the dual sets, as far as they have an inside."""
         x = np.zeros(self.free.shape, np.longdouble)
         if self.loss.family.coupled:  # p_y x_yj the same for all y and j, twice from i if j is held
-            room = max(int(self.free[0].sum()), self.loss.set_params.get("k", 1))
+            room = max(int(self.free[0].sum()), self.loss.domain.params.get("k", 1))
             each = self.weight.min() / (4 * room)
             for row, free, y, w in zip(x, self.free, self.live, self.weight, strict=True):
                 double = self.held and self.pair is not None and y == self.pair[0]

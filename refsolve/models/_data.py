@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _families, catalogue
-from refsolve._multiclass import Loss
+from refsolve import catalogue
 from refsolve.errors import InvalidGramError, InvalidParameterError
+from refsolve.proofs import families
+from refsolve.proofs.loss import Loss
 from refsolve.spec import Symbol, check_matrix, check_vector, refuse_masked
 
 Array = np.ndarray[Any, Any]
@@ -148,7 +149,7 @@ def check_data(loss: str, y: Any, given: dict[str, Any]) -> Data:
     else:
         K = check_gram(K)
     n = K.shape[0] if X is None else X.shape[0]
-    family = _families.of(_load_loss(loss))
+    family = families.of(_load_loss(loss))
     y, m = _check_labels(family, y, n, rest.pop("n_classes", None))
     costs = rest.pop("costs", None)
     lam, box = rest.pop("lam", None), rest.pop("C", None)
@@ -207,13 +208,13 @@ def _load_loss(stem: str) -> Any:
             "loss", stem, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
         )
     module = catalogue.load(stem)
-    _families.of(module)  # refuses a loss over rankings
+    families.of(module)  # refuses a loss over rankings
     if "sdca_update" not in catalogue.operations(stem):
         raise InvalidParameterError("loss", stem, "a convex loss", "train by convex steps")
     return module
 
 
-def _check_labels(family: _families.Family, y: Any, n: int, m: Any) -> tuple[Array, int]:
+def _check_labels(family: families.Family, y: Any, n: int, m: Any) -> tuple[Array, int]:
     if family.name == "multilabel":
         return _check_indicators(family, y, n, m)
     refuse_masked("y", y)
@@ -231,7 +232,7 @@ def _check_labels(family: _families.Family, y: Any, n: int, m: Any) -> tuple[Arr
     return array.astype(np.intp), m
 
 
-def _check_indicators(family: _families.Family, y: Any, n: int, m: Any) -> tuple[Array, int]:
+def _check_indicators(family: families.Family, y: Any, n: int, m: Any) -> tuple[Array, int]:
     """A 0/1 matrix (n, m), dense or scipy sparse."""
     array = np.asarray(y.toarray() if hasattr(y, "tocsr") else y)
     expected = f"a 0/1 indicator matrix of {n} rows and at least two columns"
@@ -269,4 +270,4 @@ def _check_costs(loss: Loss, costs: Any, y: Array, m: int) -> Array:
                 "costs", f"{own[row]} at the ground truth of row {row}", "costs[i, y_i] = 0",
                 "set those entries to 0",
             )  # fmt: skip
-    return _families.others(full, y)
+    return families.others(full, y)

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _families, catalogue
+from refsolve import catalogue
 from refsolve._lazy import cp
-from refsolve._multiclass import Loss
 from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
 from refsolve.models._balance import Balance
 from refsolve.oracle import Answer, Posed, Template
+from refsolve.proofs import families
+from refsolve.proofs.loss import Loss
 from refsolve.spec import Spec, Symbol, check_matrix, check_vector
 
 Array = np.ndarray[Any, Any]
@@ -94,7 +95,7 @@ class _Risk:
                 "loss", loss, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
             )
         module = catalogue.load(loss)
-        family = _families.of(module)
+        family = families.of(module)
         if family.name == "multilabel" or "sdca_update" not in catalogue.operations(loss):
             raise InvalidParameterError(
                 "loss", loss, "a convex loss of one class", "choose another loss"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _formulas as f
-from refsolve._formulas import Array
+from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
 
 SPEC = Spec(

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _formulas as f
-from refsolve._formulas import Array
+from refsolve import formulas as f
+from refsolve.formulas import Array
 from refsolve.sets import topk_simplex_alpha as bounded
 from refsolve.spec import Spec, Symbol
 
@@ -37,6 +37,8 @@ SPEC = Spec(
         ),
     ),
 )
+
+cone = True
 
 
 def constraints(x: Any, k: int) -> list[Any]:

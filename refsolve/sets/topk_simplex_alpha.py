@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _formulas as f
-from refsolve._formulas import Array
+from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
 
 SPEC = Spec(
@@ -40,6 +40,8 @@ SPEC = Spec(
     ),
 )
 
+#: What the caps x_i <= cap(x) are shares of.
+caps = "sum"
 
 #: From this many entries on the sum is a variable.
 SPARSE = 32
@@ -68,6 +70,11 @@ def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fractio
     share = Fraction(1, k)
     rows += [([(i == j) - share for j in range(d)], Fraction(0), False) for i in range(d)]
     return [*rows, ([Fraction(1)] * d, Fraction(r), False)]
+
+
+def fewest(k: int, r: Any = 1.0) -> int:
+    """Number of entries without which 0 is the only point."""
+    return k
 
 
 def radius(a: Array, k: int, r: Any = 1.0, rho: Any = 0.0) -> Array:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _formulas as f
-from refsolve._formulas import Array
+from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
 
 SPEC = Spec(
@@ -36,6 +36,9 @@ SPEC = Spec(
     source="Lapin et al. 2015, section 2.3; 2016, section 2",
     notes=("for k >= d the bound on the sum follows from the box",),
 )
+
+#: What the caps x_i <= cap(x) are shares of.
+caps = "radius"
 
 
 def constraints(x: Any, k: int, r: Any = 1.0) -> list[Any]:

@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _families, catalogue
-from refsolve._multiclass import Loss
+from refsolve import catalogue
+from refsolve.proofs import families
+from refsolve.proofs.loss import Loss, generator_of
 
 SETS = catalogue.stems("sets")
 #: The losses of one example's scores: not those over the rankings of a query.
-LOSSES = [s for s in catalogue.stems("losses") if not _families.is_ranking(catalogue.load(s))]
+LOSSES = [s for s in catalogue.stems("losses") if not families.is_ranking(catalogue.load(s))]
 #: The losses with a dual: all but the truncated ones.
 CONVEX = [stem for stem in LOSSES if "sdca_update" in catalogue.operations(stem)]
-ENTROPIES = [
-    s for s in LOSSES if getattr(catalogue.load(s), "generator", "quadratic") != "quadratic"
-]
-MULTICLASS = [s for s in CONVEX if _families.of(catalogue.load(s)).name == "multiclass"]
+ENTROPIES = [s for s in LOSSES if not generator_of(catalogue.load(s)).rational]
+MULTICLASS = [s for s in CONVEX if families.of(catalogue.load(s)).name == "multiclass"]
 
 
 def set_params(stem: str, k: int, r: Any, d: int) -> dict[str, Any]:
@@ -61,7 +60,7 @@ class Example:
     @property
     def family(self) -> Any:
         """Its family."""
-        return _families.of(catalogue.load(self.stem))
+        return families.of(catalogue.load(self.stem))
 
     @property
     def own_costs(self) -> np.ndarray:
@@ -88,7 +87,7 @@ def example(
 ) -> Example:
     """A random example with m classes."""
     m = int(rng.integers(2, 7)) if m is None else m
-    family = _families.of(catalogue.load(stem))
+    family = families.of(catalogue.load(stem))
     costs = rng.uniform(0, 2, size=m) * scale
     y: Any = int(rng.integers(m))
     if family.name == "multilabel":

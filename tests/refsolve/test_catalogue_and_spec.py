@@ -10,8 +10,9 @@ import pytest
 from _draw import CONVEX, SETS
 
 import refsolve
-from refsolve import _families, catalogue
+from refsolve import catalogue
 from refsolve.errors import InvalidParameterError, OracleUncertainError, Status, UnknownProblemError
+from refsolve.proofs import families
 from refsolve.spec import Spec, Symbol
 
 
@@ -62,7 +63,7 @@ def test_functions_of_a_set_take_the_declared_parameters(stem):
 @pytest.mark.parametrize("stem", CONVEX)
 def test_functions_of_a_loss_take_the_declared_parameters(stem):
     module = catalogue.load(stem)
-    labels = ["y"] if _families.of(module).name == "multilabel" else []
+    labels = ["y"] if families.of(module).name == "multilabel" else []
     for name in ("value", "conjugate"):
         taken = list(inspect.signature(getattr(module, name)).parameters)[1:]
         assert taken == labels + list(module.SPEC.names)

@@ -10,8 +10,8 @@ from _draw import CONVEX, LOSSES, SETS, biased, example, set_params
 
 import refsolve
 from refsolve import catalogue, certificates, exact
-from refsolve._multiclass import block, others
 from refsolve.errors import InvalidParameterError, Status
+from refsolve.proofs.loss import block, others
 
 
 def _objective(x, a, rho):

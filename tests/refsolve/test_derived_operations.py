@@ -8,15 +8,15 @@ from _draw import CONVEX, LOSSES, example
 
 import refsolve
 from refsolve import catalogue, certificates, exact
-from refsolve._multiclass import Loss, block
 from refsolve.errors import Status
+from refsolve.proofs.loss import Loss, block, generator_of
 
 HINGES = [s for s in CONVEX if example(s, np.random.default_rng(0)).loss.modulus == 0]
 #: Conjugate quadratic on a set with exact projections.
 TAME = [
     stem
     for stem in CONVEX
-    if getattr(catalogue.load(stem), "generator", "quadratic") == "quadratic"
+    if generator_of(catalogue.load(stem)).rational
     and catalogue.load(stem).dual_set in exact.stems()
 ]
 
@@ -83,7 +83,7 @@ def test_prox_is_certified_and_obeys_moreau(stem, scale):
         if stem in TAME:
             radius = {"r": 1.0}
             dual = exact.project(
-                loss.set_stem, (v + c) / (t + loss.gamma), **loss.set_params, **radius
+                loss.domain.stem, (v + c) / (t + loss.gamma), **loss.domain.params, **radius
             )
             truth = v - t * dual.array()
             assert np.linalg.norm(result.x - truth) <= result.certificate.distance + 1e-14 * scale
@@ -107,7 +107,7 @@ def test_sdca_update_is_the_biased_projection(stem, scale):
             continue
         b = case.margins(q).astype(float) / den
         bias = {"rho": k_ii / den} if loss.family.coupled else {}
-        x = exact.project(loss.set_stem, b, r=weight * C, **bias, **loss.set_params)
+        x = exact.project(loss.domain.stem, b, r=weight * C, **bias, **loss.domain.params)
         error = np.linalg.norm(result.x - loss.block(x.array(), y))
         assert error <= result.certificate.distance + 1e-14 * C * weight
 

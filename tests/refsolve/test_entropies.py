@@ -12,9 +12,9 @@ from _draw import example
 
 import refsolve
 from refsolve import certificates
-from refsolve._entropic_prox import TopK
-from refsolve._multiclass import Loss
 from refsolve.errors import InvalidParameterError, Status
+from refsolve.generators.entropy import TopK
+from refsolve.proofs.loss import Loss
 
 Real = np.longdouble
 TOPK = ["topk_entropy_alpha", "topk_entropy_beta"]
@@ -127,12 +127,12 @@ def test_a_given_complement_is_judged_to_its_last_digits(stem):
         assert lost.complement > 1e-3 or top < 36 or rest == 0
     prox = {"v": np.array([690.0, 689.0, 1.0]), "t": 2.0}
     b = np.asarray(prox["v"], Real)
-    x, rest = loss.root(b, 2.0).point()
+    x, rest = loss.propose(b, 2.0)
     u = (b - 2 * x).astype(float)
     assert certificates.prox(stem, u, complement=float(rest), **prox, **params).complement < 1e-12
     assert certificates.prox(stem, u, complement=0.0, **prox, **params).complement == np.inf
     q = np.array([0.0, 690.0, 689.0, 1.0])
-    x, rest = loss.root(q[1:].astype(Real), Real(3), coupled=True).point()
+    x, rest = loss.generator._root(loss.domain, q[1:].astype(Real), Real(3), coupled=True).point()
     a = 2 * loss.block(x, 0).astype(float)
     update = {"q": q, "y": 0, "k_ii": 1.5, "C": 2.0, **params}
     proof = certificates.sdca_update(stem, a, complement=float(rest), **update)

@@ -12,7 +12,7 @@ from _draw import CONVEX, MULTICLASS, example, loss_params
 
 import refsolve
 from refsolve import catalogue, certificates, derive, oracle
-from refsolve._multiclass import Loss
+from refsolve.proofs.loss import Loss
 
 SMOOTH = [stem for stem in MULTICLASS if "gamma" in catalogue.load(stem).SPEC.names]
 
@@ -111,7 +111,7 @@ def test_the_supremum_grows_without_bound_outside_the_domain(stem):
                 == np.inf
             )
             tried += 1
-    assert tried >= (4 if loss.set_stem == "box" else 6)
+    assert tried >= (4 if loss.domain.stem == "box" else 6)
 
 
 @pytest.mark.parametrize("stem", CONVEX)

@@ -8,10 +8,10 @@ import scipy.sparse
 from _draw import CONVEX, example
 
 import refsolve
-from refsolve import _multiclass
 from refsolve.errors import InvalidGramError, InvalidParameterError, Status
 from refsolve.models import _data
 from refsolve.models import multiclass_erm as erm
+from refsolve.proofs import domain
 
 
 def _problem(stem, rng, *, gram, weights=True):
@@ -148,7 +148,7 @@ def test_large_data_take_the_float64_path(monkeypatch):
     W = rng.normal(size=(5, 4))
     precise = erm.certificate("smooth_topk_hinge_alpha", y, W=W, X=X, C=0.1, k=2, gamma=0.5)
     monkeypatch.setattr(_data, "PRECISE", 0)
-    monkeypatch.setattr(_multiclass, "LARGE", 0)
+    monkeypatch.setattr(domain, "LARGE", 0)
     quick = erm.certificate("smooth_topk_hinge_alpha", y, W=W, X=X, C=0.1, k=2, gamma=0.5)
     assert quick.gap == pytest.approx(precise.gap, rel=1e-12)
 

@@ -10,8 +10,8 @@ import pytest
 
 import refsolve
 from refsolve import catalogue
-from refsolve._multiclass import Loss
 from refsolve.errors import InvalidParameterError, Status
+from refsolve.proofs.loss import Loss
 
 LABELS = ([0, 1, 0, 0, 1], [1, 0, 0, 0, 0], [1, 1, 1, 1, 0])
 

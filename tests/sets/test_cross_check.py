@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from refsolve import catalogue
+from refsolve.proofs.rationals import norm, number, vector
 from verification import verify
 from verification.certificates import truth
-from verification.certificates._rational import norm, number, vector
 from verification.instances import drawing, families
 from verification.problems.problem import fast_candidate, lookup
 

@@ -8,9 +8,11 @@ import pytest
 from _references import hinge_value, others
 
 from refsolve.exact import faces
+from refsolve.generators.quadratic import Quadratic
+from refsolve.proofs import rationals
+from refsolve.proofs.rationals import floats, norm, vector
 from verification import Instance, Verdict, certificates
 from verification.certificates import core, truth
-from verification.certificates._rational import floats, norm, vector
 from verification.instances import families
 from verification.verdicts.verdict import Candidate
 
@@ -37,7 +39,7 @@ def test_truth_against_every_face(stem):
         c = core.core(instance)
         if c.b.size > 4:
             continue
-        naive = faces.project(stem, c.b.tolist(), rho=c.rho, **c.params)
+        naive = faces.project(stem, c.b.tolist(), rho=c.rho, **c.domain.params)
         assert truth.solution(instance).tolist() == naive
 
 
@@ -75,7 +77,7 @@ def test_gap_bounds_the_distance(stem):
         from verification.certificates import points
 
         x = points.repair(c, right + vector(rng.normal(size=right.size)))
-        gap = truth.fw_gap(c.stem, c.params, x, points.gradient(c, x), points._radius(c, x))
+        gap = rationals.fw_gap(c.domain, x, points.gradient(c, x), points._radius(c, x))
         assert float(gap) >= norm(x - right) ** 2 * (1 - 1e-12)
 
 
@@ -109,9 +111,10 @@ def test_values_against_all_subsets(variant):
 def test_smooth_values_lie_below_the_hinge():
     for instance in families.draw("smooth_topk_hinge_alpha.value", "random", 40, seed=8):
         z, _ = core.margins(instance)
-        k, gamma = instance["k"], core.smoothing(instance)
-        smooth = truth.loss_value("smooth_topk_hinge_alpha", z, gamma, {"k": k})
-        hinge = truth.loss_value("topk_hinge_alpha", z, F(0), {"k": k})
+        k, gamma = instance["k"], core.modulus(instance)
+        domain = core.unit_set(instance)
+        smooth = rationals.loss(Quadratic(gamma), domain, z)[0]
+        hinge = rationals.loss(Quadratic(), domain, z)[0]
         assert 0 <= hinge - smooth <= gamma / (2 * k)
 
 

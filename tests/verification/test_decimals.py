@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from verification.certificates import decimals as d
+from refsolve.exact import decimals as d
 
 
 @pytest.mark.parametrize("t", [-1e6, -745.5, -600.0, -3.0, 0.0, 1.0, 4.25, 800.0, 1e18, 1e300])

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from refsolve.exact import decimals
+from refsolve.generators.entropy import Entropy
+from refsolve.proofs import curved as entropy
 from verification import Instance, Verdict, certificates
-from verification.certificates import core, decimals, entropy, entropy_points, truncated
+from verification.certificates import core, entropy_points, truncated
 from verification.instances import families
 from verification.verdicts.verdict import Candidate
 
@@ -26,10 +29,12 @@ def judge(instance, x, complement=None):
     return certificates.judge(instance, Candidate(np.asarray(x), complement=complement))
 
 
-def problem(b, alpha=0, rho=0, k=1, stem="topk_simplex_alpha", generator="entropy", target=()):
+def problem(b, alpha=0, rho=0, k=1, stem="topk_simplex_alpha", generator=None, target=()):
     params = (("r", 1),) if stem in ("box", "simplex") else (("k", k), ("r", 1))
     exact = tuple(Fraction(v) for v in b)
-    return entropy.EntropyCore(generator, stem, params, exact, Fraction(alpha), rho, 1.0, target)
+    return entropy.Curved(
+        generator or Entropy(), stem, params, exact, Fraction(alpha), rho, 1.0, target
+    )
 
 
 def test_softmax_in_closed_form():
@@ -114,8 +119,8 @@ def test_a_solution_that_is_none_is_refused(monkeypatch):
             assert off > Decimal("1e-8")
         wrong = [found.complement[0] * Decimal("1.0000001")]
         assert entropy.backward_error(posed, found.x, wrong, found.theta, found.mu) > 1e-8
-    others = entropy._others
-    monkeypatch.setattr(entropy, "_others", lambda *a: (others(*a)[0][::-1], *others(*a)[1:]))
+    solve = Entropy.solve
+    monkeypatch.setattr(Entropy, "solve", lambda *a: (solve(*a)[0][::-1], *solve(*a)[1:]))
     with pytest.raises(entropy.UncertainError):
         entropy.solve(posed)
 
@@ -145,7 +150,7 @@ def test_spoiled_entries_fail_however_small_they_are(name, family):
             continue
         x = right.copy()
         j = int(rng.integers(x.size))
-        posed = core.entropy_core(instance)
+        posed = core.curved_core(instance)
         found = entropy_points.solution(posed)
         if instance.operation == "prox":
             x[j] += 1e-9 * (1 + abs(x).max() + instance["t"])

@@ -42,7 +42,7 @@ def test_k_exceeds_the_length_where_it_may(problem):
     beyond = [i for i in found if i["k"] > i[task.data].size - task.others]
     assert (
         len(beyond) == (len(found) - len(lengths.BLOCKS["quick"])) / 2
-        or task.generator != "quadratic"
+        or not task.generator.rational
     )
     assert len(beyond) >= 4
 

@@ -40,7 +40,7 @@ PROJECTIONS = ("simplex.projection", "topk_simplex_alpha.projection", "topk_cone
     ],
 )
 def test_right_solvers_are_not_called_wrong(solver, problem):
-    count = 900 if lookup(problem).generator == "quadratic" else 300
+    count = 900 if lookup(problem).generator.rational else 300
     line = soak.run_chunk(soak.Chunk(solver, problem, SEED, count))
     assert sum(line["counts"].values()) == count
     assert line["counts"]["pass"] >= 0.9 * count

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from verification.certificates import (
     core,
-    entropy,
     entropy_points,
     loss,
     points,
@@ -30,7 +29,6 @@ __all__ = [
     "ModelCertificate",
     "certify",
     "core",
-    "entropy",
     "entropy_points",
     "erm",
     "expected",
@@ -61,7 +59,7 @@ def judge(instance: Instance, candidate: Candidate) -> Judgement:
         return loss.judge_value(instance, candidate.x)
     if instance.operation == "conjugate":
         return loss.judge_conjugate(instance, candidate.x)
-    if core.is_entropic(instance):
+    if core.is_curved(instance):
         return entropy_points.by_truth(instance, candidate.x, candidate.complement)
     return points.by_truth(instance, candidate.x)
 
@@ -75,6 +73,6 @@ def certify(instance: Instance, candidate: Candidate) -> Judgement:
         return early
     if not problem.convex:
         return truncated.by_gap(instance, candidate.x)
-    if core.is_entropic(instance):
+    if core.is_curved(instance):
         return entropy_points.by_gap(instance, candidate.x)
     return points.by_gap(instance, candidate.x, candidate.dual)

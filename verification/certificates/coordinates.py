@@ -16,14 +16,10 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
-from verification.certificates._rational import Vector, exact, vector
+from refsolve.proofs.loss import generator_of
+from refsolve.proofs.rationals import Vector, exact, vector
 
 ZERO, ONE = Fraction(0), Fraction(1)
-
-
-def generator(stem: str) -> str:
-    """Generator of a loss's conjugate: "quadratic" or one of the entropies."""
-    return str(getattr(catalogue.load(stem), "generator", "quadratic"))
 
 
 def family(stem: str) -> str:
@@ -33,7 +29,7 @@ def family(stem: str) -> str:
 
 def layout(stem: str) -> str:
     """One of "others", "signs", "scores"."""
-    if generator(stem) == "simplex_entropy":
+    if generator_of(catalogue.load(stem)).shifted:
         return "scores"
     return "others" if family(stem) == "multiclass" else "signs"
 

@@ -5,7 +5,7 @@ Projections, proxes, dual updates and gradients all ask for one x:
     minimise  curvature/2 (||x - b||^2 + rho <1,x>^2)  over the dual set of radius r,
 
 or, where the curvature is 0 (subgradients of hinges, updates of zero rows), for a maximiser of
-<b,x> there; for the entropies, for its entropic twin (`verification.certificates.entropy`). This
+<b,x> there; where the generator is not rational, for the twin in decimals (`refsolve.proofs.curved`). This
 file says, in exact arithmetic, which b, rho and r an instance means, and which x an answer means.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from types import ModuleType
 from typing import Any
@@ -20,9 +21,13 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
+from refsolve.generators import Twin
+from refsolve.generators.quadratic import Quadratic
+from refsolve.proofs.curved import Curved
+from refsolve.proofs.domain import Domain
+from refsolve.proofs.loss import dual_params, generator_of
+from refsolve.proofs.rationals import Vector, exact, number, vector
 from verification.certificates import coordinates
-from verification.certificates._rational import Vector, exact, number, vector
-from verification.certificates.entropy import EntropyCore
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
 
@@ -33,15 +38,13 @@ class Core:
 
     Attributes
     ----------
-    stem : name of the set.
-    params : its parameters (k, r, y), as the set declares them.
-    b, rho : point and weight of the squared sum; ``linear`` means: maximise <b,x> instead.
+    domain : the set with its parameters (k, r, y), as it declares them.
+    b, rho : point and weight of the squared sum; ``linear`` means: maximise <b,x> - rho/2 s^2 instead.
     spread : size of the floats from which b is computed, in the units of b.
     unit : one unit of these floats, in the units of b.
     """
 
-    stem: str
-    params: dict[str, Any]
+    domain: Domain
     b: Vector
     rho: Fraction
     linear: bool
@@ -51,32 +54,55 @@ class Core:
     @property
     def module(self) -> ModuleType:
         """Declaration of the set."""
-        return catalogue.load(self.stem)
+        return self.domain.module
 
 
-def dual_set(stem: str) -> tuple[str, dict[str, Any]]:
-    """Set on which a loss's conjugate is finite, and its parameters that the loss fixes."""
+def _plain(value: Any) -> Any:
+    """Integers as they are, labels as booleans, reals exact."""
+    if isinstance(value, np.ndarray):
+        return value.astype(bool)
+    return value if isinstance(value, int | Fraction) else exact(value)
+
+
+def own_domain(instance: Instance) -> Domain:
+    """The set of a projection's instance."""
+    module = catalogue.load(instance.stem)
+    names = {*module.SPEC.names, *getattr(module, "arguments", ())} - {"a", "rho"}
+    given = {n: instance[n] for n in lookup(instance.problem).arguments if n in names}
+    return Domain(instance.stem, {n: _plain(v) for n, v in given.items() if v is not None})
+
+
+def given_params(instance: Instance) -> dict[str, Any]:
+    """The loss's own parameters in an instance, defaults filled in."""
+    module = catalogue.load(instance.stem)
+    params = {n: instance.get(n) for n in module.SPEC.names}
+    return module.SPEC.check({n: v for n, v in params.items() if v is not None})
+
+
+def domain_of(stem: str, params: dict[str, Any], y: Any = None) -> Domain:
+    """Domain of the conjugate of a loss, with r = 1 where the set has a radius."""
     module = catalogue.load(stem)
-    return module.dual_set, dict(getattr(module, "dual_params", {}))
+    stem = module.dual_set
+    own = catalogue.load(stem)
+    found = {n: _plain(v) for n, v in dual_params(module, params).items()}
+    if "r" in own.SPEC.names or own is module:
+        found["r"] = Fraction(1)
+    if y is not None and "y" in catalogue.arguments(own):
+        found["y"] = _plain(y)
+    return Domain(stem, found)
 
 
-def set_params(stem: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Those of the given parameters that the set takes, reals exact."""
-    module = catalogue.load(stem)
-    names = {*module.SPEC.names, *getattr(module, "arguments", ())}
-    found = {n: v if np.ndim(v) or isinstance(v, int) else exact(v) for n, v in given.items()}
-    return {
-        n: v.astype(bool) if isinstance(v, np.ndarray) else v
-        for n, v in found.items()
-        if n in names
-    }
-
-
-def unit_set(instance: Instance) -> tuple[str, dict[str, Any]]:
+def unit_set(instance: Instance) -> Domain:
     """Domain of the conjugate of an instance's loss."""
-    stem, fixed = dual_set(instance.stem)
-    given = {n: instance[n] for n in ("k", "y") if instance.get(n) is not None}
-    return stem, set_params(stem, {**given, **fixed, "r": Fraction(1)})
+    return domain_of(instance.stem, given_params(instance), instance.get("y"))
+
+
+def generator(instance: Instance) -> Any:
+    """The generator of an instance's loss, its parameters exact."""
+    declared = generator_of(catalogue.load(instance.stem))
+    number = exact if declared.rational else Decimal
+    params = given_params(instance)
+    return declared.bind({n: v if isinstance(v, int) else number(v) for n, v in params.items()})
 
 
 def costs(instance: Instance) -> Vector:
@@ -98,18 +124,14 @@ def mass(instance: Instance) -> Fraction:
     return weight(instance) * (exact(instance["C"]) if instance.operation == "sdca_update" else 1)
 
 
-def smoothing(instance: Instance) -> Fraction:
-    """Smoothing gamma of the loss, 0 for a hinge."""
-    return (
-        exact(instance["gamma"]) if "gamma" in lookup(instance.problem).arguments else Fraction(0)
-    )
+def modulus(instance: Instance) -> Fraction:
+    """Strong convexity of the conjugate, 0 for a hinge."""
+    return exact(generator(instance).modulus)
 
 
-def is_entropic(instance: Instance) -> bool:
-    """Whether the instance's loss has an entropy for its conjugate."""
-    if lookup(instance.problem).kind != "losses":
-        return False
-    return coordinates.generator(instance.stem) != "quadratic"
+def is_curved(instance: Instance) -> bool:
+    """Whether the instance's loss has a conjugate that is no quadratic form: decimals are needed."""
+    return not lookup(instance.problem).generator.rational
 
 
 def margins(instance: Instance) -> tuple[Vector, float]:
@@ -132,59 +154,49 @@ def core(instance: Instance) -> Core:
     """The projection that an instance of projection, gradient, prox or sdca_update asks for."""
     if instance.operation == "projection":
         a = vector(instance["a"])
-        given = {n: instance[n] for n in ("k", "r", "y") if instance.get(n) is not None}
-        params = set_params(instance.stem, given)
         spread = max((number(abs(v)) for v in a.tolist()), default=0.0)
-        return Core(instance.stem, params, a, exact(instance.get("rho", 0.0)), False, spread)
+        rho = exact(instance.get("rho", 0.0))
+        return Core(own_domain(instance), a, rho, False, spread)
     z, spread = margins(instance)
-    stem, params = unit_set(instance)
-    gamma = smoothing(instance)
-    rho, curvature = Fraction(0), gamma
+    form: Quadratic = generator(instance)
+    beta, coupled = curvature_of(instance)
+    b, rho, curvature = form.reduced(z, beta, coupled)
+    linear = curvature == 0
+    unit = Fraction(1) if linear else Fraction(1 / Fraction(curvature))
+    b_spread = spread if linear else number(exact(spread) * unit)
+    return Core(unit_set(instance), b, Fraction(rho), linear, b_spread, unit)
+
+
+def curvature_of(instance: Instance) -> tuple[Fraction, bool]:
+    """What a prox or an update adds to the conjugate: beta/2 (||x||^2 + [coupled] s^2)."""
     if instance.operation == "prox":
-        curvature = gamma + exact(instance["t"])
-    elif instance.operation == "sdca_update":
-        radius = mass(instance)
-        k_ii = exact(instance["k_ii"])
-        # zero weight: the dual block is 0 whatever the smoothing is
-        curvature = k_ii + (gamma / radius if radius > 0 else gamma)
-        if coordinates.layout(instance.stem) == "others":
-            rho = k_ii / curvature if curvature > 0 else Fraction(0)
-        params = {**params, "r": radius}
-    if curvature > 0:
-        unit = 1 / curvature
-        b_spread = number(exact(spread) * unit)
-        return Core(stem, params, z * unit, rho, False, b_spread, unit)
-    return Core(stem, params, z, Fraction(0), True, spread)
+        return exact(instance["t"]), False
+    if instance.operation == "sdca_update":
+        coupled = coordinates.layout(instance.stem) == "others"
+        return mass(instance) * exact(instance["k_ii"]), coupled
+    return Fraction(0), False
 
 
 @functools.lru_cache(maxsize=20000)
-def entropy_core(instance: Instance) -> EntropyCore:
-    """The entropic problem that an instance asks for, in units of its weight."""
+def curved_core(instance: Instance) -> Curved:
+    """The problem in decimals that an instance asks for, in units of its weight."""
     z, spread = margins(instance)
-    alpha, rho = Fraction(0), 0
-    if instance.operation == "prox":
-        alpha = exact(instance["t"])
-    elif instance.operation == "sdca_update":
-        alpha = mass(instance) * exact(instance["k_ii"])
-        rho = int(coordinates.layout(instance.stem) == "others")
-    return entropy_of(instance, z, spread, alpha, rho)
+    alpha, coupled = curvature_of(instance)
+    return curved_of(instance, z, spread, alpha, int(coupled))
 
 
-def entropy_of(
+def curved_of(
     instance: Instance,
     z: Vector,
     spread: float = 0.0,
     alpha: Fraction = Fraction(0),
     rho: int = 0,
-) -> EntropyCore:
-    """The entropic problem of an instance's loss at other margins z."""
-    generator = coordinates.generator(instance.stem)
-    stem, params = unit_set(instance)
-    plain = tuple((n, v if isinstance(v, int) else 1) for n, v in params.items() if n in ("k", "r"))
-    b, target = tuple(z.tolist()), ()
-    if generator == "simplex_entropy":
-        target = tuple(coordinates.target(instance["y"], z.size).tolist())
-    return EntropyCore(generator, stem, plain, b, alpha, rho, spread, target)
+) -> Curved:
+    """The problem in decimals of an instance's loss at other margins z."""
+    h: Twin = generator(instance)
+    domain = unit_set(instance)
+    target = tuple(coordinates.target(instance["y"], z.size).tolist()) if h.shifted else ()
+    return Curved(h, domain.stem, domain.plain(), tuple(z.tolist()), alpha, rho, spread, target)
 
 
 def dual_point(instance: Instance, answer: np.ndarray) -> tuple[Vector, Fraction, Fraction]:
@@ -199,11 +211,7 @@ def dual_point(instance: Instance, answer: np.ndarray) -> tuple[Vector, Fraction
     if instance.operation == "prox":
         t = exact(instance["t"])
         return (vector(instance["v"]) - out) / t, zero, t
-    entropic = is_entropic(instance)
     sign = -1 if instance.operation == "sdca_update" else 1
     x, defect = coordinates.pull(instance.stem, sign * out, instance["y"])
     w = mass(instance)
-    # the blocks of hinges are compared in the units of C, on a set of that radius
-    if w > 0 and (entropic or instance.operation == "gradient"):
-        return x / w, defect / w, w
-    return x, defect, one
+    return (x / w, defect / w, w) if w > 0 else (x, defect, one)

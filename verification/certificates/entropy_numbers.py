@@ -6,33 +6,26 @@ A loss moves by <x, dz> when z moves by dz: with x small it is small itself, and
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from refsolve import catalogue
-from verification.certificates import core as cores
-from verification.certificates import entropy, tolerance, truth
-from verification.certificates._rational import Vector, dot, vector
-from verification.certificates.decimals import (
+from refsolve.exact.decimals import (
     ONE,
     decimal_of,
     digits,
     total,
 )
-from verification.certificates.decimals import (
-    entropy as x_log_x,
-)
+from refsolve.proofs import curved as entropy
+from refsolve.proofs.rationals import Vector, dot, vector
+from verification.certificates import core as cores
+from verification.certificates import tolerance, truth
 from verification.certificates.entropy_points import smallest, solution, unit
 from verification.instances.instance import Instance
-
-#: Added to zeros of x where its logarithm is taken.
-FLOOR = Decimal("1e-55")
 
 
 def value(instance: Instance, z: Vector) -> tuple[Decimal, Decimal]:
     """The loss at margins z, and <1,x> there, i.e. how much the loss moves with z."""
-    core = cores.entropy_of(instance, z)
+    core = cores.curved_of(instance, z)
     found = solution(core)
     with entropy.precision(core):
         return entropy.value(core, found), total(found.x)
@@ -48,7 +41,7 @@ def value_error(instance: Instance, right: Decimal, moves: Decimal, spread: floa
 def coordinates_of(instance: Instance) -> tuple[Vector, list[Fraction]]:
     """X (p on the simplex) of a conjugate's instance, exact, and the shift from the x given."""
     x = vector(instance["x"])
-    if cores.coordinates.generator(instance.stem) != "simplex_entropy":
+    if not cores.generator(instance).shifted:
         return x, [Fraction(0)] * x.size
     t = cores.coordinates.target(instance["y"], x.size)
     return x + t, t.tolist()
@@ -56,20 +49,8 @@ def coordinates_of(instance: Instance) -> tuple[Vector, list[Fraction]]:
 
 def violation(instance: Instance) -> Fraction:
     """How far the x of an instance is outside the domain."""
-    stem, params = cores.unit_set(instance)
     x, _ = coordinates_of(instance)
-    return Fraction(catalogue.load(stem).violation(x, **params))
-
-
-def generator(instance: Instance, x: Sequence[Fraction]) -> Decimal:
-    """H at a feasible x, in the context's precision; 1 - s is taken exactly."""
-    kind = cores.coordinates.generator(instance.stem)
-    found = total(x_log_x(decimal_of(max(v, Fraction(0)))) for v in x)
-    if kind == "entropy":
-        found += x_log_x(decimal_of(max(1 - sum(x), Fraction(0))))
-    if kind == "binary_entropy":
-        found += total(x_log_x(decimal_of(max(1 - v, Fraction(0)))) for v in x)
-    return found
+    return Fraction(cores.unit_set(instance).violation(x))
 
 
 def conjugate(instance: Instance) -> tuple[Decimal, float]:
@@ -77,16 +58,11 @@ def conjugate(instance: Instance) -> tuple[Decimal, float]:
     x, _ = coordinates_of(instance)
     given, c = vector(instance["x"]), cores.costs(instance)
     with digits():
-        right = generator(instance, x.tolist()) - decimal_of(dot(c, given))
+        right = cores.generator(instance).number(x.tolist()) - decimal_of(dot(c, given))
         eps = tolerance.precision(instance)
         terms = float(decimal_of(dot(abs(c), abs(given))))
-        # what rounding of p = x + t and of 1 - s does to p log p
-        rounded = [float(abs(v)) for v in x.tolist()]
-        if cores.coordinates.generator(instance.stem) == "entropy":
-            rounded.append(1.0 - min(1.0, sum(rounded)))
-        if cores.coordinates.generator(instance.stem) == "binary_entropy":
-            rounded += [1.0 - min(1.0, v) for v in rounded]
-        terms += sum(1.0 - math.log(min(1.0, max(v, eps))) for v in rounded)
+        # what rounding of p = x + t and of 1 - s does to h
+        terms += cores.generator(instance).rounded([float(abs(v)) for v in x.tolist()], eps)
     return right, tolerance.value(eps, x.size, 1.0, terms)
 
 
@@ -96,21 +72,13 @@ def certify_conjugate(instance: Instance) -> None:
     UncertainError if <x,z> - L(z) falls short of h(x) at grad h of an interior point beside x.
     """
     x, shift = coordinates_of(instance)
-    kind = cores.coordinates.generator(instance.stem)
+    h = cores.generator(instance)
     with digits():
-        at = [max(decimal_of(v), FLOOR) for v in x.tolist()]
-        rest: list[Decimal] = []
-        if kind == "entropy":
-            rest = [max(decimal_of(1 - sum(x.tolist())), FLOOR)] * len(at)
-        elif kind == "binary_entropy":
-            rest = [max(decimal_of(1 - v), FLOOR) for v in x.tolist()]
-        z = [v.ln() for v in at]
-        if rest:
-            z = [v - w.ln() for v, w in zip(z, rest, strict=True)]
+        z = h.slopes(*h.inner(x.tolist()))
         exact_z = vector([Fraction(v) for v in z])
         loss, _ = value(instance, exact_z)
         inner = sum((v * (a - t) for v, a, t in zip(exact_z, x, shift, strict=True)), Fraction(0))
-        short = generator(instance, x.tolist()) - (decimal_of(inner) - loss)
+        short = h.number(x.tolist()) - (decimal_of(inner) - loss)
         outside = decimal_of(violation(instance))
         if abs(short) > entropy.CERTAIN + 200 * outside * (ONE + total(abs(v) for v in z)):
             raise truth.UncertainError(f"the supremum is attained up to {short:.2e} only")

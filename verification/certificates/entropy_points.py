@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import catalogue
-from verification.certificates import coordinates, entropy, tolerance
+from refsolve.exact.decimals import decimal_of, total, ulp
+from refsolve.proofs import curved as entropy
+from refsolve.proofs.curved import Curved, Solution
+from refsolve.proofs.rationals import Vector, vector
+from verification.certificates import coordinates, tolerance
 from verification.certificates import core as cores
-from verification.certificates._rational import Vector, vector
 from verification.certificates._text import brief
-from verification.certificates.decimals import ONE, ZERO, decimal_of, divergence, total, ulp
-from verification.certificates.entropy import EntropyCore, Solution
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Judgement, Verdict
 
 
 @functools.lru_cache(maxsize=20000)
-def solution(core: EntropyCore) -> Solution:
+def solution(core: Curved) -> Solution:
     """The certified minimiser, kept."""
     return entropy.solve(core)
 
@@ -69,23 +69,18 @@ def smallest(instance: Instance, d: int) -> Decimal:
     return unit(instance, d) * decimal_of(tolerance.smallest(instance))
 
 
-def read(instance: Instance, core: EntropyCore, found: Solution, answer: np.ndarray) -> Reading:
+def read(instance: Instance, core: Curved, found: Solution, answer: np.ndarray) -> Reading:
     """Compare an answer with a solution, entry by entry."""
     x, defect, scale = cores.dual_point(instance, answer)
     d = len(found.x)
     eps = unit(instance, d)
     size, factor = decimal_of(found.size), decimal_of(scale)
     given = [decimal_of(v) for v in x.tolist()]
-    # W moves by dt W/(1 + W) with t: the curvature damps the rounding of the terms in it
-    alpha = decimal_of(core.alpha)
-    moves = [eps * size * xi / (ONE + alpha * xi) for xi in found.x]
-    capped = [mi > entropy.CERTAIN for mi in found.mu]
-    if core.shared and any(capped):  # a cap is a mean of the entries below it
-        free = [v for v, full in zip(moves, capped, strict=True) if not full]
-        mean = total(free) / (core.k - sum(capped))
-        moves = [mean if full else v for v, full in zip(moves, capped, strict=True)]
+    moves = core.generator.moves(core, found, eps * size)
     least = decimal_of(tolerance.smallest(instance))  # below it not even the way there has digits
-    bounds = [eps * xi + v + least + least / factor for xi, v in zip(found.x, moves, strict=True)]
+    bounds = [
+        eps * abs(xi) + v + least + least / factor for xi, v in zip(found.x, moves, strict=True)
+    ]
     if instance.operation == "prox":
         v = [abs(decimal_of(w)) for w in vector(instance["v"]).tolist()]
         bounds = [bound + eps * vi / factor for bound, vi in zip(bounds, v, strict=True)]
@@ -98,11 +93,11 @@ def read(instance: Instance, core: EntropyCore, found: Solution, answer: np.ndar
 
 def by_truth(instance: Instance, answer: np.ndarray, complement: Any = None) -> Judgement:
     """Relative distance of every entry from the certified solution, and of 1 - s if it is given."""
-    return judge(instance, cores.entropy_core(instance), answer, complement)
+    return judge(instance, cores.curved_core(instance), answer, complement)
 
 
 def judge(
-    instance: Instance, core: EntropyCore, answer: np.ndarray, complement: Any = None
+    instance: Instance, core: Curved, answer: np.ndarray, complement: Any = None
 ) -> Judgement:
     """As `by_truth`, for a problem given apart (the piece of a loss that an answer means)."""
     try:
@@ -113,7 +108,7 @@ def judge(
         seen = read(instance, core, found, answer)
         eps = unit(instance, len(found.x))
         ratio, i = seen.worst
-        balance = total(seen.bounds) + eps * total(found.x)
+        balance = total(seen.bounds) + eps * total(abs(v) for v in found.x)
         verdict, message = Verdict.PASS, ""
         terms: dict[str, tuple[float, float | None]] = {f"error of x_{i}": seen.term(i)}
         if seen.defect:
@@ -150,7 +145,7 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
 
     Bregman divergence from any interior point and Fenchel-Young residual there bound the gap.
     """
-    core = cores.entropy_core(instance)
+    core = cores.curved_core(instance)
     try:
         found = solution(core)
     except entropy.UncertainError as error:
@@ -167,7 +162,7 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
             "repair distance": (float(moved), float(reach)),
             "Fenchel-Young gap": (float(gap), float(limit)),
         }
-        if moved > reach or abs(seen.defect) > reach + eps * total(found.x):
+        if moved > reach or abs(seen.defect) > reach + eps * total(abs(v) for v in found.x):
             verdict = Verdict.FAIL
             message = (
                 f"infeasible: the repair moves {brief(entropy.floats(seen.given))} by {moved:.3g}"
@@ -180,33 +175,22 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
         return Judgement(verdict, share * relative, relative, message=message, terms=terms)
 
 
-def _repair(core: EntropyCore, x: Sequence[Decimal]) -> list[Decimal]:
+def _repair(core: Curved, x: Sequence[Decimal]) -> list[Decimal]:
     """Feasible point near x, by the set's own formula in exact arithmetic."""
     array = vector([Fraction(v) for v in x])
-    params = dict(core.params)
-    params["r"] = Fraction(params["r"])
-    repaired: Vector = np.asarray(catalogue.load(core.stem).repair(array, **params), dtype=object)
+    repaired: Vector = np.asarray(core.domain.repair(array), dtype=object)
     return [decimal_of(Fraction(v)) for v in repaired.tolist()]
 
 
-def _complement(core: EntropyCore, x: Sequence[Decimal]) -> list[Decimal]:
-    if core.generator == "binary_entropy":
-        return [ONE - xi for xi in x]
-    return [max(ONE - total(x), ZERO)] if core.generator == "entropy" else []
-
-
-def _gap(core: EntropyCore, seen: Reading) -> tuple[Decimal, Decimal]:
+def _gap(core: Curved, seen: Reading) -> tuple[Decimal, Decimal]:
     """Certified gap of the repaired answer, and what entries off by twice their bounds may cause."""
     found = seen.found
     x = _repair(core, seen.given)
-    gap = entropy.gap(core, x, _complement(core, x), found.x, found.complement)
+    gap = entropy.gap(core, x, core.generator.complements(x), found.x, found.complement)
     off = [2 * bound for bound in seen.bounds]
     reach = total(off)
     first = entropy.slope(core, found.x, found.complement)
-    # a divergence at x - e is at most three times that at x + e
-    rest = [reach] if core.generator == "entropy" else off if found.complement else []
-    pairs = [*zip(found.x, off, strict=True), *zip(found.complement, rest, strict=True)]
-    curved = 3 * total(divergence(at + by, at) for at, by in pairs)
+    curved = core.generator.spread(found.x, found.complement, off)
     alpha = decimal_of(core.alpha)
     curved += alpha / 2 * (total(e * e for e in off) + core.rho * reach**2)
     # what the formula shows at the solution itself: at s = 1e-300 its sums resolve no more
@@ -226,9 +210,9 @@ def _worst(seen: Reading) -> str:
     )
 
 
-def expected(instance: Instance, core: EntropyCore | None = None) -> np.ndarray:
+def expected(instance: Instance, core: Curved | None = None) -> np.ndarray:
     """The right answer as floats."""
-    core = core or cores.entropy_core(instance)
+    core = core or cores.curved_core(instance)
     found = solution(core)
     with entropy.precision(core):
         x = list(found.x)

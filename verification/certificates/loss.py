@@ -10,20 +10,24 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from refsolve.exact.decimals import rational
+from refsolve.proofs import rationals
+from refsolve.proofs.rationals import Vector, dot, exact, number, total, vector
 from verification.certificates import core as cores
-from verification.certificates import entropy, entropy_numbers, tolerance, truth
-from verification.certificates._rational import Vector, dot, exact, number, total, vector
+from verification.certificates import entropy_numbers, tolerance, truth
 from verification.certificates._text import brief
-from verification.certificates.decimals import rational
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Judgement, Verdict
 
-# Domains without interior: hardly any vector of floats fulfils their equations exactly.
-FLAT = ("bipartite_simplex", "simplex")
+
+def _flat(instance: Instance) -> bool:
+    """Whether the domain has no interior: hardly any vector of floats fulfils its equations exactly."""
+    domain = cores.unit_set(instance)
+    rows = domain.module.halfspaces(instance["x"].size, **domain.params)
+    return any(equal for _, _, equal in rows)
 
 
 def exact_number(instance: Instance) -> float | Fraction:
@@ -31,47 +35,47 @@ def exact_number(instance: Instance) -> float | Fraction:
     if instance.operation == "value":
         return _value(instance)[0]
     outside, rounding = _outside(instance)
-    stem, _ = cores.unit_set(instance)
-    if outside > (rounding if stem in FLAT else 0):
+    if outside > (rounding if _flat(instance) else 0):
         return math.inf
     return _conjugate(instance)[0]
 
 
-def _params(instance: Instance) -> dict[str, Any]:
-    return {n: instance[n] for n in ("k", "y") if instance.get(n) is not None}
-
-
 def value_at(instance: Instance, z: Vector) -> Fraction:
     """The unweighted loss of an instance at margins z."""
-    if cores.is_entropic(instance):
+    if cores.is_curved(instance):
         return rational(entropy_numbers.value(instance, z)[0])
-    return truth.loss_value(instance.stem, z, cores.smoothing(instance), _params(instance))
+    return rationals.loss(cores.generator(instance), cores.unit_set(instance), z)[0]
 
 
 def _value(instance: Instance) -> tuple[Fraction, float]:
     """The right value with its rounding-error bound."""
     z, spread = cores.margins(instance)
     weight = cores.weight(instance)
-    if cores.is_entropic(instance):
-        right, moves = entropy_numbers.value(instance, z)
-        bound = entropy_numbers.value_error(instance, right, moves, spread, z.size)
+    if cores.is_curved(instance):
+        right, shift = entropy_numbers.value(instance, z)
+        bound = entropy_numbers.value_error(instance, right, shift, spread, z.size)
         return weight * rational(right), bound
-    loss = weight * value_at(instance, z)
+    form = cores.generator(instance)
+    found, x = rationals.loss(form, cores.unit_set(instance), z)
+    loss = weight * found
     eps = tolerance.precision(instance)
     lost = number(tolerance.underflow(instance, z.size, 1, weight))
-    return loss, lost + tolerance.value(eps, z.size, number(weight), spread) + tolerance.value(
+    # a change of z moves the loss by x times it
+    reach = number(total(x)) if cores.unit_set(instance).cone else 1.0
+    moves = reach * (spread + number(exact(form.ell)))
+    return loss, lost + tolerance.value(eps, z.size, number(weight), moves) + tolerance.value(
         eps, z.size, 1.0, abs(number(loss))
     )
 
 
 def _conjugate(instance: Instance) -> tuple[Fraction, float]:
     """The conjugate at a point of the domain, and its rounding-error bound."""
-    if cores.is_entropic(instance):
+    if cores.is_curved(instance):
         right, bound = entropy_numbers.conjugate(instance)
         return Fraction(right), bound
     x, c = vector(instance["x"]), cores.costs(instance)
-    quadratic = cores.smoothing(instance) * dot(x, x) / 2
-    terms = number(quadratic) + number(dot(abs(c), abs(x)))
+    quadratic = cores.generator(instance).number(x)
+    terms = number(cores.generator(instance).terms(x)) + number(dot(abs(c), abs(x)))
     eps = tolerance.precision(instance)
     lost = number(tolerance.underflow(instance, x.size, 1))
     return quadratic - dot(c, x), lost + tolerance.value(eps, x.size, 1.0, terms)
@@ -89,20 +93,20 @@ def _outside(instance: Instance) -> tuple[Fraction, float]:
 def _certify_conjugate(instance: Instance, outside: Fraction) -> None:
     """Prove what the formula says; UncertainError if that fails."""
     x, _ = entropy_numbers.coordinates_of(instance)
-    stem, params = cores.unit_set(instance)
+    domain = cores.unit_set(instance)
     if outside > 0:
-        ray = x - truth.project(stem, x, Fraction(0), params)
-        growth = dot(ray, x) - Fraction(cores.catalogue.load(stem).support(ray, **params))
+        ray = x - rationals.project(domain, x)
+        growth = dot(ray, x) - Fraction(domain.cut(Fraction(1)).support(ray))
         if growth <= 0:
             raise truth.UncertainError("no ray was found that proves the point to be outside")
-    elif cores.is_entropic(instance):
+    elif cores.is_curved(instance):
         entropy_numbers.certify_conjugate(instance)
     else:
-        # attained at z = gamma x, where the loss's own maximiser is x
-        gamma = cores.smoothing(instance)
-        attained = gamma * x
-        if dot(x, attained) - value_at(instance, attained) != gamma * dot(x, x) / 2:
-            raise truth.UncertainError("the supremum is not attained at gamma x")
+        # attained at z = grad h(x), where the loss's own maximiser is x
+        form = cores.generator(instance)
+        attained = form.gradient(x)
+        if dot(x, attained) - value_at(instance, attained) != form.number(x):
+            raise truth.UncertainError("the supremum is not attained at the gradient of h")
 
 
 def _scalar(x: np.ndarray) -> float | None:
@@ -116,7 +120,7 @@ def judge_value(instance: Instance, answer: np.ndarray) -> Judgement:
     message = f"returned {brief(answer)}, expected one finite number"
     try:
         right, allowed = _value(instance)
-    except (truth.UncertainError, entropy.UncertainError) as error:
+    except truth.UncertainError as error:
         if malformed:  # wrong, whatever is right
             return Judgement(Verdict.FAIL, message=message)
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
@@ -133,11 +137,10 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
         return Judgement(Verdict.FAIL, message=f"returned {brief(answer)}, expected one number")
     # a point that is outside by rounding only may count as inside, and in a flat domain must
     outside, rounding = _outside(instance)
-    stem, _ = cores.unit_set(instance)
-    flat = stem in FLAT and outside <= rounding / tolerance.size_factor(1)
+    flat = _flat(instance) and outside <= rounding / tolerance.size_factor(1)
     try:
         _certify_conjugate(instance, outside)
-    except (truth.UncertainError, entropy.UncertainError) as error:
+    except truth.UncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     terms = {"distance to the domain": (number(outside), float(rounding))}
     if math.isinf(got):
@@ -181,18 +184,18 @@ def subgradient_defect(instance: Instance, g: Vector, point: np.ndarray) -> tupl
     there = instance.with_params(scores=point)
     z, spread = cores.margins(instance)
     z_there, spread_there = cores.margins(there)
-    gamma = cores.smoothing(instance)
+    modulus = cores.modulus(instance)
     here, other = value_at(instance, z), value_at(instance, z_there)
     weight = cores.weight(instance)
     defect = weight * here + dot(g, h - f) - weight * other
     eps = tolerance.precision(instance)
     allowed = tolerance.value(eps, z.size, number(weight), spread, spread_there)
-    if cores.is_entropic(instance):  # every x_j is known to eps times the size of z
+    if cores.is_curved(instance):  # every x_j is known to eps times the size of z
         allowed += tolerance.value(eps, z.size, number(weight), 1 + spread) * number(
             total(abs(h - f))
         )
-    if gamma > 0:  # x itself is only known to eps times z/gamma
+    elif modulus > 0:  # x itself is only known to eps times z/gamma
         step = number(total(abs(h - f)))
-        error = tolerance.distance(eps, z.size, spread / number(gamma), 1.0)
+        error = tolerance.distance(eps, z.size, spread / number(modulus), 1.0)
         allowed += number(weight) * 2 * error * step
     return defect, allowed

@@ -17,8 +17,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from refsolve import _families, catalogue
-from refsolve._multiclass import Loss
+from refsolve import catalogue
+from refsolve.proofs import families
+from refsolve.proofs.loss import Loss
 from refsolve.proofs.model import Proof
 from verification.errors import InvalidArgumentError, NoDualPointError
 
@@ -157,7 +158,7 @@ class _Problem:
         W = np.asarray(coef, dtype=np.float64)
         self.coef = W.T if self.gram and W.ndim == 2 else W  # (m, d), or (m, n) with a Gram matrix
         self.module, self.params = _loss(loss, k, gamma)
-        self.stem, self.family = loss, _families.of(self.module)
+        self.stem, self.family = loss, families.of(self.module)
         self.labels, self.weights, self.A = _check(
             self.coef, self.X, y, C, sample_weight, dual, self.family.name == "multilabel"
         )
@@ -200,7 +201,7 @@ class _Problem:
             one = self._at(rows)
             z = one.margins(scores, self.labels[rows], self._costs(one, rows))
             if self.kept is not None:
-                z = np.where(_families.others(self.kept[rows], self.labels[rows]), z, -np.inf)
+                z = np.where(families.others(self.kept[rows], self.labels[rows]), z, -np.inf)
             q, off = self._dual(one, rows, z, mass)
             moved = max(moved, off)
             bound, terms = self._terms(one, z, q)
@@ -251,7 +252,7 @@ class _Problem:
             )
         given = np.asarray(self.costs, dtype=np.float64)
         c = np.broadcast_to(given if given.ndim == 1 else given[rows], (n, self.m))
-        return _families.others(c, labels) if self.family.name == "multiclass" else c
+        return families.others(c, labels) if self.family.name == "multiclass" else c
 
     def _dual(self, one: Loss, rows: slice, z: Array, mass: Array) -> tuple[Array, float]:
         """Feasible dual points, and the largest distance by which a block given was moved."""
@@ -262,7 +263,7 @@ class _Problem:
         q = one.repair(given / np.where(mass > 0, mass, 1.0)[:, None])
         if self.kept is not None:  # the classes that are dropped have no mass
             q = np.where(np.isfinite(z), q, 0)
-        if one.generator != "simplex_entropy":
+        if not one.generator.shifted:
             q = q * (mass > 0)[:, None]
         off = np.sqrt(((q * mass[:, None] - given) ** 2).sum(axis=1)).max(initial=0)
         return q, float(off)
@@ -270,24 +271,15 @@ class _Problem:
     def _terms(self, one: Loss, z: Array, q: Array) -> tuple[Array, Array]:
         """Upper bounds on the losses L(z) and on the Fenchel–Young residuals at the dual points q.
 
-        L(z) = min_p support(z − p) + ||p||^2/(2 gamma), so any p bounds it from above; with the same p
-        the residual is residual(q, z − p) + ||p − gamma q||^2/(2 gamma). For the entropies the residual
-        is the divergence of q from the maximiser and what its caps leave.
+        Both from the same point of the conjugate's domain, so that their difference is the dual's term.
         """
-        if one.generator != "quadratic":
+        if not one.generator.rational:
             point = one.maximum(z)
-            assert point.upper is not None
-            return point.upper, one.fenchel_young(z, q, point)
-        params, smooth = one.set_params, one.gamma
-        if smooth == 0:
-            return one.set.support(z, **params), one.set.residual(q, z, **params)
-        nearest = one.nearest(z / smooth)
-        bounds, residuals = [], []
-        for p in (smooth * q, smooth * (q if nearest is None else nearest)):
-            bounds.append(one.set.support(z - p, **params) + (p * p).sum(axis=1) / (2 * smooth))
-            off = ((p - smooth * q) ** 2).sum(axis=1) / (2 * smooth)
-            residuals.append(one.set.residual(q, z - p, **params) + off)
-        return np.minimum(*bounds), np.minimum(*residuals)
+            return one.value_bounds(z, point)[1], one.fenchel_young(z, q, point)
+        terms = one.fenchel_young(z, q)
+        if one.modulus == 0 and not one.domain.cone:
+            return one.value_bounds(z)[1], terms
+        return (z * q).sum(axis=1) - one.conjugate(q) + terms, terms
 
     def _drift(self, W: Array, V: Array, spread: Array) -> tuple[float, float, float]:
         """||W − V||, ||W||^2, and the rounding in half the square of the first."""

@@ -6,11 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from refsolve.exact.decimals import rational
+from refsolve.proofs.rationals import Vector, exact, floats, total, vector
 from verification.certificates import coordinates, entropy_points, truth
 from verification.certificates import core as cores
-from verification.certificates._rational import Vector, exact, floats, total, vector
-from verification.certificates.decimals import rational
-from verification.certificates.entropy import UncertainError
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
 
@@ -33,7 +32,7 @@ def plant(start: Instance, multiple: float) -> Instance:
         return start
     try:
         b, w = _normal(start)
-    except (truth.UncertainError, UncertainError):
+    except truth.UncertainError:
         return start
     if w is None:
         return start
@@ -42,12 +41,14 @@ def plant(start: Instance, multiple: float) -> Instance:
 
 def _normal(start: Instance) -> tuple[Vector, Vector | None]:
     """The point b of the projection inside, and the normal of its set at the solution."""
-    if cores.is_entropic(start):
-        entropic = cores.entropy_core(start)
-        mu = vector([rational(v) for v in entropy_points.solution(entropic).mu])
-        if entropic.shared:
-            mu = mu - total(mu) / entropic.k
-        return vector(entropic.b), mu
+    if cores.is_curved(start):
+        curved = cores.curved_core(start)
+        mu = vector([rational(v) for v in entropy_points.solution(curved).mu])
+        if mu.size == 0:
+            return vector(curved.b), None
+        if getattr(curved.domain.module, "caps", "") == "sum":
+            mu = mu - total(mu) / curved.domain.params["k"]
+        return vector(curved.b), mu
     core = cores.core(start)
     if core.linear:
         return core.b, None
@@ -57,12 +58,11 @@ def _normal(start: Instance) -> tuple[Vector, Vector | None]:
 
 def _into_domain(start: Instance, multiple: float) -> Instance:
     """Move x into the domain: onto its border, or (multiple > 0) a little towards a uniform x."""
-    stem, params = cores.unit_set(start)
     x = vector(start["x"])
     shift = vector(np.zeros(x.size))
     if coordinates.layout(start.stem) == "scores":
         shift = coordinates.target(start["y"], x.size)
-    x = np.asarray(cores.catalogue.load(stem).repair(x + shift, **params), dtype=object)
+    x = np.asarray(cores.unit_set(start).repair(x + shift), dtype=object)
     if multiple > 0 and start.get("y") is None:
         x = (7 * x + total(x) / x.size) / 8 * Fraction(15, 16)
     elif multiple > 0 and coordinates.layout(start.stem) == "signs":

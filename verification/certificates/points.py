@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates import core as cores
-from verification.certificates import tolerance, truth
-from verification.certificates._rational import (
+from refsolve.proofs import rationals
+from refsolve.proofs.rationals import (
     Vector,
     dot,
     exact,
@@ -24,6 +23,8 @@ from verification.certificates._rational import (
     total,
     vector,
 )
+from verification.certificates import core as cores
+from verification.certificates import tolerance, truth
 from verification.certificates._text import brief, not_finite
 from verification.certificates.core import Core
 from verification.instances.instance import Instance
@@ -46,9 +47,7 @@ def without_core(instance: Instance, answer: np.ndarray) -> Judgement | None:
         lost = float(np.sum(~np.isfinite(answer)))
         terms: dict[str, tuple[float, float | None]] = {"entries not finite": (lost, 0.0)}
         return Judgement(Verdict.FAIL, message=defect, terms=terms if lost else {})
-    problem = cores.lookup(instance.problem)
-    entropic = problem.generator != "quadratic" and instance.operation == "sdca_update"
-    if (instance.operation == "gradient" or entropic) and cores.weight(instance) == 0:
+    if instance.operation in ("gradient", "sdca_update") and cores.weight(instance) == 0:
         message = f"returned {brief(answer)} for sample_weight=0, expected zeros"
         off = {"largest entry": (float(np.abs(answer).max()), 0.0)}
         if answer.any():
@@ -59,19 +58,22 @@ def without_core(instance: Instance, answer: np.ndarray) -> Judgement | None:
 
 def repair(core: Core, x: Vector) -> Vector:
     """Feasible point near x, exactly feasible."""
-    return vector(np.asarray(core.module.repair(x, **core.params), dtype=object))
+    return vector(np.asarray(core.domain.repair(x), dtype=object))
 
 
 def gradient(core: Core, x: Vector) -> Vector:
     """Gradient at x of what is minimised."""
-    return -core.b if core.linear else x - core.b + core.rho * total(x)
+    return (0 if core.linear else x) - core.b + core.rho * total(x)
 
 
 def _radius(core: Core, x: Vector) -> Fraction:
     """Bound on the sum of the solution."""
-    if "r" in core.params:
-        return Fraction(core.params["r"])
-    bound = core.module.radius(core.b, rho=core.rho, **core.params)
+    if not core.domain.cone:
+        return Fraction(core.domain.params.get("r", max(total(abs(x)), 1)))
+    if core.linear:  # <b,x> = rho s^2 there
+        bound = core.domain.cut(1).support(core.b) / core.rho
+    else:
+        bound = core.module.radius(core.b, rho=core.rho, **core.domain.params)
     return max(Fraction(bound), total(x))
 
 
@@ -96,14 +98,13 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     g = gradient(core, feasible)
     radius = _radius(core, feasible)
     try:
-        gap = truth.fw_gap(core.stem, core.params, feasible, g, radius)
+        gap = rationals.fw_gap(core.domain, feasible, g, radius)
     except truth.UncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     if dual is not None and not core.linear:
         sharper = _gap_of(core, feasible, g, dual)
         gap = gap if sharper is None else min(gap, sharper)
-    rho = 0.0 if core.linear else number(core.rho)
-    bound = tolerance.fw_gap(allowed, d, norm(g), rho, point, number(radius))
+    bound = tolerance.fw_gap(allowed, d, norm(g), number(core.rho), point, number(radius))
     limit = number(bound)
     terms["Fenchel-Young gap"] = (number(gap), limit)
     if moved > allowed:
@@ -123,13 +124,13 @@ def _gap_of(core: Core, x: Vector, g: Vector, dual: Any) -> Fraction | None:
     if given.shape != x.shape or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
         return None
     w = vector(given)
-    if "r" not in core.params and Fraction(core.module.support(w, **core.params, r=1)) > 0:
+    if core.domain.cone and Fraction(core.domain.cut(1).support(w)) > 0:
         return None
     # 1/2 e'(I + rho 11')^-1 e with e = g + w
     e, d = g + w, x.size
     mean = total(e) / d
     quadratic = dot(e - mean, e - mean) + total(e) ** 2 / (d * (1 + core.rho * d))
-    left = np.asarray(core.module.residual(x, w, **core.params)).item()
+    left = np.asarray(core.domain.residual(x, w)).item()
     return Fraction(quadratic / 2 + exact(left))
 
 
@@ -166,7 +167,7 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
             f"distance {off * factor:.3g} to the exact solution exceeds the rounding-error "
             f"bound {allowed * factor:.3g}"
         )
-        violation = number(Fraction(core.module.violation(x, **core.params)))
+        violation = number(Fraction(core.domain.violation(x)))
         terms["primal violation"] = (violation, allowed)
         if violation > allowed:
             message += f" (infeasible by {violation:.3g})"
@@ -188,7 +189,7 @@ def rounding(instance: Instance, core: Core, mass: float, scale: Fraction) -> fl
     allowed = tolerance.distance(eps, d, core.spread, mass)
     if instance.operation == "prox":
         allowed += tolerance.size_factor(d) * _prox_rounding(instance, scale)
-    units = (core.unit, 1, Fraction(core.params.get("r", 0)), 1 / scale)
+    units = (core.unit, 1, Fraction(core.domain.params.get("r", 0)), 1 / scale)
     return allowed + d**0.5 * number(tolerance.underflow(instance, d, *units))
 
 
@@ -208,7 +209,7 @@ def _prox_rounding(instance: Instance, t: Fraction) -> float:
 def _infeasible(core: Core, x: Vector, imbalance: Fraction, moved: float, allowed: float) -> str:
     if imbalance and abs(number(imbalance)) > allowed:
         return f"the entries sum to {number(imbalance):.3g} instead of 0"
-    violation = number(Fraction(core.module.violation(x, **core.params)))
+    violation = number(Fraction(core.domain.violation(x)))
     return (
         f"infeasible by {violation:.3g}: the repair moves {brief(floats(x))} by {moved:.3g}, "
         f"more than the rounding-error bound {allowed:.3g}"

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from refsolve.proofs.rationals import exact, number
 from verification.certificates import ranking_truth, tolerance
-from verification.certificates._rational import exact, number
 from verification.certificates._text import brief, not_finite
 from verification.certificates.ranking_truth import Array, mask, optimum
 from verification.certificates.truth import UncertainError

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates._rational import exact
+from refsolve.proofs.rationals import exact
 from verification.certificates.truth import UncertainError
 from verification.instances.instance import Instance
 

@@ -10,10 +10,9 @@ from decimal import Decimal
 
 import numpy as np
 
+from refsolve.exact.decimals import CERTAIN, decimal_of, digits, lambert_w_exp
 from verification.certificates import tolerance
 from verification.certificates._text import not_finite
-from verification.certificates.decimals import decimal_of, digits, lambert_w_exp
-from verification.certificates.entropy import CERTAIN
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Judgement, Verdict
 

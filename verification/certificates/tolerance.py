@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates._rational import exact
+from refsolve.proofs.rationals import exact
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
 

@@ -13,9 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from refsolve.proofs.rationals import Vector, number, vector
 from verification.certificates import core as cores
-from verification.certificates import entropy, entropy_points, loss, tolerance
-from verification.certificates._rational import Vector, number, vector
+from verification.certificates import entropy_points, loss, tolerance
 from verification.certificates._text import brief
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
@@ -148,4 +148,4 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
     return entropy_points.by_gap(reduced(instance, out), rest)
 
 
-__all__ = ["by_gap", "dropped", "entropy", "expected", "judge", "reduced", "with_complement"]
+__all__ = ["by_gap", "dropped", "expected", "judge", "reduced", "with_complement"]

@@ -52,7 +52,7 @@ DECIMAL_SHARE = 1 / 3
 
 def amount(problem: Problem, count: int) -> int:
     """Number of instances for a problem: decimal exponentials cost more than fractions do."""
-    return count if problem.generator == "quadratic" else max(1, round(DECIMAL_SHARE * count))
+    return count if problem.generator.rational else max(1, round(DECIMAL_SHARE * count))
 
 
 @functools.cache

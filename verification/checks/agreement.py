@@ -8,9 +8,9 @@ import numpy as np
 
 import refsolve
 from refsolve.errors import OracleUncertainError, Status
+from refsolve.proofs.rationals import norm, number, vector
 from verification.certificates import core as cores
 from verification.certificates import points, ranking, tolerance
-from verification.certificates._rational import norm, number, vector
 from verification.certificates._text import brief
 from verification.checks import amount
 from verification.instances.families import draw
@@ -62,7 +62,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         return _numbers(instance, answer, oracle)
     if defect := points.shape_defect(instance, answer):
         return Judgement(Verdict.FAIL, message=defect)
-    if cores.is_entropic(instance):  # the threshold adds to the sizes of the scores
+    if cores.is_curved(instance):  # the threshold adds to the sizes of the scores
         spread, linear = cores.margins(instance)[1] + 1.0, False
     else:
         spread, linear = cores.core(instance).spread, cores.core(instance).linear

@@ -23,7 +23,7 @@ COUNTS = {"quick": 180, "thorough": 1200}
 
 def applies(problem: Problem) -> bool:
     """Points of the entropies of the other classes: gradient, prox and update."""
-    return problem.generator == "entropy" and problem.point
+    return problem.generator.complement == "sum" and problem.point
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
@@ -69,5 +69,5 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
     right = certificates.expected(instance)
     if right is None or not lookup(instance.problem).convex:
         return lines
-    rest = certificates.entropy_points.solution(certificates.core.entropy_core(instance))
+    rest = certificates.entropy_points.solution(certificates.core.curved_core(instance))
     return [*lines, f"# right    {right.tolist()}, {float(rest.complement[0])!r}"]

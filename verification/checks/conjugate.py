@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from refsolve.proofs.rationals import Vector, dot, exact, number, vector
 from verification import certificates
-from verification.certificates import core, entropy, loss, tolerance, truth
-from verification.certificates._rational import Vector, dot, exact, number, vector
+from verification.certificates import core, loss, tolerance, truth
 from verification.checks import amount
 from verification.instances.families import draw
 from verification.instances.instance import Instance
@@ -50,7 +50,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         z = vector(rng.normal(size=x.size) * scale)
         try:
             excess, allowed = _excess(instance, x, z, got, scale)
-        except (truth.UncertainError, entropy.UncertainError) as error:
+        except truth.UncertainError as error:
             return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
         if excess > allowed or not math.isfinite(excess):
             message = (

@@ -56,7 +56,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
 
 def _blocks(problem: Problem, profile: str, rng: np.random.Generator) -> list[Instance]:
     """Nearly equal entries, so that each of them counts, and the last one most."""
-    cheap = problem.ranking or (problem.point and problem.generator == "quadratic")
+    cheap = problem.ranking or (problem.point and problem.generator.rational)
     sizes = [n for n in BLOCKS[profile] if cheap or n <= COSTLY[profile]]
     found = []
     for i, size in enumerate(sizes):

@@ -16,7 +16,7 @@ COUNTS = {"quick": 150, "thorough": 1200}
 
 def applies(problem: Problem) -> bool:
     """Entropies, and the functions behind them."""
-    return problem.kind == "functions" or problem.generator != "quadratic"
+    return problem.kind == "functions" or not problem.generator.rational
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:

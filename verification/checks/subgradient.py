@@ -6,8 +6,8 @@ import zlib
 
 import numpy as np
 
-from verification.certificates import entropy, points, ranking, truth
-from verification.certificates._rational import number, vector
+from refsolve.proofs.rationals import number, vector
+from verification.certificates import points, ranking, truth
 from verification.certificates.loss import subgradient_defect
 from verification.checks import amount
 from verification.instances.families import draw
@@ -63,6 +63,6 @@ def examine(call: Caller, instance: Instance) -> Judgement:
                     f"{answer.tolist()}; the rounding-error bound is {allowed:.3g}"
                 )
                 return Judgement(Verdict.FAIL, message=message, terms=terms)
-    except (truth.UncertainError, entropy.UncertainError) as error:
+    except truth.UncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     return Judgement(Verdict.PASS, terms=terms)

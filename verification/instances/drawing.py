@@ -79,7 +79,7 @@ def shortest(problem: Problem) -> int:
 
 def _needs_label(problem: Problem) -> bool:
     """Whether a row of labels must have a positive one."""
-    return problem.generator == "simplex_entropy"
+    return problem.generator.shifted
 
 
 def _truth(problem: Problem, rng: Rng, size: int) -> int | np.ndarray:

@@ -35,13 +35,13 @@ def extreme(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
         vector = rng.normal(size=d) * scale
         if rng.random() < 0.3:  # sizes mixed within the vector
             vector = rng.normal(size=d) * 10.0 ** rng.choice(EXPONENTS, size=d)
-        quadratic = problem.kind != "functions" and problem.generator == "quadratic"
+        quadratic = problem.kind != "functions" and problem.generator.rational
         top = LIMIT if quadratic else ENTROPIC_LIMIT
         vector = np.clip(vector, -top, top)
         radius = scale * float(rng.choice([0.1, 1.0, 10.0])) if rng.random() < 0.6 else other
         radius = min(radius, LIMIT / 10)  # times the sample weight
         curvature = other if rng.random() < 0.5 else 1.0
-        steep = ENTROPIC_LIMIT if problem.generator == "simplex_entropy" else ENTROPIC_CURVATURE
+        steep = ENTROPIC_LIMIT if problem.generator.shifted else ENTROPIC_CURVATURE
         curvature = curvature if quadratic else min(curvature, steep)
         fixed: dict[str, Any] = {"r": radius, "C": radius, "k_ii": curvature, "t": curvature}
         fixed |= {"gamma": curvature, "rho": float(rng.choice([0.0, 1.0, curvature]))}

@@ -120,15 +120,16 @@ def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]
     """Constraints of the dual blocks, in units of their mass C w_i."""
     if dual is None:
         return {}
-    from refsolve import _families, catalogue
-    from refsolve._multiclass import Loss
+    from refsolve import catalogue
+    from refsolve.proofs import families
+    from refsolve.proofs.loss import Loss
 
     A = np.asarray(dual["A"], dtype=np.longdouble)
     y, m = params["y"], classes(params)
     weight = params["sample_weight"]
     mass = params["C"] * (np.ones(len(y)) if weight is None else weight)
     live = mass > 0
-    family = _families.of(catalogue.load(params["loss"]))
+    family = families.of(catalogue.load(params["loss"]))
     loss = Loss(params["loss"], parameters(params), family.size(m), y[live])
     x = family.coordinates(A, y)[live] / mass[live, None]
     eps = 8 * (m + 4) * EPS * (1 + float(np.abs(A[live] / mass[live, None]).max(initial=0.0)))
@@ -137,7 +138,9 @@ def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]
         found["a_ij <= 0 for the classes j that are not y_i"] = np.maximum(-x, 0).max(axis=1)
         found["sum over the classes of a_i = 0"] = family.unbalance(A)[live] / mass[live]
     if live.any():
-        name = f"x_i = -a_i/(C w_i) over the other classes in {loss.set_stem}{parameters(params)}"
+        name = (
+            f"x_i = -a_i/(C w_i) over the other classes in {loss.domain.stem}{parameters(params)}"
+        )
         found[name] = loss.violation(x)
     found["a_i = 0 where the weight is 0"] = np.abs(A[~live]).max(axis=1, initial=0) / params["C"]
     return {n: Violation(float(np.max(v, initial=0.0)), 1.0, eps) for n, v in found.items()}

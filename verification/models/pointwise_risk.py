@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import _families, catalogue
+from refsolve import catalogue
 from refsolve.errors import InvalidParameterError, RefsolveError
 from refsolve.models import pointwise_risk as declared
+from refsolve.proofs import families
 from verification.errors import NoDualPointError, VerificationError
 from verification.models import Params, Side, Violation, _shrink
 from verification.models._erm_families import LOSSES, parameters
@@ -60,7 +61,7 @@ class RiskCertificate:
 def shapes(params: Params) -> dict[str, tuple[int, ...]]:
     """Scores g (m,); x (m, d), d = m - 1 for the multiclass family."""
     m = len(params["p"])
-    return {"g": (m,), "x": (m, _families.of(catalogue.load(params["loss"])).size(m))}
+    return {"g": (m,), "x": (m, families.of(catalogue.load(params["loss"])).size(m))}
 
 
 def valid(params: Params) -> bool:

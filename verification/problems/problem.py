@@ -16,6 +16,8 @@ from types import ModuleType
 from typing import Any
 
 from refsolve import catalogue
+from refsolve.generators import Generator
+from refsolve.proofs.loss import generator_of
 from verification import models
 from verification.errors import UnknownProblemError
 
@@ -122,16 +124,16 @@ class Problem:
         return not hasattr(self.declaration(), "pieces")
 
     @property
-    def generator(self) -> str:
-        """Generator of a loss's conjugate: quadratic (also of a set), or one of the entropies."""
-        return str(getattr(self.declaration(), "generator", "quadratic"))
+    def generator(self) -> Generator:
+        """Generator of a loss's conjugate; 0 for other kinds."""
+        return generator_of(self.declaration())
 
     @property
     def unique(self) -> bool:
         """Whether there is one right answer: a number, or the point of a strictly convex problem."""
         if self.kind == "models":
             return False
-        smooth = "gamma" in self.arguments or self.generator != "quadratic"
+        smooth = self.generator.smooth
         several = ("gradient", "loss_augmented_inference")
         return self.convex and (self.operation not in several or smooth)
 

@@ -38,7 +38,7 @@ ENTROPIC_SHARE, MODEL_SHARE, ORACLE_SHARE = 0.4, 0.1, 0.02
 #: What the certificates remember of instances.
 KEPT = (
     cores.core,
-    cores.entropy_core,
+    cores.curved_core,
     truth.solution,
     entropy_points.solution,
     optimum,
@@ -95,7 +95,7 @@ def _weight(solver: str, name: str) -> float:
     problem = lookup(name)
     if problem.kind == "models":
         return ORACLE_SHARE if solver == "oracle" else MODEL_SHARE
-    quadratic = problem.kind == "functions" or problem.generator == "quadratic"
+    quadratic = problem.kind == "functions" or problem.generator.rational
     return 1.0 if quadratic else ENTROPIC_SHARE
 
 

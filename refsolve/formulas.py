@@ -9,6 +9,11 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 
+def single(value: Any) -> Any:
+    """The number in an array without axes; numbers as they are."""
+    return value[()] if isinstance(value, np.ndarray) else value
+
+
 def descending(v: Array) -> Array:
     """Entries sorted from large to small along the last axis."""
     return -np.sort(-v, axis=-1)

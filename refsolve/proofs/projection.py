@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
-from refsolve._families import check_indicator
 from refsolve.errors import InvalidParameterError
 from refsolve.proofs.certificate import Certificate, Real, candidate, norm, roundoff, up
+from refsolve.proofs.families import check_indicator
 from refsolve.spec import Symbol, check_vector
 
 RHO = Symbol("rho", "weight of the squared sum", low=0, default=0.0)

@@ -250,6 +250,12 @@ def of(module: Any) -> Family:
             "loss", module.__name__.rpartition(".")[2], "a loss of the scores of one example",
             "use the operations that the loss declares: it ranks the samples of a query",
         )  # fmt: skip
-    if getattr(module, "generator", "quadratic") == "simplex_entropy":
+    if getattr(getattr(module, "generator", None), "shifted", False):
         return _DISTRIBUTION
-    return _FAMILIES[getattr(module, "family", "multiclass")]
+    name = getattr(module, "family", "multiclass")
+    if name not in _FAMILIES:
+        raise InvalidParameterError(
+            f"family of {module.__name__.rpartition('.')[2]}", name,
+            f"one of {', '.join([*_FAMILIES, 'ranking'])}", "declare one of these",
+        )  # fmt: skip
+    return _FAMILIES[name]

@@ -16,13 +16,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from scipy.special import wrightomega
-
 #: Digits behind the point that every result has to spare.
 DIGITS = 60
 #: Digits of the first approximation of a root.
 ROUGH = 20
 ZERO, ONE = Decimal(0), Decimal(1)
+#: A solution counts if it solves a problem this near, relative to the numbers in it.
+CERTAIN = Decimal("1e-40")
 
 
 def digits(*sizes: Any, base: int = DIGITS) -> AbstractContextManager[decimal.Context]:
@@ -100,7 +100,7 @@ def divergence(x: Decimal, p: Decimal) -> Decimal:
 def lambert_w_exp(t: Decimal) -> Decimal:
     """W(e^t), the root w of w + log w = t, by fourth-order steps (Fritsch, Shafer, Crowley 1973)."""
     if t > -600:
-        w = Decimal(float(wrightomega(float(t)))) if t < Decimal("1e300") else t - t.ln()
+        w = Decimal(_lambert(float(t))) if t < Decimal("1e300") else t - t.ln()
     else:
         w = t.exp()
     while True:
@@ -112,6 +112,16 @@ def lambert_w_exp(t: Decimal) -> Decimal:
         # the next error is of the order of the fourth power of this step
         if abs(step) ** 4 <= ulp():
             return w
+
+
+def _lambert(t: float) -> float:
+    """W(e^t) in floats, to start from; t > -600."""
+    w = t - math.log(t) if t > 1 else math.exp(t) / (1 + math.exp(t))
+    for _ in range(3):
+        r = t - w - math.log(w)
+        q = 2 * (1 + w) * (1 + w + 2 * r / 3)
+        w *= 1 + r / (1 + w) * (q - r) / (q - 2 * r)
+    return w
 
 
 def entropic(w: Decimal, alpha: Decimal) -> Decimal:

@@ -1,0 +1,217 @@
+"""The smooth part h of a conjugate: one object per file, all behind one Protocol.
+
+A loss says which one is its own, ``generator = Quadratic("gamma")``; its conjugate is h on its dual
+set. Nobody asks a generator for its name: what the oracle, the certificates and the kit need to know
+of h is a method. `refsolve.generators.separable.Separable` derives all of them from h and its first
+two derivatives entry by entry, so that this is all that a new one has to write; quadratic forms need
+numbers only.
+
+A generator is *rational* where the minimisers of alpha/2 ||x||^2 - <b,x> + h(x) are rational
+functions of the data: these are biased projections, solved exactly by `refsolve.exact`. The others
+have a twin in decimals of 60 digits and more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from refsolve.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from refsolve.proofs.curved import Curved, Found, Solution
+    from refsolve.proofs.domain import Domain
+
+Array = np.ndarray[Any, Any]
+
+__all__ = ["Generator", "Point", "Twin", "WithRest", "check"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point p of a domain, in the form in which its divergence can be taken.
+
+    Attributes
+    ----------
+    x : (..., d) array
+        p.
+    logs : (..., d) array
+        Its logarithms.
+    rest, log_rest : array
+        1 - <1,p> (..., 1), or 1 - p (..., d), and the logarithm; None where there is none.
+    mu : (..., d) array
+        Multipliers of the caps x_i <= cap(x).
+    upper : (...,) array
+        Upper bound on the loss that mu gives.
+    inner : (..., d) array
+        The point before it was repaired, where h is smooth.
+    """
+
+    x: Array
+    logs: Array | None = None
+    rest: Array | None = None
+    log_rest: Array | None = None
+    mu: Array | None = None
+    upper: Array | None = None
+    inner: Array | None = None
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """What the proofs ask of h; x has shape (..., d), numbers are longdoubles, or Fractions.
+
+    Attributes
+    ----------
+    rational : bool
+        Whether core problems are biased projections: exact in rational numbers.
+    complement : {"", "sum", "entries"}
+        Whether h takes 1 - <1,x>, or 1 - x, as an argument that may be given with more digits.
+    shifted : bool
+        Whether h is a function of p = x + t, t the target distribution of a 0/1 row.
+    smooth : bool
+        Whether h is strictly convex: the loss has one gradient.
+    """
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the loss has one gradient."""
+        ...
+
+    @property
+    def rational(self) -> bool:
+        """Whether core problems are biased projections."""
+        ...
+
+    @property
+    def complement(self) -> str:
+        """What h takes besides x."""
+        ...
+
+    @property
+    def shifted(self) -> bool:
+        """Whether h is a function of x + t."""
+        ...
+
+    def bind(self, params: Mapping[str, Any]) -> Self:
+        """The generator with the parameters of a loss put in."""
+        ...
+
+    @property
+    def modulus(self) -> Any:
+        """Strong convexity in the Euclidean norm, on the domains where h is used; 0 for none."""
+        ...
+
+    def size(self, domain: Domain, z: Array) -> Any:
+        """Natural size of the loss at z, by which errors are judged."""
+        ...
+
+    def value(self, x: Array, rest: Any = None) -> Array:
+        """H at a point of the domain; ``rest`` is the complement, (..., 1) or (..., d)."""
+        ...
+
+    def maximum(self, domain: Domain, z: Array, target: Any = 0) -> Point:
+        """A point near argmax <z,x> - h(x): a proposal, only ever judged."""
+        ...
+
+    def propose(
+        self, domain: Domain, b: Array, beta: Any, coupled: bool, target: Any = 0
+    ) -> tuple[Array, Any] | None:
+        """Proposal for argmin beta/2 (||x||^2 + [coupled] s^2) - <b,x> + h(x), with complement."""
+        ...
+
+    def gap(self, domain: Domain, z: Array, x: Array, point: Point | None, rest: Any) -> Array:
+        """Bound on max (<z,y> - h(y)) + h(x) - <z,x>: a sum of nonnegative terms."""
+        ...
+
+    def bounds(self, domain: Domain, z: Array, point: Point | None) -> tuple[Array, Array]:
+        """Lower and upper bound on max <z,y> - h(y), equal up to rounding."""
+        ...
+
+
+@runtime_checkable
+class WithRest(Generator, Protocol):
+    """A generator with the complement 1 - s."""
+
+    def rest_bounds(self, domain: Domain, b: Array, beta: Any, coupled: bool) -> tuple[Any, Any]:
+        """Bounds on log(1 - s) at the minimiser that `propose` seeks."""
+        ...
+
+
+@runtime_checkable
+class Twin(Generator, Protocol):
+    """What the kit asks of a generator that is not rational, in decimals of the active context."""
+
+    def solve(self, core: Curved, b: list[Decimal], alpha: Decimal) -> Found:
+        """Minimiser with its complement and multipliers; ArithmeticError if there is none."""
+        ...
+
+    def conditions(
+        self,
+        core: Curved,
+        x: Sequence[Decimal],
+        complement: Sequence[Decimal],
+        theta: Decimal,
+        mu: Sequence[Decimal],
+    ) -> Decimal:
+        """Largest violation of the conditions of optimality, as a change of b."""
+        ...
+
+    def complements(self, x: Sequence[Decimal]) -> list[Decimal]:
+        """(1 - s,), or 1 - x_i for every entry; empty where h has none."""
+        ...
+
+    def inner(self, x: Sequence[Fraction]) -> tuple[list[Decimal], list[Decimal]]:
+        """A point beside x, with complement, at which h is smooth."""
+        ...
+
+    def slopes(self, p: Sequence[Decimal], rest: Sequence[Decimal]) -> list[Decimal]:
+        """Gradient of h at p, inside the domain of h."""
+        ...
+
+    def divergence(
+        self,
+        x: Sequence[Decimal],
+        complement: Sequence[Decimal],
+        p: Sequence[Decimal],
+        rest: Sequence[Decimal],
+    ) -> Decimal:
+        """Bregman divergence of x from p, a sum of nonnegative terms."""
+        ...
+
+    def moves(self, core: Curved, found: Solution, by: Decimal) -> list[Decimal]:
+        """How far a change of b by ``by`` moves every entry."""
+        ...
+
+    def spread(
+        self, x: Sequence[Decimal], rest: Sequence[Decimal], off: Sequence[Decimal]
+    ) -> Decimal:
+        """Bound on h's share of what entries that are off by these bounds cost to second order."""
+        ...
+
+    def loss(self, core: Curved, found: Solution) -> Decimal:
+        """The loss at b, -min F with alpha = 0, without cancellation."""
+        ...
+
+    def number(self, x: Sequence[Fraction]) -> Decimal:
+        """H at a feasible x, taken exactly."""
+        ...
+
+    def rounded(self, x: Sequence[float], eps: float) -> float:
+        """What rounding of the entries, in units of eps, does to h."""
+        ...
+
+
+def check(stem: str, generator: object) -> Generator:
+    """The generator of a loss, or an error that says what one is."""
+    if not isinstance(generator, Generator):
+        raise InvalidParameterError(
+            f"generator of {stem}", generator, "an object with the methods of refsolve.generators.Generator",
+            "declare e.g. generator = refsolve.generators.quadratic.Quadratic(), "
+            "or derive one from refsolve.generators.separable.Separable",
+        )  # fmt: skip
+    return generator

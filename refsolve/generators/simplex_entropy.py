@@ -1,0 +1,102 @@
+"""The entropy on the probability simplex: multilabel cross-entropy.
+
+h is a function of p = x + t, <p, log p>. The minimiser of alpha/2 ||p - t||^2 - <b,p> + h is p_i =
+X(b_i + alpha t_i - theta), X the root of alpha X + log X, with theta such that the sum is 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from refsolve.exact.decimals import (
+    ONE,
+    ZERO,
+    decimal_of,
+    dot,
+    entropic,
+    log1p,
+    root,
+    total,
+)
+from refsolve.generators import Array, Point
+from refsolve.generators import logarithms as lg
+from refsolve.generators.entropic import Entropic
+from refsolve.generators.roots import bracket, log_root
+
+if TYPE_CHECKING:
+    from refsolve.proofs.curved import Curved, Found, Solution
+    from refsolve.proofs.domain import Domain
+
+
+@dataclass(frozen=True)
+class SimplexEntropy(Entropic):
+    """<p, log p>, p = x + t."""
+
+    shifted = True
+
+    def maximum(self, domain: Domain, z: Array, target: Any = 0) -> Point:
+        """The softmax p; the loss log sum e^z - <t,z> is shifted before it is summed."""
+        logs = z - lg.logsumexp(z)
+        logs = logs - lg.logsumexp(logs)
+        loss = lg.logsumexp(z - (target * z).sum(axis=-1, keepdims=True))[..., 0]
+        return Point(lg.exp(logs), logs, None, None, None, loss)
+
+    def propose(
+        self, domain: Domain, b: Array, beta: Any, coupled: bool, target: Any = 0
+    ) -> tuple[Array, Any]:
+        """The point p."""
+        at = b + beta * target
+
+        def excess(t: Any) -> Any:
+            return lg.logsumexp(log_root(at - t, beta))[0]
+
+        low, high = bracket(excess, at.max(), abs(at).max() + beta)
+        p = lg.exp(log_root(at - low - (high - low) / 2, beta))
+        return p / p.sum(), None
+
+    # ---- in decimals
+
+    def slopes(self, p: Sequence[Decimal], rest: Sequence[Decimal]) -> list[Decimal]:
+        """Log p_i + 1."""
+        return [pi.ln() + 1 for pi in p]
+
+    def solve(self, core: Curved, b: list[Decimal], alpha: Decimal) -> Found:
+        """Theta by a search."""
+        points = [bi + alpha * decimal_of(ti) for bi, ti in zip(b, core.target, strict=True)]
+
+        def log_sum(theta: Decimal) -> tuple[Decimal, Decimal]:
+            x = [entropic(point - theta, alpha) for point in points]
+            slope = -total(xi / (ONE + alpha * xi) for xi in x)
+            return total(x).ln(), slope / total(x)
+
+        theta = root(log_sum, max(points))
+        return [entropic(point - theta, alpha) for point in points], [], theta, [ZERO] * len(b)
+
+    def conditions(
+        self,
+        core: Curved,
+        x: Sequence[Decimal],
+        complement: Sequence[Decimal],
+        theta: Decimal,
+        mu: Sequence[Decimal],
+    ) -> Decimal:
+        """Alpha (p_i - t_i) + log p_i + theta = b_i, with sum 1."""
+        alpha = decimal_of(core.alpha)
+        points = (
+            decimal_of(bi) + alpha * decimal_of(ti)
+            for bi, ti in zip(core.b, core.target, strict=True)
+        )
+        off = (abs(alpha * xi + xi.ln() + theta - at) for xi, at in zip(x, points, strict=True))
+        return max(abs(total(x) - 1), *off)
+
+    def loss(self, core: Curved, found: Solution) -> Decimal:
+        """Log sum e^b - <t,b>."""
+        b, t = ([decimal_of(v) for v in w] for w in (core.b, core.target))
+        if ONE in t:  # one class: log(1 + sum of the others), however small
+            i = t.index(ONE)
+            return log1p(total((v - b[i]).exp() for j, v in enumerate(b) if j != i))
+        top = max(b)
+        return total((v - top).exp() for v in b).ln() + top - dot(t, b)

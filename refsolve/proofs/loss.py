@@ -1,0 +1,261 @@
+"""Formulas of a declared loss in numpy: margins z, dual blocks, conjugate, Fenchel-Young bounds.
+
+The bound behind every certificate: for the generator h of the conjugate, and every p and every mu >= 0
+on the caps with z - grad h(p) = mu up to vectors that are constant on the domain,
+
+    L(z) + h(x) - <z,x>  <=  D_h(x, p) + residual(x, z - grad h(p)),
+
+D_h the Bregman divergence, residual(x, w) = support(w) - <w,x>. Both terms are sums of nonnegative
+numbers; equality holds at the maximiser p of <z,x> - h(x).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from refsolve import catalogue, generators
+from refsolve.errors import InvalidParameterError
+from refsolve.generators import Generator, Point
+from refsolve.generators.quadratic import Quadratic
+from refsolve.proofs import families
+from refsolve.proofs.domain import Domain
+from refsolve.proofs.families import others as others
+from refsolve.spec import Symbol, check_vector
+
+Array = np.ndarray[Any, Any]
+WEIGHT = Symbol("sample_weight", "weight of the example", low=0, default=1.0)
+
+
+def block(x: Array, y: Any) -> Array:
+    """The dual direction of x over the others: -x at j != y and <1,x> at y."""
+    return families.Multiclass().block(x, y)
+
+
+def check_complement(complement: Any, shape: tuple[int, ...] = ()) -> Any:
+    """1 - s as longdouble, in [0, 1]."""
+    value = np.asarray(complement)
+    if value.dtype.kind not in "fiu" or value.shape != shape or not np.isfinite(value).all():
+        raise InvalidParameterError(
+            "complement", complement, f"finite, of shape {shape}", "pass 1 - <1,x>"
+        )
+    if (value < 0).any() or (value > 1).any():
+        raise InvalidParameterError("complement", complement, "0 <= complement <= 1", "clip it")
+    return value.astype(np.longdouble)
+
+
+class Loss:
+    """Numpy formulas of a declared loss.
+
+    Parameters
+    ----------
+    stem : str
+        Stem of the loss.
+    params : mapping
+        Its parameters, checked here.
+    d : int
+        Number of entries of z and x: m - 1 others, or m for the families with one score a class.
+    y : array, optional
+        Ground truth, checked; the formulas of the multilabel family depend on it. One per row of
+        a batch.
+
+    Attributes
+    ----------
+    domain : Domain
+        Where the conjugate is finite: the dual set, in p = x + t if the generator is shifted.
+    generator : Generator
+        The smooth part h of the conjugate, bound to the parameters.
+    """
+
+    def __init__(self, stem: str, params: Mapping[str, Any], d: int, y: Any = None) -> None:
+        if catalogue.kind(stem) != "losses":
+            raise InvalidParameterError(
+                "loss", stem, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
+            )
+        self.stem = stem
+        self.d = d
+        self.module = catalogue.load(stem)
+        self.family = families.of(self.module)
+        self.m = self.family.classes(d)
+        self.default_cost: float = getattr(self.module, "default_cost", 1.0)
+        self.params = self.module.SPEC.check(params, d)
+        self.y = y
+        self.kept = getattr(self.module, "kept", None)
+        source = catalogue.load(getattr(self.module, "pieces", stem))
+        self.generator: Generator = generator_of(self.module).bind(self.params)
+        self.labelled = self.family.name == "multilabel"
+        self.target: Any = 0
+        labels: dict[str, Any] = {}
+        if isinstance(self.family, families.MultilabelDistribution):
+            self.target = self.family.target(y)
+        elif self.labelled:
+            labels["y"] = y
+        self.domain = Domain(source.dual_set, {**dual_params(source, self.params), **labels})
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What the declaration's functions take between z or x and the parameters."""
+        return (np.asarray(self.y),) if self.labelled else ()
+
+    @property
+    def gamma(self) -> Any:
+        """Curvature of the conjugate where it is one number, else 0."""
+        return self.generator.gamma if isinstance(self.generator, Quadratic) else 0.0
+
+    @property
+    def modulus(self) -> Any:
+        """Strong convexity of the conjugate; 0 for the hinges."""
+        return self.generator.modulus
+
+    @property
+    def spread(self) -> int:
+        """Largest ||block(x)||^2/||x||^2."""
+        return self.family.spread(self.m)
+
+    def size(self, z: Array) -> Any:
+        """Natural size of the loss at z, by which errors are judged."""
+        return self.generator.size(self.domain, z)
+
+    def margins(self, scores: Array, y: Any, costs: Array) -> Array:
+        """Z = M f + c; see `refsolve.proofs.families`."""
+        return self.family.margins(scores, y, costs)
+
+    def block(self, x: Array, y: Any) -> Array:
+        """The dual direction of x."""
+        return self.family.block(x, y)
+
+    def check_costs(self, costs: Any, y: Any) -> Array:
+        """Costs (d,) from an (m,) vector, or the default."""
+        return self.family.check_costs(costs, self.default_cost, y, self.m)
+
+    def check_own_costs(self, costs: Any) -> Array:
+        """Costs given over the coordinates of x, (d,), or the default."""
+        if costs is None:
+            return self.family.default_costs(self.default_cost, self.y, self.d)
+        return check_vector("costs", costs, size=self.d)
+
+    def square(self, x: Array) -> Array:
+        """||block(x)||^2."""
+        square = (x * x).sum(axis=-1)
+        return square + x.sum(axis=-1) ** 2 if self.family.coupled else square
+
+    # ---- the domain
+
+    def violation(self, x: Array) -> Array:
+        """Largest violated constraint of the conjugate's domain."""
+        return self.domain.violation(x + self.target)
+
+    def repair(self, x: Array) -> Array:
+        """A point of the domain near x."""
+        return self.domain.repair(x + self.target) - self.target
+
+    def balance(self, x: Array, complement: Any) -> tuple[Array, Any]:
+        """A feasible x together with its 1 - s: scaled so that the two sum to 1."""
+        if complement is None:
+            return x, None
+        s = x.sum(axis=-1)
+        rest = complement / np.where(s + complement > 0, s + complement, 1)
+        return x * ((1 - rest) / np.where(s > 0, s, 1))[..., None], rest
+
+    def _rest(self, complement: Any) -> Any:
+        """A complement with the axis of its entries."""
+        if complement is None or self.generator.complement == "entries":
+            return complement
+        return np.asarray(complement)[..., None]
+
+    # ---- the conjugate
+
+    def conjugate(self, x: Array, complement: Any = None) -> Array:
+        """Conjugate in z at a point of the domain (the one in u is <c,x> less)."""
+        return self.generator.value(x + self.target, self._rest(complement))
+
+    def nearest(self, b: Array, rho: Any = 0.0) -> Array | None:
+        """Proposal for the projection of b on the domain, if the set has one."""
+        return self.domain.nearest(b, rho)
+
+    def propose(self, b: Array, beta: Any, coupled: bool = False) -> tuple[Array, Any] | None:
+        """Proposal for argmin beta/2 (||x||^2 + [coupled] s^2) - <b,x> + conjugate(x).
+
+        The point x and its complement: 1 - s, 1 - x for the binary entropy, or None.
+        """
+        found = self.generator.propose(self.domain, b, beta, coupled, self.target)
+        return None if found is None else (found[0] - self.target, found[1])
+
+    # ---- the maximiser and what it proves
+
+    def maximum(self, z: Array) -> Point:
+        """A point of the domain near argmax <z,x> - conjugate(x): a proposal, only ever judged."""
+        if self.kept is not None:  # the best piece: no mass on what it drops
+            z = np.where(self.kept(z, **self.params), z, -np.inf)
+        return self.generator.maximum(self.domain, z, self.target)
+
+    def maximiser(self, z: Array) -> Array:
+        """The x of `maximum`."""
+        return self.maximum(z).x - self.target
+
+    def complement_of(self, point: Point) -> Any:
+        """The complement of a `maximum`, as `fenchel_young` takes it."""
+        if point.rest is None or self.generator.complement == "entries":
+            return point.rest
+        return point.rest[..., 0]
+
+    def fenchel_young(
+        self, z: Array, x: Array, point: Point | None = None, complement: Any = None
+    ) -> Array:
+        """Bound on value(z) + conjugate(x) - <z,x>, x in the domain: a sum of terms >= 0.
+
+        ``point`` is a `maximum` of z, if known.
+        """
+        if point is None and (self.kept is not None or np.ndim(self.target)):
+            point = self.maximum(z)
+        rest = self._rest(complement)
+        return self.generator.gap(self.domain, z, x + self.target, point, rest)
+
+    def value_bounds(self, z: Array, point: Point | None = None) -> tuple[Array, Array]:
+        """Lower and upper bound on the loss, equal up to rounding; ``point`` as above."""
+        if point is None and (self.kept is not None or np.ndim(self.target)):
+            point = self.maximum(z)
+        return self.generator.bounds(self.domain, z, point)
+
+
+def generator_of(module: Any) -> Generator:
+    """The generator that a loss declares; a loss without one is a support function."""
+    return generators.check(
+        module.__name__.rpartition(".")[2], getattr(module, "generator", Quadratic())
+    )
+
+
+def dual_params(module: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a loss's dual set: those it fixes, and those of its own that the set declares."""
+    own = catalogue.load(module.dual_set)
+    fixed = getattr(module, "dual_params", {})
+    names = own.SPEC.names if own is not module else tuple(params)
+    return {n: v for n, v in params.items() if n in names} | dict(fixed)
+
+
+def check_example(
+    stem: str, name: str, scores: Any, y: Any, params: Mapping[str, Any]
+) -> tuple[Array, Any, Loss]:
+    """Scores of at least two classes, the ground truth, and the loss with it."""
+    scores = check_vector(name, scores)
+    if scores.size < 2:
+        raise InvalidParameterError(name, scores, "at least two classes", "add the other classes")
+    family = families.of(catalogue.load(stem))
+    y = family.check_label(y, scores.size)
+    return scores, y, Loss(stem, params, family.size(scores.size), y)
+
+
+def check_point(stem: str, size: int, y: Any, params: Mapping[str, Any]) -> Loss:
+    """The loss for an operation over the coordinates of x; y for the multilabel family only."""
+    family = families.of(catalogue.load(stem))
+    if family.name == "multilabel":
+        if y is None:
+            raise InvalidParameterError("y", "missing", "a 0/1 row", "pass y=...")
+        y = family.check_label(y, size)
+    elif y is not None:
+        raise InvalidParameterError(
+            "y", y, "no ground truth: the entries are those of the others, or signed", "drop y"
+        )
+    return Loss(stem, params, size, y)

@@ -1,0 +1,130 @@
+"""Exact solutions of the core problems of rational generators, each with a gap that is exactly 0.
+
+Floats are taken as the rational numbers that they are, in object arrays that numpy formulas accept.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from refsolve import exact as exactly
+from refsolve import formulas as f
+from refsolve.errors import RefsolveError, UncertainError
+from refsolve.generators.quadratic import Quadratic
+from refsolve.proofs.domain import Domain
+
+Vector = np.ndarray[Any, Any]  # of Fraction objects
+ZERO = Fraction(0)
+
+
+def exact(value: Any) -> Fraction:
+    """A finite float or integer, exactly."""
+    return value if isinstance(value, Fraction) else Fraction(*value.as_integer_ratio())
+
+
+def vector(values: Any) -> Vector:
+    """An object array of Fractions from numbers."""
+    items = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    out = np.empty(len(items), dtype=object)
+    for i, value in enumerate(items):
+        out[i] = exact(value)
+    return out
+
+
+def total(v: Vector) -> Fraction:
+    """Sum of the entries, a Fraction even if there are none."""
+    return sum(v.tolist(), Fraction(0))
+
+
+def dot(v: Vector, w: Vector) -> Fraction:
+    """Inner product."""
+    return sum((a * b for a, b in zip(v.tolist(), w.tolist(), strict=True)), Fraction(0))
+
+
+def norm(v: Vector) -> float:
+    """Euclidean norm, to float precision whatever the exponents are."""
+    largest = max((abs(x) for x in v.tolist()), default=Fraction(0))
+    if largest == 0:
+        return 0.0
+    squares = sum(float(x / largest) ** 2 for x in v.tolist())
+    return number(largest) * squares**0.5
+
+
+def largest(v: Vector) -> float:
+    """Largest absolute value."""
+    return number(max((abs(x) for x in v.tolist()), default=Fraction(0)))
+
+
+def number(value: Fraction) -> float:
+    """Nearest float; infinite if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else -float("inf")
+
+
+def floats(v: Vector) -> np.ndarray:
+    """The entries rounded to float64."""
+    return np.array([number(x) for x in v.tolist()])
+
+
+# ---- solutions
+
+
+def project(domain: Domain, b: Vector, rho: Fraction = ZERO) -> Vector:
+    """Exact biased projection, certified here once more: feasible, and gap zero."""
+    try:
+        x = vector(exactly.project(domain.stem, b.tolist(), rho=rho, **domain.params).x)
+    except (RefsolveError, AssertionError) as error:
+        raise UncertainError(f"no exact projection on {domain.stem}: {error}") from error
+    if fw_gap(domain, x, x - b + rho * total(x)) != 0:
+        raise UncertainError("the exact projection does not certify itself")
+    return x
+
+
+def fw_gap(domain: Domain, x: Vector, g: Vector, radius: Fraction | None = None) -> Fraction:
+    """Gap max <g, x - y> over the set, at most ``radius`` in sum where the set is a cone."""
+    if domain.violation(x) != 0:
+        raise UncertainError("the point to certify is infeasible")
+    part = domain.cut(total(x) if radius is None else radius)
+    return dot(g, x) + Fraction(f.single(part.support(-g)))
+
+
+def maximiser(generator: Quadratic, domain: Domain, z: Vector) -> Vector:
+    """A point that attains max <z,x> - h(x).
+
+    Where h has no curvature, projections of growing multiples of z reach the optimal face once these
+    are large enough, since the set is a polytope; the sum at which h is best follows.
+    """
+    point, rho, curvature = generator.reduced(z, ZERO, False)
+    if curvature > 0:
+        return project(domain, point, Fraction(rho))
+    part = domain.cut(Fraction(1))
+    best = Fraction(f.single(part.support(point)))
+    sizes = max((abs(v) for v in point.tolist()), default=ZERO)
+    factor = (1 / sizes if sizes > 0 else Fraction(1)) * Fraction(domain.params.get("r", 1) or 1)
+    growth = 16
+    for _ in range(12):  # 16^(2^11) spans the floats twice over
+        if rho == 0:
+            x = project(domain, point * factor)
+            if dot(point, x) == best:
+                return x
+        else:
+            x = project(domain, point * factor, factor * rho)
+            s = total(x)
+            sought = best / rho if domain.cone else min(best / rho, s)
+            x = x * (sought / s) if s > 0 else x
+            if generator.gap(domain, z, x) == 0:
+                return x
+        factor *= growth
+        growth *= growth
+    raise UncertainError("no point was found that attains the support function")
+
+
+def loss(generator: Quadratic, domain: Domain, z: Vector) -> tuple[Fraction, Vector]:
+    """The loss max <z,x> - h(x), and a point x that attains it with a gap of exactly 0."""
+    x = maximiser(generator, domain, z)
+    return dot(z, x) - generator.number(x), x
