@@ -51,7 +51,7 @@ def adjoint(
     A: Map | Expression, p: Array | Expression, times: Callable[..., Any] = np.multiply
 ) -> Any:
     """A'p."""
-    return times(A, p) if isinstance(A, float) or A.ndim < 2 else A.T @ p
+    return times(A, p) if isinstance(A, int | float) or A.ndim < 2 else A.T @ p
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import BOX, CutCertificate, Master, check_weights, outside
 from refsolve.models._ap_rankings import check_classes, take
 from refsolve.models._data import _check_sparse, _product
+from refsolve.models._svm_space import Rows
 from refsolve.oracle import Posed
 from refsolve.spec import LARGEST, Spec, Symbol, check_matrix, check_vector
 
@@ -262,6 +265,18 @@ def _certificate(data: Data, w: Any, b: Any, alpha: Any, off: float = 0.0) -> Hi
 
 
 # ---- CVXPY ----------------------------------------------------------------------------------
+
+
+def declaration(X: Rows, y: ArrayLike, *, C: float, bias: bool | str = False) -> fenchel.Model:
+    """The model by its hinges instead of its labellings; with bias=True b is the last entry of w."""
+    data = check_data(X, y, C, bias)
+    signs = data.signs.astype(float)[:, None]
+    rows = signs * (data.X.toarray() if hasattr(data.X, "toarray") else data.X)
+    n, d = rows.shape
+    free = {"b": fenchel.Block(1, 0.0)} if data.free else {}
+    maps = {"w": -rows} | ({"b": -signs} if free else {})
+    hinge = fenchel.Term(fenchel.hinge(np.full(n, data.C / n)), maps, np.ones(n))
+    return fenchel.Model({"w": fenchel.Block(d), **free}, {"alpha": hinge})
 
 
 def _pose(given: dict[str, Any], operation: str) -> Posed:

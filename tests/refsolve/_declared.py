@@ -14,6 +14,7 @@ from refsolve import fenchel
 from refsolve.models import (
     ap_svm,
     ap_svm_appx,
+    binary_svm,
     svm,
     svm_2k,
     svm_plus_hinge,
@@ -226,6 +227,24 @@ def _appx(bias):
     )  # fmt: skip
 
 
+def _binary(bias):
+    X, y, _ = draw(10, 3, 1, 13)
+    given = {"X": X, "y": y, "C": 4.0, "bias": bias}
+    model = binary_svm.declaration(**given)
+    rows = np.column_stack([X, np.ones(10)]) if bias is True else X
+
+    def objective(u):
+        b = {"b": u["w"][-1]} if bias is True else {"b": u["b"][0]} if bias else {}
+        return binary_svm.primal(**given, w=u["w"][:3], **b)
+
+    return Case(
+        model, model, Polytope({"alpha": (10, 0.0, 0.4)}, y[None, :][: bias == "free"],
+                               np.zeros(int(bias == "free"))),
+        lambda x: binary_svm.dual(**given, **x), lambda x: rows.T @ (x["alpha"] * y), lambda x: x,
+        objective, lambda rng: {"w": rng.normal(size=rows.shape[1]), "b": rng.normal(size=1)},
+    )  # fmt: skip
+
+
 def _rankings(y):
     """Inversions of all rankings, as they are listed."""
     from refsolve._ranking import all_rankings
@@ -245,6 +264,9 @@ CASES: dict[str, Callable[[], Case]] = {
     "svm_plus_squared_hinge, slacks >= 0": lambda: _plus(True, True),
     "svm_plus_squared_hinge, signed with own slacks": lambda: _plus(True, False, True, delta=0.3),
     "svm_plus_squared_hinge, bias penalised": lambda: _plus(True, False, penal=True),
+    "binary_svm": lambda: _binary(False),
+    "binary_svm, bias a feature": lambda: _binary(True),
+    "binary_svm, free bias": lambda: _binary("free"),
     "ap_svm": _ap_svm,
     "ap_svm_appx": lambda: _appx(True),
     "ap_svm_appx, no bias": lambda: _appx(False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ import refsolve
 from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.fenchel import Block, Model, Term
-from refsolve.models import svm, svm_2k, svm_plus_squared_hinge
+from refsolve.models import binary_svm, svm, svm_2k, svm_plus_squared_hinge
 
 #: Of the size of the numbers that are compared.
 ROUNDING = 1e-11
@@ -119,6 +120,28 @@ def test_the_variable_that_is_absorbed_is_the_slack_times_its_cost():
         close(model.dual(p), best)
 
 
+def test_one_slack_over_all_labellings_has_the_dual_of_the_hinges():
+    """A weight for each of 2^n labellings is a point of the box, and every such point has weights."""
+    X, y, _ = draw(4, 2, 1, 3)
+    C, rows, n = 1.6, y[:, None] * X, 4
+    hinges = binary_svm.declaration(X, y, C=C)
+    wrong = np.array(list(itertools.product((0, 1), repeat=n)))
+    cuts = Term(fenchel.Largest(C, 1), {"w": -wrong @ rows / n}, wrong.mean(axis=1))
+    slack = Model({"w": Block(2)}, {"weights": cuts})
+    rng = np.random.default_rng(3)
+    u = {"w": rng.normal(size=2)}
+    close(slack.primal(u), hinges.primal(u))
+    for _ in range(5):
+        p = domain(slack).draw(rng)
+        alpha = binary_svm.from_labels(y, labels=y * (1 - 2 * wrong), weights=p["weights"])
+        assert hinges.violation({"alpha": alpha}) <= ROUNDING
+        close(slack.dual(p), hinges.dual({"alpha": alpha.astype(float)}))
+        share = domain(hinges).draw(rng)["alpha"] * n / C  # independent errors
+        p = {"weights": C * np.prod(np.where(wrong, share, 1 - share), axis=1)}
+        assert slack.violation(p) <= ROUNDING
+        close(slack.dual(p), hinges.dual({"alpha": share * C / n}))
+
+
 def test_kernels_and_features_declare_the_same_dual():
     X, y, Z = draw(9, 3, 2, 8)
     costs = {"CA": 1.0, "CB": 0.5, "D": 0.3, "y": y}
@@ -194,6 +217,8 @@ WRONG = [
     ("svm_plus_squared_hinge, slacks >= 0", "correction of sign -", lambda m: changed(m, "alpha", "xi", -1)),
     ("svm_plus_squared_hinge, slacks >= 0", "X1", lambda m: without(m, "beta")),
     ("svm_plus_squared_hinge, bias penalised", "b free", lambda m: reweighted(m, "b", weight=0.0)),
+    ("binary_svm", "the sum", lambda m: loss_of(m, "alpha", cost=10 * m.terms["alpha"].loss.cost)),
+    ("binary_svm, free bias", "no bias", lambda m: changed(m, "alpha", "b", 0.0)),
     ("ap_svm", "sign of Psi", lambda m: changed(m, "alpha", "w", -1)),
     ("ap_svm", "sum for the mean", lambda m: loss_of(m, "alpha", mass=5.0)),
     ("ap_svm", "Delta lost", lambda m: changed(m, "alpha", offset=None)),
@@ -246,7 +271,7 @@ LOSSES = {
 def test_a_loss_is_the_supremum_over_its_slopes(name):
     loss, formula = LOSSES[name]
     rng = np.random.default_rng(3)
-    grid = np.stack(np.meshgrid(*2 * [np.linspace(-4, 4, 321)]), axis=-1).reshape(-1, 2)
+    grid = np.stack(np.meshgrid(*2 * [np.linspace(-4, 4, 161)]), axis=-1).reshape(-1, 2)
     inside = np.array([p for p in grid if loss.violation(p) <= 1e-9])
     costs = np.array([loss.conjugate(p) for p in inside])
     for z in rng.uniform(-0.95, 0.95, size=(10, 2)):
