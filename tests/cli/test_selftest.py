@@ -54,10 +54,10 @@ def test_the_profiles_ask_for_what_they_promise() -> None:
 
 
 def test_a_right_solver_that_fails_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    from verification.mutants import _right
+    from verification.mutants.sound import solvers
 
     wrong = mutants.discover()["box_symmetric"].candidate
-    monkeypatch.setattr(_right, "SOLVERS", {"box.projection": wrong})
+    monkeypatch.setattr(solvers, "SOLVERS", {"box.projection": wrong})
     result = run("--only", "box_*")
     assert result.exit_code == 1
     assert "0 of 1 right ones passed" in result.stdout

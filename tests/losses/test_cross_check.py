@@ -8,14 +8,14 @@ from refsolve.proofs.loss import generator_of
 from verification import verify
 from verification.instances import families
 from verification.kit.loop import applicable
-from verification.mutants import _right
+from verification.mutants.sound import solvers
 from verification.problems.problem import fast_candidate, lookup
 
 STEMS = [s for s in catalogue.stems("losses") if not catalogue.load(s).SPEC.oracle_only]
 PROBLEMS = [f"{stem}.{operation}" for stem in STEMS for operation in catalogue.operations(stem)]
 SOUND = {
     name: solver
-    for name, solver in _right.SOLVERS.items()
+    for name, solver in solvers.SOLVERS.items()
     if lookup(name).kind == "losses" and not name.endswith((".value", ".loss_augmented_inference"))
 }
 

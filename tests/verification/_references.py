@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 
 from verification import models
-from verification.mutants import _right
+from verification.mutants.sound import solvers
 from verification.problems.problem import lookup
 
 
@@ -35,4 +35,4 @@ def asked(instance, parts):
 
 
 #: The rankings have tests of their own; losses are in tests/losses, beside the same exact solutions.
-SOUND = {name: solver for name, solver in _right.SOLVERS.items() if lookup(name).kind != "losses"}
+SOUND = {name: solver for name, solver in solvers.SOLVERS.items() if lookup(name).kind != "losses"}

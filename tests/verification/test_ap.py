@@ -18,8 +18,8 @@ from verification.instances import drawing, families
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller, CandidateCrashError
 from verification.kit.loop import applicable
-from verification.mutants import _sound_ranking as sound
-from verification.mutants import ap_loss_off_by_one, ap_without_the_last_rank
+from verification.mutants.ranking import ap_loss_off_by_one, ap_without_the_last_rank
+from verification.mutants.sound import rankings as sound
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Candidate, Verdict
 
@@ -257,8 +257,9 @@ def test_the_tie_grid_is_complete_and_has_exact_kinks():
 
 
 def test_counterexamples_shrink_to_two_samples_and_replay(tmp_path, capsys):
-    for mutant in (ap_without_the_last_rank, ap_loss_off_by_one):
-        report = verify(mutant.candidate, mutant.PROBLEM)
+    for wrong in (ap_without_the_last_rank, ap_loss_off_by_one):
+        mutant = wrong.mutant
+        report = verify(mutant.candidate, mutant.problem)
         smallest = report.counterexample_result.instance
         assert smallest["scores"].size == 2
         assert set(np.abs(smallest["scores"]).tolist()) <= {0.0, 1.0, 2.0, 0.5, 0.25}
@@ -270,12 +271,12 @@ def test_counterexamples_shrink_to_two_samples_and_replay(tmp_path, capsys):
         assert stored.instance == smallest
         again = stored.run(mutant.candidate)
         assert again.verdict is Verdict.FAIL
-        honest = infer if mutant.PROBLEM == INFERENCE else value
+        honest = infer if mutant.problem == INFERENCE else value
         assert stored.run(honest).verdict is Verdict.PASS
 
 
 def test_a_wrong_answer_is_shown_with_all_of_its_parts():
-    report = verify(ap_without_the_last_rank.candidate, INFERENCE)
+    report = verify(ap_without_the_last_rank, INFERENCE)
     lines = report.counterexample.splitlines()
     returned, right = (
         eval(next(x for x in lines if x.startswith(f"# {word}")).split(word, 1)[1])

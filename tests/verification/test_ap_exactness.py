@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from verification.benchmarks import ap_exactness as exactness
-from verification.mutants import ap_one_method_is_wrong
+from verification.mutants.ranking import ap_one_method_is_wrong
 
 #: A tenth of the promised numbers; AP_EXACTNESS=1 runs all.
 SHARE = float(os.environ.get("AP_EXACTNESS", "0.1"))
@@ -33,7 +33,7 @@ def test_every_method_is_exact(comparison):
 
 @pytest.mark.parametrize("comparison", exactness.COMPARISONS)
 def test_a_wrong_method_is_found(comparison):
-    good, bad = exactness.run(comparison, 150, infer=ap_one_method_is_wrong.candidate)
+    good, bad = exactness.run(comparison, 150, infer=ap_one_method_is_wrong)
     assert good.ok
     assert not bad.ok
     assert 'method="search"' in bad.example

@@ -15,7 +15,8 @@ from verification.certificates.binary import best_bias, binary_erm
 from verification.certificates.ranking_model import dual_value, ranking_erm
 from verification.errors import NoDualPointError
 from verification.models import _ap_families, _judge
-from verification.mutants import _sound_ap_training, ap_train_penalises_the_bias
+from verification.mutants.ap_training import ap_train_penalises_the_bias
+from verification.mutants.sound import ap_training
 from verification.verdicts.verdict import Candidate, Verdict
 
 CONVEX = ("ap_svm", "ap_svm_appx", "binary_svm")
@@ -75,7 +76,7 @@ def test_the_oracle_passes(stem):
 
 
 def test_a_trainer_with_inference_of_its_own_passes():
-    report = verify(_sound_ap_training.train, "ap_svm.dual", seed=5)
+    report = verify(ap_training.train, "ap_svm.dual", seed=5)
     assert report.ok, str(report)
 
 
@@ -341,7 +342,7 @@ def test_easy_examples_are_separable():
 
 def test_a_fixed_kind_of_bias_is_that_of_every_instance():
     report = verify(
-        ap_train_penalises_the_bias.candidate,
+        ap_train_penalises_the_bias,
         "binary_svm.primal",
         fixed={"bias": "free"},
         shrink=False,

@@ -7,7 +7,7 @@ from verification import checks
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller
 from verification.kit.loop import run_one
-from verification.mutants._right import SOLVERS
+from verification.mutants.sound.solvers import SOLVERS
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Verdict
 

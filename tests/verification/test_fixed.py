@@ -6,7 +6,7 @@ import pytest
 from verification import InvalidArgumentError, Verdict, verify
 from verification.checks import discover, trained
 from verification.kit import fixing
-from verification.mutants import _sound
+from verification.mutants.sound import projections
 from verification.problems.problem import lookup
 from verification.verdicts.expectations import Expectations
 from verification.verdicts.report import Report
@@ -19,7 +19,7 @@ CHECKS = ["certified_gap", "ground_truth", "trained"]
 
 def top3(a, rho):
     """k and r are built in."""
-    return _sound.alpha(a, 3, 2.0, rho)
+    return projections.alpha(a, 3, 2.0, rho)
 
 
 def test_a_candidate_without_the_fixed_arguments_passes():
@@ -27,7 +27,7 @@ def test_a_candidate_without_the_fixed_arguments_passes():
     assert {(r.instance["k"], r.instance["r"]) for r in report.results} == {(3, 2.0)}
     assert report.counts["skipped"] == 0
     assert report.settings["fixed"] == {"k": 3, "r": 2.0}
-    plain = verify(_sound.alpha, PROBLEM, checks=CHECKS)
+    plain = verify(projections.alpha, PROBLEM, checks=CHECKS)
     assert report.checked == plain.checked  # as many as without
 
 
@@ -60,7 +60,7 @@ def test_without_fixed_a_candidate_is_skipped_where_it_lacks_an_argument():
 )
 def test_bad_fixed_values_are_refused_by_name(fixed, words):
     with pytest.raises(InvalidArgumentError, match=words) as caught:
-        verify(_sound.alpha, PROBLEM, fixed=fixed)
+        verify(projections.alpha, PROBLEM, fixed=fixed)
     assert next(iter(fixed)) in str(caught.value)
 
 
@@ -105,14 +105,14 @@ def test_a_looser_promise_is_judged_as_such():
 
 
 def test_soak_runs_over_seed_after_seed_and_keeps_counts_only():
-    report = verify(_sound.alpha, PROBLEM, "soak", count=700, checks=["certified_gap"])
+    report = verify(projections.alpha, PROBLEM, "soak", count=700, checks=["certified_gap"])
     assert report.ok
     assert report.counts["pass"] == 700
     assert report.results == ()
     assert report.worst_gap is not None
     assert report.by_check()["certified_gap"]["pass"] == 700
     assert "700 pass" in report.summary()
-    with_time = verify(_sound.alpha, PROBLEM, "soak", seconds=0.05, checks=["certified_gap"])
+    with_time = verify(projections.alpha, PROBLEM, "soak", seconds=0.05, checks=["certified_gap"])
     assert with_time.checked > 0
     assert with_time.elapsed < 60
 
@@ -134,7 +134,7 @@ def test_soak_with_the_next_seed_is_another_run():
 
     def note(a, k, r, rho):
         seen.append(a.tobytes())
-        return _sound.alpha(a, k, r, rho)
+        return projections.alpha(a, k, r, rho)
 
     verify(note, PROBLEM, "soak", count=4000, checks=["certified_gap"])
     assert len(set(seen)) > 0.9 * 4000  # nothing is run twice
@@ -150,7 +150,7 @@ def test_soak_with_the_next_seed_is_another_run():
 )
 def test_bounds_belong_to_soak_runs(given):
     with pytest.raises(InvalidArgumentError, match=r"(count|seconds)="):
-        verify(_sound.alpha, PROBLEM, **given)
+        verify(projections.alpha, PROBLEM, **given)
 
 
 def result(verdict, check="ties", family="ties", **figures):

@@ -9,7 +9,7 @@ from verification.failures.shrink import shrink
 from verification.kit import loop as kit
 from verification.kit.calling import Caller
 from verification.models import _judge
-from verification.mutants import _sound
+from verification.mutants.sound import projections
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Judgement, Result
 
@@ -178,7 +178,7 @@ def test_agreement_is_not_that_of_overflow():
 
 def test_extended_precision_is_rounded_to_doubles():
     def solver(a, k, r, rho):
-        return _sound.beta(a, k, r, rho).astype(np.longdouble)
+        return projections.beta(a, k, r, rho).astype(np.longdouble)
 
     report = verify(solver, "topk_simplex_beta.projection", checks=["ties", "certified_gap"])
     report.raise_if_failed()

@@ -12,8 +12,8 @@ from verification import (
     verify,
 )
 from verification.kit.loop import applicable
-from verification.mutants import _sound
-from verification.mutants._right import PROMISES
+from verification.mutants.sound import projections
+from verification.mutants.sound.solvers import PROMISES
 from verification.problems.problem import lookup
 
 PROBLEM = "topk_simplex_alpha.projection"
@@ -35,8 +35,8 @@ def test_sound_algorithms_pass(problem):
 
 
 def test_thorough_is_a_larger_quick():
-    report = verify(_sound.beta, "topk_simplex_beta.projection", "thorough").raise_if_failed()
-    assert len(report.results) > 3 * len(verify(_sound.beta, report.problem).results)
+    report = verify(projections.beta, "topk_simplex_beta.projection", "thorough").raise_if_failed()
+    assert len(report.results) > 3 * len(verify(projections.beta, report.problem).results)
     assert max(r.instance["a"].size for r in report.results) >= 30
 
 
@@ -44,15 +44,15 @@ def test_same_seed_same_report():
     problem = "topk_simplex_beta.projection"
     # without the oracle, whose first solve of a shape may differ from later ones in the last bit
     names = [name for name in applicable(lookup(problem)) if name != "agreement"]
-    first, second = (verify(_sound.beta, problem, seed=4, checks=names) for _ in "ab")
+    first, second = (verify(projections.beta, problem, seed=4, checks=names) for _ in "ab")
     assert [r.to_dict() for r in first.results] == [r.to_dict() for r in second.results]
-    third = verify(_sound.beta, problem, seed=5, checks=names)
+    third = verify(projections.beta, problem, seed=5, checks=names)
     assert [r.instance for r in first.results] != [r.instance for r in third.results]
 
 
 def test_failure_prints_the_smallest_counterexample():
     def project(a, k, r, rho):
-        return _sound.alpha(a, k, r, 0.0)
+        return projections.alpha(a, k, r, 0.0)
 
     report = verify(project, PROBLEM)
     assert not report.ok
@@ -86,7 +86,7 @@ def test_uncertain_oracle_is_no_pass(monkeypatch):
         raise truth.UncertainError("no certificate")
 
     monkeypatch.setattr(truth, "solution", uncertain)
-    report = verify(_sound.alpha, PROBLEM, checks=["ground_truth"])
+    report = verify(projections.alpha, PROBLEM, checks=["ground_truth"])
     assert report.counts["oracle uncertain"] == len(report.results) > 0
     assert not report.ok
 
@@ -119,7 +119,7 @@ def test_crashes_and_timeouts_are_counted(monkeypatch):
     def crashing(a, k, r, rho):
         if len(a) > 2:
             raise ZeroDivisionError("division by zero")
-        return _sound.alpha(a, k, r, rho)
+        return projections.alpha(a, k, r, rho)
 
     report = verify(crashing, PROBLEM, checks=["ties"])
     assert report.counts["crash"] > 0
@@ -139,7 +139,7 @@ def test_crashes_and_timeouts_are_counted(monkeypatch):
 
 def test_expected_failures():
     def project(a, k, r, rho):
-        return _sound.alpha(a, k, r, min(rho, 50.0))
+        return projections.alpha(a, k, r, min(rho, 50.0))
 
     plain = verify(project, PROBLEM)
     failing = {r.check for r in plain.failures}
@@ -154,7 +154,7 @@ def test_expected_failures():
 
 
 def test_expected_failure_that_passes_is_a_failure():
-    report = verify(_sound.alpha, PROBLEM, xfail={"purity": "sorts in place"})
+    report = verify(projections.alpha, PROBLEM, xfail={"purity": "sorts in place"})
     assert not report.ok
     assert "remove it from xfail" in report.summary()
 
@@ -178,10 +178,10 @@ def test_expected_failure_that_passes_is_a_failure():
 )
 def test_bad_arguments(arguments, error):
     with pytest.raises(error, match="expected"):
-        verify(**{"candidate": _sound.alpha, "problem": PROBLEM, **arguments})
+        verify(**{"candidate": projections.alpha, "problem": PROBLEM, **arguments})
 
 
 def test_progress_is_reported():
     calls = []
-    verify(_sound.alpha, PROBLEM, checks=["purity"], progress=lambda *step: calls.append(step))
+    verify(projections.alpha, PROBLEM, checks=["purity"], progress=lambda *step: calls.append(step))
     assert calls[-1] == ("purity", len(calls), len(calls))

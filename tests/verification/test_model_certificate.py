@@ -5,13 +5,13 @@ from _references import hinge_value, others
 
 from verification import InvalidArgumentError, NoDualPointError
 from verification.certificates import erm
-from verification.mutants import _sound
+from verification.mutants.sound import projections
 
 LOSSES = {
-    "topk_hinge_alpha": (_sound.alpha, 0.0),
-    "topk_hinge_beta": (_sound.beta, 0.0),
-    "smooth_topk_hinge_alpha": (_sound.alpha, 0.7),
-    "smooth_topk_hinge_beta": (_sound.beta, 0.7),
+    "topk_hinge_alpha": (projections.alpha, 0.0),
+    "topk_hinge_beta": (projections.beta, 0.0),
+    "smooth_topk_hinge_alpha": (projections.alpha, 0.7),
+    "smooth_topk_hinge_beta": (projections.beta, 0.7),
 }
 C, K = 0.3, 2
 
@@ -32,7 +32,7 @@ def train(loss, data, epochs):
     for _ in range(epochs):
         for i, x in enumerate(X):
             q = W @ x - (x @ x) * A[i]
-            block = _sound.update(project, q, y[i], x @ x, C, K, gamma, None, weight[i])
+            block = projections.update(project, q, y[i], x @ x, C, K, gamma, None, weight[i])
             W += np.outer(block - A[i], x)
             A[i] = block
     return W, A

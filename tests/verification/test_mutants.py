@@ -2,7 +2,6 @@ import functools
 import json
 import re
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import fast
 from verification import InvalidArgumentError, mutants, verify
 from verification.checks import discover as checks
 from verification.mutants import Mutant
-from verification.mutants._program import command
+from verification.mutants.sound.program import command
 from verification.problems.problem import names
 from verification.selftest import kill_matrix, kill_report
 
@@ -189,12 +188,40 @@ def test_bad_requests(wrong):
         kill_matrix.run(**wrong)
 
 
-def test_of_a_module():
-    module = ModuleType("wrong", "Wrong\n\nin two ways.")
-    module.PROBLEM, module.candidate, module.FIXED = "a.b", len, {"k": 2}
-    found = mutants.of("wrong", module)
-    assert (found.defect, found.fixed, found.timeout) == ("Wrong in two ways.", {"k": 2}, 10.0)
-    assert (found.candidate, found.command, found.isolate) == (len, (), False)
+def test_a_folder_of_ones_own_is_discovered(tmp_path, monkeypatch):
+    (tmp_path / "of_my_own.py").write_text(OWN)
+    monkeypatch.setattr(mutants, "__path__", [*mutants.__path__, str(tmp_path)])
+    found = mutants.discover.__wrapped__()
+    assert set(found) == {*MUTANTS, "mine", "my_program"}
+    mine, program = found["mine"], found["my_program"]
+    assert (mine.defect, mine.fixed, mine.timeout) == ("Wrong in two ways.", {"k": 2}, 10.0)
+    assert (mine.candidate(), mine.command, mine.isolate) == (1, (), False)
+    assert (program.candidate, program.command, program.errata) == (None, ("a", "b"), ("c/d",))
+    assert mine.candidate() == 2
+    assert mutants.discover.__wrapped__()["mine"].candidate() == 3
+    monkeypatch.setattr(mutants, "discover", mutants.discover.__wrapped__)
+    assert mutants.anew("mine").candidate() == 1
+
+
+OWN = '''
+from verification.mutants import wrong
+
+calls = []
+
+
+@wrong("a.b", fixed={"k": 2})
+def mine():
+    """Wrong
+
+    in two ways."""
+    calls.append(1)
+    return len(calls)
+
+
+@wrong("a.b", erratum="c/d", command=("a", "b"))
+def my_program():
+    """Wrong."""
+'''
 
 
 def most_easily_killed_by(check):

@@ -27,12 +27,12 @@ from verification.failures.explain import describe, document
 from verification.kit import fixing
 from verification.kit import loop as kit
 from verification.kit.calling import Caller, CandidateTimeoutError
-from verification.mutants import _sound
+from verification.mutants.sound import projections
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Candidate
 
 ROOT = Path(__file__).resolve().parents[2]
-MUTANT = "verification.mutants.ignores_rho:candidate"
+MUTANT = "verification.mutants.projections:ignores_rho"
 #: One mutant per kind of problem and of check: a set, numbers that are infinite, a batch, state, rankings.
 MUTANTS = {
     "ignores_rho": "certified_gap",
@@ -124,7 +124,7 @@ def test_another_candidate_can_be_run(stored):
     _, path = stored
     found = replay.load(path)
     assert found.run(MUTANT).verdict is Verdict.FAIL
-    assert found.run(_sound.alpha).verdict is Verdict.PASS
+    assert found.run(projections.alpha).verdict is Verdict.PASS
 
 
 def test_counterexample_is_code_that_runs(stored, capsys):
@@ -139,7 +139,7 @@ def test_command_line(stored):
     failing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert failing.returncode == 1
     assert "now: fail" in failing.stdout
-    assert replay.main([str(path), "verification.mutants._sound:alpha"]) == 0
+    assert replay.main([str(path), "verification.mutants.sound.projections:alpha"]) == 0
     assert replay.main([]) == 2
 
 
@@ -180,7 +180,7 @@ def test_what_is_no_replay_file_is_refused(stored, tmp_path):
     with pytest.raises(InvalidArgumentError, match="No such file"):
         replay.load(tmp_path / "missing.json")
     with pytest.raises(InvalidArgumentError, match="expected one with a failure"):
-        replay.save(verify(_sound.alpha, checks=["purity"]), path)
+        replay.save(verify(projections.alpha, checks=["purity"]), path)
     for name in (
         "no.such.module",
         "verification.failures.replay:nothing",
@@ -192,12 +192,12 @@ def test_what_is_no_replay_file_is_refused(stored, tmp_path):
 
 def test_a_failure_that_is_gone_is_not_shrunk(stored):
     with pytest.raises(InvalidArgumentError, match="the failure is gone"):
-        replay.load(stored[1]).shrink(1.0, _sound.alpha)
+        replay.load(stored[1]).shrink(1.0, projections.alpha)
 
 
 def test_shrinking_goes_on(tmp_path):
     report = verify(
-        lambda a, k, r, rho: _sound.alpha(a, k, r, 0.0),
+        lambda a, k, r, rho: projections.alpha(a, k, r, 0.0),
         "topk_simplex_alpha.projection",
         checks=["ground_truth"],
         shrink=False,

@@ -5,7 +5,7 @@ from verification import Instance, Verdict, verify
 from verification.failures.shrink import complexity, shrink
 from verification.instances import drawing, families
 from verification.instances.instance import FrozenArray
-from verification.mutants import _sound
+from verification.mutants.sound import projections
 from verification.verdicts.verdict import Judgement, Result
 
 PROBLEM = "topk_simplex_alpha.projection"
@@ -77,7 +77,7 @@ def test_a_crash_stays_the_same_crash():
             raise ValueError("k is too large")
         if max(a) > 1:
             raise OverflowError("too large")
-        return _sound.alpha(a, k, r, rho)
+        return projections.alpha(a, k, r, rho)
 
     report = verify(project, PROBLEM, checks=["ground_truth"])
     found = report.counterexample_result

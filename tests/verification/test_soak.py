@@ -9,8 +9,8 @@ from verification import models
 from verification.checks import trained
 from verification.errors import InvalidArgumentError
 from verification.kit.calling import Caller
-from verification.mutants import _right
-from verification.mutants._sound import alpha
+from verification.mutants.sound import solvers
+from verification.mutants.sound.projections import alpha
 from verification.problems.problem import COMPILING, fast_candidate, lookup, names
 from verification.selftest import right, soak
 
@@ -129,7 +129,7 @@ def test_an_alarm_is_kept_with_its_instance_and_fails_the_run(tmp_path, monkeypa
     def wrong(a, k, r=1.0, rho=0.0):
         return alpha(a, k, r, rho) + (1e-3 if len(a) == 3 else 0.0)
 
-    monkeypatch.setitem(_right.SOLVERS, problem, wrong)
+    monkeypatch.setitem(solvers.SOLVERS, problem, wrong)
     line = soak.run_chunk(soak.Chunk("sound", problem, 0, 80))
     assert line["counts"]["fail"] > 0
     assert 0 < len(line["alarms"]) <= soak.ALARMS

@@ -12,7 +12,7 @@ from verification.certificates import plus_bounds, two_views
 from verification.certificates.plus_model import Problem
 from verification.instances.instance import Instance
 from verification.models import _judge, svm_2k, svm_plus_squared_hinge
-from verification.mutants import _sound_svm as sound
+from verification.mutants.sound import svm as sound
 
 SQUARED, HINGE = "svm_plus_squared_hinge", "svm_plus_hinge"
 TRAINED = ("svm", SQUARED, HINGE)

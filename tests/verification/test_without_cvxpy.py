@@ -7,13 +7,13 @@ CODE = """
 import sys
 from verification import verify
 from verification.checks import discover
-from verification.mutants import _sound
+from verification.mutants.sound import projections
 assert "cvxpy" not in sys.modules and "numba" not in sys.modules and "sklearn" not in sys.modules
 names = [name for name in discover() if name != "agreement"]
-report = verify(_sound.alpha, "topk_simplex_alpha.projection", checks=names)
+report = verify(projections.alpha, "topk_simplex_alpha.projection", checks=names)
 assert report.ok and report.checked > 1000, report.summary()
 assert "cvxpy" not in sys.modules
-verify(_sound.alpha, "topk_simplex_alpha.projection", checks=["agreement"]).raise_if_failed()
+verify(projections.alpha, "topk_simplex_alpha.projection", checks=["agreement"]).raise_if_failed()
 assert "cvxpy" in sys.modules
 """
 

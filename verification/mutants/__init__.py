@@ -1,25 +1,9 @@
-"""Wrong solvers on purpose: one mutant per file, found by discovery.
+"""Wrong solvers on purpose: a file per family, found by discovery.
 
-A mutant is a module with
-
-``PROBLEM`` : str
-    What it gets wrong, e.g. "simplex.projection".
-``candidate`` : callable
-    With the signature of the problem. Apart from its one defect it is right: the sound algorithms
-    it is made from (`_sound`) pass every check, so what kills a mutant is its defect.
-``COMMAND`` : tuple of str, instead of ``candidate``
-    A wrong program, see `verification.external`.
-``FIXED`` : dict, optional
-    Arguments that it has built in, see ``verify(fixed=...)``.
-``ISOLATE`` : bool, optional
-    Whether it must run in a process of its own: it takes the interpreter with it.
-``ERRATA`` : tuple of str, optional
-    Errata of the papers, or defects of other libraries, that it implements: keys of
-    `verification.selftest.errata.ERRATA`.
-``TIMEOUT`` : float, optional
-    Seconds per call, for one that hangs.
-
-and a docstring that says what is wrong. `verification.selftest.kill_matrix` runs them all.
+`wrong` above a function with the signature of a problem makes a mutant of it: its name is that of the
+function, and the docstring says what is wrong. Apart from its one defect it is right: the sound algorithms
+it is made from (`sound`) pass every check, so what kills a mutant is its defect.
+`verification.selftest.kill_matrix` runs them all.
 """
 
 from __future__ import annotations
@@ -28,19 +12,22 @@ import contextlib
 import functools
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from verification.kit.fixing import fix
 from verification.kit.loop import verify
 from verification.problems.problem import lookup
 from verification.verdicts.report import Report
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 
 @dataclass(frozen=True)
 class Mutant:
-    """A wrong solver: its file stem, the problem it gets wrong, what is wrong, and the callable."""
+    """A wrong solver: its name, the problem it gets wrong, what is wrong, and the callable."""
 
     name: str
     problem: str
@@ -53,30 +40,66 @@ class Mutant:
     timeout: float = 10.0
 
 
+def wrong(
+    problem: str,
+    *,
+    erratum: str | tuple[str, ...] = (),
+    fixed: Mapping[str, Any] | None = None,
+    command: tuple[str, ...] = (),
+    isolate: bool = False,
+    timeout: float = 10.0,
+) -> Callable[[Function], Function]:
+    """The decorator of a wrong solver.
+
+    Parameters
+    ----------
+    problem : str
+        What it gets wrong, e.g. ``"simplex.projection"``.
+    erratum : str or tuple of str
+        Errata of the papers, or defects of other libraries, that it implements: keys of
+        `verification.errata.ERRATA`.
+    fixed : dict, optional
+        Arguments that it has built in, see ``verify(fixed=...)``.
+    command : tuple of str
+        A wrong program, see `verification.external`; the function is its name and its docstring only.
+    isolate : bool
+        Whether it must run in a process of its own: it takes the interpreter with it.
+    timeout : float
+        Seconds per call, for one that hangs.
+    """
+
+    def decorate(function: Function) -> Function:
+        defect = " ".join((function.__doc__ or "").split())
+        errata = (erratum,) if isinstance(erratum, str) else tuple(erratum)
+        candidate = None if command else function
+        function.mutant = Mutant(  # type: ignore[attr-defined]
+            function.__name__, problem, defect, candidate, tuple(command), isolate, fixed or {}, errata, timeout
+        )  # fmt: skip
+        return function
+
+    return decorate
+
+
+def _of(module: Any) -> dict[str, Mutant]:
+    """The mutants that a module defines."""
+    found = (getattr(each, "mutant", None) for each in vars(module).values())
+    return {m.name: m for m in found if isinstance(m, Mutant)}
+
+
 @functools.cache
 def discover() -> dict[str, Mutant]:
     """All mutants by name."""
-    found = {}
+    found: dict[str, Mutant] = {}
     for info in pkgutil.iter_modules(__path__):
-        if not info.name.startswith("_"):
-            module = importlib.import_module(f"{__name__}.{info.name}")
-            found[info.name] = of(info.name, module)
-    return found
+        if not info.ispkg and not info.name.startswith("_"):
+            found |= _of(importlib.import_module(f"{__name__}.{info.name}"))
+    return dict(sorted(found.items()))
 
 
-def of(name: str, module: Any) -> Mutant:
-    """The mutant that a module describes."""
-    return Mutant(
-        name,
-        module.PROBLEM,
-        " ".join((module.__doc__ or "").split()),
-        module.candidate if not hasattr(module, "COMMAND") else None,
-        tuple(getattr(module, "COMMAND", ())),
-        getattr(module, "ISOLATE", False),
-        getattr(module, "FIXED", {}),
-        tuple(getattr(module, "ERRATA", ())),
-        getattr(module, "TIMEOUT", 10.0),
-    )
+def anew(name: str) -> Mutant:
+    """The mutant without what earlier calls in this process left in it: its family is loaded again."""
+    family = sys.modules[str(discover()[name].candidate.__module__)]
+    return _of(importlib.reload(family))[name]
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from verification.mutants import _right
+from verification.mutants.sound import solvers as sound
 from verification.problems.problem import Problem, fast_candidate, lookup
 
 Solver = Callable[..., Any]
@@ -25,7 +25,7 @@ def solvers(problem: str) -> tuple[str, ...]:
     model = lookup(problem).model
     has = {
         "fast": trained,
-        "sound": problem in _right.SOLVERS,
+        "sound": problem in sound.SOLVERS,
         "one side": trained and model is not None and len(model.PARTS) > 1,
         "oracle": not trained and model is not None,
     }
@@ -37,14 +37,14 @@ def solver(name: str, problem: str) -> Solver | None:
     if name == "fast":
         return None
     if name == "sound":
-        return _right.SOLVERS[problem]
+        return sound.SOLVERS[problem]
     task = lookup(problem)
     return _one_side(task) if name == "one side" else _oracle(task)
 
 
 def promise(name: str, problem: str) -> Mapping[str, Any] | None:
     """Arguments that it has built in: a relative gap, where that is not the one of the instances."""
-    return _right.PROMISES.get(problem) if name == "sound" else None
+    return sound.PROMISES.get(problem) if name == "sound" else None
 
 
 def _own(problem: Problem) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 import ctypes
 import functools
-import importlib
 import os
 import subprocess
 import sys
@@ -26,7 +25,7 @@ from verification.external import serve, wire
 from verification.instances.instance import Instance
 from verification.kit import fixing
 from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
-from verification.mutants import _sound
+from verification.mutants.sound import projections
 from verification.problems.problem import lookup
 
 NAME = "topk_simplex_alpha.projection"
@@ -136,9 +135,7 @@ DEFECTS = {
 @pytest.mark.parametrize("name", DEFECTS)
 def test_isolation_hides_no_defect(name):
     """In place, across calls, by one of the methods: the same results, instance by instance."""
-    module = importlib.import_module(f"{mutants.__name__}.{name}")
-    # Anew: it may remember what earlier tests of this process gave it.
-    mutant = mutants.of(name, importlib.reload(module))
+    mutant = mutants.anew(name)  # it may remember what earlier tests of this process gave it
     alone, isolated = (
         verify(
             mutant.candidate,
@@ -185,7 +182,7 @@ def test_options_pairs_and_unknowns_of_models_come_through():
 
 def test_arguments_that_are_built_in():
     def three(a, r, rho):
-        return _sound.alpha(a, 3, r, rho)
+        return projections.alpha(a, 3, r, rho)
 
     report = verify(three, NAME, fixed={"k": 3}, isolate=True, checks=["certified_gap"])
     assert report.ok
@@ -193,7 +190,7 @@ def test_arguments_that_are_built_in():
 
 
 def test_a_program_is_isolated_already():
-    command = [*COMMAND, "verification.mutants._sound:alpha", "--problem", NAME]
+    command = [*COMMAND, "verification.mutants.sound.projections:alpha", "--problem", NAME]
     with external(command, problem=NAME) as solver:
         report = verify(solver, NAME, checks=["certified_gap"], isolate=True)
         assert report.ok
@@ -210,7 +207,7 @@ def test_the_server_by_itself():
         "arrays": {"a": {"values": [1.0, 1.0]}},
     }
     done = subprocess.run(
-        [*COMMAND, "verification.mutants._sound:alpha", "--problem", NAME],
+        [*COMMAND, "verification.mutants.sound.projections:alpha", "--problem", NAME],
         input=wire.dumps(request) + b"\n" + wire.dumps({**request, "params": {}}),
         capture_output=True,
         check=True,
@@ -250,7 +247,7 @@ def test_an_adapter_keeps_its_name_and_its_precision():
     assert report.candidate == f"{__name__}.single"
 
 
-single = adapt(_sound.alpha, NAME, dtype=np.float32)
+single = adapt(projections.alpha, NAME, dtype=np.float32)
 
 
 def test_arguments_keep_their_order():
