@@ -10,6 +10,8 @@ from verification.mutants.sound.rankings import Answer, Array
 
 INFERENCE = "average_precision.loss_augmented_inference"
 VALUE = "average_precision.value"
+#: Of `ap_one_method_is_wrong`.
+METHODS = ("greedy", "search")
 
 
 # ---- the answer
