@@ -42,7 +42,6 @@ DOORS = (
     "verification.certificates._rational",
     "verification.certificates._text",
     "verification.models._judge",
-    "verification.mutants._right",
 )
 
 
