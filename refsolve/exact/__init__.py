@@ -106,7 +106,8 @@ def project(stem: str, a: Sequence[Any] | Any, *, rho: Any = 0, **params: Any) -
         name: value if isinstance(value, int) else rational(params.get(name, value))
         for name, value in checked.items()
     }
-    RHO.check(float(rho) if isinstance(rho, Fraction) else rho)
+    # a Fraction may exceed every float: only its sign is in question
+    RHO.check(float(min(rho, 1)) if isinstance(rho, Fraction) else rho)
     weight = rational(rho)
     module = importlib.import_module(f"{__name__}.{stem}")
     checked |= sides

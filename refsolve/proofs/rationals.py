@@ -13,6 +13,7 @@ import numpy as np
 from refsolve import exact as exactly
 from refsolve import formulas as f
 from refsolve.errors import RefsolveError, UncertainError
+from refsolve.generators import Point
 from refsolve.generators.quadratic import Quadratic
 from refsolve.proofs.domain import Domain
 
@@ -117,7 +118,7 @@ def maximiser(generator: Quadratic, domain: Domain, z: Vector) -> Vector:
             s = total(x)
             sought = best / rho if domain.cone else min(best / rho, s)
             x = x * (sought / s) if s > 0 else x
-            if generator.gap(domain, z, x) == 0:
+            if generator.gap(domain, z, x, Point(x)) == 0:
                 return x
         factor *= growth
         growth *= growth
