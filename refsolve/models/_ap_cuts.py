@@ -13,16 +13,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import fenchel, oracle
-from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError, OracleUncertainError
 from refsolve.fenchel import Block, Map, Term
+from refsolve.models._trained import Fields, ModelCertificate, fields
 from refsolve.oracle import Answer, Posed
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.ranking_model import Dual, RankingProof
 from refsolve.spec import Symbol, check_vector
 
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 BOX = Symbol("C", "weight of the loss", low=0, low_open=True)
 #: Cutting planes stop at this fraction of the natural size of the objective, or after ROUNDS.
 CLOSE, ROUNDS = 1e-10, 400
@@ -32,77 +33,40 @@ Finish = Callable[[dict[str, Any]], Answer]
 
 
 @dataclass(frozen=True)
-class CutCertificate(Certificate):
-    """Certificate of a model that minimises a maximum of cuts.
+class CutCertificate(ModelCertificate):
+    """A `ModelCertificate` of a maximum of cuts, with drift 1/2||w - u||^2 for the dual's u.
 
     Attributes
     ----------
-    gap : float
-        P(w) - D(alpha) at the repaired alpha, summed from nonnegative terms.
-    violation : float
-        Largest violation of the dual's constraints by the weights as given, in units of C.
-    distance : float
-        sqrt(2 gap), bound on ||w - w*||.
-    value, primal, dual : float
-        P(w) twice, and D(alpha).
-    scale : float
-        max(|P|, |D|).
     residuals : ndarray of shape (m,)
         alpha_t (L(w) - offset_t - <row_t,w>), what each cut lacks to be the loss at w.
-    drift : float
-        1/2||w - u||^2, u the point that the dual stands for.
+    violation : float
+        In units of C.
     w : ndarray of shape (d,)
         The point that P was taken at.
     weights : ndarray of shape (m,)
         The repaired alpha.
     """
 
-    primal: float
-    dual: float
-    residuals: Array
-    drift: float
     w: Array = field(repr=False)
     weights: Array = field(repr=False)
 
 
-def certify(
-    C: float,
-    bound: Any,
-    cuts: tuple[Array, Array],
-    alpha: tuple[Array, float],
-    w: Array,
-    u: Array,
-    hard: tuple[Any, Any] = (0, 0),
-) -> dict[str, Any]:
-    """The fields of a `CutCertificate`.
+class CutFields(Fields):
+    """Fields of a `CutCertificate`."""
 
-    ``bound`` is the loss at w; ``cuts`` are the offsets and the values <row_t,w>; ``alpha`` the
-    repaired weights and their violation; ``hard`` sum mu and sum mu (y (<x,w> + b) - 1).
-    """
-    offsets, values = cuts
-    weights, violation = alpha
-    mass, slack = hard
-    residuals = weights * np.maximum(0, bound - offsets - values)
-    drift = ((w - u) ** 2).sum() / 2
-    gap = float(residuals.sum() + slack + drift)
-    primal = float((w * w).sum() / 2 + C * bound)
-    dual = float(weights @ offsets + mass - (u * u).sum() / 2)
-    return {
-        "gap": gap,
-        "violation": violation,
-        "distance": float(np.sqrt(2 * gap)),
-        "value": primal,
-        "scale": max(abs(primal), abs(dual)),
-        "primal": primal,
-        "dual": dual,
-        "residuals": residuals.astype(float),
-        "drift": float(drift),
-        "w": w.astype(float),
-        "weights": weights.astype(float),
-    }
+    w: Array
+    weights: Array
 
 
-def check_weights(weights: Any, m: int, C: float) -> tuple[Array, float]:
+def cut_fields(proof: RankingProof, dual: Dual, violation: float, moved: float = 0.0) -> CutFields:
+    """Fields of the certificate that a proof makes."""
+    weights = dual.weights.astype(float)
+    found = fields(proof, violation, proof.residuals[: len(weights)], moved)
+    return {**found, "w": proof.w.astype(float), "weights": weights}
+
+
+def check_weights(weights: ArrayLike | None, m: int, C: float) -> tuple[Array, float]:
     """Weights on the simplex of size C nearest in spirit to the given, and their violation."""
     given = check_vector("weights", weights, size=m).astype(Real)
     alpha = np.maximum(0, given)

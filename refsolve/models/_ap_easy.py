@@ -16,6 +16,7 @@ from refsolve._lazy import cp
 from refsolve.errors import InfeasibleError
 from refsolve.models._data import _product
 from refsolve.oracle import SOLVERS
+from refsolve.proofs import ranking_model
 
 Array = np.ndarray[Any, Any]
 Real = np.longdouble
@@ -32,60 +33,14 @@ class Easy:
     bias: bool
 
     @property
+    def limits(self) -> ranking_model.Easy:
+        """What the proofs know of them."""
+        return ranking_model.Easy(self.labels, self.bias)
+
+    @property
     def binding(self) -> bool:
         """Whether the constraints say anything of w: a free b alone satisfies a single class."""
-        return bool(
-            self.labels.size and not (self.bias and abs(self.labels.sum()) == self.labels.size)
-        )
-
-    def margins(self, w: Array, b: Any) -> Array:
-        """y_i (<x_i,w> + b)."""
-        return self.labels * (_product(self.X, w[:, None])[:, 0] + b)
-
-    def intercept(self, w: Array) -> Any:
-        """The b whose least margin is largest (0 without one); any large enough for one class."""
-        if not self.bias or self.labels.size == 0:
-            return Real(0)
-        s = _product(self.X, w[:, None])[:, 0]
-        low = s[self.labels > 0].min(initial=np.inf)
-        high = s[self.labels < 0].max(initial=-np.inf)
-        if np.isinf(low) or np.isinf(high):
-            return -1 - high if np.isinf(low) else 1 - low
-        return -(low + high) / 2
-
-    def repair(self, w: Array, b: Any = None) -> tuple[Array, Any, float]:
-        """A feasible (w, b), and by how much the given one was not; w is scaled up if it must be.
-
-        Where the least margin is not positive, nothing on the ray of w is feasible: inf.
-        """
-        if self.labels.size == 0:
-            return w, Real(0 if b is None else b), 0.0
-        short = 0.0
-        if b is not None:
-            least = self.margins(w, b).min()
-            if least >= 1:
-                return w, Real(b), 0.0
-            short = float(1 - least)
-        b = self.intercept(w)
-        least = self.margins(w, b).min()
-        short = short or max(0.0, float(1 - least))
-        if least >= 1 or not self.binding:
-            return w, b, short
-        if least <= 0:
-            return w, b, np.inf
-        return w / least, b / least, short
-
-    def balance(self, mu: Array) -> tuple[Array, float]:
-        """Multipliers >= 0 that balance the classes, and how far the given ones were from it."""
-        violation = max(float(-mu.min(initial=0)), 0.0)
-        mu = np.maximum(0, mu)
-        if self.bias and mu.size:
-            up, down = mu[self.labels > 0].sum(), mu[self.labels < 0].sum()
-            violation = max(violation, float(abs(up - down)))
-            least = min(up, down)
-            scale = np.where(self.labels > 0, up, down)
-            mu = mu * np.where(scale > 0, least / np.where(scale > 0, scale, 1), 0)
-        return mu, violation
+        return self.limits.binding
 
     def pull(self, mu: Array) -> Array:
         """The vector sum mu_i y_i x_i."""
@@ -100,9 +55,10 @@ class Easy:
         mu = self._closest(reach, cp.sum_squares)
         r = self.pull(mu)
         if (r * r).sum() > 0:
-            w, _, violation = self.repair(r / (r * r).sum())
+            w = r / (r * r).sum()
+            t, _, violation = self.limits.repair(_product(self.X, w[:, None])[:, 0], None)
             if np.isfinite(violation):
-                return w
+                return t * w
         mu = self._closest(reach, cp.norm1)  # a linear program is more exact where hulls touch
         distance = float(np.sqrt((self.pull(mu) ** 2).sum()))
         if distance <= TOUCHING * reach:
@@ -123,5 +79,5 @@ class Easy:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the result is judged by formula
             problem.solve(solver="CLARABEL", **SOLVERS["CLARABEL"])
-        found, _ = self.balance(np.asarray(mu.value, Real))
+        found = self.limits.balanced(np.asarray(mu.value, Real))
         return found / found.sum()

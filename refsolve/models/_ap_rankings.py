@@ -6,127 +6,56 @@ joins one ranking of each, in the order of the examples.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import fenchel
-from refsolve._ranking import (
-    MAX_LISTED,
-    all_rankings,
-    check_relevance,
-    conjugate_partition,
-    loss_of_counts,
-    queries,
-    signed,
-)
-from refsolve._ranking_scores import Query as Scored
+from refsolve._ranking import MAX_LISTED, all_rankings, check_relevance, queries
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import Master, couple
+from refsolve.proofs.certificate import Array
+from refsolve.proofs.ranking_model import Queries, Query
+from refsolve.proofs.ranking_truth import ranking_defect
 
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 #: Examples of a query up to which, by default, all its rankings are constraints.
 FEW = 6
 
 
-@dataclass(frozen=True)
-class Query:
-    """One query: the items it ranks and which of them are positive."""
-
-    items: Array
-    positive: Array
-
-    def delta(self, inversions: Array) -> Array:
-        """1 - AP of each row of inversions (m, n)."""
-        return np.array([loss_of_counts(row) for row in inversions[:, self.positive]])
-
-    def coefficients(self, inversions: Array) -> Array:
-        """Of Psi(R) - Psi(R*) in the scores: -2c/(PN) on positives, 2t/(PN) on negatives."""
-        return signed(self.positive, inversions)
-
-    def invalid(self, inversions: Array) -> Array:
-        """Indices of the rows of integers (m, n) that are no ranking."""
-        c, t = inversions[:, self.positive], inversions[:, ~self.positive]
-        N = t.shape[1]
-        bad = (inversions < 0).any(axis=1) | (c > N).any(axis=1)
-        for row in np.flatnonzero(~bad):
-            bad[row] = (np.sort(t[row])[::-1] != conjugate_partition(c[row], N)).any()
-        return np.flatnonzero(bad)
-
-    def most_violated(self, scores: Array) -> tuple[Any, Array]:
-        """A bound on Delta(R) + <coefficients, scores> of every R, and the R that attains it.
-
-        The bound sum_j max_i delta_j(i) needs no argument on the ranking that was found.
-        """
-        scored = Scored(scores, self.positive)
-        places, bound = scored.greedy()
-        return bound, scored.ranking(places)
+def check_ranking(queries: Queries, name: str, ranking: ArrayLike) -> Array:
+    """Inversions (n,) of one ranking, or `InvalidParameterError` under this name."""
+    try:
+        return check_rankings(queries, np.asarray(ranking)[None])[0]
+    except InvalidParameterError as error:
+        fix = "pass the inversions of one ranking as integers"
+        raise InvalidParameterError(name, ranking, error.expected, fix) from None
 
 
-@dataclass(frozen=True)
-class Queries:
-    """Queries over n items; every mean is over them. Without any, and outside them, all is 0."""
-
-    n: int
-    queries: tuple[Query, ...]
-
-    def delta(self, inversions: Array) -> Array:
-        """Mean Delta of each row of inversions (m, n)."""
-        total = np.zeros(len(inversions), Real)
-        for q in self.queries:
-            total += q.delta(inversions[:, q.items])
-        return total / max(len(self.queries), 1)
-
-    def coefficients(self, inversions: Array) -> Array:
-        """Coefficients (m, n) of the mean in the scores."""
-        out = np.zeros(inversions.shape, Real)
-        for q in self.queries:
-            out[:, q.items] = q.coefficients(inversions[:, q.items]) / len(self.queries)
-        return out
-
-    def most_violated(self, scores: Array) -> tuple[Any, Array]:
-        """Upper bound on the mean loss, attained by the inversions (n,) beside it."""
-        inversions = np.zeros(self.n, np.int64)
-        value = Real(0)
-        for q in self.queries:
-            bound, inversions[q.items] = q.most_violated(scores[q.items])
-            value += bound
-        return value / max(len(self.queries), 1), inversions
-
-    def check_ranking(self, name: str, ranking: Any) -> Array:
-        """Inversions (n,) of one ranking, or `InvalidParameterError` under this name."""
-        try:
-            return self.check_rankings(np.asarray(ranking)[None])[0]
-        except InvalidParameterError as error:
-            fix = "pass the inversions of one ranking as integers"
-            raise InvalidParameterError(name, ranking, error.expected, fix) from None
-
-    def check_rankings(self, rankings: Any) -> Array:
-        """Inversions (m, n) of m rankings, or `InvalidParameterError`."""
-        array = np.asarray(rankings)
-        if array.ndim != 2 or array.shape[1] != self.n or len(array) == 0:
-            raise InvalidParameterError(
-                "rankings", rankings, f"inversions of shape (m, {self.n}), m >= 1",
-                "pass one row per ranking",
-            )  # fmt: skip
-        if array.dtype.kind not in "iu":
-            fix = f"the dtype is {array.dtype}; convert with astype(int)"
-            raise InvalidParameterError("rankings", rankings, "integer inversions", fix)
-        array = array.astype(np.int64)
-        for q in self.queries:
-            bad = q.invalid(array[:, q.items])
-            if bad.size:
+def check_rankings(queries: Queries, rankings: ArrayLike) -> Array:
+    """Inversions (m, n) of m rankings, or `InvalidParameterError`."""
+    array = np.asarray(rankings)
+    if array.ndim != 2 or array.shape[1] != queries.n or len(array) == 0:
+        raise InvalidParameterError(
+            "rankings", rankings, f"inversions of shape (m, {queries.n}), m >= 1",
+            "pass one row per ranking",
+        )  # fmt: skip
+    if array.dtype.kind not in "iu":
+        fix = f"the dtype is {array.dtype}; convert with astype(int)"
+        raise InvalidParameterError("rankings", rankings, "integer inversions", fix)
+    array = array.astype(np.int64)
+    for t, row in enumerate(array):
+        for items, positive in queries.queries:
+            if ranking_defect(positive, row[items]):
                 raise InvalidParameterError(
-                    f"rankings[{bad[0]}]", array[bad[0], q.items],
+                    f"rankings[{t}]", row[items],
                     "the inversions of a ranking: for a positive the negatives above it, for a "
                     "negative the positives below it", "count both sides of the same ranking",
                 )  # fmt: skip
-        return array
+    return array
 
 
-def check_classes(y: Any, n: int) -> Array:
+def check_classes(y: ArrayLike, n: int) -> Array:
     """Mask of the positives from n labels; one class alone is allowed."""
     labels = np.asarray(y)
     values = set(np.unique(labels).tolist()) if labels.dtype.kind in "biuf" else {None}
@@ -136,7 +65,7 @@ def check_classes(y: Any, n: int) -> Array:
     return np.asarray(labels == 1)
 
 
-def check_queries(y: Any, n: int, groups: Any = None) -> Queries:
+def check_queries(y: ArrayLike, n: int, groups: ArrayLike | None = None) -> Queries:
     """Queries from n labels and group names; each needs a positive and a negative."""
     labels = check_classes(y, n)
     found = (Query(q, check_relevance(labels[q])) for q in queries(labels, groups))
@@ -178,7 +107,7 @@ class RankingMaster(Master):
 
     def _add_rows(self, index: int, inversions: Array) -> bool:
         q = self.queries.queries[index]
-        weights = q.coefficients(inversions) - q.coefficients(self.reference[q.items])
+        weights = (inversions - self.reference[q.items]) * q.units()
         new = False
         for tag, offset, row in zip(
             inversions, q.delta(inversions), weights @ self.data[q.items], strict=True

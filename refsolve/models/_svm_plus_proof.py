@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
 from refsolve.models._svm_plus import Data, Model, PlusCertificate, check_data
-from refsolve.models._svm_space import Rows, scalar
+from refsolve.models._svm_space import scalar
 from refsolve.models._trained import fields
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.multipliers import Offset
+from refsolve.proofs.space import Rows
 from refsolve.proofs.svm_plus import Point
 
 #: w = 0 is as good as w up to this fraction of P, and w as small as this beside its parts.

@@ -6,8 +6,6 @@ weight zero are no examples; their coefficients are kept.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -16,10 +14,8 @@ from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import _check_sparse, check_gram
 from refsolve.proofs import space
 from refsolve.proofs.certificate import Array, Real
-from refsolve.proofs.space import Sparse
+from refsolve.proofs.space import Rows, Sparse
 from refsolve.spec import LARGEST, Symbol, check_matrix, check_vector
-
-Rows: TypeAlias = ArrayLike | Sparse | None
 
 
 class Space(space.Space):

@@ -11,18 +11,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve._ranking import ranking_from_scores
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import BOX, Finish, Master, certify, check_weights
+from refsolve.models._ap_cuts import BOX, Finish, Master, check_weights, cut_fields
 from refsolve.models._ap_descent import DescentCertificate, descend
-from refsolve.models._ap_rankings import RankingMaster, take, wants_all
+from refsolve.models._ap_rankings import (
+    RankingMaster,
+    check_ranking,
+    check_rankings,
+    take,
+    wants_all,
+)
 from refsolve.models.ap_svm import Data, check_data
 from refsolve.oracle import Answer, Posed
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.space import Rows
 from refsolve.spec import Spec, check_vector
-
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 
 SPEC = Spec(
     title="AP-SVM with the structured ramp loss",
@@ -82,7 +88,9 @@ def predicted(data: Data, w: Array) -> Array:
     return inversions
 
 
-def primal(X: Any, y: Any, *, w: Any, C: Any, groups: Any = None) -> float:
+def primal(
+    X: Rows, y: ArrayLike, *, w: ArrayLike, C: float, groups: ArrayLike | None = None
+) -> float:
     """J(w)."""
     data = check_data(X, y, C, groups)
     w = check_vector("w", w, size=data.X.shape[1]).astype(Real)
@@ -92,15 +100,15 @@ def primal(X: Any, y: Any, *, w: Any, C: Any, groups: Any = None) -> float:
 
 
 def certificate(
-    X: Any,
-    y: Any,
+    X: Rows,
+    y: ArrayLike,
     *,
-    C: Any,
-    w: Any,
-    reference: Any = None,
-    rankings: Any = None,
-    weights: Any = None,
-    groups: Any = None,
+    C: float,
+    w: ArrayLike,
+    reference: ArrayLike | None = None,
+    rankings: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> RampCertificate:
     """What the convex step of a reference proves about w.
 
@@ -126,30 +134,25 @@ def certificate(
     if reference is None:
         reference = predicted(data, w)
     else:
-        reference = data.queries.check_ranking("reference", reference)
+        reference = check_ranking(data.queries, "reference", reference)
     if rankings is None:
         rankings, weights = data.queries.most_violated(data.scores(w))[1][None], [data.C]
-    inversions = data.queries.check_rankings(rankings)
+    inversions = check_rankings(data.queries, rankings)
     return _certificate(data, w, inversions, weights, reference)
 
 
 def _certificate(
-    data: Data, w: Array | None, inversions: Array, weights: Any, reference: Array
+    data: Data, w: Array | None, inversions: Array, weights: ArrayLike | None, reference: Array
 ) -> RampCertificate:
-    alpha = check_weights(weights, len(inversions), data.C)
-    fixed = data.queries.coefficients(reference[None])[0]
-    coefficients = data.queries.coefficients(inversions) - fixed
-    u = -data.pull((alpha[0] @ coefficients)[None])[0]
-    point = u if w is None else w
-    scores = data.scores(point)
-    top = data.queries.coefficients(predicted(data, point)[None])[0] @ scores
-    bound = data.queries.most_violated(scores)[0] - fixed @ scores
-    cuts = data.queries.delta(inversions), coefficients @ scores
-    fields = certify(data.C, bound, cuts, alpha, point, u)
-    slack = float(data.C * np.maximum(0, top - fixed @ scores))
+    alpha, violation = check_weights(weights, len(inversions), data.C)
+    dual = data.dual(inversions, alpha, reference=reference)
+    proof = dual.prove(dual.v if w is None else w)
+    scores = data.scores(proof.w)
+    moves = (predicted(data, proof.w) - reference)[None]
+    slack = float(data.C * np.maximum(0, data.queries.coefficients(moves)[0] @ scores))
     return RampCertificate(
-        **fields,
-        objective=fields["primal"] - slack,
+        **cut_fields(proof, dual, violation),
+        objective=float(proof.primal) - slack,
         slack=slack,
         rankings=inversions,
         reference=reference,

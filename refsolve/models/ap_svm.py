@@ -8,20 +8,28 @@ positives below it (t_j). Delta(R) = 1 - AP, and Psi(R) - Psi(R*) has the score 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import BOX, CutCertificate, certify, check_weights, outside
-from refsolve.models._ap_rankings import Queries, RankingMaster, check_queries, take, wants_all
-from refsolve.models._data import _check_sparse, _product
+from refsolve.models._ap_cuts import BOX, CutCertificate, check_weights, cut_fields, outside
+from refsolve.models._ap_rankings import (
+    RankingMaster,
+    check_queries,
+    check_rankings,
+    take,
+    wants_all,
+)
+from refsolve.models._data import _check_sparse
 from refsolve.oracle import Posed
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.ranking_model import Dual, Queries
+from refsolve.proofs.space import Rows, Space
 from refsolve.spec import Spec, check_matrix, check_vector
-
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 
 SPEC = Spec(
     title="AP-SVM",
@@ -77,56 +85,77 @@ class Data:
     queries: Queries
     C: float
 
+    @cached_property
+    def space(self) -> Space:
+        """Products with X."""
+        return Space(self.X)
+
     def scores(self, w: Array) -> Array:
         """X w in longdouble."""
-        return _product(self.X, w.astype(Real)[:, None])[:, 0]
+        return self.space.values(w).astype(Real)
 
-    def pull(self, coefficients: Array) -> Array:
-        """X' c for each row c of coefficients (m, n): (m, d)."""
-        return _product(self.X.T, coefficients.T).T
+    def dual(self, inversions: Array, weights: Array, **more: Any) -> Dual:
+        """A dual point."""
+        return Dual(self.space, self.queries, self.C, inversions, weights, **more)
 
 
-def check_data(X: Any, y: Any, C: Any, groups: Any = None) -> Data:
+def check_data(X: Rows, y: ArrayLike, C: float, groups: ArrayLike | None = None) -> Data:
     """Validated arguments of an AP-SVM."""
     X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
     return Data(X, check_queries(y, X.shape[0], groups), BOX.check(C))
 
 
-def recover(X: Any, y: Any, *, rankings: Any, weights: Any, groups: Any = None) -> Array:
+def recover(
+    X: Rows,
+    y: ArrayLike,
+    *,
+    rankings: ArrayLike,
+    weights: ArrayLike,
+    groups: ArrayLike | None = None,
+) -> Array:
     """The model w = -X' sum_t weights_t c_t, (d,), from inversions (m, n) and weights (m,)."""
     data = check_data(X, y, 1.0, groups)
-    inversions = data.queries.check_rankings(rankings)
-    alpha = check_vector("weights", weights, size=len(inversions))
-    return -data.pull((alpha @ data.queries.coefficients(inversions))[None])[0].astype(float)
+    inversions = check_rankings(data.queries, rankings)
+    alpha = check_vector("weights", weights, size=len(inversions)).astype(Real)
+    return -data.space.pull(alpha @ data.queries.coefficients(inversions)).astype(float)
 
 
-def primal(X: Any, y: Any, *, w: Any, C: Any, groups: Any = None) -> float:
+def primal(
+    X: Rows, y: ArrayLike, *, w: ArrayLike, C: float, groups: ArrayLike | None = None
+) -> float:
     """P(w); see `certificate`."""
     data = check_data(X, y, C, groups)
     w = check_vector("w", w, size=data.X.shape[1]).astype(Real)
     return float((w * w).sum() / 2 + data.C * data.queries.most_violated(data.scores(w))[0])
 
 
-def dual(X: Any, y: Any, *, rankings: Any, weights: Any, C: Any, groups: Any = None) -> float:
+def dual(
+    X: Rows,
+    y: ArrayLike,
+    *,
+    rankings: ArrayLike,
+    weights: ArrayLike,
+    C: float,
+    groups: ArrayLike | None = None,
+) -> float:
     """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
     data = check_data(X, y, C, groups)
-    inversions = data.queries.check_rankings(rankings)
+    inversions = check_rankings(data.queries, rankings)
     alpha, violation = check_weights(weights, len(inversions), data.C)
     if outside(violation, len(inversions), data.C):
         return -np.inf
-    u = data.pull((alpha @ data.queries.coefficients(inversions))[None])[0]
-    return float(alpha @ data.queries.delta(inversions) - (u * u).sum() / 2)
+    return float(data.dual(inversions, alpha).lower()[0])
 
 
 def certificate(
-    X: Any,
-    y: Any,
+    X: Rows,
+    y: ArrayLike,
     *,
-    C: Any,
-    w: Any = None,
-    rankings: Any = None,
-    weights: Any = None,
-    groups: Any = None,
+    C: float,
+    w: ArrayLike | None = None,
+    rankings: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> ApCertificate:
     """Primal-dual gap of w and of weights on rankings, whoever computed them.
 
@@ -160,34 +189,28 @@ def certificate(
             "w, or rankings with their weights, or all three", "pass the model to be certified",
         )  # fmt: skip
     given = None if w is None else check_vector("w", w, size=data.X.shape[1])
-    inversions = None if rankings is None else data.queries.check_rankings(rankings)
+    inversions = None if rankings is None else check_rankings(data.queries, rankings)
     return _certificate(data, given, inversions, weights)
 
 
 def _certificate(
-    data: Data, w: Array | None, inversions: Array | None, weights: Any
+    data: Data, w: Array | None, inversions: Array | None, weights: ArrayLike | None
 ) -> ApCertificate:
-    bound: Any = None
-    if inversions is None:
+    if inversions is None or weights is None:
         assert w is not None
-        bound, worst = data.queries.most_violated(data.scores(w))
-        inversions, weights = worst[None], [data.C]
-    alpha = check_weights(weights, len(inversions), data.C)
-    coefficients = data.queries.coefficients(inversions)
-    u = -data.pull((alpha[0] @ coefficients)[None])[0]
-    point = u if w is None else w.astype(Real)
-    scores = data.scores(point)
-    if bound is None:
-        bound = data.queries.most_violated(scores)[0]
-    cuts = data.queries.delta(inversions), coefficients @ scores
-    fields = certify(data.C, bound, cuts, alpha, point, u)
-    return ApCertificate(**fields, rankings=inversions)
+        inversions, weights = data.queries.most_violated(data.scores(w))[1][None], [data.C]
+    alpha, violation = check_weights(weights, len(inversions), data.C)
+    dual = data.dual(inversions, alpha)
+    proof = dual.prove(dual.v if w is None else w.astype(Real))
+    return ApCertificate(**cut_fields(proof, dual, violation), rankings=inversions)
 
 
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
-def declaration(X: Any, y: Any, *, C: float, groups: Any = None) -> fenchel.Model:
+def declaration(
+    X: Rows, y: ArrayLike, *, C: float, groups: ArrayLike | None = None
+) -> fenchel.Model:
     """The model as a norm and the largest of each query's cuts, one for every ranking."""
     return _master(check_data(X, y, C, groups)).whole()
 

@@ -10,26 +10,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.models import ap_svm
-from refsolve.models._ap_cuts import BOX, certify, check_weights
+from refsolve.models._ap_cuts import BOX, check_weights, cut_fields
 from refsolve.models._ap_easy import Easy
 from refsolve.models._ap_rankings import (
-    Queries,
-    Query,
     RankingMaster,
     check_classes,
+    check_rankings,
     take,
     wants_all,
 )
 from refsolve.models._data import _check_sparse
 from refsolve.oracle import Posed
+from refsolve.proofs import ranking_model
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.ranking_model import Queries, Query
+from refsolve.proofs.space import Rows
 from refsolve.spec import LARGEST, Spec, Symbol, check_matrix, check_vector
-
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 
 SPEC = Spec(
     title="AP-SVM-APPX (AP loss of the difficult examples)",
@@ -91,8 +92,18 @@ class Data(ap_svm.Data):
     mask: Array
     easy: Easy
 
+    def limits(self) -> ranking_model.Easy:
+        """The easy ones among all examples."""
+        return ranking_model.Easy(self.over_all(self.easy.labels), self.easy.bias)
 
-def check_data(X: Any, y: Any, C: Any, easy: Any, bias: Any = True) -> Data:
+    def over_all(self, values: Array) -> Array:
+        """Numbers of the easy examples over all examples, 0 elsewhere."""
+        out = np.zeros(self.mask.size, Real)
+        out[self.mask] = values
+        return out
+
+
+def check_data(X: Rows, y: ArrayLike, C: float, easy: ArrayLike, bias: bool = True) -> Data:
     """Validated arguments of problem (10)."""
     X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
     n = X.shape[0]
@@ -113,16 +124,16 @@ def check_data(X: Any, y: Any, C: Any, easy: Any, bias: Any = True) -> Data:
 
 
 def certificate(
-    X: Any,
-    y: Any,
+    X: Rows,
+    y: ArrayLike,
     *,
-    easy: Any,
-    C: Any,
-    w: Any = None,
-    b: Any = None,
-    rankings: Any = None,
-    weights: Any = None,
-    mu: Any = None,
+    easy: ArrayLike,
+    C: float,
+    w: ArrayLike | None = None,
+    b: float | None = None,
+    rankings: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    mu: ArrayLike | None = None,
     bias: bool = True,
 ) -> AppxCertificate:
     """Primal-dual gap of (w, b) and of (alpha, mu), whoever computed them.
@@ -166,14 +177,14 @@ def certificate(
     given = None if w is None else check_vector("w", w, size=data.X.shape[1]).astype(Real)
     inversions = None
     if rankings is not None:
-        inversions = data.queries.check_rankings(_spread("rankings", rankings, ~data.mask))
+        inversions = check_rankings(data.queries, _spread("rankings", rankings, ~data.mask))
     multipliers = np.zeros(data.easy.labels.size, Real)
     if mu is not None and data.easy.labels.size:
         multipliers = check_vector("mu", _spread("mu", mu, data.mask)).astype(Real)[data.mask]
     return _certificate(data, given, b, inversions, weights, multipliers)
 
 
-def _spread(name: str, value: Any, mask: Array) -> Array:
+def _spread(name: str, value: ArrayLike, mask: Array) -> Array:
     """Entries over all n examples, from n or from those of the mask; 0 outside."""
     array = np.asarray(value)
     if array.ndim == 0 or array.shape[-1] not in (mask.size, mask.sum()):
@@ -189,34 +200,41 @@ def _spread(name: str, value: Any, mask: Array) -> Array:
 
 
 def _certificate(
-    data: Data, w: Any, b: Any, inversions: Any, weights: Any, multipliers: Array
+    data: Data,
+    w: Array | None,
+    b: float | None,
+    inversions: Array | None,
+    weights: ArrayLike | None,
+    multipliers: Array,
 ) -> AppxCertificate:
-    mu, unbalanced = data.easy.balance(multipliers)
-    if inversions is None:
-        worst = data.queries.most_violated(data.scores(data.easy.repair(w, b)[0]))[1]
-        inversions, weights = worst[None], [data.C]
+    limits, labels = data.limits(), data.easy.labels
+    if inversions is None or weights is None:
+        assert w is not None
+        inversions, weights = data.queries.most_violated(data.scores(w))[1][None], [data.C]
     alpha, off = check_weights(weights, len(inversions), data.C)
-    coefficients = data.queries.coefficients(inversions)
-    u = data.easy.pull(mu) - data.pull((alpha @ coefficients)[None])[0]
-    start = u if w is None else w
-    point, b, short = data.easy.repair(start, b)
-    scores = data.scores(point)
-    bound = data.queries.most_violated(scores)[0]
-    slack = (mu * np.maximum(0, data.easy.margins(point, b) - 1)).sum()
-    cuts = data.queries.delta(inversions), coefficients @ scores
-    violation = max(off, unbalanced, short if np.isfinite(short) and w is not None else 0.0)
-    fields = certify(data.C, bound, cuts, (alpha, violation), point, u, (mu.sum(), slack))
-    moved = float(np.sqrt(((point - start) ** 2).sum()))
-    if np.isinf(short):
-        fields |= {"gap": np.inf, "primal": np.inf, "value": np.inf, "violation": short}
-    fields["distance"] = float(np.sqrt(2 * fields["gap"])) + moved
-    return AppxCertificate(**fields, rankings=inversions, b=float(b), mu=mu.astype(float))
+    dual = data.dual(inversions, alpha, easy=limits, mu=data.over_all(multipliers))
+    violation = max(off, float(-multipliers.min(initial=0)))
+    if data.easy.bias:
+        violation = max(violation, abs(float((np.maximum(0, multipliers) * labels).sum())))
+    start = dual.v if w is None else w
+    proof = dual.prove(start, b)
+    if w is not None or np.isinf(proof.short):
+        violation = max(violation, proof.short)
+    moved = float(np.sqrt(((proof.w - start) ** 2).sum()))
+    return AppxCertificate(
+        **cut_fields(proof, dual, violation, moved),
+        rankings=inversions,
+        b=float(proof.b),
+        mu=dual.mu[data.mask].astype(float),
+    )
 
 
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
-def declaration(X: Any, y: Any, *, easy: Any, C: float, bias: bool = True) -> fenchel.Model:
+def declaration(
+    X: Rows, y: ArrayLike, *, easy: ArrayLike, C: float, bias: bool = True
+) -> fenchel.Model:
     """The model as a norm, the largest cut of all rankings, and the easy examples' margins."""
     return _master(check_data(X, y, C, easy, bias)).whole()
 

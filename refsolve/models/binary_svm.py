@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,14 @@ from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import BOX, CutCertificate, Master, check_weights, outside
 from refsolve.models._ap_rankings import check_classes, take
-from refsolve.models._data import _check_sparse, _product
-from refsolve.models._svm_space import Rows
+from refsolve.models._data import _check_sparse
+from refsolve.models._trained import fields
 from refsolve.oracle import Posed
+from refsolve.proofs import svm_plus
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.multipliers import Offset
+from refsolve.proofs.space import Rows, Space
 from refsolve.spec import LARGEST, Spec, Symbol, check_matrix, check_vector
-
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 
 SPEC = Spec(
     title="Binary SVM in structural form",
@@ -86,7 +88,7 @@ class Data:
         """Whether b is not regularised."""
         return self.bias == "free"
 
-    def point(self, w: Any, b: Any) -> tuple[Array, Any]:
+    def point(self, w: ArrayLike, b: float | None) -> tuple[Array, float | None]:
         """(w, b) as the coordinates in X and the b beside them, None to be chosen."""
         constant = self.bias is True
         w = check_vector("w", w, size=self.X.shape[1] - constant).astype(Real)
@@ -100,54 +102,42 @@ class Data:
             raise InvalidParameterError("b", b, "the weight of the constant", "pass b=...")
         return np.append(w, Real(b)), None
 
-    def margins(self, w: Array, b: Any) -> Array:
+    @cached_property
+    def problem(self) -> svm_plus.Problem:
+        """The SVM with costs C/n; a regularised bias is the last coordinate of w."""
+        cost = np.full(len(self.signs), Real(self.C) / len(self.signs))
+        return svm_plus.Problem(
+            Space(self.X), self.signs, cost, bias="free" if self.free else "none"
+        )
+
+    def margins(self, w: Array, b: Offset) -> Array:
         """1 - y_i (<x_i,w> + b)."""
-        return 1 - self.signs * (_product(self.X, w[:, None])[:, 0] + b)
+        return 1 - self.problem.margins(w, b)
 
-    def pull(self, alpha: Array) -> Array:
-        """The vector sum alpha_i y_i x_i."""
-        return _product(self.X.T, (alpha * self.signs)[:, None])[:, 0]
-
-    def best_bias(self, w: Array) -> Any:
-        """A minimiser of the hinges in b: there the slope turns from negative."""
-        if not self.free:
-            return Real(0)
-        breaks = np.sort(self.signs - _product(self.X, w[:, None])[:, 0])
-        # right of the k-th break the slope is k - #positives, whichever classes the breaks have
-        return breaks[max(int((self.signs > 0).sum()) - 1, 0)]
-
-    def repair(self, alpha: Array) -> tuple[Array, float]:
-        """A feasible alpha, and how far the given one was from the constraints."""
-        top = Real(self.C) / len(self.signs)
-        violation = max(float(-alpha.min()), float((alpha - top).max()), 0.0)
-        alpha = np.clip(alpha, 0, top)
-        if self.free:
-            up, down = alpha[self.signs > 0].sum(), alpha[self.signs < 0].sum()
-            violation = max(violation, float(abs(up - down)))
-            side = np.where(self.signs > 0, up, down)
-            alpha = alpha * np.where(side > 0, min(up, down) / np.where(side > 0, side, 1), 0)
-        return alpha, violation
+    def best_bias(self, w: Array) -> Offset:
+        """A minimiser of the hinges in b."""
+        return self.problem.best_bias(w) if self.free else Real(0)
 
 
-def check_data(X: Any, y: Any, C: Any, bias: Any = False) -> Data:
+def check_data(X: Rows, y: ArrayLike, C: float, bias: bool | str = False) -> Data:
     """Validated arguments of a binary SVM."""
-    X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
+    rows: Any = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
     if not isinstance(bias, bool | np.bool_ | str) or bias not in (True, False, "free"):
         raise InvalidParameterError("bias", bias, "True, False or 'free'", "choose")
-    signs = np.where(check_classes(y, X.shape[0]), Real(1), Real(-1))
+    signs = np.where(check_classes(y, rows.shape[0]), Real(1), Real(-1))
     if not isinstance(bias, str) and bias:
-        ones = np.ones((X.shape[0], 1))
-        if hasattr(X, "tocsr"):
+        ones = np.ones((rows.shape[0], 1))
+        if hasattr(rows, "tocsr"):
             from scipy import sparse  # the formulas load without it
 
-            X = sparse.hstack([X, sparse.csr_matrix(ones)]).tocsr()
+            rows = sparse.hstack([rows, sparse.csr_matrix(ones)]).tocsr()
         else:
-            X = np.hstack([X, ones])
+            rows = np.hstack([rows, ones])
         bias = True
-    return Data(X, signs, BOX.check(C), bias)
+    return Data(rows, signs, BOX.check(C), bias)
 
 
-def from_labels(y: Any, *, labels: Any, weights: Any) -> Array:
+def from_labels(y: ArrayLike, *, labels: ArrayLike, weights: ArrayLike) -> Array:
     """alpha_i = (1/n) sum of the weights of the labellings (m, n) in {-1,1} that are wrong on i."""
     labels = check_matrix("labels", labels, (None, None))
     signs = np.where(check_classes(y, labels.shape[1]), 1, -1)
@@ -157,7 +147,15 @@ def from_labels(y: Any, *, labels: Any, weights: Any) -> Array:
     return weights @ (labels != signs) / len(signs)
 
 
-def primal(X: Any, y: Any, *, w: Any, C: Any, b: Any = 0.0, bias: bool | str = False) -> float:
+def primal(
+    X: Rows,
+    y: ArrayLike,
+    *,
+    w: ArrayLike,
+    C: float,
+    b: float | None = 0.0,
+    bias: bool | str = False,
+) -> float:
     """P(w, b); see `certificate`."""
     data = check_data(X, y, C, bias)
     w, b = data.point(w, b)
@@ -165,27 +163,26 @@ def primal(X: Any, y: Any, *, w: Any, C: Any, b: Any = 0.0, bias: bool | str = F
     return float((w * w).sum() / 2 + data.C * hinges.mean())
 
 
-def dual(X: Any, y: Any, *, alpha: Any, C: Any, bias: bool | str = False) -> float:
+def dual(X: Rows, y: ArrayLike, *, alpha: ArrayLike, C: float, bias: bool | str = False) -> float:
     """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
     data = check_data(X, y, C, bias)
     n = len(data.signs)
-    inside, violation = data.repair(check_vector("alpha", alpha, size=n).astype(Real))
-    if outside(violation, n if data.free else 1, data.C / n):
+    given = check_vector("alpha", alpha, size=n).astype(Real)
+    if outside(data.problem.violation(given, 0 * given), n if data.free else 1, data.C / n):
         return -np.inf
-    u = data.pull(inside)
-    return float(inside.sum() - (u * u).sum() / 2)
+    return float(data.problem.lower(*data.problem.repaired(given, 0 * given)))
 
 
 def certificate(
-    X: Any,
-    y: Any,
+    X: Rows,
+    y: ArrayLike,
     *,
-    C: Any,
-    w: Any = None,
-    b: Any = None,
-    alpha: Any = None,
-    labels: Any = None,
-    weights: Any = None,
+    C: float,
+    w: ArrayLike | None = None,
+    b: float | None = None,
+    alpha: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
     bias: bool | str = False,
 ) -> HingeCertificate:
     """Primal-dual gap of (w, b) and alpha, whoever computed them.
@@ -223,44 +220,33 @@ def certificate(
         raise InvalidParameterError("w", w, "w or a dual point", "pass the model to be certified")
     point, off = (None, None) if w is None else data.point(w, b), 0.0
     if labels is not None:
-        repaired, off = check_weights(weights, len(labels), data.C)
+        repaired, off = check_weights(weights, len(np.asarray(labels)), data.C)
         alpha = from_labels(y, labels=labels, weights=repaired)
     n = len(data.signs)
     given = None if alpha is None else check_vector("alpha", alpha, size=n).astype(Real)
     return _certificate(data, point[0], point[1], given, off)
 
 
-def _certificate(data: Data, w: Any, b: Any, alpha: Any, off: float = 0.0) -> HingeCertificate:
+def _certificate(
+    data: Data, w: Array | None, b: float | None, alpha: Array | None, off: float = 0.0
+) -> HingeCertificate:
     top = Real(data.C) / len(data.signs)
     if alpha is None:
-        b = data.best_bias(w) if b is None else b
-        repaired, _ = data.repair(np.where(data.margins(w, b) > 0, top, 0))
+        assert w is not None
+        alpha = np.where(data.margins(w, data.best_bias(w) if b is None else b) > 0, top, Real(0))
     else:
-        repaired, violation = data.repair(alpha)
-        off = max(off, violation)
-    u = data.pull(repaired)
-    w = u if w is None else w
-    b = data.best_bias(w) if b is None else Real(b)
-    m = data.margins(w, b)
-    residuals = (top - repaired) * np.maximum(0, m) + repaired * np.maximum(0, -m)
-    drift = ((w - u) ** 2).sum() / 2
-    gap = float(residuals.sum() + drift)
-    p = float((w * w).sum() / 2 + top * np.maximum(0, m).sum())
-    d = float(repaired.sum() - (u * u).sum() / 2)
-    w, b = (w[:-1], w[-1]) if data.bias is True else (w, b)
+        off = max(off, data.problem.violation(alpha, 0 * alpha))
+    own = data.problem.model_of(*data.problem.repaired(alpha, 0 * alpha))
+    w = own.w if w is None else w
+    offset = data.best_bias(w) if b is None else Real(b)
+    proof = data.problem.prove(svm_plus.Point(w, offset), alpha, 0 * alpha)
+    if data.bias is True:
+        w, offset = w[:-1], w[-1]
     return HingeCertificate(
-        gap=gap,
-        violation=off,
-        distance=float(np.sqrt(2 * gap)),
-        value=p,
-        scale=max(abs(p), abs(d)),
-        primal=p,
-        dual=d,
-        residuals=residuals.astype(float),
-        drift=float(drift),
+        **fields(proof, off),
         w=w.astype(float),
-        weights=repaired.astype(float),
-        b=float(b),
+        weights=proof.alpha.astype(float),
+        b=float(offset),
     )
 
 

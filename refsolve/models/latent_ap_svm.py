@@ -8,20 +8,22 @@ which is convex; for positives a step fixes a row, which bounds L from above.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import BOX, Finish, Master, certify, check_weights
+from refsolve.models._ap_cuts import BOX, Finish, Master, check_weights, cut_fields
 from refsolve.models._ap_descent import DescentCertificate, descend
-from refsolve.models._ap_rankings import Queries, check_queries, take
-from refsolve.models._data import _check_sparse, _product
+from refsolve.models._ap_rankings import check_queries, check_rankings, take
+from refsolve.models._data import _check_sparse
 from refsolve.oracle import Answer, Posed
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.ranking_model import Dual, Queries
+from refsolve.proofs.space import Rows, Space
 from refsolve.spec import Spec, check_matrix, check_vector
-
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 
 SPEC = Spec(
     title="Latent AP-SVM (bags of candidates)",
@@ -82,9 +84,14 @@ class Data:
     positive: Array
     C: float
 
+    @cached_property
+    def space(self) -> Space:
+        """Products with X."""
+        return Space(self.X)
+
     def best(self, w: Array) -> Array:
         """The first best row of each bag, (B,)."""
-        scores = _product(self.X, w[:, None])[:, 0][self.order]
+        scores = self.space.values(w)[self.order]
         top = np.repeat(
             np.maximum.reduceat(scores, self.starts), np.diff([*self.starts, len(scores)])
         )
@@ -93,7 +100,7 @@ class Data:
 
     def scores(self, rows: Array, w: Array) -> Array:
         """<x_r,w> of these rows."""
-        return _product(self.X[rows], w[:, None])[:, 0]
+        return self.space.values(w)[rows].astype(Real)
 
     def seen(self, w: Array, chosen: Array) -> Array:
         """Rows by which a step scores the bags: fixed for positives, the best for negatives."""
@@ -101,15 +108,15 @@ class Data:
 
     def pull(self, inversions: Array, candidates: Array) -> Array:
         """The vectors g_t, (m, d)."""
-        weights = self.queries.coefficients(inversions)
-        rows = [
-            _product(self.X[r].T, c[:, None])[:, 0]
-            for r, c in zip(candidates, weights, strict=True)
-        ]
+        rows = []
+        for places, c in zip(candidates, self.queries.coefficients(inversions), strict=True):
+            full = np.zeros(len(self.order), Real)
+            full[places] = c
+            rows.append(self.space.pull(full))
         return np.array(rows)
 
 
-def check_data(X: Any, bags: Any, y: Any, C: Any) -> Data:
+def check_data(X: Rows, bags: ArrayLike, y: ArrayLike, C: float) -> Data:
     """Validated arguments: rows X (n, d), the bag of each row, a label for each bag."""
     X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
     names = np.asarray(bags)
@@ -128,28 +135,28 @@ def check_data(X: Any, bags: Any, y: Any, C: Any) -> Data:
     return Data(X, bag, order, starts, queries, queries.queries[0].positive, BOX.check(C))
 
 
-def primal(X: Any, bags: Any, y: Any, *, w: Any, C: Any) -> float:
+def primal(X: Rows, bags: ArrayLike, y: ArrayLike, *, w: ArrayLike, C: float) -> float:
     """J(w)."""
     data = check_data(X, bags, y, C)
     return float(_objective(data, check_vector("w", w, size=data.X.shape[1]).astype(Real)))
 
 
-def _objective(data: Data, w: Array) -> Any:
+def _objective(data: Data, w: Array) -> Real:
     scores = data.scores(data.best(w), w)
     return (w * w).sum() / 2 + data.C * data.queries.most_violated(scores)[0]
 
 
 def certificate(
-    X: Any,
-    bags: Any,
-    y: Any,
+    X: Rows,
+    bags: ArrayLike,
+    y: ArrayLike,
     *,
-    C: Any,
-    w: Any,
-    chosen: Any = None,
-    rankings: Any = None,
-    candidates: Any = None,
-    weights: Any = None,
+    C: float,
+    w: ArrayLike,
+    chosen: ArrayLike | None = None,
+    rankings: ArrayLike | None = None,
+    candidates: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> LatentCertificate:
     """What the convex step of fixed rows proves about w.
 
@@ -191,7 +198,7 @@ def certificate(
         seen = data.seen(w, fixed)
         rankings = data.queries.most_violated(data.scores(seen, w))[1][None]
         candidates, weights = seen[None], [data.C]
-    inversions = data.queries.check_rankings(rankings)
+    inversions = check_rankings(data.queries, rankings)
     rows = _check_rows("candidates", candidates, data)
     used = data.positive & (inversions > 0)  # rows of weight 0 may be any
     if rows.shape != inversions.shape or (used & (rows != fixed)).any():
@@ -202,7 +209,7 @@ def certificate(
     return _certificate(data, w, fixed, inversions, rows, weights)
 
 
-def _check_rows(name: str, value: Any, data: Data) -> Array:
+def _check_rows(name: str, value: object, data: Data) -> Array:
     rows = np.asarray(value)
     n, B = data.X.shape[0], data.positive.size
     fits = rows.ndim == 2 and rows.shape[1] == B and rows.dtype.kind in "iu"
@@ -214,20 +221,24 @@ def _check_rows(name: str, value: Any, data: Data) -> Array:
 
 
 def _certificate(
-    data: Data, w: Any, chosen: Array, inversions: Array, candidates: Array, weights: Any
+    data: Data,
+    w: Array | None,
+    chosen: Array,
+    inversions: Array,
+    candidates: Array,
+    weights: ArrayLike | None,
 ) -> LatentCertificate:
-    alpha = check_weights(weights, len(inversions), data.C)
-    g = data.pull(inversions, candidates)
-    u = -(alpha[0] @ g)
-    point = u if w is None else w
+    alpha, violation = check_weights(weights, len(inversions), data.C)
+    dual = Dual(data.space, data.queries, data.C, inversions, alpha, rows=candidates)
+    point = dual.v if w is None else w
     seen = data.seen(point, chosen)
-    bound = data.queries.most_violated(data.scores(seen, point))[0]
-    fields = certify(data.C, bound, (data.queries.delta(inversions), g @ point), alpha, point, u)
-    objective = min(float(_objective(data, point)), fields["primal"])
+    proof = dual.prove(point, seen=seen)
+    found = cut_fields(proof, dual, violation)
+    objective = min(float(_objective(data, point)), found["primal"])
     return LatentCertificate(
-        **fields,
+        **found,
         objective=objective,
-        slack=fields["primal"] - objective,
+        slack=found["primal"] - objective,
         rankings=inversions,
         candidates=candidates,
         chosen=seen,

@@ -18,7 +18,6 @@ from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import take
 from refsolve.models._svm_space import (
-    Rows,
     Space,
     check_features,
     check_rows,
@@ -30,6 +29,7 @@ from refsolve.oracle import Answer, Posed
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.multipliers import Offset
+from refsolve.proofs.space import Rows
 from refsolve.spec import Spec, Symbol, check_vector
 
 BOX = Symbol("C", "weight of the loss, a sum over the examples", low=0, low_open=True)

@@ -16,12 +16,13 @@ from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.fenchel import Block, Term
 from refsolve.models._ap_rankings import take
-from refsolve.models._svm_space import Rows, Space, check_features, check_rows, scalar
+from refsolve.models._svm_space import Space, check_features, check_rows, scalar
 from refsolve.models._trained import ModelCertificate, fields
 from refsolve.oracle import Answer, Posed
 from refsolve.proofs import two_views
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.multipliers import Offset
+from refsolve.proofs.space import Rows
 from refsolve.proofs.svm_plus import Point
 from refsolve.spec import Spec, Symbol, check_vector
 

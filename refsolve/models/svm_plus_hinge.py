@@ -15,8 +15,8 @@ from refsolve import fenchel
 from refsolve.models import _svm_plus_program
 from refsolve.models._svm_plus import BOX, LAM, OWN, check_data
 from refsolve.models._svm_plus_proof import Formulas
-from refsolve.models._svm_space import Rows
 from refsolve.oracle import Posed
+from refsolve.proofs.space import Rows
 from refsolve.spec import Spec
 
 SPEC = Spec(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve.proofs.certificate import Array, Real
 
@@ -30,6 +31,10 @@ class Sparse(Protocol):
 
     def tocsr(self) -> Any:
         """The same by rows."""
+
+
+#: Features as users have them.
+Rows: TypeAlias = ArrayLike | Sparse | None
 
 
 def precision(*sizes: float) -> type[np.floating[Any]]:
@@ -54,13 +59,13 @@ class Space:
 
     def __init__(
         self,
-        rows: Array | Sparse | None,
+        rows: Rows,
         gram: Array | None = None,
         kept: Array | None = None,
         real: type[np.floating[Any]] | None = None,
         blur: float = 0.0,
     ) -> None:
-        given: Any = rows if gram is None else np.asarray(gram)
+        given: Any = rows if hasattr(rows, "tocsr") else np.asarray(rows if gram is None else gram)
         self.total = int(given.shape[0])
         self.kept = np.arange(self.total) if kept is None else kept
         self.real: Any = precision(given.shape[0] * given.shape[1]) if real is None else real

@@ -183,7 +183,7 @@ def test_valid_rows_are_exactly_the_rankings():
     queries = ap_svm.check_data(np.eye(5), y, 1.0).queries
     every = {tuple(naive.inversions(R, y)) for _, R in naive.rankings(y)}
     grid = np.array(np.meshgrid(*[range(4)] * 5)).reshape(5, -1).T
-    bad = set(queries.queries[0].invalid(grid).tolist())
+    bad = {t for t, row in enumerate(grid) if queries.defect(row)}
     assert {tuple(row) for i, row in enumerate(grid.tolist()) if i not in bad} == every
 
 

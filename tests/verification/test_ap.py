@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import refsolve
+from refsolve.proofs import ranking_truth
+from refsolve.proofs.ranking_truth import UnprovedError
 from verification import certificates, verify
-from verification.certificates import ranking, ranking_truth
-from verification.certificates.truth import UncertainError
+from verification.certificates import ranking
 from verification.failures import replay
 from verification.instances import drawing, families
 from verification.instances.instance import Instance
@@ -62,7 +63,7 @@ def by_orders(scores, y):
 def test_the_truth_is_the_maximum_over_all_orders(family):
     for instance in families.draw(INFERENCE, family, 40, seed=2, largest=5):
         if instance["y"].size <= 5:
-            best = ranking_truth.optimum(instance)
+            best = ranking.optimum(instance)
             assert best.value == by_orders(instance["scores"], instance["y"])
             assert best.error == 0
 
@@ -223,7 +224,7 @@ def test_families_hold_what_their_names_promise():
     assert any(s.dtype.kind == "i" for s in scores)
     assert any(abs(s).max() > 1e100 for s in scores)
     assert any(0 < abs(s).max() < 1e-200 for s in scores)
-    none = [ranking_truth.optimum(i).value == 0 for i in drawn]
+    none = [ranking.optimum(i).value == 0 for i in drawn]
     assert any(none)
     assert not all(none)
 
@@ -233,7 +234,7 @@ def test_planted_instances_are_at_kinks():
     at_kinks = 0
     for instance in families.draw(INFERENCE, "planted", 100, seed=0, largest=6):
         scores, y = instance["scores"], instance["y"]
-        best = ranking_truth.optimum(instance)
+        best = ranking.optimum(instance)
         inversions = (np.array(c) for c in itertools.product(range(len(y)), repeat=len(y)))
         if len(y) > 4:
             continue
@@ -317,11 +318,11 @@ def test_a_truth_that_does_not_certify_itself_is_no_truth(monkeypatch, limit):
         return bound, np.minimum(below + 1, P)
 
     monkeypatch.setattr(ranking_truth, "_maxima", wrong)
-    with pytest.raises(UncertainError, match="does not attain the bound"):
+    with pytest.raises(UnprovedError, match="does not attain the bound"):
         ranking_truth.solve(np.array([3.0, 0.0, 0.5]), [1, 0, 0], limit)
-    ranking_truth.optimum.cache_clear()
+    ranking.optimum.cache_clear()
     judgement = certificates.judge(INSTANCE, ANSWER)
-    ranking_truth.optimum.cache_clear()
+    ranking.optimum.cache_clear()
     assert judgement.verdict is Verdict.ORACLE_UNCERTAIN
 
 

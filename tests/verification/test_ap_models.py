@@ -9,9 +9,9 @@ import pytest
 from _references import asked
 
 import refsolve
+from refsolve.proofs import ranking_truth
 from verification import models, verify
-from verification.certificates import ranking_truth
-from verification.certificates.binary import best_bias, binary_erm
+from verification.certificates.binary import binary_erm, problem
 from verification.certificates.ranking_model import dual_value, ranking_erm
 from verification.errors import NoDualPointError
 from verification.models import _ap_families, _judge
@@ -133,7 +133,7 @@ def test_a_free_bias_has_no_price_and_balances_the_multipliers():
     lopsided = binary_erm([2.0], X, y, C=30.0, alpha=[2.0, 4.0, 0.0], bias=-1.0, free=True)
     assert lopsided.moved == pytest.approx(2.0)
     assert lopsided.gap < 1e-14
-    assert best_bias([2.0], X, y) == pytest.approx(-1.0)
+    assert problem(X, y, 1.0, "free").best_bias(np.array([2.0])) == pytest.approx(-1.0)
 
 
 def test_scores_of_w_alone_are_no_dual_point():

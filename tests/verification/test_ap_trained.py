@@ -12,12 +12,12 @@ import scipy.sparse as sp
 import refsolve
 from fast import APSVM, LatentAPSVM
 from fast.models import binary_svm
+from refsolve.proofs import ranking_truth
 from verification import InvalidArgumentError
-from verification.certificates import judge_claims, ranking_truth, trained
+from verification.certificates import judge_claims, trained
 from verification.certificates.binary import binary_erm
 from verification.certificates.model import ModelCertificate
-from verification.certificates.ranking_latent import latent_risk
-from verification.certificates.ranking_model import ranking_erm
+from verification.certificates.ranking_model import latent_risk, ranking_erm
 from verification.trainers import ranking as ranking_trainers
 from verification.verdicts.verdict import Verdict
 

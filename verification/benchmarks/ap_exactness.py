@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates import ranking, ranking_truth
+from refsolve.proofs import ranking_truth
+from verification.certificates import ranking
 from verification.instances import families, rankings
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
@@ -162,7 +163,7 @@ def _by_gap(
     instance: Instance, scores: Array, y: Array, answers: Sequence[Answer]
 ) -> Iterator[tuple[float, bool]]:
     """Whether each answer's ranking is exactly the best."""
-    best = ranking_truth.optimum(instance)
+    best = ranking.optimum(instance)
     for _, counts, coefficients in answers:
         try:
             inversions = ranking.inversions(instance, coefficients)

@@ -9,8 +9,7 @@ import scipy.sparse as sp
 
 from verification.certificates import plus_fitted
 from verification.certificates.model import EPS, ModelCertificate, erm
-from verification.certificates.ranking_latent import latent_erm
-from verification.certificates.ranking_model import ranking_erm
+from verification.certificates.ranking_model import latent_erm, ranking_erm
 from verification.errors import InvalidArgumentError
 from verification.verdicts.verdict import Judgement, Verdict
 

@@ -9,13 +9,12 @@ from numpy.typing import ArrayLike
 
 from refsolve.proofs import svm_plus
 from refsolve.proofs.multipliers import Offset
-from refsolve.proofs.space import Space, Sparse, precision
+from refsolve.proofs.space import Rows, Space, precision
 from refsolve.proofs.svm_plus import Point
 from verification.certificates.model import ModelCertificate
 from verification.errors import InvalidArgumentError
 
 Array = np.ndarray
-Rows = np.ndarray | Sparse | None
 LOSSES = ("hinge", "squared_hinge")
 
 

@@ -8,20 +8,28 @@ whose gap is of the size of the rounding in that comparison, and no worse.
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 
 import numpy as np
 
+from refsolve.proofs import ranking_truth
+from refsolve.proofs.ranking_truth import Array, UnprovedError, mask
 from refsolve.proofs.rationals import exact, number
-from verification.certificates import ranking_truth, tolerance
+from verification.certificates import tolerance
 from verification.certificates._text import brief, not_finite
-from verification.certificates.ranking_truth import Array, mask, optimum
 from verification.certificates.truth import UncertainError
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 #: Roundings in 2 c/(PN), with a margin.
 ROUNDINGS = 8
+
+
+@functools.lru_cache(maxsize=20000)
+def optimum(instance: Instance) -> ranking_truth.Optimum:
+    """The optimum of an instance's scores and labels."""
+    return ranking_truth.solve(instance["scores"], instance["y"])
 
 
 def spread(instance: Instance) -> float:
@@ -44,7 +52,7 @@ def judge(instance: Instance, candidate: Candidate) -> Judgement:
                 instance, candidate.x, best.value, allowed(instance) + best.error, "value"
             )
         return _inference(instance, candidate, best)
-    except UncertainError as error:
+    except (UncertainError, UnprovedError) as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates import ranking_truth
+from refsolve.proofs import ranking_truth
 from verification.certificates.model import EPS
 from verification.models import Violation
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.ranking_model import EPS_OF_REAL
 from verification.certificates.model import EPS, ModelCertificate
-from verification.certificates.ranking_model import EPS_OF_REAL, dual_value, ranking_erm
+from verification.certificates.ranking_model import dual_value, ranking_erm
 from verification.errors import NoDualPointError
 from verification.models import Params, Side, Violation, _ap_duals, _ap_families, _shrink
 from verification.models._ap_duals import ANY

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates.binary import balanced, best_bias, binary_erm
+from refsolve.proofs.ranking_model import EPS_OF_REAL
+from refsolve.proofs.svm_plus import Problem
+from verification.certificates.binary import binary_erm, problem
 from verification.certificates.model import EPS, ModelCertificate
-from verification.certificates.ranking_model import EPS_OF_REAL
 from verification.errors import NoDualPointError
 from verification.models import Params, Side, Violation, _ap_families, _shrink, svm
 from verification.models._ap_families import Rng
@@ -93,9 +94,14 @@ def complete(params: Params, primal: dict[str, Any]) -> dict[str, Any]:
     """No b where there is none, the best one where it is free; a regularised one must be given."""
     if "w" not in primal or params["bias"] is True:
         return primal
-    free = params["bias"] == "free"
-    b = best_bias(primal["w"], params["X"], params["y"]) if free else 0.0
-    return primal | {"b": np.asarray(b)}
+    w = np.asarray(primal["w"], np.longdouble)
+    b = _problem(params).best_bias(w) if params["bias"] == "free" else 0.0
+    return primal | {"b": np.asarray(float(b))}
+
+
+def _problem(params: Params) -> Problem:
+    bias = {False: "none", True: "penalised"}.get(params["bias"], "free")
+    return problem(params["X"], params["y"], params["C"], bias)
 
 
 def _given(params: Params, b: float, alpha: np.ndarray) -> dict[str, Any]:
@@ -106,14 +112,9 @@ def _given(params: Params, b: float, alpha: np.ndarray) -> dict[str, Any]:
 
 def _implied(params: Params, alpha: np.ndarray) -> tuple[np.ndarray, float]:
     """(w, b) of a dual point, repaired to feasibility."""
-    y = signs(params)
-    a = np.clip(np.asarray(alpha, dtype=np.longdouble), 0, params["C"] / len(y))
-    if params["bias"] == "free":
-        a = balanced(a, y)
-    w = (params["X"].astype(np.longdouble).T @ (a * y)).astype(float)
-    if params["bias"] == "free":
-        return w, best_bias(w, params["X"], params["y"])
-    return w, float((a * y).sum()) if params["bias"] else 0.0
+    data, given = _problem(params), np.asarray(alpha, dtype=np.longdouble)
+    found = data.model_of(*data.repaired(given, 0 * given))
+    return found.w.astype(float), float(found.b)
 
 
 def certify(params: Params, primal: Side, dual: Side) -> ModelCertificate:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from verification.certificates.model import EPS, ModelCertificate
-from verification.certificates.ranking_latent import latent_erm
+from verification.certificates.ranking_model import latent_erm
 from verification.errors import NoDualPointError
 from verification.instances.instance import Instance
 from verification.models import Params, Side, _ap_duals, _ap_families, _descent, _shrink

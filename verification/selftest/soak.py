@@ -19,7 +19,7 @@ from typing import Any
 
 from verification.certificates import core as cores
 from verification.certificates import entropy_points, truth
-from verification.certificates.ranking_truth import optimum
+from verification.certificates.ranking import optimum
 from verification.errors import InvalidArgumentError
 from verification.kit.loop import verify
 from verification.kit.workers import end_with_parent

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs import ranking_truth
 from verification import certificates, models
-from verification.certificates import ranking_truth
 from verification.certificates.binary import binary_erm
 from verification.certificates.model import ModelCertificate
-from verification.certificates.ranking_latent import latent_risk
+from verification.certificates.ranking_model import latent_risk
 from verification.instances.instance import Instance
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Judgement, Result, Verdict

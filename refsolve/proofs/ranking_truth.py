@@ -22,17 +22,21 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from refsolve.errors import RefsolveError
+from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.rationals import exact
-from verification.certificates.truth import UncertainError
-from verification.instances.instance import Instance
 
-Array = np.ndarray[Any, Any]
 #: Pairs of a positive and a negative up to which arithmetic is exact.
 LIMIT = 100_000
 #: Entries of the table of gains that are held at once.
 PAIRS_AT_ONCE = 1_000_000
-EXTENDED = float(np.finfo(np.longdouble).eps)
+EXTENDED = float(np.finfo(Real).eps)
+
+
+class UnprovedError(RefsolveError):
+    """A maximum that does not attain its own bound: nothing is known."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,12 @@ class Optimum:
     inversions: Array
 
 
-def mask(y: Any) -> Array:
+def mask(y: ArrayLike) -> Array:
     """Where the positives are."""
     return np.asarray(y) > 0
 
 
-def ranking_defect(y: Any, inversions: Array) -> str | None:
+def ranking_defect(y: ArrayLike, inversions: Array) -> str | None:
     """Why integers are not the inversions of any ranking: the two sides must be conjugate partitions."""
     positives = mask(y)
     c, t = inversions[positives], inversions[~positives]
@@ -66,14 +70,14 @@ def ranking_defect(y: Any, inversions: Array) -> str | None:
     return None
 
 
-def loss(y: Any, inversions: Array) -> Fraction:
+def loss(y: ArrayLike, inversions: Array) -> Fraction:
     """Delta, exactly."""
     c = np.sort(inversions[mask(y)]).tolist()
     return 1 - sum((Fraction(k, k + n) for k, n in enumerate(c, 1)), Fraction(0)) / len(c)
 
 
 def objective(
-    scores: Array, y: Any, inversions: Array, limit: int = LIMIT
+    scores: Array, y: ArrayLike, inversions: Array, limit: int = LIMIT
 ) -> tuple[Fraction, float]:
     """Delta + <coefficients, scores> of a ranking, and a bound on the error (0 up to ``limit``)."""
     positives = mask(y)
@@ -85,22 +89,22 @@ def objective(
             Fraction(0),
         )
         return loss(y, inversions) + 2 * total / pairs, 0.0
-    c = np.sort(inversions[positives]).astype(np.longdouble)
-    k = np.arange(1, len(c) + 1, dtype=np.longdouble)
-    terms = 2 * signed.astype(np.longdouble) * scores.astype(np.longdouble) / pairs
+    c = np.sort(inversions[positives]).astype(Real)
+    k = np.arange(1, len(c) + 1, dtype=Real)
+    terms = 2 * signed.astype(Real) * scores.astype(Real) / pairs
     value = (c / (k + c)).sum() / len(c) + terms.sum()
     error = 2 * len(scores) * EXTENDED * (1 + float(np.abs(terms).sum()))
     return exact(value), error
 
 
-def solve(scores: Array, y: Any, limit: int = LIMIT) -> Optimum:
+def solve(scores: Array, y: ArrayLike, limit: int = LIMIT) -> Optimum:
     """The loss with a ranking that attains it (of those, the one with fewest inversions).
 
     Arithmetic is exact up to ``limit`` pairs.
 
     Raises
     ------
-    UncertainError
+    UnprovedError
         If the ranking does not attain the bound, so that nothing is known.
     """
     positives = mask(y)
@@ -126,9 +130,9 @@ def solve(scores: Array, y: Any, limit: int = LIMIT) -> Optimum:
     value = exact(bound) / unit
     attained, error = objective(scores, y, inversions, limit)
     if defect := ranking_defect(y, inversions):
-        raise UncertainError(f"the maximisers are no ranking: {defect}")
+        raise UnprovedError(f"the maximisers are no ranking: {defect}")
     if abs(value - attained) > bound_error + error:
-        raise UncertainError("the ranking of the maximisers does not attain the bound")
+        raise UnprovedError("the ranking of the maximisers does not attain the bound")
     return Optimum(attained, bound_error + error, inversions)
 
 
@@ -176,13 +180,7 @@ def _exact_gains(up: list[Any], down: list[Any]) -> tuple[Fraction, Callable[[sl
 
 def _extended_gains(up: Array, down: Array, rows: slice) -> Array:
     """P N h_k(j) in extended precision."""
-    j = np.arange(rows.start + 1, rows.stop + 1, dtype=np.longdouble)[:, None]
-    k = np.arange(1, len(up) + 1, dtype=np.longdouble)
-    margin = up.astype(np.longdouble) - down[rows].astype(np.longdouble)[:, None]
+    j = np.arange(rows.start + 1, rows.stop + 1, dtype=Real)[:, None]
+    k = np.arange(1, len(up) + 1, dtype=Real)
+    margin = up.astype(Real) - down[rows].astype(Real)[:, None]
     return len(down) * k / ((j + k) * (j + k - 1)) - 2 * margin
-
-
-@functools.lru_cache(maxsize=20000)
-def optimum(instance: Instance) -> Optimum:
-    """The optimum of an instance's scores and labels."""
-    return solve(instance["scores"], instance["y"])
