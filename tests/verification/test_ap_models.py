@@ -14,6 +14,7 @@ from verification import models, verify
 from verification.certificates.binary import binary_erm, problem
 from verification.certificates.ranking_model import dual_value, ranking_erm
 from verification.errors import NoDualPointError
+from verification.instances import datasets
 from verification.models import _ap_families, _judge
 from verification.mutants.ap_training import ap_train_penalises_the_bias
 from verification.mutants.sound import ap_training
@@ -30,7 +31,7 @@ def drawn(stem, count=FEW, seed=3):
     return [
         instance
         for family in model.FAMILIES
-        for instance in models.draw(f"{stem}.primal", family, count, seed, largest=12)
+        for instance in datasets.draw(f"{stem}.primal", family, count, seed, largest=12)
     ]
 
 
@@ -66,7 +67,7 @@ def test_the_dual_alone_passes(stem):
 @pytest.mark.parametrize("stem", STEMS)
 def test_the_oracle_passes(stem):
     family = next(iter(models.load(stem).FAMILIES))
-    for instance in models.draw(f"{stem}.primal", family, 3, 1, largest=10):
+    for instance in datasets.draw(f"{stem}.primal", family, 3, 1, largest=10):
         given = {n: v for n, v in instance.params.items() if n != "tol" and v is not None}
         w = refsolve.solve(f"{stem}.primal", **given)
         parts = {"w": w.x}
@@ -98,7 +99,7 @@ def _exact(params, w, rankings, weights):
 
 
 def test_bounds_of_one_side_are_those_of_the_formulas():
-    for instance in models.draw("ap_svm.primal", "random", 10, 2, largest=10):
+    for instance in datasets.draw("ap_svm.primal", "random", 10, 2, largest=10):
         params, found = instance.params, trained(instance)
         weights = found["weights"] * (1 - 2.0**-40)  # feasible: nothing is repaired
         model = models.load("ap_svm")
@@ -115,7 +116,7 @@ def test_bounds_of_one_side_are_those_of_the_formulas():
 
 def test_the_terms_add_up_to_the_gap():
     for stem in CONVEX:
-        for instance in models.draw(f"{stem}.primal", "random", 5, 4, largest=10):
+        for instance in datasets.draw(f"{stem}.primal", "random", 5, 4, largest=10):
             found = trained(instance)
             proof = models.load(stem).certify(instance.params, found, found)
             assert min(proof.terms.values()) >= 0
@@ -138,7 +139,7 @@ def test_a_free_bias_has_no_price_and_balances_the_multipliers():
 
 def test_scores_of_w_alone_are_no_dual_point():
     for stem in CONVEX:
-        instance = models.draw(f"{stem}.primal", "random", 1, 0)[0]
+        instance = datasets.draw(f"{stem}.primal", "random", 1, 0)[0]
         with pytest.raises(NoDualPointError):
             models.load(stem).certify(instance.params, trained(instance), None)
 
@@ -147,7 +148,7 @@ def test_scores_of_w_alone_are_no_dual_point():
 
 
 def one(stem, **changes):
-    instance = models.draw(f"{stem}.primal", "random", 8, 6, largest=12)[-1]
+    instance = datasets.draw(f"{stem}.primal", "random", 8, 6, largest=12)[-1]
     return instance.with_params(**changes) if changes else instance
 
 
@@ -265,7 +266,7 @@ def test_a_row_of_another_bag_and_a_reference_that_is_no_ranking_fail():
 
 
 def test_one_candidate_per_bag_is_an_ap_svm():
-    for instance in models.draw("latent_ap_svm.primal", "one candidate each", 5, 0, largest=10):
+    for instance in datasets.draw("latent_ap_svm.primal", "one candidate each", 5, 0, largest=10):
         order = np.argsort(instance["bags"])
         plain = models.load("ap_svm").train(instance["X"][order], instance["y"], instance["C"])
         assert judged(instance, w=plain["w"]).verdict is Verdict.PASS
@@ -298,7 +299,7 @@ def test_what_is_simpler_is_smaller_or_rounder_and_never_the_same(stem):
 
 
 def test_features_of_another_size_are_the_same_problem():
-    instance = models.draw("ap_svm.primal", "huge scale", 1, 1, largest=8)[0]
+    instance = datasets.draw("ap_svm.primal", "huge scale", 1, 1, largest=8)[0]
     small = next(_ap_families.rescaled(instance.params))
     values = [
         ranking_erm(trained(instance.with_params(**given))["w"], small["X"], small["y"], C=1.0,
@@ -313,7 +314,7 @@ def test_features_of_another_size_are_the_same_problem():
 
 def test_the_optimum_of_a_pair_is_the_one_on_paper():
     """L = max(0, 1/2 - 2(s_p - s_n)): w = 2t(x_p - x_n) with t = min(C, 1/(8||x_p - x_n||^2))."""
-    for instance in models.draw("ap_svm.primal", "a pair", 20, 0):
+    for instance in datasets.draw("ap_svm.primal", "a pair", 20, 0):
         X, y, C = (instance[name] for name in ("X", "y", "C"))
         apart = X[y == 1][0] - X[y == 0][0]
         t = min(C, 1 / (8 * (apart @ apart)))
@@ -325,7 +326,7 @@ def test_the_optimum_of_a_pair_is_the_one_on_paper():
 
 def test_features_of_any_size_stand_beside_the_constant_one():
     for family, power in (("tiny scale", -6), ("huge scale", 6)):
-        found = models.draw("binary_svm.primal", family, 3, 0, largest=8, fixed={"bias": True})
+        found = datasets.draw("binary_svm.primal", family, 3, 0, largest=8, fixed={"bias": True})
         assert all(0.01 < np.abs(i["X"]).max() / 10.0**power < 100 for i in found)
         assert all(i["tol"] == 1e-6 for i in found)
         for instance in found:

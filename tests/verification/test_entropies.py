@@ -251,7 +251,7 @@ def test_truncated_conjugate_and_gradient():
         assert judge(tied, g).ok
     for g in ([-s, s / 2, s / 2], [0.0, 0.0, 0.0]):
         assert judge(tied, g).verdict is Verdict.FAIL
-    assert truncated.reduced(tied, truncated.dropped(tied)).problem == "softmax.gradient"
+    assert truncated.reduced(tied, truncated.dropped(tied)).problem.name == "softmax.gradient"
 
 
 def test_lambert_is_judged_by_its_promise():

@@ -6,6 +6,7 @@ import pytest
 from verification import Candidate, Verdict, checks, models, verify
 from verification.checks import batch
 from verification.failures.shrink import shrink
+from verification.instances import datasets
 from verification.kit import loop as kit
 from verification.kit.calling import Caller
 from verification.models import _judge
@@ -17,7 +18,7 @@ from verification.verdicts.verdict import Judgement, Result
 def first(stem, family=None):
     """An instance, and what a certified witness returns."""
     family = family or next(iter(models.load(stem).FAMILIES))
-    instance = models.draw(f"{stem}.primal", family, 1, 1, largest=10)[0]
+    instance = datasets.draw(f"{stem}.primal", family, 1, 1, largest=10)[0]
     known = _judge.witness(instance)
     return instance, {n: np.asarray(v) for n, v in {**known.primal, **known.dual}.items()}
 
@@ -49,7 +50,7 @@ def test_weights_of_a_gram_matrix_overflow_too(part):
 
 def test_a_large_answer_does_not_excuse_itself_by_its_own_rounding():
     for loss in ("multiclass_hinge", "topk_entropy_beta"):
-        drawn = models.draw("pointwise_risk.primal", "random", 40, 0)
+        drawn = datasets.draw("pointwise_risk.primal", "random", 40, 0)
         instance = next(i for i in drawn if i["loss"] == loss)
         known = _judge.witness(instance)
         assert judged(instance, dict(known.primal)).ok
@@ -205,7 +206,7 @@ def test_who_drops_repeated_entries_claims_no_batches():
 
 def test_a_side_that_was_begun_is_not_dropped_silently():
     """Without beta nothing of alpha would be judged, and W alone would pass."""
-    drawn = models.draw("svm_plus_hinge.primal", "random", 20, 0)
+    drawn = datasets.draw("svm_plus_hinge.primal", "random", 20, 0)
     instance = next(i for i in drawn if i["nonneg_slack"])
     known = _judge.witness(instance)
     alpha = np.full_like(known.dual["alpha"], 7.0)
@@ -242,7 +243,7 @@ def test_shrinking_keeps_the_kind_of_failure(message, kept):
 )
 def test_rounding_above_tol_is_no_pass(stem, part, changes):
     """At such scales a bound on rounding exceeds the objective, and would excuse anything."""
-    drawn = models.draw(f"{stem}.primal", next(iter(models.load(stem).FAMILIES)), 4, 7, largest=8)
+    drawn = datasets.draw(f"{stem}.primal", next(iter(models.load(stem).FAMILIES)), 4, 7, largest=8)
     for given in drawn:
         instance = given.with_params(**changes(given.params))
         known = _judge.witness(instance)

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 import fast
 from verification import Candidate, Verdict, models, verify
 from verification.checks import trained
+from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import _judge, multiclass_erm
 from verification.problems.problem import lookup, names
@@ -28,7 +29,9 @@ def fit(X, y, C, k, **given):
 def small(problem, count=2):
     """A few instances of every family."""
     stem = problem.partition(".")[0]
-    return [i for name in models.load(stem).FAMILIES for i in models.draw(problem, name, count, 3)]
+    return [
+        i for name in models.load(stem).FAMILIES for i in datasets.draw(problem, name, count, 3)
+    ]
 
 
 @pytest.fixture
@@ -224,7 +227,7 @@ TWO_SIDED = [stem for stem in models.stems() if len(models.load(stem).PARTS) == 
 @pytest.mark.parametrize("side", ["primal", "dual"])
 def test_the_side_that_is_asked_for_must_be_there(stem, side):
     parts = models.load(stem).PARTS
-    [instance] = models.draw(
+    [instance] = datasets.draw(
         f"{stem}.{side}", next(iter(models.load(stem).FAMILIES)), 1, 1, largest=8
     )
     known = _judge.witness(instance)
@@ -263,7 +266,7 @@ def test_a_poor_witness_leaves_it_open(monkeypatch):
 
 @pytest.mark.parametrize("loss", multiclass_erm.MULTILABEL)
 def test_rows_of_labels(loss):
-    drawn = models.draw(ERM, "random", 3, 1, largest=6, fixed={"loss": loss})
+    drawn = datasets.draw(ERM, "random", 3, 1, largest=6, fixed={"loss": loss})
     assert len(drawn) == 3
     for instance in drawn:
         primal, dual, _ = _judge.witness(instance)
@@ -271,7 +274,7 @@ def test_rows_of_labels(loss):
 
 
 def test_costs_are_judged_against_the_oracle():
-    drawn = models.draw(ERM, "costs", 2, 1, largest=6, fixed=LOSS)
+    drawn = datasets.draw(ERM, "costs", 2, 1, largest=6, fixed=LOSS)
     for instance in drawn:
         primal = _judge.witness(instance).primal
         assert _judge.judge(instance, Candidate(None, parts=dict(primal))).ok

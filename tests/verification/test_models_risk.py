@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from _references import asked
 
-from verification import Candidate, InvalidArgumentError, Verdict, models, verify
+from verification import Candidate, InvalidArgumentError, Verdict, verify
 from verification.checks import trained
+from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import _judge, pointwise_risk
 
@@ -63,7 +64,7 @@ def test_hinges_of_few_classes_are_settled_in_fractions():
 
 @pytest.mark.parametrize("family", list(pointwise_risk.FAMILIES))
 def test_the_oracle_certifies_itself_with_both_sides(family):
-    for each in models.draw(PROBLEM, family, 2, 5, largest=4):
+    for each in datasets.draw(PROBLEM, family, 2, 5, largest=4):
         primal, dual, proof = _judge.witness(each)
         assert _judge.judge(each, Candidate(None, parts={**primal, **dual})).ok
         assert _judge.judge(asked(each, dual), Candidate(None, parts=dict(dual))).ok

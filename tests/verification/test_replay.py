@@ -18,12 +18,12 @@ from verification import (
     Verdict,
     certificates,
     checks,
-    models,
     mutants,
     verify,
 )
 from verification.failures import answers, replay
 from verification.failures.explain import describe, document
+from verification.instances import datasets
 from verification.kit import fixing
 from verification.kit import loop as kit
 from verification.kit.calling import Caller, CandidateTimeoutError
@@ -254,7 +254,7 @@ def zeros(X, y, C, k, tol):
 def test_a_trained_model_that_fails(tmp_path):
     fixed = {"loss": "topk_hinge_alpha"}
     problem = fixing.fix(lookup("multiclass_erm.primal"), fixed)
-    (instance,) = models.draw(problem.name, "random", 1, 0, largest=6, fixed=fixed)
+    (instance,) = datasets.draw(problem.name, "random", 1, 0, largest=6, fixed=fixed)
     result = kit.run_one("trained", checks.discover()["trained"], Caller(zeros, problem), instance)
     settings = {"fixed": fixed, "timeout": 5.0}
     report = Report(problem.name, "quick", 0, (result,), candidate="m.zeros", settings=settings)

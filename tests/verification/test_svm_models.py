@@ -10,6 +10,7 @@ from refsolve.models import svm_2k as oracle_2k
 from verification import Candidate, Verdict, models, verify
 from verification.certificates import plus_bounds, two_views
 from verification.certificates.plus_model import Problem
+from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import _judge, svm_2k, svm_plus_squared_hinge
 from verification.mutants.sound import svm as sound
@@ -24,7 +25,7 @@ def drawn(problem, count=1, seed=1, largest=12):
     return [
         instance
         for family in models.load(stem).FAMILIES
-        for instance in models.draw(problem, family, count, seed, largest=largest)
+        for instance in datasets.draw(problem, family, count, seed, largest=largest)
     ]
 
 
@@ -144,7 +145,7 @@ def test_alpha_is_not_compared():
     ],
 )
 def test_violated_constraints_are_named(problem, spoil, says):
-    [each] = models.draw(problem, "random", 1, 5)
+    [each] = datasets.draw(problem, "random", 1, 5)
     found = judge(each, **spoil(_judge.witness(each).dual, each["y"]))
     assert found.verdict is Verdict.FAIL
     assert says in found.message
@@ -283,7 +284,7 @@ def test_svc_on_the_deformed_kernel_is_judged_as_it_is():
         alpha[model.support_] = np.abs(model.dual_coef_[0])
         return alpha
 
-    [each] = models.draw(f"{SQUARED}.dual", "planted", 1, 0)
+    [each] = datasets.draw(f"{SQUARED}.dual", "planted", 1, 0)
     each = each.with_params(C=2.0, lam=0.5, tol=1e-3)
     alpha = svc(**{n: each[n] for n in ("X", "y", "Z", "C", "lam")})
     assert judge(each, alpha=alpha).ok
@@ -293,13 +294,13 @@ def test_svc_on_the_deformed_kernel_is_judged_as_it_is():
 @pytest.mark.parametrize("stem", [SQUARED, HINGE])
 def test_stiff_problems_are_asked_for_as_much_as_others(stem):
     """Kernels with C k(x, x) = 1e8 and C/lam = 1e10, features z of 1e-4: certified to 1e-7 each."""
-    stiff = models.draw(f"{stem}.primal", "stiff", 12, 0, largest=12)
+    stiff = datasets.draw(f"{stem}.primal", "stiff", 12, 0, largest=12)
     kernels = [each for each in stiff if each["K"] is not None]
     assert any(each["C"] == 1e10 * each["lam"] for each in kernels)
     top = [each["C"] * each["K"].diagonal().max() for each in kernels]
     assert max(top) > 1e8
     assert any(each["Z"] is not None and abs(each["Z"]).max() < 1e-3 for each in stiff)
-    for each in stiff + models.draw(f"{stem}.primal", "huge C", 4, 0, largest=12):
+    for each in stiff + datasets.draw(f"{stem}.primal", "huge C", 4, 0, largest=12):
         assert each["tol"] == 1e-6
         known = _judge.witness(each)
         proof = known.certificate
@@ -311,7 +312,7 @@ def test_stiff_problems_are_asked_for_as_much_as_others(stem):
 
 
 def test_what_is_no_instance_is_refused():
-    [each] = models.draw(f"{SQUARED}.primal", "random", 1, 0)
+    [each] = datasets.draw(f"{SQUARED}.primal", "random", 1, 0)
     valid, params = svm_plus_squared_hinge.valid, each.params
     n = len(params["y"])
     assert valid(params)

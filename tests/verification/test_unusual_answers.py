@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import fast
-from verification import Verdict, models, verify
+from verification import Verdict, verify
 from verification.checks import batch, lengths, purity, trained, trained_purity
 from verification.failures.shrink import _simpler_vectors, complexity
-from verification.instances import families
+from verification.instances import datasets, families
 from verification.instances.instance import literal
 from verification.kit import loop as kit
 from verification.kit.calling import Caller
@@ -37,7 +37,7 @@ def test_exact_numbers_are_numbers(kind):
 
 
 def test_an_intercept_may_be_an_array_of_one():
-    instance = models.draw("binary_svm.primal", "random", 1, 0)[0]
+    instance = datasets.draw("binary_svm.primal", "random", 1, 0)[0]
 
     def fit(shape):
         def solve(X, y, C, bias, tol):
@@ -112,7 +112,7 @@ def test_matrices_may_come_by_columns():
             return {"W": train(y, C, loss, behind(X), tol=tol)["W"]}
 
         call = Caller(solve, lookup("multiclass_erm.primal"))
-        found = models.draw(
+        found = datasets.draw(
             "multiclass_erm.primal", "random", 9, 0, largest=9, fixed={"loss": "softmax"}
         )
         instance = next(i for i in found if min(i["X"].shape) > 1)

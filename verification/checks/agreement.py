@@ -16,7 +16,7 @@ from verification.checks import amount
 from verification.instances.families import draw
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller
-from verification.problems.problem import Problem, lookup
+from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 80
@@ -40,14 +40,14 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     """Both answers lie within their certified distances of the same solution."""
     candidate = call(instance)
     answer = candidate.x
-    if lookup(instance.problem).kind == "functions":
+    if instance.problem.kind == "functions":
         if answer.shape != instance["t"].shape:
             message = f"shape {answer.shape}, expected {instance['t'].shape}"
             return Judgement(Verdict.FAIL, message=message)
         return _entries(instance, answer)
     try:
         given = {name: v for name, v in instance.params.items() if v is not None}
-        oracle = refsolve.solve(instance.problem, **given)
+        oracle = refsolve.solve(instance.problem.name, **given)
     except OracleUncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     if oracle.status is not Status.CERTIFIED:
@@ -93,7 +93,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
 def _entries(instance: Instance, answer: np.ndarray) -> Judgement:
     """A function, number by number."""
     for t, got in zip(instance["t"].tolist(), np.asarray(answer, float).ravel(), strict=True):
-        oracle = refsolve.solve(instance.problem, t=t)
+        oracle = refsolve.solve(instance.problem.name, t=t)
         if oracle.status is not Status.CERTIFIED:
             message = f"{oracle.solver} has gap {oracle.certificate.gap:.3g}"
             return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)

@@ -20,7 +20,7 @@ from verification.kit.calling import (
     CandidateTimeoutError,
     NotApplicableError,
 )
-from verification.problems.problem import Problem, lookup
+from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 60
@@ -53,7 +53,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
 
 def rows(instance: Instance) -> list[Instance]:
     """The instance, and variations of it that share k, gamma, t, C and the costs."""
-    name = lookup(instance.problem).data
+    name = instance.problem.data
     main = instance[name]
     found = [instance]
     # the first of these is a duplicate
@@ -76,7 +76,7 @@ def vary(found: list[Instance]) -> list[Instance]:
     varied = []
     for i, row in enumerate(found):
         changes = {n: row[n] * (1 + i) for n in ("r", "rho") if row.get(n) is not None}
-        if "sample_weight" in lookup(row.problem).arguments:
+        if "sample_weight" in row.problem.arguments:
             changes["sample_weight"] = 0.5 + i
         varied.append(row.with_params(**changes) if changes else row)
     return varied
@@ -84,7 +84,7 @@ def vary(found: list[Instance]) -> list[Instance]:
 
 def stack(found: list[Instance], per_row: tuple[str, ...]) -> dict[str, Any]:
     """One set of arguments for all rows."""
-    name = lookup(found[0].problem).data
+    name = found[0].problem.data
     params = found[0].params
     params[name] = np.stack([row[name] for row in found])
     for other in per_row:

@@ -14,7 +14,7 @@ from verification.kit.calling import (
     CandidateTimeoutError,
     NotApplicableError,
 )
-from verification.problems.problem import Problem, lookup
+from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 37
@@ -67,7 +67,7 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
     except (CandidateCrashError, CandidateTimeoutError) as error:
         lines.append(f"# raised {error}")
     right = certificates.expected(instance)
-    if right is None or not lookup(instance.problem).convex:
+    if right is None or not instance.problem.convex:
         return lines
     rest = certificates.entropy_points.solution(certificates.core.curved_core(instance))
     return [*lines, f"# right    {right.tolist()}, {float(rest.complement[0])!r}"]

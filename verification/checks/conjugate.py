@@ -15,7 +15,7 @@ from verification.checks import amount
 from verification.instances.families import draw
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller
-from verification.problems.problem import Problem, lookup
+from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 20
@@ -40,7 +40,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     """Judge the number, then sample sup_z <x,z> − L(z) − <c,x> for a larger value."""
     candidate = call(instance)
     judgement = certificates.judge(instance, candidate)
-    convex = lookup(instance.problem).convex
+    convex = instance.problem.convex
     if not judgement.ok or not convex or not np.isfinite(candidate.x).all():
         return judgement
     got = exact(float(candidate.x.ravel()[0]))

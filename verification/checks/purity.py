@@ -12,7 +12,7 @@ from verification.checks import amount
 from verification.instances.families import draw
 from verification.instances.instance import Instance, literal
 from verification.kit.calling import Caller, CandidateCrashError
-from verification.problems.problem import Problem, lookup
+from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 50
@@ -35,7 +35,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
 
 def _disturbance(instance: Instance) -> Instance:
     """Another instance of the same shape, with a clearly different answer."""
-    name = lookup(instance.problem).data
+    name = instance.problem.data
     return instance.with_params(**{name: -3 * instance[name][::-1] + 1})
 
 
@@ -77,7 +77,7 @@ def _in_steps(call: Caller, instance: Instance, usual: np.ndarray) -> Judgement:
 
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
     """Four calls; the first argument and the first answer are shown again after three of them."""
-    name = lookup(instance.problem).data
+    name = instance.problem.data
     other = _disturbance(instance)
     again = f"{function}({call.arguments_code(instance.params, {name: name})})"
     steps = {

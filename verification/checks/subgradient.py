@@ -13,7 +13,7 @@ from verification.checks import amount
 from verification.instances.families import draw
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller
-from verification.problems.problem import Problem, lookup
+from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 25
@@ -48,9 +48,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     if defect := points.shape_defect(instance, answer):
         return Judgement(Verdict.FAIL, message=defect)
     g = vector(answer)
-    defect_at = (
-        ranking.subgradient_defect if lookup(instance.problem).ranking else subgradient_defect
-    )
+    defect_at = ranking.subgradient_defect if instance.problem.ranking else subgradient_defect
     terms = {}
     try:
         for h in other_scores(instance):

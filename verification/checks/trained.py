@@ -6,6 +6,7 @@ import dataclasses
 from weakref import WeakKeyDictionary
 
 from verification import models
+from verification.instances import datasets
 from verification.instances.instance import Instance, literal
 from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.models import _judge
@@ -39,7 +40,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     return [
         instance
         for family, number, own, largest in plan
-        for instance in models.draw(
+        for instance in datasets.draw(
             problem.name, family, number, own, largest=largest, fixed=problem.fixed
         )
     ]

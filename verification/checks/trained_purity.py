@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from verification import models
+from verification.instances import datasets
 from verification.instances.instance import Instance, literal
 from verification.kit.calling import Caller, CandidateCrashError
 from verification.models import _judge
@@ -26,7 +27,7 @@ def applies(problem: Problem) -> bool:
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """Of the first family; not those of the check `trained`."""
     family = next(iter(models.load(problem.stem).FAMILIES))
-    return models.draw(
+    return datasets.draw(
         problem.name, family, COUNTS[profile], seed + 6, largest=LARGEST, fixed=problem.fixed
     )
 
@@ -36,7 +37,7 @@ def _other(instance: Instance) -> Instance:
     for name, value in instance.params.items():
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             changed = instance.with_params(**{name: -value[::-1]})
-            return changed if models.valid(changed) else instance
+            return changed if datasets.valid(changed) else instance
     return instance
 
 

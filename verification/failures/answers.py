@@ -13,7 +13,6 @@ from verification.certificates import ranking
 from verification.instances.instance import FrozenArray, Instance, decode, encode
 from verification.kit import parts
 from verification.models import _judge
-from verification.problems.problem import lookup
 from verification.verdicts.verdict import Candidate, Judgement
 
 #: Characters kept of an answer that is no array of numbers.
@@ -79,7 +78,7 @@ def right(instance: Instance, rows: Sequence[Instance] = ()) -> Right | None:
     """
     if rows:
         return _right_batch(rows)
-    problem = lookup(instance.problem)
+    problem = instance.problem
     if problem.kind == "models":
         return _right_model(instance)
     answer: Candidate | None
@@ -138,7 +137,7 @@ def _right_model(instance: Instance) -> Right | None:
     known = _judge.witness(instance)
     if known is None:
         return None
-    problem = lookup(instance.problem)
+    problem = instance.problem
     assert problem.model is not None
     own = len(problem.model.PARTS[problem.operation])
     answer = parts.unwrap({**known.primal, **known.dual}, problem.parts, own)

@@ -12,7 +12,6 @@ from verification import certificates, checks
 from verification.failures import answers
 from verification.failures.replay import Replay
 from verification.failures.run_command import command
-from verification.problems.problem import lookup
 from verification.report.document import Block, Cell, Code, Document, Paragraph, number, table
 from verification.report.run_report import settings_rows, terms_table
 from verification.verdicts.verdict import Judgement, Terms, Verdict
@@ -36,7 +35,7 @@ def again(replay: Replay) -> dict[str, Judgement]:
     instance, answer, _ = answers.asked(replay.instance, replay.rows, replay.returned)
     if answer is None or answer.x is None:
         return {}
-    if lookup(instance.problem).kind == "models":
+    if instance.problem.kind == "models":
         from verification.models import _judge
 
         return {"with the witness": _judge.judge(instance, answer)} if answer.parts else {}
@@ -62,7 +61,7 @@ def document(replay: Replay) -> Document:
     check = checks.discover().get(replay.check)
     asks = str(check.__doc__ or "").partition("\n")[0] if check else "not a check of this version"
     facts = [
-        ("problem", instance.problem),
+        ("problem", instance.problem.name),
         ("candidate", " ".join(replay.program) or replay.candidate),
         ("check", f"{replay.check}: {asks}"),
         ("family of instances", instance.family),

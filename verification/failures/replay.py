@@ -37,7 +37,6 @@ from verification.instances.instance import Instance, decode
 from verification.kit import fixing
 from verification.kit.calling import Caller, load_callable, watch
 from verification.kit.loop import run_one
-from verification.problems.problem import lookup
 from verification.report.environment import versions
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Candidate, Result, Terms, Verdict
@@ -112,7 +111,7 @@ class Replay:
     @contextmanager
     def calling(self, candidate: Callable[..., Any] | str | None = None) -> Iterator[Caller]:
         """The candidate ready to be called; a program is ended afterwards."""
-        problem = fixing.fix(lookup(self.instance.problem), self.settings.get("fixed"))
+        problem = fixing.fix(self.instance.problem, self.settings.get("fixed"))
         batch, timeout = self.settings.get("batch"), float(self.settings.get("timeout") or 10.0)
         with ExitStack() as stack:
             if candidate is None:
@@ -155,7 +154,7 @@ class Replay:
         """What stands in a file."""
         return {
             "schema": SCHEMA,
-            "problem": self.instance.problem,
+            "problem": self.instance.problem.name,
             "family": self.instance.family,
             "check": self.check,
             "candidate": self.candidate,
@@ -298,7 +297,6 @@ def load(path: str | os.PathLike[str]) -> Replay:
 def _read(data: dict[str, Any]) -> Replay:
     old = data["schema"] == 1
     instance = Instance.from_dict(data["instance"])
-    lookup(instance.problem)
     return Replay(
         check=data["check"],
         candidate=data["candidate"],

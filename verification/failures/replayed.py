@@ -32,7 +32,7 @@ def document(stored: Replay, result: Result) -> Document:
     if stored.code:
         blocks.append(Code("The failure as it was found", stored.code))
     data = {
-        "problem": stored.instance.problem,
+        "problem": stored.instance.problem.name,
         "check": stored.check,
         "then": {"verdict": then.value, "message": stored.message},
         "now": result.to_dict(),

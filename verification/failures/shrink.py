@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from verification import certificates, checks, models
+from verification import certificates, checks
 from verification.certificates import ranking
-from verification.instances import drawing
+from verification.instances import datasets, drawing
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
-from verification.problems.problem import lookup
 from verification.verdicts.verdict import Candidate, Result, Verdict
 
 # Arguments with one entry per entry of the main vector.
@@ -63,8 +62,8 @@ def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float 
 
 
 def _valid(instance: Instance) -> bool:
-    if lookup(instance.problem).model is not None:
-        return models.valid(instance)
+    if instance.problem.model is not None:
+        return datasets.valid(instance)
     return drawing.valid(instance)
 
 
@@ -89,7 +88,7 @@ def complexity(instance: Instance | None) -> tuple[float, ...]:
     params = instance.params
     arrays = [v for v in params.values() if isinstance(v, np.ndarray)]
     size = sum(v.size for v in arrays)
-    defaults = lookup(instance.problem).defaults
+    defaults = instance.problem.defaults
     off_default = sum(
         not isinstance(value, np.ndarray) and name in defaults and value != defaults[name]
         for name, value in params.items()
@@ -98,7 +97,7 @@ def complexity(instance: Instance | None) -> tuple[float, ...]:
     numbers = [float(x) for v in arrays for x in v.ravel()]
     numbers += [float(v) for v in params.values() if isinstance(v, (int, float))]
     bits = sum(_bits(x) for x in numbers)
-    main = params[lookup(instance.problem).data]
+    main = params[instance.problem.data]
     ascents = int(np.sum(np.diff(main.ravel()) > 0)) if isinstance(main, np.ndarray) else 0
     return (size, params.get("k", 0), off_default, bits, ascents)
 
@@ -113,8 +112,8 @@ def _bits(x: float) -> float:
 
 
 def _candidates(instance: Instance) -> Iterator[Instance]:
-    if lookup(instance.problem).model is not None:
-        yield from models.simpler(instance)
+    if instance.problem.model is not None:
+        yield from datasets.simpler(instance)
         return
     yield from _fewer_entries(instance)
     yield from _rescaled(instance)
@@ -124,7 +123,7 @@ def _candidates(instance: Instance) -> Iterator[Instance]:
 
 def _fewer_entries(instance: Instance) -> Iterator[Instance]:
     params = instance.params
-    name = lookup(instance.problem).data
+    name = instance.problem.data
     n = params[name].size
     y = params.get("y")
     y = None if isinstance(y, np.ndarray) else y  # a class must stay, labels need not
@@ -143,7 +142,7 @@ def _fewer_entries(instance: Instance) -> Iterator[Instance]:
         if y is not None:
             changes["y"] = keep.index(y)
         if "k" in params:
-            d = drawing.entries(lookup(instance.problem), len(keep))
+            d = drawing.entries(instance.problem, len(keep))
             changes["k"] = min(params["k"], d)
         yield instance.with_params(**changes)
         if "k" in params and params["k"] > 1:
@@ -152,7 +151,7 @@ def _fewer_entries(instance: Instance) -> Iterator[Instance]:
 
 def _rescaled(instance: Instance) -> Iterator[Instance]:
     """Everything that has the units of the scores, times a power of two: mostly the same problem."""
-    main = lookup(instance.problem).data
+    main = instance.problem.data
     units = UNITS if instance.operation != "conjugate" else ("gamma", "costs")
     given = {name: instance[name] for name in units if instance.get(name) is not None}
     sizes = [float(np.max(np.abs(given.get(main, np.zeros(0))), initial=0.0))]
@@ -171,7 +170,7 @@ def _rescaled(instance: Instance) -> Iterator[Instance]:
 
 
 def _simpler_scalars(instance: Instance) -> Iterator[Instance]:
-    defaults = lookup(instance.problem).defaults
+    defaults = instance.problem.defaults
     for name, value in instance.params.items():
         if name in defaults and not np.array_equal(value, defaults[name]):
             yield instance.with_params(**{name: defaults[name]})
@@ -192,7 +191,7 @@ def _simpler_scalars(instance: Instance) -> Iterator[Instance]:
 
 
 def _size(instance: Instance) -> int:
-    return instance[lookup(instance.problem).data].size
+    return instance[instance.problem.data].size
 
 
 def _simpler_vectors(instance: Instance) -> Iterator[Instance]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from verification.instances.instance import Instance
-from verification.problems.problem import Problem, lookup
+from verification.problems.problem import Problem
 
 Rng = np.random.Generator
 # Ranges that hold for every stem.
@@ -49,7 +49,7 @@ def complete(problem: Problem, rng: Rng, family: str, vector: np.ndarray, **fixe
 
 def valid(instance: Instance) -> bool:
     """Whether all arguments are in the ranges that every stem declares."""
-    problem = lookup(instance.problem)
+    problem = instance.problem
     params = instance.params
     main, y = params[problem.data], np.asarray(params.get("y"))
     if main.size < shortest(problem) or not np.isfinite(main).all():

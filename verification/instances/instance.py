@@ -1,6 +1,6 @@
 """Problem instances: frozen, hashable, and stored without losing a bit of a float.
 
-An `Instance` is a problem name ("topk_simplex_alpha.projection"), the family it was drawn from,
+An `Instance` is a problem ("topk_simplex_alpha.projection"), the family it was drawn from,
 and the keyword arguments of the problem. Arrays are kept as bytes, so that an instance can be a
 dictionary key, and nobody (in particular no solver under test) can change it.
 """
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from verification.errors import InvalidArgumentError
+from verification.problems.problem import Problem, lookup
 
 SCHEMA = 1
 
@@ -54,32 +55,33 @@ class Instance:
 
     Parameters
     ----------
-    problem : str
-        ``"<stem>.<operation>"``.
+    problem : Problem
+        What is asked; a file has its name, ``"<stem>.<operation>"``.
     family : str
         Where it comes from ("random", "ties", ...).
     items : tuple of (name, value)
         The arguments; build it with `Instance.of`.
     """
 
-    problem: str
+    problem: Problem
     family: str
     items: tuple[tuple[str, Value], ...]
 
     @classmethod
-    def of(cls, problem: str, family: str = "given", /, **params: Any) -> Instance:
+    def of(cls, problem: str | Problem, family: str = "given", /, **params: Any) -> Instance:
         """Freeze keyword arguments: ``Instance.of("simplex.projection", a=a, r=1.0)``."""
-        return cls(problem, family, tuple((name, _freeze(name, v)) for name, v in params.items()))
+        task = lookup(problem)
+        return cls(task, family, tuple((name, _freeze(name, v)) for name, v in params.items()))
 
     @property
     def stem(self) -> str:
         """The set, loss or model."""
-        return self.problem.rpartition(".")[0]
+        return self.problem.stem
 
     @property
     def operation(self) -> str:
         """What is asked of it: projection, value, sdca_update, ..."""
-        return self.problem.rpartition(".")[2]
+        return self.problem.operation
 
     @property
     def params(self) -> dict[str, Any]:
@@ -122,7 +124,7 @@ class Instance:
         """Plain data; floats as hexadecimal strings, so no bit is lost."""
         return {
             "schema": SCHEMA,
-            "problem": self.problem,
+            "problem": self.problem.name,
             "family": self.family,
             "params": {name: encode(value) for name, value in self.items},
         }

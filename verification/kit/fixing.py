@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from verification import models
 from verification.checks import Check
 from verification.errors import InvalidArgumentError
-from verification.instances import drawing, families
+from verification.instances import datasets, drawing, families
 from verification.instances.instance import Instance
 from verification.problems.problem import Problem
 
@@ -65,7 +64,7 @@ def fix(problem: Problem, fixed: Mapping[str, Any] | None) -> Problem:
 def _samples(problem: Problem, fixed: Mapping[str, Any]) -> list[Instance]:
     if problem.model is not None:
         family = next(iter(problem.model.FAMILIES))
-        return models.draw(problem.name, family, PROBES, 0, fixed=fixed)
+        return datasets.draw(problem.name, family, PROBES, 0, fixed=fixed)
     drawn = families.draw(problem.name, PROBE, PROBES, 0)
     return [i for each in drawn if (i := _with(each, fixed)) is not None]
 

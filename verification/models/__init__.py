@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-import itertools
 import pkgutil
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
-
-from verification.instances.instance import Instance
 
 Params = dict[str, Any]
 Side = Mapping[str, Any] | None
@@ -111,52 +107,3 @@ def stems() -> tuple[str, ...]:
 def load(stem: str) -> Model:
     """Module of a model."""
     return cast("Model", importlib.import_module(f"{__name__}.{stem}"))
-
-
-def draw(
-    problem: str,
-    family: str,
-    count: int,
-    seed: int,
-    *,
-    largest: int = 24,
-    fixed: Mapping[str, Any] | None = None,
-) -> list[Instance]:
-    """Draw ``count`` instances of a family, with at most ``largest`` examples.
-
-    The same arguments give the same list. ``fixed`` replaces arguments; what is then invalid is not
-    drawn, and if hardly anything is valid the list is shorter.
-    """
-    stem = problem.rpartition(".")[0]
-    model = load(stem)
-    # primal and dual have the same instances
-    key = [seed, zlib.crc32(stem.encode()), zlib.crc32(family.encode())]
-    rng = np.random.default_rng(key)
-    stream = itertools.islice(model.FAMILIES[family](rng, largest), 200 * count)
-    found: list[Instance] = []
-    for drawn in stream:
-        params = {**model.DEFAULTS, **drawn, **(fixed or {})}
-        if hasattr(model, "settle"):
-            params = model.settle(params, rng) | dict(fixed or {})
-        if _valid(model, params):
-            items = {name: params[name] for name in model.ARGUMENTS}
-            found.append(Instance.of(problem, family, **items))
-        if len(found) == count:
-            break
-    return found
-
-
-def valid(instance: Instance) -> bool:
-    """Whether an instance's arguments are those of its model."""
-    return _valid(load(instance.stem), instance.params)
-
-
-def _valid(model: Model, params: Params) -> bool:
-    """Whether these are arguments of the model, and the promise one that can be kept."""
-    return bool(0 < params["tol"] < 1 and model.valid(params))
-
-
-def simpler(instance: Instance) -> Iterator[Instance]:
-    """Simpler instances of the same problem, valid or not."""
-    for params in load(instance.stem).simpler(instance.params):
-        yield Instance.of(instance.problem, instance.family, **params)

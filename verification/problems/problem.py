@@ -71,6 +71,13 @@ class Problem:
     arguments: tuple[str, ...]
     fixed: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        """The name."""
+        return self.name
+
     @property
     def data(self) -> str:
         """Name of the main array: a, scores, x, v, q or t."""
@@ -167,9 +174,13 @@ class Problem:
         return 0
 
 
-@functools.cache
-def lookup(name: str) -> Problem:
+def lookup(name: str | Problem) -> Problem:
     """Find ``"<stem>.<operation>"``; UnknownProblemError says what there is."""
+    return name if isinstance(name, Problem) else _found(name)
+
+
+@functools.cache
+def _found(name: str) -> Problem:
     stem, _, operation = str(name).rpartition(".")
     kind = next((k for k in KINDS if stem in catalogue.stems(k)), "")
     if kind == "models" and stem in models.stems() and operation in models.load(stem).PARTS:

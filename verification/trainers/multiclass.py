@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from verification import certificates, models
+from verification import certificates
+from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import _judge, multiclass_erm
 from verification.verdicts.report import Report
@@ -42,7 +43,7 @@ def instances(profile: str, seed: int) -> list[Instance]:
         for family in FAMILIES:
             count = COUNTS[profile] // len(FAMILIES)
             key = 100 * seed + number
-            drawn = models.draw(PROBLEM, family, 8 * count, key, fixed={"loss": drawn_as})
+            drawn = datasets.draw(PROBLEM, family, 8 * count, key, fixed={"loss": drawn_as})
             # one-vs-rest of two classes is one model, not two
             several = [i for i in drawn if i["y"].max() > 1 or not loss.startswith("ova")]
             for each in several[:count]:

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from refsolve.proofs import ranking_truth
-from verification import certificates, models
+from verification import certificates
 from verification.certificates.binary import binary_erm
 from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import latent_risk
+from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Judgement, Result, Verdict
@@ -53,7 +54,7 @@ def instances(profile: str, seed: int) -> list[Instance]:
     return [
         instance
         for problem, family in FAMILIES
-        for instance in models.draw(problem, family, COUNTS[profile], seed)
+        for instance in datasets.draw(problem, family, COUNTS[profile], seed)
     ]
 
 
@@ -67,21 +68,21 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
 
     given = instance.params
     X, y, C = given["X"], given["y"], given["C"]
-    if instance.problem == BINARY:
+    if instance.problem.name == BINARY:
         return _examine_binary(instance, trainer)
     groups = given.get("groups")
-    if instance.problem == LATENT:
+    if instance.problem.name == LATENT:
         X = np.split(X, np.flatnonzero(np.diff(given["bags"])) + 1)
         model = (trainer or fast.LatentAPSVM)(C=C, tol=TOL, max_iter=2000).fit(X, y)
     else:
-        ramp = instance.problem == RAMP
+        ramp = instance.problem.name == RAMP
         model = (trainer or fast.APSVM)(C=C, tol=TOL, max_iter=2000, ramp=ramp)
         model.fit(X, y, groups=groups, easy_mask=given.get("easy"))
     claims = certificates.judge_claims(model, X, y, groups=groups)
     if not claims.ok:
         return claims
     ours = certificates.trained(model, X, y, groups=groups)
-    if ours.relative_gap <= 2 * TOL and instance.problem in (RAMP, LATENT):
+    if ours.relative_gap <= 2 * TOL and instance.problem.name in (RAMP, LATENT):
         return _descent(model, X, y, C, ours)
     return _bracket(instance, ours, model.coef_[0])
 
@@ -127,7 +128,7 @@ def _bracket(instance: Instance, ours: ModelCertificate, w: np.ndarray) -> Judge
         return Judgement(Verdict.FAIL, ours.relative_gap, 2 * TOL, message=message)
     given = _data(instance)
     try:
-        oracle = refsolve.solve(instance.problem, **given)
+        oracle = refsolve.solve(instance.problem.name, **given)
     except OracleUncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     proof: Any = oracle.certificate
@@ -189,7 +190,9 @@ def verify_rankers(profile: str = "quick", seed: int = 0) -> list[Report]:
     for problem in (PROBLEM, EASY, RAMP, LATENT, BINARY):
         start = time.perf_counter()
         results = tuple(
-            Result.of("ranker", each, examine(each)) for each in drawn if each.problem == problem
+            Result.of("ranker", each, examine(each))
+            for each in drawn
+            if each.problem.name == problem
         )
         elapsed = time.perf_counter() - start
         reports.append(Report(problem, profile, seed, results, elapsed, "fast"))

@@ -87,7 +87,7 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
         message = f"trained to a relative gap of {ours.relative_gap:.3g}, asked for {TOL:g}"
         return Judgement(Verdict.FAIL, ours.relative_gap, 2 * TOL, message=message)
     try:
-        oracle = refsolve.solve(instance.problem, **given)
+        oracle = refsolve.solve(instance.problem.name, **given)
     except OracleUncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     proof: Any = oracle.certificate

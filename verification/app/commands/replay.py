@@ -37,6 +37,6 @@ def replay(
 
     stored = replays.load(file)
     sys.path.insert(0, str(Path.cwd()))  # a solver in the current folder is found
-    with command_line.opened(solver, program, stored.instance.problem) as candidate:
+    with command_line.opened(solver, program, stored.instance.problem.name) as candidate:
         result = stored.run(candidate)
     finish(document(stored, result), as_json)

@@ -42,7 +42,7 @@ def shrink(
     stored = replays.load(file)
     check_file("output", output or file)
     sys.path.insert(0, str(Path.cwd()))  # a solver in the current folder is found
-    with command_line.opened(solver, program, stored.instance.problem) as candidate:
+    with command_line.opened(solver, program, stored.instance.problem.name) as candidate:
         smaller = stored.shrink(seconds, candidate)
     target = smaller.write(output or file)
     stderr().print(f"wrote {target}", style="dim", highlight=False, soft_wrap=True)

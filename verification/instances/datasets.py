@@ -1,0 +1,63 @@
+"""Instances of trained models: drawn from a model's own families, valid or not, and simpler ones."""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from verification.instances.instance import Instance
+from verification.models import Model, Params, load
+from verification.problems.problem import Problem, lookup
+
+
+def draw(
+    problem: str | Problem,
+    family: str,
+    count: int,
+    seed: int,
+    *,
+    largest: int = 24,
+    fixed: Mapping[str, Any] | None = None,
+) -> list[Instance]:
+    """Draw ``count`` instances of a family, with at most ``largest`` examples.
+
+    The same arguments give the same list. ``fixed`` replaces arguments; what is then invalid is not
+    drawn, and if hardly anything is valid the list is shorter.
+    """
+    task = lookup(problem)
+    model = load(task.stem)
+    # primal and dual have the same instances
+    key = [seed, zlib.crc32(task.stem.encode()), zlib.crc32(family.encode())]
+    rng = np.random.default_rng(key)
+    stream = itertools.islice(model.FAMILIES[family](rng, largest), 200 * count)
+    found: list[Instance] = []
+    for drawn in stream:
+        params = {**model.DEFAULTS, **drawn, **(fixed or {})}
+        if hasattr(model, "settle"):
+            params = model.settle(params, rng) | dict(fixed or {})
+        if _valid(model, params):
+            items = {name: params[name] for name in model.ARGUMENTS}
+            found.append(Instance.of(task, family, **items))
+        if len(found) == count:
+            break
+    return found
+
+
+def valid(instance: Instance) -> bool:
+    """Whether an instance's arguments are those of its model."""
+    return _valid(load(instance.stem), instance.params)
+
+
+def simpler(instance: Instance) -> Iterator[Instance]:
+    """Simpler instances of the same problem, valid or not."""
+    for params in load(instance.stem).simpler(instance.params):
+        yield Instance.of(instance.problem, instance.family, **params)
+
+
+def _valid(model: Model, params: Params) -> bool:
+    """Whether these are arguments of the model, and the promise one that can be kept."""
+    return bool(0 < params["tol"] < 1 and model.valid(params))
