@@ -17,7 +17,7 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 )
 def test_storage_keeps_every_bit(tmp_path_factory, a, r, k):
     instance = Instance.of(
-        "p.op",
+        "topk_simplex_alpha.projection",
         "family",
         a=a,
         r=r,
@@ -53,7 +53,7 @@ def test_code_keeps_type(value):
 
 def test_nobody_can_change_an_instance():
     a = np.array([1.0, 2.0])
-    instance = Instance.of("p.op", a=a)
+    instance = Instance.of("topk_simplex_alpha.projection", a=a)
     a[0] = 5.0
     instance["a"][1] = 7.0
     instance.params["a"][1] = 7.0
@@ -61,11 +61,15 @@ def test_nobody_can_change_an_instance():
 
 
 def test_negative_zero_is_another_array():
-    assert Instance.of("p.op", a=np.array([0.0])) != Instance.of("p.op", a=np.array([-0.0]))
+    assert Instance.of("topk_simplex_alpha.projection", a=np.array([0.0])) != Instance.of(
+        "topk_simplex_alpha.projection", a=np.array([-0.0])
+    )
 
 
 def test_astype_rounds_numbers_too():
-    instance = Instance.of("p.op", a=np.array([0.1]), r=0.1, k=2).astype(np.float32)
+    instance = Instance.of("topk_simplex_alpha.projection", a=np.array([0.1]), r=0.1, k=2).astype(
+        np.float32
+    )
     assert instance["a"].dtype == np.float32
     assert instance["r"] == float(np.float32(0.1))
     assert instance["k"] == 2
@@ -75,10 +79,10 @@ def test_astype_rounds_numbers_too():
 @pytest.mark.parametrize("bad", [object(), np.array(["a"]), np.array([1j]), {"a": 1}])
 def test_what_cannot_be_stored_is_refused(bad):
     with pytest.raises(InvalidArgumentError):
-        Instance.of("p.op", a=bad)
+        Instance.of("topk_simplex_alpha.projection", a=bad)
 
 
 def test_another_schema_is_refused():
-    data = Instance.of("p.op", a=np.ones(1)).to_dict()
+    data = Instance.of("topk_simplex_alpha.projection", a=np.ones(1)).to_dict()
     with pytest.raises(InvalidArgumentError, match="schema"):
         Instance.from_dict({**data, "schema": 99})

@@ -33,7 +33,7 @@ from verification.failures import answers
 from verification.failures.run_command import command
 from verification.failures.shrink import code as code_of
 from verification.failures.shrink import shrink as shrink_result
-from verification.instances.instance import Instance, decode
+from verification.instances.instance import Instance, decode, encode, freeze
 from verification.kit import fixing
 from verification.kit.calling import Caller, load_callable, watch
 from verification.kit.loop import run_one
@@ -190,7 +190,7 @@ class Replay:
 
 def _frozen(fixed: Mapping[str, Any] | None) -> dict[str, Any]:
     """Fixed arguments as plain data, to the last bit."""
-    return dict(Instance.of("", "", **(fixed or {})).to_dict()["params"])
+    return {name: encode(freeze(name, value)) for name, value in (fixed or {}).items()}
 
 
 def _settings(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,7 @@ class Instance:
     def of(cls, problem: str | Problem, family: str = "given", /, **params: Any) -> Instance:
         """Freeze keyword arguments: ``Instance.of("simplex.projection", a=a, r=1.0)``."""
         task = lookup(problem)
-        return cls(task, family, tuple((name, _freeze(name, v)) for name, v in params.items()))
+        return cls(task, family, tuple((name, freeze(name, v)) for name, v in params.items()))
 
     @property
     def stem(self) -> str:
@@ -207,7 +207,8 @@ def _number(value: Any) -> str:
     return repr(value)
 
 
-def _freeze(name: str, value: Any) -> Value:
+def freeze(name: str, value: Any) -> Value:
+    """An argument as an instance holds it; InvalidArgumentError if it cannot be stored."""
     if value is None or isinstance(value, (bool, str, FrozenArray)):
         return value
     if isinstance(value, (int, np.integer)):
