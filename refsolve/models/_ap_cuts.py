@@ -131,7 +131,7 @@ class Master:
         self.rows: list[list[Array]] = [[] for _ in range(n_queries)]
         self._seen: set[tuple[int, bytes]] = set()
 
-    def add(self, q: int, tag: Array, offset: Any, row: Array) -> bool:
+    def add(self, q: int, tag: Array, offset: float | Real, row: Array) -> bool:
         """Keep a cut of query q under a tag; False if it is known."""
         key = (q, np.asarray(tag).tobytes())
         if key in self._seen:

@@ -7,6 +7,7 @@ Farkas: if mu >= 0 sums to 1, balances the classes (for a free b), and r = sum m
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,7 @@ class Easy:
             )  # fmt: skip
         return r / np.maximum((r * r).sum(), Real(1e-300))  # open: the certificate will tell
 
-    def _closest(self, reach: float, norm: Any) -> Array:
+    def _closest(self, reach: float, norm: Callable[[cp.Expression], cp.Expression]) -> Array:
         """Multipliers of sum 1 for which sum mu_i y_i x_i is shortest."""
         mu = cp.Variable(self.labels.size, nonneg=True)
         constraints = [cp.sum(mu) == 1] + ([self.labels @ mu == 0] if self.bias else [])

@@ -145,7 +145,7 @@ class RankingMaster(Master):
         return weights * self.C, inversions
 
 
-def wants_all(how: Any, queries: Queries) -> bool:
+def wants_all(how: str, queries: Queries) -> bool:
     """Whether all rankings are constraints, from the argument ``rankings`` of the operations."""
     if how not in ("auto", "all", "cutting_plane"):
         raise InvalidParameterError("rankings", how, "'auto', 'all' or 'cutting_plane'", "choose")

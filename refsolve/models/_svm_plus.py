@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
 from refsolve.models._svm_space import Space, check_features, check_flag, check_rows
@@ -98,7 +99,7 @@ class Data(svm_plus.Problem):
             v, rho = v + self.z.from_factor(step[:-1]), rho + step[-1]
         return point._replace(v=v, rho=rho)
 
-    def multipliers(self, name: str, value: Any) -> Array:
+    def multipliers(self, name: str, value: ArrayLike | None) -> Array:
         """The examples' part of n multipliers."""
         if value is None:
             return np.zeros(len(self.y), Real)
