@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,14 @@ def project_rows(
     y: ArrayLike | None = None,
     *,
     two_sides: bool = False,
+    own: Mapping[str, ArrayLike] | None = None,
 ) -> NDArray[Any]:
     """Project a vector or each row of a matrix with ``kernel(a, k, r, rho, x, row, work)``.
 
     ``r`` is None for a set without a radius. A set that depends on an indicator y of its entries
-    (``two_sides``) has the kernel ``kernel(a, y, r, x, row, work)``. The kernel writes float64 rows x and returns
-    their number: less than there are if it meets an entry that is not finite.
+    (``two_sides``) has the kernel ``kernel(a, y, r, x, row, work)``; one with numbers of its ``own``, by
+    name, finds them behind rho. The kernel writes float64 rows x and returns their number: less than there
+    are if it meets an entry that is not finite.
     """
     given = real_array("a", a)
     rows = given if given.ndim == 2 else given[np.newaxis]
@@ -34,13 +36,15 @@ def project_rows(
     k = check_k(k)
     r = np.full(n, np.inf) if r is None else per_row("r", r, n)
     rho = per_row("rho", rho, n)
+    more = [per_row(name, value, n) for name, value in (own or {}).items()]
     sides = check_indicator("y", y, given.shape) if two_sides else None
     row, work = np.empty(d), np.empty(d)
     out = np.empty((n, d), dtype=given.dtype)
     for part in chunks(rows):
         x = np.empty(rows[part].shape) if out.dtype == np.float32 else out[part]
         given_set = (k, r[part], rho[part]) if sides is None else (sides[part], r[part])
-        if kernel(read_only(rows[part]), *given_set, x, row, work) < len(x):
+        further = [each[part] for each in more]
+        if kernel(read_only(rows[part]), *given_set, *further, x, row, work) < len(x):
             raise_bad_entry("a", given)
         if x.dtype != out.dtype:
             out[part] = x

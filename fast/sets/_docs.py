@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fast._docs import Function, with_sections
+from collections.abc import Callable
+
+from fast._docs import Entry, Function, with_sections
 
 _PARAMETERS = {
     "a": (
@@ -32,4 +34,9 @@ _RAISES = (
 
 def documented(function: Function) -> Function:
     """Append the numpydoc sections of a projection."""
-    return with_sections(function, _PARAMETERS, _RETURNS, _RAISES)
+    return documented_with()(function)
+
+
+def documented_with(**own: Entry) -> Callable[[Function], Function]:
+    """The same for a set with parameters of its own: their types and texts by name."""
+    return lambda function: with_sections(function, _PARAMETERS | own, _RETURNS, _RAISES)
