@@ -15,6 +15,7 @@ from refsolve.models import (
     ap_svm,
     ap_svm_appx,
     binary_svm,
+    multiclass_erm,
     svm,
     svm_2k,
     svm_plus_hinge,
@@ -245,6 +246,32 @@ def _binary(bias):
     )  # fmt: skip
 
 
+def _multiclass():
+    """The multiclass hinge is the largest of m cuts: the risk's dual is also had without its conjugate."""
+    n, d, m, lam = 7, 2, 3, 0.3
+    rng = np.random.default_rng(15)
+    X, y = rng.normal(size=(n, d)), np.arange(n) % m
+    against = np.eye(m) - np.eye(m)[y][:, None]  # (n, m, m): f_j - f_y
+    rows = (against[:, :, None] * X[:, None, :, None]).reshape(n * m, d * m)
+    cuts = fenchel.Term(
+        fenchel.Largest(1 / n, n), {"w": rows}, (np.arange(m) != y[:, None]).ravel()
+    )
+    model = fenchel.Model({"w": fenchel.Block(d * m, lam)}, {"alpha": cuts})
+    given = {"X": X, "lam": lam}
+
+    def columns(x):
+        return -np.einsum("ij,ijk->ki", x["alpha"].reshape(n, m), against) / lam
+
+    return Case(
+        model, model,
+        Polytope({"alpha": (n * m, 0.0, INF)}, np.kron(np.eye(n), np.ones(m)), np.full(n, 1 / n)),
+        lambda x: multiclass_erm.dual("multiclass_hinge", y, A=columns(x), **given),
+        lambda x: multiclass_erm.weights(X, columns(x)).ravel(), lambda x: x,
+        lambda u: multiclass_erm.primal("multiclass_hinge", y, W=u["w"].reshape(d, m), **given),
+        lambda rng: {"w": rng.normal(size=d * m)},
+    )  # fmt: skip
+
+
 def _rankings(y):
     """Inversions of all rankings, as they are listed."""
     from refsolve._ranking import all_rankings
@@ -267,6 +294,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "binary_svm": lambda: _binary(False),
     "binary_svm, bias a feature": lambda: _binary(True),
     "binary_svm, free bias": lambda: _binary("free"),
+    "multiclass_erm, hinge": _multiclass,
     "ap_svm": _ap_svm,
     "ap_svm_appx": lambda: _appx(True),
     "ap_svm_appx, no bias": lambda: _appx(False),

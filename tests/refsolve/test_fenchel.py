@@ -219,6 +219,8 @@ WRONG = [
     ("svm_plus_squared_hinge, bias penalised", "b free", lambda m: reweighted(m, "b", weight=0.0)),
     ("binary_svm", "the sum", lambda m: loss_of(m, "alpha", cost=10 * m.terms["alpha"].loss.cost)),
     ("binary_svm, free bias", "no bias", lambda m: changed(m, "alpha", "b", 0.0)),
+    ("multiclass_erm, hinge", "the sum", lambda m: loss_of(m, "alpha", mass=1.0)),
+    ("multiclass_erm, hinge", "lambda inverted", lambda m: reweighted(m, "w", weight=1 / 0.3)),
     ("ap_svm", "sign of Psi", lambda m: changed(m, "alpha", "w", -1)),
     ("ap_svm", "sum for the mean", lambda m: loss_of(m, "alpha", mass=5.0)),
     ("ap_svm", "Delta lost", lambda m: changed(m, "alpha", offset=None)),
