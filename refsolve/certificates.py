@@ -14,6 +14,8 @@ from refsolve import catalogue
 from refsolve._ranking_proof import loss_augmented_inference, ranking_value
 from refsolve.errors import InvalidParameterError
 from refsolve.generators import WithRest
+from refsolve.operations import BOX, GRAM
+from refsolve.operations import STEP as STEP
 from refsolve.proofs import families
 from refsolve.proofs.certificate import (
     Array,
@@ -33,7 +35,7 @@ from refsolve.proofs.projection import (
     projection_size,
     set_arguments,
 )
-from refsolve.spec import LARGEST, Symbol, check_vector
+from refsolve.spec import LARGEST, check_vector
 
 __all__ = [
     "Certificate",
@@ -52,9 +54,6 @@ __all__ = [
     "update_data",
 ]
 
-STEP = Symbol("t", "step of the prox", low=0, low_open=True, default=1.0)
-GRAM = Symbol("k_ii", "squared norm of the example", low=0)
-BOX = Symbol("C", "1/(lambda n)", low=0, low_open=True, default=1.0)
 #: Per entry: points no further outside a domain may be points of it, rounded to float64.
 DOMAIN_SLACK = 64 * float(np.finfo(float).eps)
 

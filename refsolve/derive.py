@@ -19,7 +19,7 @@ from refsolve.errors import InvalidParameterError
 from refsolve.oracle import Answer, Posed, Template
 from refsolve.proofs import families
 from refsolve.proofs.loss import WEIGHT, Loss, check_example, check_point
-from refsolve.spec import check_vector
+from refsolve.spec import Symbol, check_vector
 
 Array = np.ndarray[Any, Any]
 TINY = float(np.finfo(float).tiny)
@@ -64,19 +64,26 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     radius = radius or size or 1.0
     size = max(size, 1e-12 * radius)
     scaled = {"a": a / size, "eta": radius / size, "eta_rho": rho * radius / size}
-    if "r" in checked:  # beyond a million times the solution's size a bound is inactive
-        scaled["r"] = min(checked["r"], 1e6 * radius) / radius
+    symbols = {s.name: s for s in module.SPEC.symbols}
+    for name, value in checked.items():
+        if isinstance(value, float) and symbols[name].unit == "x":
+            # beyond a million times the solution's size a bound is inactive
+            scaled[name] = min(value, 1e6 * radius) / radius
+        elif isinstance(value, float):
+            scaled[name] = value
+    bounds = [name for name in scaled if name in checked]
     structure = _structure(checked)
     labels = {"y": checked["y"]} if "y" in checked else {}
 
     def build() -> Template:
         x = cp.Variable(a.size)
         parameters = {"a": cp.Parameter(a.size)}
-        parameters |= {n: cp.Parameter(nonneg=True) for n in scaled if n != "a"}
-        bounds = {"r": parameters["r"]} if "r" in parameters else {}
+        parameters |= {n: _parameter(symbols.get(n)) for n in scaled if n != "a"}
         objective = parameters["eta"] / 2 * cp.sum_squares(x)
         objective += parameters["eta_rho"] / 2 * cp.square(cp.sum(x)) - parameters["a"] @ x
-        constraints = module.constraints(x, **labels, **structure, **bounds)
+        constraints = module.constraints(
+            x, **labels, **structure, **{n: parameters[n] for n in bounds}
+        )
         return Template(cp.Problem(cp.Minimize(objective), constraints), parameters, {"x": x})
 
     def finish(found: Mapping[str, Any]) -> Answer:
@@ -86,6 +93,12 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
 
     key = (a.size, *sorted(structure.items()), *(tuple(v.tolist()) for v in labels.values()))
     return Posed(key, build, scaled, finish, size * radius or TINY)
+
+
+def _parameter(symbol: Symbol | None) -> Any:
+    """A cvxpy parameter with the sign that a symbol declares; the scales are nonnegative."""
+    low = 0 if symbol is None else symbol.low
+    return cp.Parameter(nonneg=low is not None and low >= 0)
 
 
 def _power(size: float) -> float:
@@ -98,7 +111,8 @@ def _scaled(loss: Loss, size: float) -> tuple[float, dict[str, Any]]:
     if not loss.module.SPEC.homogeneous:
         return 1.0, loss.params
     scale = _power(size)
-    params = {n: v / scale if n == "gamma" else v for n, v in loss.params.items()}
+    units = {s.name: s.unit for s in loss.module.SPEC.symbols}
+    params = {n: v / scale if units[n] == "z" else v for n, v in loss.params.items()}
     return scale, params
 
 

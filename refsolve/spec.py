@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,10 +25,13 @@ LARGEST = 1e150
 #: Least divisor accepted: quotients by subnormal numbers overflow.
 SMALLEST = float(np.finfo(np.float64).tiny)
 
+#: Draws a value: (random numbers, entries d, size of the main vector, arguments drawn before).
+Draw = Callable[[np.random.Generator, int, float, Mapping[str, Any]], Any]
+
 
 @dataclass(frozen=True)
 class Symbol:
-    """One parameter of a declaration.
+    """One argument and every fact about it.
 
     Parameters
     ----------
@@ -44,6 +47,14 @@ class Symbol:
         Whether subnormal numbers are refused: a divisor.
     default : object
         `REQUIRED` if there is none.
+    unit : {"", "x", "z"}
+        Units of the points of a set or of the margins of a loss; empty for plain numbers.
+    shape : {"scalar", "vector", "truth"}
+        A number; an entry for each of the main vector; a class, or a row of labels.
+    rows : {"no", "may", "always"}
+        Whether a batch gives one per row.
+    draws : callable, optional
+        How to draw one for an instance; by default from its kind, unit and range.
     """
 
     name: str
@@ -54,6 +65,10 @@ class Symbol:
     low_open: bool = False
     default: Any = REQUIRED
     normal: bool = False
+    unit: str = ""
+    shape: str = "scalar"
+    rows: str = "no"
+    draws: Draw | None = field(default=None, compare=False, repr=False)
 
     def range_text(self) -> str:
         """The range as text, e.g. ``integer, 1 <= k <= d``."""
@@ -64,6 +79,56 @@ class Symbol:
         if self.high is not None:
             text += f" <= {self.high}"
         return text
+
+    @property
+    def fallback(self) -> Any:
+        """The default, or the least integer: what a solver may take for granted."""
+        if self.default is REQUIRED and self.kind == "integer" and self.shape == "scalar":
+            return int(self.low or 0)
+        return self.default
+
+    def admits(self, value: Any, d: int) -> bool:
+        """Whether a number is in the range, whatever its size."""
+        if value is None:
+            return self.default is None
+        high = d if self.high == "d" else self.high
+        low = self.low is None or value > self.low or (value == self.low and not self.low_open)
+        return bool(low and (high is None or value <= high))
+
+    def draw(self, rng: np.random.Generator, d: int, size: float, given: Mapping[str, Any]) -> Any:
+        """A value for an instance with d entries of this size; often at an end of its range.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Random numbers.
+        d : int
+            Number of entries.
+        size : float
+            Largest entry of the main vector.
+        given : mapping
+            Arguments drawn before this one.
+        """
+        if self.draws is not None:
+            return self.draws(rng, d, size, given)
+        if self.kind == "integer":
+            low = int(self.low or 0)
+            high = int(self.high) if isinstance(self.high, int | float) else d
+            ends = [low, high, max(low, high - 1), int(rng.integers(low, max(low, high) + 1))]
+            return int(rng.choice(ends))
+        if self.unit == "x":
+            return self._moved(rng.choice([1.0, 1.0, size * rng.uniform(0.05, 2.0), 8 * d * size]))
+        if self.unit == "z":
+            return self._moved(rng.choice([1.0, 0.5, 10.0 ** rng.uniform(-2, 1)]))
+        middle = self.default if isinstance(self.default, float) else 1.0
+        return self._moved(rng.choice([middle, middle, 10.0 ** rng.uniform(-2, 2)]))
+
+    def _moved(self, value: Any) -> float:
+        """The number, or the nearest one in the range."""
+        value = float(value)
+        if self.low is not None:
+            value = max(value, float(np.nextafter(self.low, 1)) if self.low_open else self.low)
+        return min(value, float(self.high)) if isinstance(self.high, int | float) else value
 
     def check(self, value: Any, d: int | None = None) -> Any:
         """Return ``value`` as int or float, or raise `InvalidParameterError`."""

@@ -7,7 +7,6 @@ tries every face of the polytope. :mod:`refsolve.exact.average_precision` lists 
 
 from __future__ import annotations
 
-import functools
 import importlib
 import pkgutil
 from collections.abc import Sequence
@@ -20,10 +19,9 @@ import numpy as np
 from refsolve import catalogue
 from refsolve.errors import InvalidParameterError, UnknownProblemError
 from refsolve.exact._rational import fenchel_young
+from refsolve.operations import RHO
 from refsolve.proofs.families import check_indicator
-from refsolve.spec import Symbol, check_vector
-
-RHO = Symbol("rho", "weight of the squared sum", low=0, default=0.0)
+from refsolve.spec import check_vector
 
 __all__ = ["ExactProjection", "project", "stems"]
 
@@ -51,7 +49,6 @@ class ExactProjection:
         return np.array([float(v) for v in self.x])
 
 
-@functools.cache
 def stems() -> tuple[str, ...]:
     """Stems of the sets that have an exact projection."""
     names = (info.name for info in pkgutil.iter_modules(__path__))
@@ -106,8 +103,9 @@ def project(stem: str, a: Sequence[Any] | Any, *, rho: Any = 0, **params: Any) -
         name: value if isinstance(value, int) else rational(params.get(name, value))
         for name, value in checked.items()
     }
+    catalogue.admit(stem, len(point), checked)
     # a Fraction may exceed every float: only its sign is in question
-    RHO.check(float(min(rho, 1)) if isinstance(rho, Fraction) else rho)
+    RHO.check(float(min(rho, Fraction(1))) if isinstance(rho, Fraction) else rho)
     weight = rational(rho)
     module = importlib.import_module(f"{__name__}.{stem}")
     checked |= sides

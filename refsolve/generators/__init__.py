@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 
@@ -208,10 +208,13 @@ class Twin(Generator, Protocol):
 
 def check(stem: str, generator: object) -> Generator:
     """The generator of a loss, or an error that says what one is."""
-    if not isinstance(generator, Generator):
+    wanted = [name for name in vars(Generator) if not name.startswith("_")]
+    missing = [name for name in wanted if not hasattr(type(generator), name)]
+    if missing:
         raise InvalidParameterError(
-            f"generator of {stem}", generator, "an object with the methods of refsolve.generators.Generator",
+            f"generator of {stem}", generator,
+            f"an object with the methods of refsolve.generators.Generator (no {', '.join(missing)})",
             "declare e.g. generator = refsolve.generators.quadratic.Quadratic(), "
             "or derive one from refsolve.generators.separable.Separable",
         )  # fmt: skip
-    return generator
+    return cast(Generator, generator)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from refsolve.proofs.domain import Domain
 
 Array = np.ndarray[Any, Any]
-STEPS = 200
+STEPS = 240
 
 
 class Smooth(Protocol):
@@ -36,7 +36,7 @@ class Smooth(Protocol):
 
 
 def minimise(h: Smooth, domain: Domain, b: Array, alpha: Any, rho: int) -> Array:
-    """The minimiser, in the numbers of ``b``; ArithmeticError if none is found."""
+    """A point near the minimiser, in the numbers of ``b``."""
     if not hasattr(domain.module, "halfspaces"):
         raise InvalidParameterError(
             "set", domain.stem, "a set that declares halfspaces(d, ...)",
@@ -44,7 +44,7 @@ def minimise(h: Smooth, domain: Domain, b: Array, alpha: Any, rho: int) -> Array
         )  # fmt: skip
     if b.dtype != object:
         with np.errstate(all="ignore"):
-            return _search(h, domain, b, alpha, rho, np.longdouble(2) ** -58)
+            return _search(h, domain, b, alpha, rho, np.longdouble(2) ** -52)
     precision = decimal.getcontext().prec
     # the quotients of multipliers and slacks need as many digits again
     context = decimal.getcontext().copy()
@@ -72,7 +72,7 @@ def _search(h: Smooth, domain: Domain, b: Array, alpha: Any, rho: int, least: An
     A = np.array([_numbers(g, b) for g, _, equal in rows if equal]).reshape(-1, d)
     right = [[v for _, v, equal in rows if equal is kind] for kind in (False, True)]
     top, fixed = (_numbers([Fraction(v) for v in part], b) for part in right)
-    x = _start(h, domain, d, b)
+    x = _start(domain, d, b)
     y = fixed * zero
     size = one + max(abs(b).max(), abs(h.slope(x)).max()) + alpha * abs(x).max() * d
     slack = np.maximum(top - G @ x, one / 8)
@@ -86,7 +86,7 @@ def _search(h: Smooth, domain: Domain, b: Array, alpha: Any, rho: int, least: An
         off = max(abs(dual).max() / size, abs(primal).max(), abs(equal).max(initial=zero))
         if mean <= least * size and off <= least * 8:
             return x
-        centred = mean * min(one / 8, (mean / size) ** (one / 2))
+        centred = max(mean * min(one / 8, (mean / size) ** (one / 2)), least * size / 8)
         weights = multipliers / slack
         H = identity * h.curvature(x) + alpha * (identity + rho) + G.T @ (weights[:, None] * G)
         rest = (multipliers * primal + centred) / slack - multipliers
@@ -94,7 +94,10 @@ def _search(h: Smooth, domain: Domain, b: Array, alpha: Any, rho: int, least: An
             [[H, A.T, -(dual + G.T @ rest)[:, None]],
              [A, np.full((len(fixed), len(fixed)), zero, b.dtype), -equal[:, None]]]
         )  # fmt: skip
-        found = _solve(system)
+        try:
+            found = _solve(system)
+        except ArithmeticError:
+            break
         dx, dy = found[:d], found[d:]
         ds = -primal - G @ dx
         dm = centred / slack - multipliers - weights * ds
@@ -102,20 +105,13 @@ def _search(h: Smooth, domain: Domain, b: Array, alpha: Any, rho: int, least: An
         step = _inside(h, x, dx, step)
         x, y = x + step * dx, y + step * dy
         slack, multipliers = slack + step * ds, multipliers + step * dm
-        if step * abs(dx).max() == 0 and b.dtype != object:
-            break
-    if b.dtype != object:
-        return x
-    raise ArithmeticError("the interior point method did not converge")
+    return x  # the certificate will tell
 
 
-def _start(h: Smooth, domain: Domain, d: int, like: Array) -> Array:
+def _start(domain: Domain, d: int, like: Array) -> Array:
     """A feasible point, off zero, at which h is smooth."""
-    middle = domain.repair(np.ones(d, np.longdouble))
-    for _ in range(60):
-        if np.isfinite(h.slope(middle) if like.dtype != object else np.zeros(1)).all():
-            break
-        middle = middle / 2
+    one = Fraction(1) if like.dtype == object else np.longdouble(1)
+    middle = domain.repair(np.full(d, one))
     return _numbers([Fraction(*v.as_integer_ratio()) for v in middle], like)
 
 
@@ -150,7 +146,7 @@ def _solve(system: Array) -> Array:
     size = len(M)
     for k in range(size):
         pivot = k + int(np.argmax(abs(M[k:, k])))
-        if M[pivot, k] == 0:
+        if not abs(M[pivot, k]) > 0:
             raise ArithmeticError("dependent rows")
         M[[k, pivot]] = M[[pivot, k]]
         M[k] = M[k] / M[k, k]

@@ -13,7 +13,7 @@
 ...     def curvature(self, x):
 ...         return 2 * abs(x)
 
-All three act on arrays of longdoubles and on object arrays of Decimals alike (use `log` and `exp` of
+All three act on arrays of longdoubles and on object arrays of Decimals alike (use `log`, `exp` and `sqrt` of
 this module for both). Everything else follows: minimisers over any set that declares `halfspaces` by an
 interior point method in the numbers given, certificates from the convexity of h. A generator that
 declares its modulus, max mu with h - mu/2 ||x||^2 convex on the domain, has sharper ones.
@@ -53,9 +53,10 @@ def _entrywise(name: str, own: Callable[[Any], Any]) -> Callable[[Array], Array]
     return function
 
 
-#: Natural logarithm and exponential of longdoubles or Decimals.
+#: Natural logarithm, exponential and square root of longdoubles or Decimals.
 log = _entrywise("ln", np.log)
 exp = _entrywise("exp", np.exp)
+sqrt = _entrywise("sqrt", np.sqrt)
 
 
 class Separable:
@@ -225,11 +226,9 @@ class Separable:
 
     def rounded(self, x: Sequence[float], eps: float) -> float:
         """The terms of h, and how steep they are."""
-        at = np.asarray(x, np.longdouble)
-        with np.errstate(all="ignore"):
-            steep = abs(at * self.slope(at))
-        terms = float(np.where(np.isfinite(steep), steep, 0).sum())
-        return 1.0 + abs(float(self.value(at))) + terms
+        at = self.inner([Fraction(v) for v in x])[0]
+        steep = (abs(v * w) for v, w in zip(at, self.slopes(at, []), strict=True))
+        return float(1 + abs(self._number(at)) + sum(steep))
 
 
 def _objects(values: Sequence[Decimal]) -> Array:

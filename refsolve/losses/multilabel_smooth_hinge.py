@@ -30,7 +30,15 @@ SPEC = Spec(
         ),
     },
     symbols=(
-        Symbol("gamma", "smoothing, in units of z", low=0, low_open=True, default=1.0, normal=True),
+        Symbol(
+            "gamma",
+            "smoothing, in units of z",
+            low=0,
+            low_open=True,
+            default=1.0,
+            normal=True,
+            unit="z",
+        ),
     ),
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Lapin et al. 2018 (TPAMI), smooth multilabel SVM; the conjugate is derived in the lesson",

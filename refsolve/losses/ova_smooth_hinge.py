@@ -26,7 +26,15 @@ SPEC = Spec(
         ),
     },
     symbols=(
-        Symbol("gamma", "smoothing, in units of z", low=0, low_open=True, default=1.0, normal=True),
+        Symbol(
+            "gamma",
+            "smoothing, in units of z",
+            low=0,
+            low_open=True,
+            default=1.0,
+            normal=True,
+            unit="z",
+        ),
     ),
     scaling="the binary losses are added, not averaged; see ova_hinge",
     source="Lapin et al. 2016, long version, equation (9), with margin alpha = 1 - z and beta = -x",

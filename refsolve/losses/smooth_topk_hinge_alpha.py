@@ -31,7 +31,15 @@ SPEC = Spec(
     },
     symbols=(
         Symbol("k", "number of guesses", "integer", low=1, high="d", default=1),
-        Symbol("gamma", "smoothing, in units of z", low=0, low_open=True, default=1.0, normal=True),
+        Symbol(
+            "gamma",
+            "smoothing, in units of z",
+            low=0,
+            low_open=True,
+            default=1.0,
+            normal=True,
+            unit="z",
+        ),
     ),
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Lapin et al. 2016, Propositions 6 and 10",

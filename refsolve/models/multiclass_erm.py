@@ -178,7 +178,8 @@ def _scales(data: Data) -> tuple[Array, float, float, float, dict[str, Any]]:
     s, params = 1.0, data.loss.params
     if data.loss.module.SPEC.homogeneous:
         s = 2.0 ** round(np.log2(max(abs(data.costs).max(), 2.0**-40)))
-        params = {n: v / s if n == "gamma" else v for n, v in params.items()}
+        units = {symbol.name: symbol.unit for symbol in data.loss.module.SPEC.symbols}
+        params = {n: v / s if units[n] == "z" else v for n, v in params.items()}
     return H / t, t, s, float(data.weight.max()) or 1.0, dict(params)
 
 

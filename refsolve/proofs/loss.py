@@ -20,13 +20,13 @@ from refsolve import catalogue, generators
 from refsolve.errors import InvalidParameterError
 from refsolve.generators import Generator, Point
 from refsolve.generators.quadratic import Quadratic
+from refsolve.operations import WEIGHT as WEIGHT
 from refsolve.proofs import families
 from refsolve.proofs.domain import Domain
 from refsolve.proofs.families import others as others
-from refsolve.spec import Symbol, check_vector
+from refsolve.spec import check_vector
 
 Array = np.ndarray[Any, Any]
-WEIGHT = Symbol("sample_weight", "weight of the example", low=0, default=1.0)
 
 
 def block(x: Array, y: Any) -> Array:

@@ -9,11 +9,10 @@ import numpy as np
 
 from refsolve import catalogue
 from refsolve.errors import InvalidParameterError
+from refsolve.operations import RHO
 from refsolve.proofs.certificate import Certificate, Real, candidate, norm, roundoff, up
 from refsolve.proofs.families import check_indicator
-from refsolve.spec import Symbol, check_vector
-
-RHO = Symbol("rho", "weight of the squared sum", low=0, default=0.0)
+from refsolve.spec import check_vector
 
 
 def projection_size(stem: str, a: Any, *, rho: float = 0.0, **params: Any) -> float:
@@ -24,8 +23,11 @@ def projection_size(stem: str, a: Any, *, rho: float = 0.0, **params: Any) -> fl
     """
     a = np.asarray(a)
     size = float(params.get("r", np.inf))
-    if catalogue.load(stem).violation(np.zeros(a.size), **params) == 0:
+    module = catalogue.load(stem)
+    if module.violation(np.zeros(a.size), **params) == 0:
         size = min(size, float(abs(a).max()) / (rho + 1 / a.size))
+    if not np.isfinite(size):  # two points of the set are no further apart than this
+        size = float(abs(a).sum() + 2 * abs(module.repair(a, **params)).sum())
     return size
 
 
@@ -109,6 +111,7 @@ def set_arguments(
     labelled = "y" in catalogue.arguments(module)
     y = params.pop("y", None) if labelled else None
     checked = module.SPEC.check(params, d)
+    catalogue.admit(module.__name__.rpartition(".")[2], d, checked)
     rho = RHO.check(rho)
     if labelled:
         if y is None:

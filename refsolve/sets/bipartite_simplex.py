@@ -26,7 +26,9 @@ SPEC = Spec(
             "<= r; else each side is projected on its simplex of sum r"
         ),
     },
-    symbols=(Symbol("r", "bound on the sum of each side", low=0, default=1.0),),
+    symbols=(
+        Symbol("r", "bound on the sum of each side", low=0, default=1.0, unit="x", rows="may"),
+    ),
     scaling="r carries the units of x",
     source="Lapin et al. 2018 (TPAMI), multilabel SVM; vertices r (e_j + e_l), j in N, l in P, and 0",
     notes=(

@@ -20,7 +20,7 @@ SPEC = Spec(
         "projection": "argmin 1/2||x - a||^2 over the set",
         "solution": "x = clip(a, 0, r)",
     },
-    symbols=(Symbol("r", "upper end of every entry", low=0, default=1.0),),
+    symbols=(Symbol("r", "upper end of every entry", low=0, default=1.0, unit="x", rows="may"),),
     scaling="r carries the units of x",
     source="dual set of a sum of binary hinges: Lapin et al. 2016, equations (2) and (9) of the long version",
 )

@@ -21,7 +21,7 @@ SPEC = Spec(
         "projection": "argmin 1/2||x - a||^2 + rho/2 <1,x>^2 over the set",
         "solution": "x = (a - t)_+ with t such that s = r",
     },
-    symbols=(Symbol("r", "value of the sum", low=0, default=1.0),),
+    symbols=(Symbol("r", "value of the sum", low=0, default=1.0, unit="x", rows="may"),),
     scaling="r carries the units of x; rho is dimensionless and only shifts the objective",
     source="Lapin et al. 2015, section 2.1 (there with s <= r); Crammer and Singer 2001",
 )

@@ -30,7 +30,7 @@ SPEC = Spec(
     },
     symbols=(
         Symbol("k", "number of guesses", "integer", low=1),
-        Symbol("r", "bound on the sum", low=0, default=1.0),
+        Symbol("r", "bound on the sum", low=0, default=1.0, unit="x", rows="may"),
     ),
     scaling="r carries the units of x; rho is dimensionless",
     source="Lapin et al. 2015, section 2.3; 2016, section 2",

@@ -12,7 +12,6 @@ from verification.errors import InvalidArgumentError
 from verification.problems.problem import Problem
 
 #: Arguments of which a batch has one per row, always (see `verification.checks.batch`).
-PER_ROW = ("y", "k_ii")
 
 
 class Labelled(Step):
@@ -85,7 +84,7 @@ class Rows(Step):
             raise InvalidArgumentError(
                 f"rows={per_row!r}: {self.problem.name} is about a whole data set; leave rows out"
             )
-        self.per_row = (*PER_ROW, *per_row)
+        self.per_row = (*self.problem.named(rows="always"), *per_row)
         self.matched = ("y", "costs") if self.problem.labels else ()
 
     def before(self, given: Given) -> Given:

@@ -11,6 +11,7 @@ import numpy as np
 from verification import certificates
 from verification.checks import amount
 from verification.failures.shrink import call_lines
+from verification.instances.drawing import valid
 from verification.instances.families import draw
 from verification.instances.instance import Instance
 from verification.kit.calling import (
@@ -26,10 +27,6 @@ from verification.verdicts.verdict import Candidate, Judgement, Verdict
 ORDER = 60
 COUNTS = {"quick": 30, "thorough": 150}
 
-# Arguments that a batch may give per row; the others are one number for all rows.
-PER_ROW = ("y", "r", "rho", "k_ii", "sample_weight")
-# Of these, arguments that have one entry per row in every batch.
-ALWAYS_PER_ROW = ("y", "k_ii")
 # Rows of the batches that start from an instance of this family: more than a warp, or a tile, has.
 MANY, LONG = 40, "ties"
 # Rows that a candidate is tried on: the instance, a duplicate, and one that differs.
@@ -75,16 +72,20 @@ def vary(found: list[Instance]) -> list[Instance]:
     """The same rows with a radius, a rho and a weight of their own."""
     varied = []
     for i, row in enumerate(found):
-        changes = {n: row[n] * (1 + i) for n in ("r", "rho") if row.get(n) is not None}
-        if "sample_weight" in row.problem.arguments:
-            changes["sample_weight"] = 0.5 + i
-        varied.append(row.with_params(**changes) if changes else row)
+        problem = row.problem
+        changes = {}
+        for name in problem.named(rows="may"):
+            optional = problem.defaults.get(name, ...) is None  # a weight
+            changes[name] = 0.5 + i if optional else row[name] * (1 + i)
+        other = row.with_params(**changes) if changes else row
+        varied.append(other if valid(other) else row)
     return varied
 
 
-def stack(found: list[Instance], per_row: tuple[str, ...]) -> dict[str, Any]:
-    """One set of arguments for all rows."""
-    name = found[0].problem.data
+def stack(found: list[Instance], *rows: str) -> dict[str, Any]:
+    """One set of arguments for all rows; those of which there is one per row, see `Symbol.rows`."""
+    problem = found[0].problem
+    name, per_row = problem.data, [n for kind in rows for n in problem.named(rows=kind)]
     params = found[0].params
     params[name] = np.stack([row[name] for row in found])
     for other in per_row:
@@ -110,10 +111,10 @@ def _examine(call: Caller, instance: Instance) -> tuple[Judgement, list[Instance
     """The verdict, with the rows and the arguments of the call that it is about."""
     found = rows(instance)
     unweighted, varied = [_without_weight(row) for row in found], vary(found)
-    trials = [(unweighted, stack(unweighted, ALWAYS_PER_ROW))]
+    trials = [(unweighted, stack(unweighted, "always"))]
     if varied != found and call.accepts(varied[-1]):
-        trials.append((varied, stack(varied, PER_ROW)))
-    trials.append((unweighted[:1], stack(unweighted[:1], ALWAYS_PER_ROW)))
+        trials.append((varied, stack(varied, "always", "may")))
+    trials.append((unweighted[:1], stack(unweighted[:1], "always")))
     judgements = []
     for some, params in trials:
         judgements.append(_judge_rows(some, _answers(call, some, params)))
@@ -163,7 +164,7 @@ def takes_batches(call: Caller) -> bool:
             continue
         few = [_without_weight(row) for row in rows(instance)[:PROBED]]
         try:
-            answer = call.raw(stack(few, ALWAYS_PER_ROW)).x
+            answer = call.raw(stack(few, "always")).x
         except (CandidateCrashError, CandidateTimeoutError, NotApplicableError):
             return False
         if not _judge_rows(few, answer).ok:

@@ -44,13 +44,13 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
             continue
         k = int(rng.choice([1, 3, size // 2, size - 1]))
         found.append(complete(problem, rng, "lengths", vector, k=k, r=1.0, C=1.0))
-    for instance in list(found) if "k" in problem.arguments else []:
+    open_ended = [s.name for s in problem.symbols if s.name in problem.counts and s.high is None]
+    for instance in list(found) if open_ended else []:
         d = int(rng.integers(1, 5))
-        if problem.largest_k(d) is None:
-            main = instance[problem.data][: d + 1 if problem.others else d]
-            params = {"k": entries(problem, main.size) + int(rng.integers(1, 4))}
-            params |= {name: instance.get(name) for name in ("r", "C") if instance.get(name)}
-            found.append(complete(problem, rng, "lengths", main, **params))
+        main = instance[problem.data][: d + 1 if problem.others else d]
+        params = {n: entries(problem, main.size) + int(rng.integers(1, 4)) for n in open_ended}
+        params |= {name: instance.get(name) for name in ("r", "C") if instance.get(name)}
+        found.append(complete(problem, rng, "lengths", main, **params))
     return found + _blocks(problem, profile, rng)
 
 

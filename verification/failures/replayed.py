@@ -50,17 +50,17 @@ def document(stored: Replay, result: Result) -> Document:
 
 def shrunk_document(before: Replay, after: Replay) -> Document:
     """Sizes before and after, and the smaller failure as code."""
-    has_k = before.instance.get("k") is not None
+    counts = [n for n in before.instance.problem.counts if before.instance.get(n) is not None]
     sizes = [
         (
             name,
             str(_entries(replay)),
-            *([answers.short(replay.instance["k"])] if has_k else []),
+            *(answers.short(replay.instance[n]) for n in counts),
             replay.message,
         )
         for name, replay in (("before", before), ("after", after))
     ]
-    columns = ("", "numbers in arrays", *(["k"] if has_k else []), "message")
+    columns = ("", "numbers in arrays", *counts, "message")
     smaller = complexity(after.instance) < complexity(before.instance)
     text = "A smaller counterexample was found." if smaller else "None smaller was found."
     blocks: list[Block] = [

@@ -20,11 +20,6 @@ from verification.instances.instance import Instance
 from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.verdicts.verdict import Candidate, Result, Verdict
 
-# Arguments with one entry per entry of the main vector.
-PARALLEL = ("costs", "y")
-# Arguments in the units of the scores: a problem scaled in all of them has the same x, or scales it.
-UNITS = ("a", "r", "scores", "v", "q", "costs", "gamma", "t", "k_ii")
-
 
 def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float = 3.0) -> Result:
     """Simplest failing result found within a time limit, starting from ``failure``.
@@ -88,18 +83,20 @@ def complexity(instance: Instance | None) -> tuple[float, ...]:
     params = instance.params
     arrays = [v for v in params.values() if isinstance(v, np.ndarray)]
     size = sum(v.size for v in arrays)
-    defaults = instance.problem.defaults
+    problem = instance.problem
+    defaults = problem.defaults
     off_default = sum(
         not isinstance(value, np.ndarray) and name in defaults and value != defaults[name]
         for name, value in params.items()
-        if name != "k"
+        if name not in problem.counts
     )
     numbers = [float(x) for v in arrays for x in v.ravel()]
     numbers += [float(v) for v in params.values() if isinstance(v, (int, float))]
     bits = sum(_bits(x) for x in numbers)
-    main = params[instance.problem.data]
+    main = params[problem.data]
     ascents = int(np.sum(np.diff(main.ravel()) > 0)) if isinstance(main, np.ndarray) else 0
-    return (size, params.get("k", 0), off_default, bits, ascents)
+    counts = sum(params.get(name) or 0 for name in problem.counts)
+    return (size, counts, off_default, bits, ascents)
 
 
 def _bits(x: float) -> float:
@@ -122,8 +119,8 @@ def _candidates(instance: Instance) -> Iterator[Instance]:
 
 
 def _fewer_entries(instance: Instance) -> Iterator[Instance]:
-    params = instance.params
-    name = instance.problem.data
+    params, problem = instance.params, instance.problem
+    name = problem.data
     n = params[name].size
     y = params.get("y")
     y = None if isinstance(y, np.ndarray) else y  # a class must stay, labels need not
@@ -136,24 +133,26 @@ def _fewer_entries(instance: Instance) -> Iterator[Instance]:
         if not keep or (y is not None and len(keep) < 2):
             continue
         changes: dict[str, Any] = {name: params[name][keep]}
-        for other in PARALLEL:
+        for other in (*problem.named(shape="vector")[1:], *problem.named(shape="truth")):
             if isinstance(params.get(other), np.ndarray):
                 changes[other] = params[other][keep]
         if y is not None:
             changes["y"] = keep.index(y)
-        if "k" in params:
-            d = drawing.entries(instance.problem, len(keep))
-            changes["k"] = min(params["k"], d)
+        d = drawing.entries(problem, len(keep))
+        changes |= {count: min(params[count], d) for count in problem.counts}
         yield instance.with_params(**changes)
-        if "k" in params and params["k"] > 1:
-            yield instance.with_params(**{**changes, "k": params["k"] - 1})
+        for count in problem.counts:
+            if params[count] > 1:
+                yield instance.with_params(**{**changes, count: params[count] - 1})
 
 
 def _rescaled(instance: Instance) -> Iterator[Instance]:
     """Everything that has the units of the scores, times a power of two: mostly the same problem."""
     main = instance.problem.data
-    units = UNITS if instance.operation != "conjugate" else ("gamma", "costs")
-    given = {name: instance[name] for name in units if instance.get(name) is not None}
+    symbols = instance.problem.symbols
+    given = {
+        s.name: instance[s.name] for s in symbols if s.unit and instance.get(s.name) is not None
+    }
     sizes = [float(np.max(np.abs(given.get(main, np.zeros(0))), initial=0.0))]
     sizes += [abs(float(v)) for v in given.values() if np.ndim(v) == 0]
     exponents = [int(np.floor(np.log2(v))) for v in sizes if 0 < v < np.inf]
@@ -170,13 +169,14 @@ def _rescaled(instance: Instance) -> Iterator[Instance]:
 
 
 def _simpler_scalars(instance: Instance) -> Iterator[Instance]:
-    defaults = instance.problem.defaults
+    problem = instance.problem
+    defaults = problem.defaults
     for name, value in instance.params.items():
         if name in defaults and not np.array_equal(value, defaults[name]):
             yield instance.with_params(**{name: defaults[name]})
-        if name == "k" and value > 1:
-            for k in {1, value // 2, value - 1}:
-                yield instance.with_params(k=k)
+        if name in problem.counts and value > 1:
+            for count in {1, value // 2, value - 1}:
+                yield instance.with_params(**{name: count})
         elif name == "y" and np.ndim(value) == 0 and value > 0:
             order = [value, *(i for i in range(value)), *range(value + 1, _size(instance))]
             changes = {

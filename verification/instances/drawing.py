@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from refsolve import catalogue
+from refsolve.errors import InvalidParameterError
 from verification.instances.instance import Instance
 from verification.problems.problem import Problem
 
 Rng = np.random.Generator
-# Ranges that hold for every stem.
-NONNEGATIVE = ("r", "rho", "k_ii", "sample_weight")
-POSITIVE = ("t", "gamma", "C")
 
 
 def entries(problem: Problem, vector_length: int) -> int:
@@ -25,21 +23,16 @@ def complete(problem: Problem, rng: Rng, family: str, vector: np.ndarray, **fixe
     """Add the arguments that ``fixed`` does not give; often at the ends of their ranges."""
     d = entries(problem, vector.size)
     size = float(np.max(np.abs(vector), initial=0.0)) or 1.0
-    draws: dict[str, Callable[[], Any]] = {
-        "k": lambda: int(rng.choice([1, d, max(1, d - 1), int(rng.integers(1, d + 1))])),
-        "r": lambda: float(rng.choice([1.0, 1.0, size * rng.uniform(0.05, 2.0), 8 * d * size])),
-        "rho": lambda: float(rng.choice([0.0, 0.0, 1.0, 10.0 ** rng.uniform(-2, 2)])),
-        "y": lambda: _truth(problem, rng, vector.size),
-        "gamma": lambda: float(rng.choice([1.0, 0.5, 10.0 ** rng.uniform(-2, 1)])),
-        "t": lambda: float(rng.choice([1.0, 10.0 ** rng.uniform(-2, 2)])),
-        "k_ii": lambda: float(rng.choice([1.0, 2.0, 10.0 ** rng.uniform(-2, 2)])),
-        "C": lambda: float(rng.choice([1.0, 10.0 ** rng.uniform(-2, 2)])),
-        "costs": lambda: _costs(problem, rng, vector.size, params.get("y")),
-        "sample_weight": lambda: float(rng.uniform(0.1, 3.0)) if rng.random() < 0.3 else None,
-    }
     params: dict[str, Any] = {problem.data: vector}
-    for name in problem.arguments[1:]:
-        params[name] = fixed[name] if name in fixed else draws[name]()
+    for symbol in problem.symbols[1:]:
+        if symbol.name in fixed:
+            params[symbol.name] = fixed[symbol.name]
+        elif symbol.shape == "truth":
+            params[symbol.name] = _truth(problem, rng, vector.size)
+        elif symbol.shape == "vector":
+            params[symbol.name] = _costs(problem, rng, vector.size, params.get("y"))
+        else:
+            params[symbol.name] = symbol.draw(rng, d, size, params)
     if params.get("k_ii") == 0:  # then x_i = 0, and so are its scores
         params[problem.data] = np.zeros_like(vector)
     if problem.labels and problem.operation == "conjugate" and rng.random() < 0.8:
@@ -58,14 +51,14 @@ def valid(instance: Instance) -> bool:
         return False
     if problem.ranking and (y.min() != 0 or y.max() != 1):
         return False
-    d, k, costs = entries(problem, main.size), params.get("k"), params.get("costs")
-    highest = problem.largest_k(d)
-    if k is not None and (k < 1 or (highest is not None and k > highest)):
-        return False
-    if any(params.get(n) is not None and params[n] < 0 for n in NONNEGATIVE):
-        return False
-    positive = [n for n in POSITIVE if n != problem.data]
-    if any(params.get(n) is not None and params[n] <= 0 for n in positive):
+    d, costs = entries(problem, main.size), params.get("costs")
+    for symbol in problem.symbols[1:]:
+        value = params.get(symbol.name)
+        if symbol.shape == "scalar" and not (value is None or symbol.admits(value, d)):
+            return False
+    try:
+        catalogue.admit(problem.stem, d, {n: params[n] for n in problem.own if n in params})
+    except InvalidParameterError:
         return False
     if costs is not None and (costs.min() < 0 or (problem.others and costs[int(y)] != 0)):
         return False

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import json
 
+from refsolve.spec import Symbol
 from verification.problems.problem import Problem
 
-#: Meaning of an argument, by name; `_OF` knows the exceptions.
+#: Meaning of an argument of a model, by name; `_OF` knows the exceptions. Those of the other kinds are
+#: symbols, and say it themselves.
 MEANING = {
-    "a": "the vector to project, d numbers",
-    "scores": "f, a number for each of the m classes",
-    "x": "the dual point, an entry for each of z",
-    "v": "the point, an entry for each of z",
-    "q": "scores of the example without its own block, m numbers: f = q + K_ii a",
     "y": "class of the example, 0 to m - 1",
     "k": "number of guesses, an integer",
     "r": "radius",
-    "rho": "weight of 1/2 <1,x>^2",
-    "t": "step: 1/2 ||x - v||^2 + t L(x) is minimised",
     "gamma": "smoothing",
     "costs": "c, an entry for each of the main vector (with y: that at y is ignored), or null",
-    "k_ii": "K_ii = <x_i, x_i>",
     "C": "weight of the sum of the losses",
     "sample_weight": "omega, weight of the example's loss, or null: 1",
     "X": "n rows of features (n, d); null where there is K",
@@ -85,12 +79,21 @@ ANSWERS = {
 
 def meaning(problem: Problem, name: str) -> str:
     """What an argument is."""
-    found = dict(MEANING)
+    symbol = next((s for s in problem.symbols if s.name == name), None)
+    found = MEANING if symbol is None else {name: _text(symbol)}
     for key in (problem.kind, problem.family, problem.stem):
-        found |= _OF.get(key, {})
+        found = found | _OF.get(key, {})
     if problem.stem in _ZERO_ONE and name == "y":
         return "0 or 1 for each example (n,)"
     return found[name]
+
+
+def _text(symbol: Symbol) -> str:
+    return (
+        f"{symbol.meaning}, an integer"
+        if symbol.kind == "integer" and symbol.shape == "scalar"
+        else symbol.meaning
+    )
 
 
 def rows(problem: Problem) -> list[tuple[str, str, str]]:

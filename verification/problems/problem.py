@@ -1,7 +1,7 @@
 """Which problems can be verified, and what each one's arguments are.
 
-Stems come from `refsolve` by discovery; whether a stem has k, r or gamma is read off
-its declaration, so a new stem needs no edit here. A model's arguments and the names of its unknowns
+Stems come from `refsolve` by discovery; what each argument is, its symbol says,
+so a new stem or parameter needs no edit here. A model's arguments and the names of its unknowns
 stand in `verification.models`.
 """
 
@@ -17,38 +17,11 @@ from typing import Any
 
 from refsolve import catalogue
 from refsolve.generators import Generator
+from refsolve.operations import OPERATIONS
 from refsolve.proofs.loss import generator_of
+from refsolve.spec import REQUIRED, Symbol
 from verification import models
 from verification.errors import UnknownProblemError
-
-# (kind of stem, operation) -> arguments in calling order; those a stem does not take are dropped
-OPERATIONS: dict[tuple[str, str], tuple[str, ...]] = {
-    ("sets", "projection"): ("a", "y", "k", "r", "rho"),
-    ("losses", "value"): ("scores", "y", "k", "gamma", "costs", "sample_weight"),
-    ("losses", "gradient"): ("scores", "y", "k", "gamma", "costs", "sample_weight"),
-    ("losses", "conjugate"): ("x", "y", "k", "gamma", "costs"),
-    ("losses", "prox"): ("v", "y", "k", "t", "gamma", "costs"),
-    ("losses", "sdca_update"): ("q", "y", "k_ii", "C", "k", "gamma", "costs", "sample_weight"),
-    ("losses", "loss_augmented_inference"): ("scores", "y"),
-    ("functions", "value"): ("t",),
-}
-
-# What a missing argument means; a candidate may leave out any of these.
-DEFAULTS: dict[str, Any] = {
-    "k": 1,
-    "r": 1.0,
-    "rho": 0.0,
-    "t": 1.0,
-    "gamma": 1.0,
-    "C": 1.0,
-    "costs": None,
-    "sample_weight": None,
-}
-
-# Arguments that only some stems declare.
-DECLARED = ("k", "r", "gamma")
-# Operations over coordinates in which the ground truth has no place, unless y is a row of labels.
-WITHOUT_TRUTH = ("conjugate", "prox")
 
 KINDS = ("sets", "losses", "functions", "models")
 #: Seconds that a call of a trainer of `fast` may take for compiling: every loss has kernels of its own, so
@@ -155,7 +128,34 @@ class Problem:
         """Values of the arguments that may be left out; of a fixed one, the only value there is."""
         if self.model is not None:
             return {**self.model.DEFAULTS, **self.fixed}
-        return {a: DEFAULTS[a] for a in self.arguments[1:] if a in DEFAULTS} | dict(self.fixed)
+        return {s.name: s.fallback for s in self.symbols[1:] if s.fallback is not REQUIRED} | dict(
+            self.fixed
+        )
+
+    @functools.cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The arguments with all that is declared of them, in order; none of a model's."""
+        if self.kind == "models":
+            return ()
+        return catalogue.signature(self.stem, self.operation)
+
+    def named(self, **facts: str) -> tuple[str, ...]:
+        """Names of the arguments with these facts: ``named(rows="always")``."""
+        return tuple(
+            s.name for s in self.symbols if all(getattr(s, n) == v for n, v in facts.items())
+        )
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Names of the stem's own parameters."""
+        return tuple(self.declaration().SPEC.names)
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """Names of the integers on which the structure depends, k among them."""
+        if self.model is not None:
+            return tuple(n for n in ("k",) if n in self.arguments)
+        return self.named(kind="integer", shape="scalar")
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -165,13 +165,6 @@ class Problem:
     def declaration(self) -> ModuleType:
         """The module of `refsolve` that says what the stem is."""
         return catalogue.load(self.stem)
-
-    def largest_k(self, d: int) -> int | None:
-        """Upper end of k for d entries: None if unbounded, 0 if the stem has no k."""
-        for symbol in self.declaration().SPEC.symbols:
-            if symbol.name == "k":
-                return d if symbol.high == "d" else None
-        return 0
 
 
 def lookup(name: str | Problem) -> Problem:
@@ -187,7 +180,8 @@ def _found(name: str) -> Problem:
         return Problem(name, stem, operation, kind, tuple(models.load(stem).ARGUMENTS))
     if (kind, operation) not in OPERATIONS or operation not in catalogue.operations(stem):
         raise UnknownProblemError(f"problem={name!r} is not known; {_instead(str(name))}")
-    return Problem(name, stem, operation, kind, _arguments(kind, stem, operation))
+    arguments = tuple(s.name for s in catalogue.signature(stem, operation))
+    return Problem(name, stem, operation, kind, arguments)
 
 
 def _instead(name: str) -> str:
@@ -197,19 +191,6 @@ def _instead(name: str) -> str:
         return f"expected one of {', '.join(own)}"
     near = difflib.get_close_matches(name, known, 3) or ["simplex.projection"]
     return f"expected STEM.OPERATION, such as {' or '.join(near)}; `refsolve list` has them all"
-
-
-def _arguments(kind: str, stem: str, operation: str) -> tuple[str, ...]:
-    """Arguments that a stem's operation takes."""
-    module = catalogue.load(stem)
-    if kind == "sets":
-        return tuple(catalogue.arguments(module))
-    dropped = {a for a in DECLARED if a not in module.SPEC.names}
-    if operation in WITHOUT_TRUTH and getattr(module, "family", "multiclass") != "multilabel":
-        dropped.add("y")
-    if getattr(module, "family", "multiclass") == "ranking":
-        dropped |= {"costs", "sample_weight"}
-    return tuple(a for a in OPERATIONS[kind, operation] if a not in dropped)
 
 
 def names(*kinds: str) -> tuple[str, ...]:
@@ -240,6 +221,11 @@ def fast_candidate(name: str) -> Callable[..., Any] | None:
         if train is not None:
             train.allowance = COMPILING
         return train
+    package = importlib.import_module(f"fast.{problem.kind}")
+    for folder in catalogue.paths():
+        room = str(folder / "fast" / problem.kind)
+        if room not in package.__path__:
+            package.__path__.append(room)
     try:
         module = importlib.import_module(f"fast.{problem.kind}.{problem.stem}")
     except ModuleNotFoundError as error:

@@ -1,0 +1,127 @@
+"""A set, a loss, a generator and parameters that nobody here knows, from a folder outside of the packages."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FILES = Path(__file__).parents[1] / "outside"
+#: Runs in a process of its own: the stems must not stay behind for the tests that discover.
+PROGRAM = """
+import numpy as np
+import refsolve
+from refsolve import catalogue, exact
+from refsolve.errors import InvalidParameterError
+from refsolve.exact import faces
+from refsolve.proofs.loss import Loss, generator_of
+from verification import certificates
+from verification.instances import families
+from verification.problems.problem import lookup
+from verification.verdicts.verdict import Candidate
+
+assert "bag" in catalogue.stems("sets") and "bent_hinge.prox" in catalogue.problems()
+found = refsolve.solve("bag.projection", a=[0.9, 0.4, -0.2, 0.3], r=1, cap=0.6)
+assert str(found.status) == "certified" and abs(found.x - [0.6, 0.25, 0, 0.15]).max() < 1e-9
+assert refsolve.solve("bag.projection", a=[0.9, 0.4, -0.2, 0.3], r=1).x.max() < 0.4 + 1e-9
+assert exact.project("bag", [0.9, 0.4], cap=0.5, rho=1.0).gap == 0
+try:
+    refsolve.solve("bag.projection", a=[0.9], cup=1.0)
+except InvalidParameterError as error:
+    assert error.argument == "cup" and "cap" in error.expected
+else:
+    raise AssertionError("an unknown argument was dropped")
+assert lookup("bag.projection").arguments == ("a", "r", "cap", "rho")
+assert lookup("bent_hinge.prox").arguments == ("v", "t", "cap", "delta", "costs")
+loss = Loss("bent_hinge", {"cap": 0.3, "delta": 2.0}, 3)
+assert loss.domain.params["cap"] == 0.3 and loss.modulus == 1.0
+
+for problem in ("bag.projection", *(f"bent_hinge.{o}" for o in catalogue.operations("bent_hinge"))):
+    caps, wrong = set(), 0
+    for family in ("random", "planted", "ties"):
+        for instance in families.draw(problem, family, 5, seed=3):
+            caps.add(instance["cap"])
+            if problem == "bag.projection" and instance["a"].size <= 3:
+                rows = certificates.core.core(instance)
+                given = {"rho": rows.rho, **rows.domain.params}
+                assert list(certificates.truth.solution(instance)) == faces.project(
+                    "bag", rows.b.tolist(), **given
+                )
+            right = np.asarray(certificates.expected(instance))
+            assert certificates.judge(instance, Candidate(right)).ok, instance
+            assert certificates.certify(instance, Candidate(right)).ok, instance
+            given = {n: v for n, v in instance.params.items() if v is not None}
+            answer = refsolve.solve(problem, **given)
+            assert str(answer.status) == "certified", instance
+            if np.isfinite(right).all() and instance.get("sample_weight") != 0:
+                off = right * (1 + 1e-6) + 1e-6
+                assert not certificates.judge(instance, Candidate(off)).ok, instance
+            other = instance.with_params(cap=0.05 + instance["cap"] / 2)
+            forgot = np.asarray(certificates.expected(other))
+            wrong += not certificates.judge(instance, Candidate(forgot)).ok
+    assert len(caps) > 3 and wrong > 0, problem
+
+X, y = np.eye(4), np.array([0, 1, 2, 1])
+model = dict(loss="bent_hinge", X=X, y=y, C=1.0, cap=0.4, delta=0.5)
+primal, dual = (refsolve.solve(f"multiclass_erm.{side}", **model) for side in ("primal", "dual"))
+assert str(primal.status) == str(dual.status) == "certified"
+assert abs(primal.value - dual.value) < 1e-6 and primal.value > 0
+"""
+
+
+@pytest.mark.parametrize("how", ["path", "variable"])
+def test_stems_from_a_folder_are_verified_in_every_operation(tmp_path, how, monkeypatch):
+    shutil.copytree(FILES, tmp_path / "mine")
+    start = ""
+    if how == "path":
+        start = f"from refsolve import catalogue\ncatalogue.add_path({str(tmp_path / 'mine')!r})\n"
+    else:
+        monkeypatch.setenv("REFSOLVE_PATH", str(tmp_path / "mine"))
+    program = PROGRAM if how == "path" else PROGRAM.partition("\nfor problem in")[0]
+    done = subprocess.run(
+        [sys.executable, "-c", start + program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_installed_package_brings_stems(tmp_path, monkeypatch):
+    package = tmp_path / "mine"
+    shutil.copytree(FILES, package)
+    (package / "__init__.py").write_text("")
+    info = tmp_path / "mine-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[refsolve.stems]\nmine = mine\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    program = "from refsolve import catalogue; assert 'bag' in catalogue.stems('sets')"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_folder_without_stems_is_refused(tmp_path):
+    from refsolve import catalogue
+    from refsolve.errors import InvalidParameterError
+
+    with pytest.raises(InvalidParameterError, match="sets, losses"):
+        catalogue.add_path(tmp_path)
+
+
+def test_a_generator_that_nobody_knows_is_a_named_error(monkeypatch):
+    import refsolve
+    from refsolve.errors import InvalidParameterError
+    from refsolve.generators.quadratic import Quadratic
+    from refsolve.losses import multiclass_hinge
+
+    given = {"scores": [0.1, 0.2, 0.3], "y": 0}
+    monkeypatch.setattr(multiclass_hinge, "generator", "square", raising=False)
+    with pytest.raises(InvalidParameterError, match=r"generator of multiclass_hinge = 'square'"):
+        refsolve.solve("multiclass_hinge.gradient", **given)
+    monkeypatch.setattr(multiclass_hinge, "generator", Quadratic("curvature"))
+    with pytest.raises(InvalidParameterError, match="curvature"):
+        refsolve.solve("multiclass_hinge.gradient", **given)
+    monkeypatch.setattr(multiclass_hinge, "generator", Quadratic())
+    monkeypatch.setattr(multiclass_hinge, "family", "multiclas", raising=False)
+    with pytest.raises(InvalidParameterError, match="family of multiclass_hinge"):
+        refsolve.solve("multiclass_hinge.gradient", **given)
