@@ -75,7 +75,8 @@ def _search(h: Smooth, domain: Domain, b: Array, alpha: Any, rho: int, least: An
     x = _start(domain, d, b)
     y = fixed * zero
     size = one + max(abs(b).max(), abs(h.slope(x)).max()) + alpha * abs(x).max() * d
-    slack = np.maximum(top - G @ x, one / 8)
+    slack = top - G @ x  # as it is, where x is inside: there it stays, and h smooth
+    slack = np.where(slack > zero, slack, one / 8)
     multipliers = slack * zero + size / 8
     identity = np.array([[one if i == j else zero for j in range(d)] for i in range(d)])
     for _ in range(STEPS):
