@@ -15,7 +15,6 @@ import numpy as np
 
 from refsolve._lazy import cp
 from refsolve.errors import InfeasibleError
-from refsolve.models._data import _product
 from refsolve.oracle import SOLVERS
 from refsolve.proofs import ranking_model
 
@@ -45,7 +44,7 @@ class Easy:
 
     def pull(self, mu: Array) -> Array:
         """The vector sum mu_i y_i x_i."""
-        return _product(self.X.T, (mu * self.labels)[:, None])[:, 0]
+        return np.asarray(self.X.T @ (mu * self.labels).astype(Real))
 
     def separator(self) -> Array:
         """A feasible w near the shortest one, or `InfeasibleError` with a Farkas vector."""
@@ -57,7 +56,7 @@ class Easy:
         r = self.pull(mu)
         if (r * r).sum() > 0:
             w = r / (r * r).sum()
-            t, _, violation = self.limits.repair(_product(self.X, w[:, None])[:, 0], None)
+            t, _, violation = self.limits.repair(self.X @ w, None)
             if np.isfinite(violation):
                 return t * w
         mu = self._closest(reach, cp.norm1)  # a linear program is more exact where hulls touch

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import catalogue
 from refsolve.errors import InvalidGramError, InvalidParameterError
-from refsolve.proofs import families
+from refsolve.proofs import erm, families
+from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.loss import Loss
 from refsolve.spec import Symbol, check_matrix, check_vector, refuse_masked
 
-Array = np.ndarray[Any, Any]
 LAM = Symbol("lam", "weight of the regulariser", low=0, low_open=True)
 BOX = Symbol("C", "1/(lambda n)", low=0, low_open=True)
-#: Up to this many products the scores are computed in longdouble (numpy has no fast product for it).
-PRECISE = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -66,47 +66,29 @@ class Data:
         violation = max(excess.max(), self.loss.family.unbalance(a).max(), lost.max())
         return np.where(mass > 0, self.loss.repair(scaled), 0), float(violation)
 
-    def dual_value(self, x: Array) -> Any:
-        """D at the blocks of a feasible x."""
-        conjugate = self.loss.conjugate(x) - (self.costs * x).sum(axis=1)
-        a = self.blocks(x)
-        return -self.weight @ conjugate / self.n - self.lam / 2 * self._norm(a.T)
-
-    def primal_point(self, W: Any, B: Any) -> tuple[Array, Any]:
-        """Scores (n, m) and ||W||^2."""
+    def model(self, W: ArrayLike | None, B: ArrayLike | None) -> Array:
+        """W' (m, d) of W or of X'B'; with a Gram matrix B (m, n) itself."""
         if W is not None and B is not None:
             raise InvalidParameterError("B", B, "W or B, not both", "drop one")
         if W is not None:
             if self.X is None:
                 raise InvalidParameterError("W", W, "B (m, n) with a Gram matrix", "pass B=...")
-            W = check_matrix("W", W, (self.X.shape[1], self.m)).astype(np.longdouble)
-            return _product(self.X, W), (W * W).sum()
+            return check_matrix("W", W, (self.X.shape[1], self.m)).astype(Real).T
         if B is None:
             raise InvalidParameterError("W", None, "a model", "pass W=... or B=...")
-        B = np.asarray(B, np.longdouble)
+        B = np.asarray(B, Real)
         check_matrix("B", B, (self.m, self.n))
-        if self.K is None:
-            W = self.to_weights(B)
-            return _product(self.X, W), (W * W).sum()
-        scores = _product(self.K, B.T)
-        return scores, (B.T * scores).sum()
+        return B if self.K is not None else np.asarray(self.X.T @ B.T, Real).T
 
-    def to_weights(self, B: Array) -> Array:
-        """X'B' (d, m)."""
-        return _product(self.X.T, B.T)
+    @cached_property
+    def problem(self) -> erm.Problem:
+        """The risk over lambda, as its proofs take it."""
 
-    def _norm(self, B: Array) -> Any:
-        """||W||^2 of W = X'B'."""
-        if self.K is None:
-            return (self.to_weights(B) ** 2).sum()
-        return np.maximum(0, (B.T * _product(self.K, B.T)).sum())
+        def at(rows: slice) -> tuple[Loss, Array]:
+            labels = self.y[rows]
+            return Loss(self.loss.stem, self.loss.params, self.loss.d, labels), self.costs[rows]
 
-    def distance(self, W: Any, B: Any, x: Array) -> Any:
-        """||W - X'A'||^2 with A the blocks of x."""
-        a = self.blocks(x).T
-        if W is not None:
-            return ((np.asarray(W, np.longdouble) - self.to_weights(a)) ** 2).sum()
-        return self._norm(np.asarray(B, np.longdouble) - a)
+        return erm.Problem(at, self.y, self.C * self.weight, self.m, self.X, self.K)
 
     def factor(self) -> Array:
         """G with GG' = K: X itself, or U sqrt(eigenvalues)."""
@@ -126,16 +108,6 @@ class Data:
         if not keep.any():  # K = 0: one direction of length 0 keeps the shapes
             return np.ones(1), np.zeros((self.n, 1))
         return np.sqrt(values[keep]), vectors[:, keep]
-
-
-def _product(left: Any, right: Array) -> Array:
-    """Matrix product in longdouble where that is affordable, else in float64."""
-    if hasattr(left, "tocsr"):
-        return np.asarray(left @ right.astype(float), dtype=np.longdouble)
-    work = left.shape[0] * left.shape[1] * right.shape[1]
-    if work > PRECISE:
-        return (left @ right.astype(float)).astype(np.longdouble)
-    return left.astype(np.longdouble) @ right
 
 
 def check_data(loss: str, y: Any, given: dict[str, Any]) -> Data:

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve._lazy import cp
-from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import Data, check_data
+from refsolve.models._trained import ModelCertificate, fields
 from refsolve.oracle import Answer, Posed, Template
+from refsolve.proofs.certificate import Array
 from refsolve.spec import Spec, Symbol, check_matrix
-
-Array = np.ndarray[Any, Any]
 
 SPEC = Spec(
     title="Regularised multiclass empirical risk",
@@ -58,58 +58,55 @@ SPEC = Spec(
 
 
 @dataclass(frozen=True)
-class ErmCertificate(Certificate):
-    """Certificate of a trained model.
+class ErmCertificate(ModelCertificate):
+    """A `ModelCertificate`; violations are in units of A.
 
     Attributes
     ----------
-    gap : float
-        P(W) - D(A) at the repaired A, summed from nonnegative terms.
-    violation : float
-        Largest violation of the dual constraints by A as given, in units of A.
-    distance : float
-        sqrt(2 gap/lambda), bound on ||W - W*||_F.
-    value, primal, dual : float
-        P(W) twice, and D(A).
-    scale : float
-        max(|P|, |D|).
     residuals : ndarray of shape (n,)
         w_i/n times the Fenchel-Young gap of each example.
     drift : float
         lambda/2 ||W - X'A'||^2.
     """
 
-    primal: float
-    dual: float
-    residuals: Array
-    drift: float
 
-
-def weights(X: Any, A: Any) -> Array:
+def weights(X: ArrayLike, A: ArrayLike) -> Array:
     """W = X'A', (d, m), from X (n, d) and A (m, n)."""
     X = check_matrix("X", X, (None, None))
     return X.T @ check_matrix("A", A, (None, X.shape[0])).T
 
 
-def primal(loss: str, y: Any, *, W: Any = None, B: Any = None, **given: Any) -> float:
+def primal(
+    loss: str,
+    y: ArrayLike,
+    *,
+    W: ArrayLike | None = None,
+    B: ArrayLike | None = None,
+    **given: Any,
+) -> float:
     """P(W), with ``X`` and W (d, m), or with ``K`` and B (m, n); see `certificate`."""
     data = check_data(loss, y, given)
-    scores, norm = data.primal_point(W, B)
-    upper = data.loss.value_bounds(data.margins(scores))[1]
-    return float(data.weight @ upper / data.n + data.lam / 2 * norm)
+    return float(data.problem.prove(data.model(W, B)).times(data.lam).primal)
 
 
-def dual(loss: str, y: Any, *, A: Any, **given: Any) -> float:
+def dual(loss: str, y: ArrayLike, *, A: ArrayLike, **given: Any) -> float:
     """D(A), and -inf outside its domain (up to rounding); see `certificate`."""
     data = check_data(loss, y, given)
     x, violation = data.dual_point(A)
     if violation > 64 * data.m * np.finfo(float).eps * data.C * data.weight.max(initial=1):
         return -np.inf
-    return float(data.dual_value(x))
+    blocks = data.blocks(x)
+    return float(data.problem.prove(data.model(None, blocks.T), blocks).times(data.lam).dual)
 
 
 def certificate(
-    loss: str, y: Any, *, W: Any = None, B: Any = None, A: Any = None, **given: Any
+    loss: str,
+    y: ArrayLike,
+    *,
+    W: ArrayLike | None = None,
+    B: ArrayLike | None = None,
+    A: ArrayLike | None = None,
+    **given: Any,
 ) -> ErmCertificate:
     """Primal-dual gap of W (or B) and A, whoever computed them.
 
@@ -138,32 +135,14 @@ def certificate(
     if W is None and B is None and A is None:
         raise InvalidParameterError("A", None, "W, B or A", "pass the model to be certified")
     x, violation = (None, 0.0) if A is None else data.dual_point(A)
+    blocks = None if x is None else data.blocks(x)
     if W is None and B is None:
-        assert x is not None
-        B = data.blocks(x).T
-    scores, norm = data.primal_point(W, B)
-    z = data.margins(scores)
-    best = data.loss.maximum(z) if x is None or data.loss.modulus > 0 else None
-    if x is None:
-        assert best is not None
-        x = data.loss.repair(best.x - data.loss.target)
-    residuals = data.weight * data.loss.fenchel_young(z, x, best) / data.n
-    drift = data.lam / 2 * data.distance(W, B, x)
-    gap = float(residuals.sum() + drift)
-    upper = data.loss.value_bounds(z, best)[1]
-    p = float(data.weight @ upper / data.n + data.lam / 2 * norm)
-    d = float(data.dual_value(x))
-    return ErmCertificate(
-        gap=gap,
-        violation=float(violation),
-        distance=float(np.sqrt(2 * gap / data.lam)),
-        value=p,
-        scale=max(abs(p), abs(d)),
-        primal=p,
-        dual=d,
-        residuals=np.asarray(residuals, dtype=float),
-        drift=float(drift),
-    )
+        assert blocks is not None
+        B = blocks.T
+    proof = data.problem.prove(data.model(W, B), blocks).times(data.lam)
+    found = fields(proof, violation)
+    found["distance"] = float(np.sqrt(2 * found["gap"] / data.lam))
+    return ErmCertificate(**found)
 
 
 # ---- CVXPY ----------------------------------------------------------------------------------

@@ -17,10 +17,11 @@ from refsolve import catalogue
 from refsolve._lazy import cp
 from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
-from refsolve.models._balance import Balance
+from refsolve.models._trained import fields
 from refsolve.oracle import Answer, Posed, Template
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
+from refsolve.proofs.pointwise_risk import Balance
 from refsolve.spec import Spec, Symbol, check_matrix, check_vector
 
 Array = np.ndarray[Any, Any]
@@ -126,24 +127,18 @@ class _Risk:
             g[[i, j]] = (g[i] + g[j]) / 2 if crossed else g[[i, j]]
         off = abs(self.balance.off(x)).max() if self.behind is None else 0.0
         violation = max(float(abs(self.loss.violation(x)).max()), float(off), crossed)
-        x, mu = self.balance.meet(x)
-        z = self.margins(g)
-        terms = self.loss.fenchel_young(z, x)
-        slack = 0 if self.behind is None else mu * (g[self.behind[1]] - g[self.behind[0]])
-        gap = float(self.weight @ terms + slack)
-        primal = float(self.weight @ self.loss.value_bounds(z)[1])
-        lower = (self.costs * x).sum(axis=1) - self.loss.conjugate(x)
-        dual = float(self.weight @ lower)
+        proof = self.balance.prove(g, x, self.costs)
+        found = fields(proof, violation)
         rows = np.zeros((self.m, self.loss.d))
-        rows[self.live] = x
+        rows[self.live] = proof.x
         return RiskCertificate(
-            gap=gap,
+            gap=found["gap"],
             violation=violation,
             distance=np.nan,
-            value=primal,
-            scale=max(abs(primal), abs(dual)),
-            primal=primal,
-            dual=dual,
+            value=found["primal"],
+            scale=found["scale"],
+            primal=found["primal"],
+            dual=found["dual"],
             x=rows,
         )
 

@@ -9,7 +9,6 @@ from _draw import CONVEX, example
 
 import refsolve
 from refsolve.errors import InvalidGramError, InvalidParameterError, Status
-from refsolve.models import _data
 from refsolve.models import multiclass_erm as erm
 from refsolve.proofs import domain
 
@@ -147,7 +146,7 @@ def test_large_data_take_the_float64_path(monkeypatch):
     X, y = rng.normal(size=(40, 5)), rng.integers(0, 4, size=40)
     W = rng.normal(size=(5, 4))
     precise = erm.certificate("smooth_topk_hinge_alpha", y, W=W, X=X, C=0.1, k=2, gamma=0.5)
-    monkeypatch.setattr(_data, "PRECISE", 0)
+    monkeypatch.setattr("refsolve.proofs.erm.EXTENDED", 0)
     monkeypatch.setattr(domain, "LARGE", 0)
     quick = erm.certificate("smooth_topk_hinge_alpha", y, W=W, X=X, C=0.1, k=2, gamma=0.5)
     assert quick.gap == pytest.approx(precise.gap, rel=1e-12)

@@ -132,7 +132,7 @@ def test_sparse_and_single_precision_and_chunks(data, monkeypatch):
     assert erm(W, sp.csr_array(X), y, **given).gap == pytest.approx(dense.gap, rel=1e-10)
     single = erm(W.astype(np.float32), X, y, **given)
     assert dense.gap < single.gap < dense.gap + 1e-4
-    monkeypatch.setattr("verification.certificates.model.ROWS_AT_ONCE", 5)
+    monkeypatch.setattr("refsolve.proofs.erm.ROWS_AT_ONCE", 5)
     assert erm(W, X, y, **given).gap == pytest.approx(dense.gap, rel=1e-10)
 
 

@@ -151,7 +151,7 @@ def test_double_precision_where_products_are_long(data, monkeypatch):
     X, y, params = given("softmax", data)
     W = np.random.default_rng(6).normal(size=(4, 3))
     precise = erm(W, X, y, **params)
-    monkeypatch.setattr("verification.certificates.model.EXTENDED", 0)
+    monkeypatch.setattr("refsolve.proofs.erm.EXTENDED", 0)
     plain = erm(W, X, y, **params)
     assert plain.gap == pytest.approx(precise.gap, rel=1e-12)
     assert precise.error < plain.error < 1e-12 * plain.primal

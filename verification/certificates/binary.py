@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.erm import EXTENDED
 from refsolve.proofs.ranking_truth import mask
 from refsolve.proofs.space import Space, Sparse
 from refsolve.proofs.svm_plus import Point, Problem
-from verification.certificates.model import EXTENDED, ModelCertificate
+from verification.certificates.model import ModelCertificate
 from verification.errors import InvalidArgumentError
 
 

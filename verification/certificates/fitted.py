@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from refsolve.proofs.space import EPS
 from verification.certificates import plus_fitted
-from verification.certificates.model import EPS, ModelCertificate, erm
+from verification.certificates.model import ModelCertificate, erm
 from verification.certificates.ranking_model import latent_erm, ranking_erm
 from verification.errors import InvalidArgumentError
 from verification.verdicts.verdict import Judgement, Verdict

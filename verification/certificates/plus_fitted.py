@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates.model import EPS, ModelCertificate
+from refsolve.proofs.space import EPS
+from verification.certificates.model import ModelCertificate
 from verification.certificates.plus_model import PlusCertificate, Problem
 from verification.errors import InvalidArgumentError
 from verification.verdicts.verdict import Judgement, Verdict

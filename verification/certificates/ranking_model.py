@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 
 from refsolve.proofs import ranking_truth
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.erm import EXTENDED
 from refsolve.proofs.ranking_model import Dual, Easy, Queries, Query
 from refsolve.proofs.ranking_truth import mask
 from refsolve.proofs.space import Space, Sparse
-from verification.certificates.model import EXTENDED, ModelCertificate
+from verification.certificates.model import ModelCertificate
 from verification.errors import InvalidArgumentError
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsolve.proofs import ranking_truth
-from verification.certificates.model import EPS
+from refsolve.proofs.space import EPS
 from verification.models import Violation
 
 #: A length that the candidate chooses.

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from refsolve.proofs.ranking_model import EPS_OF_REAL
-from verification.certificates.model import EPS, ModelCertificate
+from refsolve.proofs.space import EPS
+from verification.certificates.model import ModelCertificate
 from verification.instances.instance import Instance
 from verification.models import Params
 from verification.models._ap_duals import weights_violations

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.space import EPS
 from verification.certificates import plus_bounds
-from verification.certificates.model import EPS
 from verification.certificates.plus_bounds import Whole
 from verification.certificates.plus_model import PlusCertificate, Problem, vector
 from verification.errors import InvalidArgumentError

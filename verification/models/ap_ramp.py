@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates.model import EPS, ModelCertificate
+from refsolve.proofs.space import EPS
+from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import ranking_erm
 from verification.errors import NoDualPointError
 from verification.instances.instance import Instance

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from refsolve.proofs.ranking_model import EPS_OF_REAL
+from refsolve.proofs.space import EPS
 from refsolve.proofs.svm_plus import Problem
 from verification.certificates.binary import binary_erm, problem
-from verification.certificates.model import EPS, ModelCertificate
+from verification.certificates.model import ModelCertificate
 from verification.errors import NoDualPointError
 from verification.models import Params, Side, Violation, _ap_families, _shrink, svm
 from verification.models._ap_families import Rng

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates.model import EPS, ModelCertificate, erm
+from refsolve.proofs.space import EPS
+from verification.certificates.model import ModelCertificate, erm
 from verification.models import Params, Side, Violation, _erm_families, _shrink
 from verification.models._erm_families import FAMILIES as FAMILIES
 from verification.models._erm_families import LOSSES as LOSSES

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates.model import EPS
+from refsolve.proofs.space import EPS
 from verification.certificates.plus_model import PlusCertificate
 from verification.certificates.two_views import Problem
 from verification.errors import NoDualPointError

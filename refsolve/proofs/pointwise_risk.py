@@ -1,18 +1,25 @@
-"""The dual constraint of a pointwise risk, sum_y p_y block(x_y) = mu (e_i - e_j), met up to rounding.
+"""Gap of scores g as minimiser of a pointwise risk: sum_y p_y (L + L* - <u_y,x_y>) + mu (g_j - g_i).
 
-A balance of forces: each class is pushed up as much as down. A class that never occurs has nothing
+The dual's constraint is sum_y p_y block(x_y) = mu (e_i - e_j), met up to rounding: a balance of forces: each class is pushed up as much as down. A class that never occurs has nothing
 that pushes it up, so nothing may push it down, unless g_i <= g_j holds it up (mu > 0).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.loss import Loss
+from refsolve.proofs.model import Proof
 
-Array = np.ndarray[Any, Any]
+
+@dataclass(frozen=True)
+class RiskProof(Proof):
+    """A `Proof` with the dual rows x_y of the classes that occur, balanced; the drift is mu (g_j - g_i)."""
+
+    x: Array = field(kw_only=True, repr=False)
 
 
 class Balance:
@@ -44,14 +51,14 @@ class Balance:
     def off(self, x: Array, mu: float = 0.0) -> Array:
         """Sum of p_y block(x_y) less mu (e_i - e_j), (m,)."""
         pull = zip(self.weight, self.maps, x, strict=True)
-        off = -sum((w * (E @ row) for w, E, row in pull), np.zeros(self.m, np.longdouble))
+        off = -sum((w * (E @ row) for w, E, row in pull), np.zeros(self.m, Real))
         if self.pair is not None:
             off[list(self.pair)] -= np.array([mu, -mu])
         return off
 
     def interior(self) -> Array:
         """A balanced point well inside the dual sets, as far as they have an inside."""
-        x = np.zeros(self.free.shape, np.longdouble)
+        x = np.zeros(self.free.shape, Real)
         if self.loss.family.coupled:  # p_y x_yj the same for all y and j, twice from i if j is held
             room = max(int(self.free[0].sum()), self.loss.domain.params.get("k", 1))
             each = self.weight.min() / (4 * room)
@@ -76,7 +83,7 @@ class Balance:
 
         A least-squares step onto the constraint, then as little of the inside as the sets need.
         """
-        x = np.where(self.free, x.astype(np.longdouble), 0)
+        x = np.where(self.free, x.astype(Real), 0)
         if self.flat:
             x = self.free * (x.sum(axis=1) / np.maximum(self.free.sum(axis=1), 1))[:, None]
         x = self.loss.repair(x)
@@ -95,12 +102,23 @@ class Balance:
             step = np.linalg.lstsq(pulls, -self.off(x, mu).astype(float), rcond=None)[0]
             for (row, move), t in zip(moves, step, strict=True):
                 x[row] += t / self.weight[row] * move
-        inside, theta = self.interior(), np.longdouble(0)
+        inside, theta = self.interior(), Real(0)
         own = -float(self.off(inside)[self.pair[1]]) if self.held and self.pair is not None else 0.0
 
         def mixed() -> Array:
             return (1 - theta) * x + theta * inside
 
         while theta < 1 and np.max(self.loss.violation(mixed())) > 1e-18:
-            theta = min(max(2 * theta, np.longdouble(1e-18)), np.longdouble(1))
+            theta = min(max(2 * theta, Real(1e-18)), Real(1))
         return mixed(), float((1 - theta) * mu + theta * own)
+
+    def prove(self, g: Array, x: Array, costs: Array) -> RiskProof:
+        """R(g) against D at the balanced x, for scores with g_i <= g_j where that is asked."""
+        x, mu = self.meet(x)
+        z = np.array([g @ E for E in self.maps]) + costs
+        terms = self.weight * self.loss.fenchel_young(z, x)
+        slack = Real(0) if self.pair is None else mu * (g[self.pair[1]] - g[self.pair[0]])
+        primal = self.weight @ self.loss.value_bounds(z)[1]
+        dual = self.weight @ ((costs * x).sum(axis=1) - self.loss.conjugate(x))
+        named = {"Fenchel-Young gaps": float(terms.sum()), "order": float(slack)}
+        return RiskProof(primal, dual, terms, slack, named, Real(0), x=x)
