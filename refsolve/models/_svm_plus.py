@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from refsolve import proposals
 from refsolve.errors import InvalidParameterError
 from refsolve.models._svm_space import Space, check_features, check_flag, check_rows
 from refsolve.models._trained import ModelCertificate
-from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.svm_plus import Point
 from refsolve.spec import Symbol, check_vector
@@ -58,7 +58,7 @@ class PlusCertificate(ModelCertificate):
     collapsed: bool
 
 
-class Data(svm_plus.Problem):
+class Data(proposals.Problem):
     """One checked instance; arrays are of the examples of positive weight.
 
     Parameters

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve import fenchel
+from refsolve import fenchel, proposals
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import BOX, CutCertificate, Master, check_weights, outside
 from refsolve.models._ap_rankings import check_classes, take
@@ -103,10 +103,10 @@ class Data:
         return np.append(w, Real(b)), None
 
     @cached_property
-    def problem(self) -> svm_plus.Problem:
+    def problem(self) -> proposals.Problem:
         """The SVM with costs C/n; a regularised bias is the last coordinate of w."""
         cost = np.full(len(self.signs), Real(self.C) / len(self.signs))
-        return svm_plus.Problem(
+        return proposals.Problem(
             Space(self.X), self.signs, cost, bias="free" if self.free else "none"
         )
 

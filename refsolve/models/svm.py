@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve import fenchel
+from refsolve import fenchel, proposals
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import take
 from refsolve.models._svm_space import (
@@ -84,7 +84,7 @@ class SvmCertificate(ModelCertificate):
     alpha: Array = field(repr=False)
 
 
-class Data(svm_plus.Problem):
+class Data(proposals.Problem):
     """One checked instance; y and cost = C w_i are of the examples of positive weight."""
 
     x: Space

@@ -38,8 +38,6 @@ class Proof:
         What rounding may hide in any of the sums.
     moved : float
         By how much the model or the multipliers were moved to be feasible.
-    doubt : float
-        How far the same sums in float64 may be from ``primal`` and ``dual``.
     """
 
     primal: Real
@@ -49,7 +47,6 @@ class Proof:
     terms: Mapping[str, float]
     error: Real
     moved: float = 0.0
-    doubt: float = 0.0
 
     @property
     def gap(self) -> Real:

@@ -1,7 +1,8 @@
 """Gap of scores g as minimiser of a pointwise risk: sum_y p_y (L + L* - <u_y,x_y>) + mu (g_j - g_i).
 
-The dual's constraint is sum_y p_y block(x_y) = mu (e_i - e_j), met up to rounding: a balance of forces: each class is pushed up as much as down. A class that never occurs has nothing
-that pushes it up, so nothing may push it down, unless g_i <= g_j holds it up (mu > 0).
+The dual's constraint is sum_y p_y block(x_y) = mu (e_i - e_j), met up to rounding: a balance of forces.
+Each class is pushed up as much as down. A class that never occurs has nothing that pushes it up, so
+nothing may push it down, unless g_i <= g_j holds it up (mu > 0).
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class Balance:
         z = np.array([g @ E for E in self.maps]) + costs
         terms = self.weight * self.loss.fenchel_young(z, x)
         slack = Real(0) if self.pair is None else mu * (g[self.pair[1]] - g[self.pair[0]])
-        primal = self.weight @ self.loss.value_bounds(z)[1]
-        dual = self.weight @ ((costs * x).sum(axis=1) - self.loss.conjugate(x))
+        primal = (self.weight * self.loss.value_bounds(z)[1]).sum()
+        dual = (self.weight * ((costs * x).sum(axis=1) - self.loss.conjugate(x))).sum()
         named = {"Fenchel-Young gaps": float(terms.sum()), "order": float(slack)}
         return RiskProof(primal, dual, terms, slack, named, Real(0), x=x)

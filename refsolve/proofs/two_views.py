@@ -17,7 +17,7 @@ import numpy as np
 
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.model import Proof
-from refsolve.proofs.space import EPS, Space, halves, scaled
+from refsolve.proofs.space import Space, halves, scaled
 from refsolve.proofs.svm_plus import Point
 
 
@@ -100,15 +100,6 @@ class Problem:
         half = (self.x.square(point.w) + self.z.square(point.v)) / 2
         return half + (self.bounds * self.losses(f, g)).sum()
 
-    def model_of(self, alpha: Array) -> Point:
-        """The model of repaired multipliers, with offsets that are good for each view alone."""
-        offsets, pulls = [], self.pulls(alpha)
-        for space, w, bound in zip((self.x, self.z), pulls, self.bounds[:2], strict=True):
-            ends = self.y - space.values(w)
-            losses = [(bound * np.maximum(0, self.y * (ends - end))).sum() for end in ends]
-            offsets.append(ends[int(np.argmin(losses))])
-        return Point(pulls[0], offsets[0], pulls[1], offsets[1])
-
     def prove(self, point: Point, alpha: Array) -> TwoViewProof:
         """Gap of a model of both views and of multipliers (3, n), which are repaired."""
         assert point.v is not None
@@ -124,7 +115,7 @@ class Problem:
         against = np.where(alpha[2] * t < 0, 2 * abs(t), 0) + np.maximum(0, self.free - abs(t))
         apart = (self.bounds[2] - size) * losses[2] + size * against
         residuals = hinges.sum(axis=0) + apart
-        drift, error, mass = (self.real(0) for _ in range(3))
+        drift, error = self.real(0), self.real(0)
         terms = {
             "hinges of the view A": float(hinges[0].sum()),
             "hinges of the view B": float(hinges[1].sum()),
@@ -139,12 +130,10 @@ class Problem:
             error += 2 * (prices[i] * slip).sum() + space.square_slip(w) / 2
             error += space.apart_slip(w - u, alpha[i] + size) / 2
             error += (self.n + 4) * eps * np.abs(b) * (alpha[i] + size).sum()
-            mass += (prices[i] * (1 + abs(f[i]) + space.reach(w) + np.abs(b))).sum()
         primal = self.objective(point)
         error += 8 * (self.n + 4) * eps * (abs(primal) + residuals.sum() + drift)
-        width = self.n + self.x.width + self.z.width + 8
         return TwoViewProof(
             primal, self.lower(alpha), residuals, drift, terms, error,
-            float(abs(alpha - given).max()), float(4 * EPS * width * mass + 2 * error),
+            float(abs(alpha - given).max()),
             point=point, alpha=alpha,
         )  # fmt: skip

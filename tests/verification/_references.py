@@ -31,7 +31,7 @@ def asked(instance, parts):
     """The instance of the side whose parts are given; of the primal where both are."""
     sides = models.load(instance.stem).PARTS
     side = next((s for s, names in sides.items() if set(names) & set(parts)), "primal")
-    return dataclasses.replace(instance, problem=f"{instance.stem}.{side}")
+    return dataclasses.replace(instance, problem=lookup(f"{instance.stem}.{side}"))
 
 
 #: The rankings have tests of their own; losses are in tests/losses, beside the same exact solutions.

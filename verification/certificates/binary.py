@@ -9,7 +9,8 @@ from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.erm import EXTENDED
 from refsolve.proofs.ranking_truth import mask
 from refsolve.proofs.space import Space, Sparse
-from refsolve.proofs.svm_plus import Point, Problem
+from refsolve.proofs.svm_plus import Point
+from refsolve.proposals import Problem
 from verification.certificates.model import ModelCertificate
 from verification.errors import InvalidArgumentError
 

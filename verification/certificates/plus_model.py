@@ -7,15 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve.proofs import svm_plus
+from refsolve import proposals
 from refsolve.proofs.multipliers import Offset
-from refsolve.proofs.space import Rows, Space, precision
-from refsolve.proofs.svm_plus import Point
+from refsolve.proofs.space import EPS, Rows, Space, precision
+from refsolve.proofs.svm_plus import PlusProof, Point
 from verification.certificates.model import ModelCertificate
 from verification.errors import InvalidArgumentError
 
 Array = np.ndarray
 LOSSES = ("hinge", "squared_hinge")
+#: Relative error that a deformed kernel in float64 may have.
+Q_ERROR = 1e-12
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class PlusCertificate(ModelCertificate):
     doubt: float = 0.0
 
 
-class Problem(svm_plus.Problem):
+class Problem(proposals.Problem):
     """The data of one binary SVM+, in extended precision where that is affordable.
 
     Parameters
@@ -131,13 +133,13 @@ class Problem(svm_plus.Problem):
         v, rho : (s,) array, or coefficients (n,) with ``Kz``, and float
         """
         both = self.part("alpha", alpha), self.part("beta", beta)
-        return _judged(self.gap_of(self.point(w, b, v, rho), *both))
+        return _judged(self, self.gap_of(self.point(w, b, v, rho), *both))
 
     def cheapest(
         self, point: Point, alpha: ArrayLike | None, beta: ArrayLike | None
     ) -> PlusCertificate:
         """Gap of a model and multipliers; of the repairs of the model the one that costs least."""
-        return _judged(self.prove(point, self.part("alpha", alpha), self.part("beta", beta)))
+        return _judged(self, self.prove(point, self.part("alpha", alpha), self.part("beta", beta)))
 
     def z_vector(self, v: ArrayLike | None) -> Array:
         """Checked v (s,), or coefficients (n,)."""
@@ -149,7 +151,7 @@ class Problem(svm_plus.Problem):
     def of_multipliers(self, alpha: ArrayLike) -> PlusCertificate:
         """Certificate of multipliers alone, at the best multiples of them and of their model.
 
-        Squared hinge without xi >= 0: relative gap 1 - (S m/q)^2, see `svm_plus.Problem.scale_free`. A
+        Squared hinge without xi >= 0: relative gap 1 - (S m/q)^2, see `refsolve.proposals`. A
         gap of infinity for multipliers that prove nothing.
         """
         if not self.squared or self.nonneg or self.plain:
@@ -157,11 +159,39 @@ class Problem(svm_plus.Problem):
                 "of_multipliers: expected the squared hinge with Z or Kz, without nonneg_slack"
             )
         proof = self.scale_free(self.part("alpha", alpha))
-        return PlusCertificate(np.inf, 0.0, np.inf, 0.0, 0.0) if proof is None else _judged(proof)
+        return (
+            PlusCertificate(np.inf, 0.0, np.inf, 0.0, 0.0)
+            if proof is None
+            else _judged(self, proof)
+        )
 
 
-def _judged(proof: svm_plus.PlusProof) -> PlusCertificate:
-    return PlusCertificate.of(proof, doubt=proof.doubt)
+def _judged(problem: Problem, proof: PlusProof) -> PlusCertificate:
+    return PlusCertificate.of(proof, doubt=_doubt(problem, proof))
+
+
+def _doubt(problem: Problem, proof: PlusProof) -> float:
+    """How far the same sums in float64 may be off."""
+    point, xi, error, gamma = proof.point, proof.xi, proof.error, proof.alpha + proof.beta
+    marginal = problem.cost * (abs(xi) if problem.squared else 1)
+    x, z = problem.x, problem.z
+    reach = 1 + x.reach(point.w) + np.abs(point.b) + abs(xi)
+    width = problem.n + x.width + 8
+    if z is not None:
+        assert point.v is not None
+        reach, width = reach + z.reach(point.v) + np.abs(point.rho), width + z.width
+    doubt = 4 * EPS * width * ((gamma + marginal) * reach).sum() + 2 * error
+    if z is None:
+        return float(doubt)
+    few = problem.n <= x.width + z.width + 1  # where trainers use kernels
+    if z.gram is None and (few or x.gram is not None):
+        # v = sum_i (gamma_i - c_i xi_i) z_i/lam is a sum of large terms there
+        terms = abs(gamma - problem.cost * (xi if problem.squared else 1)) * z.norms
+        doubt += 4 * EPS * (gamma + marginal).sum() * z.norms.max() * terms.sum() / problem.lam
+    if problem.squared:  # Q, whose entries are at most that, to 1e-12
+        largest = np.minimum((z.norms**2 + 1 + problem.delta) / problem.lam, 1 / problem.cost).max()
+        doubt += Q_ERROR / 2 * largest * gamma.sum() ** 2
+    return float(doubt)
 
 
 def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:

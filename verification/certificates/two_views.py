@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from refsolve.proofs import two_views
 from refsolve.proofs.multipliers import Offset
+from refsolve.proofs.space import EPS
 from refsolve.proofs.svm_plus import Point
 from verification.certificates.plus_model import PlusCertificate, Rows, check_weight, vector, views
 
@@ -58,4 +59,21 @@ class Problem(two_views.Problem):
         """Gap of a model of both views and of multipliers (3, n), which are repaired."""
         point = Point(vector(self.x, "w", w), self.real(b), vector(self.z, "v", v), self.real(rho))
         proof = self.prove(point, self.part(alpha))
-        return PlusCertificate.of(proof, doubt=proof.doubt)
+        prices = self.bounds[:2] + self.bounds[2]  # what an error of a score may cost
+        mass = self.real(0)
+        views = ((self.x, point.w, point.b), (self.z, vector(self.z, "v", v), point.rho))
+        for price, (space, function, offset) in zip(prices, views, strict=True):
+            reach = space.reach(function) + np.abs(offset)
+            mass += (price * (1 + abs(space.values(function) + offset) + reach)).sum()
+        width = self.n + self.x.width + self.z.width + 8
+        doubt = float(4 * EPS * width * mass + 2 * proof.error)
+        return PlusCertificate.of(proof, doubt=doubt)
+
+    def model_of(self, alpha: Array) -> Point:
+        """The model of repaired multipliers, with offsets that are good for each view alone."""
+        offsets, pulls = [], self.pulls(alpha)
+        for space, w, bound in zip((self.x, self.z), pulls, self.bounds[:2], strict=True):
+            ends = self.y - space.values(w)
+            losses = [(bound * np.maximum(0, self.y * (ends - end))).sum() for end in ends]
+            offsets.append(ends[int(np.argmin(losses))])
+        return Point(pulls[0], offsets[0], pulls[1], offsets[1])

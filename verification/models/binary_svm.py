@@ -14,7 +14,7 @@ import numpy as np
 
 from refsolve.proofs.ranking_model import EPS_OF_REAL
 from refsolve.proofs.space import EPS
-from refsolve.proofs.svm_plus import Problem
+from refsolve.proposals import Problem
 from verification.certificates.binary import binary_erm, problem
 from verification.certificates.model import ModelCertificate
 from verification.errors import NoDualPointError
