@@ -126,14 +126,7 @@ def trained(
 
     asked = [n for f in (maker, *readers.values()) for n in f.names]
     names = [data, "y", *asked, *(["sample_weight"] if weights else [])]
-    kind = inspect.Parameter.KEYWORD_ONLY
-    listed = [n for n in task.arguments if n in names]
-    derived = {"n", "m", "d"} - set(task.arguments)
-    if unknown := [n for n in names if n not in task.arguments and n not in derived]:
-        raise InvalidArgumentError(
-            f"make and read ask for {', '.join(unknown)}: {problem} has {', '.join(task.arguments)}, "
-            "and n, m, d"
-        )
+    kind, listed = inspect.Parameter.KEYWORD_ONLY, _listed(task, names)
     fit.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(n, kind) for n in listed]
     )
@@ -141,6 +134,17 @@ def trained(
     adapted = adapt(fit, problem, **options)
     adapted.__module__ = sys._getframe(1).f_globals.get("__name__", "__main__")
     return adapted
+
+
+def _listed(task: problems.Problem, names: list[str]) -> list[str]:
+    """The arguments among these names, of which there may be no others but n, m and d."""
+    derived = {"n", "m", "d"} - set(task.arguments)
+    if unknown := [n for n in names if n not in task.arguments and n not in derived]:
+        raise InvalidArgumentError(
+            f"make and read ask for {', '.join(unknown)}: {task.name} has {', '.join(task.arguments)}, "
+            "and n, m, d"
+        )
+    return [n for n in task.arguments if n in names]
 
 
 def own(task: problems.Problem) -> tuple[str, ...]:

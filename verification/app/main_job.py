@@ -65,17 +65,7 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     asked = [name for name in names() if not name.endswith(".dual")]
     problems = [name for name in asked if fast_candidate(name) is not None]
     parts = letter.load_parts()
-    jobs: dict[str, Callable[[], Any]] = {}
-    # Longest first: the short ones fill the gaps at the end.
-    jobs |= {f"Letter: {row.name}": partial(letter.run_row, parts, row) for row in letter.MAIN}
-    jobs["trainers"] = partial(verify_trainer, profile, seed)
-    jobs["AP: exactness"] = partial(ap_exactness.compare, seed=seed)
-    jobs["AP: trainers"] = partial(verify_rankers, profile, seed)
-    jobs["AP: letters"] = partial(ap_letter.run, parts)
-    jobs |= {f"SVM+: {stem}": partial(verify_plus, stem, profile, seed) for stem in PLUS}
-    jobs["SVM+: duals"] = partial(verify_duals, profile, seed)
-    jobs["SVM+: digits"] = svm_plus_digits.run
-    jobs |= {name: partial(verify, None, name, profile, seed) for name in problems}
+    jobs = _jobs(parts, problems, profile, seed)
     task.describe("compiling")
     letter.compile_trainers(parts, letter.MAIN)  # once, into the cache that the workers read
     done = run_all(jobs, task)
@@ -98,18 +88,7 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
         duals_table(reports[-1]),
         svm_plus_digits.digits_table(digits),
     ]
-    blocks += [block for report in reports for block in failure_blocks(report)]
-    blocks += [
-        Paragraph(f"{name} is declared in refsolve and has no twin in fast", "bad")
-        for name in missing
-    ]
-    blocks += [
-        Code(f"Not the best ranking, against {r.comparison}", r.example)
-        for r in exactness
-        if not r.ok
-    ]
-    blocks += [Paragraph(f"{r.letter}: {r.objection}", "bad") for r in rankers if r.objection]
-    blocks += [Paragraph(f"{m.name}: {m.objection}", "bad") for m in digits if m.objection]
+    blocks += _objections(reports, missing, exactness, rankers, digits)
     ok = (
         bool(problems)
         and all(report.ok for report in reports)
@@ -128,6 +107,47 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
         "svm_plus_digits": [model.to_dict() for model in digits],
     }
     return Document("refsolve verify --all", tuple(blocks), ok, data), reports
+
+
+def _jobs(
+    parts: letter.Parts, problems: Sequence[str], profile: str, seed: int
+) -> dict[str, Callable[[], Any]]:
+    """What is run side by side, by name."""
+    jobs: dict[str, Callable[[], Any]] = {}
+    # Longest first: the short ones fill the gaps at the end.
+    jobs |= {f"Letter: {row.name}": partial(letter.run_row, parts, row) for row in letter.MAIN}
+    jobs["trainers"] = partial(verify_trainer, profile, seed)
+    jobs["AP: exactness"] = partial(ap_exactness.compare, seed=seed)
+    jobs["AP: trainers"] = partial(verify_rankers, profile, seed)
+    jobs["AP: letters"] = partial(ap_letter.run, parts)
+    jobs |= {f"SVM+: {stem}": partial(verify_plus, stem, profile, seed) for stem in PLUS}
+    jobs["SVM+: duals"] = partial(verify_duals, profile, seed)
+    jobs["SVM+: digits"] = svm_plus_digits.run
+    jobs |= {name: partial(verify, None, name, profile, seed) for name in problems}
+    return jobs
+
+
+def _objections(
+    reports: Sequence[Report],
+    missing: Sequence[str],
+    exactness: Sequence[ap_exactness.Row],
+    rankers: Sequence[ap_letter.Ranker],
+    digits: Sequence[svm_plus_digits.DigitsModel],
+) -> list[Block]:
+    """What is wrong, in full."""
+    blocks: list[Block] = [block for report in reports for block in failure_blocks(report)]
+    blocks += [
+        Paragraph(f"{name} is declared in refsolve and has no twin in fast", "bad")
+        for name in missing
+    ]
+    blocks += [
+        Code(f"Not the best ranking, against {r.comparison}", r.example)
+        for r in exactness
+        if not r.ok
+    ]
+    blocks += [Paragraph(f"{r.letter}: {r.objection}", "bad") for r in rankers if r.objection]
+    blocks += [Paragraph(f"{m.name}: {m.objection}", "bad") for m in digits if m.objection]
+    return blocks
 
 
 def run_all(jobs: dict[str, Callable[[], Any]], task: Task) -> dict[str, Any]:

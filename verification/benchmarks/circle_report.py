@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import log2
+from typing import Any
 
 from verification.benchmarks.circle import SIZES
 from verification.benchmarks.circle_best import Best
@@ -45,22 +46,7 @@ def document(
             }
             for b in best
         ],
-        "draws": {
-            reading: [
-                {
-                    "method": s.method.name,
-                    "paper": s.method.paper,
-                    "quantiles": s.quantiles,
-                    "outside": [s.outside(0), s.outside(1)],
-                    "draws": s.draws,
-                    "zero": s.zero,
-                    "tied": s.tied,
-                    "worst_gap": s.worst_gap,
-                }
-                for s in found
-            ]
-            for reading, found in summaries.items()
-        },
+        "draws": {reading: [_summary(s) for s in found] for reading, found in summaries.items()},
         "authors_draw": [
             {
                 "method": r.choice.method,
@@ -78,6 +64,19 @@ def document(
     ok = bool(gaps) and max(gaps) <= TOL
     title = "Lapin et al. 2016, section 4: the circle"
     return Document(title, tuple(blocks), ok, data, "every chosen model is certified")
+
+
+def _summary(s: Summary) -> dict[str, Any]:
+    return {
+        "method": s.method.name,
+        "paper": s.method.paper,
+        "quantiles": s.quantiles,
+        "outside": [s.outside(0), s.outside(1)],
+        "draws": s.draws,
+        "zero": s.zero,
+        "tied": s.tied,
+        "worst_gap": s.worst_gap,
+    }
 
 
 NOTES = (

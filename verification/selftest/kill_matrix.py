@@ -73,18 +73,7 @@ def run(
     progress : callable, optional
         Called as ``progress(done, total, name)``.
     """
-    check_run(profile, seed)
-    if profile not in REQUIRED:
-        raise InvalidArgumentError(f"profile={profile!r}: expected one of {', '.join(REQUIRED)}")
-    chosen = [
-        m for m in mutants.discover().values() if fnmatch(m.name, only) or fnmatch(m.problem, only)
-    ]
-    if not chosen:
-        raise InvalidArgumentError(
-            f"only={only!r} matches no mutant; expected a name or a problem with wildcards, e.g. 'ap_*'"
-        )
-    if jobs is not None and jobs < 1:
-        raise InvalidArgumentError(f"jobs={jobs!r}: expected an integer >= 1, e.g. 2")
+    chosen = _chosen(profile, seed, only, jobs)
     start = time.perf_counter()
     kept = None
     if file is not None:
@@ -107,19 +96,34 @@ def run(
         if progress is not None:
             progress(len(found), len(wanted), done[-1].name)
     order = {m.name: i for i, m in enumerate(chosen)}
+    killed = sorted((r for r in found if isinstance(r, Row)), key=lambda r: order[r.name])
+    passed = (r for r in found if isinstance(r, RightSolver))
     return Matrix(
         profile,
         seed,
-        tuple(sorted((r for r in found if isinstance(r, Row)), key=lambda r: order[r.name])),
-        tuple(
-            sorted(
-                (r for r in found if isinstance(r, RightSolver)), key=lambda r: (r.problem, r.name)
-            )
-        ),
+        tuple(killed),
+        tuple(sorted(passed, key=lambda r: (r.problem, r.name))),
         spent + time.perf_counter() - start,
         not until_killed,
         () if kept is None else tuple(kept.commits),
     )
+
+
+def _chosen(profile: str, seed: int, only: str, jobs: int | None) -> list[Mutant]:
+    """The mutants to run; refuses what no run can be made with."""
+    check_run(profile, seed)
+    if profile not in REQUIRED:
+        raise InvalidArgumentError(f"profile={profile!r}: expected one of {', '.join(REQUIRED)}")
+    chosen = [
+        m for m in mutants.discover().values() if fnmatch(m.name, only) or fnmatch(m.problem, only)
+    ]
+    if not chosen:
+        raise InvalidArgumentError(
+            f"only={only!r} matches no mutant; expected a name or a problem with wildcards, e.g. 'ap_*'"
+        )
+    if jobs is not None and jobs < 1:
+        raise InvalidArgumentError(f"jobs={jobs!r}: expected an integer >= 1, e.g. 2")
+    return chosen
 
 
 def _run_tasks(tasks: Sequence[Any], jobs: int) -> Iterator[Any]:

@@ -92,27 +92,37 @@ def entropy(
     finish(document(trained, timed, strict), as_json)
 
 
+_Inference = Annotated[
+    bool, typer.Option(help="Measure inference against the greedy and numpy.sort.")
+]
+_Grid = Annotated[bool, typer.Option(help="Measure inference against SEARCH everywhere.")]
+_Training = Annotated[bool, typer.Option(help="Count oracle calls of training.")]
+_Exactness = Annotated[
+    bool, typer.Option(help="Compare with brute force, the greedy and fractions.")
+]
+_C = Annotated[
+    list[float] | None, typer.Option("--C", help="C of training: 10 or 1000; repeatable.")
+]
+_Repeats = Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")]
+_Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Folder for pictures of cost over N and P."),
+]
+_Strict = Annotated[
+    bool, typer.Option("--strict", help="End with exit code 1 if a target is missed.")
+]
+
+
 @app.command()
 def ap(
-    inference: Annotated[
-        bool, typer.Option(help="Measure inference against the greedy and numpy.sort.")
-    ] = True,
-    grid: Annotated[bool, typer.Option(help="Measure inference against SEARCH everywhere.")] = True,
-    training: Annotated[bool, typer.Option(help="Count oracle calls of training.")] = True,
-    exactness: Annotated[
-        bool, typer.Option(help="Compare with brute force, the greedy and fractions.")
-    ] = True,
-    c: Annotated[
-        list[float] | None, typer.Option("--C", help="C of training: 10 or 1000; repeatable.")
-    ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")] = 5,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Folder for pictures of cost over N and P."),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End with exit code 1 if a target is missed.")
-    ] = False,
+    inference: _Inference = True,
+    grid: _Grid = True,
+    training: _Training = True,
+    exactness: _Exactness = True,
+    c: _C = None,
+    repeats: _Repeats = 5,
+    output: _Output = None,
+    strict: _Strict = False,
     as_json: JsonOption = False,
 ) -> None:
     """AP-SVM: loss-augmented inference by every exact method, oracle calls to a certified gap."""

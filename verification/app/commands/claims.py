@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from verification.app.console import JsonOption, check_file, finish, progress
+
+if TYPE_CHECKING:
+    from verification.claims import ClaimResult
 
 app = typer.Typer(add_completion=False)
 
 _TONE = {"verified": "good", "repaired": "good", "refuted": "warn", "open": "dim"}
 
 
+def _remarks(r: ClaimResult) -> Iterator[tuple[str, bool]]:
+    """What is to be said of a claim beside its row, and whether it is as on record."""
+    if not r.ok:
+        yield f"{r.paper} {r.number}: {r.failure}", False
+    if r.counterexample is not None:
+        facts = {k: v for k, v in r.counterexample.items() if k not in ("exact", "why")}
+        # fractions are words here: shown as numbers, not in quotes
+        given = ", ".join(f"{name} = {value}".replace("'", "") for name, value in facts.items())
+        yield f"{r.number}: {r.counterexample['why']}. {given}", r.ok
+
+
+_Paper = Annotated[str | None, typer.Option(help="One paper, e.g. lapin_2015; default: all.")]
+_Seed = Annotated[int, typer.Option(help="Seed of the random instances.")]
+_Instances = Annotated[
+    int | None, typer.Option(help="Random instances per claim instead of its own number.")
+]
+_Only = Annotated[
+    str, typer.Option(help='Only claims whose number contains this text, e.g. "Table 1".')
+]
+_Markdown = Annotated[Path | None, typer.Option(help="Also write the ledger to this file.")]
+
+
 @app.command()
 def claims(
-    paper: Annotated[
-        str | None, typer.Option(help="One paper, e.g. lapin_2015; default: all.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random instances.")] = 0,
-    instances: Annotated[
-        int | None, typer.Option(help="Random instances per claim instead of its own number.")
-    ] = None,
-    only: Annotated[
-        str, typer.Option(help='Only claims whose number contains this text, e.g. "Table 1".')
-    ] = "",
-    markdown: Annotated[
-        Path | None, typer.Option(help="Also write the ledger to this file.")
-    ] = None,
+    paper: _Paper = None,
+    seed: _Seed = 0,
+    instances: _Instances = None,
+    only: _Only = "",
+    markdown: _Markdown = None,
     as_json: JsonOption = False,
 ) -> None:
     """Try every claim of the ledger: verified, refuted with its counterexample, repaired, or open.
@@ -66,16 +84,7 @@ def claims(
     ]
     columns = ("paper", "where", "statement", "status", "instances", "contradict", "worst residual")
     blocks: list[Block] = [table("Claims", columns, rows, columns[4:])]
-    for r in results:
-        if not r.ok:
-            blocks.append(Paragraph(f"{r.paper} {r.number}: {r.failure}", "bad"))
-        if r.counterexample is not None:
-            facts = {k: v for k, v in r.counterexample.items() if k not in ("exact", "why")}
-            # fractions are words here: shown as numbers, not in quotes
-            given = ", ".join(f"{name} = {value}".replace("'", "") for name, value in facts.items())
-            blocks.append(
-                Paragraph(f"{r.number}: {r.counterexample['why']}. {given}", "" if r.ok else "bad")
-            )
+    blocks += [Paragraph(text, "" if ok else "bad") for r in results for text, ok in _remarks(r)]
     passed_over = [] if only else [
         f"{name}: {what}" for name in papers() if paper in (None, name)
         for what in (*(f"{item} has no row" for item in missing(name)), *unknown(name))

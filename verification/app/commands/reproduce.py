@@ -120,31 +120,37 @@ def circle(
     finish(document(best, summaries, remade, [str(path) for path in written]), as_json)
 
 
+_Dataset = Annotated[
+    list[str] | None, typer.Option(help="letter or digits; repeatable. Default: both.")
+]
+_Classes = Annotated[
+    str, typer.Option(help="Classes to rank, separated by commas, e.g. A,B,7. Default: all.")
+]
+_Method = Annotated[
+    list[str] | None, typer.Option(help="Row of the tables, e.g. AP-SVM; repeatable.")
+]
+_Tol = Annotated[float, typer.Option(help="Certified relative duality gap of every model.")]
+_Lowest = Annotated[int, typer.Option(help="Smallest power of ten of C.")]
+_Highest = Annotated[
+    int | None,
+    typer.Option(help="Largest power of ten of C. Default: 6 on letter, 5 on digits."),
+]
+_Inference = Annotated[bool, typer.Option(help="Time every inference method on the trainings.")]
+_Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Folder for the pictures (PNG and SVG).")
+]
+
+
 @app.command()
 def ap(
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="letter or digits; repeatable. Default: both.")
-    ] = None,
-    classes: Annotated[
-        str, typer.Option(help="Classes to rank, separated by commas, e.g. A,B,7. Default: all.")
-    ] = "",
-    method: Annotated[
-        list[str] | None, typer.Option(help="Row of the tables, e.g. AP-SVM; repeatable.")
-    ] = None,
-    tol: Annotated[
-        float, typer.Option(help="Certified relative duality gap of every model.")
-    ] = 1e-4,
-    lowest: Annotated[int, typer.Option(help="Smallest power of ten of C.")] = 0,
-    highest: Annotated[
-        int | None,
-        typer.Option(help="Largest power of ten of C. Default: 6 on letter, 5 on digits."),
-    ] = None,
-    inference: Annotated[
-        bool, typer.Option(help="Time every inference method on the trainings.")
-    ] = True,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the pictures (PNG and SVG).")
-    ] = None,
+    dataset: _Dataset = None,
+    classes: _Classes = "",
+    method: _Method = None,
+    tol: _Tol = 1e-4,
+    lowest: _Lowest = 0,
+    highest: _Highest = None,
+    inference: _Inference = True,
+    output: _Output = None,
     as_json: JsonOption = False,
 ) -> None:
     """AP-SVM, Mohapatra et al. 2014, Tables 1-3 and Figure 1, on Letter and digits: class against rest."""
@@ -165,14 +171,7 @@ def ap(
         raise InvalidArgumentError(f"method is {unknown}; expected one of {', '.join(NAMES)}")
     methods = [m for m in METHODS if not method or m.name in method]
     tops = {data: ap_classes.HIGHEST[data] if highest is None else highest for data, _ in chosen}
-    if min(tops.values()) < lowest:
-        raise InvalidArgumentError(
-            f"highest is {min(tops.values())}, lowest is {lowest}; expected lowest <= highest"
-        )
-    if lowest < -70 or max(tops.values()) > 70:  # where the estimators end
-        raise InvalidArgumentError(
-            f"lowest is {lowest}, highest is {max(tops.values())}; expected powers from -70 to 70"
-        )
+    _check_powers(lowest, min(tops.values()), max(tops.values()))
     if not 0.0 < tol < math.inf:
         raise InvalidArgumentError(f"tol is {tol:g}; expected a number above 0")
     if output is not None:
@@ -252,3 +251,17 @@ def svmplus(
     found = svmplus_digits.collect(seeds, [done[name] for name in jobs]) if jobs else None
     written = [] if output is None or found is None else svmplus_plots.write(output, found)
     finish(document(speeds, found, [str(path) for path in written]), as_json)
+
+
+def _check_powers(lowest: int, least: int, most: int) -> None:
+    """Refuse a grid of C that is empty, or beyond where the estimators end."""
+    from verification.errors import InvalidArgumentError
+
+    if least < lowest:
+        raise InvalidArgumentError(
+            f"highest is {least}, lowest is {lowest}; expected lowest <= highest"
+        )
+    if lowest < -70 or most > 70:
+        raise InvalidArgumentError(
+            f"lowest is {lowest}, highest is {most}; expected powers from -70 to 70"
+        )

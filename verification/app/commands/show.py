@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from verification.app.console import JsonOption, finish
+
+if TYPE_CHECKING:
+    from refsolve.spec import Spec
+    from verification.report.document import Block
+
+#: Columns of the table of symbols.
+COLUMNS = ("name", "meaning", "range", "default")
 
 app = typer.Typer(add_completion=False)
 
@@ -40,6 +47,42 @@ def _alike(rows: dict[str, Any]) -> list[tuple[list[str], Any]]:
     return found
 
 
+def _mathematics(
+    module: Any, kind: str, symbols: list[tuple[str, ...]], where: list[tuple[str, str]]
+) -> list[Block]:
+    """What the declaration says."""
+    from verification.report.document import table
+
+    spec: Spec = module.SPEC
+    facts = [
+        *_loss_facts(module if kind == "losses" else None),
+        ("scaling", spec.scaling),
+        ("source", spec.source),
+        *(("note", note) for note in spec.notes),
+    ]
+    blocks: list[Block] = [table("Mathematics", ("object", "formula"), spec.formulas.items())]
+    if symbols:
+        blocks.append(table("Parameters", ("symbol", *COLUMNS[1:]), symbols))
+    return [*blocks, table("Reading", ("", ""), facts), table("Where", ("", ""), where)]
+
+
+def _remarks(stem: str, kind: str, spec: Spec) -> list[Block]:
+    """What is to be known besides: of the parts of a model, of errata, of a missing twin."""
+    from verification import models
+    from verification.report.document import Paragraph
+
+    blocks: list[Block] = []
+    if kind == "models" and (text := models.load(stem).__doc__):
+        words = " ".join(text.partition("\n\n")[2].split())
+        blocks.append(Paragraph(words.replace("``", "")))  # markup of docstrings
+    if spec.erratum:
+        text = f"This stem documents the erratum {spec.erratum}: see `refsolve claims`."
+        blocks.append(Paragraph(text, "warn"))
+    if spec.reason:
+        blocks.append(Paragraph(f"No fast twin: {spec.reason}.", "dim"))
+    return blocks
+
+
 @app.command()
 def show(
     stem: Annotated[
@@ -53,17 +96,15 @@ def show(
     """Show a stem's mathematics, parameters, scaling and source, and what its problems are given."""
     from refsolve import catalogue
     from refsolve.spec import REQUIRED
-    from verification import models
     from verification.problems import arguments
     from verification.problems.problem import lookup
-    from verification.report.document import Block, Document, Paragraph, table
+    from verification.report.document import Document, Paragraph, table
 
     stem, _, operation = stem.partition(".")
     if operation:
         lookup(f"{stem}.{operation}")  # says what there is
     spec = catalogue.load(stem).SPEC
     kind = catalogue.kind(stem)
-    formulas = [(name, text) for name, text in spec.formulas.items()]
     symbols = [
         (s.name, s.meaning, s.range_text(), "required" if s.default is REQUIRED else str(s.default))
         for s in spec.symbols
@@ -73,43 +114,19 @@ def show(
         places.append(("computed", f"fast.{kind}.{stem}"))
     problems = [f"{stem}.{each}" for each in catalogue.operations(stem)]
     asked = [lookup(name) for name in problems if not operation or name.endswith(f".{operation}")]
-    facts = [
-        *_loss_facts(catalogue.load(stem) if kind == "losses" else None),
-        ("scaling", spec.scaling),
-        ("source", spec.source),
-        *(("note", note) for note in spec.notes),
-    ]
-    blocks: list[Block] = [table("Mathematics", ("object", "formula"), formulas)]
-    if symbols:
-        blocks.append(table("Parameters", ("symbol", "meaning", "range", "default"), symbols))
-    blocks += [
-        table("Reading", ("", ""), facts),
-        table("Where", ("", ""), [*places, ("problems", ", ".join(problems))]),
-    ]
-    for names, rows in _alike({p.name: arguments.rows(p) for p in asked}):
-        title = f"Arguments of {', '.join(names)}"
-        blocks.append(table(title, ("name", "meaning", "default"), rows))
-        blocks += [
-            Paragraph(f"Answer of {name}: {arguments.answer(lookup(name))}.") for name in names
-        ]
-    if kind == "models" and (text := models.load(stem).__doc__):
-        words = " ".join(text.partition("\n\n")[2].split())
-        blocks.append(Paragraph(words.replace("``", "")))  # markup of docstrings
-    if spec.erratum:
-        blocks.append(
-            Paragraph(
-                f"This stem documents the erratum {spec.erratum}: see `refsolve claims`.", "warn"
-            )
-        )
-    if spec.reason:
-        blocks.append(Paragraph(f"No fast twin: {spec.reason}.", "dim"))
+    rows = {p.name: arguments.rows(p) for p in asked}
+    answers = {p.name: arguments.answer(p) for p in asked}
+    where = [*places, ("problems", ", ".join(problems))]
+    blocks = _mathematics(catalogue.load(stem), kind, symbols, where)
+    for names, each in _alike(rows):
+        blocks.append(table(f"Arguments of {', '.join(names)}", COLUMNS[:2] + COLUMNS[3:], each))
+        blocks += [Paragraph(f"Answer of {name}: {answers[name]}.") for name in names]
+    blocks += _remarks(stem, kind, spec)
     data = {
         "stem": stem,
         "kind": kind,
         "formulas": dict(spec.formulas),
-        "symbols": [
-            dict(zip(("name", "meaning", "range", "default"), row, strict=True)) for row in symbols
-        ],
+        "symbols": [dict(zip(COLUMNS, row, strict=True)) for row in symbols],
         "scaling": spec.scaling,
         "source": spec.source,
         "notes": list(spec.notes),
@@ -117,8 +134,8 @@ def show(
         "reason": spec.reason,
         "oracle_only": spec.oracle_only,
         "problems": problems,
-        "arguments": {p.name: arguments.rows(p) for p in asked},
-        "answers": {p.name: arguments.answer(p) for p in asked},
+        "arguments": rows,
+        "answers": answers,
         "places": dict(places),
     }
     finish(Document(f"{stem}: {spec.title}", tuple(blocks), None, data), as_json)

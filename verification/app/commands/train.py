@@ -12,53 +12,63 @@ from verification.app.console import JsonOption, finish, stderr
 app = typer.Typer(add_completion=False)
 
 
+_File = Annotated[Path, typer.Argument(help="Examples: .csv, .npz (arrays X and y) or .svm.")]
+_Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Model file, .joblib; reports go beside it. Default: FILE's name.",
+    ),
+]
+_Model = Annotated[
+    str, typer.Option(help="svm (top-k hinge) or logistic (softmax, top-k entropy).")
+]
+_K = Annotated[int, typer.Option("-k", help="Top-k loss: 1 <= k <= classes - 1.")]
+_Variant = Annotated[str, typer.Option(help="alpha or beta.")]
+_Gamma = Annotated[float, typer.Option(help="svm: smoothing; 0 is the hinge.")]
+_Truncated = Annotated[
+    bool,
+    typer.Option(
+        "--truncated",
+        help="logistic: leave the k - 1 best of the other classes out (not convex).",
+    ),
+]
+_C = Annotated[float, typer.Option("--C", "-C", help="P = 1/2 ||W||^2 + C * sum of losses.")]
+_Tol = Annotated[float, typer.Option(help="Certified relative duality gap to reach.")]
+_MaxIter = Annotated[
+    int | None, typer.Option(help="Limit on passes; the estimator's default if not given.")
+]
+_FitIntercept = Annotated[bool, typer.Option("--fit-intercept", help="Learn a bias per class.")]
+_Label = Annotated[
+    str | None, typer.Option(help="csv: label column, name or position; npz: array name.")
+]
+_Scale = Annotated[str, typer.Option(help="none, minmax (to [-1, 1]), standard or maxabs.")]
+_Holdout = Annotated[
+    float | None, typer.Option(help="Fraction kept out of training to measure accuracy on.")
+]
+_Test = Annotated[Path | None, typer.Option(help="File of examples to measure accuracy on.")]
+_Seed = Annotated[int, typer.Option(help="Seed of the holdout and of the trainer.")]
+
+
 @app.command()
 def train(
-    file: Annotated[Path, typer.Argument(help="Examples: .csv, .npz (arrays X and y) or .svm.")],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Model file, .joblib; reports go beside it. Default: FILE's name.",
-        ),
-    ] = None,
-    model: Annotated[
-        str, typer.Option(help="svm (top-k hinge) or logistic (softmax, top-k entropy).")
-    ] = "svm",
-    k: Annotated[int, typer.Option("-k", help="Top-k loss: 1 <= k <= classes - 1.")] = 1,
-    variant: Annotated[str, typer.Option(help="alpha or beta.")] = "alpha",
-    gamma: Annotated[float, typer.Option(help="svm: smoothing; 0 is the hinge.")] = 0.0,
-    truncated: Annotated[
-        bool,
-        typer.Option(
-            "--truncated",
-            help="logistic: leave the k - 1 best of the other classes out (not convex).",
-        ),
-    ] = False,
-    c: Annotated[
-        float, typer.Option("--C", "-C", help="P = 1/2 ||W||^2 + C * sum of losses.")
-    ] = 1.0,
-    tol: Annotated[float, typer.Option(help="Certified relative duality gap to reach.")] = 1e-3,
-    max_iter: Annotated[
-        int | None, typer.Option(help="Limit on passes; the estimator's default if not given.")
-    ] = None,
-    fit_intercept: Annotated[
-        bool, typer.Option("--fit-intercept", help="Learn a bias per class.")
-    ] = False,
-    label: Annotated[
-        str | None, typer.Option(help="csv: label column, name or position; npz: array name.")
-    ] = None,
-    scale: Annotated[
-        str, typer.Option(help="none, minmax (to [-1, 1]), standard or maxabs.")
-    ] = "none",
-    holdout: Annotated[
-        float | None, typer.Option(help="Fraction kept out of training to measure accuracy on.")
-    ] = None,
-    test: Annotated[
-        Path | None, typer.Option(help="File of examples to measure accuracy on.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the holdout and of the trainer.")] = 0,
+    file: _File,
+    output: _Output = None,
+    model: _Model = "svm",
+    k: _K = 1,
+    variant: _Variant = "alpha",
+    gamma: _Gamma = 0.0,
+    truncated: _Truncated = False,
+    c: _C = 1.0,
+    tol: _Tol = 1e-3,
+    max_iter: _MaxIter = None,
+    fit_intercept: _FitIntercept = False,
+    label: _Label = None,
+    scale: _Scale = "none",
+    holdout: _Holdout = None,
+    test: _Test = None,
+    seed: _Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Train a top-k SVM or logistic regression on a file of examples and write the model and its report.
@@ -76,11 +86,8 @@ def train(
     X, y = read_examples(file, label)
     judged_on = None
     if test is not None:
-        judged_on = read_examples(
-            test,
-            label,
-            n_features=X.shape[1] if file.suffix.lower() not in (".csv", ".npz") else None,
-        )
+        sized = X.shape[1] if file.suffix.lower() not in (".csv", ".npz") else None
+        judged_on = read_examples(test, label, n_features=sized)
         if judged_on[0].shape[1] != X.shape[1]:
             raise InvalidArgumentError(
                 f"{test} has {judged_on[0].shape[1]} features, {file} has {X.shape[1]}; they must agree"
