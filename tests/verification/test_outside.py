@@ -69,6 +69,17 @@ model = dict(loss="bent_hinge", X=X, y=y, C=1.0, cap=0.4, delta=0.5)
 primal, dual = (refsolve.solve(f"multiclass_erm.{side}", **model) for side in ("primal", "dual"))
 assert str(primal.status) == str(dual.status) == "certified"
 assert abs(primal.value - dual.value) < 1e-6 and primal.value > 0
+
+from verification.models import multiclass_erm
+
+given = {**multiclass_erm.DEFAULTS, "loss": "bent_hinge", "X": X, "y": y, "C": 1.0}
+asked = {n: v for n, v in given.items() if v is not None and n != "tol"}
+found = refsolve.solve("multiclass_erm.primal", **asked)
+for name, (factor, ok) in {"right": (1.0, True), "wrong": (1.01, False)}.items():
+    model = factor * found.x.T
+    seen = certificates.erm(model, X, y, loss="bent_hinge", C=1.0, dual=found.dual.T)
+    assert (seen.gap <= 1e-6 * seen.primal) is ok, (name, seen)
+assert multiclass_erm.valid(given)
 """
 
 

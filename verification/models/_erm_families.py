@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
+from refsolve.proofs.loss import generator_of
 
 Params = dict[str, Any]
 Rng = np.random.Generator
@@ -39,26 +40,44 @@ RELATIVES: dict[str, tuple[str, ...]] = {
     "ova_hinge": ("multiclass_hinge",),
     "ova_logistic": ("softmax",),
 }
-MULTILABEL = ("multilabel_hinge", "multilabel_smooth_hinge", "multilabel_entropy")
+
+
+def convex(family: str = "") -> tuple[str, ...]:
+    """Losses with a dual, of a family or all: those that a risk can be made of."""
+    return tuple(
+        stem
+        for stem in catalogue.stems("losses")
+        if hasattr(module := catalogue.load(stem), "dual_set")
+        and not module.SPEC.oracle_only
+        and getattr(module, "family", "multiclass").startswith(family)
+    )
+
+
+MULTILABEL = convex("multilabel")
+
+
+def labelled(loss: str) -> bool:
+    """Whether a loss takes rows of labels."""
+    return getattr(catalogue.load(loss), "family", "") == "multilabel"
 
 
 def parameters(params: Params) -> dict[str, Any]:
-    """K and gamma as far as the loss has them."""
+    """The loss's own parameters, as far as they are given."""
     names = catalogue.load(params["loss"]).SPEC.names
-    return {name: params[name] for name in ("k", "gamma") if name in names}
+    return {name: params[name] for name in names if params.get(name) is not None}
 
 
 def valid(params: Params) -> bool:
     """Whether the arguments fit together."""
     X, K, y, loss = params["X"], params["K"], params["y"], params["loss"]
-    if (X is None) == (K is None) or loss not in (*LOSSES, *MULTILABEL) or len(y) == 0:
+    if (X is None) == (K is None) or loss not in convex() or len(y) == 0:
         return False
     data = X if K is None else K
     if data.ndim != 2 or len(data) != len(y) or data.size == 0 or not np.isfinite(data).all():
         return False
     if K is not None and not _is_gram(K):
         return False
-    if (loss in MULTILABEL) != (y.ndim == 2):
+    if labelled(loss) != (y.ndim == 2):
         return False
     m = y.shape[1] if y.ndim == 2 else int(y.max()) + 1
     if y.ndim == 1 and (y.min() < 0 or len(np.unique(y)) != m):
@@ -84,7 +103,8 @@ def _is_gram(K: np.ndarray) -> bool:
 
 
 def _indicators(y: np.ndarray, loss: str) -> bool:
-    rows = bool(y.any(axis=1).all()) or loss != "multilabel_entropy"
+    # a target distribution needs a positive label
+    rows = bool(y.any(axis=1).all()) or not generator_of(catalogue.load(loss)).shifted
     return rows and bool(np.isin(y, (0, 1)).all())
 
 
@@ -102,12 +122,12 @@ def _costs(costs: np.ndarray | None, y: np.ndarray, m: int) -> bool:
 
 def settle(params: Params, rng: Rng) -> Params:
     """K and gamma for the loss, 0/1 rows for a multilabel one; what it does not have is dropped."""
-    if params["loss"] not in (*LOSSES, *MULTILABEL):
+    if params["loss"] not in convex():
         return params
     names = catalogue.load(params["loss"]).SPEC.names
     y = params["y"]
     changed = dict(params)
-    if params["loss"] in MULTILABEL and y.ndim == 1:
+    if labelled(params["loss"]) and y.ndim == 1:
         m = int(y.max()) + 1
         changed["y"] = np.eye(m, dtype=np.int64)[y] | (rng.random((len(y), m)) < 0.3)
         changed["costs"] = None

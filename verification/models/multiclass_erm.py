@@ -17,7 +17,8 @@ from verification.certificates.model import ModelCertificate, erm
 from verification.models import Params, Side, Violation, _erm_families, _shrink
 from verification.models._erm_families import FAMILIES as FAMILIES
 from verification.models._erm_families import LOSSES as LOSSES
-from verification.models._erm_families import MULTILABEL, parameters
+from verification.models._erm_families import MULTILABEL as MULTILABEL
+from verification.models._erm_families import parameters
 
 ARGUMENTS = ("X", "y", "C", "loss", "k", "gamma", "sample_weight", "costs", "K", "tol")
 DEFAULTS: dict[str, Any] = {
@@ -225,7 +226,7 @@ def train(
 
 def witness(params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
     """From `fast`, and from the oracle for costs and multilabel losses, which it does not train."""
-    if params["costs"] is None and params["loss"] not in MULTILABEL:
+    if params["costs"] is None and params["loss"] in LOSSES:
         own = {n: v for n, v in params.items() if n not in ("costs", "tol")}
         found = train(**own, tol=SHARP)
         return {"W": found["W"]}, {"A": found["A"]}

@@ -21,7 +21,7 @@ from refsolve.models import pointwise_risk as declared
 from refsolve.proofs import families
 from verification.errors import NoDualPointError, VerificationError
 from verification.models import Params, Side, Violation, _shrink
-from verification.models._erm_families import LOSSES, parameters
+from verification.models._erm_families import LOSSES, convex, parameters
 from verification.models._erm_families import settle as _settle
 
 ARGUMENTS = ("p", "loss", "k", "gamma", "costs", "behind", "tol")
@@ -69,7 +69,7 @@ def valid(params: Params) -> bool:
     p, k, behind, costs = params["p"], params["k"], params["behind"], params["costs"]
     if p.ndim != 1 or p.size < 2 or p.min() < 0 or np.count_nonzero(p) < 2:
         return False
-    if params["loss"] not in LOSSES or not np.isfinite(p).all():
+    if params["loss"] not in (*convex("multiclass"), *convex("ova")) or not np.isfinite(p).all():
         return False
     names = catalogue.load(params["loss"]).SPEC.names
     if (k is None) == ("k" in names) or (params["gamma"] is None) == ("gamma" in names):
