@@ -132,11 +132,6 @@ def divisor(name: str, value: Any, else_: str = "") -> float:
     return found
 
 
-def check_update(gamma: float, C: Any) -> float:
-    """C > 0 of a dual update, not subnormal where gamma is divided by it."""
-    return divisor("C", C) if gamma > 0.0 else number("C", C, positive=True)
-
-
 def check_k(k: Any, largest: int = LARGEST_K, why: str = "", name: str = "k") -> int:
     """An integer in 1..largest."""
     try:

@@ -35,8 +35,6 @@ CIRCLES = (
     },
 )
 DOORS = (
-    "fast.losses._batch",
-    "fast.models._losses",
     "refsolve._families",
     "refsolve._multiclass",
     "verification.certificates._rational",

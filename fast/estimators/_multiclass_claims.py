@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast.models._losses import TopKHinge
+from fast.families.hinges import Hinge
 from fast.solvers.claimed_rows import entropy_masses, hinge_bounds, hinge_masses
 from fast.solvers.rounding import EPS, down, enough, precisions, row_norms, up
 from fast.solvers.rows import is_sparse
@@ -38,7 +38,7 @@ def claims(
         On the other classes; what is at y_i does not count.
     y, r : (n,) arrays
         Class numbers, and C times the weights.
-    loss : fast.models._losses.Loss
+    loss : fast.families.Loss
     claimed : (float, float)
         P and D in float64: arithmetic in which they are confirmed suffices.
     tol : float
@@ -69,7 +69,7 @@ class _Level:
         self.X = K if self.gram else X
         self.n, self.d = self.X.shape
         self.W, self.masses, self.y, self.r, self.loss = W.astype(real), masses, y, r, loss
-        self.m, self.hinge = len(W), isinstance(loss, TopKHinge)
+        self.m, self.hinge = len(W), isinstance(loss, Hinge)
         self.compiled = real is np.float64
         if self.gram:
             self.norms = np.sqrt(np.maximum(np.asarray(K.diagonal(), dtype=np.float64), 0.0))

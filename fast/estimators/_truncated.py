@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from fast._numba import kernel
-from fast.models._losses import TopKEntropy
+from fast.families.entropies import Entropy, Piece
+from fast.losses.softmax import Softmax
 from fast.models.multiclass_erm import TrainingResult, train
 from fast.solvers.active_list import keep_largest
 from fast.solvers.rows import scores
@@ -33,7 +34,7 @@ class TruncatedResult:
 
     softmax: np.ndarray
     result: TrainingResult
-    loss: TopKEntropy
+    loss: Entropy
     objectives: list[float]
     steps: list[float]
     converged: bool
@@ -59,7 +60,7 @@ def dropped_classes(X: Any, W: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
     return dropped
 
 
-def objective(X: Any, W: np.ndarray, y: np.ndarray, r: np.ndarray, loss: TopKEntropy) -> float:
+def objective(X: Any, W: np.ndarray, y: np.ndarray, r: np.ndarray, loss: Entropy) -> float:
     """P(W) in float64."""
     rows = loss.rows(y, r, len(W))
     f = np.ascontiguousarray(scores(X, W, 0, len(y)))
@@ -89,7 +90,7 @@ def train_truncated(
     """
     used = 0
 
-    def solve(loss: TopKEntropy, weights: np.ndarray | None) -> TrainingResult:
+    def solve(loss: Entropy, weights: np.ndarray | None) -> TrainingResult:
         nonlocal used
         before = used
 
@@ -106,7 +107,7 @@ def train_truncated(
             entry["iteration"] += before
         return found
 
-    loss = TopKEntropy(0, 1)
+    loss: Entropy = Softmax()
     result = solve(loss, weights)
     softmax = result.W
     objectives: list[float] = []
@@ -114,14 +115,14 @@ def train_truncated(
     settled = k == 1
     try:
         dropped = dropped_classes(X, softmax, y, k)
-        following = TopKEntropy(0, 1, dropped)
+        following = Piece(dropped)
         objectives.append(objective(X, softmax, y, r, following))
         while not (settled or result.stopped or result.gap > tol or used >= max_iter):
             if len(steps) == STEPS:
                 break
             found = solve(following, result.W)
             next_dropped = dropped_classes(X, found.W, y, k)
-            value = objective(X, found.W, y, r, TopKEntropy(0, 1, next_dropped))
+            value = objective(X, found.W, y, r, Piece(next_dropped))
             if value > objectives[-1]:  # rounding, or stopped early: the point before was as good
                 result.n_iter, result.interrupted = used, found.interrupted
                 result.stopped, settled = found.stopped, not found.stopped and found.gap <= tol
@@ -131,13 +132,13 @@ def train_truncated(
             steps.append(found.gap)
             same = np.array_equal(np.sort(dropped), np.sort(next_dropped))
             settled = same or objectives[-2] - value <= tol * abs(value)
-            dropped, following = next_dropped, TopKEntropy(0, 1, next_dropped)
+            dropped, following = next_dropped, Piece(next_dropped)
     except KeyboardInterrupt:  # between two steps
         result.interrupted = result.stopped = True
         settled = False
         if not objectives:
             dropped = dropped_classes(X, softmax, y, k)
-            objectives.append(objective(X, softmax, y, r, TopKEntropy(0, 1, dropped)))
+            objectives.append(objective(X, softmax, y, r, Piece(dropped)))
     return TruncatedResult(softmax, result, loss, objectives, steps, settled and result.gap <= tol)
 
 

@@ -17,8 +17,7 @@ from fast._simd import choose, larger, plus, smaller
 from fast.kernels.hinges import ALPHA
 from fast.kernels.projections import LOWEST, WHOLE, kth_largest, largest_below
 
-# The losses here, numbered on from the hinges' ALPHA and BETA.
-ENTROPY_ALPHA, ENTROPY_BETA, TRUNCATED = 2, 3, 4
+TRUNCATED = 2  # the third variant, beside ALPHA and BETA
 
 _FEW = 16  # so many largest entries at most are found by insertion
 _BLOCK = 32  # entries

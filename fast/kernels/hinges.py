@@ -51,7 +51,7 @@ def with_own(x, y, sign, block):
 
 
 @kernel
-def _top_sum(variant, z, k, work):
+def top_sum(variant, z, k, work):
     """k-th largest entry, sum of the k largest (of their positive parts for BETA).
 
     More than d entries cannot be summed: k > d gives 0 for ALPHA and all entries for BETA.
@@ -83,7 +83,7 @@ def hinge_point_row(variant, z, k, r, x, work):
 
     Where x = 0 is among the solutions, it is the one returned.
     """
-    pivot, total = _top_sum(variant, z, k, work)
+    pivot, total = top_sum(variant, z, k, work)
     if not total > 0.0:
         return write_zero(x)
     least = max(pivot, 0.0) if variant == BETA else pivot
@@ -128,7 +128,7 @@ def divided(x, den):
 def value_row(variant, z, k, gamma, x, work):
     """Return the loss phi(z) >= 0; for gamma > 0 ``x`` becomes the projection of z on radius gamma."""
     if gamma == 0.0:
-        _, total = _top_sum(variant, z, k, work)
+        _, total = top_sum(variant, z, k, work)
         return total / k if total > 0.0 else 0.0
     project_row(variant, z, k, gamma, 0.0, x, work)
     return envelope(z, x, gamma)

@@ -6,101 +6,42 @@ gamma, z_j = f_j + c_j on N = {y = 0}, z_l = c_l - f_l on P = {y = 1}.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from numpy.typing import ArrayLike, NDArray
-
+from fast.families import faces
+from fast.families.signed import Multilabel
 from fast.kernels.signed import BIPARTITE
-from fast.losses import _signed_batch as _batch
-from fast.losses._batch import positive_gamma
-from fast.losses._drivers import GRADIENT, VALUE
-from fast.losses._signed_docs import documented
 
 
-@documented(BIPARTITE)
-def value(
-    scores: ArrayLike,
-    y: ArrayLike,
-    gamma: float = 1.0,
-    costs: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> Any:
-    """Losses (<z,p> - ||p||^2/2)/gamma, at most gamma below the hinge.
+@dataclass(frozen=True)
+class MultilabelSmoothHinge(Multilabel):
+    """The loss, with its parameters."""
 
-    The conjugate of the hinge plus gamma/2 ||x||^2 over both sides; Lapin, Hein and Schiele 2018,
-    "Analysis and Optimization of Loss Functions for Multiclass, Top-k, and Multilabel
-    Classification".
-    """
-    return _batch.at_scores(
-        VALUE, BIPARTITE, scores, y, positive_gamma(gamma), costs, sample_weight
-    )
+    gamma: float = 1.0
+    variant = BIPARTITE
+    smooth = True
+    default_costs = "1 on N and 0 on P"
 
 
-@documented(BIPARTITE)
-def gradient(
-    scores: ArrayLike,
-    y: ArrayLike,
-    gamma: float = 1.0,
-    costs: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> NDArray[Any]:
-    """Gradients with respect to the m scores.
+value, gradient, conjugate, prox, sdca_update = faces(
+    MultilabelSmoothHinge,
+    value="""
+Losses (<z,p> - ||p||^2/2)/gamma, at most gamma below the hinge.
 
-    x = p/gamma; it is 1/gamma-Lipschitz.
-    """
-    return _batch.at_scores(
-        GRADIENT, BIPARTITE, scores, y, positive_gamma(gamma), costs, sample_weight
-    )
-
-
-@documented(BIPARTITE)
-def conjugate(
-    x: ArrayLike,
-    y: ArrayLike,
-    gamma: float = 1.0,
-    costs: ArrayLike | None = None,
-) -> Any:
-    """Convex conjugate of the loss as a function of z without costs.
-
-    L*(x) = gamma/2 ||x||^2 - <c,x> on {x >= 0, <1,x_N> = <1,x_P> <= 1}.
-    """
-    return _batch.conjugate(BIPARTITE, x, y, positive_gamma(gamma), costs)
-
-
-@documented(BIPARTITE)
-def prox(
-    v: ArrayLike,
-    y: ArrayLike,
-    t: ArrayLike = 1.0,
-    gamma: float = 1.0,
-    costs: ArrayLike | None = None,
-) -> NDArray[Any]:
-    """Proximal point: argmin over u of loss(u + costs) + ||u - v||^2/(2t), in the coordinates z.
-
-    v - t x with x the projection of (v + costs)/(gamma + t) on
-    {x >= 0, <1,x_N> = <1,x_P> <= 1}.
-    """
-    return _batch.prox(BIPARTITE, v, y, t, positive_gamma(gamma), costs)
-
-
-@documented(BIPARTITE)
-def sdca_update(
-    q: ArrayLike,
-    y: ArrayLike,
-    k_ii: ArrayLike,
-    C: float = 1.0,
-    gamma: float = 1.0,
-    costs: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> NDArray[Any]:
-    """Maximiser of the dual of ||W||^2/2 + C sum_i w_i L_i over one example's block.
-
-    With r = w C, b = q + c on N and -q + c on P:
-    x = argmin ||x - b/(r k_ii + gamma)||^2 over {x >= 0, <1,x_N> = <1,x_P> <= 1}; a = -r x on N,
-    r x on P.
-    """
-    return _batch.sdca_update(BIPARTITE, q, y, k_ii, C, positive_gamma(gamma), costs, sample_weight)
-
-
-def _warmup() -> None:
-    _batch.warmup(BIPARTITE)
+The conjugate of the hinge plus gamma/2 ||x||^2 over both sides; Lapin, Hein and Schiele 2018,
+"Analysis and Optimization of Loss Functions for Multiclass, Top-k, and Multilabel
+Classification".
+""",
+    gradient="x = p/gamma; it is 1/gamma-Lipschitz.",
+    conjugate="L*(x) = gamma/2 ||x||^2 - <c,x> on {x >= 0, <1,x_N> = <1,x_P> <= 1}.",
+    prox="""
+v - t x with x the projection of (v + costs)/(gamma + t) on
+{x >= 0, <1,x_N> = <1,x_P> <= 1}.
+""",
+    sdca_update="""
+With r = w C, b = q + c on N and -q + c on P:
+x = argmin ||x - b/(r k_ii + gamma)||^2 over {x >= 0, <1,x_N> = <1,x_P> <= 1}; a = -r x on N,
+r x on P.
+""",
+)
+_warmup = MultilabelSmoothHinge.warm_up

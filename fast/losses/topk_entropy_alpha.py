@@ -6,103 +6,32 @@ u_j = f_j - f_y + c_j over the m - 1 other classes. k = 1 is softmax.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from numpy.typing import ArrayLike
-
-from fast.kernels.entropies import ENTROPY_ALPHA
-from fast.losses import _batch
-from fast.losses._docs import documented
+from fast.families import faces
+from fast.families.entropies import Entropy
 
 
-@documented(ENTROPY_ALPHA)
-def value(
-    scores: ArrayLike,
-    y: ArrayLike,
-    k: int = 1,
-    costs: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> Any:
-    """Losses log(1 + e^v).
+@dataclass(frozen=True)
+class TopKEntropyAlpha(Entropy):
+    """The loss, with its parameters."""
 
-    v = rho log k + sum_U u/k + (1-rho) log(Z/(1-rho)), rho = |U|/k: U are the capped classes, the
-    fewest of the largest u for which the others satisfy (k-|U|) e^{u_j} <= Z = sum of e^u over them.
-    Lapin, Hein and Schiele 2016, Proposition 8 (arXiv version: 9).
-    """
-    return _batch.value(ENTROPY_ALPHA, scores, y, k, 0.0, costs, sample_weight)
+    k: int = 1
+    bounded = True
+    domain = "Delta_k^alpha(1) = {x >= 0, s <= 1, x_i <= s/k}"
 
 
-@documented(ENTROPY_ALPHA)
-def gradient(
-    scores: ArrayLike,
-    y: ArrayLike,
-    k: int = 1,
-    costs: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    return_complement: bool = False,
-) -> Any:
-    """Gradients with respect to the m scores.
+value, gradient, conjugate, prox, sdca_update = faces(
+    TopKEntropyAlpha,
+    value="""
+Losses log(1 + e^v).
 
-    With s = 1/(1 + e^{-v}): x_j = s/k on U and s (1-rho) e^{u_j}/Z on the other classes.
-    """
-    return _batch.gradient(
-        ENTROPY_ALPHA, scores, y, k, 0.0, costs, sample_weight, return_complement
-    )
-
-
-@documented(ENTROPY_ALPHA)
-def conjugate(
-    x: ArrayLike,
-    k: int = 1,
-    costs: ArrayLike | None = None,
-    complement: ArrayLike | None = None,
-) -> Any:
-    """Convex conjugate of the loss as a function of u (u_j = f_j - f_y, j != y).
-
-    L*(x) = <x,log x> + (1-s) log(1-s) - <c,x>, s = <1,x>, on
-    Delta_k^alpha(1) = {x >= 0, s <= 1, x_i <= s/k}; +inf also where ``complement`` is not 1 - s.
-    """
-    return _batch.conjugate(ENTROPY_ALPHA, x, k, 0.0, costs, complement)
-
-
-@documented(ENTROPY_ALPHA)
-def prox(
-    v: ArrayLike,
-    k: int = 1,
-    t: ArrayLike = 1.0,
-    costs: ArrayLike | None = None,
-    return_complement: bool = False,
-) -> Any:
-    """Proximal point: argmin over u of loss(u + costs) + ||u - v||^2/(2t).
-
-    It is v - t x with x = argmin t/2 ||x||^2 - <v + c,x> + <x,log x> + (1-s) log(1-s) over
-    Delta_k^alpha(1) = {x >= 0, s <= 1, x_i <= s/k}, by Newton's method in one variable around W(e^t).
-    """
-    return _batch.prox(ENTROPY_ALPHA, v, k, t, 0.0, costs, return_complement)
-
-
-@documented(ENTROPY_ALPHA)
-def sdca_update(
-    q: ArrayLike,
-    y: ArrayLike,
-    k_ii: ArrayLike,
-    C: float = 1.0,
-    k: int = 1,
-    costs: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    return_complement: bool = False,
-) -> Any:
-    """Maximiser of the dual of ||W||^2/2 + C sum_i w_i L_i over one example's block.
-
-    With a = w C k_ii and b = q_j - q_y + c_j over the others, x is the argmin of
-    a/2 (||x||^2 + s^2) - <b,x> + <x,log x> + (1-s) log(1-s) over Delta_k^alpha(1) = {x >= 0, s <= 1, x_i <= s/k};
-    the block is -w C x. For a = 0, x is the gradient of the loss at b.
-    Lapin, Hein and Schiele 2016, Proposition 11 (arXiv version: 12).
-    """
-    return _batch.sdca_update(
-        ENTROPY_ALPHA, q, y, k_ii, C, k, 0.0, costs, sample_weight, return_complement
-    )
-
-
-def _warmup() -> None:
-    _batch.warmup(ENTROPY_ALPHA, 0.0)
+v = rho log k + sum_U u/k + (1-rho) log(Z/(1-rho)), rho = |U|/k: U are the capped classes, the
+fewest of the largest u for which the others satisfy (k-|U|) e^{u_j} <= Z = sum of e^u over them.
+Lapin, Hein and Schiele 2016, Proposition 8 (arXiv version: 9).
+""",
+    gradient="""
+With s = 1/(1 + e^{-v}): x_j = s/k on U and s (1-rho) e^{u_j}/Z on the other classes.
+""",
+)
+_warmup = TopKEntropyAlpha.warm_up

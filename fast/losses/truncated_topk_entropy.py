@@ -6,78 +6,48 @@ other classes. Not convex for k >= 2, and its biconjugate is 0: no dual. k = 1 i
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from numpy.typing import ArrayLike
-
+from fast.families import faces
+from fast.families.entropies import Entropy
 from fast.kernels.entropies import TRUNCATED
-from fast.losses import _batch
-from fast.losses._docs import documented
 
 
-@documented(TRUNCATED)
-def value(
-    scores: ArrayLike,
-    y: ArrayLike,
-    k: int = 1,
-    costs: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> Any:
-    """Losses log(1 + sum_J e^{u_j}).
+@dataclass(frozen=True)
+class TruncatedTopKEntropy(Entropy):
+    """The loss, with its parameters."""
 
-    Lapin, Hein and Schiele 2016, equation (15) (arXiv version: 22).
-    """
-    return _batch.value(TRUNCATED, scores, y, k, 0.0, costs, sample_weight)
+    k: int = 1
+    variant = TRUNCATED
+    bounded = True
+    operations = ("value", "gradient", "conjugate", "prox")
 
 
-@documented(TRUNCATED)
-def gradient(
-    scores: ArrayLike,
-    y: ArrayLike,
-    k: int = 1,
-    costs: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    return_complement: bool = False,
-) -> Any:
-    """Gradients with respect to the m scores, of the piece that is kept.
+value, gradient, conjugate, prox = faces(
+    TruncatedTopKEntropy,
+    value="""
+Losses log(1 + sum_J e^{u_j}).
 
-    x_j = e^{u_j}/(1 + sum_J e^{u_l}) on J, 0 on the k - 1 largest (ties: the first classes are
-    dropped first).
-    """
-    return _batch.gradient(TRUNCATED, scores, y, k, 0.0, costs, sample_weight, return_complement)
+Lapin, Hein and Schiele 2016, equation (15) (arXiv version: 22).
+""",
+    gradient="""
 
+Gradients with respect to the m scores, of the piece that is kept.
 
-@documented(TRUNCATED)
-def conjugate(
-    x: ArrayLike,
-    k: int = 1,
-    costs: ArrayLike | None = None,
-    complement: ArrayLike | None = None,
-) -> Any:
-    """Convex conjugate of the loss as a function of u (u_j = f_j - f_y, j != y).
+x_j = e^{u_j}/(1 + sum_J e^{u_l}) on J, 0 on the k - 1 largest (ties: the first classes are
+dropped first).
+""",
+    conjugate="""
+For k >= 2 it is 0 at x = 0 and +inf elsewhere: a dropped class can grow for free. For k = 1 it
+is that of softmax.
+""",
+    prox="""
 
-    For k >= 2 it is 0 at x = 0 and +inf elsewhere: a dropped class can grow for free. For k = 1 it
-    is that of softmax.
-    """
-    return _batch.conjugate(TRUNCATED, x, k, 0.0, costs, complement)
+Proximal point: a global argmin over u of loss(u + costs) + ||u - v||^2/(2t).
 
-
-@documented(TRUNCATED)
-def prox(
-    v: ArrayLike,
-    k: int = 1,
-    t: ArrayLike = 1.0,
-    costs: ArrayLike | None = None,
-    return_complement: bool = False,
-) -> Any:
-    """Proximal point: a global argmin over u of loss(u + costs) + ||u - v||^2/(2t).
-
-    The prox of softmax on the m - k smallest entries of v + costs (ties: the first classes are
-    dropped first); the others stay. The envelope of a piece J grows with every entry of v + costs,
-    so that the smallest entries are the best piece.
-    """
-    return _batch.prox(TRUNCATED, v, k, t, 0.0, costs, return_complement)
-
-
-def _warmup() -> None:
-    _batch.warmup(TRUNCATED, 0.0)
+The prox of softmax on the m - k smallest entries of v + costs (ties: the first classes are
+dropped first); the others stay. The envelope of a piece J grows with every entry of v + costs,
+so that the smallest entries are the best piece.
+""",
+)
+_warmup = TruncatedTopKEntropy.warm_up

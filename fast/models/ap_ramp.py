@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from fast.losses.softmax import Softmax
 from fast.models import ap_svm
-from fast.models._losses import TopKEntropy
 from fast.models.multiclass_erm import train as train_multiclass
 from fast.ranking.queries import Queries
 from fast.solvers.cuts import Product
@@ -55,7 +55,7 @@ def logistic_start(X: Any, queries: Queries, C: float, method: str) -> np.ndarra
     """
     y = queries.positives.astype(np.int64)
     r = np.full(queries.n, 0.5 * C / queries.n)
-    found = train_multiclass(X, y, r, 2, TopKEntropy.named("alpha", 1), tol=1e-3)
+    found = train_multiclass(X, y, r, 2, Softmax(), tol=1e-3)
     if found.interrupted:  # there is no model yet that could be kept
         raise KeyboardInterrupt
     w = found.W[1] - found.W[0]
@@ -100,17 +100,10 @@ def train(
 
     def step(reference: np.ndarray, w: np.ndarray, last: Any) -> ap_svm.TrainingResult:
         return ap_svm.train(
-            X,
-            queries,
-            C,
-            tol=tol,
-            max_iter=max_iter,
-            method=method,
-            solver=solver,
-            reference=queries.coefficients(reference),
-            start=w if last is None else last,
+            X, queries, C, tol=tol, max_iter=max_iter, method=method, solver=solver,
+            reference=queries.coefficients(reference), start=w if last is None else last,
             report=report,
-        )
+        )  # fmt: skip
 
     found = descend(
         w,

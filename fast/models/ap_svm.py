@@ -134,17 +134,4 @@ def train(
     rankings = np.empty((len(found.weights), queries.n), np.int32)
     for t in range(len(rankings)):
         rankings[t] = oracle.inversions(found.coefficients[[t]].toarray()[0])
-    return TrainingResult(
-        found.w,
-        found.primal,
-        found.dual,
-        found.gap,
-        found.n_iter,
-        found.n_oracle,
-        found.history,
-        found.weights,
-        rankings,
-        found.interrupted,
-        found.stopped,
-        found.solver,
-    )
+    return TrainingResult(weights=found.weights, rankings=rankings, **found.certificate())

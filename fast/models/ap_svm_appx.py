@@ -116,14 +116,7 @@ def train(
     """
     number("C", C, positive=True)
     positives = mask_of(y, X.shape[0])
-    easy = np.asarray(easy)
-    if easy.dtype != np.bool_ or easy.shape != positives.shape:
-        raise InvalidParameterError(
-            "easy",
-            f"shape {easy.shape}, dtype {easy.dtype}",
-            f"a boolean mask of shape {positives.shape}",
-            "mark the easy examples by True",
-        )
+    easy = checked_mask(easy, positives)
     signs = np.where(positives, 1.0, -1.0)
     hard = np.flatnonzero(~easy)
     ranked = positives[hard].any() and not positives[hard].all()
@@ -156,21 +149,25 @@ def train(
     for t in range(len(rankings)):
         rankings[t] = inversions(found.coefficients[[t]].toarray()[0])
     return TrainingResult(
-        found.w,
-        found.primal,
-        found.dual,
-        found.gap,
-        found.n_iter,
-        found.n_oracle,
-        found.history,
-        found.weights,
-        rankings,
-        found.interrupted,
-        found.stopped,
-        found.solver,
-        bias_of(X[bound], signs[bound], found.w),
-        mu,
+        weights=found.weights,
+        rankings=rankings,
+        b=bias_of(X[bound], signs[bound], found.w),
+        mu=mu,
+        **found.certificate(),
     )
+
+
+def checked_mask(easy: ArrayLike, positives: np.ndarray) -> np.ndarray:
+    """The mask of the easy examples."""
+    mask = np.asarray(easy)
+    if mask.dtype != np.bool_ or mask.shape != positives.shape:
+        raise InvalidParameterError(
+            "easy",
+            f"shape {mask.shape}, dtype {mask.dtype}",
+            f"a boolean mask of shape {positives.shape}",
+            "mark the easy examples by True",
+        )
+    return mask
 
 
 def bias_of(X: Any, signs: np.ndarray, w: np.ndarray) -> float:

@@ -119,20 +119,9 @@ def train(
     )
     d = X.shape[1]
     alpha = -oracle.signs * np.asarray(found.coefficients.T @ found.weights)
-    result = TrainingResult(
-        found.w[:d],
-        float(found.w[d]) if bias else 0.0,
-        found.primal,
-        found.dual,
-        found.gap,
-        found.n_iter,
-        found.n_oracle,
-        found.history,
-        np.clip(alpha, 0.0, C / len(alpha)),
-        found.interrupted,
-        found.stopped,
-        found.solver,
-    )
+    b, multipliers = float(found.w[d]) if bias else 0.0, np.clip(alpha, 0.0, C / len(alpha))
+    shared = found.certificate() | {"w": found.w[:d]}
+    result = TrainingResult(b=b, alpha=multipliers, **shared)
     stalled = found.gap > tol and not found.stopped and found.n_iter < max_iter
     if bias and stalled and d <= WIDEST and positives.any() and not positives.all():
         return better(result, free(X, oracle.signs, C, tol))

@@ -169,7 +169,10 @@ def train(
         raise InvalidParameterError(
             "bags", f"{len(grouped.bags)} bags of rows", f"{X.shape[0]}, one per row", "match X"
         )
-    product = Product(X)
+    steps = Steps(
+        X, grouped, queries, C, method, report,
+        {"tol": tol, "max_iter": max_iter, "solver": solver},
+    )  # fmt: skip
     spent = 0
     if start is None:  # at 0 all candidates tie, and the first ones would be as good as any
         rough = ap_svm.train(grouped.means(X), queries, C, tol=max(tol, ROUGH), max_iter=max_iter)
@@ -177,47 +180,64 @@ def train(
             raise KeyboardInterrupt
         start, spent = rough.w, rough.n_oracle
     w = np.array(start, float)
-
-    def state_of(w: np.ndarray) -> np.ndarray:
-        return np.where(queries.positives, grouped.best(product.scores(w)), -1)
-
-    def objective(w: np.ndarray) -> float:
-        scores = product.scores(w)
-        value = queries.infer(scores[grouped.best(scores)], method).value
-        return 0.5 * float(w @ w) + C * value
-
-    def step(chosen: np.ndarray, w: np.ndarray, last: Any) -> TrainingResult:
-        oracle = BagOracle(queries, method, grouped, chosen)
-        cuts = [(0.0, np.zeros(len(grouped.bags)))]
-        if last is not None:  # its rankings are rankings still, with the positives' new rows
-            for inversions, rows in zip(last.rankings, last.candidates, strict=True):
-                coefficients = np.zeros(len(grouped.bags))
-                rows = np.where(queries.positives, chosen, rows)
-                coefficients[rows] = queries.coefficients(inversions)
-                cuts.append((queries.delta(inversions), coefficients))
-
-        def ask(state: ScoreState) -> bool:
-            state.inversions = oracle.ranking(state.cut.coefficients)[0]
-            return report is not None and bool(report(state))
-
-        found = structured.train(
-            X, oracle, C, tol=tol, max_iter=max_iter, solver=solver, start=w, cuts=cuts,
-            report=None if report is None else ask,
-        )  # fmt: skip
-        m = len(found.weights)
-        rankings = np.empty((m, queries.n), np.int32)
-        candidates = np.empty((m, queries.n), np.int64)
-        for t in range(m):
-            rankings[t], candidates[t] = oracle.ranking(found.coefficients[[t]].toarray()[0])
-        return TrainingResult(
-            found.w, found.primal, found.dual, found.gap, found.n_iter, found.n_oracle,
-            found.history, found.weights, rankings, found.interrupted, found.stopped, found.solver,
-            candidates, chosen, chosen, [], False,
-        )  # fmt: skip
-
-    found = descend(w, state_of, objective, step, tol, max_rounds, spent)
+    found = descend(w, steps.state_of, steps.objective, steps.take, tol, max_rounds, spent)
     result: TrainingResult = found.result
-    result.latent = grouped.best(product.scores(result.w))
+    result.latent = grouped.best(steps.product.scores(result.w))
     result.chosen = np.where(queries.positives, found.state, result.latent)
     result.objectives, result.converged = found.objectives, found.converged
     return result
+
+
+class Steps:
+    """The convex steps: candidates of positive bags fixed, all others free."""
+
+    def __init__(
+        self, X: Any, grouped: Bags, queries: Queries, C: float, method: str,
+        report: Callable[[ScoreState], bool] | None, options: dict[str, Any],
+    ) -> None:  # fmt: skip
+        self.X, self.grouped, self.queries, self.C, self.method = X, grouped, queries, C, method
+        self.report, self.options, self.product = report, options, Product(X)
+
+    def state_of(self, w: np.ndarray) -> np.ndarray:
+        """The best candidates of the positive bags, -1 for the others."""
+        best = self.grouped.best(self.product.scores(w))
+        return np.where(self.queries.positives, best, -1)
+
+    def objective(self, w: np.ndarray) -> float:
+        """J(w)."""
+        scores = self.product.scores(w)
+        value = self.queries.infer(scores[self.grouped.best(scores)], self.method).value
+        return 0.5 * float(w @ w) + self.C * value
+
+    def known(self, chosen: np.ndarray, last: Any) -> list[tuple[float, np.ndarray]]:
+        """Cuts to begin with: the rankings of the step before, with the positives' new rows."""
+        n, queries = len(self.grouped.bags), self.queries
+        cuts = [(0.0, np.zeros(n))]
+        if last is not None:
+            for inversions, rows in zip(last.rankings, last.candidates, strict=True):
+                coefficients = np.zeros(n)
+                rows = np.where(queries.positives, chosen, rows)
+                coefficients[rows] = queries.coefficients(inversions)
+                cuts.append((queries.delta(inversions), coefficients))
+        return cuts
+
+    def take(self, chosen: np.ndarray, w: np.ndarray, last: Any) -> TrainingResult:
+        """The problem with these candidates, solved from w on."""
+        oracle = BagOracle(self.queries, self.method, self.grouped, chosen)
+
+        def ask(state: ScoreState) -> bool:
+            state.inversions = oracle.ranking(state.cut.coefficients)[0]
+            return self.report is not None and bool(self.report(state))
+
+        found = structured.train(
+            self.X, oracle, self.C, start=w, cuts=self.known(chosen, last),
+            report=None if self.report is None else ask, **self.options,
+        )  # fmt: skip
+        shape = len(found.weights), self.queries.n
+        rankings, candidates = np.empty(shape, np.int32), np.empty(shape, np.int64)
+        for t in range(len(rankings)):
+            rankings[t], candidates[t] = oracle.ranking(found.coefficients[[t]].toarray()[0])
+        return TrainingResult(
+            weights=found.weights, rankings=rankings, candidates=candidates, chosen=chosen,
+            latent=chosen, objectives=[], converged=False, **found.certificate(),
+        )  # fmt: skip

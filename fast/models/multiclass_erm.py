@@ -10,7 +10,8 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 |----------|----------------------------------------------------|-----------------------------|
 | "active" | coordinate ascent on class lists + face Newton     | nearly everything           |
 | "newton" | semismooth Newton in the primal                    | strong smoothing            |
-| "sdca"   | blocked SDCA, the papers' Algorithm 1              | reference, teaching         |
+| "lbfgs"  | L-BFGS in the primal                               | any other smooth loss       |
+| "sdca"   | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
 | "auto"   | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active", followed by         |
 |          | "newton" if gamma > 0 and 150 iterations did not suffice                         |
 
@@ -29,7 +30,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast.models._losses import VARIANTS, Loss, TopKEntropy, TopKHinge, TruncatedEntropy
+from fast.errors import InvalidParameterError
+from fast.families import Loss, named
+from fast.families.entropies import Entropy as TopKEntropy
+from fast.families.hinges import Hinge as TopKHinge
+from fast.kernels.hinges import ALPHA, BETA
+from fast.losses.truncated_topk_entropy import TruncatedTopKEntropy as TruncatedEntropy
 from fast.solvers.rows import is_sparse, squared_norms
 from fast.solvers.state import TrainingState
 
@@ -43,11 +49,14 @@ __all__ = [
     "train",
 ]
 
+VARIANTS = {"alpha": ALPHA, "beta": BETA}
 SOLVERS = {
     "active": ("active_set", "ActiveSetSolver"),
     "newton": ("primal_newton", "PrimalNewtonSolver"),
+    "lbfgs": ("quasi_newton", "QuasiNewtonSolver"),
     "sdca": ("blocked_sdca", "BlockedSDCASolver"),
 }
+GENERAL = ("newton", "lbfgs", "sdca", "active")  # the order in which "auto" looks for a solver
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 CONTINUED = 30.0  # mean r_i ||x_i||^2 from which on the weights are raised in steps of ten
 LONGEST = 3  # such steps
@@ -76,27 +85,46 @@ class TrainingResult:
     stopped: bool
 
 
+def solver_class(name: str) -> Any:
+    """The algorithm of this name; its ``NEEDS`` is one of the loss's ``capabilities``."""
+    module, cls = SOLVERS[name]
+    return getattr(importlib.import_module(f"fast.solvers.{module}"), cls)
+
+
 def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss) -> str:
-    """Resolve "auto".
+    """Resolve "auto", and refuse a solver that needs what the loss does not have.
 
     Measured on digits, Letter and Gaussian mixtures: the class lists win by up to 30x, unless the
     smoothing outweighs the data, mean r_i ||x_i||^2 <= 0.02 gamma. Then nearly every class carries
     mass, the Hessian is close to the identity, and Newton's matrix products win by up to 2.5x.
     """
-    if solver != "auto":
-        return solver
-    if len(loss.solvers) == 1:
-        return loss.solvers[0]
-    smooth = loss.gamma > 0.0 and float(np.mean(r * squared_norms(X))) <= WEAK * loss.gamma
-    return "newton" if smooth else "active"
+    able, stem = loss.capabilities, type(loss).__module__.rpartition(".")[2]
+    if solver == "auto" and "lists" in able:
+        gamma = float(getattr(loss, "gamma", 0.0))
+        smooth = gamma > 0.0 and float(np.mean(r * squared_norms(X))) <= WEAK * gamma
+        return "newton" if smooth else "active"
+    fitting = [name for name in GENERAL if solver_class(name).NEEDS in able]
+    if not fitting:
+        raise InvalidParameterError(
+            "loss", stem, "a loss with a solver", "give it an sdca_update, or a gradient if smooth"
+        )
+    if solver == "auto":
+        return fitting[0]
+    if solver not in SOLVERS or solver_class(solver).NEEDS not in able:
+        needs = f", which needs {solver_class(solver).NEEDS}" if solver in SOLVERS else ""
+        known = [name for name in ("auto", *SOLVERS) if name == "auto" or name in fitting]
+        raise InvalidParameterError(
+            "solver", f"{solver!r} for {stem}{needs}", f"one of {known}", "use 'auto'"
+        )
+    return solver
 
 
 def train(
     X: Any,
     y: np.ndarray,
-    r: np.ndarray,
-    n_classes: int,
-    loss: Loss,
+    r: np.ndarray | float = 1.0,
+    n_classes: int | None = None,
+    loss: Loss | str = "multiclass_hinge",
     *,
     tol: float = 1e-3,
     max_iter: int = 1000,
@@ -112,15 +140,18 @@ def train(
     ----------
     X : (n, d) array or CSR, float32 or float64, C-contiguous
     y : (n,) int64 labels 0, ..., n_classes - 1
-    r : (n,) float64, C times the sample weight; zero takes an example out
-    n_classes : int
-    loss : TopKHinge or TopKEntropy
+    r : (n,) float64, or float
+        C times the sample weight; zero takes an example out.
+    n_classes : int, optional
+        By default the largest label plus 1.
+    loss : fast.families.Loss or str
+        A loss with its parameters, or the stem or file of one (see `fast.families.named`).
     tol : float
         Bound on (P - D)/max(|P|, |D|), computed in float64 from the formulas.
     max_iter : int
         Bound on iterations (a check and the work until the next one).
     seed : int
-    solver : {"auto", "active", "newton", "sdca"}
+    solver : {"auto", "active", "newton", "lbfgs", "sdca"}
     start : (n, m) CSR or array, optional
         Masses of a feasible dual to begin with.
     weights : (m, d) array, optional
@@ -132,66 +163,93 @@ def train(
     -------
     TrainingResult
         The best W seen, with its certificate; also after KeyboardInterrupt.
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        A loss that does not exist, or a solver that cannot train it.
     """
-
-    def make(name: str, r: np.ndarray = r) -> Any:
-        module, cls = SOLVERS[name]
-        found = getattr(importlib.import_module(f"fast.solvers.{module}"), cls)
-        return found(X, y, r, n_classes, loss, seed)
-
-    name = choose_solver(solver, X, r, loss)
-    state = TrainingState(started=time.perf_counter())
-    algorithm = make(name)
-    state.record(0, float(r.sum()) * loss.at_zero(n_classes), 0.0, algorithm.W)
-    interrupted = stopped = False
-    small = n_classes * X.shape[1] * len(y) <= POLISHED_SIZE
-    polish = min(max_iter, POLISH_ITERATIONS) if small else 0
-
-    def ask(state: TrainingState) -> bool:
-        nonlocal stopped
-        state.done |= state.n_iter == polish and state.gap <= tol
-        stopped = report is not None and report(state)
-        return stopped
-
+    loss = named(loss) if isinstance(loss, str) else loss
+    if not isinstance(r, np.ndarray):
+        r = np.full(len(y), float(r))
+    m = int(np.max(y)) + 1 if n_classes is None else n_classes
+    run = _Run(X, y, r, m, loss, seed, solver, tol, max_iter, report)
     try:
-        if weights is not None and name == "newton":
-            algorithm.start_at(weights)
-        else:
-            if start is None and name == "active":
-                start = dual_of_smaller_weights(make, squared_norms(X), r, loss.at_zero(n_classes))
-            if start is None:
-                algorithm.start_cold()
-            else:
-                algorithm.start_warm(start)
-        if polish:  # costs less than a call: solve to rounding
-            algorithm.run(state, min(tol, POLISHED_GAP), polish, ask)
-        hybrid = solver == "auto" and name == "active" and loss.gamma > 0.0
-        if state.gap > tol and not stopped:
-            algorithm.run(state, tol, min(max_iter, PATIENT) if hybrid else max_iter, ask)
-        if hybrid and state.gap > tol and not stopped and state.n_iter < max_iter:  # it crawls
-            dual, name = algorithm.masses(), "newton"
-            algorithm = make(name)
-            algorithm.resume(dual)
-            algorithm.run(state, tol, max_iter, ask)
+        run.begin(start, weights)
+        run.go_on()
     except KeyboardInterrupt:
-        interrupted = True
-        if name == "newton":
-            algorithm.settle(state)
-    masses = algorithm.masses()
-    if interrupted:  # the dual may have moved since the last certificate
-        state.set_dual(dual_objective(X, y, r, masses, loss))
-    return TrainingResult(
-        state.W,
-        masses,
-        state.primal,
-        state.dual,
-        state.gap,
-        state.n_iter,
-        state.history,
-        interrupted,
-        name,
-        interrupted or stopped,
-    )
+        run.interrupted = True
+        if run.name == "newton":
+            run.algorithm.settle(run.state)
+    return run.result()
+
+
+class _Run:
+    """A training run: the algorithm, or one after the other, and what is certified so far."""
+
+    def __init__(
+        self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Loss, seed: int, solver: str,
+        tol: float, max_iter: int, report: Callable[[TrainingState], bool] | None,
+    ) -> None:  # fmt: skip
+        self.X, self.y, self.r, self.m, self.loss, self.seed = X, y, r, m, loss, seed
+        self.tol, self.max_iter, self.report = tol, max_iter, report
+        self.name = choose_solver(solver, X, r, loss)
+        self.state = TrainingState(started=time.perf_counter())
+        self.algorithm = self.make(self.name, r)
+        self.state.record(0, float(r.sum()) * loss.at_zero(m), 0.0, self.algorithm.W)
+        self.interrupted = self.stopped = False
+        small = m * X.shape[1] * len(y) <= POLISHED_SIZE
+        self.polish = min(max_iter, POLISH_ITERATIONS) if small else 0
+        smooth = "curvature" in loss.capabilities
+        self.hybrid = solver == "auto" and self.name == "active" and smooth
+
+    def make(self, name: str, r: np.ndarray) -> Any:
+        """An algorithm, at the beginning."""
+        return solver_class(name)(self.X, self.y, r, self.m, self.loss, self.seed)
+
+    def ask(self, state: TrainingState) -> bool:
+        """Whether to stop, after a check."""
+        state.done |= state.n_iter == self.polish and state.gap <= self.tol
+        self.stopped = self.report is not None and self.report(state)
+        return self.stopped
+
+    def begin(self, start: Any, weights: np.ndarray | None) -> None:
+        """The starting point, and small problems to the end."""
+        if weights is not None and self.name == "newton":
+            self.algorithm.start_at(weights)
+        else:
+            if start is None and self.name == "active":
+                at_zero = self.loss.at_zero(self.m)
+                start = dual_of_smaller_weights(self.make, squared_norms(self.X), self.r, at_zero)
+            if start is None:
+                self.algorithm.start_cold()
+            else:
+                self.algorithm.start_warm(start)
+        if self.polish:  # costs less than a call: solve to rounding
+            self.algorithm.run(self.state, min(self.tol, POLISHED_GAP), self.polish, self.ask)
+
+    def go_on(self) -> None:
+        """Run until the gap is certified; a smooth loss on which class lists crawl goes to Newton."""
+        limit = min(self.max_iter, PATIENT) if self.hybrid else self.max_iter
+        if self.state.gap > self.tol and not self.stopped:
+            self.algorithm.run(self.state, self.tol, limit, self.ask)
+        if not self.hybrid or self.stopped or self.state.n_iter >= self.max_iter:
+            return
+        if self.state.gap > self.tol:
+            dual, self.name = self.algorithm.masses(), "newton"
+            self.algorithm = self.make(self.name, self.r)
+            self.algorithm.resume(dual)
+            self.algorithm.run(self.state, self.tol, self.max_iter, self.ask)
+
+    def result(self) -> TrainingResult:
+        """The best model, with its certificate."""
+        state, masses = self.state, self.algorithm.masses()
+        if self.interrupted:  # the dual may have moved since the last certificate
+            state.set_dual(dual_objective(self.X, self.y, self.r, masses, self.loss))
+        return TrainingResult(
+            state.W, masses, state.primal, state.dual, state.gap, state.n_iter, state.history,
+            self.interrupted, self.name, self.interrupted or self.stopped,
+        )  # fmt: skip
 
 
 def dual_of_smaller_weights(
@@ -259,11 +317,11 @@ def _warmup() -> None:
     X = rng.standard_normal((4, 3))[y] + 0.3 * rng.standard_normal((2000, 3))
     X.flags.writeable = False  # kernels take read-only and writable arrays for two types
     few = np.full(12, 100.0)  # reached in steps
-    for solver in SOLVERS:
+    for solver in ("active", "newton", "sdca"):
         for gamma in (1.0,) if solver == "newton" else (0.0, 1.0):
-            loss = TopKHinge(0, 2, gamma)
+            loss = TopKHinge.named("alpha", 2, gamma)
             for data in (X[:12], X[:12].copy()):
                 train(data, y[:12], few, 4, loss, max_iter=8, solver=solver)
     for k in (1, 2):
         for tol, size in ((1e-3, 1.0), (1e-9, 1.0), (1e-6, 100.0)):
-            train(X, y, np.full(2000, size), 4, TopKEntropy(0, k), max_iter=8, tol=tol)
+            train(X, y, np.full(2000, size), 4, TopKEntropy.named("alpha", k), max_iter=8, tol=tol)

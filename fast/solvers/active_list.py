@@ -17,21 +17,9 @@ from __future__ import annotations
 import numpy as np
 
 from fast._numba import REORDER, kernel
-from fast.sets import topk_simplex_alpha, topk_simplex_beta
+from fast.kernels.hinges import BETA, project_row
 
 from .rows import TINY, row_axpy, row_dot
-
-ALPHA, BETA = 0, 1
-_project_alpha = topk_simplex_alpha.project_row
-_project_beta = topk_simplex_beta.project_row
-
-
-@kernel
-def project_block(variant, b, k, r, rho, x, work):
-    """Biased projection on the top-k simplex of either kind; returns <1,x>."""
-    if variant == ALPHA:
-        return _project_alpha(b, k, r, rho, x, work)
-    return _project_beta(b, k, r, rho, x, work)
 
 
 @kernel
@@ -84,7 +72,7 @@ def hinge_of_sorted(variant, z, k):
 @kernel(fastmath=REORDER)
 def smooth_loss(variant, z, k, gamma, p, work):
     """(<z,p> - ||p||^2/2)/gamma, p the projection of z on Delta_k(gamma) (left in ``p``)."""
-    project_block(variant, z, k, gamma, 0.0, p, work)
+    project_row(variant, z, k, gamma, 0.0, p, work)
     s = 0.0
     for j in range(z.shape[0]):
         s += p[j] * (z[j] - 0.5 * p[j])
@@ -220,7 +208,7 @@ def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle,
             for t in range(p):
                 z[t] = row_dot(dense, data, indices, indptr, i, W, index[i, t]) - f_y + 1.0
                 b[t] = (z[t] + K * (value[i, t] + s_old)) / den
-            s = project_block(variant, b, k, r[i], K / den, x, scratch[:p])
+            s = project_row(variant, b, k, r[i], K / den, x, scratch[:p])
         else:  # a zero row without smoothing: all mass on the first k classes, all equally good
             s = r[i] * min(p, k) / k
             for t in range(p):

@@ -28,13 +28,15 @@ MAX_PASSES = 60  # of the active examples between two checks
 class ActiveSetSolver:
     """Trains one top-k hinge model; see :func:`fast.models.multiclass_erm.train`."""
 
+    NEEDS = "lists"
+
     # listed are the classes within REACH * ||x_i|| * sqrt(2 gap) of the margin
     REACH, SMOOTH_REACH = 0.15, 0.001
     PATIENCE = 0.4  # a round ends when a pass earns less than this share of the average rate
 
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
         self.X, self.y, self.r, self.m = X, y, r, m
-        self.loss = (loss.variant, loss.k, float(loss.gamma))
+        self.loss = loss.parameters(m - 1)
         n, d = X.shape
         self.rng = np.random.default_rng(seed)
         self.rows = as_rows(X)

@@ -13,8 +13,9 @@ import numpy as np
 from fast._elementary import log
 from fast._numba import kernel
 from fast._simd import larger, plus
+from fast.kernels.hinges import ALPHA, BETA
 
-from .active_list import ALPHA, BETA, keep_largest
+from .active_list import keep_largest
 
 NORMAL = 2.3e-308  # for logarithms: of smaller x too, which makes -x log x smaller
 STEEPEST = 750.0  # -log of the smallest float64

@@ -20,8 +20,9 @@ import numpy as np
 
 from fast._numba import REORDER, kernel
 from fast._simd import larger, plus, smaller
+from fast.kernels.hinges import ALPHA, BETA
 
-from .active_list import ALPHA, BETA, keep_largest
+from .active_list import keep_largest
 from .state import block_length
 
 CLIP = 50.0  # a class this far above the k-th one is at the cap, whatever the others are

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from fast._numba import kernel
+from fast.kernels.hinges import ALPHA, project_row
 
-from .active_list import ALPHA, project_block
 from .rows import row_axpy, row_dot
 
 FREE, CAPPED, FIXED = 0, 1, 2  # kinds of list entries
@@ -241,7 +241,7 @@ def try_step(rows, y, r, loss, lists, face, step, length, trial, V, work):
         p = count[i]
         for a in range(p):
             work[0, a] = value[i, a] + length * step[t, a]
-        project_block(variant, work[0, :p], k, r[i], 0.0, trial[t, :p], work[1, :p])
+        project_row(variant, work[0, :p], k, r[i], 0.0, trial[t, :p], work[1, :p])
         s = 0.0
         square = 0.0
         for a in range(p):

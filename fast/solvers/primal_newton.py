@@ -34,6 +34,8 @@ PRECONDITION = 4  # X'RX is formed if d <= PRECONDITION * m
 class PrimalNewtonSolver:
     """Trains one smooth model; see :func:`fast.models.multiclass_erm.train`."""
 
+    NEEDS = "curvature"
+
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
         self.X, self.y, self.r, self.m = X, y, r, m
         n, d = X.shape

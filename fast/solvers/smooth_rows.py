@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from fast._numba import kernel
+from fast.kernels.hinges import ALPHA
 
-from .active_list import ALPHA, smooth_loss
+from .active_list import smooth_loss
 from .face_newton import classify, to_tangent
 
 
@@ -69,7 +70,7 @@ class SmoothRows:
 
     def __init__(self, loss: Any, y: np.ndarray, r: np.ndarray, m: int) -> None:
         n = len(y)
-        self.loss = (loss.variant, loss.k, float(loss.gamma))
+        self.loss = loss.parameters(m - 1)
         self.y, self.r = y, r
         self.weight = r / loss.gamma
         self.losses = np.zeros(n)

@@ -56,6 +56,11 @@ class StructuredResult:
     stopped: bool
     solver: str
 
+    def certificate(self) -> dict[str, Any]:
+        """What results of models have in common with this one: all but weights and cuts."""
+        own = ("weights", "offsets", "coefficients")
+        return {name: value for name, value in vars(self).items() if name not in own}
+
 
 def check_solver(solver: str) -> str:
     """Name of the algorithm behind ``solver``."""

@@ -5,10 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from fast.estimators._multiclass_claims import _Level
-from fast.models._losses import TopKEntropy, TopKHinge
+from fast.models.multiclass_erm import TopKEntropy, TopKHinge
 
-LOSSES = [TopKHinge(v, k, gamma) for v in (0, 1) for k in (1, 2, 4) for gamma in (0.0, 0.5)]
-LOSSES += [TopKEntropy(v, k) for v in (0, 1) for k in (1, 3)]
+KINDS = ("alpha", "beta")
+LOSSES = [TopKHinge.named(v, k, gamma) for v in KINDS for k in (1, 2, 4) for gamma in (0.0, 0.5)]
+LOSSES += [TopKEntropy.named(v, k) for v in KINDS for k in (1, 3)]
 
 
 def level(rng, loss, real, *, n=60, d=7, m=5, sparse=False, feasible=True, kernel=False):
@@ -64,7 +65,9 @@ def test_compiled_bounds_are_outside_those_of_extended_precision(loss):
         assert primal - P + D - dual <= 1e-11 * abs(P)
 
 
-@pytest.mark.parametrize("loss", [TopKHinge(0, 1, 0.0), TopKHinge(1, 3, 0.0)], ids=str)
+@pytest.mark.parametrize(
+    "loss", [TopKHinge.named("alpha", 1, 0.0), TopKHinge.named("beta", 3, 0.0)], ids=str
+)
 def test_scores_that_overflow_bound_nothing(loss):
     one = level(np.random.default_rng(0), loss, np.float64)
     one.W = one.W * 1e308

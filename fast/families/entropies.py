@@ -1,0 +1,154 @@
+"""Softmax and the top-k entropies: entropy on the simplex of all classes, its dual restricted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fast._numba import kernel
+from fast.families.base import Loss, named
+from fast.kernels import entropies, entropy_steps
+from fast.kernels.entropies import TRUNCATED
+from fast.kernels.hinges import ALPHA, BETA
+from fast.kernels.rows import compiled
+
+if TYPE_CHECKING:
+    from fast.solvers.entropy_rows import EntropyRows
+
+Array = NDArray[Any]
+
+
+@kernel(forceinline=True)
+def value_row(p, z, x, work):
+    """The loss of margins z; p is (variant, k)."""
+    if p[0] == TRUNCATED:
+        return entropies.truncated_value_row(z, p[1], work)
+    return entropies.value_row(p[0], z, p[1], work)
+
+
+@kernel(forceinline=True)
+def gradient_row(p, z, x, work):
+    """Write the gradient; returns 1 - <1,x>."""
+    if p[0] == TRUNCATED:
+        _, rest = entropies.truncated_gradient_row(z, p[1], x, work)
+    else:
+        _, rest = entropies.gradient_row(p[0], z, p[1], x, work)
+    return rest
+
+
+@kernel(forceinline=True)
+def conjugate_row(p, x, costs, known, slack):
+    """Conjugate less <costs,x>."""
+    if p[0] == TRUNCATED:
+        return entropies.truncated_conjugate_row(x, costs, p[1], known, slack)
+    return entropies.conjugate_row(p[0], x, costs, p[1], known, slack)
+
+
+@kernel(forceinline=True)
+def prox_at(p, row, y, costs, t, out, space):
+    """Write the proximal point; returns 1 - <1,x>."""
+    if p[0] == TRUNCATED:
+        _, rest = entropy_steps.truncated_prox_row(
+            row, costs, p[1], t, out, space[1], space[2], space[3]
+        )
+    else:
+        _, rest = entropy_steps.prox_row(p[0], row, costs, p[1], t, out, space[1], space[3])
+    return rest
+
+
+@kernel(forceinline=True)
+def update_row(p, b, r, norm, x, work):
+    """Write x with the block -r x; returns (r, 1 - <1,x>)."""
+    _, rest = entropy_steps.update_row(p[0], b, p[1], r, norm, x, work)
+    return r, rest
+
+
+@dataclass(frozen=True)
+class Entropy(Loss):
+    """A top-k entropy loss: ``variant`` ALPHA or BETA, and k (1: softmax)."""
+
+    kernels = compiled(globals(), __file__)
+    smooth = True
+    complements = True
+    cost = 0.0
+    gamma = 0.0
+    variant: ClassVar[int] = ALPHA
+    k = 1
+    dropped: ClassVar[Array | None] = None
+    domain: ClassVar[str] = "{x >= 0, s <= 1}"
+    place: ClassVar[str] = "Lapin, Hein and Schiele 2016, Proposition 11 (arXiv version: 12)."
+    says: ClassVar[Mapping[str, str]] = {
+        "conjugate": """
+L*(x) = <x,log x> + (1-s) log(1-s) - <c,x>, s = <1,x>, on
+$domain; +inf also where ``complement`` is not 1 - s.
+""",
+        "prox": """
+It is v - t x with x = argmin t/2 ||x||^2 - <v + c,x> + <x,log x> + (1-s) log(1-s) over
+$domain, by Newton's method in one variable around W(e^t).
+""",
+        "sdca_update": """
+With a = w C k_ii and b = q_j - q_y + c_j over the others, x is the argmin of
+a/2 (||x||^2 + s^2) - <b,x> + <x,log x> + (1-s) log(1-s) over $domain;
+the block is -w C x. For a = 0, x is the gradient of the loss at b.
+$place
+""",
+    }
+
+    @classmethod
+    def named(cls, variant: str, k: int) -> Entropy:
+        """The loss of these parameters."""
+        found = named(f"topk_entropy_{variant}", k=int(k))
+        assert isinstance(found, Entropy)
+        return found
+
+    def parameters(self, others: int | None = None, *, given: bool = True) -> tuple[int, int]:
+        """(variant, k)."""
+        return self.variant, int(self._checked("k", self.k, others)) if self.k != 1 else 1
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What solvers may need of it."""
+        return super().capabilities | ({"curvature"} if self.variant in (ALPHA, BETA) else set())
+
+    def rows(self, y: Array, r: Array, m: int) -> EntropyRows:
+        """Losses, gradients and Hessian products of all examples."""
+        from fast.solvers.entropy_rows import EntropyRows
+
+        return EntropyRows(self, y, r, m)
+
+    def at_zero(self, m: int) -> float:
+        """Loss at W = 0, where all scores are equal."""
+        q = 0 if self.dropped is None else self.dropped.shape[1]
+        return float(self.value(np.zeros((1, m - q)), np.zeros(1, np.int64))[0])
+
+    def conjugates(self, masses: Any, r: Array) -> Array:
+        """r_i (<x,log x> + (1-s) log(1-s)) at x = x_i/r_i, s = <1,x>."""
+        from scipy.special import entr
+
+        safe = np.where(r > 0.0, r, 1.0)
+        x = (masses.toarray() if hasattr(masses, "toarray") else masses) / safe[:, None]
+        rest = np.clip(1.0 - x.sum(axis=1), 0.0, 1.0)
+        return np.asarray(r * -(entr(x).sum(axis=1) + entr(rest)))
+
+    def values(self, f: Array, y: Array) -> Array:
+        """Loss of each row of scores."""
+        if self.variant == TRUNCATED:
+            return super().values(f, y)
+        rows = self.rows(y, np.ones(len(y)), f.shape[1])
+        rows.evaluate(f, np.empty_like(f))
+        return rows.losses
+
+
+@dataclass(frozen=True, eq=False)
+class Piece(Entropy):
+    """Softmax over the classes that are kept: the pieces of the truncated entropy.
+
+    ``dropped`` (n, q) int64 names, per example, other classes that are left out of its loss.
+    """
+
+    dropped: Array  # type: ignore[misc]
+    operations = ()

@@ -1,0 +1,158 @@
+"""Top-k hinges and their smoothings: support functions of a top-k simplex."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fast._docs import Entry
+from fast._numba import kernel
+from fast._validation import divisor, number
+from fast.families.base import Loss, named
+from fast.kernels import hinges
+from fast.kernels.hinges import ALPHA
+from fast.kernels.rows import compiled
+
+if TYPE_CHECKING:
+    from fast.solvers.smooth_rows import SmoothRows
+
+Array = NDArray[Any]
+
+
+@kernel(forceinline=True)
+def value_row(p, z, x, work):
+    """The loss of margins z; p is (variant, k, gamma)."""
+    return hinges.value_row(p[0], z, p[1], p[2], x, work)
+
+
+@kernel(forceinline=True)
+def gradient_row(p, z, x, work):
+    """Write the (sub)gradient; returns 1 - <1,x>."""
+    return 1.0 - hinges.gradient_row(p[0], z, p[1], p[2], x, work)
+
+
+@kernel(forceinline=True)
+def conjugate_row(p, x, costs, known, slack):
+    """Conjugate less <costs,x>."""
+    return hinges.conjugate_row(p[0], x, costs, p[1], p[2], slack)
+
+
+@kernel(forceinline=True)
+def prox_row(p, v, costs, t, out, z, work):
+    """Write the proximal point; what is returned is not used."""
+    hinges.prox_row(p[0], v, costs, p[1], t, p[2], out, z, work)
+    return 0.0
+
+
+@kernel(forceinline=True)
+def update_row(p, b, r, norm, x, work):
+    """Write x with the block -x; returns (1, 1 - <1,x>)."""
+    den = norm + (p[2] / r if p[2] > 0.0 else 0.0)
+    return 1.0, 1.0 - hinges.update_row(p[0], b, p[1], r, norm, den, x, work)
+
+
+@dataclass(frozen=True)
+class Hinge(Loss):
+    """A top-k hinge: ``variant`` ALPHA or BETA, k, and the smoothing gamma (0: none)."""
+
+    kernels = compiled(globals(), __file__)
+    variant: ClassVar[int] = ALPHA
+    k = 1
+    gamma = 0.0
+    den: ClassVar[str] = ""
+    unit: ClassVar[str] = ""
+    radius: ClassVar[str] = ""
+    domain: ClassVar[str] = ""
+    says: ClassVar[Mapping[str, str]] = {
+        "conjugate": "L*(x) = -<c,x> on $domain.",
+        "prox": "It is v - t x with x the projection of (v + costs)/(t) on $unit.",
+        "sdca_update": """
+With r = w C, den = k_ii and b = (q_j - q_y + c_j)/den over the others,
+x = argmin ||x - b||^2 + (k_ii/den) <1,x>^2 over $radius.
+For k_ii = 0 all mass that is allowed goes to the largest costs.
+""",
+    }
+
+    @classmethod
+    def named(cls, variant: str, k: int, gamma: float) -> Hinge:
+        """The loss of these parameters, gamma = 0 without smoothing."""
+        smooth = {"gamma": float(gamma)} if gamma else {}
+        found = named(f"{'smooth_' if smooth else ''}topk_hinge_{variant}", k=int(k), **smooth)
+        assert isinstance(found, Hinge)
+        return found
+
+    @classmethod
+    def describe(cls, operation: str) -> tuple[dict[str, Entry], Entry]:
+        """Blocks hold r x, not x."""
+        about, (kind, text) = super().describe(operation)
+        return about, (kind, text.replace("-w C x at", "-x at").replace("w C <1,x>", "<1,x>"))
+
+    def parameters(
+        self, others: int | None = None, *, given: bool = True
+    ) -> tuple[int, int, float]:
+        """(variant, k, gamma)."""
+        k = self._checked("k", self.k, others) if self.k != 1 else 1
+        return self.variant, int(k), 0.0
+
+    def weight(self, C: Any) -> float:
+        """C of a dual update, not subnormal where gamma is divided by it."""
+        return divisor("C", C) if self.smooth else number("C", C, positive=True)
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What solvers may need of it."""
+        return super().capabilities | ({"lists", "curvature"} if self.smooth else {"lists"})
+
+    def rows(self, y: Array, r: Array, m: int) -> SmoothRows:
+        """Losses, gradients and Hessian products of all examples, of a smooth loss."""
+        from fast.solvers.smooth_rows import SmoothRows
+
+        return SmoothRows(self, y, r, m)
+
+    def at_zero(self, m: int) -> float:
+        """Loss at W = 0, where all margins are 1."""
+        width = m - 1
+        if self.gamma == 0.0:
+            return min(self.k, width) / self.k
+        # p = q*1 with <1,p> <= gamma and, for beta, p <= gamma/k; z = 1
+        q = min(1.0, self.gamma / max(width, self.k if self.variant else 0))
+        return width * q * (1.0 - 0.5 * q) / self.gamma
+
+    def conjugates(self, masses: Any, r: Array) -> Array:
+        """gamma/(2 r_i) ||x_i||^2 - <1,x_i>."""
+        from scipy.sparse import csr_array
+
+        x = csr_array(masses)
+        values: Array = -np.asarray(x.sum(axis=1)).ravel()
+        if self.gamma > 0.0:
+            squares = np.asarray(x.multiply(x).sum(axis=1)).ravel()
+            safe = np.where(r > 0.0, r, 1.0)
+            values += 0.5 * self.gamma * np.where(r > 0.0, squares / safe, 0.0)
+        return values
+
+
+@dataclass(frozen=True)
+class SmoothHinge(Hinge):
+    """The Moreau envelope of a top-k hinge."""
+
+    smooth = True
+    says: ClassVar[Mapping[str, str]] = {
+        "gradient": "x = p/gamma over the other classes; it is 1/gamma-Lipschitz in z.",
+        "conjugate": "L*(x) = gamma/2 ||x||^2 - <c,x> on $domain.",
+        "prox": "It is v - t x with x the projection of (v + costs)/(gamma + t) on $unit.",
+        "sdca_update": """
+With r = w C, den = k_ii + gamma/r and b = (q_j - q_y + c_j)/den over the others,
+x = argmin ||x - b||^2 + (k_ii/den) <1,x>^2 over $radius.
+""",
+    }
+
+    def parameters(
+        self, others: int | None = None, *, given: bool = True
+    ) -> tuple[int, int, float]:
+        """(variant, k, gamma)."""
+        gamma = divisor("gamma", self.gamma, ", or use the hinge itself")
+        return self.variant, int(self._checked("k", self.k, others)), gamma
