@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
 from refsolve.spec import check_matrix, check_vector, refuse_masked
@@ -23,7 +24,7 @@ Real = np.longdouble
 MAX_LISTED = 8
 
 
-def check_relevance(y: Any, size: int | None = None) -> Array:
+def check_relevance(y: ArrayLike, size: int | None = None) -> Array:
     """Mask of the positives, (n,), from 0/1, -1/+1 or booleans; both classes must occur."""
     expected = "a vector of 0/1, -1/+1 or booleans" + ("" if size is None else f", {size} entries")
     refuse_masked("y", y)
@@ -45,7 +46,7 @@ def check_relevance(y: Any, size: int | None = None) -> Array:
     return positive
 
 
-def queries(y: Any, groups: Any = None) -> list[Array]:
+def queries(y: ArrayLike, groups: ArrayLike | None = None) -> list[Array]:
     """Indices of the samples of each query, in the order of the sorted group names.
 
     ``groups`` (n,) names the query of each sample; None is one query. Each query needs both classes.
@@ -76,7 +77,7 @@ def conjugate_partition(counts: Array, size: int) -> Array:
     return np.cumsum(held[::-1])[::-1][1:]
 
 
-def violation(y: Any, inversions: Any, groups: Any = None) -> float:
+def violation(y: ArrayLike, inversions: ArrayLike, groups: ArrayLike | None = None) -> float:
     """By how much n numbers fail to be the inversions of a ranking; 0 for a ranking.
 
     The largest distance from an integer in range, or of the negatives' sorted entries from the
@@ -96,12 +97,12 @@ def violation(y: Any, inversions: Any, groups: Any = None) -> float:
     return worst
 
 
-def is_ranking(y: Any, inversions: Any, groups: Any = None) -> bool:
+def is_ranking(y: ArrayLike, inversions: ArrayLike, groups: ArrayLike | None = None) -> bool:
     """Whether n numbers are the inversions of some ranking (of each query, with ``groups``)."""
     return violation(y, inversions, groups) == 0
 
 
-def check_inversions(y: Any, inversions: Any) -> tuple[Array, Array]:
+def check_inversions(y: ArrayLike, inversions: ArrayLike) -> tuple[Array, Array]:
     """Mask of the positives and the inversions as int64; refused if they are no ranking."""
     given = check_vector("inversions", inversions)
     positive = check_relevance(y, given.size)
@@ -122,13 +123,13 @@ def loss_of_counts(counts: Array) -> Any:
     return (c / (k + c)).sum() / c.size
 
 
-def delta(y: Any, inversions: Any) -> float:
+def delta(y: ArrayLike, inversions: ArrayLike) -> float:
     """Loss of a ranking, 1 - AP(R*, R) = (1/P) sum_k c_k/(k + c_k), c_k ascending."""
     positive, counts = check_inversions(y, inversions)
     return float(loss_of_counts(counts[positive]))
 
 
-def average_precision(y: Any, inversions: Any) -> float:
+def average_precision(y: ArrayLike, inversions: ArrayLike) -> float:
     """AP(R*, R) = (1/P) sum_k k/(k + c_k), c_k the k-th smallest inversion of the positives."""
     positive, counts = check_inversions(y, inversions)
     c = np.sort(counts[positive]).astype(Real)
@@ -142,7 +143,7 @@ def signed(positive: Array, inversions: Array) -> Array:
     return np.where(positive, -2, 2) * np.asarray(inversions, Real) / (Real(P) * N)
 
 
-def coefficients(y: Any, inversions: Any) -> Array:
+def coefficients(y: ArrayLike, inversions: ArrayLike) -> Array:
     """Weights of the samples in Psi(R) - Psi(R*), (n,): -2 c_i/(PN), and +2 t_j/(PN).
 
     They sum to 0, and Psi(R) - Psi(R*) = X' coefficients.
@@ -150,7 +151,7 @@ def coefficients(y: Any, inversions: Any) -> Array:
     return signed(*check_inversions(y, inversions)).astype(float)
 
 
-def repair(y: Any, inversions: Any) -> Array:
+def repair(y: ArrayLike, inversions: ArrayLike) -> Array:
     """A ranking near n numbers: the positives' are rounded, the negatives keep their order."""
     given = np.asarray(inversions)
     positive = check_relevance(y, given.size)
@@ -162,7 +163,7 @@ def repair(y: Any, inversions: Any) -> Array:
     return counts
 
 
-def from_coefficients(y: Any, given: Any) -> Array:
+def from_coefficients(y: ArrayLike, given: ArrayLike) -> Array:
     """The ranking nearest in spirit to n coefficients (exact for those of a ranking)."""
     values = np.asarray(given, Real)
     positive = check_relevance(y, values.size)
@@ -170,7 +171,7 @@ def from_coefficients(y: Any, given: Any) -> Array:
     return repair(y, values * np.where(positive, -1, 1) * (Real(P) * N / 2))
 
 
-def ranking_from_scores(scores: Any, y: Any, ties: str = "pessimistic") -> Array:
+def ranking_from_scores(scores: ArrayLike, y: ArrayLike, ties: str = "pessimistic") -> Array:
     """Inversions of the order by descending scores, which maximises <w, Psi> (equation (2)).
 
     A tie of a positive and a negative puts the negative ("pessimistic") or the positive
@@ -190,7 +191,7 @@ def ranking_from_scores(scores: Any, y: Any, ties: str = "pessimistic") -> Array
     return counts
 
 
-def ranking_matrix(y: Any, inversions: Any) -> Array:
+def ranking_matrix(y: ArrayLike, inversions: ArrayLike) -> Array:
     """R (n, n) int8: 1 where sample i stands above j, -1 below, 0 in the same run of one class.
 
     For the perfect ranking this is the paper's R*: 0 within the classes.
@@ -203,7 +204,7 @@ def ranking_matrix(y: Any, inversions: Any) -> Array:
     return np.sign(place[None, :] - place[:, None]).astype(np.int8)
 
 
-def inversions_from_matrix(y: Any, R: Any) -> Array:
+def inversions_from_matrix(y: ArrayLike, R: ArrayLike) -> Array:
     """Inversions of a ranking matrix, from its signs between the classes, as eq. (1) sees it.
 
     Within the classes only R = -R' is asked. A matrix that no order of the samples has is refused.
@@ -223,7 +224,7 @@ def inversions_from_matrix(y: Any, R: Any) -> Array:
     return counts
 
 
-def joint_feature_map(X: Any, y: Any, inversions: Any) -> Array:
+def joint_feature_map(X: ArrayLike, y: ArrayLike, inversions: ArrayLike) -> Array:
     """Psi(X, R) (d,), equation (1): X' a, a_i = (N - 2 c_i)/(PN), a_j = -(P - 2 t_j)/(PN)."""
     positive, counts = check_inversions(y, inversions)
     X = check_matrix("X", X, (positive.size, None))
@@ -237,7 +238,7 @@ def interleavings(P: int, N: int) -> Iterator[tuple[int, ...]]:
     return itertools.combinations_with_replacement(range(N + 1), P)
 
 
-def all_rankings(y: Any) -> Array:
+def all_rankings(y: ArrayLike) -> Array:
     """Inversions of all rankings of the samples, (m, n), each once; the perfect one first.
 
     m grows like n!: n <= 8.

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve._ranking import from_coefficients, signed
 from refsolve._ranking_scores import Query
@@ -26,7 +27,7 @@ Array = np.ndarray[Any, Any]
 Real = np.longdouble
 
 
-def _check(stem: str, scores: Any, y: Any, params: dict[str, Any]) -> Query:
+def _check(stem: str, scores: ArrayLike, y: ArrayLike, params: dict[str, Any]) -> Query:
     from refsolve import catalogue
 
     module = catalogue.load(stem)
@@ -36,7 +37,7 @@ def _check(stem: str, scores: Any, y: Any, params: dict[str, Any]) -> Query:
     return Query(scores, y)
 
 
-def repair_flows(query: Query, flows: Any) -> Array:
+def repair_flows(query: Query, flows: ArrayLike | None) -> Array:
     """Dual-feasible flows (P, N) near the given ones, in longdouble; None gives Kadane's sums."""
     h = query.gains()
     u = np.zeros_like(h)
@@ -106,7 +107,13 @@ def size(query: Query, inversions: Array) -> float:
 
 
 def loss_augmented_inference(
-    stem: str, coefficients: Any, scores: Any, y: Any, *, dual: Any = None, **params: Any
+    stem: str,
+    coefficients: ArrayLike,
+    scores: ArrayLike,
+    y: ArrayLike,
+    *,
+    dual: ArrayLike | None = None,
+    **params: Any,
 ) -> Certificate:
     """Certificate of coefficients (n,) as those of a most violated ranking.
 
@@ -147,13 +154,13 @@ def loss_augmented_inference(
 
 def ranking_value(
     stem: str,
-    value: Any,
-    scores: Any,
-    y: Any,
+    value: float,
+    scores: ArrayLike,
+    y: ArrayLike,
     *,
-    coefficients: Any = None,
-    costs: Any = None,
-    sample_weight: Any = 1.0,
+    coefficients: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
     **params: Any,
 ) -> Certificate:
     """Certificate of a number as L(s; y): its error is at most ``gap``.

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve._ranking import check_relevance, conjugate_partition, loss_of_counts
 from refsolve.spec import check_vector
@@ -46,7 +47,7 @@ class Query:
         Indices of the positives and of the negatives by descending score, the first of equals first.
     """
 
-    def __init__(self, scores: Any, y: Any) -> None:
+    def __init__(self, scores: ArrayLike, y: ArrayLike) -> None:
         check_vector("scores", scores)
         self.scores = np.asarray(scores, Real)
         self.positive = check_relevance(y, self.scores.size)
@@ -137,7 +138,7 @@ class Query:
         return loss_of_counts(inversions[self.positive]) + 2 * moves / (Real(self.P) * self.N)
 
 
-def most_violated(scores: Any, y: Any) -> Violated:
+def most_violated(scores: ArrayLike, y: ArrayLike) -> Violated:
     """The ranking that maximises Delta + <coefficients, s>, with the fewest inversions.
 
     In longdouble, by the formulas as they stand: O(PN) while that is small, O(P^2 + N log n) beyond.

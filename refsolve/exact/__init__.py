@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
+from refsolve._types import Scalar
 from refsolve.errors import InvalidParameterError, UnknownProblemError
 from refsolve.exact._rational import fenchel_young
 from refsolve.operations import RHO
@@ -55,16 +56,18 @@ def stems() -> tuple[str, ...]:
     return tuple(sorted(set(names) & set(catalogue.stems("sets"))))
 
 
-def rational(value: Any) -> Fraction:
+def rational(value: Scalar | np.integer[Any]) -> Fraction:
     """A float, longdouble, int or Fraction as the rational number that it is."""
     return (
         Fraction(*value.as_integer_ratio())
         if hasattr(value, "as_integer_ratio")
-        else Fraction(value)
+        else Fraction(value)  # type: ignore[call-overload]
     )
 
 
-def project(stem: str, a: Sequence[Any] | Any, *, rho: Any = 0, **params: Any) -> ExactProjection:
+def project(
+    stem: str, a: Sequence[Any] | Any, *, rho: Scalar = 0, **params: Any
+) -> ExactProjection:
     """Exact projection of ``a`` on the set ``stem``.
 
     Parameters
@@ -121,5 +124,5 @@ def project(stem: str, a: Sequence[Any] | Any, *, rho: Any = 0, **params: Any) -
     return ExactProjection(tuple(x), value, gap)
 
 
-def _is_rational(a: Any) -> bool:
+def _is_rational(a: object) -> bool:
     return isinstance(a, list | tuple) and any(isinstance(v, Fraction) for v in a)

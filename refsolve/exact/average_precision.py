@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import exact
 from refsolve._ranking import check_relevance
+from refsolve._types import Array, Scalar
 from refsolve.errors import InvalidParameterError
 from refsolve.spec import check_vector
 
@@ -49,7 +51,7 @@ class ExactInference:
     maximisers: tuple[Inversions, ...]
 
 
-def _check(scores: Any, y: Any) -> tuple[list[Fraction], list[bool]]:
+def _check(scores: Sequence[Scalar] | Array, y: ArrayLike) -> tuple[list[Fraction], list[bool]]:
     """Scores as the rational numbers that they are, and the mask of the positives."""
     if isinstance(scores, Sequence) and any(isinstance(v, Fraction) for v in scores):
         exactly = [exact.rational(v) for v in scores]
@@ -75,7 +77,9 @@ def objective(scores: Sequence[Fraction], positive: Sequence[bool], inversions: 
     return of_ranking + Fraction(2, P * N) * moved, of_ranking
 
 
-def _best(scores: list[Fraction], positive: list[bool], listed: Any) -> ExactInference:
+def _best(
+    scores: list[Fraction], positive: list[bool], listed: Iterable[Inversions]
+) -> ExactInference:
     value: Fraction | None = None
     found: list[Inversions] = []
     for inversions in listed:
@@ -95,7 +99,7 @@ def _sorted(scores: list[Fraction], positive: list[bool]) -> tuple[list[int], li
     return [i for i in order if positive[i]], [i for i in order if not positive[i]]
 
 
-def enumerate_rankings(scores: Any, y: Any) -> ExactInference:
+def enumerate_rankings(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
     """Best of the (P+N over P) interleavings of the samples, sorted by score within the classes."""
     s, positive = _check(scores, y)
     above, below = _sorted(s, positive)
@@ -114,7 +118,7 @@ def enumerate_rankings(scores: Any, y: Any) -> ExactInference:
     return _best(s, positive, listed())
 
 
-def permute(scores: Any, y: Any) -> ExactInference:
+def permute(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
     """Best of all n! orders, the inversions counted pair by pair; nothing is sorted."""
     s, positive = _check(scores, y)
     _refuse(math.factorial(len(s)), len(s))
@@ -132,7 +136,7 @@ def permute(scores: Any, y: Any) -> ExactInference:
     return _best(s, positive, dict.fromkeys(count(order) for order in orders))
 
 
-def gains(scores: Any, y: Any) -> list[list[Fraction]]:
+def gains(scores: Sequence[Scalar] | Array, y: ArrayLike) -> list[list[Fraction]]:
     """h_k(j), one list per negative by falling score, k = 1..P by falling score."""
     s, positive = _check(scores, y)
     above, below = _sorted(s, positive)
@@ -151,7 +155,7 @@ def sums(column: Sequence[Fraction]) -> list[Fraction]:
     return list(itertools.accumulate(reversed(column), initial=Fraction(0)))[::-1]
 
 
-def greedy(scores: Any, y: Any) -> ExactInference:
+def greedy(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
     """The value is sum_j max_i delta_j(i), an upper bound; the ranking takes each last maximiser.
 
     O(PN) rational operations. That the two agree is not assumed: compare ``value`` with

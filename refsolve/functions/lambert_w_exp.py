@@ -30,7 +30,9 @@ SPEC = Spec(
 )
 
 
-def objective(v: Any, square: Any, entropy: Any, linear: Any) -> Any:
+def objective(
+    v: cp.Expression, square: cp.Expression, entropy: cp.Expression, linear: cp.Expression
+) -> Any:
     """CVXPY objective square v^2/2 + entropy (v log v - v) - linear v.
 
     For w = scale v these are scale : 1 : t - log scale.

@@ -20,6 +20,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve._lazy import cp
 from refsolve._ranking import (
@@ -106,7 +107,7 @@ family = "ranking"
 operations = ("value", "loss_augmented_inference")
 
 
-def value(z: Any, y: Any) -> Any:
+def value(z: cp.Expression, y: ArrayLike) -> Any:
     """CVXPY expression of L in the scores z (n,), whatever their order: a maximum over partitions.
 
     For fixed sorted inversions c the best order within the classes gives the convex function
@@ -128,12 +129,12 @@ def value(z: Any, y: Any) -> Any:
     return cp.max(np.hstack([below, above]) * (2 / (P * N)) @ cp.hstack(largest) + losses)
 
 
-def _sums(v: Any, size: int) -> Any:
+def _sums(v: cp.Expression, size: int) -> Any:
     """S_1(v), ..., S_size(v); ``sum_largest`` of all entries cannot be solved twice."""
     return cp.hstack([*(cp.sum_largest(v, m) for m in range(1, size)), cp.sum(v)])
 
 
-def objective(x: Any, h: Any) -> Any:
+def objective(x: cp.Expression, h: cp.Expression) -> Any:
     """CVXPY objective of the inference in x (P, N), to be maximised; h (PN,) stacks the columns.
 
     As a vector: cvxpy compiles the elementwise product of parameters in O((PN)^2).
@@ -141,7 +142,7 @@ def objective(x: Any, h: Any) -> Any:
     return h @ cp.vec(x, order="F")
 
 
-def constraints(x: Any) -> list[Any]:
+def constraints(x: cp.Expression) -> list[Any]:
     """0 <= x_1j <= ... <= x_Pj <= 1: for each negative the positives below it are the lowest ones.
 
     In this order: the first row, the steps (if P > 1), the last row.

@@ -31,11 +31,11 @@ dual_set = "topk_simplex_alpha"
 dual_params = {"k": 1}
 
 
-def value(z: Any) -> Any:
+def value(z: cp.Expression) -> Any:
     """CVXPY expression of the loss in z = u + c."""
     return cp.pos(cp.max(z))
 
 
-def conjugate(x: Any) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for the one in u."""
     return cp.Constant(0), topk_simplex_alpha.constraints(x, 1)

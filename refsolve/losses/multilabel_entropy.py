@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve._lazy import cp
 from refsolve.generators.simplex_entropy import SimplexEntropy
@@ -44,17 +45,17 @@ dual_set = "simplex"
 dual_params: dict[str, Any] = {}
 
 
-def _target(y: Any) -> Any:
+def _target(y: ArrayLike) -> Any:
     y = np.asarray(y, dtype=float)
     return y / y.sum()
 
 
-def value(z: Any, y: Any) -> Any:
+def value(z: cp.Expression, y: ArrayLike) -> Any:
     """CVXPY expression of the loss in z."""
     return cp.log_sum_exp(z) - _target(y) @ z
 
 
-def conjugate(x: Any, y: Any) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression, y: ArrayLike) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for costs."""
     p = x + _target(y)
     return -cp.sum(cp.entr(p)), simplex.constraints(p)

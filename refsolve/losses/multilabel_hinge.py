@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve._lazy import cp
 from refsolve.sets import bipartite_simplex
@@ -44,7 +45,7 @@ dual_set = "bipartite_simplex"
 dual_params: dict[str, Any] = {}
 
 
-def value(z: Any, y: Any) -> Any:
+def value(z: cp.Expression, y: ArrayLike) -> Any:
     """CVXPY expression of the loss in z."""
     right, wrong = np.flatnonzero(y), np.flatnonzero(np.asarray(y) == 0)
     if right.size == 0 or wrong.size == 0:
@@ -52,6 +53,6 @@ def value(z: Any, y: Any) -> Any:
     return cp.pos(cp.max(z[wrong]) + cp.max(z[right]))
 
 
-def conjugate(x: Any, y: Any) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression, y: ArrayLike) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for costs."""
     return cp.Constant(0), bipartite_simplex.constraints(x, y)

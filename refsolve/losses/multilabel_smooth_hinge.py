@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from refsolve._lazy import cp
 from refsolve.generators.quadratic import Quadratic
 from refsolve.losses import multilabel_hinge as hinge
@@ -58,12 +60,12 @@ generator = Quadratic("gamma")
 dual_params: dict[str, Any] = {}
 
 
-def value(z: Any, y: Any, gamma: float = 1.0) -> Any:
+def value(z: cp.Expression, y: ArrayLike, gamma: float = 1.0) -> Any:
     """CVXPY expression of the loss in z; its own variable p is to be minimised over."""
     p = cp.Variable(z.shape)
     return hinge.value(z - p, y) + cp.sum_squares(p) / (2 * gamma)
 
 
-def conjugate(x: Any, y: Any, gamma: Any = 1.0) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression, y: ArrayLike, gamma: float = 1.0) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for costs."""
     return gamma / 2 * cp.sum_squares(x), hinge.conjugate(x, y)[1]

@@ -38,11 +38,11 @@ dual_set = "box"
 dual_params: dict[str, Any] = {}
 
 
-def value(z: Any) -> Any:
+def value(z: cp.Expression) -> Any:
     """CVXPY expression of the loss in z."""
     return cp.sum(cp.logistic(z))
 
 
-def conjugate(x: Any) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for costs."""
     return -cp.sum(cp.entr(x) + cp.entr(1 - x)), box.constraints(x)

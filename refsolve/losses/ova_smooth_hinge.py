@@ -51,12 +51,12 @@ generator = Quadratic("gamma")
 dual_params: dict[str, Any] = {}
 
 
-def value(z: Any, gamma: float = 1.0) -> Any:
+def value(z: cp.Expression, gamma: float = 1.0) -> Any:
     """CVXPY expression of the loss in z; its own variable p is to be minimised over."""
     p = cp.Variable(z.shape)
     return hinge.value(z - p) + cp.sum_squares(p) / (2 * gamma)
 
 
-def conjugate(x: Any, gamma: Any = 1.0) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression, gamma: float = 1.0) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for costs."""
     return gamma / 2 * cp.sum_squares(x), hinge.conjugate(x)[1]

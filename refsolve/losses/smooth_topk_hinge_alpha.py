@@ -57,12 +57,12 @@ dual_set = hinge.dual_set
 generator = Quadratic("gamma")
 
 
-def value(z: Any, k: int = 1, gamma: float = 1.0) -> Any:
+def value(z: cp.Expression, k: int = 1, gamma: float = 1.0) -> Any:
     """CVXPY expression of the loss in z = u + c; its own variable p is to be minimised over."""
     p = cp.Variable(z.shape)
     return hinge.value(z - p, k) + cp.sum_squares(p) / (2 * gamma)
 
 
-def conjugate(x: Any, k: int = 1, gamma: Any = 1.0) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression, k: int = 1, gamma: float = 1.0) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for the one in u."""
     return gamma / 2 * cp.sum_squares(x), hinge.conjugate(x, k)[1]

@@ -44,12 +44,12 @@ dual_set = "topk_simplex_alpha"
 dual_params = {"k": 1}
 
 
-def value(z: Any) -> Any:
+def value(z: cp.Expression) -> Any:
     """CVXPY expression of the loss in z = u + c."""
     return cp.log_sum_exp(cp.hstack([z, cp.Constant([0.0])]))
 
 
-def conjugate(x: Any) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for the one in u."""
     entropy = -cp.sum(cp.entr(x)) - cp.entr(1 - cp.sum(x))
     return entropy, topk_simplex_alpha.constraints(x, 1)

@@ -51,12 +51,12 @@ default_cost = 0.0
 dual_set = "topk_simplex_alpha"
 
 
-def value(z: Any, k: int = 1) -> Any:
+def value(z: cp.Expression, k: int = 1) -> Any:
     """CVXPY expression of the loss in z = u + c; its own variable mu is to be minimised over."""
     mu = cp.Variable(z.shape, nonneg=True)
     return cp.logistic(cp.log_sum_exp(z - mu) + cp.sum(mu) / k)
 
 
-def conjugate(x: Any, k: int = 1) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression, k: int = 1) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for the one in u."""
     return softmax.conjugate(x)[0], topk_simplex_alpha.constraints(x, k)

@@ -13,6 +13,7 @@ import numpy as np
 
 from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve._types import Number
 from refsolve.formulas import Array
 from refsolve.sets import topk_simplex_alpha
 from refsolve.spec import Spec, Symbol
@@ -45,23 +46,25 @@ SPEC = Spec(
 dual_set = "topk_hinge_alpha_printed"
 
 
-def value(z: Any, k: int = 1) -> Any:
+def value(z: cp.Expression, k: int = 1) -> Any:
     """CVXPY expression of the loss in z = u + c (over the others)."""
     return cp.pos(cp.sum_largest(cp.hstack([z, np.zeros(1)]), k)) / k
 
 
-def conjugate(x: Any, k: int = 1) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression, k: int = 1) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for the one in u."""
     return cp.Constant(0), constraints(x, k)
 
 
-def constraints(x: Any, k: int, r: Any = 1.0) -> list[Any]:
+def constraints(x: cp.Expression, k: int, r: float | Fraction = 1.0) -> list[Any]:
     """CVXPY constraints: x >= 0, s <= r, x_i <= r/k, (k-1) x_i <= s."""
     s, tie = topk_simplex_alpha.total(x)
     return [x >= 0, s <= r, x <= r / k, (k - 1) * x <= s, *tie]
 
 
-def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(
+    d: int, k: int, r: float | Fraction = 1
+) -> list[tuple[list[Fraction], Fraction, bool]]:
     """The dual set as rows (g, h, equality) meaning <g,x> <= h, rational."""
     unit = [[Fraction(i == j) for j in range(d)] for i in range(d)]
     rows = [([-g for g in row], Fraction(0), False) for row in unit]
@@ -70,7 +73,7 @@ def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fractio
     return [*rows, ([Fraction(1)] * d, Fraction(r), False)]
 
 
-def fewest(k: int, r: Any = 1.0) -> int:
+def fewest(k: int, r: Number = 1.0) -> int:
     """Number of entries without which 0 is the only point."""
     return k - 1
 
@@ -79,19 +82,19 @@ def _with_zero(w: Array) -> Array:
     return np.concatenate([w, np.zeros((*w.shape[:-1], 1), w.dtype)], axis=-1)
 
 
-def support(w: Array, k: int, r: Any = 1.0) -> Array:
+def support(w: Array, k: int, r: Number = 1.0) -> Array:
     """Max <w,x> over the dual set, for each row of ``w``: r S_k([w, 0])_+/k."""
     return r * f.positive(f.top_sum(_with_zero(w), k)) / k
 
 
-def violation(x: Array, k: int, r: Any = 1.0) -> Array:
+def violation(x: Array, k: int, r: Number = 1.0) -> Array:
     """Largest violated constraint, 0 if feasible."""
     s, high = x.sum(axis=-1), x.max(axis=-1)
     excess = np.maximum(np.maximum((-x).max(axis=-1), high - r / k), (k - 1) * high - s)
     return f.positive(np.maximum(excess, s - r))
 
 
-def repair(x: Array, k: int, r: Any = 1.0) -> Array:
+def repair(x: Array, k: int, r: Number = 1.0) -> Array:
     """A feasible point near ``x``: box, then the cap by lowering, then the sum."""
     x = np.clip(x, 0, f.column(r) / k)
     if k > 1:
@@ -100,14 +103,14 @@ def repair(x: Array, k: int, r: Any = 1.0) -> Array:
     return f.lower_sum(x, r)
 
 
-def residual(x: Array, w: Array, k: int, r: Any = 1.0) -> Array:
+def residual(x: Array, w: Array, k: int, r: Number = 1.0) -> Array:
     """support(w) - <w,x> for feasible x, as a sum of nonnegative terms (no cancellation).
 
     x with the mass theta - s on the ground truth lies in {0 <= v <= theta/k, <1,v> = theta} for
     theta = min(r, k s/(k-1)); the rest of r stays at the origin.
     """
     s = x.sum(axis=-1)
-    theta = np.minimum(r, k * s / (k - 1)) if k > 1 else r + 0 * s
+    theta = np.minimum(r, k * s / (k - 1)) if k > 1 else r + 0 * s  # type: ignore[arg-type]
     full = np.concatenate([x, f.positive(theta - s)[..., None]], axis=-1)
     w = _with_zero(w)
     t = f.kth_largest(w, k)

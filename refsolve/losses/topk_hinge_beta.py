@@ -37,13 +37,13 @@ SPEC = Spec(
 dual_set = "topk_simplex_beta"
 
 
-def value(z: Any, k: int = 1) -> Any:
+def value(z: cp.Expression, k: int = 1) -> Any:
     """CVXPY expression of the loss in z = u + c."""
     hinges = cp.pos(z)
     # sum_largest at k = size raises when a solved problem goes to another solver (cvxpy 1.9)
     return (cp.sum(hinges) if k == z.size else cp.sum_largest(hinges, k)) / k
 
 
-def conjugate(x: Any, k: int = 1) -> tuple[Any, list[Any]]:
+def conjugate(x: cp.Expression, k: int = 1) -> tuple[Any, list[Any]]:
     """CVXPY expression and domain of the conjugate in z; subtract <c,x> for the one in u."""
     return cp.Constant(0), topk_simplex_beta.constraints(x, k)

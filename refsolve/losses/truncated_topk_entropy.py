@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve._types import Array
 from refsolve.generators.entropy import Entropy
 from refsolve.spec import Spec, Symbol
 
@@ -41,7 +42,7 @@ operations = ("value", "gradient", "conjugate", "prox")
 pieces = "softmax"
 
 
-def kept(z: Any, k: int = 1) -> Any:
+def kept(z: Array, k: int = 1) -> Any:
     """Mask of the entries that the optimal piece keeps: all but the k - 1 largest, by row."""
     z = np.asarray(z)
     order = np.argsort(-z, axis=-1, kind="stable")  # of equal entries the first stands first

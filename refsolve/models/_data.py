@@ -14,6 +14,7 @@ from refsolve.errors import InvalidGramError, InvalidParameterError
 from refsolve.proofs import erm, families
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.loss import Loss
+from refsolve.proofs.space import Rows, Sparse
 from refsolve.spec import Symbol, check_matrix, check_vector, refuse_masked
 
 LAM = Symbol("lam", "weight of the regulariser", low=0, low_open=True)
@@ -55,7 +56,7 @@ class Data:
         """M' (m, d) of example i: z_i = f_i M' + c_i."""
         return self.loss.family.matrix(self.m, self.y[i])
 
-    def dual_point(self, A: Any) -> tuple[Array, float]:
+    def dual_point(self, A: ArrayLike) -> tuple[Array, float]:
         """Feasible x (n, m-1) nearest in spirit to A, and by how much A violated the constraints."""
         a = check_matrix("A", A, (self.m, self.n)).T.astype(np.longdouble)
         mass = (self.C * self.weight)[:, None]
@@ -110,7 +111,7 @@ class Data:
         return np.sqrt(values[keep]), vectors[:, keep]
 
 
-def check_data(loss: str, y: Any, given: dict[str, Any]) -> Data:
+def check_data(loss: str, y: ArrayLike | Sparse, given: dict[str, Any]) -> Data:
     """Validate the arguments of a risk; what is left over are the loss's parameters."""
     rest = dict(given)
     X, K = rest.pop("X", None), rest.pop("K", None)
@@ -144,34 +145,36 @@ def check_data(loss: str, y: Any, given: dict[str, Any]) -> Data:
     return Data(declared, y, X, K, lam, box, costs, weight, m)
 
 
-def check_gram(K: Any, name: str = "K") -> Array:
+def check_gram(K: object, name: str = "K") -> Array:
     """A symmetric positive semidefinite matrix, symmetrised, or `InvalidGramError`."""
-    K = check_matrix(name, K, (None, None))
-    if K.shape[0] != K.shape[1]:
-        raise InvalidGramError(name, K, "a square matrix", "pass k(x_i, x_j) over the examples")
-    size = abs(K).max()
-    skew = abs(K - K.T).max()
+    gram = check_matrix(name, K, (None, None))
+    if gram.shape[0] != gram.shape[1]:
+        raise InvalidGramError(name, gram, "a square matrix", "pass k(x_i, x_j) over the examples")
+    size = abs(gram).max()
+    skew = abs(gram - gram.T).max()
     if skew > 1e-9 * size:
         raise InvalidGramError(
-            name, K, f"a symmetric matrix; |K - K'| reaches {skew:.2g}", "use (K + K')/2"
+            name, gram, f"a symmetric matrix; |K - K'| reaches {skew:.2g}", "use (K + K')/2"
         )
-    K = (K + K.T) / 2
-    low = float(np.linalg.eigvalsh(K)[0])
-    if low < -1e-10 * len(K) * size:
+    gram = (gram + gram.T) / 2
+    low = float(np.linalg.eigvalsh(gram)[0])
+    if low < -1e-10 * len(gram) * size:
         raise InvalidGramError(
-            name, K, f"a positive semidefinite matrix; its least eigenvalue is {low:.3g}",
+            name, gram, f"a positive semidefinite matrix; its least eigenvalue is {low:.3g}",
             "use a positive semidefinite kernel, or add that much to the diagonal",
         )  # fmt: skip
-    return K
+    return gram
 
 
-def _check_sparse(X: Any) -> Any:
-    X = X.tocsr().astype(float)
-    if X.shape[0] == 0 or X.shape[1] == 0 or not np.isfinite(X.data).all():
+def _check_sparse(X: Rows) -> Any:
+    assert X is not None
+    assert hasattr(X, "tocsr")  # the callers have asked
+    rows = X.tocsr().astype(float)
+    if rows.shape[0] == 0 or rows.shape[1] == 0 or not np.isfinite(rows.data).all():
         raise InvalidParameterError(
-            "X", X, "a finite, non-empty matrix", "replace or drop NaN and inf"
+            "X", rows, "a finite, non-empty matrix", "replace or drop NaN and inf"
         )
-    return X
+    return rows
 
 
 def _load_loss(stem: str) -> Any:
@@ -186,7 +189,9 @@ def _load_loss(stem: str) -> Any:
     return module
 
 
-def _check_labels(family: families.Family, y: Any, n: int, m: Any) -> tuple[Array, int]:
+def _check_labels(
+    family: families.Family, y: ArrayLike | Sparse, n: int, m: int | None
+) -> tuple[Array, int]:
     if family.name == "multilabel":
         return _check_indicators(family, y, n, m)
     refuse_masked("y", y)
@@ -204,9 +209,11 @@ def _check_labels(family: families.Family, y: Any, n: int, m: Any) -> tuple[Arra
     return array.astype(np.intp), m
 
 
-def _check_indicators(family: families.Family, y: Any, n: int, m: Any) -> tuple[Array, int]:
+def _check_indicators(
+    family: families.Family, y: ArrayLike | Sparse, n: int, m: int | None
+) -> tuple[Array, int]:
     """A 0/1 matrix (n, m), dense or scipy sparse."""
-    array = np.asarray(y.toarray() if hasattr(y, "tocsr") else y)
+    array = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
     expected = f"a 0/1 indicator matrix of {n} rows and at least two columns"
     if array.ndim != 2 or array.shape[0] != n or array.shape[1] < 2:
         raise InvalidParameterError("y", y, expected, "binarise the labels, one column a class")
@@ -218,7 +225,7 @@ def _check_indicators(family: families.Family, y: Any, n: int, m: Any) -> tuple[
     return np.array(rows), array.shape[1]
 
 
-def _check_costs(loss: Loss, costs: Any, y: Array, m: int) -> Array:
+def _check_costs(loss: Loss, costs: ArrayLike | None, y: Array, m: int) -> Array:
     """Costs over the coordinates of x, (n, d), from (m,) or (n, m).
 
     In the multiclass family entries at y_i must be 0, or are not used if one row serves all.

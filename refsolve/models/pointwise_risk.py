@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import catalogue
 from refsolve._lazy import cp
@@ -74,7 +75,7 @@ class RiskCertificate(Certificate):
     x: Array
 
 
-def check_probabilities(p: Any) -> Array:
+def check_probabilities(p: ArrayLike) -> Array:
     """Class probabilities, divided by their sum."""
     p = check_vector("p", p)
     if p.size < 2 or p.min() < 0 or p.max() <= 0:
@@ -87,7 +88,7 @@ def check_probabilities(p: Any) -> Array:
 class _Risk:
     """One checked instance: the classes of positive probability, their loss, maps and costs."""
 
-    def __init__(self, loss: str, p: Any, given: Mapping[str, Any]) -> None:
+    def __init__(self, loss: str, p: ArrayLike, given: Mapping[str, Any]) -> None:
         params = dict(given)
         self.p = check_probabilities(p).astype(np.longdouble)
         self.m = m = self.p.size
@@ -143,7 +144,7 @@ class _Risk:
         )
 
 
-def _check_pair(behind: Any, m: int) -> tuple[int, int]:
+def _check_pair(behind: object, m: int) -> tuple[int, int]:
     pair = tuple(behind) if isinstance(behind, list | tuple) else ()
     if len(pair) != 2 or len(set(pair)) != 2:
         raise InvalidParameterError("behind", behind, "two different classes (i, j)", "g_i <= g_j")
@@ -152,7 +153,13 @@ def _check_pair(behind: Any, m: int) -> tuple[int, int]:
 
 
 def certificate(
-    loss: str, p: Any, *, g: Any, x: Any = None, behind: Any = None, **given: Any
+    loss: str,
+    p: ArrayLike,
+    *,
+    g: ArrayLike,
+    x: ArrayLike | None = None,
+    behind: tuple[int, int] | None = None,
+    **given: Any,
 ) -> RiskCertificate:
     """Gap between the risk at g and a lower bound on every risk.
 
@@ -186,14 +193,14 @@ def certificate(
     return risk.certify(g, x)
 
 
-def bayes_error(p: Any, k: int = 1) -> float:
+def bayes_error(p: ArrayLike, k: int = 1) -> float:
     """Least expected top-k error, 1 - the sum of the k largest probabilities (Lemma 1)."""
     p = check_probabilities(p)
     k = Symbol("k", "number of guesses", "integer", low=1, high=p.size).check(k)
     return float(np.sort(p)[: p.size - k].sum())
 
 
-def expected_error(g: Any, p: Any, k: int = 1) -> float:
+def expected_error(g: ArrayLike, p: ArrayLike, k: int = 1) -> float:
     """Expected error of the k guesses with the largest scores, ties broken in the worst way."""
     p = check_probabilities(p)
     g = check_vector("g", g, size=p.size)
@@ -202,7 +209,17 @@ def expected_error(g: Any, p: Any, k: int = 1) -> float:
     return float(np.sort(p[order[k:]]).sum())
 
 
-def margin(loss: str, p: Any, i: int, j: int, *, x: Any, g: Any, least: Any, **given: Any) -> float:
+def margin(
+    loss: str,
+    p: ArrayLike,
+    i: int,
+    j: int,
+    *,
+    x: ArrayLike,
+    g: ArrayLike,
+    least: ArrayLike,
+    **given: Any,
+) -> float:
     """Lower bound on what g_i <= g_j costs: positive proves g_i > g_j in every minimiser.
 
     ``x`` is a dual point of the problem with ``behind=(i, j)``, ``g`` any scores for it, ``least``

@@ -5,12 +5,16 @@ Delta = {x >= 0, <1,x_N> = <1,x_P> <= r} for an indicator y, P = {y = 1}, N = {y
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import formulas as f
+from refsolve._lazy import cp
+from refsolve._types import Floats, Number
 from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
 
@@ -40,13 +44,15 @@ SPEC = Spec(
 arguments = ("a", "y", "r")
 
 
-def constraints(x: Any, y: Any, r: Any = 1.0) -> list[Any]:
+def constraints(x: cp.Expression, y: ArrayLike, r: float | Fraction = 1.0) -> list[Any]:
     """CVXPY constraints: x >= 0, <1,x_N> = <1,x_P> <= r."""
     y = np.asarray(y, dtype=float)
     return [x >= 0, (1 - 2 * y) @ x == 0, y @ x <= r]
 
 
-def halfspaces(d: int, y: Any, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(
+    d: int, y: Array | Sequence[int], r: float | Fraction = 1
+) -> list[tuple[list[Fraction], Fraction, bool]]:
     """The set as rows (g, h, equality) meaning <g,x> <= h or = h, rational."""
     rows = [([Fraction(-(i == j)) for j in range(d)], Fraction(0), False) for i in range(d)]
     inside = [Fraction(bool(v)) for v in y]
@@ -71,7 +77,7 @@ def _tops(w: Array, y: Array) -> tuple[Array, Array]:
     return low, np.where(y, w, least).max(axis=-1, keepdims=True)
 
 
-def radius(a: Array, y: Any, r: Any = 1.0) -> Array:
+def radius(a: Array, y: ArrayLike, r: Floats = 1.0) -> Array:
     """Bound on the common sum at the projection: r, and s^2 d/(|N||P|) <= <a,x> <= s (tops) there."""
     y = np.asarray(y, dtype=bool)
     low, high = _tops(a, y)
@@ -80,30 +86,30 @@ def radius(a: Array, y: Any, r: Any = 1.0) -> Array:
     return np.minimum(r, total * (right * (d - right) * np.ones((), a.dtype) / d))
 
 
-def support(w: Array, y: Any, r: Any = 1.0) -> Array:
+def support(w: Array, y: ArrayLike, r: Number = 1.0) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     y = np.asarray(y, dtype=bool)
     low, high = _tops(w, y)
     return r * np.where(_empty(y), 0, f.positive((low + high)[..., 0]))
 
 
-def violation(x: Array, y: Any, r: Any = 1.0) -> Array:
+def violation(x: Array, y: ArrayLike, r: Number = 1.0) -> Array:
     """Largest violated constraint, 0 if feasible."""
     low, high = _sums(x, np.asarray(y, dtype=bool))
     excess = np.maximum(abs(low - high), np.maximum(low, high) - r)
     return f.positive(np.maximum((-x).max(axis=-1), excess))
 
 
-def repair(x: Array, y: Any, r: Any = 1.0) -> Array:
+def repair(x: Array, y: ArrayLike, r: Number = 1.0) -> Array:
     """A feasible point near ``x``: negative entries to 0, then each side scaled to the least sum."""
     y = np.asarray(y, dtype=bool)
     x = f.positive(x)
     low, high = _sums(x, y)
-    s = np.minimum(np.minimum(low, high), r)
+    s = np.minimum(np.minimum(low, high), r)  # type: ignore[arg-type]
     return np.where(y, f.lower_sum(np.where(y, x, 0), s), f.lower_sum(np.where(y, 0, x), s))
 
 
-def residual(x: Array, w: Array, y: Any, r: Any = 1.0) -> Array:
+def residual(x: Array, w: Array, y: ArrayLike, r: Number = 1.0) -> Array:
     """support(w) - <w,x> for feasible x, as a sum of nonnegative terms (no cancellation)."""
     y = np.asarray(y, dtype=bool)
     low, high = _tops(w, y)
@@ -113,7 +119,7 @@ def residual(x: Array, w: Array, y: Any, r: Any = 1.0) -> Array:
     return np.where(_empty(y), 0, lost.sum(axis=-1) + rest)
 
 
-def nearest(a: Array, y: Any, r: Any = 1.0) -> Array:
+def nearest(a: Array, y: ArrayLike, r: Floats = 1.0) -> Array:
     """Rows near the projections, by bisection: a proposal for certificates to judge."""
     y = np.broadcast_to(np.asarray(y, dtype=bool), a.shape)
     low, high = _tops(a, y)

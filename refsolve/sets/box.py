@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from refsolve import formulas as f
+from refsolve._lazy import cp
+from refsolve._types import Floats, Number
 from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
 
@@ -28,38 +30,38 @@ SPEC = Spec(
 arguments = ("a", "r")
 
 
-def constraints(x: Any, r: Any = 1.0) -> list[Any]:
+def constraints(x: cp.Expression, r: float | Fraction = 1.0) -> list[Any]:
     """CVXPY constraints: 0 <= x <= r."""
     return [x >= 0, x <= r]
 
 
-def halfspaces(d: int, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, r: float | Fraction = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
     """The set as rows (g, h, equality) meaning <g,x> <= h, rational."""
     unit = [[Fraction(i == j) for j in range(d)] for i in range(d)]
     rows = [([-g for g in row], Fraction(0), False) for row in unit]
     return rows + [(row, Fraction(r), False) for row in unit]
 
 
-def support(w: Array, r: Any = 1.0) -> Array:
+def support(w: Array, r: Number = 1.0) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     return r * f.positive(w).sum(axis=-1)
 
 
-def violation(x: Array, r: Any = 1.0) -> Array:
+def violation(x: Array, r: Number = 1.0) -> Array:
     """Largest violated constraint, 0 if feasible."""
     return f.positive(np.maximum((-x).max(axis=-1), x.max(axis=-1) - r))
 
 
-def repair(x: Array, r: Any = 1.0) -> Array:
+def repair(x: Array, r: Number = 1.0) -> Array:
     """The feasible point nearest to ``x``."""
     return np.clip(x, 0, f.column(r))
 
 
-def residual(x: Array, w: Array, r: Any = 1.0) -> Array:
+def residual(x: Array, w: Array, r: Number = 1.0) -> Array:
     """support(w) - <w,x> for feasible x, as a sum of nonnegative terms (no cancellation)."""
     return (f.positive(f.column(r) - x) * f.positive(w) + x * f.positive(-w)).sum(axis=-1)
 
 
-def nearest(a: Array, r: Any = 1.0) -> Array:
+def nearest(a: Array, r: Floats = 1.0) -> Array:
     """The projections, row by row."""
     return repair(a, r)

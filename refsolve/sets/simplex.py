@@ -9,6 +9,7 @@ import numpy as np
 
 from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve._types import Floats, Number
 from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
 
@@ -27,28 +28,28 @@ SPEC = Spec(
 )
 
 
-def constraints(x: Any, r: Any = 1.0) -> list[Any]:
+def constraints(x: cp.Expression, r: float | Fraction = 1.0) -> list[Any]:
     """CVXPY constraints: x >= 0, s = r."""
     return [x >= 0, cp.sum(x) == r]
 
 
-def halfspaces(d: int, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, r: float | Fraction = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
     """The set as rows (g, h, equality) meaning <g,x> <= h or = h, rational."""
     rows = [([Fraction(-(i == j)) for j in range(d)], Fraction(0), False) for i in range(d)]
     return [*rows, ([Fraction(1)] * d, Fraction(r), True)]
 
 
-def support(w: Array, r: Any = 1.0) -> Array:
+def support(w: Array, r: Number = 1.0) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     return r * w.max(axis=-1)
 
 
-def violation(x: Array, r: Any = 1.0) -> Array:
+def violation(x: Array, r: Number = 1.0) -> Array:
     """Largest violated constraint, 0 if feasible."""
     return f.positive(np.maximum((-x).max(axis=-1), abs(x.sum(axis=-1) - r)))
 
 
-def repair(x: Array, r: Any = 1.0) -> Array:
+def repair(x: Array, r: Number = 1.0) -> Array:
     """A feasible point near ``x``: negative entries to 0, then scaled (uniform if all are 0)."""
     x = f.positive(x)
     s = x.sum(axis=-1, keepdims=True)
@@ -56,12 +57,12 @@ def repair(x: Array, r: Any = 1.0) -> Array:
     return x * (f.column(r) / np.where(s > 0, s, x.shape[-1]))
 
 
-def residual(x: Array, w: Array, r: Any = 1.0) -> Array:
+def residual(x: Array, w: Array, r: Number = 1.0) -> Array:
     """support(w) - <w,x> for feasible x, as a sum of nonnegative terms (no cancellation)."""
     return (x * (w.max(axis=-1, keepdims=True) - w)).sum(axis=-1)
 
 
-def nearest(a: Array, r: Any = 1.0, rho: Any = 0.0) -> Array:
+def nearest(a: Array, r: Floats = 1.0, rho: Floats = 0.0) -> Array:
     """Rows near the projections, by bisection: a proposal for certificates to judge."""
 
     def too_small(t: Array) -> Array:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from refsolve import formulas as f
+from refsolve._lazy import cp
+from refsolve._types import Floats
 from refsolve.formulas import Array
 from refsolve.sets import topk_simplex_alpha as bounded
 from refsolve.spec import Spec, Symbol
@@ -41,7 +43,7 @@ SPEC = Spec(
 cone = True
 
 
-def constraints(x: Any, k: int) -> list[Any]:
+def constraints(x: cp.Expression, k: int) -> list[Any]:
     """CVXPY constraints: x >= 0, x_i <= s/k."""
     s, tie = bounded.total(x)
     return [x >= 0, x <= s / k, *tie]
@@ -52,12 +54,12 @@ def halfspaces(d: int, k: int) -> list[tuple[list[Fraction], Fraction, bool]]:
     return bounded.halfspaces(d, k)[:-1]
 
 
-def radius(a: Array, k: int, rho: Any = 0.0) -> Array:
+def radius(a: Array, k: int, rho: Floats = 0.0) -> Array:
     """Bound on s at the projection: s^2/d + rho s^2 <= <a,x> <= s S_k(a)/k there."""
     return bounded.radius(a, k, np.inf, rho)
 
 
-def support(w: Array, k: int, r: Any = np.inf) -> Array:
+def support(w: Array, k: int, r: Floats = np.inf) -> Array:
     """Max <w,x> over the part of the cone with s <= r; r = inf is the cone itself."""
     positive = f.top_sum(w, k) > 0 if k <= w.shape[-1] else np.zeros(w.shape[:-1], bool)
     if np.ndim(r) == 0 and r == np.inf:
@@ -75,7 +77,7 @@ def repair(x: Array, k: int) -> Array:
     return bounded.repair(x, k, np.inf)
 
 
-def residual(x: Array, w: Array, k: int, r: Any = np.inf) -> Array:
+def residual(x: Array, w: Array, k: int, r: Floats = np.inf) -> Array:
     """support(w, r) - <w,x> for feasible x, as a sum of nonnegative terms."""
     if np.ndim(r) == 0 and r == np.inf:
         inside = bounded.residual(x, w, k, x.sum(axis=-1))
@@ -84,6 +86,6 @@ def residual(x: Array, w: Array, k: int, r: Any = np.inf) -> Array:
     return bounded.residual(x, w, k, r)
 
 
-def nearest(a: Array, k: int, rho: Any = 0.0) -> Array:
+def nearest(a: Array, k: int, rho: Floats = 0.0) -> Array:
     """Rows near the biased projections, by bisection: a proposal for certificates to judge."""
     return bounded.nearest(a, k, np.inf, rho)

@@ -12,6 +12,7 @@ import numpy as np
 
 from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve._types import Floats, Number
 from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
 
@@ -47,13 +48,13 @@ caps = "sum"
 SPARSE = 32
 
 
-def constraints(x: Any, k: int, r: Any = 1.0) -> list[Any]:
+def constraints(x: cp.Expression, k: int, r: float | Fraction = 1.0) -> list[Any]:
     """CVXPY constraints: x >= 0, s <= r, x_i <= s/k."""
     s, tie = total(x)
     return [x >= 0, s <= r, x <= s / k, *tie]
 
 
-def total(x: Any) -> tuple[Any, list[Any]]:
+def total(x: cp.Expression) -> tuple[Any, list[Any]]:
     """S = <1,x>, of many entries as a variable of its own: d caps x_i <= s/k have d^2 entries else.
 
     At d = 1000 that is 0.03 s instead of 30; with few entries the solvers are more precise without.
@@ -64,7 +65,9 @@ def total(x: Any) -> tuple[Any, list[Any]]:
     return s, [s == cp.sum(x)]
 
 
-def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(
+    d: int, k: int, r: float | Fraction = 1
+) -> list[tuple[list[Fraction], Fraction, bool]]:
     """The set as rows (g, h, equality) meaning <g,x> <= h or = h, rational."""
     rows = [([Fraction(-(i == j)) for j in range(d)], Fraction(0), False) for i in range(d)]
     share = Fraction(1, k)
@@ -72,12 +75,12 @@ def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fractio
     return [*rows, ([Fraction(1)] * d, Fraction(r), False)]
 
 
-def fewest(k: int, r: Any = 1.0) -> int:
+def fewest(k: int, r: Number = 1.0) -> int:
     """Number of entries without which 0 is the only point."""
     return k
 
 
-def radius(a: Array, k: int, r: Any = 1.0, rho: Any = 0.0) -> Array:
+def radius(a: Array, k: int, r: Floats = 1.0, rho: Floats = 0.0) -> Array:
     """Bound on s at the projection: r, and s^2/d + rho s^2 <= <a,x> <= s S_k(a)/k there.
 
     The set with r lowered to it is this set cut at s, and has the same projection; a certificate
@@ -88,26 +91,26 @@ def radius(a: Array, k: int, r: Any = 1.0, rho: Any = 0.0) -> Array:
     return np.minimum(r, total / (k * (rho + np.ones((), a.dtype) / d)))
 
 
-def support(w: Array, k: int, r: Any = 1.0) -> Array:
+def support(w: Array, k: int, r: Number = 1.0) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     if k > w.shape[-1]:
         return np.zeros(w.shape[:-1], w.dtype)[()]
     return r * f.positive(f.top_sum(w, k)) / k
 
 
-def cap(x: Array, k: int, r: Any = 1.0) -> Array:
+def cap(x: Array, k: int, r: Number = 1.0) -> Array:
     """Largest value that the set allows an entry of a feasible x: s/k."""
     return x.sum(axis=-1, keepdims=True) / k
 
 
-def violation(x: Array, k: int, r: Any = 1.0) -> Array:
+def violation(x: Array, k: int, r: Number = 1.0) -> Array:
     """Largest violated constraint, 0 if feasible."""
     s = x.sum(axis=-1)
     excess = np.maximum((-x).max(axis=-1), x.max(axis=-1) - s / k)
     return f.positive(np.maximum(excess, s - r))
 
 
-def repair(x: Array, k: int, r: Any = 1.0) -> Array:
+def repair(x: Array, k: int, r: Number = 1.0) -> Array:
     """A feasible point near ``x``: negative entries to 0, the cap by lowering, then the sum."""
     x = f.positive(x)
     if k > x.shape[-1]:
@@ -119,7 +122,7 @@ def repair(x: Array, k: int, r: Any = 1.0) -> Array:
     return f.lower_sum(x, r)
 
 
-def residual(x: Array, w: Array, k: int, r: Any = 1.0) -> Array:
+def residual(x: Array, w: Array, k: int, r: Number = 1.0) -> Array:
     """support(w) - <w,x> for feasible x, as a sum of nonnegative terms (no cancellation)."""
     if k > x.shape[-1]:
         return np.zeros(x.shape[:-1], x.dtype)
@@ -132,7 +135,7 @@ def residual(x: Array, w: Array, k: int, r: Any = 1.0) -> Array:
     return slack.sum(axis=-1) + sums / k
 
 
-def nearest(a: Array, k: int, r: Any = 1.0, rho: Any = 0.0) -> Array:
+def nearest(a: Array, k: int, r: Floats = 1.0, rho: Floats = 0.0) -> Array:
     """Rows near the biased projections, by bisection: a proposal for certificates to judge."""
     d = a.shape[-1]
     if k > d:

@@ -13,6 +13,7 @@ import numpy as np
 
 from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve._types import Floats, Number
 from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
 
@@ -41,12 +42,14 @@ SPEC = Spec(
 caps = "radius"
 
 
-def constraints(x: Any, k: int, r: Any = 1.0) -> list[Any]:
+def constraints(x: cp.Expression, k: int, r: float | Fraction = 1.0) -> list[Any]:
     """CVXPY constraints: 0 <= x_i <= r/k, s <= r."""
     return [x >= 0, x <= r / k, cp.sum(x) <= r]
 
 
-def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(
+    d: int, k: int, r: float | Fraction = 1
+) -> list[tuple[list[Fraction], Fraction, bool]]:
     """The set as rows (g, h, equality) meaning <g,x> <= h, rational."""
     unit = [[Fraction(i == j) for j in range(d)] for i in range(d)]
     rows = [([-g for g in row], Fraction(0), False) for row in unit]
@@ -54,29 +57,29 @@ def halfspaces(d: int, k: int, r: Any = 1) -> list[tuple[list[Fraction], Fractio
     return [*rows, ([Fraction(1)] * d, Fraction(r), False)]
 
 
-def support(w: Array, k: int, r: Any = 1.0) -> Array:
+def support(w: Array, k: int, r: Number = 1.0) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     return r * f.top_sum(f.positive(w), k) / k
 
 
-def cap(x: Array, k: int, r: Any = 1.0) -> Array:
+def cap(x: Array, k: int, r: Number = 1.0) -> Array:
     """Largest value that the set allows an entry of a feasible x: r/k."""
     return (f.column(r) + 0 * x) / k  # in the dtype of x: 1/k has to have its digits
 
 
-def violation(x: Array, k: int, r: Any = 1.0) -> Array:
+def violation(x: Array, k: int, r: Number = 1.0) -> Array:
     """Largest violated constraint, 0 if feasible."""
     excess = np.maximum((-x).max(axis=-1), x.max(axis=-1) - r / k)
     return f.positive(np.maximum(excess, x.sum(axis=-1) - r))
 
 
-def repair(x: Array, k: int, r: Any = 1.0) -> Array:
+def repair(x: Array, k: int, r: Number = 1.0) -> Array:
     """A feasible point near ``x``: clipped to the box, then the sum scaled down."""
     x = np.clip(x, 0, f.column(r) / k)
     return f.lower_sum(x, r)
 
 
-def residual(x: Array, w: Array, k: int, r: Any = 1.0) -> Array:
+def residual(x: Array, w: Array, k: int, r: Number = 1.0) -> Array:
     """support(w) - <w,x> for feasible x, as a sum of nonnegative terms (no cancellation)."""
     zero = np.zeros((*w.shape[:-1], 1), w.dtype)
     t = f.positive(f.kth_largest(w, k)) if k <= w.shape[-1] else zero
@@ -84,7 +87,7 @@ def residual(x: Array, w: Array, k: int, r: Any = 1.0) -> Array:
     return slack.sum(axis=-1) + t[..., 0] * f.positive(r - x.sum(axis=-1))
 
 
-def nearest(a: Array, k: int, r: Any = 1.0, rho: Any = 0.0) -> Array:
+def nearest(a: Array, k: int, r: Floats = 1.0, rho: Floats = 0.0) -> Array:
     """Rows near the biased projections, by bisection: a proposal for certificates to judge."""
 
     def point(t: Array) -> Array:
