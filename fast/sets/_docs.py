@@ -38,5 +38,5 @@ def documented(function: Function) -> Function:
 
 
 def documented_with(**own: Entry) -> Callable[[Function], Function]:
-    """The same for a set with parameters of its own: their types and texts by name."""
-    return lambda function: with_sections(function, _PARAMETERS | own, _RETURNS, _RAISES)
+    """The same for a set with parameters of its own: (type, text) of each."""
+    return lambda function: with_sections(function, {**_PARAMETERS, **own}, _RETURNS, _RAISES)
