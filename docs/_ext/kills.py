@@ -10,6 +10,7 @@ from pathlib import Path
 from markup import Html
 
 from verification.mutants import discover
+from verification.selftest.certificates.wrong import WRONG
 from verification.selftest.errata import ERRATA, mutants_of
 from verification.selftest.kill_rows import Matrix, Row
 
@@ -51,6 +52,17 @@ def summary() -> Html:
         rows.append(f"<tr>{''.join(f'<td>{value}</td>' for value in figures)}</tr>")
     head = ("profile", "wrong solvers", "killed", "share", "survivors")
     return _table("", "".join(f"<th>{name}</th>" for name in head), rows)
+
+
+def certificates() -> Html:
+    """The wrong certificates: the function, what is wrong, and the check that refutes it first."""
+    record = json.loads((RECORDS.parent / "certificates.json").read_text(encoding="utf-8"))
+    rows = [
+        f"<tr><td><b>{name.replace('_', ' ')}</b><br><small><code>{row['function']}</code>. "
+        f"{_text(WRONG[name].defect)}</small></td><td>{row['check'].replace('_', ' ') or 'none'}</td></tr>"
+        for name, row in record["rows"].items()
+    ]
+    return _table("kills", "<th>wrong certificate</th><th>refuted by</th>", rows)
 
 
 def errata() -> Html:

@@ -16,14 +16,17 @@ from refsolve.spec import check_vector
 
 
 def projection_size(stem: str, a: Any, *, rho: float = 0.0, **params: Any) -> float:
-    """Bound on <1,x> at the solution: r, and max|a|/(rho + 1/d) if 0 is in the set.
+    """Bound on <1,x> at the solution: its largest value, and max|a|/(rho + 1/d) if 0 is in the set.
 
     The second from ||x||^2 + rho s^2 <= <a,x>; times max|a| it is the size of the objective's
     variation over the set, by which a gap is to be judged.
     """
     a = np.asarray(a)
-    size = float(params.get("r", np.inf))
     module = catalogue.load(stem)
+    ones = np.ones(a.size)
+    size = float(
+        max(params.get("r", 0.0), module.support(ones, **params), module.support(-ones, **params))
+    )
     if module.violation(np.zeros(a.size), **params) == 0:
         size = min(size, float(abs(a).max()) / (rho + 1 / a.size))
     if not np.isfinite(size):  # two points of the set are no further apart than this

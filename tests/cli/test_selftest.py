@@ -67,3 +67,20 @@ def test_a_name_that_matches_nothing() -> None:
     result = run("--only", "no_such_mutant")
     assert result.exit_code == 2
     assert "matches no mutant" in result.output
+
+
+def test_wrong_certificates_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    from verification.selftest.certificates import matrix
+
+    monkeypatch.setattr(matrix, "CHECKS", {"conjugates": matrix.CHECKS["conjugates"]})
+    result = run("--certificates", "--only", "*:conjugate", "--json")
+    assert result.exit_code == 0
+    data = json.loads(result.stdout, parse_constant=pytest.fail)
+    assert data["certificates"] == data["refuted"] >= 2
+    assert data["right"] == {"conjugates": True}
+    assert data["rows"]["infinite_everywhere"]["check"] == "conjugates"
+    assert "refuted by" in run("--certificates", "--only", "infinite_*").stdout
+    assert (
+        run("--certificates", "--only", "order_is_free").exit_code == 1
+    )  # not a matter of this check
+    assert run("--certificates", "--only", "no_such*").exit_code == 2

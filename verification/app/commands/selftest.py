@@ -19,7 +19,7 @@ def selftest(
         int | None, typer.Option(help="Processes; by default one per processor.")
     ] = None,
     only: Annotated[
-        str, typer.Option(help="Mutants whose name or problem matches, e.g. 'ap_*'.")
+        str, typer.Option(help="Mutants whose name or problem (or function) matches, e.g. 'ap_*'.")
     ] = "*",
     seed: Annotated[int, typer.Option(help="The instances are a function of it.")] = 0,
     until_killed: Annotated[
@@ -31,13 +31,25 @@ def selftest(
     file: Annotated[
         Path | None, typer.Option(help="Lines of JSON; what they hold already is not run again.")
     ] = None,
+    certificates: Annotated[
+        bool,
+        typer.Option("--certificates", help="Wrong certificates instead of wrong solvers."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Verify the verifier: run it on a library of wrong solvers, and on right ones.
 
     Prints the kill matrix. Ends with exit code 1 if a wrong solver survives the thorough profile,
-    if less than 95 % die in the quick one, or if a right solver does not pass.
+    if less than 95 % die in the quick one, or if a right solver does not pass. With --certificates the
+    certificates themselves are wrong, one piece each, and exact arithmetic must refute every one.
     """
+    if certificates:
+        from verification.selftest.certificates import matrix as core
+
+        with progress(1) as task:
+            found = core.run(only, seed, lambda done, total, name: task.at(done, name, total))
+        finish(core.document(found), as_json)
+        return
     from verification.selftest import kill_matrix
     from verification.selftest.kill_report import document
 

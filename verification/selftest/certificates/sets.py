@@ -1,0 +1,150 @@
+"""The sets and their projections against polytopes written down here, in rational numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from refsolve import catalogue, certificates
+from verification.selftest.certificates import exact
+from verification.selftest.certificates.exact import Row, Rows, Vector, bounded, close, require
+
+Params = dict[str, Any]
+ONE, ZERO = Fraction(1), Fraction(0)
+#: Sets with numbers of entries, k and sides for which all faces are looked through.
+KINDS: tuple[tuple[str, int, Params], ...] = (
+    ("box", 3, {}),
+    ("simplex", 3, {}),
+    ("topk_simplex_alpha", 3, {"k": 1}),
+    ("topk_simplex_alpha", 3, {"k": 2}),
+    ("topk_simplex_alpha", 4, {"k": 3}),
+    ("topk_simplex_beta", 3, {"k": 2}),
+    ("topk_cone", 3, {"k": 2}),
+    ("bipartite_simplex", 4, {"y": (1, 0, 0, 1)}),
+)
+ROUNDS = 3
+
+
+def unit(d: int, i: int, size: Fraction = ONE) -> Vector:
+    """Size times the i-th unit vector."""
+    return tuple(size * (i == j) for j in range(d))
+
+
+def rows_of(stem: str, d: int, r: Fraction, k: int = 1, y: Any = None) -> Rows:
+    """The set as inequalities; of a set that is not known here, as it declares itself."""
+    below: list[Row] = [(unit(d, i, -ONE), ZERO, False) for i in range(d)]
+    ones = (ONE,) * d
+    cap = [unit(d, i) for i in range(d)]
+    share: list[Row] = [(tuple(v - ONE / k for v in row), ZERO, False) for row in cap]
+    if stem == "box":
+        return (*below, *((row, r, False) for row in cap))
+    if stem == "simplex":
+        return (*below, (ones, r, True))
+    if stem == "topk_simplex_alpha":
+        return (*below, *share, (ones, r, False))
+    if stem == "topk_simplex_beta":
+        return (*below, *((row, r / k, False) for row in cap), (ones, r, False))
+    if stem == "topk_cone":
+        return (*below, *share)
+    if stem == "bipartite_simplex":
+        up = tuple(Fraction(v) for v in y)
+        down = tuple(1 - v for v in up)
+        return (
+            *below,
+            (tuple(1 - 2 * v for v in up), ZERO, True),
+            (up, r, False),
+            (down, r, False),
+        )
+    given = {"k": k, "r": r, "y": y}
+    names = catalogue.load(stem).SPEC.names
+    own = catalogue.load(stem).halfspaces(d, **{n: v for n, v in given.items() if n in names})
+    return tuple((tuple(g), h, equality) for g, h, equality in own)
+
+
+def inside(rng: np.random.Generator, rows: Rows) -> Vector:
+    """A point of a polytope: a mixture of its vertices with weights that are powers of 1/2."""
+    corners = exact.vertices(rows)
+    x = corners[rng.integers(len(corners))]
+    for _ in range(2):
+        other = corners[rng.integers(len(corners))]
+        x = tuple((v + w) / 2 for v, w in zip(x, other, strict=True))
+    return x
+
+
+def formulas(seed: int) -> None:
+    """Support, residual, violation and repair of every set, without rounding."""
+    rng = np.random.default_rng([seed, 1])
+    for stem, d, own in KINDS:
+        module = catalogue.load(stem)
+        cone = stem == "topk_cone"
+        for _ in range(ROUNDS):
+            r = Fraction(int(rng.integers(1, 5)), 2)
+            params = own | ({} if cone else {"r": r})
+            if "y" in own:
+                params["y"] = np.array(own["y"])
+            rows = rows_of(stem, d, r, **own)
+            cut = (*rows, ((ONE,) * d, r, False)) if cone else rows
+            x, w, off = inside(rng, cut), exact.eighths(rng, d), exact.eighths(rng, d)
+            best, bound = exact.support(cut, w), params | ({"r": r} if cone else {})
+            found = module.support(exact.array(w), **bound)
+            require(found == best, f"support of {stem} is {found}, and {best} is right")
+            found = module.residual(exact.array(x), exact.array(w), **bound)
+            lacks = best - exact.dot(w, x)
+            require(found == lacks, f"residual of {stem} is {found}, and {lacks} is right")
+            found = module.violation(exact.array(off), **params)
+            right = exact.violation(rows, off)
+            require(found == right, f"violation of {stem} is {found}, and {right} is right")
+            kept = module.repair(exact.array(x), **params)
+            require(tuple(kept) == x, f"repair of {stem} moves {x} to {kept}")
+            repaired = exact.vector(module.repair(exact.array(off), **params))
+            require(exact.violation(rows, repaired) == 0, f"repair of {stem} leaves it: {repaired}")
+
+
+def projections(seed: int) -> None:
+    """Certificates of projections: gap, distance, violation and scale against the exact solution."""
+    rng = np.random.default_rng([seed, 2])
+    for stem, d, own in KINDS:
+        biased = catalogue.has_rho(catalogue.load(stem))
+        for turn in range(ROUNDS):
+            r = Fraction(int(rng.integers(1, 5)), 2)
+            rho = Fraction(turn, 2) if biased else ZERO
+            a, rows = exact.eighths(rng, d), rows_of(stem, d, r, **own)
+            H = exact.form(d, ONE, rho)
+            best, least = exact.minimum(H, a, rows)
+            cut = (*rows, ((ONE,) * d, Fraction(100), False)) if stem == "topk_cone" else rows
+            points = [exact.floats(best), exact.floats(exact.eighths(rng, d))]
+            points += [exact.floats(best) + rng.integers(-1, 2, d) / s for s in (2.0**10, 2.0**24)]
+            points += [exact.floats(inside(rng, cut)), np.zeros(d)]
+            params = own | ({"rho": float(rho)} if biased else {})
+            params |= {} if stem == "topk_cone" else {"r": float(r)}
+            top = max(abs(v) for v in a)
+            size = np.inf if stem == "topk_cone" else float(exact.support(rows, (ONE,) * d))
+            if exact.violation(rows, (ZERO,) * d) == 0:
+                size = min(size, float(top / (rho + ONE / d)))
+            for number, point in enumerate(points):
+                found = certificates.projection(stem, point, exact.floats(a), **params)
+                x = exact.vector(point)
+                what = f"projection on {stem}:"
+                off = exact.violation(rows, x)
+                close(found.violation, off, 1.0, f"{what} violation")
+                step = [u - v for u, v in zip(x, best, strict=True)]
+                apart = exact.dot(step, step)
+                bounded(Fraction(found.distance) ** 2, apart, 0, f"{what} distance squared")
+                half = exact.dot(a, a) / 2
+                value = exact.quadratic(H, a, x)
+                if off == 0:
+                    close(found.value, value + half, float(half), f"{what} value")
+                    w = tuple(ai - xi - rho * sum(x) for ai, xi in zip(a, x, strict=True))
+                    if stem != "topk_cone":
+                        own_gap = exact.support(rows, w) - exact.dot(w, x)
+                        require(
+                            found.gap <= own_gap + 1e-14, f"{what} gap {found.gap!r} of {own_gap}"
+                        )
+                bounded(found.value, least + half, float(half), f"{what} value", 1e-15)
+                reached = Fraction(found.value) - half - least
+                bounded(found.gap, reached, 1.0 + float(half), f"{what} gap", 1e-15)
+                close(found.scale, Fraction(float(top)) * Fraction(size), 1.0, f"{what} scale")
+                if number == 0:
+                    require(found.gap <= 1e-14 and found.distance <= 1e-7, what, "not sharp", found)
