@@ -98,7 +98,7 @@ def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> C
     # no two points of the set that matter are further apart than their norms
     size = projection_size(stem, a, rho=float(rho), **checked)
     distance = min(distance + rounding, norm(given) + size)
-    gap += rounding * min(distance, s + size)
+    gap += rounding * min(distance, norm(repaired) + size)
     value = (((repaired - a) ** 2).sum() + rho * s**2) / 2
     scale = float(abs(a).max()) * size
     return Certificate(up(gap), abs(float(violation)), up(distance), float(value), scale)

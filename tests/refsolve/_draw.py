@@ -22,9 +22,16 @@ MULTICLASS = [s for s in CONVEX if families.of(catalogue.load(s)).name == "multi
 
 
 def set_params(stem: str, k: int, r: Any, d: int) -> dict[str, Any]:
-    """k, r and the two groups of entries where the set has them."""
+    """k, r, the two groups of entries where the set has them, and what else it declares, to suit them."""
     module = catalogue.load(stem)
-    values = {name: value for name, value in (("k", k), ("r", r)) if name in module.SPEC.names}
+    values: dict[str, Any] = {}
+    rng, exactly = np.random.default_rng([d, k]), isinstance(r, Fraction)
+    for symbol in module.SPEC.symbols:
+        if symbol.name in ("k", "r"):
+            values[symbol.name] = k if symbol.name == "k" else r
+        else:
+            drawn = symbol.draw(rng, d, 1.0, values)
+            values[symbol.name] = Fraction(drawn) if exactly and isinstance(drawn, float) else drawn
     if "y" in catalogue.arguments(module):
         values["y"] = (np.arange(d) * (k + 2) // 2 % 2).astype(int)
     return values
@@ -36,9 +43,13 @@ def biased(stem: str, rho: Any) -> dict[str, Any]:
 
 
 def loss_params(stem: str, rng: np.random.Generator, d: int) -> dict[str, Any]:
-    """Random k <= d and gamma where the loss has them."""
+    """Random k <= d and gamma where the loss has them, and what else it declares."""
     values = {"k": int(rng.integers(1, d + 1)), "gamma": float(10 ** rng.uniform(-1, 1))}
-    return {name: values[name] for name in catalogue.load(stem).SPEC.names}
+    found: dict[str, Any] = {}
+    for symbol in catalogue.load(stem).SPEC.symbols:
+        own = symbol.name in values
+        found[symbol.name] = values[symbol.name] if own else symbol.draw(rng, d, 1.0, found)
+    return found
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from verification import certificates
 from verification.checks import amount
+from verification.instances.drawing import valid
 from verification.instances.families import draw
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller, CandidateCrashError, NotApplicableError
@@ -27,12 +28,13 @@ def applies(problem: Problem) -> bool:
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
-    """Random, tied and scaled instances, rounded to float32."""
-    return [
+    """Random, tied and scaled instances, rounded to float32; not those whose arguments fit no more."""
+    rounded = [
         instance.astype(np.float32)
         for family in ("random", "ties", "scales")
         for instance in draw(problem.name, family, amount(problem, COUNTS[profile]) // 3, seed + 2)
     ]
+    return [instance for instance in rounded if valid(instance)]
 
 
 def examine(call: Caller, instance: Instance) -> Judgement:
