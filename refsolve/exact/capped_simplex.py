@@ -1,0 +1,26 @@
+"""Exact projection on the capped simplex: x = clip(a - t, 0, cap) with t between two of its knots."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from refsolve.exact._rational import ZERO, Vector, clip
+
+
+def project(a: Vector, r: Fraction, cap: Fraction) -> list[Fraction]:
+    """Minimiser of 1/2||x - a||^2; the sum falls from d cap to 0 over the knots a_i - cap and a_i."""
+
+    def total(t: Fraction) -> Fraction:
+        return sum((clip(v - t, ZERO, cap) for v in a), ZERO)
+
+    knots = sorted({*a, *(v - cap for v in a)})
+    low, high = 0, len(knots) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if total(knots[middle]) >= r else (low, middle)
+    left, right = knots[low], knots[high]
+    s_left, s_right = total(left), total(right)
+    # between neighbouring knots the sum is linear; a flat piece is at 0, or at r
+    share = (s_left - r) / (s_left - s_right) if s_left > s_right else ZERO
+    t = left + share * (right - left)
+    return [clip(v - t, ZERO, cap) for v in a]
