@@ -1,0 +1,16 @@
+"""Exact projection on the l1 ball: signs, and the projection of the absolute values on the simplex."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from refsolve.exact import simplex
+from refsolve.exact._rational import ZERO, Vector
+
+
+def project(a: Vector, r: Fraction) -> list[Fraction]:
+    """Minimiser of 1/2||x - a||^2 over the ball."""
+    sizes = [abs(v) for v in a]
+    if sum(sizes, ZERO) <= r:
+        return list(a)
+    return [-x if v < 0 else x for v, x in zip(a, simplex.project(sizes, r, ZERO), strict=True)]
