@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from verification import verify
-from verification.certificates._text import WHOLE, brief, not_finite
+from verification.certificates.text import WHOLE, brief, not_finite
 
 
 def test_short_answers_are_shown_whole() -> None:

@@ -15,9 +15,10 @@ from verification.certificates.binary import binary_erm, problem
 from verification.certificates.ranking_model import dual_value, ranking_erm
 from verification.errors import NoDualPointError
 from verification.instances import datasets
-from verification.models import _ap_families, _judge
+from verification.models import _ap_families
 from verification.mutants.ap_training import ap_train_penalises_the_bias
 from verification.mutants.sound import ap_training
+from verification.verdicts import judging
 from verification.verdicts.verdict import Candidate, Verdict
 
 CONVEX = ("ap_svm", "ap_svm_appx", "binary_svm")
@@ -36,7 +37,7 @@ def drawn(stem, count=FEW, seed=3):
 
 
 def judged(instance, **parts):
-    return _judge.judge(asked(instance, parts), Candidate(None, parts=parts))
+    return judging.judge(asked(instance, parts), Candidate(None, parts=parts))
 
 
 def trained(instance):

@@ -13,8 +13,9 @@ from verification import Candidate, Verdict, models, verify
 from verification.checks import trained
 from verification.instances import datasets
 from verification.instances.instance import Instance
-from verification.models import _judge, multiclass_erm
+from verification.models import multiclass_erm
 from verification.problems.problem import lookup, names
+from verification.verdicts import judging
 
 ERM = "multiclass_erm.primal"
 LOSS = {"loss": "topk_hinge_alpha"}
@@ -210,13 +211,13 @@ def test_shrinking_ends_at_a_tiny_data_set():
 
 def test_one_sided_answers_are_proved_wrong_only_by_a_witness(monkeypatch):
     instance = small(ERM, 1)[0]
-    W, A = _judge.witness(instance)[:2]
+    W, A = judging.witness(instance)[:2]
     worse = {"W": 1.1 * W["W"]}
-    assert _judge.judge(instance, Candidate(None, parts=worse)).verdict is Verdict.FAIL
-    monkeypatch.setattr(_judge, "witness", lambda instance: None)
-    assert _judge.judge(instance, Candidate(None, parts={**W, **A})).verdict is Verdict.PASS
+    assert judging.judge(instance, Candidate(None, parts=worse)).verdict is Verdict.FAIL
+    monkeypatch.setattr(judging, "witness", lambda instance: None)
+    assert judging.judge(instance, Candidate(None, parts={**W, **A})).verdict is Verdict.PASS
     hinge = instance.with_params(loss="multiclass_hinge", k=None, gamma=None)
-    judged = _judge.judge(hinge, Candidate(None, parts=worse))
+    judged = judging.judge(hinge, Candidate(None, parts=worse))
     assert judged.verdict is Verdict.ORACLE_UNCERTAIN
 
 
@@ -230,10 +231,10 @@ def test_the_side_that_is_asked_for_must_be_there(stem, side):
     [instance] = datasets.draw(
         f"{stem}.{side}", next(iter(models.load(stem).FAMILIES)), 1, 1, largest=8
     )
-    known = _judge.witness(instance)
+    known = judging.witness(instance)
     mine, other = (known.primal, known.dual)[:: 1 if side == "primal" else -1]
-    assert _judge.judge(instance, Candidate(None, parts={**other, **mine})).ok
-    judged = _judge.judge(instance, Candidate(None, parts=dict(other)))
+    assert judging.judge(instance, Candidate(None, parts={**other, **mine})).ok
+    judged = judging.judge(instance, Candidate(None, parts=dict(other)))
     assert judged.verdict is Verdict.FAIL
     assert f"the {side} part is missing" in judged.message
     assert f"expected {', '.join(parts[side])}" in judged.message
@@ -254,12 +255,12 @@ def test_a_primal_answer_does_not_pass_the_dual_problem():
 def test_a_poor_witness_leaves_it_open(monkeypatch):
     """Worse than tol against the witness's dual, but not worse than its primal: nobody knows."""
     hinge = next(i for i in small(ERM) if i["loss"] == "topk_hinge_alpha" and i["X"] is not None)
-    good = _judge.witness(hinge)
+    good = judging.witness(hinge)
     dual = {"A": 0.99 * good.dual["A"]}
     primal = {"W": 1.01 * good.primal["W"]}
-    poor = _judge.Witness(primal, dual, multiclass_erm.certify(hinge.params, primal, dual))
-    monkeypatch.setattr(_judge, "witness", lambda instance: poor)
-    judged = _judge.judge(hinge, Candidate(None, parts=dict(good.primal)))
+    poor = judging.Witness(primal, dual, multiclass_erm.certify(hinge.params, primal, dual))
+    monkeypatch.setattr(judging, "witness", lambda instance: poor)
+    judged = judging.judge(hinge, Candidate(None, parts=dict(good.primal)))
     assert judged.verdict is Verdict.ORACLE_UNCERTAIN
     assert "witness" in judged.message
 
@@ -269,19 +270,19 @@ def test_rows_of_labels(loss):
     drawn = datasets.draw(ERM, "random", 3, 1, largest=6, fixed={"loss": loss})
     assert len(drawn) == 3
     for instance in drawn:
-        primal, dual, _ = _judge.witness(instance)
-        assert _judge.judge(instance, Candidate(None, parts={**primal, **dual})).ok
+        primal, dual, _ = judging.witness(instance)
+        assert judging.judge(instance, Candidate(None, parts={**primal, **dual})).ok
 
 
 def test_costs_are_judged_against_the_oracle():
     drawn = datasets.draw(ERM, "costs", 2, 1, largest=6, fixed=LOSS)
     for instance in drawn:
-        primal = _judge.witness(instance).primal
-        assert _judge.judge(instance, Candidate(None, parts=dict(primal))).ok
+        primal = judging.witness(instance).primal
+        assert judging.judge(instance, Candidate(None, parts=dict(primal))).ok
         given = {n: instance[n] for n in ("X", "y", "C", "k")}
         assert np.ptp(instance["costs"]) > 0
         parts = {"W": fit(**given).coef_}
-        judged = _judge.judge(instance, Candidate(None, parts=parts))
+        judged = judging.judge(instance, Candidate(None, parts=parts))
         assert judged.verdict is Verdict.FAIL
 
 

@@ -12,8 +12,9 @@ from verification.certificates import plus_bounds, two_views
 from verification.certificates.plus_model import Problem
 from verification.instances import datasets
 from verification.instances.instance import Instance
-from verification.models import _judge, svm_2k, svm_plus_squared_hinge
+from verification.models import svm_2k, svm_plus_squared_hinge
 from verification.mutants.sound import svm as sound
+from verification.verdicts import judging
 
 SQUARED, HINGE = "svm_plus_squared_hinge", "svm_plus_hinge"
 TRAINED = ("svm", SQUARED, HINGE)
@@ -30,7 +31,7 @@ def drawn(problem, count=1, seed=1, largest=12):
 
 
 def judge(instance, **parts):
-    return _judge.judge(asked(instance, parts), Candidate(next(iter(parts.values())), parts=parts))
+    return judging.judge(asked(instance, parts), Candidate(next(iter(parts.values())), parts=parts))
 
 
 def instance(problem, **given):
@@ -50,7 +51,7 @@ X1 = {
 def test_slack_of_any_sign_and_nonnegative_slack_have_different_optima(nonneg, optimum):
     ours = instance(f"{SQUARED}.primal", **X1, nonneg_slack=nonneg, tol=1e-9)
     other = ours.with_params(nonneg_slack=not nonneg)
-    known, wrong = _judge.witness(ours), _judge.witness(other)
+    known, wrong = judging.witness(ours), judging.witness(other)
     assert known.certificate.primal == pytest.approx(optimum, rel=1e-7)
     assert judge(ours, **known.primal, **known.dual).ok
     assert judge(ours, **known.primal).ok
@@ -123,7 +124,7 @@ def test_alpha_is_not_compared():
     for share in (0.0, 0.3, 1.0):
         assert judge(ours, alpha=0.5 * np.array([1.0, share, 1 - share])).ok
     ours = instance(f"{SQUARED}.dual", X=X, y=y, Z=Z, C=1.0, lam=1.0)
-    alpha = _judge.witness(ours).dual["alpha"]
+    alpha = judging.witness(ours).dual["alpha"]
     assert judge(ours, alpha=alpha).ok
     assert judge(ours, alpha=np.array([alpha[0], alpha[0], 0.0])).ok
     assert judge(ours, alpha=np.array([alpha[0], 0.0, alpha[0]])).ok
@@ -146,7 +147,7 @@ def test_alpha_is_not_compared():
 )
 def test_violated_constraints_are_named(problem, spoil, says):
     [each] = datasets.draw(problem, "random", 1, 5)
-    found = judge(each, **spoil(_judge.witness(each).dual, each["y"]))
+    found = judge(each, **spoil(judging.witness(each).dual, each["y"]))
     assert found.verdict is Verdict.FAIL
     assert says in found.message
 
@@ -187,7 +188,7 @@ def test_coefficients_of_rows_without_weight_are_part_of_the_function():
     ours = instance(
         f"{HINGE}.primal", K=X @ X.T, Kz=Z @ Z.T, y=y, sample_weight=weight, C=1.0, lam=1.0
     )
-    primal = dict(_judge.witness(ours).primal)
+    primal = dict(judging.witness(ours).primal)
     assert judge(ours, **primal).ok
     w = primal["w"].copy()
     w[1], w[3] = 0.0, w[1]
@@ -302,7 +303,7 @@ def test_stiff_problems_are_asked_for_as_much_as_others(stem):
     assert any(each["Z"] is not None and abs(each["Z"]).max() < 1e-3 for each in stiff)
     for each in stiff + datasets.draw(f"{stem}.primal", "huge C", 4, 0, largest=12):
         assert each["tol"] == 1e-6
-        known = _judge.witness(each)
+        known = judging.witness(each)
         proof = known.certificate
         assert proof.gap <= 1e-7 * abs(proof.primal) + 2 * proof.error
         assert judge(each, **known.primal, **known.dual).ok

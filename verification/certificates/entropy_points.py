@@ -23,7 +23,7 @@ from refsolve.proofs.curved import Curved, Solution
 from refsolve.proofs.rationals import Vector, vector
 from verification.certificates import coordinates, tolerance
 from verification.certificates import core as cores
-from verification.certificates._text import brief
+from verification.certificates.text import brief
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Judgement, Verdict
 

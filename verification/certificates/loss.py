@@ -18,7 +18,7 @@ from refsolve.proofs import rationals
 from refsolve.proofs.rationals import Vector, dot, exact, number, total, vector
 from verification.certificates import core as cores
 from verification.certificates import entropy_numbers, tolerance, truth
-from verification.certificates._text import brief
+from verification.certificates.text import brief
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Judgement, Verdict
 

@@ -25,8 +25,8 @@ from refsolve.proofs.rationals import (
 )
 from verification.certificates import core as cores
 from verification.certificates import tolerance, truth
-from verification.certificates._text import brief, not_finite
 from verification.certificates.core import Core
+from verification.certificates.text import brief, not_finite
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Judgement, Verdict
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from refsolve.exact.decimals import CERTAIN, decimal_of, digits, lambert_w_exp
 from verification.certificates import tolerance
-from verification.certificates._text import not_finite
+from verification.certificates.text import not_finite
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Judgement, Verdict
 

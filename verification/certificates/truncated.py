@@ -16,7 +16,7 @@ import numpy as np
 from refsolve.proofs.rationals import Vector, number, vector
 from verification.certificates import core as cores
 from verification.certificates import entropy_points, loss, tolerance
-from verification.certificates._text import brief
+from verification.certificates.text import brief
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Judgement, Verdict

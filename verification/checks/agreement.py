@@ -11,7 +11,7 @@ from refsolve.errors import OracleUncertainError, Status
 from refsolve.proofs.rationals import norm, number, vector
 from verification.certificates import core as cores
 from verification.certificates import points, ranking, tolerance
-from verification.certificates._text import brief
+from verification.certificates.text import brief
 from verification.checks import amount
 from verification.instances.families import draw
 from verification.instances.instance import Instance

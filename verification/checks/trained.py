@@ -9,8 +9,8 @@ from verification import models
 from verification.instances import datasets
 from verification.instances.instance import Instance, literal
 from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
-from verification.models import _judge
 from verification.problems.problem import Problem
+from verification.verdicts import judging
 from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 15
@@ -49,10 +49,10 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
 def examine(call: Caller, instance: Instance) -> Judgement:
     """Train once, certify; of the first failures it is said which other problem they solve."""
     candidate = call(instance)
-    judgement = _judge.judge(instance, candidate)
+    judgement = judging.judge(instance, candidate)
     if judgement.verdict is Verdict.FAIL and _HINTED.get(call, 0) < HINTS:
         _HINTED[call] = _HINTED.get(call, 0) + 1
-        if hint := _judge.hint(instance, candidate):
+        if hint := judging.hint(instance, candidate):
             return dataclasses.replace(judgement, message=f"{hint}; {judgement.message}")
     return judgement
 
@@ -67,7 +67,7 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
         lines.append(f"# returned {call.raw(instance.params).plain()}")
     except (CandidateCrashError, CandidateTimeoutError) as error:
         lines.append(f"# raised {error}")
-    known = _judge.witness(instance)
+    known = judging.witness(instance)
     if known is not None:
         right = {n: v.tolist() for n, v in {**known.primal, **known.dual}.items()}
         lines += [f"# right    {right}", f"# whose gap is {known.certificate.gap:.3g}"]

@@ -12,7 +12,7 @@ from verification import certificates
 from verification.certificates import ranking
 from verification.instances.instance import FrozenArray, Instance, decode, encode
 from verification.kit import parts
-from verification.models import _judge
+from verification.verdicts import judging
 from verification.verdicts.verdict import Candidate, Judgement
 
 #: Characters kept of an answer that is no array of numbers.
@@ -134,14 +134,14 @@ def _wrong_row(rows: Sequence[Instance], answer: Candidate | None) -> int | None
 
 def _right_model(instance: Instance) -> Right | None:
     """The witness of a model, as the answer that a candidate would give."""
-    known = _judge.witness(instance)
+    known = judging.witness(instance)
     if known is None:
         return None
     problem = instance.problem
     assert problem.model is not None
     own = len(problem.model.PARTS[problem.operation])
     answer = parts.unwrap({**known.primal, **known.dual}, problem.parts, own)
-    return Right(answer, _judge.judge(instance, answer))
+    return Right(answer, judging.judge(instance, answer))
 
 
 def equal(first: Candidate | None, second: Candidate | None) -> bool:

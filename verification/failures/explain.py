@@ -36,9 +36,9 @@ def again(replay: Replay) -> dict[str, Judgement]:
     if answer is None or answer.x is None:
         return {}
     if instance.problem.kind == "models":
-        from verification.models import _judge
+        from verification.verdicts import judging
 
-        return {"with the witness": _judge.judge(instance, answer)} if answer.parts else {}
+        return {"with the witness": judging.judge(instance, answer)} if answer.parts else {}
     right = replay.right
     whole = replay.returned.x if replay.returned is not None else None
     same_shape = right is None or _shape(whole) == _shape(right.x)

@@ -1,8 +1,7 @@
 """Models as problems: what each one's arguments, unknowns and instances are, and what certifies it.
 
 One file per model of `refsolve.models`, found by discovery; files with an underscore are helpers:
-`_judge` turns certificates into verdicts, `_shrink` makes
-data sets small.
+`_shrink` makes data sets small. `verification.verdicts.judging` turns certificates into verdicts.
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ from verification.certificates.ranking import optimum
 from verification.errors import InvalidArgumentError
 from verification.kit.loop import verify
 from verification.kit.workers import end_with_parent
-from verification.models import _judge
 from verification.problems.problem import KINDS, lookup, names
 from verification.report.document import Block, Document, Paragraph, number, table, tally
 from verification.report.environment import commit
 from verification.selftest import right
+from verification.verdicts import judging
 
 #: Instances per chunk, and seeds that a chunk may use up.
 CHUNK, SEEDS = 2600, 1000
@@ -42,7 +42,7 @@ KEPT = (
     truth.solution,
     entropy_points.solution,
     optimum,
-    _judge.witness,
+    judging.witness,
 )
 #: How many alarms of a chunk are written down.
 ALARMS = 5

@@ -16,7 +16,8 @@ import numpy as np
 from verification import certificates
 from verification.instances import datasets
 from verification.instances.instance import Instance
-from verification.models import _judge, multiclass_erm
+from verification.models import multiclass_erm
+from verification.verdicts import judging
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Candidate, Judgement, Result, Verdict
 
@@ -103,7 +104,7 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
         return _descent(model, X, y, given, ours)
     full = Instance.of(PROBLEM, instance.family, **{**multiclass_erm.DEFAULTS, **instance.params})
     parts = {"W": weights(model), "A": dual_blocks(model)}
-    judged = _judge.judge(full, Candidate(parts["W"], parts["A"], parts=parts))
+    judged = judging.judge(full, Candidate(parts["W"], parts["A"], parts=parts))
     if not judged.ok:
         return judged
     del given["tol"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -48,7 +49,7 @@ def _alike(rows: dict[str, Any]) -> list[tuple[list[str], Any]]:
 
 
 def _mathematics(
-    module: Any, kind: str, symbols: list[tuple[str, ...]], where: list[tuple[str, str]]
+    module: Any, kind: str, symbols: Sequence[tuple[str, ...]], where: list[tuple[str, str]]
 ) -> list[Block]:
     """What the declaration says."""
     from verification.report.document import table
