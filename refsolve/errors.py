@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A short ``repr``: arrays by type and shape, long text cut."""
     shape = getattr(value, "shape", None)
     if shape is not None and shape != ():
@@ -36,7 +36,7 @@ class InvalidParameterError(RefsolveError, ValueError):
         What to change.
     """
 
-    def __init__(self, argument: str, value: Any, expected: str, fix: str) -> None:
+    def __init__(self, argument: str, value: object, expected: str, fix: str) -> None:
         self.argument = argument
         self.value = value
         self.expected = expected
@@ -62,7 +62,9 @@ class InfeasibleError(InvalidParameterError):
         Multipliers of the constraints that prove it.
     """
 
-    def __init__(self, argument: str, value: Any, expected: str, fix: str, farkas: Any) -> None:
+    def __init__(
+        self, argument: str, value: object, expected: str, fix: str, farkas: object
+    ) -> None:
         super().__init__(argument, value, expected, fix)
         self.farkas = farkas
 

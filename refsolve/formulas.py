@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from refsolve._types import Number
+
 Array = np.ndarray[Any, Any]
 
 
-def single(value: Any) -> Any:
+def single(value: object) -> Any:
     """The number in an array without axes; numbers as they are."""
     return value[()] if isinstance(value, np.ndarray) else value
 
@@ -35,7 +38,7 @@ def positive(v: Array) -> Array:
     return np.maximum(v, 0)
 
 
-def lower_sum(x: Array, r: Any) -> Array:
+def lower_sum(x: Array, r: Number) -> Array:
     """Rows whose sum exceeds r scaled down to it."""
     s = x.sum(axis=-1, keepdims=True)
     over = s > column(r)
@@ -43,12 +46,13 @@ def lower_sum(x: Array, r: Any) -> Array:
     return x * np.where(over, column(r) / np.where(over, s, 1), 1)
 
 
-def column(r: Any) -> Any:
+def column(r: Number) -> Any:
     """A scalar as it is, one value per row as a column."""
-    return r if np.ndim(r) == 0 else np.asarray(r)[..., None]
+    plain = np.ndim(r) == 0  # type: ignore[arg-type]  # a Fraction is an object to numpy
+    return r if plain else np.asarray(r)[..., None]
 
 
-def bisect(below: Any, low: Array, high: Array) -> Array:
+def bisect(below: Callable[[Array], Array], low: Array, high: Array) -> Array:
     """Largest t in [low, high] with ``below(t)`` true, row by row; below is monotone."""
     steps = np.finfo(high.dtype).nmant + 12
     for _ in range(steps):

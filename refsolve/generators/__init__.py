@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 
+from refsolve._types import Float, Floats
 from refsolve.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -110,21 +111,23 @@ class Generator(Protocol):
         """Natural size of the loss at z, by which errors are judged."""
         ...
 
-    def value(self, x: Array, rest: Any = None) -> Array:
+    def value(self, x: Array, rest: Array | None = None) -> Array:
         """H at a point of the domain; ``rest`` is the complement, (..., 1) or (..., d)."""
         ...
 
-    def maximum(self, domain: Domain, z: Array, target: Any = 0) -> Point:
+    def maximum(self, domain: Domain, z: Array, target: Floats = 0) -> Point:
         """A point near argmax <z,x> - h(x): a proposal, only ever judged."""
         ...
 
     def propose(
-        self, domain: Domain, b: Array, beta: Any, coupled: bool, target: Any = 0
+        self, domain: Domain, b: Array, beta: Float, coupled: bool, target: Floats = 0
     ) -> tuple[Array, Any] | None:
         """Proposal for argmin beta/2 (||x||^2 + [coupled] s^2) - <b,x> + h(x), with complement."""
         ...
 
-    def gap(self, domain: Domain, z: Array, x: Array, point: Point | None, rest: Any) -> Array:
+    def gap(
+        self, domain: Domain, z: Array, x: Array, point: Point | None, rest: Array | None
+    ) -> Array:
         """Bound on max (<z,y> - h(y)) + h(x) - <z,x>: a sum of nonnegative terms."""
         ...
 
@@ -137,7 +140,7 @@ class Generator(Protocol):
 class WithRest(Generator, Protocol):
     """A generator with the complement 1 - s."""
 
-    def rest_bounds(self, domain: Domain, b: Array, beta: Any, coupled: bool) -> tuple[Any, Any]:
+    def rest_bounds(self, domain: Domain, b: Array, beta: Float, coupled: bool) -> tuple[Any, Any]:
         """Bounds on log(1 - s) at the minimiser that `propose` seeks."""
         ...
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from refsolve import formulas as f
+from refsolve._types import Float, Floats
 from refsolve.exact.decimals import ONE, ZERO, decimal_of, root, sigmoid, softplus, total
 from refsolve.generators import Array, Point
 from refsolve.generators import logarithms as lg
@@ -34,13 +35,13 @@ class BinaryEntropy(Entropic):
         """1 - x."""
         return 1 - x
 
-    def maximum(self, domain: Domain, z: Array, target: Any = 0) -> Point:
+    def maximum(self, domain: Domain, z: Array, target: Floats = 0) -> Point:
         """Entry by entry, x = 1/(1 + e^-z)."""
         loss, back = lg.softplus(z), lg.softplus(-z)
         return Point(lg.exp(-back), -back, lg.exp(-loss), -loss, None, loss.sum(axis=-1))
 
     def propose(
-        self, domain: Domain, b: Array, beta: Any, coupled: bool, target: Any = 0
+        self, domain: Domain, b: Array, beta: Float, coupled: bool, target: Floats = 0
     ) -> tuple[Array, Any]:
         """By bisection of the logits."""
 

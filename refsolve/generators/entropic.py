@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from refsolve._types import Floats
 from refsolve.exact import decimals as dec
 from refsolve.generators import Array, Point
 from refsolve.generators import logarithms as logs
@@ -50,14 +51,19 @@ class Entropic:
         """The complement by subtraction, with an axis for its entries."""
         return None
 
-    def value(self, x: Array, rest: Any = None) -> Array:
+    def value(self, x: Array, rest: Array | None = None) -> Array:
         """Sum of x log x, the complement included."""
         found = logs.xlogx(np.maximum(x, 0)).sum(axis=-1)
         rest = self.rest(x) if rest is None else rest
         return found if rest is None else found + logs.xlogx(rest).sum(axis=-1)
 
     def gap(
-        self, domain: Domain, z: Array, x: Array, point: Point | None = None, rest: Any = None
+        self,
+        domain: Domain,
+        z: Array,
+        x: Array,
+        point: Point | None = None,
+        rest: Array | None = None,
     ) -> Array:
         """The divergence of x from the maximiser and what its caps leave."""
         p = self.maximum(domain, z) if point is None else point
@@ -65,6 +71,7 @@ class Entropic:
         total = logs.divergence(x, p.x, p.logs).sum(axis=-1)
         if p.rest is not None and p.log_rest is not None:
             rest = self.rest(x) if rest is None else rest
+            assert rest is not None  # both points have one
             total = total + logs.divergence(rest, p.rest, p.log_rest).sum(axis=-1)
         return total + _slack(domain, x, p)
 
@@ -74,7 +81,7 @@ class Entropic:
         assert p.upper is not None
         return np.maximum(p.upper - _slack(domain, p.x, p), 0), p.upper
 
-    def maximum(self, domain: Domain, z: Array, target: Any = 0) -> Point:
+    def maximum(self, domain: Domain, z: Array, target: Floats = 0) -> Point:
         """In closed form."""
         raise NotImplementedError
 

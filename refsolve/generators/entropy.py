@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refsolve._types import Float, Floats
 from refsolve.errors import InvalidParameterError
 from refsolve.exact.decimals import (
     CERTAIN,
@@ -59,22 +60,22 @@ class Entropy(Entropic):
         """1 - s."""
         return np.asarray(np.maximum(1 - x.sum(axis=-1), 0))[..., None]
 
-    def maximum(self, domain: Domain, z: Array, target: Any = 0) -> Point:
+    def maximum(self, domain: Domain, z: Array, target: Floats = 0) -> Point:
         """In closed form."""
         k, shared = _caps(domain)
         return _maximum_shared(z, k) if shared else _maximum_boxed(z, k)
 
     def propose(
-        self, domain: Domain, b: Array, beta: Any, coupled: bool, target: Any = 0
+        self, domain: Domain, b: Array, beta: Float, coupled: bool, target: Floats = 0
     ) -> tuple[Array, Any]:
         """The one root."""
         return self._root(domain, b, beta, coupled).point()
 
-    def rest_bounds(self, domain: Domain, b: Array, beta: Any, coupled: bool) -> tuple[Any, Any]:
+    def rest_bounds(self, domain: Domain, b: Array, beta: Float, coupled: bool) -> tuple[Any, Any]:
         """Bounds on log(1 - s) at the minimiser."""
         return self._root(domain, b, beta, coupled).complement()
 
-    def _root(self, domain: Domain, b: Array, beta: Any, coupled: bool) -> TopK:
+    def _root(self, domain: Domain, b: Array, beta: Float, coupled: bool) -> TopK:
         k, shared = _caps(domain)
         sigma = beta if coupled else np.longdouble(0)
         return TopK(b, np.longdouble(beta), sigma, k, not shared)
@@ -227,13 +228,13 @@ class TopK:
     x_i = min(X(b_i - t), c) and y = 1 - s fixes t.
     """
 
-    def __init__(self, b: Array, alpha: Any, sigma: Any, k: int, beta: bool) -> None:
+    def __init__(self, b: Array, alpha: Float, sigma: Float, k: int, beta: bool) -> None:
         self.b, self.alpha, self.sigma, self.k, self.beta = b, alpha, sigma, k, beta
         self.size = abs(b).max() + np.log(np.longdouble(b.size + 1)) + k
         self.size += abs(np.log(alpha)) if alpha > 0 else 0
         self.low, self.high = bracket(self._excess, b.max() - alpha / b.size, self.size)
 
-    def _at(self, t: Any) -> tuple[Array, Any, Any]:
+    def _at(self, t: Float) -> tuple[Array, Any, Any]:
         """Log x, sigma s - log(1-s), and log y for a multiplier t."""
         free = log_root(self.b - t, self.alpha)
         k = np.longdouble(self.k)
@@ -250,11 +251,11 @@ class TopK:
             log_y = log_root(self.sigma - tau, self.sigma)
         return np.minimum(free, level), tau, log_y
 
-    def _small(self, tau: Any) -> Any:
+    def _small(self, tau: Float) -> Any:
         """Whether s <= 1/2, where 1 - y would lose the digits of s."""
         return tau <= self.sigma / 2 + np.log(np.longdouble(2))
 
-    def _excess(self, t: Any) -> Any:
+    def _excess(self, t: Float) -> Any:
         """A number with the sign of <1,x> + y - 1, which decreases in t."""
         logs, tau, log_y = self._at(t)
         if self._small(tau):

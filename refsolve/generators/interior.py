@@ -8,11 +8,13 @@ proposal, and is certified by whoever asked.
 from __future__ import annotations
 
 import decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from refsolve._types import Float
 from refsolve.errors import InvalidParameterError
 from refsolve.exact.decimals import decimal_of
 
@@ -35,7 +37,7 @@ class Smooth(Protocol):
         ...
 
 
-def minimise(h: Smooth, domain: Domain, b: Array, alpha: Any, rho: int) -> Array:
+def minimise(h: Smooth, domain: Domain, b: Array, alpha: Float | Decimal, rho: int) -> Array:
     """A point near the minimiser, in the numbers of ``b``."""
     if not hasattr(domain.module, "halfspaces"):
         raise InvalidParameterError(
@@ -64,7 +66,9 @@ def _numbers(values: list[Fraction], like: Array) -> Array:
     return out
 
 
-def _search(h: Smooth, domain: Domain, b: Array, alpha: Any, rho: int, least: Any) -> Array:
+def _search(
+    h: Smooth, domain: Domain, b: Array, alpha: Float | Decimal, rho: int, least: Float | Decimal
+) -> Array:
     d = b.size
     rows = domain.module.halfspaces(d, **domain.params)
     one, zero = _numbers([Fraction(1)], b)[0], _numbers([Fraction(0)], b)[0]
@@ -123,7 +127,7 @@ def _reach(v: Array, dv: Array, one: Any) -> Any:
     return min([one, *(share * r for r in ratios)])
 
 
-def _inside(h: Smooth, x: Array, dx: Array, step: Any) -> Any:
+def _inside(h: Smooth, x: Array, dx: Array, step: Float | Decimal) -> Any:
     """The step, shortened until h is smooth at its end."""
     for _ in range(200):
         try:
@@ -137,7 +141,7 @@ def _inside(h: Smooth, x: Array, dx: Array, step: Any) -> Any:
     raise ArithmeticError("h is not smooth anywhere on the way")
 
 
-def _finite(v: Any) -> bool:
+def _finite(v: Float | Decimal) -> bool:
     return bool(v.is_finite() if isinstance(v, decimal.Decimal) else np.isfinite(v))
 
 

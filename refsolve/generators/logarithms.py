@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from refsolve._types import Floats
+
 Array = np.ndarray[Any, Any]
 
 
@@ -49,7 +51,7 @@ def divergence(x: Array, point: Array, logs: Array) -> Array:
     return np.maximum(np.where(near, point * series, apart), 0)
 
 
-def cap_level(z: Array, k: int, extra: Any) -> Array:
+def cap_level(z: Array, k: int, extra: Floats) -> Array:
     """Log c with sum_i min(e^z_i, c) + e^extra = k c: the least over u < k of a tail's share."""
     d = z.shape[-1]
     top = -np.sort(-z, axis=-1)[..., : min(k, d)]

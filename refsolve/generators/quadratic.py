@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from refsolve import formulas as f
+from refsolve._types import Float, Floats, Scalar
 from refsolve.errors import InvalidParameterError
 from refsolve.generators import Array, Point
 
@@ -83,7 +84,7 @@ class Quadratic:
         one = Fraction(1) if z.dtype == object else np.longdouble(1)
         return self.sigma + self.gamma * one / z.shape[-1]
 
-    def value(self, x: Array, rest: Any = None) -> Array:
+    def value(self, x: Array, rest: Array | None = None) -> Array:
         """H(x)."""
         found = self.gamma * (x * x).sum(axis=-1) / 2
         if self.sigma == 0 and self.ell == 0:
@@ -105,7 +106,7 @@ class Quadratic:
         """D_h(x, p)."""
         return replace(self, ell=0).value(x - p)
 
-    def reduced(self, b: Array, beta: Any, coupled: bool) -> tuple[Array, Any, Any]:
+    def reduced(self, b: Array, beta: Scalar, coupled: bool) -> tuple[Array, Any, Any]:
         """Point, rho and curvature of min curvature/2 (||x||^2 + rho s^2) - <.,x>.
 
         Without curvature: -<b,x> + rho/2 s^2.
@@ -117,14 +118,14 @@ class Quadratic:
         )  # fmt: skip
 
     def propose(
-        self, domain: Domain, b: Array, beta: Any, coupled: bool, target: Any = 0
+        self, domain: Domain, b: Array, beta: Float, coupled: bool, target: Floats = 0
     ) -> tuple[Array, Any] | None:
         """The biased projection, where there is one."""
         point, rho, curvature = self.reduced(b, beta, coupled)
         x = domain.nearest(point, rho) if curvature > 0 else None
         return None if x is None else (x, None)
 
-    def maximum(self, domain: Domain, z: Array, target: Any = 0) -> Point:
+    def maximum(self, domain: Domain, z: Array, target: Floats = 0) -> Point:
         """The biased projection, or a far one on the optimal face."""
         point, rho, curvature = self.reduced(z, 0, False)
         if curvature > 0:
@@ -152,7 +153,12 @@ class Quadratic:
         return domain.cut(np.maximum(x.sum(axis=-1), bound))
 
     def gap(
-        self, domain: Domain, z: Array, x: Array, point: Point | None = None, rest: Any = None
+        self,
+        domain: Domain,
+        z: Array,
+        x: Array,
+        point: Point | None = None,
+        rest: Array | None = None,
     ) -> Array:
         """residual(x, z - h'(p)) + D_h(x, p) for the better of p = x and the maximiser, by row."""
         part = self._cut(domain, z, x)

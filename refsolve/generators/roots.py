@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from refsolve._types import Float, Floats
+
 Array = np.ndarray[Any, Any]
 
 
-def log_root(z: Any, alpha: Any) -> Any:
+def log_root(z: Floats, alpha: Float) -> Any:
     """Log X of the root X of alpha X + log X = z; alpha X = W(e^(z + log alpha))."""
     if alpha == 0:
         return z
@@ -29,7 +31,7 @@ def log_root(z: Any, alpha: Any) -> Any:
         return np.where(tau < -60, z - small, np.where(w < 1, z - w, np.log(w) - shift))
 
 
-def sum_root(tau: Any, sigma: Any) -> Any:
+def sum_root(tau: Float, sigma: Float) -> Any:
     """The root s in [0, 1/2] of sigma s - log(1-s) = tau, to full relative accuracy."""
     s = np.maximum(tau, 0) / (1 + sigma)  # on the right of the root; Newton stays there
     s = np.minimum(s, np.longdouble(0.5))
@@ -39,7 +41,7 @@ def sum_root(tau: Any, sigma: Any) -> Any:
     return s
 
 
-def bracket(excess: Callable[[Any], Any], start: Any, size: Any) -> tuple[Any, Any]:
+def bracket(excess: Callable[[Any], Any], start: Float, size: Float) -> tuple[Any, Any]:
     """Both ends of a bracket, as short as rounding allows, of the root of a decreasing function."""
     step = np.maximum(size, 1) / 16
     at = excess(start)

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from refsolve import formulas as f
+from refsolve._types import Float, Floats
 from refsolve.exact.decimals import ZERO, decimal_of, dot
 from refsolve.generators import Array, Point
 from refsolve.generators.interior import minimise
@@ -72,7 +73,7 @@ class Separable:
     modulus: Any = 0.0
     params: Mapping[str, Any] = {}
 
-    def value(self, x: Array, rest: Any = None) -> Array:
+    def value(self, x: Array, rest: Array | None = None) -> Array:
         """Sum of phi(x_i) along the last axis."""
         raise NotImplementedError
 
@@ -105,7 +106,7 @@ class Separable:
         one = domain.repair(np.ones(z.shape[-1], np.longdouble))
         return abs(z).max(axis=-1) + abs(self.value(one)) + self.modulus
 
-    def maximum(self, domain: Domain, z: Array, target: Any = 0) -> Point:
+    def maximum(self, domain: Domain, z: Array, target: Floats = 0) -> Point:
         """By the interior point method, row by row."""
         rows = z.reshape(-1, z.shape[-1])
         inner = np.array([self._minimum(domain, row, np.longdouble(0), 0) for row in rows])
@@ -113,16 +114,21 @@ class Separable:
         return Point(domain.repair(inner), inner=inner)
 
     def propose(
-        self, domain: Domain, b: Array, beta: Any, coupled: bool, target: Any = 0
+        self, domain: Domain, b: Array, beta: Float, coupled: bool, target: Floats = 0
     ) -> tuple[Array, Any]:
         """By the interior point method."""
         return domain.repair(self._minimum(domain, b, np.longdouble(beta), int(coupled))), None
 
-    def _minimum(self, domain: Domain, b: Array, alpha: Any, rho: int) -> Array:
+    def _minimum(self, domain: Domain, b: Array, alpha: Float | Decimal, rho: int) -> Array:
         return minimise(self, domain, np.asarray(b, np.longdouble), alpha, rho)
 
     def gap(
-        self, domain: Domain, z: Array, x: Array, point: Point | None = None, rest: Any = None
+        self,
+        domain: Domain,
+        z: Array,
+        x: Array,
+        point: Point | None = None,
+        rest: Array | None = None,
     ) -> Array:
         """residual(x, z - h'(p)) + D_h(x, p) for the better of p = x and the maximiser, by row."""
         p = self.maximum(domain, z) if point is None else point

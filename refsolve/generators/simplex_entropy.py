@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from refsolve._types import Float, Floats
 from refsolve.exact.decimals import (
     ONE,
     ZERO,
@@ -37,7 +38,7 @@ class SimplexEntropy(Entropic):
 
     shifted = True
 
-    def maximum(self, domain: Domain, z: Array, target: Any = 0) -> Point:
+    def maximum(self, domain: Domain, z: Array, target: Floats = 0) -> Point:
         """The softmax p; the loss log sum e^z - <t,z> is shifted before it is summed."""
         logs = z - lg.logsumexp(z)
         logs = logs - lg.logsumexp(logs)
@@ -45,12 +46,12 @@ class SimplexEntropy(Entropic):
         return Point(lg.exp(logs), logs, None, None, None, loss)
 
     def propose(
-        self, domain: Domain, b: Array, beta: Any, coupled: bool, target: Any = 0
+        self, domain: Domain, b: Array, beta: Float, coupled: bool, target: Floats = 0
     ) -> tuple[Array, Any]:
         """The point p."""
         at = b + beta * target
 
-        def excess(t: Any) -> Any:
+        def excess(t: Float) -> Any:
             return lg.logsumexp(log_root(at - t, beta))[0]
 
         low, high = bracket(excess, at.max(), abs(at).max() + beta)

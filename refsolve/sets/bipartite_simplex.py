@@ -134,10 +134,11 @@ def nearest(a: Array, y: ArrayLike, r: Floats = 1.0) -> Array:
 
     p = f.bisect(common, np.zeros_like(height), height)
     top = np.minimum(height, r)
+
     # where the common sum exceeds r both depths do, and each side is cut at r by itself
-    p, q = (
-        np.minimum(depth, f.bisect(lambda v, side=side: mass(v, side) < r, np.zeros_like(top), top))
-        for depth, side in ((p, ~y), (height - p, y))
-    )
+    def cut(depth: Array, side: Array) -> Array:
+        return np.minimum(depth, f.bisect(lambda v: mass(v, side) < r, np.zeros_like(top), top))
+
+    p, q = cut(p, ~y), cut(height - p, y)
     x = f.positive(below + np.where(y, q[..., None], p[..., None]))
     return repair(x, y, r)
