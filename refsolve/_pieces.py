@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from refsolve import certificates, derive
+from refsolve.arguments import check_example, check_point
 from refsolve.certificates import Certificate
+from refsolve.operations import WEIGHT
 from refsolve.oracle import Answer, Posed
-from refsolve.proofs.loss import WEIGHT, Loss, check_example, check_point
+from refsolve.proofs.loss import Loss
 from refsolve.spec import check_vector
 
 Array = np.ndarray[Any, Any]

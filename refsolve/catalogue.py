@@ -12,9 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from refsolve import operations as operations_of
 from refsolve.errors import InvalidParameterError, UnknownProblemError
-from refsolve.spec import Symbol
 
 #: Operations of the stems of a kind; they are derived. A module may declare fewer: `operations`.
 OPERATIONS: dict[str, tuple[str, ...]] = {
@@ -132,11 +130,6 @@ def operations(stem: str) -> tuple[str, ...]:
 def arguments(module: Any) -> tuple[str, ...]:
     """Arguments of a set's projection: ``arguments``, or a, its parameters and rho."""
     return tuple(getattr(module, "arguments", ("a", *module.SPEC.names, "rho")))
-
-
-def signature(stem: str, operation: str) -> tuple[Symbol, ...]:
-    """Every argument of ``stem.operation`` with all that is known of it, in calling order."""
-    return operations_of.signature(load(stem), kind(stem), operation)
 
 
 def admit(stem: str, d: int, params: Mapping[str, Any]) -> None:

@@ -12,11 +12,14 @@ import numpy as np
 
 from refsolve import catalogue
 from refsolve._ranking_proof import loss_augmented_inference, ranking_value
+from refsolve.arguments import check_complement, check_example, check_point
+from refsolve.arguments import set_arguments as set_arguments
 from refsolve.errors import InvalidParameterError
 from refsolve.generators import WithRest
-from refsolve.operations import BOX, GRAM
+from refsolve.operations import BOX, GRAM, WEIGHT
 from refsolve.operations import STEP as STEP
 from refsolve.proofs import families
+from refsolve.proofs import projection as projections
 from refsolve.proofs.certificate import (
     Array,
     Certificate,
@@ -27,14 +30,7 @@ from refsolve.proofs.certificate import (
     roundoff,
     up,
 )
-from refsolve.proofs.loss import WEIGHT, Loss, check_complement, check_example, check_point
-from refsolve.proofs.projection import (
-    function_value,
-    projection,
-    projection_gap,
-    projection_size,
-    set_arguments,
-)
+from refsolve.proofs.loss import Loss
 from refsolve.spec import LARGEST, check_vector
 
 __all__ = [
@@ -56,6 +52,43 @@ __all__ = [
 
 #: Per entry: points no further outside a domain may be points of it, rounded to float64.
 DOMAIN_SLACK = 64 * float(np.finfo(float).eps)
+
+
+def projection_size(stem: str, a: Any, *, rho: float = 0.0, **params: Any) -> float:
+    """Bound on <1,x> at the solution; see `refsolve.proofs.projection.projection_size`."""
+    return projections.projection_size(catalogue.load(stem), np.asarray(a), rho=rho, **params)
+
+
+def projection_gap(stem: str, x: Any, a: Any, w: Any = None, *, rho: Any = 0, **params: Any) -> Any:
+    """Fenchel-Young gap of a *feasible* x; see `refsolve.proofs.projection.projection_gap`."""
+    return projections.projection_gap(catalogue.load(stem), x, a, w, rho=rho, **params)
+
+
+def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> Certificate:
+    """Certificate of ``x`` as minimiser of 1/2||x - a||^2 + rho/2 <1,x>^2 over the set ``stem``.
+
+    Parameters
+    ----------
+    stem : str
+        A set, e.g. "topk_simplex_alpha".
+    x, a : (d,) array
+        Candidate and point.
+    rho : float
+        Weight of the squared sum, >= 0.
+    **params
+        ``k``, ``r`` and others as the set declares them.
+    """
+    module = catalogue.load(stem)
+    a = check_vector("a", a).astype(Real)
+    given = candidate("x", x, a.size)
+    rho, checked = set_arguments(module, rho, params, a.size)
+    return projections.projection(module, given, a, Real(rho), **checked)
+
+
+def function_value(stem: str, value: Any, t: Any) -> Certificate:
+    """Certificate of a number as value of a function; see `refsolve.proofs.projection`."""
+    t = Real(catalogue.load(stem).SPEC.check({"t": t})["t"])
+    return projections.function_value(value, t)
 
 
 def _of_pieces(stem: str) -> Any:

@@ -15,10 +15,12 @@ import numpy as np
 
 from refsolve import catalogue, certificates
 from refsolve._lazy import cp
+from refsolve.arguments import check_example, check_point, set_arguments
 from refsolve.errors import InvalidParameterError
+from refsolve.operations import WEIGHT
 from refsolve.oracle import Answer, Posed, Template
 from refsolve.proofs import families
-from refsolve.proofs.loss import WEIGHT, Loss, check_example, check_point
+from refsolve.proofs.loss import Loss
 from refsolve.spec import Symbol, check_vector
 
 Array = np.ndarray[Any, Any]
@@ -58,7 +60,7 @@ def _structure(values: Mapping[str, Any]) -> dict[str, int]:
 def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     """Min 1/2||x - a||^2 + rho/2 <1,x>^2, as eta/2 (||x||^2 + rho s^2) - <a,x>/max|a|."""
     a = check_vector("a", take(params, "a"))
-    rho, checked = certificates.set_arguments(module, take(params, "rho", 0.0), params, a.size)
+    rho, checked = set_arguments(module, take(params, "rho", 0.0), params, a.size)
     radius = certificates.projection_size(stem, a, rho=rho, **checked)
     size = float(abs(a).max())
     radius = radius or size or 1.0

@@ -6,11 +6,11 @@ other programs and ``refsolve show`` read it and keep no table of their own.
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from refsolve import catalogue
 from refsolve.spec import Draw, Symbol
 
 
@@ -74,8 +74,9 @@ OPERATIONS: dict[tuple[str, str], tuple[Any, ...]] = {
 OVER_COORDINATES = ("conjugate", "prox")
 
 
-def signature(module: ModuleType, kind: str, operation: str) -> tuple[Symbol, ...]:
-    """Every argument of an operation of a stem, in calling order."""
+def signature(stem: str, operation: str) -> tuple[Symbol, ...]:
+    """Every argument of ``stem.operation`` with all that is known of it, in calling order."""
+    module, kind = catalogue.load(stem), catalogue.kind(stem)
     family = getattr(module, "family", "multiclass")
     found: list[Symbol] = []
     for each in OPERATIONS[kind, operation]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from refsolve.spec import check_vector
+from refsolve.checking import check_vector
 
 Real = np.longdouble
 Array = np.ndarray[Any, Any]

@@ -20,6 +20,11 @@ Array = np.ndarray[Any, Any]
 LARGE = 10_000
 
 
+def is_biased(module: ModuleType) -> bool:
+    """Whether the projection on a set takes the weight rho of the squared sum."""
+    return "rho" in getattr(module, "arguments", ("rho",))
+
+
 @dataclass(frozen=True, eq=False)
 class Domain:
     """A set of points x.
@@ -77,7 +82,7 @@ class Domain:
         if not hasattr(self.module, "nearest"):
             return None
         params = dict(self.params)
-        if catalogue.has_rho(self.module):
+        if is_biased(self.module):
             params["rho"] = rho
         elif np.any(rho):
             return None

@@ -15,19 +15,27 @@ family         y           z                                          block(x) =
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 
+from refsolve.checking import check_vector, refuse_masked
 from refsolve.errors import InvalidParameterError
-from refsolve.spec import Symbol, check_vector, refuse_masked
 
 Array = np.ndarray[Any, Any]
 
 
 def check_class(y: Any, m: int) -> int:
     """A class index in 0..m-1."""
-    return int(Symbol("y", "ground truth", "integer", low=0, high=m - 1).check(y))
+    given = y[()] if isinstance(y, np.ndarray) and y.ndim == 0 else y
+    expected = f"integer, 0 <= y <= {m - 1}"
+    if isinstance(given, bool | np.bool_) or not isinstance(given, numbers.Integral):
+        raise InvalidParameterError("y", y, expected, "pass one plain number")
+    if not 0 <= int(given) < m:
+        fix = "raise y" if int(given) < 0 else "lower y, or use more classes"
+        raise InvalidParameterError("y", y, expected, fix)
+    return int(given)
 
 
 def check_indicator(y: Any, m: int) -> Array:

@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue, generators
+from refsolve.checking import check_vector
 from refsolve.errors import InvalidParameterError
 from refsolve.generators import Generator, Point
 from refsolve.generators.quadratic import Quadratic
-from refsolve.operations import WEIGHT as WEIGHT
 from refsolve.proofs import families
 from refsolve.proofs.domain import Domain
 from refsolve.proofs.families import others as others
-from refsolve.spec import check_vector
 
 Array = np.ndarray[Any, Any]
 
@@ -32,18 +31,6 @@ Array = np.ndarray[Any, Any]
 def block(x: Array, y: Any) -> Array:
     """The dual direction of x over the others: -x at j != y and <1,x> at y."""
     return families.Multiclass().block(x, y)
-
-
-def check_complement(complement: Any, shape: tuple[int, ...] = ()) -> Any:
-    """1 - s as longdouble, in [0, 1]."""
-    value = np.asarray(complement)
-    if value.dtype.kind not in "fiu" or value.shape != shape or not np.isfinite(value).all():
-        raise InvalidParameterError(
-            "complement", complement, f"finite, of shape {shape}", "pass 1 - <1,x>"
-        )
-    if (value < 0).any() or (value > 1).any():
-        raise InvalidParameterError("complement", complement, "0 <= complement <= 1", "clip it")
-    return value.astype(np.longdouble)
 
 
 class Loss:
@@ -233,29 +220,3 @@ def dual_params(module: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     fixed = getattr(module, "dual_params", {})
     names = own.SPEC.names if own is not module else tuple(params)
     return {n: v for n, v in params.items() if n in names} | dict(fixed)
-
-
-def check_example(
-    stem: str, name: str, scores: Any, y: Any, params: Mapping[str, Any]
-) -> tuple[Array, Any, Loss]:
-    """Scores of at least two classes, the ground truth, and the loss with it."""
-    scores = check_vector(name, scores)
-    if scores.size < 2:
-        raise InvalidParameterError(name, scores, "at least two classes", "add the other classes")
-    family = families.of(catalogue.load(stem))
-    y = family.check_label(y, scores.size)
-    return scores, y, Loss(stem, params, family.size(scores.size), y)
-
-
-def check_point(stem: str, size: int, y: Any, params: Mapping[str, Any]) -> Loss:
-    """The loss for an operation over the coordinates of x; y for the multilabel family only."""
-    family = families.of(catalogue.load(stem))
-    if family.name == "multilabel":
-        if y is None:
-            raise InvalidParameterError("y", "missing", "a 0/1 row", "pass y=...")
-        y = family.check_label(y, size)
-    elif y is not None:
-        raise InvalidParameterError(
-            "y", y, "no ground truth: the entries are those of the others, or signed", "drop y"
-        )
-    return Loss(stem, params, size, y)

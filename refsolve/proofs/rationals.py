@@ -5,17 +5,17 @@ Floats are taken as the rational numbers that they are, in object arrays that nu
 
 from __future__ import annotations
 
+import importlib
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from refsolve import exact as exactly
 from refsolve import formulas as f
-from refsolve.errors import RefsolveError, UncertainError
+from refsolve.errors import UncertainError
 from refsolve.generators import Point
 from refsolve.generators.quadratic import Quadratic
-from refsolve.proofs.domain import Domain
+from refsolve.proofs.domain import Domain, is_biased
 
 Vector = np.ndarray[Any, Any]  # of Fraction objects
 ZERO = Fraction(0)
@@ -77,10 +77,17 @@ def floats(v: Vector) -> np.ndarray:
 
 def project(domain: Domain, b: Vector, rho: Fraction = ZERO) -> Vector:
     """Exact biased projection, certified here once more: feasible, and gap zero."""
+    name = f"refsolve.exact.{domain.stem}"
     try:
-        x = vector(exactly.project(domain.stem, b.tolist(), rho=rho, **domain.params).x)
-    except (RefsolveError, AssertionError) as error:
-        raise UncertainError(f"no exact projection on {domain.stem}: {error}") from error
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise UncertainError(f"there is no exact projection on {domain.stem}") from None
+    biased = {"rho": rho} if is_biased(domain.module) else {}
+    if rho != 0 and not biased:
+        raise UncertainError(f"{domain.stem} has no biased projection")
+    x = vector(module.project(b.tolist(), **biased, **domain.params))
     if fw_gap(domain, x, x - b + rho * total(x)) != 0:
         raise UncertainError("the exact projection does not certify itself")
     return x

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from refsolve import catalogue
+from refsolve import catalogue, operations
 from refsolve.generators import Generator
 from refsolve.operations import OPERATIONS
 from refsolve.proofs.loss import generator_of
@@ -137,7 +137,7 @@ class Problem:
         """The arguments with all that is declared of them, in order; none of a model's."""
         if self.kind == "models":
             return ()
-        return catalogue.signature(self.stem, self.operation)
+        return operations.signature(self.stem, self.operation)
 
     def named(self, **facts: str) -> tuple[str, ...]:
         """Names of the arguments with these facts: ``named(rows="always")``."""
@@ -180,7 +180,7 @@ def _found(name: str) -> Problem:
         return Problem(name, stem, operation, kind, tuple(models.load(stem).ARGUMENTS))
     if (kind, operation) not in OPERATIONS or operation not in catalogue.operations(stem):
         raise UnknownProblemError(f"problem={name!r} is not known; {_instead(str(name))}")
-    arguments = tuple(s.name for s in catalogue.signature(stem, operation))
+    arguments = tuple(s.name for s in operations.signature(stem, operation))
     return Problem(name, stem, operation, kind, arguments)
 
 

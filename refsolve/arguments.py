@@ -1,0 +1,75 @@
+"""Arguments of operations, checked: what the formulas and proofs get to see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from refsolve import catalogue
+from refsolve.checking import check_vector
+from refsolve.errors import InvalidParameterError
+from refsolve.operations import RHO
+from refsolve.proofs import families
+from refsolve.proofs.families import check_indicator
+from refsolve.proofs.loss import Loss
+
+Array = np.ndarray[Any, Any]
+
+
+def set_arguments(
+    module: Any, rho: Any, params: Mapping[str, Any], d: int
+) -> tuple[float, dict[str, Any]]:
+    """Checked rho (0 for a set without it) and parameters, y among them where the set has one."""
+    params = dict(params)
+    if rho != 0 and not catalogue.has_rho(module):
+        raise InvalidParameterError("rho", rho, "no rho: this set has none", "drop rho")
+    labelled = "y" in catalogue.arguments(module)
+    y = params.pop("y", None) if labelled else None
+    checked = module.SPEC.check(params, d)
+    catalogue.admit(module.__name__.rpartition(".")[2], d, checked)
+    rho = RHO.check(rho)
+    if labelled:
+        if y is None:
+            raise InvalidParameterError("y", "missing", "a 0/1 row", "pass y=...")
+        checked["y"] = check_indicator(y, d)
+    return rho, checked
+
+
+def check_complement(complement: Any, shape: tuple[int, ...] = ()) -> Any:
+    """1 - s as longdouble, in [0, 1]."""
+    value = np.asarray(complement)
+    if value.dtype.kind not in "fiu" or value.shape != shape or not np.isfinite(value).all():
+        raise InvalidParameterError(
+            "complement", complement, f"finite, of shape {shape}", "pass 1 - <1,x>"
+        )
+    if (value < 0).any() or (value > 1).any():
+        raise InvalidParameterError("complement", complement, "0 <= complement <= 1", "clip it")
+    return value.astype(np.longdouble)
+
+
+def check_example(
+    stem: str, name: str, scores: Any, y: Any, params: Mapping[str, Any]
+) -> tuple[Array, Any, Loss]:
+    """Scores of at least two classes, the ground truth, and the loss with it."""
+    scores = check_vector(name, scores)
+    if scores.size < 2:
+        raise InvalidParameterError(name, scores, "at least two classes", "add the other classes")
+    family = families.of(catalogue.load(stem))
+    y = family.check_label(y, scores.size)
+    return scores, y, Loss(stem, params, family.size(scores.size), y)
+
+
+def check_point(stem: str, size: int, y: Any, params: Mapping[str, Any]) -> Loss:
+    """The loss for an operation over the coordinates of x; y for the multilabel family only."""
+    family = families.of(catalogue.load(stem))
+    if family.name == "multilabel":
+        if y is None:
+            raise InvalidParameterError("y", "missing", "a 0/1 row", "pass y=...")
+        y = family.check_label(y, size)
+    elif y is not None:
+        raise InvalidParameterError(
+            "y", y, "no ground truth: the entries are those of the others, or signed", "drop y"
+        )
+    return Loss(stem, params, size, y)
