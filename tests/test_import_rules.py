@@ -97,6 +97,22 @@ def modules(root: Path, packages: Iterable[str]) -> dict[str, Path]:
     return {n.removesuffix(".__init__"): f for n, f in zip(names, files, strict=True)}
 
 
+def closure(root: Path, package: str) -> set[str]:
+    """The modules of a package with all that they import, of ours."""
+    found = modules(root, ("refsolve", "fast", "verification"))
+    seen: set[str] = set()
+    todo = [name for name in found if name.startswith(package)]
+    while todo:
+        module = todo.pop()
+        if module not in seen:
+            seen.add(module)
+            taken = (
+                n if n in found else n.rpartition(".")[0] for n in named(module, found[module])
+            )
+            todo += [name for name in taken if name in found]
+    return seen
+
+
 def executed(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
     """All imports but those for type checkers, also in functions, where they would hide circles."""
     for child in ast.iter_child_nodes(node):
@@ -179,3 +195,14 @@ def test_no_circle_of_imports() -> None:
 
 def test_no_private_name_of_another_room() -> None:
     assert private(ROOT, PACKAGES) == set()
+
+
+def test_the_trusted_core_is_small_and_needs_no_solver() -> None:
+    found = modules(ROOT, ("refsolve", "fast", "verification"))
+    core = closure(ROOT, "refsolve.proofs")
+    lines = {m: len(found[m].read_text(encoding="utf-8").splitlines()) for m in core}
+    assert all(module.startswith("refsolve") for module in core)
+    assert sum(lines.values()) <= 4000, sorted(lines.items(), key=lambda item: -item[1])
+    taken = {name.split(".")[0] for module in core for name in named(module, found[module])}
+    assert not taken & {"cvxpy", "numba", "scipy", "sklearn", "clarabel", "fast", "verification"}
+    assert "refsolve._lazy" not in core

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-
-from refsolve._lazy import cp
-from refsolve.generators.quadratic import Quadratic
+from refsolve import calculus
 from refsolve.losses import multilabel_hinge as hinge
-from refsolve.spec import Spec, Symbol
+from refsolve.spec import Spec
 
 SPEC = Spec(
     title="Smooth multilabel hinge loss",
@@ -31,17 +28,7 @@ SPEC = Spec(
             "a = -omega C x on N, omega C x on P"
         ),
     },
-    symbols=(
-        Symbol(
-            "gamma",
-            "smoothing, in units of z",
-            low=0,
-            low_open=True,
-            default=1.0,
-            normal=True,
-            unit="z",
-        ),
-    ),
+    symbols=(*hinge.SPEC.symbols, calculus.GAMMA),
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Lapin et al. 2018 (TPAMI), smooth multilabel SVM; the conjugate is derived in the lesson",
     notes=(
@@ -56,16 +43,6 @@ SPEC = Spec(
 
 family = "multilabel"
 dual_set = "bipartite_simplex"
-generator = Quadratic("gamma")
+generator = calculus.generator
 dual_params: dict[str, Any] = {}
-
-
-def value(z: cp.Expression, y: ArrayLike, gamma: float = 1.0) -> Any:
-    """CVXPY expression of the loss in z; its own variable p is to be minimised over."""
-    p = cp.Variable(z.shape)
-    return hinge.value(z - p, y) + cp.sum_squares(p) / (2 * gamma)
-
-
-def conjugate(x: cp.Expression, y: ArrayLike, gamma: float = 1.0) -> tuple[Any, list[Any]]:
-    """CVXPY expression and domain of the conjugate in z; subtract <c,x> for costs."""
-    return gamma / 2 * cp.sum_squares(x), hinge.conjugate(x, y)[1]
+value, conjugate = calculus.moreau(hinge)

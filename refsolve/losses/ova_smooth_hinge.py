@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from refsolve._lazy import cp
-from refsolve.generators.quadratic import Quadratic
+from refsolve import calculus
 from refsolve.losses import ova_hinge as hinge
-from refsolve.spec import Spec, Symbol
+from refsolve.spec import Spec
 
 SPEC = Spec(
     title="Smooth one-vs-all hinge loss",
@@ -25,17 +24,7 @@ SPEC = Spec(
             "x = clip(b/(omega C K_ii + gamma), 0, 1),  a_j = -omega C x_j, a_y = omega C x_y"
         ),
     },
-    symbols=(
-        Symbol(
-            "gamma",
-            "smoothing, in units of z",
-            low=0,
-            low_open=True,
-            default=1.0,
-            normal=True,
-            unit="z",
-        ),
-    ),
+    symbols=(*hinge.SPEC.symbols, calculus.GAMMA),
     scaling="the binary losses are added, not averaged; see ova_hinge",
     source="Lapin et al. 2016, long version, equation (9), with margin alpha = 1 - z and beta = -x",
     notes=(
@@ -47,16 +36,6 @@ SPEC = Spec(
 
 family = "ova"
 dual_set = "box"
-generator = Quadratic("gamma")
+generator = calculus.generator
 dual_params: dict[str, Any] = {}
-
-
-def value(z: cp.Expression, gamma: float = 1.0) -> Any:
-    """CVXPY expression of the loss in z; its own variable p is to be minimised over."""
-    p = cp.Variable(z.shape)
-    return hinge.value(z - p) + cp.sum_squares(p) / (2 * gamma)
-
-
-def conjugate(x: cp.Expression, gamma: float = 1.0) -> tuple[Any, list[Any]]:
-    """CVXPY expression and domain of the conjugate in z; subtract <c,x> for costs."""
-    return gamma / 2 * cp.sum_squares(x), hinge.conjugate(x)[1]
+value, conjugate = calculus.moreau(hinge)

@@ -5,12 +5,9 @@ L(y, f) = min_p phi(z - p) + ||p||^2/(2 gamma), phi the top-k hinge (beta) over 
 
 from __future__ import annotations
 
-from typing import Any
-
-from refsolve._lazy import cp
-from refsolve.generators.quadratic import Quadratic
+from refsolve import calculus
 from refsolve.losses import topk_hinge_beta as hinge
-from refsolve.spec import Spec, Symbol
+from refsolve.spec import Spec
 
 SPEC = Spec(
     title="Smooth top-k hinge loss, beta variant",
@@ -29,18 +26,7 @@ SPEC = Spec(
             "a = -x, a_y = s"
         ),
     },
-    symbols=(
-        Symbol("k", "number of guesses", "integer", low=1, high="d", default=1),
-        Symbol(
-            "gamma",
-            "smoothing, in units of z",
-            low=0,
-            low_open=True,
-            default=1.0,
-            normal=True,
-            unit="z",
-        ),
-    ),
+    symbols=(*hinge.SPEC.symbols, calculus.GAMMA),
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Lapin et al. 2016, Propositions 6 and 10",
     notes=(
@@ -54,15 +40,5 @@ SPEC = Spec(
 )
 
 dual_set = hinge.dual_set
-generator = Quadratic("gamma")
-
-
-def value(z: cp.Expression, k: int = 1, gamma: float = 1.0) -> Any:
-    """CVXPY expression of the loss in z = u + c; its own variable p is to be minimised over."""
-    p = cp.Variable(z.shape)
-    return hinge.value(z - p, k) + cp.sum_squares(p) / (2 * gamma)
-
-
-def conjugate(x: cp.Expression, k: int = 1, gamma: float = 1.0) -> tuple[Any, list[Any]]:
-    """CVXPY expression and domain of the conjugate in z; subtract <c,x> for the one in u."""
-    return gamma / 2 * cp.sum_squares(x), hinge.conjugate(x, k)[1]
+generator = calculus.generator
+value, conjugate = calculus.moreau(hinge)

@@ -106,7 +106,7 @@ def show(
         lookup(f"{stem}.{operation}")  # says what there is
     spec = catalogue.load(stem).SPEC
     kind = catalogue.kind(stem)
-    symbols = [
+    symbols: list[tuple[str, ...]] = [
         (s.name, s.meaning, s.range_text(), "required" if s.default is REQUIRED else str(s.default))
         for s in spec.symbols
     ]
