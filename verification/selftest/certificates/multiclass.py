@@ -23,7 +23,7 @@ def multiclass(seed: int) -> None:
     for loss, dual, k in cases * ROUNDS:
         X, y = table(rng, n, n), [int(v) for v in rng.integers(m, size=n)]
         lam, weight = (
-            Fraction(int(rng.integers(1, 5)), 4),
+            Fraction(int(rng.choice([1, 4, 64])), 4),
             [Fraction(int(v), 2) for v in rng.integers(1, 5, n)],
         )
         gamma = Fraction(int(rng.integers(1, 4)), 2) if "smooth" in loss else ZERO
@@ -79,7 +79,10 @@ def multiclass(seed: int) -> None:
         other = (*inside(rng, rows), *inside(rng, rows))
         wild = exact.eighths(rng, n * d)
         near = [tuple(Fraction(float(v)) for v in row) for row in best_model]
-        for W, x in ((near, best), (near, other), (list(table(rng, n, m)), other), (near, wild)):
+        beyond = tuple(v * 5 / 4 for v in best)
+        pairs = [(near, best), (near, other), (list(table(rng, n, m)), other), (near, wild)]
+        pairs += [(near, beyond), ([tuple(v * 5 / 4 for v in row) for row in near], beyond)]
+        for W, x in pairs:
             A = plain(blocks(x)).T
             found = multiclass_erm.certificate(loss, np.array(y), W=plain(W), A=A, **given)
             free = exact.violation(tuple(both), x) == 0

@@ -251,22 +251,36 @@ wrong_certificate(
 
 # ---- trained models
 
-ERM = "models.multiclass_erm:certificate"
+ERM = "proofs.erm:Problem.prove"
 wrong_certificate(
-    "drift_lost", ERM, "float(residuals.sum() + drift)", "float(residuals.sum())",
-    "lambda/2 ||W - X'A'||^2 is lost.",
+    "drift_lost", ERM, "residuals, apart / 2, named", "residuals, real(0), named",
+    "1/2 ||W - X'A'||^2 is lost.",
 )  # fmt: skip
 wrong_certificate(
-    "residuals_without_weights", ERM, "residuals = data.weight * data", "residuals = 1 * data",
+    "residuals_without_weights", ERM, "residuals[rows] = mass * terms", "residuals[rows] = terms",
     "The weights of the examples are forgotten.",
 )  # fmt: skip
 wrong_certificate(
-    "max_for_sum", ERM, "float(residuals.sum() + drift)", "float(residuals.max() + drift)",
+    "dual_with_costs_of_the_wrong_sign", ERM, "(costs * q).sum(axis=1) - one", "-(costs * q).sum(axis=1) - one",
+    "<c, x> has the wrong sign in D.",
+)  # fmt: skip
+wrong_certificate(
+    "max_for_sum", "proofs.model:Proof.gap", "self.residuals.sum()", "self.residuals.max()",
     "The worst example for all of them.",
 )  # fmt: skip
 wrong_certificate(
-    "distance_without_lambda", ERM, "np.sqrt(2 * gap / data.lam)", "np.sqrt(2 * gap)",
+    "distance_without_lambda", "models.multiclass_erm:certificate",
+    'np.sqrt(2 * found["gap"] / data.lam)', 'np.sqrt(2 * found["gap"])',
     "The modulus 1 for lambda.",
+)  # fmt: skip
+RANKED = "proofs.ranking_model:Dual.prove"
+wrong_certificate(
+    "rankings_believed", RANKED, "drift = ((w - self.v) ** 2).sum() / 2", "drift = Real(0)",
+    "1/2 ||w - v||^2 of the rankings' v is lost.",
+)  # fmt: skip
+wrong_certificate(
+    "rankings_are_all_worst", RANKED, "self.weights * np.maximum(0, value - self.offsets - cuts)", "0 * self.weights",
+    "Weights on rankings that are not most violated cost nothing.",
 )  # fmt: skip
 PLUS = "proofs.svm_plus:Problem.gap_of"
 wrong_certificate(
