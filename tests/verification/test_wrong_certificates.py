@@ -8,6 +8,7 @@ import pytest
 
 from refsolve import certificates
 from refsolve.proofs import projection
+from refsolve.sets import box
 from verification import InvalidArgumentError
 from verification.selftest.certificates import exact, matrix
 from verification.selftest.certificates.matrix import CHECKS, StalePatchError, patched, refuted_by
@@ -55,7 +56,7 @@ def test_the_defect_is_seen_wherever_the_function_was_imported_and_gone_afterwar
         pass
     with patched(WRONG["feasible_by_decree"]):
         assert certificates.projection("box", [2.0, 0.0], a).violation == 0
-        assert projection.projection("box", [2.0, 0.0], a).violation == 0
+        assert projection.projection(box, np.array([2.0, 0.0]), a, 0.0, r=1.0).violation == 0
     assert certificates.projection("box", [2.0, 0.0], a).violation == 1
     assert certificates.projection("box", x, a) == right
 
