@@ -179,12 +179,8 @@ class Formulas:
         """
         data = check_data(self.squared, {"X": X, "y": y, "Z": Z, **given})
         if alpha is None:
-            raise InvalidParameterError(
-                "alpha",
-                None,
-                "multipliers (n,)",
-                "pass alpha=...: they bound the optimum from below",
-            )
+            fix = "pass alpha=...: they bound the optimum from below"
+            raise InvalidParameterError("alpha", None, "multipliers (n,)", fix)
         both = multipliers(data, alpha, beta)
         if eta is not None and (data.delta == 0 or (v is None and correction_coef is None)):
             raise InvalidParameterError("eta", eta, "v, rho and free_slack > 0 with it", "drop eta")

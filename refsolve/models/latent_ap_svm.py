@@ -190,10 +190,9 @@ def certificate(
     best = data.best(w)
     fixed = best if chosen is None else _check_rows("chosen", [chosen], data)[0]
     cut = (rankings, candidates, weights)
-    if any(part is None for part in cut) and not all(part is None for part in cut):
-        raise InvalidParameterError(
-            "rankings", rankings, "rankings, candidates and weights, or none", "pass all three"
-        )
+    if len({part is None for part in cut}) > 1:
+        expected = "rankings, candidates and weights, or none"
+        raise InvalidParameterError("rankings", rankings, expected, "pass all three")
     if rankings is None:
         seen = data.seen(w, fixed)
         rankings = data.queries.most_violated(data.scores(seen, w))[1][None]

@@ -17,10 +17,11 @@ What has to be matched, for scikit-learn's own:
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -104,23 +105,12 @@ def trained(
         raise InvalidArgumentError(
             f"problem={problem!r}: an estimator solves a trained model, e.g. 'multiclass_erm.primal'"
         )
-    maker = Formula(make, "make")
-    wanted = read if read is not None else {n: READERS[n] for n in own(task) if n in READERS}
-    if not wanted:
-        raise InvalidArgumentError(
-            f"read=None: nothing is known to read {', '.join(own(task))} from; say how, e.g. "
-            f"read={{{own(task)[0]!r}: lambda model: model.coef_}}"
-        )
-    readers = {name: Formula(f, f"read[{name!r}]", 1) for name, f in wanted.items()}
+    maker, readers = Formula(make, "make"), _readers(task, read)
 
     def fit(**given: Any) -> dict[str, Any]:
         model = maker(given)
         more = {"sample_weight": given["sample_weight"]} if weights else {}
-        with warnings.catch_warnings():
-            if quiet:
-                from sklearn.exceptions import ConvergenceWarning
-
-                warnings.simplefilter("ignore", ConvergenceWarning)
+        with _quiet() if quiet else contextlib.nullcontext():
             model.fit(given[data], given["y"], **more)
         return {name: reader(given, model) for name, reader in readers.items()}
 
@@ -134,6 +124,27 @@ def trained(
     adapted = adapt(fit, problem, **options)
     adapted.__module__ = sys._getframe(1).f_globals.get("__name__", "__main__")
     return adapted
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without scikit-learn's ConvergenceWarning."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def _readers(task: problems.Problem, read: Mapping[str, Reader] | None) -> dict[str, Formula]:
+    """The given readers, or those that are known for the parts of the answer."""
+    wanted = read if read is not None else {n: READERS[n] for n in own(task) if n in READERS}
+    if not wanted:
+        raise InvalidArgumentError(
+            f"read=None: nothing is known to read {', '.join(own(task))} from; say how, e.g. "
+            f"read={{{own(task)[0]!r}: lambda model: model.coef_}}"
+        )
+    return {name: Formula(f, f"read[{name!r}]", 1) for name, f in wanted.items()}
 
 
 def _listed(task: problems.Problem, names: list[str]) -> list[str]:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 #: Processes that work side by side; each keeps to one thread.
 WORKERS = 2
+#: Parts whose rows are tables of their own.
+TABLES = ("AP: exactness", "AP: letters", "SVM+: digits")
 
 
 def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report]]:
@@ -73,8 +75,7 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     results = [done[f"Letter: {row.name}"] for row in letter.MAIN]
     reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
     reports += [done[name] for name in (*(f"SVM+: {stem}" for stem in PLUS), "SVM+: duals")]
-    exactness, rankers = done["AP: exactness"], done["AP: letters"]
-    digits = done["SVM+: digits"]
+    exactness, rankers, digits = (done[name] for name in TABLES)
     peers = letter.against_peer(parts, results)
     task.step()
 

@@ -65,12 +65,11 @@ def ranking_erm(
         by 1 or more.
     """
     w = np.asarray(coef, dtype=Real).ravel()
-    data = {"groups": groups, "easy": easy, "easy_weights": easy_weights, "reference": reference}
-    dual = _dual(X, y, C, rankings, weights, **data)
-    if dual.space.width != len(w) or not np.isfinite(w).all():
-        raise InvalidArgumentError(
-            f"coef of shape {np.shape(coef)}: expected finite ({dual.space.width},) to fit X"
-        )
+    more = {"groups": groups, "easy": easy, "easy_weights": easy_weights, "reference": reference}
+    width = (dual := _dual(X, y, C, rankings, weights, **more)).space.width
+    if width != len(w) or not np.isfinite(w).all():
+        shape = np.shape(coef)
+        raise InvalidArgumentError(f"coef of shape {shape}: expected finite ({width},) to fit X")
     proof = dual.prove(w)
     if np.isinf(proof.short):
         raise InvalidArgumentError(

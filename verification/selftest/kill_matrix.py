@@ -95,18 +95,20 @@ def run(
             kept.add(done)
         if progress is not None:
             progress(len(found), len(wanted), done[-1].name)
+    killed, passed = _sorted(found, chosen)
+    elapsed = spent + time.perf_counter() - start
+    commits = () if kept is None else tuple(kept.commits)
+    return Matrix(profile, seed, killed, passed, elapsed, not until_killed, commits)
+
+
+def _sorted(
+    found: Iterable[Row | RightSolver], chosen: Iterable[Mutant]
+) -> tuple[tuple[Row, ...], tuple[RightSolver, ...]]:
+    """The mutants' rows in the order of the mutants, and the right solvers by problem."""
     order = {m.name: i for i, m in enumerate(chosen)}
     killed = sorted((r for r in found if isinstance(r, Row)), key=lambda r: order[r.name])
     passed = (r for r in found if isinstance(r, RightSolver))
-    return Matrix(
-        profile,
-        seed,
-        tuple(killed),
-        tuple(sorted(passed, key=lambda r: (r.problem, r.name))),
-        spent + time.perf_counter() - start,
-        not until_killed,
-        () if kept is None else tuple(kept.commits),
-    )
+    return tuple(killed), tuple(sorted(passed, key=lambda r: (r.problem, r.name)))
 
 
 def _chosen(profile: str, seed: int, only: str, jobs: int | None) -> list[Mutant]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -106,16 +106,11 @@ def verify(
         raise InvalidArgumentError(
             "expected either --problem NAME (with an optional --solver or --exec) or --all"
         )
-    wanted = command_line.formats(report) if report is not None or output is not None else ()
     folder = output or Path("report")
-    if wanted:
-        make_folder("output", folder)
-        for form in wanted:
-            check_file("output", folder / command_line.FILES[form])
+    wanted = _formats(report, folder) if report is not None or output is not None else ()
     if everything:
-        given = (solver, program, check, xfail, fixed, isolate, None if batch is None else "given")
-        soak = profile == "soak" or count is not None or seconds is not None
-        document, reports = _everything(any(given), soak, profile, seed)
+        given = any((solver, program, check, xfail, fixed, isolate, batch is not None))
+        document, reports = _everything(given, (profile, count, seconds), seed)
     else:
         # A solver in the current folder is found as `python -m` would find it.
         sys.path.insert(0, str(Path.cwd()))
@@ -136,24 +131,34 @@ def verify(
             )
         document, reports = report_document(result), [result]
     if wanted:
-        written = command_line.write_files(document, reports, folder, wanted)
-        stderr().print(
-            "wrote " + ", ".join(str(p) for p in written),
-            style="dim",
-            highlight=False,
-            soft_wrap=True,
-        )
+        files = command_line.write_files(document, reports, folder, wanted)
+        names = ", ".join(map(str, files))
+        stderr().print("wrote " + names, style="dim", highlight=False, soft_wrap=True)
     finish(document, as_json)
 
 
-def _everything(solver: bool, soak: bool, profile: str, seed: int) -> tuple[Document, list[Report]]:
-    """The main job; ``solver``, ``soak``: whether options were given that are not for it."""
+def _formats(report: str | None, folder: Path) -> Sequence[str]:
+    """The formats asked for; their files can be written."""
+    from verification.app import command_line
+
+    wanted = command_line.formats(report)
+    for form in wanted:
+        make_folder("output", folder)
+        check_file("output", folder / command_line.FILES[form])
+    return wanted
+
+
+def _everything(
+    solver: bool, run: tuple[str, int | None, float | None], seed: int
+) -> tuple[Document, list[Report]]:
+    """The main job; ``solver``: whether options were given that are not for it."""
     if solver:
         raise InvalidArgumentError(
             "--solver, --exec, --check, --xfail, --set, --isolate and --batch go with --problem, "
             "not with --all"
         )
-    if soak:
+    profile, *ends = run
+    if profile == "soak" or any(end is not None for end in ends):
         raise InvalidArgumentError(
             "--profile soak, --count and --seconds go with --problem: --all is quick or thorough"
         )
