@@ -13,9 +13,9 @@ from refsolve._lazy import cp
 from refsolve._ranking import signed
 from refsolve._ranking_proof import lacking, repair_flows, size
 from refsolve._ranking_scores import Query
-from refsolve.derive import take
+from refsolve.arguments import take
 from refsolve.errors import InvalidParameterError
-from refsolve.oracle import TOLERANCE, Answer, Posed, Template
+from refsolve.posing import TOLERANCE, Answer, Posed, Template
 
 Array = np.ndarray[Any, Any]
 #: Pairs of a positive and a negative up to which the program is posed.

@@ -73,3 +73,12 @@ def check_point(stem: str, size: int, y: Any, params: Mapping[str, Any]) -> Loss
             "y", y, "no ground truth: the entries are those of the others, or signed", "drop y"
         )
     return Loss(stem, params, size, y)
+
+
+def take(params: dict[str, Any], name: str, default: Any = None) -> Any:
+    """Remove an argument from ``params``; without a default it is required."""
+    if name in params:
+        return params.pop(name)
+    if default is None:
+        raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
+    return default

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import catalogue, certificates
+from refsolve import _pieces_program, _ranking_program, catalogue, certificates
 from refsolve._lazy import cp
-from refsolve.arguments import check_example, check_point, set_arguments
-from refsolve.errors import InvalidParameterError
+from refsolve.arguments import check_example, check_point, set_arguments, take
 from refsolve.operations import WEIGHT
-from refsolve.oracle import Answer, Posed, Template
+from refsolve.posing import Answer, Posed, Template
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
 from refsolve.spec import Symbol, check_vector
@@ -33,23 +32,10 @@ def pose(stem: str, operation: str, params: Mapping[str, Any]) -> Posed | Answer
     """The instance of ``stem.operation`` with these arguments; an `Answer` if a formula suffices."""
     module = catalogue.load(stem)
     if hasattr(module, "pieces"):
-        from refsolve import _pieces  # built on this module
-
-        return _pieces.pose(stem, operation, dict(params))
+        return _pieces_program.pose(stem, operation, dict(params), pose)
     if families.is_ranking(module):
-        from refsolve import _ranking_program  # built on this module
-
         return _ranking_program.pose(module, operation, dict(params))
     return _OPERATIONS[catalogue.kind(stem), operation](stem, module, dict(params))
-
-
-def take(params: dict[str, Any], name: str, default: Any = None) -> Any:
-    """Remove an argument from ``params``; without a default it is required."""
-    if name in params:
-        return params.pop(name)
-    if default is None:
-        raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
-    return default
 
 
 def _structure(values: Mapping[str, Any]) -> dict[str, int]:

@@ -17,17 +17,21 @@ import io
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from refsolve import catalogue
+from refsolve import catalogue, derive
 from refsolve._lazy import cp
-from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError, OracleUncertainError, Status
+from refsolve.posing import TOLERANCE as TOLERANCE
+from refsolve.posing import Answer as Answer
+from refsolve.posing import Posed as Posed
+from refsolve.posing import Template as Template
+from refsolve.proofs.certificate import Certificate
 
 #: Solvers in the order in which they are asked, with settings tighter than their defaults.
 SOLVERS: dict[str, dict[str, Any]] = {
@@ -35,58 +39,8 @@ SOLVERS: dict[str, dict[str, Any]] = {
     "OSQP": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iter": 20_000, "polishing": True},
     "SCS": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 20_000},
 }
-#: An answer is certified when its gap is below this fraction of the instance's natural size.
-TOLERANCE = 1e-8
 #: Compiled problems kept; the oldest go first.
 CACHE_SIZE = 256
-
-
-@dataclass(frozen=True)
-class Template:
-    """A compiled problem: its parameters to fill in and its variables to read."""
-
-    problem: Any
-    parameters: Mapping[str, Any]
-    variables: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A candidate with its certificate, in the units of the instance."""
-
-    x: Any
-    value: float
-    dual: Any
-    certificate: Certificate
-
-
-@dataclass(frozen=True)
-class Posed:
-    """One instance, ready for a solver.
-
-    Attributes
-    ----------
-    key : hashable
-        Structure on which the compiled problem depends (shape, k, ...).
-    build : callable
-        Makes the `Template` for that structure.
-    values : mapping
-        Parameter values of the rescaled instance.
-    finish : callable
-        Variables' values -> `Answer`; ``None`` values never reach it.
-    unit : float
-        Natural size of the objective; the certified gap is judged relative to it. 0 where the
-        instance does not tell: the certificate's own scale then.
-    other : Posed or None
-        The same instance in another form, asked when no answer to this one certifies.
-    """
-
-    key: Hashable
-    build: Callable[[], Template]
-    values: Mapping[str, Any]
-    finish: Callable[[Mapping[str, Any]], Answer]
-    unit: float
-    other: Posed | None = None
 
 
 @dataclass(frozen=True)
@@ -163,8 +117,6 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
     >>> solve("simplex.projection", a=[0.6, 0.6, -1.0]).x.round(6).tolist()
     [0.5, 0.5, 0.0]
     """
-    from refsolve import derive  # derive describes problems in the terms defined above
-
     stem, operation = catalogue.split(problem)
     if solver is not None and str(solver).upper() not in SOLVERS:
         raise InvalidParameterError("solver", solver, f"one of {', '.join(SOLVERS)}", "choose one")

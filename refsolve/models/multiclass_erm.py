@@ -19,7 +19,7 @@ from refsolve._lazy import cp
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import Data, check_data
 from refsolve.models._trained import ModelCertificate, fields
-from refsolve.oracle import Answer, Posed, Template
+from refsolve.posing import Answer, Posed, Template
 from refsolve.proofs.certificate import Array
 from refsolve.spec import Spec, Symbol, check_matrix
 

@@ -18,9 +18,9 @@ from verification.certificates import (
     truncated,
     truth,
 )
+from verification.certificates.answers import expected
 from verification.certificates.fitted import judge_claims, trained
 from verification.certificates.model import ModelCertificate, erm
-from verification.certificates.truth import expected
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Candidate, Judgement

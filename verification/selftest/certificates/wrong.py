@@ -151,7 +151,7 @@ wrong_certificate(
     ", float(high - given)", "Numbers that are too large are right.",
 )  # fmt: skip
 wrong_certificate(
-    "value_without_its_weight", "certificates:loss_value",
+    "value_without_its_weight", "margin_certificates:loss_value",
     "number_error(value, weight * lower", "number_error(value, lower",
     "The lower bound forgets the weight.",
 )  # fmt: skip
@@ -201,40 +201,41 @@ wrong_certificate(
     "(1-s) log(1-s) is missing.",
 )  # fmt: skip
 wrong_certificate(
-    "gradient_without_its_weight", "certificates:gradient", "gap = weight * loss", "gap = loss",
+    "gradient_without_its_weight", "margin_certificates:gradient", "gap = weight * loss", "gap = loss",
     "The gap forgets the weight.",
 )  # fmt: skip
 wrong_certificate(
-    "unbalanced_gradient", "certificates:gradient", "max(loss.family.unbalance(given), weight * loss.violation(raw))",
+    "unbalanced_gradient", "margin_certificates:gradient",
+    "max(loss.family.unbalance(given), weight * loss.violation(raw))",
     "weight * loss.violation(raw)", "Whether <1,g> = 0 is not looked at.",
 )  # fmt: skip
 wrong_certificate(
-    "conjugate_of_the_wrong_sign", "certificates:conjugate", "exact = own - c @ x", "exact = own + c @ x",
+    "conjugate_of_the_wrong_sign", "margin_certificates:conjugate", "exact = own - c @ x", "exact = own + c @ x",
     "<c,x> has the wrong sign.",
 )  # fmt: skip
 wrong_certificate(
-    "infinite_everywhere", "certificates:conjugate", "value == np.inf and violation > x.size * DOMAIN_SLACK",
+    "infinite_everywhere", "margin_certificates:conjugate", "value == np.inf and violation > x.size * DOMAIN_SLACK",
     "value == np.inf", "+inf is right inside of the domain, too.",
 )  # fmt: skip
 wrong_certificate(
-    "prox_without_the_two", "certificates:prox", "square = ((point - v + t * x) ** 2).sum() / (2 * t)",
+    "prox_without_the_two", "margin_certificates:prox", "square = ((point - v + t * x) ** 2).sum() / (2 * t)",
     "square = ((point - v + t * x) ** 2).sum() / (4 * t)", "A quarter of the square for its half.",
 )  # fmt: skip
 wrong_certificate(
-    "prox_without_its_step", "certificates:prox",
+    "prox_without_its_step", "margin_certificates:prox",
     "min(np.sqrt(2 * t * gap), through)", "min(np.sqrt(gap / 2), through)",
     "The strong convexity is not that of the step.",
 )  # fmt: skip
 wrong_certificate(
-    "mass_without_the_weight", "certificates:update_data", " * Real(WEIGHT.check(sample_weight))", "",
+    "mass_without_the_weight", "margin_certificates:update_data", " * Real(WEIGHT.check(sample_weight))", "",
     "The radius of the dual set forgets the weight.",
 )  # fmt: skip
 wrong_certificate(
-    "update_loses_the_step", "certificates:sdca_update", "bound + beta / 2 * loss.square(x - better)", "bound",
+    "update_loses_the_step", "margin_certificates:sdca_update", "bound + beta / 2 * loss.square(x - better)", "bound",
     "The gap by the proposal's dual point lacks the way to the proposal.",
 )  # fmt: skip
 wrong_certificate(
-    "violation_in_other_units", "certificates:sdca_update", "mass * loss.violation(raw / mass))",
+    "violation_in_other_units", "margin_certificates:sdca_update", "mass * loss.violation(raw / mass))",
     "loss.violation(raw / mass))", "The violation is that of the block in units of its mass.",
 )  # fmt: skip
 
