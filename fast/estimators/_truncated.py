@@ -67,6 +67,34 @@ def objective(X: Any, W: np.ndarray, y: np.ndarray, r: np.ndarray, loss: Entropy
     return 0.5 * float(np.vdot(W, W)) + rows.evaluate(f, np.empty_like(f))
 
 
+class _Convex:
+    """The convex problems, with their iterations counted through."""
+
+    def __init__(
+        self, X: Any, y: np.ndarray, r: np.ndarray, m: int, tol: float, max_iter: int,
+        report: Callable | None,
+    ) -> None:  # fmt: skip
+        self.data, self.tol, self.max_iter, self.report = (X, y, r, m), tol, max_iter, report
+        self.used = 0
+
+    def solve(self, loss: Entropy, weights: np.ndarray | None) -> TrainingResult:
+        """One of them, from these weights on."""
+        before, report = self.used, self.report
+
+        def counted(state: TrainingState) -> bool:
+            whole = replace(state, n_iter=before + state.n_iter)
+            return report is not None and report(whole)
+
+        found = train(
+            *self.data, loss, tol=self.tol, max_iter=self.max_iter - before, weights=weights,
+            report=counted,
+        )  # fmt: skip
+        self.used = found.n_iter = before + found.n_iter
+        for entry in found.history:
+            entry["iteration"] += before
+        return found
+
+
 def train_truncated(
     X: Any,
     y: np.ndarray,
@@ -88,27 +116,9 @@ def train_truncated(
     the first step, the softmax solution, for which all classes are kept. Iterations are counted
     through, also in what ``report`` sees and in the history of the last step.
     """
-    used = 0
-
-    def solve(loss: Entropy, weights: np.ndarray | None) -> TrainingResult:
-        nonlocal used
-        before = used
-
-        def counted(state: TrainingState) -> bool:
-            whole = replace(state, n_iter=before + state.n_iter)
-            return report is not None and report(whole)
-
-        limit = max_iter - before
-        found = train(
-            X, y, r, n_classes, loss, tol=tol, max_iter=limit, weights=weights, report=counted
-        )
-        used = found.n_iter = before + found.n_iter
-        for entry in found.history:
-            entry["iteration"] += before
-        return found
-
+    convex = _Convex(X, y, r, n_classes, tol, max_iter, report)
     loss: Entropy = Softmax()
-    result = solve(loss, weights)
+    result = convex.solve(loss, weights)
     softmax = result.W
     objectives: list[float] = []
     steps: list[float] = []
@@ -117,14 +127,14 @@ def train_truncated(
         dropped = dropped_classes(X, softmax, y, k)
         following = Piece(dropped)
         objectives.append(objective(X, softmax, y, r, following))
-        while not (settled or result.stopped or result.gap > tol or used >= max_iter):
+        while not (settled or result.stopped or result.gap > tol or convex.used >= max_iter):
             if len(steps) == STEPS:
                 break
-            found = solve(following, result.W)
+            found = convex.solve(following, result.W)
             next_dropped = dropped_classes(X, found.W, y, k)
             value = objective(X, found.W, y, r, Piece(next_dropped))
             if value > objectives[-1]:  # rounding, or stopped early: the point before was as good
-                result.n_iter, result.interrupted = used, found.interrupted
+                result.n_iter, result.interrupted = convex.used, found.interrupted
                 result.stopped, settled = found.stopped, not found.stopped and found.gap <= tol
                 break
             result, loss = found, following

@@ -209,19 +209,35 @@ class APSVM(RankingModel):
             "report": CountedThrough(monitor) if self.ramp else monitor,
         }
         start = self._start(X.shape[1], positive, codes)
-        w = getattr(start, "w", start)
-        result: Any
         with monitor:
-            if easy is not None:
-                name = "easy_fraction" if easy_mask is None else "easy_mask"
-                try:
-                    result = ap_svm_appx.train(X, positive, C, easy, start=w, **options)
-                except InseparableError as error:
-                    raise InseparableError(error.mu, error.norm, name) from None
-            elif self.ramp:
-                result = ap_ramp.train(X, queries, C, start=w, **options)
-            else:
-                result = ap_svm.train(X, queries, C, start=start, **options)
+            result = self._train(X, positive, queries, C, easy, easy_mask, start, options)
+        self._keep(result, X, positive, queries, C, easy, (positive, codes))
+        warn_if_open(self, tol, result.interrupted)
+        if self.ramp:
+            warn_if_unsettled(self, tol, result)
+        return self
+
+    def _train(
+        self, X: Any, positive: np.ndarray, queries: Queries, C: float, easy: np.ndarray | None,
+        easy_mask: Any, start: Any, options: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """The result of the trainer of this model."""
+        w = getattr(start, "w", start)
+        if self.ramp and easy is None:
+            return ap_ramp.train(X, queries, C, start=w, **options)
+        if easy is None:
+            return ap_svm.train(X, queries, C, start=start, **options)
+        try:
+            return ap_svm_appx.train(X, positive, C, easy, start=w, **options)
+        except InseparableError as error:
+            name = "easy_fraction" if easy_mask is None else "easy_mask"
+            raise InseparableError(error.mu, error.norm, name) from None
+
+    def _keep(
+        self, result: Any, X: Any, positive: np.ndarray, queries: Queries, C: float,
+        easy: np.ndarray | None, problem: tuple[Any, ...],
+    ) -> None:  # fmt: skip
+        """Attributes of the fit."""
         for name in OPTIONAL:  # of a fit with other parameters
             self.__dict__.pop(name, None)
         self._store(result, self._products(X, result.w), positive)
@@ -234,11 +250,7 @@ class APSVM(RankingModel):
             self._store_rounds(result)
         self.__dict__.pop("_last", None)
         if self.warm_start:
-            self._last = (result, positive, codes)
-        warn_if_open(self, tol, result.interrupted)
-        if self.ramp:
-            warn_if_unsettled(self, tol, result)
-        return self
+            self._last = (result, *problem)
 
     def _claims(
         self, result: Any, X: Any, queries: Queries, C: float, easy: np.ndarray | None

@@ -71,6 +71,18 @@ class RankingOracle:
         return inversions if self.reference is None else inversions + self.reference
 
 
+def known_cuts(
+    queries: Queries, reference: np.ndarray | None, start: Any
+) -> list[tuple[float, np.ndarray]]:
+    """What is known before the first ranking: that of R*, so that L >= 0, and those of a start."""
+    shift = np.zeros(queries.n) if reference is None else reference
+    cuts = [(0.0, 0.0 - shift)]
+    if isinstance(start, TrainingResult):
+        found = start.rankings
+        cuts += [(queries.delta(r), queries.coefficients(r) - shift) for r in found]
+    return cuts
+
+
 def train(
     X: Any,
     queries: Queries,
@@ -113,15 +125,8 @@ def train(
         The best w met, with its certificate; also after KeyboardInterrupt.
     """
     oracle = RankingOracle(queries, method, reference)
-    perfect = np.zeros(queries.n)  # R* is a ranking too: L >= 0
-    cuts = [(0.0, perfect if reference is None else -reference)]
-    if isinstance(start, TrainingResult):
-        for inversions in start.rankings:
-            coefficients = queries.coefficients(inversions)
-            if reference is not None:
-                coefficients = coefficients - reference
-            cuts.append((queries.delta(inversions), coefficients))
-        start = start.w
+    cuts = known_cuts(queries, reference, start)
+    start = start.w if isinstance(start, TrainingResult) else start
 
     def ask(state: ScoreState) -> bool:
         state.inversions = oracle.inversions(state.cut.coefficients)

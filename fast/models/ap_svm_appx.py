@@ -116,45 +116,61 @@ def train(
     """
     number("C", C, positive=True)
     positives = mask_of(y, X.shape[0])
-    easy = checked_mask(easy, positives)
-    signs = np.where(positives, 1.0, -1.0)
-    hard = np.flatnonzero(~easy)
-    ranked = positives[hard].any() and not positives[hard].all()
-    queries = Queries(positives[hard]) if ranked else None
-    oracle = no_ranking if queries is None else ap_svm.RankingOracle(queries, method)
-    bound = np.flatnonzero(easy)
-    constrained = positives[bound].any() and not positives[bound].all()
-    margins = Margins(X[bound], signs[bound]) if constrained else None
-    parts = X[hard], oracle, float(C)
-    problem = ScoreProblem(*parts) if margins is None else EasyProblem(*parts, margins)
-
-    def inversions(coefficients: np.ndarray) -> np.ndarray:
-        full = np.zeros(len(signs), np.int32)
-        if queries is not None:
-            full[hard] = queries.inversions(coefficients)
-        return full
+    parts = Parts(X, positives, checked_mask(easy, positives), C, method)
 
     def ask(state: ScoreState) -> bool:
-        state.inversions = inversions(state.cut.coefficients)
+        state.inversions = parts.inversions(state.cut.coefficients)
         return report is not None and bool(report(state))
 
-    perfect = [(0.0, np.zeros(len(hard)))]
+    perfect = [(0.0, np.zeros(len(parts.hard)))]
     found = structured.solve(
-        problem, tol, max_iter, solver, start, perfect, None if report is None else ask
+        parts.problem, tol, max_iter, solver, start, perfect, None if report is None else ask
     )
-    mu = np.zeros(len(signs))
-    if isinstance(problem, EasyProblem):
-        mu[bound] = problem.mu
-    rankings = np.empty((len(found.weights), len(signs)), np.int32)
+    rankings = np.empty((len(found.weights), len(positives)), np.int32)
     for t in range(len(rankings)):
-        rankings[t] = inversions(found.coefficients[[t]].toarray()[0])
+        rankings[t] = parts.inversions(found.coefficients[[t]].toarray()[0])
     return TrainingResult(
         weights=found.weights,
         rankings=rankings,
-        b=bias_of(X[bound], signs[bound], found.w),
-        mu=mu,
+        b=bias_of(X[parts.bound], parts.signs[parts.bound], found.w),
+        mu=parts.mu(),
         **found.certificate(),
     )
+
+
+class Parts:
+    """The hard examples, which are ranked, and the easy ones, which are constrained."""
+
+    def __init__(
+        self, X: Any, positives: np.ndarray, easy: np.ndarray, C: float, method: str
+    ) -> None:
+        self.signs = np.where(positives, 1.0, -1.0)
+        self.hard, self.bound = np.flatnonzero(~easy), np.flatnonzero(easy)
+        ranked = positives[self.hard].any() and not positives[self.hard].all()
+        self.queries = Queries(positives[self.hard]) if ranked else None
+        oracle: Any = no_ranking
+        if self.queries is not None:
+            oracle = ap_svm.RankingOracle(self.queries, method)
+        parts = X[self.hard], oracle, float(C)
+        self.problem: ScoreProblem
+        if positives[self.bound].any() and not positives[self.bound].all():
+            self.problem = EasyProblem(*parts, Margins(X[self.bound], self.signs[self.bound]))
+        else:
+            self.problem = ScoreProblem(*parts)
+
+    def inversions(self, coefficients: np.ndarray) -> np.ndarray:
+        """Of all examples, from the coefficients of the hard ones."""
+        full = np.zeros(len(self.signs), np.int32)
+        if self.queries is not None:
+            full[self.hard] = self.queries.inversions(coefficients)
+        return full
+
+    def mu(self) -> np.ndarray:
+        """Multipliers of the constraints, 0 for hard examples."""
+        mu = np.zeros(len(self.signs))
+        if isinstance(self.problem, EasyProblem):
+            mu[self.bound] = self.problem.mu
+        return mu
 
 
 def checked_mask(easy: ArrayLike, positives: np.ndarray) -> np.ndarray:

@@ -57,10 +57,10 @@ class Bags:
     ----------
     bags : (rows,) integers
         Bag 0, ..., B - 1 of each row, in any order; every bag has a row.
-    n_bags : int
+    n_bags, n_rows : int
     """
 
-    def __init__(self, bags: ArrayLike, n_bags: int) -> None:
+    def __init__(self, bags: ArrayLike, n_bags: int, n_rows: int) -> None:
         self.bags = np.asarray(bags)
         if self.bags.ndim != 1 or self.bags.dtype.kind not in "iu":
             raise InvalidParameterError(
@@ -77,6 +77,10 @@ class Bags:
                 f"{len(self.bags) - int(counts.sum())} rows of bags outside y",
                 f"bags 0, ..., {n_bags - 1}, one per label, each with a row",
                 "number the bags from 0 without gaps",
+            )
+        if len(self.bags) != n_rows:
+            raise InvalidParameterError(
+                "bags", f"{len(self.bags)} bags of rows", f"{n_rows}, one per row", "match X"
             )
         self.order = np.argsort(self.bags, kind="stable")
         self.first = np.concatenate([[0], np.cumsum(counts)[:-1]])
@@ -164,11 +168,7 @@ def train(
     """
     number("C", C, positive=True)
     queries = Queries(mask_of(y))
-    grouped = Bags(bags, queries.n)
-    if len(grouped.bags) != X.shape[0]:
-        raise InvalidParameterError(
-            "bags", f"{len(grouped.bags)} bags of rows", f"{X.shape[0]}, one per row", "match X"
-        )
+    grouped = Bags(bags, queries.n, X.shape[0])
     steps = Steps(
         X, grouped, queries, C, method, report,
         {"tol": tol, "max_iter": max_iter, "solver": solver},

@@ -170,18 +170,10 @@ def train(
         A loss that does not exist, or a solver that cannot train it.
     """
     loss = named(loss) if isinstance(loss, str) else loss
-    if not isinstance(r, np.ndarray):
-        r = np.full(len(y), float(r))
+    r = r if isinstance(r, np.ndarray) else np.full(len(y), float(r))
     m = int(np.max(y)) + 1 if n_classes is None else n_classes
     run = _Run(X, y, r, m, loss, seed, solver, tol, max_iter, report)
-    try:
-        run.begin(start, weights)
-        run.go_on()
-    except KeyboardInterrupt:
-        run.interrupted = True
-        if run.name == "newton":
-            run.algorithm.settle(run.state)
-    return run.result()
+    return run.from_start(start, weights)
 
 
 class _Run:
@@ -212,6 +204,17 @@ class _Run:
         state.done |= state.n_iter == self.polish and state.gap <= self.tol
         self.stopped = self.report is not None and self.report(state)
         return self.stopped
+
+    def from_start(self, start: Any, weights: np.ndarray | None) -> TrainingResult:
+        """The whole run; Ctrl-C ends it."""
+        try:
+            self.begin(start, weights)
+            self.go_on()
+        except KeyboardInterrupt:
+            self.interrupted = True
+            if self.name == "newton":
+                self.algorithm.settle(self.state)
+        return self.result()
 
     def begin(self, start: Any, weights: np.ndarray | None) -> None:
         """The starting point, and small problems to the end."""

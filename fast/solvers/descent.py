@@ -63,50 +63,82 @@ def descend(
         raise InvalidParameterError(
             "max_rounds", str(max_rounds), "an integer >= 1", "allow at least one step"
         )
-    objectives = [objective(w)]
-    following = state = state_of(w)
-    result: Any = None
-    history: list[dict[str, float]] = []
-    n_iter, n_oracle, converged = 0, n_oracle + 1, False
-
-    def settle() -> bool:
-        """Take in J of the step; whether it is no higher."""
-        nonlocal result
-        found = objective(result.w)
-        if found > objectives[-1]:  # rounding: w itself has the certificate of the step
-            gap = certified_gap(objectives[-1], result.dual)
-            result = replace(result, w=w, primal=objectives[-1], gap=gap)
-            history[-1] |= {"primal": result.primal, "gap": gap}
-        objectives.append(min(found, objectives[-1]))
-        return found <= objectives[-1]
-
+    path = _Path(w, state_of, objective, step, tol, n_oracle)
     try:
         for round_ in range(1, max_rounds + 1):
-            result, state = step(following, w, result), following
-            history += [
-                line
-                | {
-                    "iteration": line["iteration"] + n_iter,
-                    "oracle_calls": line["oracle_calls"] + n_oracle,
-                    "round": round_,
-                }
-                for line in result.history
-            ]
-            n_iter, n_oracle = n_iter + result.n_iter, n_oracle + result.n_oracle + 1
-            lower = settle()
-            if result.stopped:
-                break
-            following = state_of(result.w)
-            w, fell = result.w, objectives[-2] - objectives[-1]
-            same = np.array_equal(following, state)
-            if same or not lower or fell <= LEAST * tol * abs(objectives[-1]):
-                converged = True
+            if path.take(round_):
                 break
     except KeyboardInterrupt:  # between two steps
-        if result is None or not history:
-            raise
-        if len(objectives) == history[-1]["round"]:
-            settle()
-        result = replace(result, interrupted=True, stopped=True)
-    result = replace(result, history=history, n_iter=n_iter, n_oracle=n_oracle)
-    return Descent(result, state, objectives, converged)
+        path.interrupted()
+    return path.descent()
+
+
+class _Path:
+    """Steps so far: what they fixed, J after each of them, their histories as one."""
+
+    def __init__(
+        self, w: np.ndarray, state_of: Callable[[np.ndarray], np.ndarray],
+        objective: Callable[[np.ndarray], float], step: Callable[[np.ndarray, np.ndarray, Any], Any],
+        tol: float, n_oracle: int,
+    ) -> None:  # fmt: skip
+        self.w, self.state_of, self.objective, self.step, self.tol = (
+            w,
+            state_of,
+            objective,
+            step,
+            tol,
+        )
+        self.objectives = [objective(w)]
+        self.following = self.state = state_of(w)
+        self.result: Any = None
+        self.history: list[dict[str, float]] = []
+        self.n_iter, self.n_oracle, self.converged = 0, n_oracle + 1, False
+
+    def take(self, round_: int) -> bool:
+        """One more step; whether it was the last."""
+        self.result = self.step(self.following, self.w, self.result)
+        result, self.state = self.result, self.following
+        for line in result.history:
+            counted = {
+                "iteration": line["iteration"] + self.n_iter,
+                "oracle_calls": line["oracle_calls"] + self.n_oracle,
+                "round": round_,
+            }
+            self.history.append(line | counted)
+        self.n_iter += result.n_iter
+        self.n_oracle += result.n_oracle + 1
+        lower = self.settle()
+        if self.result.stopped:
+            return True
+        self.following = self.state_of(self.result.w)
+        self.w = self.result.w
+        fell = self.objectives[-2] - self.objectives[-1]
+        same = np.array_equal(self.following, self.state)
+        least = LEAST * self.tol * abs(self.objectives[-1])
+        self.converged = same or not lower or fell <= least
+        return self.converged
+
+    def settle(self) -> bool:
+        """Take in J of the step; whether it is no higher."""
+        found, before = self.objective(self.result.w), self.objectives[-1]
+        if found > before:  # rounding: w itself has the certificate of the step
+            gap = certified_gap(before, self.result.dual)
+            self.result = replace(self.result, w=self.w, primal=before, gap=gap)
+            self.history[-1] |= {"primal": before, "gap": gap}
+        self.objectives.append(min(found, before))
+        return found <= before
+
+    def interrupted(self) -> None:
+        """Ctrl-C: before there is any step, nothing can be kept."""
+        if self.result is None or not self.history:
+            raise KeyboardInterrupt
+        if len(self.objectives) == self.history[-1]["round"]:
+            self.settle()
+        self.result = replace(self.result, interrupted=True, stopped=True)
+
+    def descent(self) -> Descent:
+        """The last step's result, with the counts of all."""
+        result = replace(
+            self.result, history=self.history, n_iter=self.n_iter, n_oracle=self.n_oracle
+        )
+        return Descent(result, self.state, self.objectives, self.converged)

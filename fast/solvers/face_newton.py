@@ -317,30 +317,23 @@ class FaceNewton:
         face = (members[:q], self._kinds[:q], saturated[:q])
         step, residual, search, image, trial = (a[:q] for a in self._arrays)
         predicted, done = conjugate_gradients(
-            rows,
-            y,
-            r,
-            squares,
-            loss,
-            lists,
-            face,
-            W,
-            self.proximal,
-            steps,
-            (step, residual, search, image),
-            self.V,
-        )
+            rows, y, r, squares, loss, lists, face, W, self.proximal, steps,
+            (step, residual, search, image), self.V,
+        )  # fmt: skip
+
+        def gain_of(length: float) -> float:
+            linear = try_step(rows, y, r, loss, lists, face, step, length, trial, self.V, work)
+            return linear - float(np.vdot(W, self.V)) - 0.5 * float(np.vdot(self.V, self.V))
+
         gain, length = 0.0, 1.0
         for length in (1.0, 0.5, 0.25, 0.1):
-            linear = try_step(rows, y, r, loss, lists, face, step, length, trial, self.V, work)
-            gain = linear - float(np.vdot(W, self.V)) - 0.5 * float(np.vdot(self.V, self.V))
+            gain = gain_of(length)
             if gain > 0.0:
                 break
         bounded = not gain > 0.0
         if bounded:  # a valley that leaves the face: go as far as the face does, where it is exact
             length = feasible_length(r, loss, lists, face, step, mass)
-            linear = try_step(rows, y, r, loss, lists, face, step, length, trial, self.V, work)
-            gain = linear - float(np.vdot(W, self.V)) - 0.5 * float(np.vdot(self.V, self.V))
+            gain = gain_of(length)
         if gain > 0.0:
             accept_step(lists, face, trial, mass)
             W += self.V

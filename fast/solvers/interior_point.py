@@ -46,20 +46,17 @@ def minimise(
     gram = A @ A.T if gram is None else gram
     # Where A'x is small by cancellation, A A'x is right only if it is taken from A.
     wide = A.shape[1] > len(c) and tol > ROUNDING * float(gram.diagonal().max())
-    size = float(np.abs(start * (A @ (A.T @ start))).max())
-    size = max(size, float(np.abs(start * (c - c.min())).max()), float(gram.diagonal() @ start**2))
+    size = _size(A, c, start, gram)
     if size == 0.0:
         return start / (E @ start).max()
-    Q, q, aim = gram / size, c / size, tol / size
-    x, nu = start.copy(), np.zeros(len(e))
+    Q, q, aim, x, nu = gram / size, c / size, tol / size, start.copy(), np.zeros(len(e))
     g = (Q @ x if wide else A @ (A.T @ x) / size) + q
     nu[0] = float(g.min()) - 0.1 * float(np.ptp(g)) - 1e-3 / float(x.max())
     z = np.maximum(g - nu @ E, 1e-3 / float(x.max()))
     best, least = x, np.inf
     for _ in range(MOST_STEPS):
-        residual, missing = g - nu @ E - z, e - E @ x
-        mu = float(x @ z) / len(x)
-        left = float(x @ z) + float(x @ np.abs(residual)) + float(np.abs(nu) @ np.abs(missing))
+        residual, missing, mu = g - nu @ E - z, e - E @ x, float(x @ z) / len(x)
+        left = float(x @ (z + np.abs(residual))) + float(np.abs(nu) @ np.abs(missing))
         if left < least:
             best, least = x, left
         if left <= aim or mu < TINY / len(x):
@@ -70,16 +67,20 @@ def minimise(
             reached = float((x + _longest(x, dx) * dx) @ (z + _longest(z, dz) * dz)) / len(x)
             centring = (reached / mu) ** 3 * mu
             dx, dnu, dz = newton.step(x * z + dx * dz - centring)
-        except (
-            np.linalg.LinAlgError
-        ):  # a pivot of the equalities is lost to rounding: nothing left to gain
+        except np.linalg.LinAlgError:  # a pivot is lost to rounding: nothing left to gain
             break
         length = BOUNDARY * min(_longest(x, dx), _longest(z, dz))
-        if not np.isfinite(length) or not np.isfinite(dx).all():
+        if not (np.isfinite(length) and np.isfinite(dx).all()):
             break
         x, nu, z = x + length * dx, nu + length * dnu, z + length * dz
         g = (Q @ x if wide else A @ (A.T @ x) / size) + q
     return best
+
+
+def _size(A: np.ndarray, c: np.ndarray, start: np.ndarray, gram: np.ndarray) -> float:
+    """Magnitude of the objective's terms."""
+    size = float(np.abs(start * (A @ (A.T @ start))).max())
+    return max(size, float(np.abs(start * (c - c.min())).max()), float(gram.diagonal() @ start**2))
 
 
 class _Newton:

@@ -99,12 +99,10 @@ def train(
         C omega_i > 0.
     squared : bool
     mean : (d,) array, optional
-    tol, max_iter, report
-        As for the other trainers.
+    tol, max_iter, report : As for the other trainers.
     """
     n = len(y)
-    ridge = 1.0 / cost if squared else np.zeros(n)
-    upper = np.full(n, np.inf) if squared else cost
+    ridge, upper = (1.0 / cost, np.full(n, np.inf)) if squared else (np.zeros(n), cost)
     state = PlainState(started=time.perf_counter())
     X = gram.X if isinstance(gram, FactorGram) else None
     small = n * min(n, n if X is None else X.shape[1]) ** 2 <= SMALL
@@ -126,15 +124,15 @@ def train(
         idle = 0 if state.gap < 0.5 * before else idle + 1
         return stop or state.done or (idle >= STALLED and state.gap <= tol)
 
-    interrupted = False
     try:
         minimise(gram, y, upper, ridge, look, max_iter)
+        interrupted = False
     except KeyboardInterrupt:
         interrupted = stop = True
         if state.coef is None:
             take(state, gram, y, cost, squared, np.zeros(n), 0.0)
     w = None if X is None else np.asarray(X.T @ state.coef)
-    b = state.b - (0.0 if w is None else shift(w))
+    b = state.b if w is None else state.b - shift(w)
     return PlainResult(
         state.coef, w, b, state.alpha, state.primal, state.dual, state.gap, state.n_iter,
         state.history, "interior_point", interrupted, stop,

@@ -128,16 +128,7 @@ def train_kernel(
     matrix, linear = check_correction(Kz, Z, Q, n, squared)
     Q = None if Q is None else check_kernel_matrix("Q", Q, n)
     omega = np.ones(n) if sample_weight is None else per_row("sample_weight", sample_weight, n)
-    short = True  # Kz may have a factor with few columns, which huge C/lam needs
-    if matrix is not None and not linear:
-        trace = float(omega.sum()) * (float(matrix.diagonal().max()) + 1.0)
-        short = C * trace > RESOLVED * lam
-    if definite:
-        check_definite("K", K)
-        if Kz is not None:
-            short = not check_definite("Kz", matrix)
-        elif Q is not None:
-            check_definite("Q", Q)
+    short = factored_kernel(matrix, linear, Q, K, C, lam, omega, definite)
     kept = np.flatnonzero(omega > 0.0)
     for y in signs:
         check_two_classes(y[kept], len(kept) < n)
@@ -151,21 +142,42 @@ def train_kernel(
     if Q is not None:
         correction.take(Q)
     results: list[SVMPlusKernelResult] = []
+    kind = SquaredHinge if squared else Hinge
     for y in signs:
-        loss: KernelLoss = (SquaredHinge if squared else Hinge)(
-            K, y[kept], correction, bool(nonneg_slack)
-        )
+        loss: KernelLoss = kind(K, y[kept], correction, bool(nonneg_slack))
         state = KernelState(started=time.perf_counter())
         interrupted, stopped = run(loss, state, tol, max_iter, report, len(signs) == 1)
         results.append(finished(loss, state, kept, n, interrupted, stopped))
         if stopped:
             break
     if linear:
-        coefs = [np.asarray(result.correction_coef)[kept] for result in results]
-        V = correction.back(coefs)
-        for result, v in zip(results, V, strict=True):
-            result.v = v
+        take_back(results, correction, kept)
     return results[0] if labels.ndim == 1 else results
+
+
+def factored_kernel(
+    matrix: Any, linear: bool, Q: Any, K: np.ndarray, C: float, lam: float, omega: np.ndarray,
+    definite: bool,
+) -> bool:  # fmt: skip
+    """Whether Kz may have a factor with few columns, which huge C/lam needs; definite matrices pass."""
+    short, kernel = True, matrix is not None and not linear
+    if kernel:
+        trace = float(omega.sum()) * (float(matrix.diagonal().max()) + 1.0)
+        short = C * trace > RESOLVED * lam
+    if definite:
+        check_definite("K", K)
+        if kernel:
+            short = not check_definite("Kz", matrix)
+        elif Q is not None:
+            check_definite("Q", Q)
+    return short
+
+
+def take_back(results: list[SVMPlusKernelResult], correction: Correction, kept: np.ndarray) -> None:
+    """The weights v of linear correcting functions, for all results at once."""
+    coefs = [np.asarray(result.correction_coef)[kept] for result in results]
+    for result, v in zip(results, correction.back(coefs), strict=True):
+        result.v = v
 
 
 def check_correction(Kz: Any, Z: Any, Q: Any, n: int, squared: bool) -> tuple[Any, bool]:
@@ -197,71 +209,98 @@ def run(
     alone: bool,
 ) -> tuple[bool, bool]:
     """Methods in turn until the gap is at most ``tol``; (interrupted, stopped)."""
-    n, nothing = loss.n, np.zeros(loss.n)
-    stop = False
-
-    def look(alpha: np.ndarray, beta: np.ndarray, solver: str) -> bool:
-        nonlocal stop
-        state.take(loss, alpha, beta, solver)
-        stop = report is not None and bool(report(state))
-        return stop or state.gap <= tol or state.n_iter >= max_iter
-
+    turn = Methods(loss, state, tol, max_iter, report)
     try:
-        path = first_method(loss, alone)
-        qp = None
-        budget = FIRST * n
+        interrupted = turn.active_set(first_method(loss, alone)) or turn.others()
+        return interrupted, turn.stop
+    except KeyboardInterrupt:
+        if state.model is None:
+            state.take(loss, loss.uniform(1.0), turn.nothing, "smo")
+        return True, True
+
+
+class Methods:
+    """What is tried on a kernel problem: SMO with Newton's method, the interior point, features."""
+
+    def __init__(
+        self, loss: KernelLoss, state: KernelState, tol: float, max_iter: int,
+        report: Callable[[Any], bool] | None,
+    ) -> None:  # fmt: skip
+        self.loss, self.state, self.tol, self.max_iter = loss, state, tol, max_iter
+        self.report, self.nothing, self.stop, self.over = report, np.zeros(loss.n), False, False
+        self.qp: Any = None
+
+    def ask(self) -> bool:
+        """Whether the caller stops the run."""
+        return self.report is not None and bool(self.report(self.state))
+
+    def settled(self) -> bool:
+        """Whether there is nothing left to do."""
+        state = self.state
+        return self.stop or state.gap <= self.tol or state.n_iter >= self.max_iter
+
+    def look(self, alpha: np.ndarray, beta: np.ndarray, solver: str) -> bool:
+        """Take in a point; whether there is nothing left to do."""
+        self.state.take(self.loss, alpha, beta, solver)
+        self.stop = self.ask()
+        return self.settled()
+
+    def active_set(self, path: SquaredSMO | HingeSMO) -> bool:
+        """SMO, and Newton's method from where it is, with a growing budget of steps; never interrupted."""
+        n, state, budget = self.loss.n, self.state, FIRST * self.loss.n
         while budget <= MOST * n:
             while True:
                 before, rough = state.gap, path.rough > 0.0
-                alpha, beta = path(budget, tol)
-                if look(alpha, beta, "smo"):
-                    return False, stop
+                alpha, beta = path(budget, self.tol)
+                if self.look(alpha, beta, "smo"):
+                    self.over = True
+                    return False
                 if not rough:
                     break
                 if state.n_iter > 1 and not state.gap <= 0.2 * before:
                     path.refine()
-            if qp is None:
-                qp = loss.qp()
-            u = np.concatenate([alpha, beta])[: qp.size]
+            self.qp = self.loss.qp() if self.qp is None else self.qp
+            u = np.concatenate([alpha, beta])[: self.qp.size]
 
             def accept(u: np.ndarray, iteration: int) -> bool:
-                return look(u[:n], u[n:] if len(u) > n else nothing, "newton")
+                return self.look(u[:n], u[n:] if len(u) > n else self.nothing, "newton")
 
-            if kernel_newton.newton(qp, u, accept):
-                if stop or state.gap <= tol or state.n_iter >= max_iter:
-                    return False, stop
-                if qp.size > CHEAP and state.gap <= ROUNDED:
-                    return False, stop  # the optimum, as far as rounding lets it be seen
-                break
+            if kernel_newton.newton(self.qp, u, accept):
+                # a large problem is at its optimum, as far as rounding lets it be seen
+                rounded = self.qp.size > CHEAP and state.gap <= ROUNDED
+                self.over = self.settled() or rounded
+                return False
             budget *= 2
-        qp = loss.qp() if qp is None else qp
-        inner = 0.1 * tol
+        return False
+
+    def others(self) -> bool:
+        """The interior point, a hard margin, and features, where they are cheap; (interrupted)."""
+        if self.over:
+            return False
+        loss, state, n = self.loss, self.state, self.loss.n
+        self.qp = qp = loss.qp() if self.qp is None else self.qp
+        inner = 0.1 * self.tol
         while True:
             before = state.gap
             u = kernel_newton.interior_point(qp, max(inner, FINEST))
-            if look(u[:n], u[n:] if qp.paired else nothing, "interior_point"):
+            if self.look(u[:n], u[n:] if qp.paired else self.nothing, "interior_point"):
                 break
             if inner <= FINEST or (qp.size > CHEAP and state.gap > 0.5 * before):
                 break
             inner *= 1e-3
-        if not stop and tol < state.gap and state.n_iter < max_iter and n <= CHEAP:
+        if not self.settled() and n <= CHEAP:
             hard = loss.hard_margin()
             if hard is not None:
                 kernel_newton.newton(
-                    hard, state.bound.alpha, lambda u, _: look(u, nothing, "newton")
+                    hard, state.bound.alpha, lambda u, _: self.look(u, self.nothing, "newton")
                 )
-        left = max_iter - state.n_iter
-        if not stop and tol < state.gap and left > 0 and qp.size <= CHEAP and loss.correction.known:
-            found, interrupted = factored.train(loss, tol, left)
-            for bound, model in found:
-                state.keep(bound, model, "features")
-            stop = interrupted or (report is not None and bool(report(state)))
-            return interrupted, stop
-    except KeyboardInterrupt:
-        if state.model is None:
-            state.take(loss, loss.uniform(1.0), nothing, "smo")
-        return True, True
-    return False, stop
+        if self.settled() or qp.size > CHEAP or not loss.correction.known:
+            return False
+        found, interrupted = factored.train(loss, self.tol, self.max_iter - state.n_iter)
+        for bound, model in found:
+            state.keep(bound, model, "features")
+        self.stop = interrupted or self.ask()
+        return interrupted
 
 
 def first_method(loss: KernelLoss, alone: bool) -> SquaredSMO | HingeSMO:

@@ -18,6 +18,23 @@ class DeformedProblem(NamedTuple):
     box: float
 
 
+def bent(Q: np.ndarray, labels: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """K + Q . yy', in the place of Q."""
+    Q *= labels
+    Q *= labels[:, None]
+    Q += K
+    return Q
+
+
+def checked(K: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A positive semidefinite kernel matrix, and labels of both classes."""
+    K = check_kernel_matrix("K", K)
+    check_definite("K", K)
+    labels = check_labels(y, len(K))
+    check_two_classes(labels, False)
+    return K, labels
+
+
 def deformed_problem(
     K: Any,
     y: Any,
@@ -72,19 +89,9 @@ def deformed_problem(
     >>> bool(np.allclose(w, train(X, y, Z, 1.0, 1.0, tol=1e-8).w, atol=1e-3))
     True
     """
-    K = check_kernel_matrix("K", K)
-    check_definite("K", K)
-    n = len(K)
-    labels = check_labels(y, n)
-    check_two_classes(labels, False)
+    K, labels = checked(K, y)
     C, lam = number("C", C, positive=True), number("lam", lam, positive=True)
-    weight = (
-        np.ones(n)
-        if sample_weight is None
-        else per_row("sample_weight", sample_weight, n, positive=True)
-    )
+    weight = 1.0 if sample_weight is None else sample_weight
+    weight = per_row("sample_weight", weight, len(K), positive=True)
     Q = deformed_kernel(C, lam, Z=Z, Kz=Kz, sample_weight=weight, free_slack=free_slack)
-    Q *= labels
-    Q *= labels[:, None]
-    Q += K
-    return DeformedProblem(Q, 0.5 * (C * float(weight.sum()) + lam))
+    return DeformedProblem(bent(Q, labels, K), 0.5 * (C * float(weight.sum()) + lam))
