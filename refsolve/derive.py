@@ -51,8 +51,11 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     size = float(abs(a).max())
     radius = radius or size or 1.0
     size = max(size, 1e-12 * radius)
-    scaled = {"a": a / size, "eta": radius / size, "eta_rho": rho * radius / size}
+    unit = size * radius or TINY
     symbols = {s.name: s for s in module.SPEC.symbols}
+    if any(isinstance(v, float) and symbols[n].unit != "x" for n, v in checked.items()):
+        radius = 1.0  # a number whose units nobody says: the set cannot be rescaled
+    scaled = {"a": a / size, "eta": radius / size, "eta_rho": rho * radius / size}
     for name, value in checked.items():
         if isinstance(value, float) and symbols[name].unit == "x":
             # beyond a million times the solution's size a bound is inactive
@@ -80,7 +83,7 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
         return Answer(x, certificate.value, a - x - rho * x.sum(), certificate)
 
     key = (a.size, *sorted(structure.items()), *(tuple(v.tolist()) for v in labels.values()))
-    return Posed(key, build, scaled, finish, size * radius or TINY)
+    return Posed(key, build, scaled, finish, unit)
 
 
 def _parameter(symbol: Symbol | None) -> Any:
