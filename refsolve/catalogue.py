@@ -127,7 +127,7 @@ def operations(stem: str) -> tuple[str, ...]:
     return tuple(getattr(load(stem), "operations", OPERATIONS[kind(stem)]))
 
 
-def arguments(module: Any) -> tuple[str, ...]:
+def arguments(module: ModuleType) -> tuple[str, ...]:
     """Arguments of a set's projection: ``arguments``, or a, its parameters and rho."""
     return tuple(getattr(module, "arguments", ("a", *module.SPEC.names, "rho")))
 
@@ -145,7 +145,7 @@ def admit(stem: str, d: int, params: Mapping[str, Any]) -> None:
         check(d, **params)
 
 
-def has_rho(module: Any) -> bool:
+def has_rho(module: ModuleType) -> bool:
     """Whether a set's projection takes the weight rho of the squared sum."""
     return "rho" in arguments(module)
 

@@ -6,6 +6,7 @@ other programs and ``refsolve show`` read it and keep no table of their own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,15 @@ from refsolve.spec import Draw, Symbol
 def _powers(*often: float) -> Draw:
     """Some numbers, and powers of ten around 1."""
 
-    def draw(rng: np.random.Generator, d: int, size: float, given: Any) -> float:
+    def draw(rng: np.random.Generator, d: int, size: float, given: Mapping[str, Any]) -> float:
         return float(rng.choice([*often, 10.0 ** rng.uniform(-2, 2)]))
 
     return draw
 
 
-def _weight(rng: np.random.Generator, d: int, size: float, given: Any) -> float | None:
+def _weight(
+    rng: np.random.Generator, d: int, size: float, given: Mapping[str, Any]
+) -> float | None:
     return float(rng.uniform(0.1, 3.0)) if rng.random() < 0.3 else None
 
 

@@ -122,7 +122,7 @@ class Symbol:
         middle = self.default if isinstance(self.default, float) else 1.0
         return self._moved(rng.choice([middle, middle, 10.0 ** rng.uniform(-2, 2)]))
 
-    def _moved(self, value: Any) -> float:
+    def _moved(self, value: float) -> float:
         """The number, or the nearest one in the range."""
         value = float(value)
         if self.low is not None:
@@ -149,7 +149,7 @@ class Symbol:
             raise self._refuse(value, f"lower {self.name}, or use more classes", d)
         return int(value) if self.kind == "integer" else float(value)
 
-    def _refuse(self, value: Any, fix: str, d: int | None) -> InvalidParameterError:
+    def _refuse(self, value: object, fix: str, d: int | None) -> InvalidParameterError:
         size = f" with d = {d}" if self.high == "d" and d is not None else ""
         return InvalidParameterError(self.name, value, self.range_text() + size, fix)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve._types import Float, Floats
 from refsolve.checking import check_vector
 
 Real = np.longdouble
@@ -47,7 +48,7 @@ class Certificate:
         return self.gap / self.scale if self.scale > 0 else (0.0 if self.gap == 0 else np.inf)
 
 
-def up(bound: Any) -> float:
+def up(bound: Floats) -> float:
     """A bound rounded to float64 without getting smaller."""
     value = float(bound)
     return value * (1 + 2.0**-50) if np.isfinite(value) else value
@@ -68,13 +69,13 @@ def roundoff(d: int, *norms: Any) -> Any:
     return (8 + np.log2(d)) * np.finfo(Real).eps * sum(norms)
 
 
-def candidate(name: str, value: Any, size: int) -> Array:
+def candidate(name: str, value: object, size: int) -> Array:
     """A candidate as longdouble; longdouble candidates keep their digits."""
     check_vector(name, value, size=size, largest=np.inf)
     return np.asarray(value, Real)
 
 
-def number_error(value: Any, low: Any, high: Any) -> float:
+def number_error(value: Float, low: Float, high: Float) -> float:
     """Bound on |value - v| for a v in [low, high]; inf for a value that is no number."""
     given = Real(value)
     return max(0.0, float(given - low), float(high - given)) if np.isfinite(given) else np.inf

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
+from refsolve._types import Floats, Number
 
 Array = np.ndarray[Any, Any]
 #: From this many entries on, proposals are computed in float64.
@@ -53,7 +54,7 @@ class Domain:
         """Whether the set is a cone, the support function of which is 0 or +inf."""
         return bool(getattr(self.module, "cone", False))
 
-    def cut(self, r: Any) -> Domain:
+    def cut(self, r: Number) -> Domain:
         """The part with sum at most ``r``; a bounded set as it is."""
         return replace(self, r=r) if self.cone else self
 
@@ -77,7 +78,7 @@ class Domain:
         """support(w) - <w,x> for feasible x, a sum of nonnegative terms."""
         return self.module.residual(x, w, **self._bounded)
 
-    def nearest(self, b: Array, rho: Any = 0.0) -> Array | None:
+    def nearest(self, b: Array, rho: Floats = 0.0) -> Array | None:
         """Proposal for the biased projection of b, if the set has one."""
         if not hasattr(self.module, "nearest"):
             return None

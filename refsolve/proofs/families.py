@@ -16,17 +16,20 @@ family         y           z                                          block(x) =
 from __future__ import annotations
 
 import numbers
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
+from refsolve._types import Label
 from refsolve.checking import check_vector, refuse_masked
 from refsolve.errors import InvalidParameterError
 
 Array = np.ndarray[Any, Any]
 
 
-def check_class(y: Any, m: int) -> int:
+def check_class(y: object, m: int) -> int:
     """A class index in 0..m-1."""
     given = y[()] if isinstance(y, np.ndarray) and y.ndim == 0 else y
     expected = f"integer, 0 <= y <= {m - 1}"
@@ -38,7 +41,7 @@ def check_class(y: Any, m: int) -> int:
     return int(given)
 
 
-def check_indicator(y: Any, m: int) -> Array:
+def check_indicator(y: object, m: int) -> Array:
     """A 0/1 row of m entries as int8, or `InvalidParameterError`."""
     refuse_masked("y", y)
     row = np.asarray(y) if not isinstance(y, str) else np.empty(0)
@@ -52,7 +55,7 @@ def check_indicator(y: Any, m: int) -> Array:
     return row.astype(np.int8)
 
 
-def others(v: Array, y: Any) -> Array:
+def others(v: Array, y: Label) -> Array:
     """Entries of the classes j != y, in class order; y one class, or one per row."""
     if np.ndim(y) == 0:
         return np.delete(v, y, axis=-1)
@@ -75,18 +78,18 @@ class Multiclass:
         """Number of classes for d entries of x."""
         return d + 1
 
-    def check_label(self, y: Any, m: int) -> Any:
+    def check_label(self, y: object, m: int) -> Any:
         """The ground truth, checked."""
         return check_class(y, m)
 
-    def margins(self, scores: Array, y: Any, costs: Array) -> Array:
+    def margins(self, scores: Array, y: Label, costs: Array) -> Array:
         """Z = M f + c."""
         own = scores[..., y, None] if np.ndim(y) == 0 else np.take_along_axis(
             scores, np.asarray(y)[:, None], axis=1
         )  # fmt: skip
         return others(scores - own, y) + costs
 
-    def block(self, x: Array, y: Any) -> Array:
+    def block(self, x: Array, y: Label) -> Array:
         """Dual direction -M'x."""
         total = x.sum(axis=-1)
         if np.ndim(y) == 0:
@@ -96,7 +99,7 @@ class Multiclass:
         np.put_along_axis(a, np.asarray(y)[:, None], total[:, None], axis=1)
         return a
 
-    def coordinates(self, a: Array, y: Any) -> Array:
+    def coordinates(self, a: Array, y: Label) -> Array:
         """The x of a block; `unbalance` says whether there is one."""
         return -others(a, y)
 
@@ -112,17 +115,17 @@ class Multiclass:
         """Largest ||block(x)||^2 / ||x||^2."""
         return m
 
-    def matrix(self, m: int, y: Any) -> Array:
+    def matrix(self, m: int, y: Label) -> Array:
         """M' (m, d), so that z = f M' + c for a row f."""
         E = np.delete(np.eye(m), y, axis=1)
         E[y] = -1
         return E
 
-    def default_costs(self, cost: float, y: Any, d: int) -> Array:
+    def default_costs(self, cost: float, y: Label, d: int) -> Array:
         """Costs when none are given."""
         return np.full(d, cost)
 
-    def check_costs(self, costs: Any, cost: float, y: Any, m: int) -> Array:
+    def check_costs(self, costs: ArrayLike | None, cost: float, y: Label, m: int) -> Array:
         """Costs over the others from an (m,) vector with costs[y] = 0."""
         if costs is None:
             return self.default_costs(cost, y, m - 1)
@@ -149,23 +152,23 @@ class OneVsAll:
         """Number of classes for d entries of x."""
         return d
 
-    def check_label(self, y: Any, m: int) -> Any:
+    def check_label(self, y: object, m: int) -> Any:
         """The ground truth, checked."""
         return check_class(y, m)
 
-    def signs(self, y: Any, m: int) -> Array:
+    def signs(self, y: Label, m: int) -> Array:
         """The diagonal of M, (m,), or (n, m) for one class per row."""
         return np.where(np.arange(m) == np.asarray(y)[..., None], -1, 1).astype(np.int8)
 
-    def margins(self, scores: Array, y: Any, costs: Array) -> Array:
+    def margins(self, scores: Array, y: Label, costs: Array) -> Array:
         """Z = M f + c."""
         return self.signs(y, scores.shape[-1]) * scores + costs
 
-    def block(self, x: Array, y: Any) -> Array:
+    def block(self, x: Array, y: Label) -> Array:
         """Dual direction -M'x."""
         return -self.signs(y, x.shape[-1]) * x
 
-    def coordinates(self, a: Array, y: Any) -> Array:
+    def coordinates(self, a: Array, y: Label) -> Array:
         """The x of a block."""
         return -self.signs(y, a.shape[-1]) * a
 
@@ -181,15 +184,15 @@ class OneVsAll:
         """Largest ||block(x)||^2 / ||x||^2."""
         return 1
 
-    def matrix(self, m: int, y: Any) -> Array:
+    def matrix(self, m: int, y: Label) -> Array:
         """M' (m, d), so that z = f M' + c for a row f."""
         return np.diag(self.signs(y, m).astype(float))
 
-    def default_costs(self, cost: float, y: Any, d: int) -> Array:
+    def default_costs(self, cost: float, y: Label, d: int) -> Array:
         """Costs when none are given."""
         return np.full(d, cost)
 
-    def check_costs(self, costs: Any, cost: float, y: Any, m: int) -> Array:
+    def check_costs(self, costs: ArrayLike | None, cost: float, y: Label, m: int) -> Array:
         """An (m,) vector."""
         if costs is None:
             return self.default_costs(cost, y, m)
@@ -201,15 +204,15 @@ class Multilabel(OneVsAll):
 
     name = "multilabel"
 
-    def check_label(self, y: Any, m: int) -> Any:
+    def check_label(self, y: object, m: int) -> Any:
         """The indicator row, checked."""
         return check_indicator(y, m)
 
-    def signs(self, y: Any, m: int) -> Array:
+    def signs(self, y: Label, m: int) -> Array:
         """The diagonal of M."""
         return (1 - 2 * np.asarray(y, np.int8)).astype(np.int8)
 
-    def default_costs(self, cost: float, y: Any, d: int) -> Array:
+    def default_costs(self, cost: float, y: Label, d: int) -> Array:
         """The default cost on the negatives, 0 on the positives."""
         return cost * (1.0 - np.asarray(y, float))
 
@@ -217,7 +220,7 @@ class Multilabel(OneVsAll):
 class MultilabelDistribution(Multilabel):
     """Scores as they are, for a target distribution that is uniform on the positives."""
 
-    def check_label(self, y: Any, m: int) -> Any:
+    def check_label(self, y: object, m: int) -> Any:
         """The indicator row, with at least one positive."""
         row = check_indicator(y, m)
         if not row.any():
@@ -226,11 +229,11 @@ class MultilabelDistribution(Multilabel):
             )
         return row
 
-    def signs(self, y: Any, m: int) -> Array:
+    def signs(self, y: Label, m: int) -> Array:
         """M is the identity."""
         return np.ones(np.shape(y), np.int8)
 
-    def target(self, y: Any, dtype: Any = np.longdouble) -> Array:
+    def target(self, y: Label, dtype: DTypeLike = np.longdouble) -> Array:
         """T = 1/|P| on the positives."""
         y = np.asarray(y, dtype)
         return y / y.sum(axis=-1, keepdims=True)
@@ -246,12 +249,12 @@ _FAMILIES: dict[str, Family] = {
 _DISTRIBUTION = MultilabelDistribution()
 
 
-def is_ranking(module: Any) -> bool:
+def is_ranking(module: ModuleType) -> bool:
     """Whether a loss ranks the samples of a query; such a loss has no family of margins."""
     return getattr(module, "family", None) == "ranking"
 
 
-def of(module: Any) -> Family:
+def of(module: ModuleType) -> Family:
     """Family of the module that declares a loss."""
     if is_ranking(module):
         raise InvalidParameterError(

@@ -12,11 +12,14 @@ numbers; equality holds at the maximiser p of <z,x> - h(x).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import catalogue, generators
+from refsolve._types import Float, Label
 from refsolve.checking import check_vector
 from refsolve.errors import InvalidParameterError
 from refsolve.generators import Generator, Point
@@ -28,7 +31,7 @@ from refsolve.proofs.families import others as others
 Array = np.ndarray[Any, Any]
 
 
-def block(x: Array, y: Any) -> Array:
+def block(x: Array, y: Label) -> Array:
     """The dual direction of x over the others: -x at j != y and <1,x> at y."""
     return families.Multiclass().block(x, y)
 
@@ -56,7 +59,9 @@ class Loss:
         The smooth part h of the conjugate, bound to the parameters.
     """
 
-    def __init__(self, stem: str, params: Mapping[str, Any], d: int, y: Any = None) -> None:
+    def __init__(
+        self, stem: str, params: Mapping[str, Any], d: int, y: Label | None = None
+    ) -> None:
         if catalogue.kind(stem) != "losses":
             raise InvalidParameterError(
                 "loss", stem, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
@@ -68,7 +73,7 @@ class Loss:
         self.m = self.family.classes(d)
         self.default_cost: float = getattr(self.module, "default_cost", 1.0)
         self.params = self.module.SPEC.check(params, d)
-        self.y = y
+        self.y: Any = y
         self.kept = getattr(self.module, "kept", None)
         source = catalogue.load(getattr(self.module, "pieces", stem))
         self.generator: Generator = generator_of(self.module).bind(self.params)
@@ -76,7 +81,7 @@ class Loss:
         self.target: Any = 0
         labels: dict[str, Any] = {}
         if isinstance(self.family, families.MultilabelDistribution):
-            self.target = self.family.target(y)
+            self.target = self.family.target(np.asarray(y))
         elif self.labelled:
             labels["y"] = y
         self.domain = Domain(source.dual_set, {**dual_params(source, self.params), **labels})
@@ -105,19 +110,19 @@ class Loss:
         """Natural size of the loss at z, by which errors are judged."""
         return self.generator.size(self.domain, z)
 
-    def margins(self, scores: Array, y: Any, costs: Array) -> Array:
+    def margins(self, scores: Array, y: Label, costs: Array) -> Array:
         """Z = M f + c; see `refsolve.proofs.families`."""
         return self.family.margins(scores, y, costs)
 
-    def block(self, x: Array, y: Any) -> Array:
+    def block(self, x: Array, y: Label) -> Array:
         """The dual direction of x."""
         return self.family.block(x, y)
 
-    def check_costs(self, costs: Any, y: Any) -> Array:
+    def check_costs(self, costs: ArrayLike | None, y: Label) -> Array:
         """Costs (d,) from an (m,) vector, or the default."""
         return self.family.check_costs(costs, self.default_cost, y, self.m)
 
-    def check_own_costs(self, costs: Any) -> Array:
+    def check_own_costs(self, costs: ArrayLike | None) -> Array:
         """Costs given over the coordinates of x, (d,), or the default."""
         if costs is None:
             return self.family.default_costs(self.default_cost, self.y, self.d)
@@ -138,7 +143,7 @@ class Loss:
         """A point of the domain near x."""
         return self.domain.repair(x + self.target) - self.target
 
-    def balance(self, x: Array, complement: Any) -> tuple[Array, Any]:
+    def balance(self, x: Array, complement: Array | None) -> tuple[Array, Any]:
         """A feasible x together with its 1 - s: scaled so that the two sum to 1."""
         if complement is None:
             return x, None
@@ -146,7 +151,7 @@ class Loss:
         rest = complement / np.where(s + complement > 0, s + complement, 1)
         return x * ((1 - rest) / np.where(s > 0, s, 1))[..., None], rest
 
-    def _rest(self, complement: Any) -> Any:
+    def _rest(self, complement: Array | None) -> Any:
         """A complement with the axis of its entries."""
         if complement is None or self.generator.complement == "entries":
             return complement
@@ -154,15 +159,15 @@ class Loss:
 
     # ---- the conjugate
 
-    def conjugate(self, x: Array, complement: Any = None) -> Array:
+    def conjugate(self, x: Array, complement: Array | None = None) -> Array:
         """Conjugate in z at a point of the domain (the one in u is <c,x> less)."""
         return self.generator.value(x + self.target, self._rest(complement))
 
-    def nearest(self, b: Array, rho: Any = 0.0) -> Array | None:
+    def nearest(self, b: Array, rho: Float = 0.0) -> Array | None:
         """Proposal for the projection of b on the domain, if the set has one."""
         return self.domain.nearest(b, rho)
 
-    def propose(self, b: Array, beta: Any, coupled: bool = False) -> tuple[Array, Any] | None:
+    def propose(self, b: Array, beta: Float, coupled: bool = False) -> tuple[Array, Any] | None:
         """Proposal for argmin beta/2 (||x||^2 + [coupled] s^2) - <b,x> + conjugate(x).
 
         The point x and its complement: 1 - s, 1 - x for the binary entropy, or None.
@@ -189,7 +194,7 @@ class Loss:
         return point.rest[..., 0]
 
     def fenchel_young(
-        self, z: Array, x: Array, point: Point | None = None, complement: Any = None
+        self, z: Array, x: Array, point: Point | None = None, complement: Array | None = None
     ) -> Array:
         """Bound on value(z) + conjugate(x) - <z,x>, x in the domain: a sum of terms >= 0.
 
@@ -207,14 +212,14 @@ class Loss:
         return self.generator.bounds(self.domain, z, point)
 
 
-def generator_of(module: Any) -> Generator:
+def generator_of(module: ModuleType) -> Generator:
     """The generator that a loss declares; a loss without one is a support function."""
     return generators.check(
         module.__name__.rpartition(".")[2], getattr(module, "generator", Quadratic())
     )
 
 
-def dual_params(module: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+def dual_params(module: ModuleType, params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of a loss's dual set: those it fixes, and those of its own that the set declares."""
     own = catalogue.load(module.dual_set)
     fixed = getattr(module, "dual_params", {})

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve._types import Float, Floats
 from refsolve.proofs.certificate import Certificate, Real, norm, roundoff, up
 from refsolve.proofs.domain import is_biased
 
@@ -30,7 +31,13 @@ def projection_size(module: ModuleType, a: Array, *, rho: float = 0.0, **params:
 
 
 def projection_gap(
-    module: ModuleType, x: Array, a: Array, w: Array | None = None, *, rho: Any = 0, **params: Any
+    module: ModuleType,
+    x: Array,
+    a: Array,
+    w: Array | None = None,
+    *,
+    rho: Floats = 0,
+    **params: Any,
 ) -> Any:
     """Fenchel-Young gap of a *feasible* x for min 1/2||x - a||^2 + rho/2 s^2 over the set.
 
@@ -51,7 +58,9 @@ def projection_gap(
     return quadratic / 2 + module.residual(x, w, **params)
 
 
-def projection(module: ModuleType, given: Array, a: Array, rho: Any, **checked: Any) -> Certificate:
+def projection(
+    module: ModuleType, given: Array, a: Array, rho: Float, **checked: Any
+) -> Certificate:
     """Certificate of ``given`` as minimiser of 1/2||x - a||^2 + rho/2 <1,x>^2, in longdouble.
 
     ``distance`` takes the better of two routes: the gap of the repaired candidate, or the distance to
@@ -81,7 +90,7 @@ def projection(module: ModuleType, given: Array, a: Array, rho: Any, **checked: 
     return Certificate(up(gap), abs(float(violation)), up(distance), float(value), scale)
 
 
-def function_value(value: Any, t: Any) -> Certificate:
+def function_value(value: object, t: Float) -> Certificate:
     """Certificate of a number w as W(e^t), the root of w + log w = t.
 
     ``gap`` and ``distance`` bound |w - w*|, ``complement`` is not used, ``scale`` is w, so that
@@ -107,7 +116,7 @@ def function_value(value: Any, t: Any) -> Certificate:
     return Certificate(up(error), 0.0, up(error), float(w), float(w))
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     """A real number as longdouble, nan for anything else."""
     array = np.asarray(value)
     return Real(array[()]) if array.ndim == 0 and array.dtype.kind in "fiu" else Real(np.nan)

@@ -6,12 +6,15 @@ Floats are taken as the rational numbers that they are, in object arrays that nu
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from refsolve import formulas as f
+from refsolve._types import Array, Scalar
 from refsolve.errors import UncertainError
 from refsolve.generators import Point
 from refsolve.generators.quadratic import Quadratic
@@ -21,12 +24,12 @@ Vector = np.ndarray[Any, Any]  # of Fraction objects
 ZERO = Fraction(0)
 
 
-def exact(value: Any) -> Fraction:
+def exact(value: Scalar | Decimal) -> Fraction:
     """A finite float or integer, exactly."""
     return value if isinstance(value, Fraction) else Fraction(*value.as_integer_ratio())
 
 
-def vector(values: Any) -> Vector:
+def vector(values: Array | Iterable[Scalar | Decimal]) -> Vector:
     """An object array of Fractions from numbers."""
     items = values.tolist() if isinstance(values, np.ndarray) else list(values)
     out = np.empty(len(items), dtype=object)

@@ -13,6 +13,7 @@ import numpy as np
 
 from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve._types import Floats, Number
 from refsolve.errors import InvalidParameterError
 from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
@@ -52,7 +53,7 @@ SPEC = Spec(
 arguments = ("a", "r", "cap")
 
 
-def check(d: int, r: Any = 1.0, cap: Any = 1.0) -> None:
+def check(d: int, r: float | Fraction = 1.0, cap: float | Fraction = 1.0) -> None:
     """Refuse r > d cap, for which the set is empty."""
     if Fraction(r) > d * Fraction(cap):
         raise InvalidParameterError(
@@ -61,12 +62,16 @@ def check(d: int, r: Any = 1.0, cap: Any = 1.0) -> None:
         )  # fmt: skip
 
 
-def constraints(x: Any, r: Any = 1.0, cap: Any = 1.0) -> list[Any]:
+def constraints(
+    x: cp.Expression, r: float | Fraction = 1.0, cap: float | Fraction = 1.0
+) -> list[Any]:
     """CVXPY constraints: 0 <= x <= cap, s = r."""
     return [x >= 0, x <= cap, cp.sum(x) == r]
 
 
-def halfspaces(d: int, r: Any = 1, cap: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(
+    d: int, r: float | Fraction = 1, cap: float | Fraction = 1
+) -> list[tuple[list[Fraction], Fraction, bool]]:
     """The set as rows (g, h, equality) meaning <g,x> <= h or = h, rational."""
     unit = [[Fraction(i == j) for j in range(d)] for i in range(d)]
     rows = [([-g for g in row], Fraction(0), False) for row in unit]
@@ -74,24 +79,24 @@ def halfspaces(d: int, r: Any = 1, cap: Any = 1) -> list[tuple[list[Fraction], F
     return [*rows, ([Fraction(1)] * d, Fraction(r), True)]
 
 
-def _shares(d: int, r: Any, cap: Any) -> Array:
+def _shares(d: int, r: Number, cap: Number) -> Array:
     """What the i-th largest entry of w gets of r at a maximiser of <w,x>."""
     before = np.arange(d)
     return np.minimum(f.positive(f.column(r) - before * f.column(cap)), f.column(cap))
 
 
-def support(w: Array, r: Any = 1.0, cap: Any = 1.0) -> Array:
+def support(w: Array, r: Number = 1.0, cap: Number = 1.0) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     return (f.descending(w) * _shares(w.shape[-1], r, cap)).sum(axis=-1)
 
 
-def violation(x: Array, r: Any = 1.0, cap: Any = 1.0) -> Array:
+def violation(x: Array, r: Number = 1.0, cap: Number = 1.0) -> Array:
     """Largest violated constraint, 0 if feasible."""
     ends = np.maximum((-x).max(axis=-1), x.max(axis=-1) - cap)
     return f.positive(np.maximum(ends, abs(x.sum(axis=-1) - r)))
 
 
-def repair(x: Array, r: Any = 1.0, cap: Any = 1.0) -> Array:
+def repair(x: Array, r: Number = 1.0, cap: Number = 1.0) -> Array:
     """A feasible point near ``x``: clipped, then moved towards 0, or towards the caps."""
     top = f.column(cap)
     x = f.lower_sum(np.minimum(f.positive(x), top), r)
@@ -101,7 +106,7 @@ def repair(x: Array, r: Any = 1.0, cap: Any = 1.0) -> Array:
     return np.minimum(x + (top - x) * (missing / np.where(room > 0, room, top + 1)), top)
 
 
-def residual(x: Array, w: Array, r: Any = 1.0, cap: Any = 1.0) -> Array:
+def residual(x: Array, w: Array, r: Number = 1.0, cap: Number = 1.0) -> Array:
     """support(w) - <w,x> for feasible x, as a sum of nonnegative terms (no cancellation)."""
     # t is the entry at which r is used up
     filled = (_shares(w.shape[-1], r, cap) > 0).sum(axis=-1, keepdims=True)
@@ -110,7 +115,7 @@ def residual(x: Array, w: Array, r: Any = 1.0, cap: Any = 1.0) -> Array:
     return (f.positive(f.column(cap) - x) * f.positive(above) + x * f.positive(-above)).sum(axis=-1)
 
 
-def nearest(a: Array, r: Any = 1.0, cap: Any = 1.0) -> Array:
+def nearest(a: Array, r: Floats = 1.0, cap: Floats = 1.0) -> Array:
     """Rows near the projections, by bisection: a proposal for certificates to judge."""
 
     def clipped(t: Array) -> Array:

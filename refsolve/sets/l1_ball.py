@@ -10,6 +10,7 @@ import numpy as np
 
 from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve._types import Floats, Number
 from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
 
@@ -34,41 +35,41 @@ SPEC = Spec(
 arguments = ("a", "r")
 
 
-def constraints(x: Any, r: Any = 1.0) -> list[Any]:
+def constraints(x: cp.Expression, r: float | Fraction = 1.0) -> list[Any]:
     """CVXPY constraints: sum |x_i| <= r."""
     return [cp.norm1(x) <= r]
 
 
-def halfspaces(d: int, r: Any = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, r: float | Fraction = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
     """The set as rows (g, h, equality) meaning <g,x> <= h, rational: one per choice of signs."""
     one = Fraction(1)
     signs = itertools.product((-one, one), repeat=d)
     return [(list(row), Fraction(r), False) for row in signs]
 
 
-def support(w: Array, r: Any = 1.0) -> Array:
+def support(w: Array, r: Number = 1.0) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     return r * abs(w).max(axis=-1)
 
 
-def violation(x: Array, r: Any = 1.0) -> Array:
+def violation(x: Array, r: Number = 1.0) -> Array:
     """Largest violated constraint, 0 if feasible."""
     return f.positive(abs(x).sum(axis=-1) - r)
 
 
-def repair(x: Array, r: Any = 1.0) -> Array:
+def repair(x: Array, r: Number = 1.0) -> Array:
     """A feasible point near ``x``: scaled."""
     return np.where(x < 0, -1, 1) * f.lower_sum(abs(x), r)
 
 
-def residual(x: Array, w: Array, r: Any = 1.0) -> Array:
+def residual(x: Array, w: Array, r: Number = 1.0) -> Array:
     """support(w) - <w,x> for feasible x, as a sum of nonnegative terms (no cancellation)."""
     top = abs(w).max(axis=-1, keepdims=True)
     lost = abs(x) * (top - np.where(x < 0, -w, w))
     return lost.sum(axis=-1) + f.positive(r - abs(x).sum(axis=-1)) * top[..., 0]
 
 
-def nearest(a: Array, r: Any = 1.0) -> Array:
+def nearest(a: Array, r: Floats = 1.0) -> Array:
     """Rows near the projections, by bisection: a proposal for certificates to judge."""
     size = abs(a)
 
