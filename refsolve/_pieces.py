@@ -11,8 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import margin_certificates as certificates
+from refsolve._types import Float
 from refsolve.arguments import check_example, check_point, take
 from refsolve.operations import STEP, WEIGHT
 from refsolve.proofs.certificate import Certificate
@@ -57,7 +59,7 @@ def arguments_of(z: Array, weight: float) -> dict[str, Any]:
     return {"scores": np.r_[Real(0), z], "y": 0, "sample_weight": weight}
 
 
-def value(stem: str, value: Any, **given: Any) -> Certificate:
+def value(stem: str, value: float, **given: Any) -> Certificate:
     """As `certificates.loss_value`."""
     loss, _, _, z, weight, _ = example_of(stem, given)
     return certificates.loss_value(
@@ -65,7 +67,7 @@ def value(stem: str, value: Any, **given: Any) -> Certificate:
     )
 
 
-def gradient(stem: str, g: Any, **given: Any) -> Certificate:
+def gradient(stem: str, g: ArrayLike, **given: Any) -> Certificate:
     """As `certificates.gradient`."""
     complement = given.pop("complement", None)
     loss, scores, y, z, weight, _ = example_of(stem, given)
@@ -95,7 +97,7 @@ def gradient(stem: str, g: Any, **given: Any) -> Certificate:
     )
 
 
-def conjugate(stem: str, value: Any, x: Any, **given: Any) -> Certificate:
+def conjugate(stem: str, value: float, x: ArrayLike, **given: Any) -> Certificate:
     """As `certificates.conjugate`: 0 at 0 and +inf elsewhere for k >= 2."""
     x = check_vector("x", x)
     complement = given.pop("complement", None)
@@ -110,7 +112,7 @@ def conjugate(stem: str, value: Any, x: Any, **given: Any) -> Certificate:
     return Certificate(error, size, error, right, np.inf if size > 0 else 1.0)
 
 
-def prox(stem: str, u: Any, v: Any, *, t: Any = 1.0, **given: Any) -> Certificate:
+def prox(stem: str, u: ArrayLike, v: ArrayLike, *, t: Float = 1.0, **given: Any) -> Certificate:
     """As `certificates.prox`; of the entries that u leaves alone the largest count as dropped."""
     v, t = check_vector("v", v).astype(Real), Real(STEP.check(t))
     check_vector("u", u, size=v.size, largest=np.inf)
@@ -133,7 +135,7 @@ def prox(stem: str, u: Any, v: Any, *, t: Any = 1.0, **given: Any) -> Certificat
     )
 
 
-def _envelope(loss: Loss, z: Array, t: Any) -> Any:
+def _envelope(loss: Loss, z: Array, t: Float) -> Any:
     """Moreau envelope of the piece at z, up to rounding."""
     piece = Loss(loss.module.pieces, {}, z.size)
     found = piece.propose(z, t)

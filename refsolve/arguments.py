@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import catalogue
+from refsolve._types import Float
 from refsolve.checking import check_vector
 from refsolve.errors import InvalidParameterError
 from refsolve.operations import RHO
@@ -19,7 +22,7 @@ Array = np.ndarray[Any, Any]
 
 
 def set_arguments(
-    module: Any, rho: Any, params: Mapping[str, Any], d: int
+    module: ModuleType, rho: Float, params: Mapping[str, Any], d: int
 ) -> tuple[float, dict[str, Any]]:
     """Checked rho (0 for a set without it) and parameters, y among them where the set has one."""
     params = dict(params)
@@ -29,15 +32,15 @@ def set_arguments(
     y = params.pop("y", None) if labelled else None
     checked = module.SPEC.check(params, d)
     catalogue.admit(module.__name__.rpartition(".")[2], d, checked)
-    rho = RHO.check(rho)
+    weight: float = RHO.check(rho)
     if labelled:
         if y is None:
             raise InvalidParameterError("y", "missing", "a 0/1 row", "pass y=...")
         checked["y"] = check_indicator(y, d)
-    return rho, checked
+    return weight, checked
 
 
-def check_complement(complement: Any, shape: tuple[int, ...] = ()) -> Any:
+def check_complement(complement: ArrayLike, shape: tuple[int, ...] = ()) -> Any:
     """1 - s as longdouble, in [0, 1]."""
     value = np.asarray(complement)
     if value.dtype.kind not in "fiu" or value.shape != shape or not np.isfinite(value).all():
@@ -50,29 +53,29 @@ def check_complement(complement: Any, shape: tuple[int, ...] = ()) -> Any:
 
 
 def check_example(
-    stem: str, name: str, scores: Any, y: Any, params: Mapping[str, Any]
+    stem: str, name: str, scores: object, y: object, params: Mapping[str, Any]
 ) -> tuple[Array, Any, Loss]:
     """Scores of at least two classes, the ground truth, and the loss with it."""
     scores = check_vector(name, scores)
     if scores.size < 2:
         raise InvalidParameterError(name, scores, "at least two classes", "add the other classes")
     family = families.of(catalogue.load(stem))
-    y = family.check_label(y, scores.size)
-    return scores, y, Loss(stem, params, family.size(scores.size), y)
+    label = family.check_label(y, scores.size)
+    return scores, label, Loss(stem, params, family.size(scores.size), label)
 
 
-def check_point(stem: str, size: int, y: Any, params: Mapping[str, Any]) -> Loss:
+def check_point(stem: str, size: int, y: object, params: Mapping[str, Any]) -> Loss:
     """The loss for an operation over the coordinates of x; y for the multilabel family only."""
-    family = families.of(catalogue.load(stem))
+    family, label = families.of(catalogue.load(stem)), None
     if family.name == "multilabel":
         if y is None:
             raise InvalidParameterError("y", "missing", "a 0/1 row", "pass y=...")
-        y = family.check_label(y, size)
+        label = family.check_label(y, size)
     elif y is not None:
         raise InvalidParameterError(
             "y", y, "no ground truth: the entries are those of the others, or signed", "drop y"
         )
-    return Loss(stem, params, size, y)
+    return Loss(stem, params, size, label)
 
 
 def take(params: dict[str, Any], name: str, default: Any = None) -> Any:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import _pieces as pieces
 from refsolve import catalogue
 from refsolve import margin_certificates as margins
 from refsolve._ranking_proof import loss_augmented_inference, ranking_value
+from refsolve._types import Float
 from refsolve.arguments import set_arguments as set_arguments
 from refsolve.margin_certificates import DOMAIN_SLACK as DOMAIN_SLACK
 from refsolve.models import multiclass_erm
@@ -47,17 +49,23 @@ __all__ = [
 ]
 
 
-def projection_size(stem: str, a: Any, *, rho: float = 0.0, **params: Any) -> float:
+def projection_size(stem: str, a: ArrayLike, *, rho: float = 0.0, **params: Any) -> float:
     """Bound on <1,x> at the solution; see `refsolve.proofs.projection.projection_size`."""
     return projections.projection_size(catalogue.load(stem), np.asarray(a), rho=rho, **params)
 
 
-def projection_gap(stem: str, x: Any, a: Any, w: Any = None, *, rho: Any = 0, **params: Any) -> Any:
+def projection_gap(
+    stem: str, x: ArrayLike, a: ArrayLike, w: Any = None, *, rho: Any = 0, **params: Any
+) -> Any:
     """Fenchel-Young gap of a *feasible* x; see `refsolve.proofs.projection.projection_gap`."""
-    return projections.projection_gap(catalogue.load(stem), x, a, w, rho=rho, **params)
+    return projections.projection_gap(
+        catalogue.load(stem), np.asarray(x), np.asarray(a), w, rho=rho, **params
+    )
 
 
-def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> Certificate:
+def projection(
+    stem: str, x: ArrayLike, a: ArrayLike, *, rho: Any = 0.0, **params: Any
+) -> Certificate:
     """Certificate of ``x`` as minimiser of 1/2||x - a||^2 + rho/2 <1,x>^2 over the set ``stem``.
 
     Parameters
@@ -78,7 +86,7 @@ def projection(stem: str, x: Any, a: Any, *, rho: Any = 0.0, **params: Any) -> C
     return projections.projection(module, given, a, Real(rho), **checked)
 
 
-def function_value(stem: str, value: Any, t: Any) -> Certificate:
+def function_value(stem: str, value: float, t: Float) -> Certificate:
     """Certificate of a number as value of a function; see `refsolve.proofs.projection`."""
     t = Real(catalogue.load(stem).SPEC.check({"t": t})["t"])
     return projections.function_value(value, t)
@@ -86,13 +94,13 @@ def function_value(stem: str, value: Any, t: Any) -> Certificate:
 
 def loss_value(
     stem: str,
-    value: Any,
-    scores: Any,
-    y: Any,
+    value: float,
+    scores: ArrayLike,
+    y: ArrayLike,
     *,
-    costs: Any = None,
-    sample_weight: Any = 1.0,
-    x: Any = None,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
+    x: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of a number as weighted loss sample_weight * L(y, scores).
@@ -101,7 +109,12 @@ def loss_value(
     domain: the given one, or a proposal. ``gap`` and ``distance`` bound the candidate's error.
     The loss of a query takes its ``scores`` and relevance ``y``, and x as coefficients.
     """
-    given = {"scores": scores, "y": y, "costs": costs, "sample_weight": sample_weight}
+    given: dict[str, Any] = {
+        "scores": scores,
+        "y": y,
+        "costs": costs,
+        "sample_weight": sample_weight,
+    }
     if families.is_ranking(catalogue.load(stem)):
         return ranking_value(stem, value, coefficients=x, **given, **params)
     if _of_pieces(stem):
@@ -111,13 +124,13 @@ def loss_value(
 
 def gradient(
     stem: str,
-    g: Any,
-    scores: Any,
-    y: Any,
+    g: ArrayLike,
+    scores: ArrayLike,
+    y: ArrayLike,
     *,
-    costs: Any = None,
-    sample_weight: Any = 1.0,
-    complement: Any = None,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
+    complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of g, (m,), as (sub)gradient of the weighted loss in the scores.
@@ -126,19 +139,24 @@ def gradient(
     subgradient; ``violation`` covers the domain and <1,g> = 0. For gamma > 0 the gradient is
     unique and ``distance`` bounds the error.
     """
-    given = {"scores": scores, "y": y, "costs": costs, "sample_weight": sample_weight}
+    given: dict[str, Any] = {
+        "scores": scores,
+        "y": y,
+        "costs": costs,
+        "sample_weight": sample_weight,
+    }
     proofs = pieces if _of_pieces(stem) else margins
     return proofs.gradient(stem, g, **given, complement=complement, **params)
 
 
 def conjugate(
     stem: str,
-    value: Any,
-    x: Any,
+    value: float,
+    x: ArrayLike,
     *,
-    y: Any = None,
-    costs: Any = None,
-    complement: Any = None,
+    y: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of a number as conjugate(x) - <c,x>; ``violation`` is that of x.
@@ -154,13 +172,13 @@ def conjugate(
 
 def prox(
     stem: str,
-    u: Any,
-    v: Any,
+    u: ArrayLike,
+    v: ArrayLike,
     *,
-    t: Any = 1.0,
-    y: Any = None,
-    costs: Any = None,
-    complement: Any = None,
+    t: Float = 1.0,
+    y: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of u as argmin phi(u + c) + ||u - v||^2/(2t), over the m - 1 others.
@@ -178,15 +196,15 @@ def prox(
 
 def sdca_update(
     stem: str,
-    a: Any,
-    q: Any,
-    y: Any,
-    k_ii: Any,
+    a: ArrayLike,
+    q: ArrayLike,
+    y: ArrayLike,
+    k_ii: float,
     *,
-    C: Any = 1.0,
-    costs: Any = None,
-    sample_weight: Any = 1.0,
-    complement: Any = None,
+    C: float = 1.0,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
+    complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of a, (m,), as the block that maximises the dual, the others fixed.
@@ -195,12 +213,25 @@ def sdca_update(
     gamma/(2 w C) ||x||^2 over the dual set scaled to r = w C, b = q - q_y + c, w the weight.
     ``distance`` is nan for K = gamma = 0, where the block need not be unique.
     """
-    given = {"C": C, "costs": costs, "sample_weight": sample_weight, "complement": complement}
-    return margins.sdca_update(stem, a, q, y, k_ii, **given, **params)
+    given: dict[str, Any] = {
+        "y": y,
+        "k_ii": k_ii,
+        "C": C,
+        "costs": costs,
+        "sample_weight": sample_weight,
+        "complement": complement,
+    }
+    return margins.sdca_update(stem, a, q, **given, **params)
 
 
 def update_data(
-    loss: Loss, q: Array, y: int, k_ii: Any, C: Any, costs: Any, sample_weight: Any
+    loss: Loss,
+    q: Array,
+    y: int,
+    k_ii: float,
+    C: float,
+    costs: ArrayLike | None,
+    sample_weight: float,
 ) -> tuple[Any, Any, Array]:
     """Checked K_ii, mass w C, and b = q - q_y + c over the others."""
     return margins.update_data(loss, q, y, k_ii, C, costs, sample_weight)

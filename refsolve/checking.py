@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from refsolve.errors import InvalidParameterError
@@ -15,7 +13,7 @@ LARGEST = 1e150
 SMALLEST = float(np.finfo(np.float64).tiny)
 
 
-def refuse_masked(name: str, value: Any) -> None:
+def refuse_masked(name: str, value: object) -> None:
     """`InvalidParameterError` where an entry is masked: as an array it would count like any other."""
     if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
         fix = f"drop those entries, or fill them: {name}.filled(...)"
@@ -23,20 +21,20 @@ def refuse_masked(name: str, value: Any) -> None:
 
 
 def check_vector(
-    name: str, value: Any, *, size: int | None = None, largest: float = LARGEST
+    name: str, value: object, *, size: int | None = None, largest: float = LARGEST
 ) -> np.ndarray:
     """A finite, non-empty 1-D float64 copy of ``value``, or `InvalidParameterError`."""
     return _check_array(name, value, 1, (size,), "a finite, non-empty vector", largest)
 
 
-def check_matrix(name: str, value: Any, shape: tuple[int | None, int | None]) -> np.ndarray:
+def check_matrix(name: str, value: object, shape: tuple[int | None, int | None]) -> np.ndarray:
     """A finite, non-empty 2-D float64 copy of ``value``, or `InvalidParameterError`."""
     return _check_array(name, value, 2, shape, "a finite, non-empty matrix")
 
 
 def _check_array(
     name: str,
-    value: Any,
+    value: object,
     ndim: int,
     shape: tuple[int | None, ...],
     expected: str,

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from refsolve._types import Float, Floats, Label
 from refsolve.arguments import check_complement, check_example, check_point
 from refsolve.checking import LARGEST, check_vector
 from refsolve.errors import InvalidParameterError
@@ -32,13 +34,13 @@ DOMAIN_SLACK = 64 * float(np.finfo(float).eps)
 
 def loss_value(
     stem: str,
-    value: Any,
-    scores: Any,
-    y: Any,
+    value: float,
+    scores: ArrayLike,
+    y: Label,
     *,
-    costs: Any = None,
-    sample_weight: Any = 1.0,
-    x: Any = None,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
+    x: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of a number as weighted loss sample_weight * L(y, scores).
@@ -63,13 +65,13 @@ def loss_value(
 
 def gradient(
     stem: str,
-    g: Any,
-    scores: Any,
-    y: Any,
+    g: ArrayLike,
+    scores: ArrayLike,
+    y: Label,
     *,
-    costs: Any = None,
-    sample_weight: Any = 1.0,
-    complement: Any = None,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
+    complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of g, (m,), as (sub)gradient of the weighted loss in the scores.
@@ -90,7 +92,7 @@ def gradient(
     distance: Any = norm(given) if weight == 0 else np.nan
     if loss.modulus > 0 and weight > 0:
 
-        def through(point: Array, bound: Any) -> Any:
+        def through(point: Array, bound: Floats) -> Any:
             # strongly convex in x; the entry at y adds at most d ||dx||^2
             error = np.sqrt(2 * bound / loss.modulus * loss.spread)
             return norm(given + weight * loss.block(point, y)) + weight * error
@@ -106,7 +108,7 @@ def gradient(
     return Certificate(up(gap), float(violation), up(distance), value, scale, complement=error)
 
 
-def _complement(loss: Loss, complement: Any) -> Any:
+def _complement(loss: Loss, complement: ArrayLike | None) -> Any:
     """Checked 1 - s, or None; only a loss with the entropy of (x, 1 - s) has one."""
     if complement is None:
         return None
@@ -118,7 +120,7 @@ def _complement(loss: Loss, complement: Any) -> Any:
 
 
 def _complement_error(
-    loss: Loss, complement: Any, b: Array, beta: Any, coupled: bool = False
+    loss: Loss, complement: ArrayLike | None, b: Array, beta: Float, coupled: bool = False
 ) -> float:
     """Bound on the relative error of 1 - s at argmin beta/2 (...) - <b,x> + conjugate(x)."""
     given = _complement(loss, complement)
@@ -134,12 +136,12 @@ def _complement_error(
 
 def conjugate(
     stem: str,
-    value: Any,
-    x: Any,
+    value: float,
+    x: ArrayLike,
     *,
-    y: Any = None,
-    costs: Any = None,
-    complement: Any = None,
+    y: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of a number as conjugate(x) - <c,x>; ``violation`` is that of x.
@@ -165,13 +167,13 @@ def conjugate(
 
 def prox(
     stem: str,
-    u: Any,
-    v: Any,
+    u: ArrayLike,
+    v: ArrayLike,
     *,
-    t: Any = 1.0,
-    y: Any = None,
-    costs: Any = None,
-    complement: Any = None,
+    t: Float = 1.0,
+    y: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of u as argmin phi(u + c) + ||u - v||^2/(2t), over the m - 1 others.
@@ -185,7 +187,7 @@ def prox(
     loss = check_point(stem, v.size, y, params)
     c = loss.check_own_costs(costs).astype(Real)
 
-    def gap_at(point: Array, x: Array, rest: Any = None) -> Any:
+    def gap_at(point: Array, x: Array, rest: Array | None = None) -> Any:
         square = ((point - v + t * x) ** 2).sum() / (2 * t)
         return loss.fenchel_young(point + c, x, complement=rest) + square
 
@@ -208,15 +210,15 @@ def prox(
 
 def sdca_update(
     stem: str,
-    a: Any,
-    q: Any,
-    y: Any,
-    k_ii: Any,
+    a: ArrayLike,
+    q: ArrayLike,
+    y: Label,
+    k_ii: float,
     *,
-    C: Any = 1.0,
-    costs: Any = None,
-    sample_weight: Any = 1.0,
-    complement: Any = None,
+    C: float = 1.0,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
+    complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
     """Certificate of a, (m,), as the block that maximises the dual, the others fixed.
@@ -237,11 +239,11 @@ def sdca_update(
     beta = gram * mass
     x, rest = loss.balance(loss.repair(raw / mass), _complement(loss, complement))
 
-    def gap_at(x: Array, rest: Any = None) -> Any:
+    def gap_at(x: Array, rest: Array | None = None) -> Any:
         # the loss at z = b - beta M M'x has x as its gradient
         return loss.fenchel_young(b - beta * loss.family.pull(x), x, complement=rest)
 
-    def error(gap: Any) -> Any:
+    def error(gap: Float) -> Any:
         # beta-strongly convex in the block, modulus-strongly in x alone
         bounds = [np.inf if beta == 0 else 2 * gap / beta]
         bounds += [] if loss.modulus == 0 else [2 * gap * loss.spread / loss.modulus]
@@ -276,7 +278,13 @@ def sdca_update(
 
 
 def update_data(
-    loss: Loss, q: Array, y: int, k_ii: Any, C: Any, costs: Any, sample_weight: Any
+    loss: Loss,
+    q: Array,
+    y: Label,
+    k_ii: float,
+    C: float,
+    costs: ArrayLike | None,
+    sample_weight: float,
 ) -> tuple[Any, Any, Array]:
     """Checked K_ii, mass w C, and b = q - q_y + c over the others."""
     gram = Real(GRAM.check(k_ii))

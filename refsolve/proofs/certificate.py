@@ -75,7 +75,7 @@ def candidate(name: str, value: object, size: int) -> Array:
     return np.asarray(value, Real)
 
 
-def number_error(value: Float, low: Float, high: Float) -> float:
+def number_error(value: Float, low: Floats, high: Floats) -> float:
     """Bound on |value - v| for a v in [low, high]; inf for a value that is no number."""
     given = Real(value)
     return max(0.0, float(given - low), float(high - given)) if np.isfinite(given) else np.inf
