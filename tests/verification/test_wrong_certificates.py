@@ -62,7 +62,11 @@ def test_the_defect_is_seen_wherever_the_function_was_imported_and_gone_afterwar
 
 
 def test_a_piece_that_is_not_there_is_no_mutant():
-    for piece, target in (("no such text", "projection"), ("x", "projection"), ("x", "Certificate")):
+    for piece, target in (
+        ("no such text", "projection"),
+        ("x", "projection"),
+        ("x", "Certificate"),
+    ):
         patch = Wrong("stale", f"refsolve.proofs.projection:{target}", piece, "", "nothing")
         with pytest.raises(StalePatchError, match=r"stale|no function"), patched(patch):
             pass

@@ -214,3 +214,14 @@ def _infeasible(core: Core, x: Vector, imbalance: Fraction, moved: float, allowe
         f"infeasible by {violation:.3g}: the repair moves {brief(floats(x))} by {moved:.3g}, "
         f"more than the rounding-error bound {allowed:.3g}"
     )
+
+
+def expected(instance: Instance) -> np.ndarray:
+    """The right answer as floats; one of them, where it is not unique."""
+    x = truth.solution(instance)
+    if instance.operation == "projection":
+        return floats(x)
+    if instance.operation == "prox":
+        return floats(vector(instance["v"]) - exact(instance["t"]) * x)
+    factor = cores.mass(instance) * (1 if instance.operation == "gradient" else -1)
+    return floats(cores.coordinates.push(instance.stem, x * factor, instance["y"]))

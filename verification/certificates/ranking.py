@@ -13,12 +13,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from refsolve.errors import UncertainError
 from refsolve.proofs import ranking_truth
 from refsolve.proofs.ranking_truth import Array, UnprovedError, mask
 from refsolve.proofs.rationals import exact, number
 from verification.certificates import tolerance
 from verification.certificates.text import brief, not_finite
-from verification.certificates.truth import UncertainError
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
