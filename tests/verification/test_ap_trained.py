@@ -414,4 +414,4 @@ def test_what_rounding_hides_is_uncertain():
     w = np.zeros(instance["X"].shape[1])
     for error, verdict in ((1e-3, Verdict.ORACLE_UNCERTAIN), (1e-9, Verdict.FAIL)):
         found = ModelCertificate(1.0, 0.999, 1e-3, error, 0.0)
-        assert ranking_trainers._bracket(instance, found, w).verdict is verdict
+        assert ranking_trainers.beside(instance, found, w).verdict is verdict

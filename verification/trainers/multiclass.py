@@ -1,14 +1,13 @@
 """Judges the trainers on small problems: their own certificates recomputed, and the oracle's interval.
 
-The oracle brackets the optimum, D <= P* <= P, and so does the trained model; both brackets come from
-formulas and hold whatever was solved, so that two that do not overlap prove one of them wrong. The
-truncated loss, which has no such optimum, is judged by its convex step and by its descent.
+See `verification.trainers.table`. The truncated loss, which has no optimum that an oracle could bracket, is
+judged by its convex step and by its descent.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,10 @@ from verification import certificates
 from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import multiclass_erm
+from verification.trainers.table import EPS, TOL, beside_oracle, descended, report
 from verification.verdicts import judging
 from verification.verdicts.report import Report
-from verification.verdicts.verdict import Candidate, Judgement, Result, Verdict
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 TRUNCATED = "truncated_topk_entropy"
 #: loss of `refsolve` -> the estimator that trains it, and what it calls the loss.
@@ -31,8 +31,6 @@ PROBLEM = "multiclass_erm.primal"
 #: Instances per loss; the other families are judged by `verification.verify`, without the oracle.
 COUNTS = {"quick": 4, "thorough": 20}
 FAMILIES = ("random", "zero rows", "repeated examples", "one example per class")
-TOL = 1e-6
-EPS = float(np.finfo(float).eps)
 
 
 def instances(profile: str, seed: int) -> list[Instance]:
@@ -90,8 +88,6 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
 
     ``trainer`` makes the estimator from its parameters; default that of `fast`.
     """
-    import refsolve
-
     given = instance.params
     X, y, loss = given.pop("X"), given.pop("y"), given.pop("loss")
     model = train(loss, given, X, y, trainer)
@@ -108,32 +104,13 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     if not judged.ok:
         return judged
     del given["tol"]
-    try:
-        oracle = refsolve.solve(PROBLEM, loss=loss, X=X, y=y, **given)
-    except refsolve.errors.OracleUncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
     unit = given["C"] * len(y)  # the oracle's P carries 1/n: P/lambda = C n P
-    proof: Any = oracle.certificate
-    upper, lower = proof.primal * unit, proof.dual * unit
-    slack = 64 * len(y) * EPS * max(abs(upper), abs(ours.primal), unit)
-    if max(lower, ours.dual) > min(upper, ours.primal) + slack:
-        message = f"the oracle has P* in [{lower!r}, {upper!r}], the trainer in [{ours.dual!r}, {ours.primal!r}]"
-        return Judgement(Verdict.FAIL, message=message)
-    if oracle.status is not refsolve.errors.Status.CERTIFIED:  # too wide a bracket to agree with
-        message = f"{oracle.solver} has gap {proof.gap:.3g}"
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
-    # P is 1-strongly convex: each of the two is within sqrt(2 gap) of the one minimiser.
-    bound = float(
-        np.sqrt(2 * (ours.gap + slack)) + np.sqrt(2 * (max(proof.gap, 0.0) * unit + slack))
-    )
-    apart = float(np.linalg.norm(weights(model) - oracle.x.T))
-    verdict = Verdict.PASS if apart <= bound else Verdict.FAIL
-    message = (
-        ""
-        if verdict is Verdict.PASS
-        else f"||W - W_oracle|| = {apart:.3g} exceeds the certified {bound:.3g}"
-    )
-    return Judgement(verdict, judged.gap, judged.gap_tolerance, apart, bound, message, judged.terms)
+    found = beside_oracle(
+        PROBLEM, {**given, "loss": loss, "X": X, "y": y}, ours,
+        lambda x: float(np.linalg.norm(weights(model) - x.T)), unit, unit, "W",
+    )  # fmt: skip
+    own: Any = {"gap": judged.gap, "gap_tolerance": judged.gap_tolerance, "terms": judged.terms}
+    return found if found.distance is None else replace(found, **own)
 
 
 def truncated_risk(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float, k: int) -> float:
@@ -162,16 +139,9 @@ def _descent(
     path = np.asarray(model.truncated_objectives_)
     final = truncated_risk(np.asarray(model.coef_), X, y, given["C"], k)
     slack = 64 * len(y) * m * EPS * float(np.abs(path).max())
-    message = ""
-    if np.diff(path).max(initial=0.0) > slack:
-        message = f"the truncated risk rises: {path.tolist()}"
-    elif abs(path[-1] - final) > slack:
-        message = f"the truncated risk is {final!r}, claimed {float(path[-1])!r}"
-    elif final > ours.primal + slack:
-        message = f"the truncated risk {final!r} exceeds that of its convex step, {ours.primal!r}"
-    elif (model.kept_.sum(axis=1) != m - k + 1).any() or not model.kept_[
-        np.arange(len(y)), y
-    ].all():
+    message = descended("truncated risk", path, final, ours.primal, slack)
+    right = (model.kept_.sum(axis=1) == m - k + 1).all() and model.kept_[np.arange(len(y)), y].all()
+    if not message and not right:
         message = f"kept_ must hold the true class and {m - k} others in every row"
     verdict = Verdict.FAIL if message else Verdict.PASS
     return Judgement(
@@ -180,10 +150,5 @@ def _descent(
 
 
 def verify_trainer(profile: str = "quick", seed: int = 0) -> Report:
-    """A report like those of `verification.verify`, on the model ``multiclass_erm``.
-
-    Gaps are relative; the distance is ||W - W_oracle||, its tolerance the certified bound.
-    """
-    start = time.perf_counter()
-    results = tuple(Result.of("trainer", each, examine(each)) for each in instances(profile, seed))
-    return Report(PROBLEM, profile, seed, results, time.perf_counter() - start, "fast")
+    """The report on the model ``multiclass_erm``."""
+    return report(PROBLEM, "trainer", instances(profile, seed), examine, profile, seed)

@@ -3,15 +3,13 @@
 `verification.verify` judges the training functions, and anybody's, by certificates alone; here the
 estimators are judged, and the oracle beside them, on some of the same instances.
 
-As `verification.trainers.multiclass` for the multiclass losses: the oracle's D <= P* <= P and that of the trained
-model hold whatever was solved, so that two that do not overlap prove one of them wrong. With easy
-examples the problem is (10). The ramp loss and latent candidates, which have no such optimum, are judged
-by their last convex step and by their descent.
+See `verification.trainers.table`. With easy examples the problem is (10). The ramp loss and latent
+candidates, which have no optimum that an oracle could bracket, are judged by their last convex step and by
+their descent.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -24,8 +22,16 @@ from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import latent_risk
 from verification.instances import datasets
 from verification.instances.instance import Instance
+from verification.trainers.table import (
+    EPS,
+    TOL,
+    beside_oracle,
+    descended,
+    report,
+    too_wide,
+)
 from verification.verdicts.report import Report
-from verification.verdicts.verdict import Judgement, Result, Verdict
+from verification.verdicts.verdict import Judgement, Verdict
 
 PROBLEM = "ap_svm.primal"
 EASY, RAMP = "ap_svm_appx.primal", "ap_ramp.primal"
@@ -45,8 +51,6 @@ FAMILIES = (
     (LATENT, "random"),
     (BINARY, "random"),
 )
-TOL = 1e-6
-EPS = float(np.finfo(float).eps)
 
 
 def instances(profile: str, seed: int) -> list[Instance]:
@@ -84,7 +88,7 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     ours = certificates.trained(model, X, y, groups=groups)
     if ours.relative_gap <= 2 * TOL and instance.problem.name in (RAMP, LATENT):
         return _descent(model, X, y, C, ours)
-    return _bracket(instance, ours, model.coef_[0])
+    return beside(instance, ours, model.coef_[0])
 
 
 def _data(instance: Instance) -> dict[str, Any]:
@@ -112,44 +116,20 @@ def _examine_binary(instance: Instance, trainer: Callable[..., Any] | None) -> J
             f"gap {ours.gap:.6g} at {ours.primal!r}, claimed {found.gap:.6g} at {found.primal!r}"
         )
         return Judgement(Verdict.FAIL, ours.relative_gap, 2 * TOL, message=message)
-    return _bracket(instance, ours, found.w)
+    return beside(instance, ours, found.w)
 
 
-def _bracket(instance: Instance, ours: ModelCertificate, w: np.ndarray) -> Judgement:
+def beside(instance: Instance, ours: ModelCertificate, w: np.ndarray) -> Judgement:
     """The trained model beside the oracle's."""
-    import refsolve
-    from refsolve.errors import OracleUncertainError, Status
-
     if ours.error > TOL * abs(ours.primal):  # an optimum of 1e-10 at a C of 1e4
         message = f"rounding alone may hide {ours.error:.3g} of {ours.primal:.3g}"
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
-    if ours.relative_gap > 2 * TOL:
-        message = f"trained to a relative gap of {ours.relative_gap:.3g}, asked for {TOL:g}"
-        return Judgement(Verdict.FAIL, ours.relative_gap, 2 * TOL, message=message)
-    given = _data(instance)
-    try:
-        oracle = refsolve.solve(instance.problem.name, **given)
-    except OracleUncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
-    proof: Any = oracle.certificate
-    slack = 64 * len(given["y"]) * EPS * max(abs(proof.primal), abs(ours.primal), given["C"])
-    if max(proof.dual, ours.dual) > min(proof.primal, ours.primal) + slack:
-        message = (
-            f"the oracle has P* in [{proof.dual!r}, {proof.primal!r}], the trainer in "
-            f"[{ours.dual!r}, {ours.primal!r}]"
-        )
-        return Judgement(Verdict.FAIL, message=message)
-    if oracle.status is not Status.CERTIFIED:
-        message = f"{oracle.solver} has gap {proof.gap:.3g}"
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
-    # P is 1-strongly convex: each of the two is within sqrt(2 gap) of the one minimiser
-    bound = float(np.sqrt(2 * (ours.gap + slack)) + np.sqrt(2 * (max(proof.gap, 0.0) + slack)))
-    apart = float(np.linalg.norm(w - oracle.x))
-    verdict = Verdict.PASS if apart <= bound else Verdict.FAIL
-    message = f"||w - w_oracle|| = {apart:.3g} exceeds the certified {bound:.3g}"
-    return Judgement(
-        verdict, ours.relative_gap, 2 * TOL, apart, bound, "" if apart <= bound else message
-    )
+    given, problem = _data(instance), instance.problem.name
+
+    def apart(x: np.ndarray) -> float:
+        return float(np.linalg.norm(w - x))
+
+    return too_wide(ours) or beside_oracle(problem, given, ours, apart, least=given["C"])
 
 
 def ramp_risk(w: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:
@@ -167,33 +147,17 @@ def _descent(model: Any, X: Any, y: np.ndarray, C: float, ours: Any) -> Judgemen
     final = (latent_risk if bags else ramp_risk)(w, X, y, C)
     reach = float(np.abs((np.concatenate(X) if bags else X) @ w).max())
     slack = 64 * len(y) * EPS * (float(np.abs(path).max()) + C * reach)
-    message = ""
-    if np.diff(path).max(initial=0.0) > slack:
-        message = f"the objective rises: {path.tolist()}"
-    elif abs(path[-1] - final) > slack:
-        message = f"the objective is {final!r}, claimed {float(path[-1])!r}"
-    elif final > ours.primal + slack:
-        message = f"the objective {final!r} exceeds that of its convex step, {ours.primal!r}"
-    elif bags and [int((b @ w).argmax()) for b in X] != model.latent_.tolist():
+    message = descended("objective", path, final, ours.primal, slack)
+    if not message and bags and [int((b @ w).argmax()) for b in X] != model.latent_.tolist():
         message = f"latent_ is {model.latent_.tolist()}, not the best candidates"
     verdict = Verdict.FAIL if message else Verdict.PASS
     return Judgement(verdict, ours.relative_gap, 2 * TOL, message=message)
 
 
 def verify_rankers(profile: str = "quick", seed: int = 0) -> list[Report]:
-    """One report per model, like those of `verification.verify`.
-
-    Gaps are relative; the distance is ||w - w_oracle||, its tolerance the certified bound.
-    """
-    reports = []
+    """One report per model."""
     drawn = instances(profile, seed)
-    for problem in (PROBLEM, EASY, RAMP, LATENT, BINARY):
-        start = time.perf_counter()
-        results = tuple(
-            Result.of("ranker", each, examine(each))
-            for each in drawn
-            if each.problem.name == problem
-        )
-        elapsed = time.perf_counter() - start
-        reports.append(Report(problem, profile, seed, results, elapsed, "fast"))
-    return reports
+    return [
+        report(name, "ranker", (i for i in drawn if i.problem.name == name), examine, profile, seed)
+        for name in (PROBLEM, EASY, RAMP, LATENT, BINARY)
+    ]

@@ -1,12 +1,10 @@
 """Judges the SVM+ trainers on small problems: their certificates recomputed, and the oracle's interval.
 
-As `verification.trainers.ranking` for AP: the oracle's D <= P* <= P and that of the fitted model hold
-whatever was solved, so that two that do not overlap prove one of them wrong.
+See `verification.trainers.table`.
 """
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -17,9 +15,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from verification import certificates
 from verification.instances.instance import Instance
-from verification.instances.svm_plus import EPS, FAMILIES, STEMS, draw
+from verification.instances.svm_plus import FAMILIES, STEMS, draw
+from verification.trainers.table import TOL, beside_oracle, report, too_wide
 from verification.verdicts.report import Report
-from verification.verdicts.verdict import Judgement, Result, Verdict
+from verification.verdicts.verdict import Judgement
 
 COUNTS = {"quick": 22, "thorough": 154}  # per loss
 #: Variants in turn; the number of families is no multiple of theirs, so that all of them meet.
@@ -31,7 +30,6 @@ VARIANTS = (
     "kernels, own slacks",
     "both",
 )
-TOL = 1e-6
 
 
 def instances(profile: str, seed: int, stem: str) -> list[Instance]:
@@ -73,9 +71,6 @@ def fit(instance: Instance, trainer: Callable[..., Any] | None = None) -> tuple[
 
 def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Judgement:
     """Train, recompute the certificate, and compare the two brackets of the optimum."""
-    import refsolve
-    from refsolve.errors import OracleUncertainError, Status
-
     given = instance.params
     y, weight = given["y"], given.get("sample_weight")
     model, X, Z = fit(instance, trainer)
@@ -83,43 +78,17 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     if not claims.ok:
         return claims
     ours = certificates.trained(model, X, y, weight, Z=Z)
-    if ours.relative_gap > 2 * TOL:
-        message = f"trained to a relative gap of {ours.relative_gap:.3g}, asked for {TOL:g}"
-        return Judgement(Verdict.FAIL, ours.relative_gap, 2 * TOL, message=message)
-    try:
-        oracle = refsolve.solve(instance.problem.name, **given)
-    except OracleUncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
-    proof: Any = oracle.certificate
-    slack = 64 * len(y) * EPS * max(abs(proof.primal), abs(ours.primal), 1.0)
-    if max(proof.dual, ours.dual) > min(proof.primal, ours.primal) + slack:
-        message = (
-            f"the oracle has P* in [{proof.dual!r}, {proof.primal!r}], the trainer in "
-            f"[{ours.dual!r}, {ours.primal!r}]"
-        )
-        return Judgement(Verdict.FAIL, message=message)
-    if oracle.status is not Status.CERTIFIED:
-        message = f"{oracle.solver} has gap {proof.gap:.3g}"
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
-    # P is 1-strongly convex in w: each of the two is within sqrt(2 gap) of the one minimiser
-    bound = float(np.sqrt(2 * (ours.gap + slack)) + np.sqrt(2 * (max(proof.gap, 0.0) + slack)))
-    if "K" in given:
-        step = model.kernel_coef_[0] - oracle.x
-        apart = float(np.sqrt(max(step @ given["K"] @ step, 0.0)))
-    else:
-        apart = float(np.linalg.norm(model.coef_[0] - oracle.x))
-    verdict = Verdict.PASS if apart <= bound else Verdict.FAIL
-    message = "" if apart <= bound else f"||w - w_oracle|| = {apart:.3g} exceeds {bound:.3g}"
-    return Judgement(verdict, ours.relative_gap, 2 * TOL, apart, bound, message)
+
+    def apart(x: np.ndarray) -> float:
+        if "K" not in given:
+            return float(np.linalg.norm(model.coef_[0] - x))
+        step = model.kernel_coef_[0] - x
+        return float(np.sqrt(max(step @ given["K"] @ step, 0.0)))
+
+    return too_wide(ours) or beside_oracle(instance.problem.name, given, ours, apart)
 
 
 def verify_plus(stem: str, profile: str = "quick", seed: int = 0) -> Report:
-    """A report like those of `verification.verify`, on ``svm_plus_squared_hinge`` or ``svm_plus_hinge``.
-
-    Gaps are relative; the distance is ||w - w_oracle||, its tolerance the certified bound.
-    """
-    start = time.perf_counter()
-    results = tuple(
-        Result.of("trainer", each, examine(each)) for each in instances(profile, seed, stem)
-    )
-    return Report(f"{stem}.primal", profile, seed, results, time.perf_counter() - start, "fast")
+    """The report on ``svm_plus_squared_hinge`` or ``svm_plus_hinge``."""
+    drawn = instances(profile, seed, stem)
+    return report(f"{stem}.primal", "trainer", drawn, examine, profile, seed)
