@@ -29,7 +29,7 @@ def hinge_value(z, k, variant):
 
 def asked(instance, parts):
     """The instance of the side whose parts are given; of the primal where both are."""
-    sides = models.load(instance.stem).PARTS
+    sides = models.load(instance.stem).parts
     side = next((s for s, names in sides.items() if set(names) & set(parts)), "primal")
     return dataclasses.replace(instance, problem=lookup(f"{instance.stem}.{side}"))
 

@@ -127,11 +127,11 @@ def test_a_hint_is_given_only_where_it_tells_two_problems_apart():
 
     model = load("multiclass_erm")
     X, y = np.array([[4.0], [-4.0]]), np.array([0, 1])
-    given = {**model.DEFAULTS, "X": X, "y": y, "tol": 1e-3}
+    given = {**model.defaults, "X": X, "y": y, "tol": 1e-3}
     W = np.array([[0.125], [-0.125]])  # the margin is 1 exactly
 
     def hint(C, W):
-        instance = Instance.of(ERM, **{name: {**given, "C": C}[name] for name in model.ARGUMENTS})
+        instance = Instance.of(ERM, **{name: {**given, "C": C}[name] for name in model.arguments})
         return judging.hint(instance, Candidate(W, parts={"W": W}))
 
     assert hint(1.0, 0.9999 * W) == ""

@@ -31,7 +31,7 @@ def drawn(stem, count=FEW, seed=3):
     model = models.load(stem)
     return [
         instance
-        for family in model.FAMILIES
+        for family in model.families
         for instance in datasets.draw(f"{stem}.primal", family, count, seed, largest=12)
     ]
 
@@ -52,7 +52,7 @@ def test_the_trainers_of_fast_pass_with_all_parts_and_with_w_alone(stem):
     for instance in drawn(stem):
         found = trained(instance)
         assert judged(instance, **found).verdict is Verdict.PASS, instance.family
-        names = models.load(stem).PARTS["primal"]
+        names = models.load(stem).parts["primal"]
         alone = judged(instance, **{name: found[name] for name in names})
         assert alone.verdict is Verdict.PASS, (instance.family, alone.message)
 
@@ -61,13 +61,13 @@ def test_the_trainers_of_fast_pass_with_all_parts_and_with_w_alone(stem):
 def test_the_dual_alone_passes(stem):
     for instance in drawn(stem):
         found = trained(instance)
-        dual = {name: found[name] for name in models.load(stem).PARTS["dual"]}
+        dual = {name: found[name] for name in models.load(stem).parts["dual"]}
         assert judged(instance, **dual).verdict is Verdict.PASS, instance.family
 
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_the_oracle_passes(stem):
-    family = next(iter(models.load(stem).FAMILIES))
+    family = next(iter(models.load(stem).families))
     for instance in datasets.draw(f"{stem}.primal", family, 3, 1, largest=10):
         given = {n: v for n, v in instance.params.items() if n != "tol" and v is not None}
         w = refsolve.solve(f"{stem}.primal", **given)
@@ -280,7 +280,7 @@ def test_one_candidate_per_bag_is_an_ap_svm():
 def test_families_are_valid_and_depend_on_the_seed(stem):
     model = models.load(stem)
     first = drawn(stem, 3)
-    assert len(first) == 3 * len(model.FAMILIES)
+    assert len(first) == 3 * len(model.families)
     assert all(model.valid(i.params) for i in first)
     assert drawn(stem, 3) == first
     assert drawn(stem, 3, seed=4) != first

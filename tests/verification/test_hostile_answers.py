@@ -17,7 +17,7 @@ from verification.verdicts.verdict import Judgement, Result
 
 def first(stem, family=None):
     """An instance, and what a certified witness returns."""
-    family = family or next(iter(models.load(stem).FAMILIES))
+    family = family or next(iter(models.load(stem).families))
     instance = datasets.draw(f"{stem}.primal", family, 1, 1, largest=10)[0]
     known = judging.witness(instance)
     return instance, {n: np.asarray(v) for n, v in {**known.primal, **known.dual}.items()}
@@ -31,7 +31,7 @@ def judged(instance, parts):
 @pytest.mark.parametrize("stem", models.stems())
 def test_an_infinite_gap_is_not_within_tol_of_itself(stem, size):
     instance, right = first(stem)
-    part = models.load(stem).PARTS["primal"][0]
+    part = models.load(stem).parts["primal"][0]
     assert judged(instance, right).verdict is Verdict.PASS
     found = judged(instance, right | {part: np.full_like(right[part], size)})
     assert found.verdict in (Verdict.FAIL, Verdict.ORACLE_UNCERTAIN)
@@ -243,7 +243,7 @@ def test_shrinking_keeps_the_kind_of_failure(message, kept):
 )
 def test_rounding_above_tol_is_no_pass(stem, part, changes):
     """At such scales a bound on rounding exceeds the objective, and would excuse anything."""
-    drawn = datasets.draw(f"{stem}.primal", next(iter(models.load(stem).FAMILIES)), 4, 7, largest=8)
+    drawn = datasets.draw(f"{stem}.primal", next(iter(models.load(stem).families)), 4, 7, largest=8)
     for given in drawn:
         instance = given.with_params(**changes(given.params))
         known = judging.witness(instance)

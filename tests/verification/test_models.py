@@ -31,7 +31,7 @@ def small(problem, count=2):
     """A few instances of every family."""
     stem = problem.partition(".")[0]
     return [
-        i for name in models.load(stem).FAMILIES for i in datasets.draw(problem, name, count, 3)
+        i for name in models.load(stem).families for i in datasets.draw(problem, name, count, 3)
     ]
 
 
@@ -49,16 +49,16 @@ def run(trainer, **given):
 @pytest.mark.parametrize("stem", models.stems())
 def test_models_are_found_and_drawn(stem):
     module = models.load(stem)
-    assert module.ARGUMENTS[-1] == "tol"
-    assert {f"{stem}.{side}" for side in module.PARTS} <= set(names("models"))
-    assert set(module.DEFAULTS) <= set(module.ARGUMENTS)
-    for side in module.PARTS:
+    assert module.arguments[-1] == "tol"
+    assert {f"{stem}.{side}" for side in module.parts} <= set(names("models"))
+    assert set(module.defaults) <= set(module.arguments)
+    for side in module.parts:
         problem = lookup(f"{stem}.{side}")
-        assert problem.parts[: len(module.PARTS[side])] == tuple(module.PARTS[side])
+        assert problem.parts[: len(module.parts[side])] == tuple(module.parts[side])
     for instance in small(f"{stem}.{side}", 1):
         assert module.valid(instance.params)
         assert Instance.from_json(instance.to_json()) == instance
-        assert set(module.shapes(instance.params)) >= {n for p in module.PARTS.values() for n in p}
+        assert set(module.shapes(instance.params)) >= {n for p in module.parts.values() for n in p}
 
 
 def test_every_loss_that_fast_trains_passes_with_both_sides():
@@ -66,7 +66,7 @@ def test_every_loss_that_fast_trains_passes_with_both_sides():
     losses = {r.instance["loss"] for r in report.results if r.verdict is Verdict.PASS}
     assert losses == set(multiclass_erm.LOSSES)
     passed = {r.family for r in report.results if r.verdict is Verdict.PASS}
-    assert passed == set(multiclass_erm.FAMILIES) - {"costs"}  # fast has no costs: skipped
+    assert passed == set(multiclass_erm.TASK.families) - {"costs"}  # fast has no costs: skipped
     assert report.counts["oracle uncertain"] == 0
     assert report.worst_gap <= 1e-6
 
@@ -221,15 +221,15 @@ def test_one_sided_answers_are_proved_wrong_only_by_a_witness(monkeypatch):
     assert judged.verdict is Verdict.ORACLE_UNCERTAIN
 
 
-TWO_SIDED = [stem for stem in models.stems() if len(models.load(stem).PARTS) == 2]
+TWO_SIDED = [stem for stem in models.stems() if len(models.load(stem).parts) == 2]
 
 
 @pytest.mark.parametrize("stem", TWO_SIDED)
 @pytest.mark.parametrize("side", ["primal", "dual"])
 def test_the_side_that_is_asked_for_must_be_there(stem, side):
-    parts = models.load(stem).PARTS
+    parts = models.load(stem).parts
     [instance] = datasets.draw(
-        f"{stem}.{side}", next(iter(models.load(stem).FAMILIES)), 1, 1, largest=8
+        f"{stem}.{side}", next(iter(models.load(stem).families)), 1, 1, largest=8
     )
     known = judging.witness(instance)
     mine, other = (known.primal, known.dual)[:: 1 if side == "primal" else -1]
@@ -258,7 +258,7 @@ def test_a_poor_witness_leaves_it_open(monkeypatch):
     good = judging.witness(hinge)
     dual = {"A": 0.99 * good.dual["A"]}
     primal = {"W": 1.01 * good.primal["W"]}
-    poor = judging.Witness(primal, dual, multiclass_erm.certify(hinge.params, primal, dual))
+    poor = judging.Witness(primal, dual, multiclass_erm.TASK.certify(hinge.params, primal, dual))
     monkeypatch.setattr(judging, "witness", lambda instance: poor)
     judged = judging.judge(hinge, Candidate(None, parts=dict(good.primal)))
     assert judged.verdict is Verdict.ORACLE_UNCERTAIN

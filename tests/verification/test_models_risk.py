@@ -23,8 +23,8 @@ def few(monkeypatch):
 
 
 def instance(**given):
-    params = {**pointwise_risk.DEFAULTS, **given}
-    return Instance.of(PROBLEM, "given", **{n: params[n] for n in pointwise_risk.ARGUMENTS})
+    params = {**pointwise_risk.TASK.defaults, **given}
+    return Instance.of(PROBLEM, "given", **{n: params[n] for n in pointwise_risk.TASK.arguments})
 
 
 def log_probabilities(p):
@@ -55,15 +55,15 @@ def test_indicators_of_the_most_probable_do_not_minimise_hinges(loss):
 def test_hinges_of_few_classes_are_settled_in_fractions():
     """p = (4, 3, 3)/10, k = 1: the constant is the minimiser, whatever is the most probable."""
     given = instance(p=np.array([4.0, 3.0, 3.0]), loss="multiclass_hinge")
-    proof = pointwise_risk.certify(given.params, {"g": np.zeros(3)}, None)
+    proof = pointwise_risk.TASK.certify(given.params, {"g": np.zeros(3)}, None)
     assert (proof.primal, proof.dual, proof.gap, proof.error) == (1.0, 1.0, 0.0, 0.0)
     lead = np.array([1.0, 0.0, 0.0])  # 4/10 * 0 + 6/10 * 2
-    proof = pointwise_risk.certify(given.params, {"g": lead}, None)
+    proof = pointwise_risk.TASK.certify(given.params, {"g": lead}, None)
     assert proof.gap == float(Fraction(1, 5))
     assert judging.judge(given, Candidate(None, parts={"g": lead})).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize("family", list(pointwise_risk.FAMILIES))
+@pytest.mark.parametrize("family", list(pointwise_risk.TASK.families))
 def test_the_oracle_certifies_itself_with_both_sides(family):
     for each in datasets.draw(PROBLEM, family, 2, 5, largest=4):
         primal, dual, proof = judging.witness(each)

@@ -50,7 +50,7 @@ def test_right_solvers_are_not_called_wrong(solver, problem):
 
 @pytest.mark.parametrize(("solver", "problem"), TRAINERS)
 def test_right_trainers_are_not_called_wrong(solver, problem, monkeypatch):
-    families = models.load(lookup(problem).stem).FAMILIES
+    families = models.load(lookup(problem).stem).families
     monkeypatch.setitem(trained.COUNTS, "soak", 1)  # of each family
     line = soak.run_chunk(soak.Chunk(solver, problem, SEED, len(families)))
     assert sum(line["counts"].values()) == len(families)

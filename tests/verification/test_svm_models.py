@@ -25,7 +25,7 @@ def drawn(problem, count=1, seed=1, largest=12):
     stem = problem.partition(".")[0]
     return [
         instance
-        for family in models.load(stem).FAMILIES
+        for family in models.load(stem).families
         for instance in datasets.draw(problem, family, count, seed, largest=largest)
     ]
 
@@ -36,7 +36,7 @@ def judge(instance, **parts):
 
 def instance(problem, **given):
     stem = problem.partition(".")[0]
-    return Instance.of(problem, "given", **{**models.load(stem).DEFAULTS, **given})
+    return Instance.of(problem, "given", **{**models.load(stem).defaults, **given})
 
 
 # ---- X1: the problems with and without xi >= 0
@@ -68,7 +68,7 @@ def test_slack_of_any_sign_and_nonnegative_slack_have_different_optima(nonneg, o
 def test_the_trainers_of_fast_pass_whatever_is_returned(stem):
     model = models.load(stem)
     for each in drawn(f"{stem}.primal"):
-        primal, dual = model.TASK.split(model.train(**each.params))
+        primal, dual = model.split(model.train(**each.params))
         for parts in (primal | dual, primal, dual):
             found = judge(each, **parts)
             assert found.verdict is Verdict.PASS, (each.family, found.message)
@@ -173,7 +173,7 @@ def test_the_two_sides_are_those_of_the_gap(stem):
         best = model.certify(params, primal, dual)
         assert best.dual <= high + 1e-12 * abs(high)
         assert low <= best.primal + 1e-12 * abs(best.primal)
-        found = model.TASK.problem(params)
+        found = model.problem(params)
         whole = plus_bounds.whole(found, moved["w"])
         side = plus_bounds.upper(found, whole)
         assert whole.floor <= side.high + 1e-12 * abs(side.high)
@@ -216,7 +216,7 @@ def test_two_views_agree_with_the_oracle_and_bracket():
     rng = RNG(3)
     for each in drawn("svm_2k.primal", seed=3, largest=8)[::2]:
         params = each.params
-        primal, dual = svm_2k.witness(params)
+        primal, dual = svm_2k.TASK.witness(params)
         assert judge(each, **primal).ok
         assert judge(each, **dual).ok
         moved = {
@@ -314,7 +314,7 @@ def test_stiff_problems_are_asked_for_as_much_as_others(stem):
 
 def test_what_is_no_instance_is_refused():
     [each] = datasets.draw(f"{SQUARED}.primal", "random", 1, 0)
-    valid, params = svm_plus_squared_hinge.valid, each.params
+    valid, params = svm_plus_squared_hinge.TASK.valid, each.params
     n = len(params["y"])
     assert valid(params)
     for name, value in {
@@ -325,7 +325,7 @@ def test_what_is_no_instance_is_refused():
     indefinite = np.eye(n)
     indefinite[0, 0] = -1.0
     assert not valid({**params, "X": None, "K": indefinite})
-    for smaller in svm_plus_squared_hinge.simpler(params):
+    for smaller in svm_plus_squared_hinge.TASK.simpler(params):
         if valid(smaller):
             assert len(smaller["y"]) <= n
             break

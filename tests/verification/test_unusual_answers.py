@@ -15,7 +15,7 @@ from verification.instances.instance import literal
 from verification.kit import loop as kit
 from verification.kit.calling import Caller
 from verification.models import binary_svm
-from verification.models.multiclass_erm import train
+from verification.models.multiclass_erm import TASK
 from verification.problems.problem import lookup
 
 PROBLEM = "simplex.projection"
@@ -41,7 +41,7 @@ def test_an_intercept_may_be_an_array_of_one():
 
     def fit(shape):
         def solve(X, y, C, bias, tol):
-            found = binary_svm.train(X, y, C, bias, tol)
+            found = binary_svm.TASK.train(X, y, C, bias, tol)
             return {"w": found["w"], "b": np.full(shape, float(found["b"]))}
 
         return outcome(trained, solve, instance).verdict
@@ -109,7 +109,7 @@ def test_code_to_paste_has_the_order_of_the_array():
 def test_matrices_may_come_by_columns():
     def fit(behind):
         def solve(X, y, C, loss, tol):
-            return {"W": train(y, C, loss, behind(X), tol=tol)["W"]}
+            return {"W": TASK.train(y, C, loss, behind(X), tol=tol)["W"]}
 
         call = Caller(solve, lookup("multiclass_erm.primal"))
         found = datasets.draw(

@@ -161,7 +161,7 @@ def _listed(task: problems.Problem, names: list[str]) -> list[str]:
 def own(task: problems.Problem) -> tuple[str, ...]:
     """Names of the unknowns on the side that the problem asks for."""
     model: Any = task.model
-    return tuple(model.PARTS[task.operation])
+    return tuple(model.parts[task.operation])
 
 
 __all__ = ["READERS", "class_rows", "support_values", "trained"]

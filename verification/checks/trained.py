@@ -33,7 +33,7 @@ def applies(problem: Problem) -> bool:
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """All families of the model in equal parts, then some long data sets."""
-    families = models.load(problem.stem).FAMILIES
+    families = models.load(problem.stem).families
     count, longest = LONG[profile]
     plan = [(name, COUNTS[profile], seed, LARGEST[profile]) for name in families]
     plan += [(name, count, seed + 15, longest) for name in REAL if name in families]

@@ -26,7 +26,7 @@ def applies(problem: Problem) -> bool:
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """Of the first family; not those of the check `trained`."""
-    family = next(iter(models.load(problem.stem).FAMILIES))
+    family = next(iter(models.load(problem.stem).families))
     return datasets.draw(
         problem.name, family, COUNTS[profile], seed + 6, largest=LARGEST, fixed=problem.fixed
     )

@@ -139,7 +139,7 @@ def _right_model(instance: Instance) -> Right | None:
         return None
     problem = instance.problem
     assert problem.model is not None
-    own = len(problem.model.PARTS[problem.operation])
+    own = len(problem.model.parts[problem.operation])
     answer = parts.unwrap({**known.primal, **known.dual}, problem.parts, own)
     return Right(answer, judging.judge(instance, answer))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from verification.instances.instance import Instance
-from verification.models import Model, Params, load
+from verification.models import ModelTask, Params, load
 from verification.problems.problem import Problem, lookup
 
 
@@ -33,14 +33,13 @@ def draw(
     # primal and dual have the same instances
     key = [seed, zlib.crc32(task.stem.encode()), zlib.crc32(family.encode())]
     rng = np.random.default_rng(key)
-    stream = itertools.islice(model.FAMILIES[family](rng, largest), 200 * count)
+    stream = itertools.islice(model.families[family](rng, largest), 200 * count)
     found: list[Instance] = []
     for drawn in stream:
-        params = {**model.DEFAULTS, **drawn, **(fixed or {})}
-        if hasattr(model, "settle"):
-            params = model.settle(params, rng) | dict(fixed or {})
+        params = {**model.defaults, **drawn, **(fixed or {})}
+        params = model.settle(params, rng) | dict(fixed or {})
         if _valid(model, params):
-            items = {name: params[name] for name in model.ARGUMENTS}
+            items = {name: params[name] for name in model.arguments}
             found.append(Instance.of(task, family, **items))
         if len(found) == count:
             break
@@ -58,6 +57,6 @@ def simpler(instance: Instance) -> Iterator[Instance]:
         yield Instance.of(instance.problem, instance.family, **params)
 
 
-def _valid(model: Model, params: Params) -> bool:
+def _valid(model: ModelTask, params: Params) -> bool:
     """Whether these are arguments of the model, and the promise one that can be kept."""
     return bool(0 < params["tol"] < 1 and model.valid(params))

@@ -63,7 +63,7 @@ def fix(problem: Problem, fixed: Mapping[str, Any] | None) -> Problem:
 
 def _samples(problem: Problem, fixed: Mapping[str, Any]) -> list[Instance]:
     if problem.model is not None:
-        family = next(iter(problem.model.FAMILIES))
+        family = next(iter(problem.model.families))
         return datasets.draw(problem.name, family, PROBES, 0, fixed=fixed)
     drawn = families.draw(problem.name, PROBE, PROBES, 0)
     return [i for each in drawn if (i := _with(each, fixed)) is not None]

@@ -14,15 +14,16 @@ A pass needs w's own step or the last one certified to tol, and none of these. T
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from refsolve.proofs.ranking_model import EPS_OF_REAL
 from refsolve.proofs.space import EPS
 from verification.certificates.model import ModelCertificate
+from verification.errors import NoDualPointError
 from verification.instances.instance import Instance
-from verification.models import Params
+from verification.models import ModelTask, Params, Side
 from verification.models._ap_duals import weights_violations
 from verification.verdicts.verdict import Judgement, Verdict
 
@@ -36,20 +37,47 @@ class Step(NamedTuple):
     certificate: ModelCertificate
 
 
-class Descent(Protocol):
-    """What a model provides for this."""
+class DescentTask(ModelTask):
+    """A model whose objective is lowered by convex steps; `extras` are the parts of the last one."""
 
     def objective(self, params: Params, w: np.ndarray) -> ModelCertificate:
         """J(w) as ``primal``, with its error; nothing else of it is used."""
+        raise NotImplementedError
 
-    def last_step(self, params: Params, given: Parts) -> ModelCertificate | None:
+    def last_step(self, params: Params, given: Mapping[str, Any]) -> ModelCertificate | None:
         """Certificate of the step that was returned, None if it was not."""
+        raise NotImplementedError
 
     def own_step(self, params: Params, w: np.ndarray) -> Step:
         """The step of the state of w."""
+        raise NotImplementedError
 
     def unambiguous(self, params: Params, w: np.ndarray) -> bool:
         """Whether rounding cannot change the state of w."""
+        raise NotImplementedError
+
+    def required(self, proof: ModelCertificate | None) -> ModelCertificate:
+        """A certificate that has to be there."""
+        if proof is None:
+            parts = ", ".join(name for name in self.extras if name != "objectives")
+            raise NoDualPointError(f"expected {parts}: the last convex step")
+        return proof
+
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
+        """The last convex step's certificate; it says nothing of other minima."""
+        return self.required(self.last_step(params, primal or {}))
+
+    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
+        """J(w)."""
+        return self.objective(params, np.asarray(primal["w"])).primal
+
+    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
+        """J >= 0: nothing better is known."""
+        return 0.0
+
+    def judge(self, instance: Instance, given: Parts) -> Judgement:
+        """By the convex steps."""
+        return judge(self, instance, given)
 
 
 def _slack(*proofs: ModelCertificate) -> float:
@@ -68,7 +96,7 @@ def _promised(proof: ModelCertificate, allowed: float, tol: float) -> bool:
     return proof.gap <= min(allowed, 2 * tol * _size(proof))
 
 
-def judge(model: Descent, instance: Instance, given: Parts) -> Judgement:
+def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
     """Judge w, and the last step and the objectives where they were returned."""
     params, tol = instance.params, float(instance["tol"])
     if "w" not in given:

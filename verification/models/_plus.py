@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from verification.certificates import plus_bounds
 from verification.certificates.plus_bounds import Whole
 from verification.certificates.plus_model import PlusCertificate, Problem, vector
 from verification.errors import InvalidArgumentError
-from verification.models import Params, Side, Violation, _shrink
+from verification.models import ModelTask, Params, Side, Violation, _shrink
 
 Array = np.ndarray[Any, Any]
 #: Tolerance that a witness is asked for, and the part of the instance's that is good enough.
@@ -93,22 +92,26 @@ def simpler(params: Params, plain: Mapping[str, Any], numbers: tuple[str, ...]) 
 GRIDS = (0, 1, 2, 4)
 
 
-@dataclass(frozen=True)
-class Task:
-    """SVM or SVM+ with one loss.
+class SvmTask(ModelTask):
+    """SVM or SVM+; ``stem`` names it, ``loss`` is None where it is an argument of the problem.
 
-    Parameters
-    ----------
-    stem : str
-    loss : str, optional
-        None: an argument of the problem.
-    plain : bool
-        No privileged information.
+    ``plain`` says that there is no privileged information, ``simplest`` what arguments are tried for
+    simplicity, ``numbers`` which of them are rounded.
     """
 
-    stem: str
-    loss: str | None = None
-    plain: bool = False
+    stem: ClassVar[str]
+    loss: ClassVar[str | None] = None
+    plain: ClassVar[bool] = False
+    simplest: ClassVar[dict[str, Any]]
+    numbers: ClassVar[tuple[str, ...]]
+
+    def valid(self, params: Params) -> bool:
+        """Whether the data fit together."""
+        return valid(params)
+
+    def simpler(self, params: Params) -> Iterator[Params]:
+        """Fewer rows and columns, then plain arguments, then round numbers."""
+        return simpler(params, self.simplest, self.numbers)
 
     def problem(self, params: Params) -> Problem:
         """The data of the certificates."""
@@ -174,6 +177,8 @@ class Task:
 
     def complete_dual(self, params: Params, dual: Mapping[str, Any]) -> dict[str, Any]:
         """Beta, where there is none: zeros unless xi >= 0 is kept."""
+        if self.plain:
+            return dict(dual)
         if "alpha" in dual and "beta" not in dual and not params["nonneg_slack"]:
             return {"alpha": dual["alpha"], "beta": np.zeros(len(params["y"]))}
         return dict(dual)
@@ -234,7 +239,7 @@ class Task:
 
     # ---- solutions
 
-    def train(self, **params: Any) -> dict[str, Any]:
+    def fitted(self, **params: Any) -> dict[str, Any]:
         """A model and multipliers by `fast.SVMPlusClassifier`."""
         from sklearn.exceptions import ConvergenceWarning
 
@@ -267,7 +272,7 @@ class Task:
     def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
         """From `fast`, and where its certificate is too wide also from the oracle: the better one."""
         own = {name: value for name, value in params.items() if name != "tol"}
-        found = [self.split(self.train(**own, tol=SHARP))]
+        found = [self.split(self.fitted(**own, tol=SHARP))]
         if self.certify(params, *found[0]).relative_gap > ENOUGH * params["tol"]:
             oracle = self._oracle(own)
             found += [] if oracle is None else [oracle]
@@ -293,6 +298,48 @@ class Task:
         model = proof.model
         parts = {"w": model.w, "b": model.b, "v": model.v, "rho": model.rho}
         return self.split(parts | {"alpha": proof.alpha, "beta": proof.beta})
+
+
+class PlusTask(SvmTask):
+    """SVM+ with one of the losses."""
+
+    arguments = (
+        "X", "y", "Z", "C", "lam", "sample_weight", "nonneg_slack", "free_slack", "K", "Kz", "tol"
+    )  # fmt: skip
+    parts = {"primal": ("w", "b", "v", "rho"), "dual": ("alpha", "beta")}
+    numbers = ("C", "lam", "free_slack")
+
+    def train(
+        self,
+        X: Array | None,
+        y: Array,
+        Z: Array | None,
+        C: float,
+        lam: float,
+        sample_weight: Array | None = None,
+        nonneg_slack: bool | None = None,
+        free_slack: float = 0.0,
+        K: Array | None = None,
+        Kz: Array | None = None,
+        tol: float = 1e-6,
+    ) -> dict[str, Any]:
+        """`fast.SVMPlusClassifier` with this loss."""
+        kept = self.defaults["nonneg_slack"] if nonneg_slack is None else nonneg_slack
+        return self.fitted(
+            X=X, y=y, Z=Z, C=C, lam=lam, sample_weight=sample_weight, nonneg_slack=kept,
+            free_slack=free_slack, K=K, Kz=Kz, tol=tol,
+        )  # fmt: skip
+
+
+def plus_defaults(nonneg: bool) -> dict[str, Any]:
+    """Of the arguments of an SVM+."""
+    none = dict.fromkeys(("X", "Z", "sample_weight", "K", "Kz"))
+    return {**none, "nonneg_slack": nonneg, "free_slack": 0.0, "tol": 1e-6}
+
+
+def simplest(nonneg: bool) -> dict[str, Any]:
+    """The simplest arguments of an SVM+."""
+    return {"C": 1.0, "lam": 1.0, "sample_weight": None, "nonneg_slack": nonneg, "free_slack": 0.0}
 
 
 def multipliers_of(problem: Problem, model: Whole) -> tuple[Array, Array]:

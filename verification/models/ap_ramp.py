@@ -15,45 +15,9 @@ import numpy as np
 from refsolve.proofs.space import EPS
 from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import ranking_erm
-from verification.errors import NoDualPointError
-from verification.instances.instance import Instance
-from verification.models import Params, Side, _ap_duals, _descent, ap_svm
+from verification.models import Params, _ap_duals, _descent, ap_svm
 from verification.models._ap_duals import ANY
 from verification.models.ap_svm import MOST, SHARP
-from verification.verdicts.verdict import Judgement
-
-ARGUMENTS = ("X", "y", "C", "groups", "tol")
-DEFAULTS: dict[str, Any] = {"groups": None, "tol": 1e-6}
-PARTS = {"primal": ("w",)}
-EXTRAS = ("reference", "rankings", "weights", "objectives")
-FAMILIES = ap_svm.FAMILIES
-
-
-def shapes(params: Params) -> dict[str, tuple[int | None, ...]]:
-    """Of w (d,), the last step, and any number of objectives."""
-    n = len(params["y"])
-    step = {"reference": (n,), "rankings": (ANY, n), "weights": (ANY,)}
-    return {"w": (params["X"].shape[1],), **step, "objectives": (ANY,)}
-
-
-def valid(params: Params) -> bool:
-    """Whether every query has a positive and a negative."""
-    return ap_svm.valid(params)
-
-
-def simpler(params: Params) -> Iterator[Params]:
-    """As of an AP-SVM."""
-    return ap_svm.simpler(params)
-
-
-def defect(params: Params, given: Mapping[str, np.ndarray]) -> str:
-    """Rankings that are none, the reference among them."""
-    queries = _ap_duals.by_query(params["y"], params["groups"])
-    if "reference" in given:
-        one = {"rankings": given["reference"][None], "weights": np.ones(1)}
-        if message := _ap_duals.rankings_defect(one, queries):
-            return message.replace("rankings[0]", "reference")
-    return _ap_duals.rankings_defect(given, queries)
 
 
 def _data(params: Params) -> dict[str, Any]:
@@ -64,109 +28,111 @@ def _scores(params: Params, w: np.ndarray) -> np.ndarray:
     return params["X"].astype(np.longdouble) @ np.asarray(w, dtype=np.longdouble)
 
 
-def predicted(params: Params, w: np.ndarray) -> np.ndarray:
-    """Inversions (n,) of the ranking by score; ties count for the positives."""
-    scores, inversions = _scores(params, w), np.zeros(len(params["y"]), dtype=np.int64)
-    for rows, positives in _ap_duals.by_query(params["y"], params["groups"]):
-        s = scores[rows]
-        above = s[~positives][None, :] > s[positives][:, None]
-        inversions[rows[positives]] = above.sum(axis=1)
-        inversions[rows[~positives]] = above.sum(axis=0)
-    return inversions
-
-
-def unambiguous(params: Params, w: np.ndarray) -> bool:
-    """Whether no positive ties with a negative of its query, up to rounding."""
-    scores = _scores(params, w)
-    sizes = np.abs(params["X"]) @ np.abs(w)
-    for rows, positives in _ap_duals.by_query(params["y"], params["groups"]):
-        up, down = rows[positives], rows[~positives]
-        apart = np.abs(scores[up][:, None] - scores[down][None, :])
-        near = 4 * (len(w) + 2) * EPS * (sizes[up][:, None] + sizes[down][None, :])
-        if (apart <= near).any():
-            return False
-    return True
-
-
-def objective(params: Params, w: np.ndarray) -> ModelCertificate:
-    """J(w): the P of w's own reference."""
-    return ranking_erm(
-        w,
-        **_data(params),
-        rankings=np.zeros((0, len(params["y"])), dtype=np.int64),
-        weights=np.zeros(0),
-        reference=predicted(params, w),
-    )
-
-
-def last_step(params: Params, given: Mapping[str, Any]) -> ModelCertificate | None:
-    """The step that was returned."""
-    if any(name not in given for name in ("w", "reference", "rankings", "weights")):
-        return None
-    return ranking_erm(
-        given["w"],
-        **_data(params),
-        rankings=_ap_duals.whole(given["rankings"]),
-        weights=given["weights"],
-        reference=_ap_duals.whole(given["reference"]),
-    )
-
-
-def own_step(params: Params, w: np.ndarray) -> _descent.Step:
-    """By `fast`: one step that begins at w."""
-    found = _fast(params, SHARP, start=w, max_rounds=1)
-    return _descent.Step(found["w"], _required(last_step(params, {**found, "w": w})))
-
-
-def _required(proof: ModelCertificate | None) -> ModelCertificate:
-    if proof is None:
-        raise NoDualPointError("expected reference, rankings and weights: the last convex step")
-    return proof
-
-
 def _fast(params: Params, tol: float, **given: Any) -> dict[str, Any]:
     from fast.models import ap_ramp
     from fast.ranking.queries import Queries
 
     queries = Queries(params["y"], params["groups"])
     found = ap_ramp.train(params["X"], queries, params["C"], tol=tol, max_iter=MOST, **given)
-    parts = {name: getattr(found, name) for name in ("w", *EXTRAS)}
+    parts = {name: getattr(found, name) for name in ("w", *TASK.extras)}
     return parts | {"objectives": np.asarray(found.objectives)}
 
 
-def judge(instance: Instance, given: Mapping[str, np.ndarray]) -> Judgement:
-    """By the convex steps."""
-    return _descent.judge(_this(), instance, given)
+class ApRamp(_descent.DescentTask):
+    """The task; see the module."""
+
+    arguments = ("X", "y", "C", "groups", "tol")
+    defaults = {"groups": None, "tol": 1e-6}
+    parts = {"primal": ("w",)}
+    extras = ("reference", "rankings", "weights", "objectives")
+    families = ap_svm.TASK.families
+
+    def shapes(self, params: Params) -> dict[str, tuple[int | None, ...]]:
+        """Of w (d,), the last step, and any number of objectives."""
+        n = len(params["y"])
+        step = {"reference": (n,), "rankings": (ANY, n), "weights": (ANY,)}
+        return {"w": (params["X"].shape[1],), **step, "objectives": (ANY,)}
+
+    def valid(self, params: Params) -> bool:
+        """Whether every query has a positive and a negative."""
+        return ap_svm.TASK.valid(params)
+
+    def simpler(self, params: Params) -> Iterator[Params]:
+        """As of an AP-SVM."""
+        return ap_svm.TASK.simpler(params)
+
+    def defect(self, params: Params, given: Mapping[str, np.ndarray]) -> str:
+        """Rankings that are none, the reference among them."""
+        queries = _ap_duals.by_query(params["y"], params["groups"])
+        if "reference" in given:
+            one = {"rankings": given["reference"][None], "weights": np.ones(1)}
+            if message := _ap_duals.rankings_defect(one, queries):
+                return message.replace("rankings[0]", "reference")
+        return _ap_duals.rankings_defect(given, queries)
+
+    def predicted(self, params: Params, w: np.ndarray) -> np.ndarray:
+        """Inversions (n,) of the ranking by score; ties count for the positives."""
+        scores, inversions = _scores(params, w), np.zeros(len(params["y"]), dtype=np.int64)
+        for rows, positives in _ap_duals.by_query(params["y"], params["groups"]):
+            s = scores[rows]
+            above = s[~positives][None, :] > s[positives][:, None]
+            inversions[rows[positives]] = above.sum(axis=1)
+            inversions[rows[~positives]] = above.sum(axis=0)
+        return inversions
+
+    def unambiguous(self, params: Params, w: np.ndarray) -> bool:
+        """Whether no positive ties with a negative of its query, up to rounding."""
+        scores = _scores(params, w)
+        sizes = np.abs(params["X"]) @ np.abs(w)
+        for rows, positives in _ap_duals.by_query(params["y"], params["groups"]):
+            up, down = rows[positives], rows[~positives]
+            apart = np.abs(scores[up][:, None] - scores[down][None, :])
+            near = 4 * (len(w) + 2) * EPS * (sizes[up][:, None] + sizes[down][None, :])
+            if (apart <= near).any():
+                return False
+        return True
+
+    def objective(self, params: Params, w: np.ndarray) -> ModelCertificate:
+        """J(w): the P of w's own reference."""
+        return ranking_erm(
+            w,
+            **_data(params),
+            rankings=np.zeros((0, len(params["y"])), dtype=np.int64),
+            weights=np.zeros(0),
+            reference=self.predicted(params, w),
+        )
+
+    def last_step(self, params: Params, given: Mapping[str, Any]) -> ModelCertificate | None:
+        """The step that was returned."""
+        if any(name not in given for name in ("w", "reference", "rankings", "weights")):
+            return None
+        return ranking_erm(
+            given["w"],
+            **_data(params),
+            rankings=_ap_duals.whole(given["rankings"]),
+            weights=given["weights"],
+            reference=_ap_duals.whole(given["reference"]),
+        )
+
+    def own_step(self, params: Params, w: np.ndarray) -> _descent.Step:
+        """By `fast`: one step that begins at w."""
+        found = _fast(params, SHARP, start=w, max_rounds=1)
+        return _descent.Step(found["w"], self.required(self.last_step(params, {**found, "w": w})))
+
+    def train(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        C: float,
+        groups: np.ndarray | None = None,
+        tol: float = 1e-6,
+    ) -> dict[str, Any]:
+        """The training function of `fast`."""
+        return _fast({"X": X, "y": y, "C": C, "groups": groups}, tol)
+
+    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
+        """From `fast`: a critical point, with its last step."""
+        return self.train(**_data(params), tol=SHARP), {}
 
 
-def _this() -> Any:
-    import sys
-
-    return sys.modules[__name__]
-
-
-def certify(params: Params, primal: Side, dual: Side) -> ModelCertificate:
-    """The last convex step's certificate; it says nothing of other minima."""
-    return _required(last_step(params, primal or {}))
-
-
-def upper(params: Params, primal: Mapping[str, Any]) -> float:
-    """J(w)."""
-    return objective(params, np.asarray(primal["w"])).primal
-
-
-def lower(params: Params, dual: Mapping[str, Any]) -> float:
-    """J >= 0: nothing better is known."""
-    return 0.0
-
-
-def train(
-    X: np.ndarray, y: np.ndarray, C: float, groups: np.ndarray | None = None, tol: float = 1e-6
-) -> dict[str, Any]:
-    """The training function of `fast`."""
-    return _fast({"X": X, "y": y, "C": C, "groups": groups}, tol)
-
-
-def witness(params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-    """From `fast`: a critical point, with its last step."""
-    return train(**_data(params), tol=SHARP), {}
+TASK = ApRamp()

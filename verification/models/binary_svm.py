@@ -18,14 +18,10 @@ from refsolve.proposals import Problem
 from verification.certificates.binary import binary_erm, problem
 from verification.certificates.model import ModelCertificate
 from verification.errors import NoDualPointError
-from verification.models import Params, Side, Violation, _ap_families, _shrink, svm
+from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink, svm
 from verification.models._ap_families import Rng
 from verification.models.ap_svm import MOST, SHARP
 
-ARGUMENTS = ("X", "y", "C", "bias", "tol")
-DEFAULTS: dict[str, Any] = {"bias": False, "tol": 1e-6}
-PARTS = {"primal": ("w", "b"), "dual": ("alpha",)}
-MODULUS = 1.0
 ROWS = {"X": (0,), "y": (0,)}
 KINDS = (False, True, "free")
 
@@ -59,45 +55,11 @@ def uncertain(rng: Rng, largest: int) -> Params:
 
 
 DRAWS = _ap_families.PLAIN | {"one class": one_class, "all inside the margin": uncertain}
-FAMILIES = {name: _ap_families.forever(with_bias(draw)) for name, draw in DRAWS.items()} | {
-    "free bias": _ap_families.forever(free)
-}
-
-
-def shapes(params: Params) -> dict[str, tuple[int | None, ...]]:
-    """Of w (d,), b (), alpha (n,)."""
-    n, d = params["X"].shape
-    return {"w": (d,), "b": (), "alpha": (n,)}
 
 
 def signs(params: Params) -> np.ndarray:
     """-1 and 1."""
     return np.where(params["y"] > 0, 1, -1)
-
-
-def valid(params: Params) -> bool:
-    """Whether the data fit together."""
-    X, y = params["X"], params["y"]
-    known = params["bias"] in KINDS and len(y) > 0 and bool(np.isin(y, (0, 1)).all())
-    return known and _ap_families.sound(X, len(y), params["C"])
-
-
-def simpler(params: Params) -> Iterator[Params]:
-    """No bias; fewer rows and columns; then round numbers."""
-    yield from _shrink.defaults(params, {"bias": False})
-    yield from _shrink.fewer(params, ROWS, {"X": (1,)})
-    yield from _ap_families.rescaled(params)
-    yield from _shrink.defaults(params, {"C": 1.0})
-    yield from _shrink.rounder(params, "C", "X")
-
-
-def complete(params: Params, primal: dict[str, Any]) -> dict[str, Any]:
-    """No b where there is none, the best one where it is free; a regularised one must be given."""
-    if "w" not in primal or params["bias"] is True:
-        return primal
-    w = np.asarray(primal["w"], np.longdouble)
-    b = _problem(params).best_bias(w) if params["bias"] == "free" else 0.0
-    return primal | {"b": np.asarray(float(b))}
 
 
 def _problem(params: Params) -> Problem:
@@ -118,71 +80,106 @@ def _implied(params: Params, alpha: np.ndarray) -> tuple[np.ndarray, float]:
     return found.w.astype(float), float(found.b)
 
 
-def certify(params: Params, primal: Side, dual: Side) -> ModelCertificate:
-    """Gap of (w, b) and alpha; of alpha alone with the (w, b) it stands for."""
-    if dual is None:
-        raise NoDualPointError("w alone does not say what the examples on the margin weigh")
-    alpha = dual["alpha"]
-    w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
-    return binary_erm(w, **_given(params, b, alpha))
-
-
-def upper(params: Params, primal: Mapping[str, Any]) -> float:
-    """Upper bound on P(w, b)."""
-    zero = np.zeros(len(params["y"]))
-    return binary_erm(primal["w"], **_given(params, float(primal["b"]), zero)).primal
-
-
-def lower(params: Params, dual: Mapping[str, Any]) -> float:
-    """Lower bound on D(alpha), repaired to feasibility."""
-    return certify(params, None, dual).dual
-
-
-def rounding(params: Params, primal: Side, dual: Side) -> float:
-    """What rounding to doubles may cost: the error of the same sums in doubles."""
-    alpha = np.zeros(len(params["y"])) if dual is None else dual["alpha"]
-    w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
-    return binary_erm(w, **_given(params, b, alpha)).error * EPS / EPS_OF_REAL
-
-
-def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
-    """Of the box and of the balance, in units of C/n and C; a b where there is none."""
-    found: dict[str, Violation] = {}
-    if primal is not None and params["bias"] is False:
-        found["b = 0 without a bias"] = Violation(abs(float(primal["b"])), 0.0, 0.0)
-    if dual is not None:
-        alpha, n = np.asarray(dual["alpha"], dtype=np.longdouble), len(params["y"])
-        top = params["C"] / n
-        outside = np.maximum(np.maximum(-alpha, alpha - top), 0).max() / top
-        found["0 <= alpha_i <= C/n"] = Violation(float(outside), 1.0, 8 * EPS)
-        if params["bias"] == "free":
-            off = abs(float((alpha * signs(params)).sum())) / params["C"]
-            found["sum_i alpha_i y_i = 0"] = Violation(off, 1.0, 4 * (n + 2) * EPS)
-    return found
-
-
-def train(
-    X: np.ndarray, y: np.ndarray, C: float, bias: bool | str = False, tol: float = 1e-6
-) -> dict[str, Any]:
-    """The training function of `fast`; a free bias is that of its ordinary SVM."""
-    if bias == "free":
-        return _free(X, y, C, tol)
-    from fast.models import binary_svm
-
-    found = binary_svm.train(X, y, C, bias=bool(bias), tol=tol, max_iter=MOST)
-    return {"w": found.w, "b": np.asarray(found.b), "alpha": found.alpha}
-
-
 def _free(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> dict[str, Any]:
     n = len(y)
     if len(np.unique(y)) == 1:  # the bias alone is right about every example
         return {"w": np.zeros(X.shape[1]), "b": np.asarray(2.0 * y[0] - 1), "alpha": np.zeros(n)}
-    found = svm.train(X, np.where(y > 0, 1, -1), C / n, tol=tol)
+    found = svm.TASK.train(X, np.where(y > 0, 1, -1), C / n, tol=tol)
     return {name: np.asarray(found[name]) for name in ("w", "b", "alpha")}
 
 
-def witness(params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-    """From `fast`."""
-    given = {name: params[name] for name in ("X", "y", "C", "bias")}
-    found = train(**given, tol=SHARP)
-    return {name: found.pop(name) for name in PARTS["primal"]}, found
+class BinarySvm(ModelTask):
+    """The task; see the module."""
+
+    arguments = ("X", "y", "C", "bias", "tol")
+    defaults = {"bias": False, "tol": 1e-6}
+    parts = {"primal": ("w", "b"), "dual": ("alpha",)}
+    modulus = 1.0
+    families = {name: _ap_families.forever(with_bias(draw)) for name, draw in DRAWS.items()} | {
+        "free bias": _ap_families.forever(free)
+    }
+
+    def shapes(self, params: Params) -> dict[str, tuple[int | None, ...]]:
+        """Of w (d,), b (), alpha (n,)."""
+        n, d = params["X"].shape
+        return {"w": (d,), "b": (), "alpha": (n,)}
+
+    def valid(self, params: Params) -> bool:
+        """Whether the data fit together."""
+        X, y = params["X"], params["y"]
+        known = params["bias"] in KINDS and len(y) > 0 and bool(np.isin(y, (0, 1)).all())
+        return known and _ap_families.sound(X, len(y), params["C"])
+
+    def simpler(self, params: Params) -> Iterator[Params]:
+        """No bias; fewer rows and columns; then round numbers."""
+        yield from _shrink.defaults(params, {"bias": False})
+        yield from _shrink.fewer(params, ROWS, {"X": (1,)})
+        yield from _ap_families.rescaled(params)
+        yield from _shrink.defaults(params, {"C": 1.0})
+        yield from _shrink.rounder(params, "C", "X")
+
+    def complete(self, params: Params, primal: dict[str, Any]) -> dict[str, Any]:
+        """No b where there is none, the best one where it is free; a regularised one must be given."""
+        if "w" not in primal or params["bias"] is True:
+            return primal
+        w = np.asarray(primal["w"], np.longdouble)
+        b = _problem(params).best_bias(w) if params["bias"] == "free" else 0.0
+        return primal | {"b": np.asarray(float(b))}
+
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
+        """Gap of (w, b) and alpha; of alpha alone with the (w, b) it stands for."""
+        if dual is None:
+            raise NoDualPointError("w alone does not say what the examples on the margin weigh")
+        alpha = dual["alpha"]
+        w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
+        return binary_erm(w, **_given(params, b, alpha))
+
+    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
+        """Upper bound on P(w, b)."""
+        zero = np.zeros(len(params["y"]))
+        return binary_erm(primal["w"], **_given(params, float(primal["b"]), zero)).primal
+
+    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
+        """Lower bound on D(alpha), repaired to feasibility."""
+        return self.certify(params, None, dual).dual
+
+    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
+        """What rounding to doubles may cost: the error of the same sums in doubles."""
+        alpha = np.zeros(len(params["y"])) if dual is None else dual["alpha"]
+        w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
+        return binary_erm(w, **_given(params, b, alpha)).error * EPS / EPS_OF_REAL
+
+    def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
+        """Of the box and of the balance, in units of C/n and C; a b where there is none."""
+        found: dict[str, Violation] = {}
+        if primal is not None and params["bias"] is False:
+            found["b = 0 without a bias"] = Violation(abs(float(primal["b"])), 0.0, 0.0)
+        if dual is not None:
+            alpha, n = np.asarray(dual["alpha"], dtype=np.longdouble), len(params["y"])
+            top = params["C"] / n
+            outside = np.maximum(np.maximum(-alpha, alpha - top), 0).max() / top
+            found["0 <= alpha_i <= C/n"] = Violation(float(outside), 1.0, 8 * EPS)
+            if params["bias"] == "free":
+                off = abs(float((alpha * signs(params)).sum())) / params["C"]
+                found["sum_i alpha_i y_i = 0"] = Violation(off, 1.0, 4 * (n + 2) * EPS)
+        return found
+
+    def train(
+        self, X: np.ndarray, y: np.ndarray, C: float, bias: bool | str = False, tol: float = 1e-6
+    ) -> dict[str, Any]:
+        """The training function of `fast`; a free bias is that of its ordinary SVM."""
+        if bias == "free":
+            return _free(X, y, C, tol)
+        from fast.models import binary_svm
+
+        found = binary_svm.train(X, y, C, bias=bool(bias), tol=tol, max_iter=MOST)
+        return {"w": found.w, "b": np.asarray(found.b), "alpha": found.alpha}
+
+    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
+        """From `fast`."""
+        given = {name: params[name] for name in ("X", "y", "C", "bias")}
+        found = self.train(**given, tol=SHARP)
+        return {name: found.pop(name) for name in self.parts["primal"]}, found
+
+
+TASK = BinarySvm()

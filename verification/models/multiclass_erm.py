@@ -14,25 +14,11 @@ import numpy as np
 
 from refsolve.proofs.space import EPS
 from verification.certificates.model import ModelCertificate, erm
-from verification.models import Params, Side, Violation, _erm_families, _shrink
-from verification.models._erm_families import FAMILIES as FAMILIES
+from verification.models import ModelTask, Params, Side, Violation, _erm_families, _shrink
+from verification.models._erm_families import FAMILIES, parameters
 from verification.models._erm_families import LOSSES as LOSSES
 from verification.models._erm_families import MULTILABEL as MULTILABEL
-from verification.models._erm_families import parameters
 
-ARGUMENTS = ("X", "y", "C", "loss", "k", "gamma", "sample_weight", "costs", "K", "tol")
-DEFAULTS: dict[str, Any] = {
-    "X": None,
-    "loss": "multiclass_hinge",
-    "k": None,
-    "gamma": None,
-    "sample_weight": None,
-    "costs": None,
-    "K": None,
-    "tol": 1e-6,
-}
-PARTS = {"primal": ("W",), "dual": ("A",)}
-MODULUS = 1.0
 #: Tolerance of the witness; problems of the size that is drawn are solved to rounding.
 SHARP = 1e-10
 ROWS = {"X": (0,), "y": (0,), "K": (0, 1), "sample_weight": (0,)}
@@ -44,195 +30,206 @@ def classes(params: Params) -> int:
     return int(y.shape[1] if y.ndim == 2 else y.max() + 1)
 
 
-def shapes(params: Params) -> dict[str, tuple[int, ...]]:
-    """W (m, d), or B (n, m) with a Gram matrix; A (n, m)."""
-    n, m = len(params["y"]), classes(params)
-    W = (n, m) if params["X"] is None else (m, params["X"].shape[1])
-    return {"W": W, "A": (n, m)}
-
-
-def valid(params: Params) -> bool:
-    """Whether the data fit together: every class has an example, k <= m - 1 for alpha losses, ..."""
-    return _erm_families.valid(params)
-
-
-def settle(params: Params, rng: np.random.Generator) -> Params:
-    """Give a loss that was fixed the parameters that it has, and only those."""
-    return _erm_families.settle(params, rng)
-
-
-def simpler(params: Params) -> Iterator[Params]:
-    """Fewer rows, classes and columns; then plain arguments; then round numbers."""
-    per_class = {"costs": (params["costs"].ndim - 1,)} if params["costs"] is not None else {}
-    rows = dict(ROWS)
-    if params["costs"] is not None and params["costs"].ndim == 2:
-        rows["costs"] = (0,)
-    if params["y"].ndim == 1:
-        yield from _shrink.fewer_classes(params, rows, per_class)
-    for smaller in _shrink.fewer(params, rows, {"X": (1,)}):
-        if smaller["y"].ndim == 1 and params["costs"] is None:
-            smaller["y"] = _shrink.relabelled(smaller["y"])
-        yield smaller
-        if params["k"] is not None and params["k"] > 1:
-            yield {**smaller, "k": params["k"] - 1}
-    yield from _shrink.smaller_k(params)
-    yield from _shrink.defaults(params, {"C": 1.0, "gamma": 1.0, "sample_weight": None})
-    yield from _shrink.defaults(params, {"costs": None})
-    yield from _shrink.rounder(params, "C", "gamma", "X", "sample_weight", "costs", "K")
-
-
 def _given(params: Params) -> dict[str, Any]:
     names = ("X", "y", "loss", "C", "k", "gamma", "sample_weight", "costs", "K")
     return {name: params[name] for name in names}
 
 
-def certify(params: Params, primal: Side, dual: Side) -> ModelCertificate:
-    """Gap of W and A; W alone for smooth losses; A alone with W = A'X."""
-    if primal is None:
-        assert dual is not None
-        A = np.asarray(dual["A"], dtype=np.float64)
-        coef = A if params["X"] is None else A.T @ params["X"]
-    else:
-        coef = primal["W"]
-    return erm(coef, dual=None if dual is None else dual["A"], **_given(params))
+class MulticlassErm(ModelTask):
+    """The task; see the module."""
 
+    arguments = ("X", "y", "C", "loss", "k", "gamma", "sample_weight", "costs", "K", "tol")
+    defaults = {
+        "X": None,
+        "loss": "multiclass_hinge",
+        "k": None,
+        "gamma": None,
+        "sample_weight": None,
+        "costs": None,
+        "K": None,
+        "tol": 1e-6,
+    }
+    parts = {"primal": ("W",), "dual": ("A",)}
+    families = FAMILIES
+    modulus = 1.0
 
-def upper(params: Params, primal: Mapping[str, Any]) -> float:
-    """Upper bound on P(W), whatever the dual."""
-    zero = np.zeros(shapes(params)["A"])
-    return erm(primal["W"], dual=zero, **_given(params)).primal
+    def shapes(self, params: Params) -> dict[str, tuple[int, ...]]:
+        """W (m, d), or B (n, m) with a Gram matrix; A (n, m)."""
+        n, m = len(params["y"]), classes(params)
+        W = (n, m) if params["X"] is None else (m, params["X"].shape[1])
+        return {"W": W, "A": (n, m)}
 
+    def valid(self, params: Params) -> bool:
+        """Whether the data fit together: every class has an example, k <= m - 1 for alpha losses, ..."""
+        return _erm_families.valid(params)
 
-def lower(params: Params, dual: Mapping[str, Any]) -> float:
-    """Lower bound on D(A), repaired to feasibility."""
-    return certify(params, None, dual).dual
+    def settle(self, params: Params, rng: np.random.Generator) -> Params:
+        """Give a loss that was fixed the parameters that it has, and only those."""
+        return _erm_families.settle(params, rng)
 
+    def simpler(self, params: Params) -> Iterator[Params]:
+        """Fewer rows, classes and columns; then plain arguments; then round numbers."""
+        per_class = {"costs": (params["costs"].ndim - 1,)} if params["costs"] is not None else {}
+        rows = dict(ROWS)
+        if params["costs"] is not None and params["costs"].ndim == 2:
+            rows["costs"] = (0,)
+        if params["y"].ndim == 1:
+            yield from _shrink.fewer_classes(params, rows, per_class)
+        for smaller in _shrink.fewer(params, rows, {"X": (1,)}):
+            if smaller["y"].ndim == 1 and params["costs"] is None:
+                smaller["y"] = _shrink.relabelled(smaller["y"])
+            yield smaller
+            if params["k"] is not None and params["k"] > 1:
+                yield {**smaller, "k": params["k"] - 1}
+        yield from _shrink.smaller_k(params)
+        yield from _shrink.defaults(params, {"C": 1.0, "gamma": 1.0, "sample_weight": None})
+        yield from _shrink.defaults(params, {"costs": None})
+        yield from _shrink.rounder(params, "C", "gamma", "X", "sample_weight", "costs", "K")
 
-def rounding(params: Params, primal: Side, dual: Side) -> float:
-    """What rounding W and A to doubles may cost: the error of the same sums in double precision."""
-    zero = np.zeros(shapes(params)["A"])
-    given = zero if dual is None else dual["A"]
-    coef = None if primal is None else primal["W"]
-    proof = certify(params, None if coef is None else {"W": coef}, {"A": given})
-    wider = EPS / float(np.finfo(np.longdouble).eps)
-    return proof.error * wider + sum(shapes(params)["A"]) * EPS * abs(proof.primal)
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
+        """Gap of W and A; W alone for smooth losses; A alone with W = A'X."""
+        if primal is None:
+            assert dual is not None
+            A = np.asarray(dual["A"], dtype=np.float64)
+            coef = A if params["X"] is None else A.T @ params["X"]
+        else:
+            coef = primal["W"]
+        return erm(coef, dual=None if dual is None else dual["A"], **_given(params))
 
+    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
+        """Upper bound on P(W), whatever the dual."""
+        zero = np.zeros(self.shapes(params)["A"])
+        return erm(primal["W"], dual=zero, **_given(params)).primal
 
-def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
-    """Constraints of the dual blocks, in units of their mass C w_i."""
-    if dual is None:
-        return {}
-    from refsolve import catalogue
-    from refsolve.proofs import families
-    from refsolve.proofs.loss import Loss
+    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
+        """Lower bound on D(A), repaired to feasibility."""
+        return self.certify(params, None, dual).dual
 
-    A = np.asarray(dual["A"], dtype=np.longdouble)
-    y, m = params["y"], classes(params)
-    weight = params["sample_weight"]
-    mass = params["C"] * (np.ones(len(y)) if weight is None else weight)
-    live = mass > 0
-    family = families.of(catalogue.load(params["loss"]))
-    loss = Loss(params["loss"], parameters(params), family.size(m), y[live])
-    x = family.coordinates(A, y)[live] / mass[live, None]
-    eps = 8 * (m + 4) * EPS * (1 + float(np.abs(A[live] / mass[live, None]).max(initial=0.0)))
-    found = {}
-    if family.name == "multiclass":
-        found["a_ij <= 0 for the classes j that are not y_i"] = np.maximum(-x, 0).max(axis=1)
-        found["sum over the classes of a_i = 0"] = family.unbalance(A)[live] / mass[live]
-    if live.any():
-        name = (
-            f"x_i = -a_i/(C w_i) over the other classes in {loss.domain.stem}{parameters(params)}"
+    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
+        """What rounding W and A to doubles may cost: the error of the same sums in double precision."""
+        zero = np.zeros(self.shapes(params)["A"])
+        given = zero if dual is None else dual["A"]
+        coef = None if primal is None else primal["W"]
+        proof = self.certify(params, None if coef is None else {"W": coef}, {"A": given})
+        wider = EPS / float(np.finfo(np.longdouble).eps)
+        return proof.error * wider + sum(self.shapes(params)["A"]) * EPS * abs(proof.primal)
+
+    def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
+        """Constraints of the dual blocks, in units of their mass C w_i."""
+        if dual is None:
+            return {}
+        from refsolve import catalogue
+        from refsolve.proofs import families
+        from refsolve.proofs.loss import Loss
+
+        A = np.asarray(dual["A"], dtype=np.longdouble)
+        y, m = params["y"], classes(params)
+        weight = params["sample_weight"]
+        mass = params["C"] * (np.ones(len(y)) if weight is None else weight)
+        live = mass > 0
+        family = families.of(catalogue.load(params["loss"]))
+        loss = Loss(params["loss"], parameters(params), family.size(m), y[live])
+        x = family.coordinates(A, y)[live] / mass[live, None]
+        eps = 8 * (m + 4) * EPS * (1 + float(np.abs(A[live] / mass[live, None]).max(initial=0.0)))
+        found = {}
+        if family.name == "multiclass":
+            found["a_ij <= 0 for the classes j that are not y_i"] = np.maximum(-x, 0).max(axis=1)
+            found["sum over the classes of a_i = 0"] = family.unbalance(A)[live] / mass[live]
+        if live.any():
+            name = f"x_i = -a_i/(C w_i) over the other classes in {loss.domain.stem}{parameters(params)}"
+            found[name] = loss.violation(x)
+        found["a_i = 0 where the weight is 0"] = (
+            np.abs(A[~live]).max(axis=1, initial=0) / params["C"]
         )
-        found[name] = loss.violation(x)
-    found["a_i = 0 where the weight is 0"] = np.abs(A[~live]).max(axis=1, initial=0) / params["C"]
-    return {n: Violation(float(np.max(v, initial=0.0)), 1.0, eps) for n, v in found.items()}
+        return {n: Violation(float(np.max(v, initial=0.0)), 1.0, eps) for n, v in found.items()}
+
+    def mistakes(self, params: Params) -> Iterator[tuple[str, Params]]:
+        """Problems that trainers solve in the place of this one."""
+        n, C, k = len(params["y"]), params["C"], params["k"]
+        for text, other in (
+            ("C/n in the place of C: the mean of the losses was taken, or C for lambda n", C / n),
+            ("C n in the place of C: is it divided by n twice?", C * n),
+            ("2 C: ||W||^2 was taken for 1/2 ||W||^2, or C for 2 C", 2 * C),
+            ("C/2: ||W||^2 was taken for 1/2 ||W||^2", C / 2),
+            ("1/C in the place of C: the regulariser has the factor", 1 / C),
+            ("1/(C n): lambda in the place of C", 1 / (C * n)),
+        ):
+            yield f"it is optimal for {text}", {**params, "C": other}
+        if k is not None:
+            for step in (-1, 1):
+                yield f"it is optimal for k = {k + step}", {**params, "k": k + step}
+        if params["sample_weight"] is not None:
+            yield "it is optimal without sample_weight", {**params, "sample_weight": None}
+        if params["costs"] is not None:
+            yield "it is optimal without costs", {**params, "costs": None}
+        for loss in _erm_families.RELATIVES.get(params["loss"], ()):
+            changed = _erm_families.settle({**params, "loss": loss}, np.random.default_rng(0))
+            yield f"it is optimal for the loss {loss}", changed
+        if params["X"] is not None:
+            X = params["X"]
+            yield (
+                "it is optimal for data of mean 0: the columns were centred",
+                {**params, "X": X - X.mean(axis=0)},
+            )
+
+    def train(
+        self,
+        y: np.ndarray,
+        C: float,
+        loss: str,
+        X: np.ndarray | None = None,
+        k: int | None = None,
+        gamma: float | None = None,
+        sample_weight: np.ndarray | None = None,
+        K: np.ndarray | None = None,
+        tol: float = 1e-6,
+    ) -> dict[str, Any]:
+        """The estimators of `fast`; a one-vs-all loss as one binary model per class."""
+        from sklearn.exceptions import ConvergenceWarning
+
+        import fast
+
+        if loss not in LOSSES:
+            raise ValueError(f"loss={loss!r}: fast trains {', '.join(LOSSES)}")
+        name, meaning = LOSSES[loss]
+        given = {"k": k, "gamma": gamma}
+        params: dict[str, Any] = {"tol": tol, "max_iter": 10_000, "random_state": 0}
+        params |= {n: v for n, v in given.items() if v is not None} | meaning
+        if K is not None:
+            params["kernel"] = "precomputed"
+        data = X if K is None else K
+        make = getattr(fast, name)
+
+        def fit(labels: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
+            model = make(C=C, **params).fit(data, labels, sample_weight=sample_weight)
+            A = model.dual_coef_
+            A = A.toarray() if hasattr(A, "toarray") else np.asarray(A)
+            return (A if K is not None else model.coef_), A
+
+        with warnings.catch_warnings():
+            # the certificate says whether tol was reached
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            if not loss.startswith("ova"):
+                W, A = fit(y, C)
+                return {"W": W, "A": A}
+            # a pair w_1 = -w_0 with C/2 is the one w = w_1 - w_0 with C
+            models = [fit((y == j).astype(np.int64), C / 2) for j in range(int(y.max()) + 1)]
+        A = np.column_stack([a[:, 1] - a[:, 0] for _, a in models])
+        W = A if K is not None else np.stack([w[1] - w[0] for w, _ in models])
+        return {"W": W, "A": A}
+
+    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
+        """From `fast`, and from the oracle for costs and multilabel losses, which it does not train."""
+        if params["costs"] is None and params["loss"] in LOSSES:
+            own = {n: v for n, v in params.items() if n not in ("costs", "tol")}
+            found = self.train(**own, tol=SHARP)
+            return {"W": found["W"]}, {"A": found["A"]}
+        import refsolve
+
+        asked = {n: v for n, v in _given(params).items() if v is not None}
+        result = refsolve.solve("multiclass_erm.primal", **asked)
+        W = result.x.T
+        return {"W": W}, {"A": np.asarray(result.dual).T}
 
 
-def mistakes(params: Params) -> Iterator[tuple[str, Params]]:
-    """Problems that trainers solve in the place of this one."""
-    n, C, k = len(params["y"]), params["C"], params["k"]
-    for text, other in (
-        ("C/n in the place of C: the mean of the losses was taken, or C for lambda n", C / n),
-        ("C n in the place of C: is it divided by n twice?", C * n),
-        ("2 C: ||W||^2 was taken for 1/2 ||W||^2, or C for 2 C", 2 * C),
-        ("C/2: ||W||^2 was taken for 1/2 ||W||^2", C / 2),
-        ("1/C in the place of C: the regulariser has the factor", 1 / C),
-        ("1/(C n): lambda in the place of C", 1 / (C * n)),
-    ):
-        yield f"it is optimal for {text}", {**params, "C": other}
-    if k is not None:
-        for step in (-1, 1):
-            yield f"it is optimal for k = {k + step}", {**params, "k": k + step}
-    if params["sample_weight"] is not None:
-        yield "it is optimal without sample_weight", {**params, "sample_weight": None}
-    if params["costs"] is not None:
-        yield "it is optimal without costs", {**params, "costs": None}
-    for loss in _erm_families.RELATIVES.get(params["loss"], ()):
-        changed = _erm_families.settle({**params, "loss": loss}, np.random.default_rng(0))
-        yield f"it is optimal for the loss {loss}", changed
-    if params["X"] is not None:
-        X = params["X"]
-        yield (
-            "it is optimal for data of mean 0: the columns were centred",
-            {**params, "X": X - X.mean(axis=0)},
-        )
-
-
-def train(
-    y: np.ndarray,
-    C: float,
-    loss: str,
-    X: np.ndarray | None = None,
-    k: int | None = None,
-    gamma: float | None = None,
-    sample_weight: np.ndarray | None = None,
-    K: np.ndarray | None = None,
-    tol: float = 1e-6,
-) -> dict[str, Any]:
-    """The estimators of `fast`; a one-vs-all loss as one binary model per class."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    import fast
-
-    if loss not in LOSSES:
-        raise ValueError(f"loss={loss!r}: fast trains {', '.join(LOSSES)}")
-    name, meaning = LOSSES[loss]
-    given = {"k": k, "gamma": gamma}
-    params: dict[str, Any] = {"tol": tol, "max_iter": 10_000, "random_state": 0}
-    params |= {n: v for n, v in given.items() if v is not None} | meaning
-    if K is not None:
-        params["kernel"] = "precomputed"
-    data = X if K is None else K
-    make = getattr(fast, name)
-
-    def fit(labels: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
-        model = make(C=C, **params).fit(data, labels, sample_weight=sample_weight)
-        A = model.dual_coef_
-        A = A.toarray() if hasattr(A, "toarray") else np.asarray(A)
-        return (A if K is not None else model.coef_), A
-
-    with warnings.catch_warnings():
-        # the certificate says whether tol was reached
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        if not loss.startswith("ova"):
-            W, A = fit(y, C)
-            return {"W": W, "A": A}
-        # a pair w_1 = -w_0 with C/2 is the one w = w_1 - w_0 with C
-        models = [fit((y == j).astype(np.int64), C / 2) for j in range(int(y.max()) + 1)]
-    A = np.column_stack([a[:, 1] - a[:, 0] for _, a in models])
-    W = A if K is not None else np.stack([w[1] - w[0] for w, _ in models])
-    return {"W": W, "A": A}
-
-
-def witness(params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-    """From `fast`, and from the oracle for costs and multilabel losses, which it does not train."""
-    if params["costs"] is None and params["loss"] in LOSSES:
-        own = {n: v for n, v in params.items() if n not in ("costs", "tol")}
-        found = train(**own, tol=SHARP)
-        return {"W": found["W"]}, {"A": found["A"]}
-    import refsolve
-
-    asked = {n: v for n, v in _given(params).items() if v is not None}
-    result = refsolve.solve("multiclass_erm.primal", **asked)
-    W = result.x.T
-    return {"W": W}, {"A": np.asarray(result.dual).T}
+TASK = MulticlassErm()

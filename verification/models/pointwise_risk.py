@@ -20,20 +20,10 @@ from refsolve.errors import InvalidParameterError, RefsolveError
 from refsolve.models import pointwise_risk as declared
 from refsolve.proofs import families
 from verification.errors import NoDualPointError, VerificationError
-from verification.models import Params, Side, Violation, _shrink
+from verification.models import ModelTask, Params, Side, Violation, _shrink
 from verification.models._erm_families import LOSSES, convex, parameters
 from verification.models._erm_families import settle as _settle
 
-ARGUMENTS = ("p", "loss", "k", "gamma", "costs", "behind", "tol")
-DEFAULTS: dict[str, Any] = {
-    "loss": "softmax",
-    "k": None,
-    "gamma": None,
-    "costs": None,
-    "behind": None,
-    "tol": 1e-6,
-}
-PARTS = {"primal": ("g",), "dual": ("x",)}
 EPS = float(np.finfo(float).eps)
 #: Classes up to which a rational linear program settles the risk of a hinge.
 EXACT = 4
@@ -58,58 +48,6 @@ class RiskCertificate:
         return self.gap / max(abs(self.primal), abs(self.dual), self.unit)
 
 
-def shapes(params: Params) -> dict[str, tuple[int, ...]]:
-    """Scores g (m,); x (m, d), d = m - 1 for the multiclass family."""
-    m = len(params["p"])
-    return {"g": (m,), "x": (m, families.of(catalogue.load(params["loss"])).size(m))}
-
-
-def valid(params: Params) -> bool:
-    """At least two classes that occur, k <= m - 1, two different classes behind."""
-    p, k, behind, costs = params["p"], params["k"], params["behind"], params["costs"]
-    if p.ndim != 1 or p.size < 2 or p.min() < 0 or np.count_nonzero(p) < 2:
-        return False
-    if params["loss"] not in (*convex("multiclass"), *convex("ova")) or not np.isfinite(p).all():
-        return False
-    names = catalogue.load(params["loss"]).SPEC.names
-    if (k is None) == ("k" in names) or (params["gamma"] is None) == ("gamma" in names):
-        return False
-    if k is not None and not 1 <= k <= p.size - 1:
-        return False
-    if params["gamma"] is not None and not 0 < params["gamma"] < np.inf:
-        return False
-    if behind is not None and (
-        behind.shape != (2,)
-        or behind[0] == behind[1]
-        or not 0 <= behind.min() <= behind.max() < p.size
-    ):
-        return False
-    if costs is None:
-        return True
-    return bool(costs.shape == (p.size, p.size) and costs.min() >= 0 and not np.diag(costs).any())
-
-
-def settle(params: Params, rng: np.random.Generator) -> Params:
-    """Give a loss that was fixed the parameters that it has, and only those."""
-    labels = np.arange(len(params["p"]))
-    settled = _settle({**params, "y": labels}, rng)
-    del settled["y"]
-    return settled
-
-
-def simpler(params: Params) -> Iterator[Params]:
-    """Fewer classes, plain arguments, round probabilities."""
-    axes = {"p": (0,)} | ({"costs": (0, 1)} if params["costs"] is not None else {})
-    if params["behind"] is None:
-        for smaller in _shrink.fewer(params, axes, {}):
-            yield smaller
-            if params["k"] is not None and params["k"] > 1:
-                yield {**smaller, "k": params["k"] - 1}
-    yield from _shrink.smaller_k(params)
-    yield from _shrink.defaults(params, {"behind": None, "costs": None, "gamma": 1.0})
-    yield from _shrink.rounder(params, "p", "gamma", "costs")
-
-
 def _given(params: Params) -> dict[str, Any]:
     behind = params["behind"]
     return {
@@ -127,16 +65,6 @@ def _error(params: Params, g: np.ndarray) -> float:
     return 8 * (len(g) + 4) ** 2 * EPS * (2 * float(np.abs(g).max(initial=0.0)) + costs)
 
 
-def certify(params: Params, primal: Side, dual: Side) -> RiskCertificate:
-    """Gap of g and x; of g alone, exactly or with the gradients at g as a dual point."""
-    if primal is None:
-        raise NoDualPointError("g=None: a dual point of the risk determines no scores")
-    try:
-        return _certified(params, primal, dual)
-    except InvalidParameterError as error:  # of g or x: numbers whose squares no float holds
-        raise OverflowError(str(error)) from error
-
-
 def _certified(params: Params, primal: Mapping[str, Any], dual: Side) -> RiskCertificate:
     g = np.asarray(primal["g"], dtype=np.float64)
     start = declared.certificate(g=np.zeros(len(g)), **_given(params))
@@ -150,57 +78,6 @@ def _certified(params: Params, primal: Mapping[str, Any], dual: Side) -> RiskCer
     terms = {"Fenchel-Young gaps": proof.gap, "rounding": error}
     bounds = proof.primal + error, proof.dual - error
     return RiskCertificate(*bounds, proof.gap + error, error, start.primal, terms)
-
-
-def upper(params: Params, primal: Mapping[str, Any]) -> float:
-    """Upper bound on R(g)."""
-    return certify(params, primal, None).primal
-
-
-def lower(params: Params, dual: Mapping[str, Any]) -> float:
-    """Lower bound on every risk, from x moved onto the dual's constraints."""
-    return certify(params, {"g": np.zeros(len(params["p"]))}, dual).dual
-
-
-def rounding(params: Params, primal: Side, dual: Side) -> float:
-    """What rounding g to doubles may cost."""
-    return 0.0 if primal is None else _error(params, np.asarray(primal["g"], dtype=np.float64))
-
-
-def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
-    """The order that is asked of g; the domain of x and the balance of its rows."""
-    found = {}
-    if primal is not None and params["behind"] is not None:
-        i, j = params["behind"]
-        g = primal["g"]
-        size = 1.0 + float(np.abs(g).max())
-        found[f"g_{i} <= g_{j}"] = Violation(max(0.0, float(g[i] - g[j])), size, EPS * size)
-    if dual is not None:
-        zero = np.zeros(len(params["p"]))
-        given = _given(params) | {"behind": None}
-        try:
-            proof = declared.certificate(g=zero, x=dual["x"], **given)
-        except InvalidParameterError as error:
-            raise OverflowError(str(error)) from error
-        name = "x_y in the domain of the conjugate, sum_y p_y block(x_y) = 0"
-        if params["behind"] is None:
-            found[name] = Violation(proof.violation, 1.0, 16 * (len(zero) + 4) * EPS)
-    return found
-
-
-def mistakes(params: Params) -> Iterator[tuple[str, Params]]:
-    """Problems that are solved in the place of this one."""
-    if params["k"] is not None:
-        for step in (-1, 1):
-            yield (
-                f"it is optimal for k = {params['k'] + step}",
-                {**params, "k": params["k"] + step},
-            )
-    if params["behind"] is not None:
-        yield "it is optimal without the asked order", {**params, "behind": None}
-    if params["costs"] is not None:
-        yield "it is optimal without costs", {**params, "costs": None}
-        yield "it is optimal for the transposed costs", {**params, "costs": params["costs"].T}
 
 
 @functools.lru_cache(maxsize=512)
@@ -230,18 +107,6 @@ def _exact(params: Params, g: np.ndarray) -> tuple[Fraction, Fraction] | None:
     return risk, _least(tuple(p), stem, k)
 
 
-def witness(params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The oracle's scores and dual rows."""
-    import refsolve
-
-    asked = {name: v for name, v in _given(params).items() if v is not None}
-    try:
-        found = refsolve.solve("pointwise_risk.primal", **asked)
-    except RefsolveError as error:
-        raise VerificationError(str(error)) from error
-    return {"g": np.asarray(found.x)}, {"x": np.asarray(found.dual)}
-
-
 # ---- instances --------------------------------------------------------------------------------
 
 Rng = np.random.Generator
@@ -253,7 +118,9 @@ def _stream(maker: Maker) -> Callable[[Rng, int], Iterator[Params]]:
         while True:
             for loss in rng.permutation(list(LOSSES)):
                 m = int(rng.integers(2, min(largest, 6) + 1))
-                yield settle({"k": None, "gamma": None, "loss": str(loss)} | maker(rng, m), rng)
+                yield TASK.settle(
+                    {"k": None, "gamma": None, "loss": str(loss)} | maker(rng, m), rng
+                )
 
     return generate
 
@@ -292,12 +159,147 @@ def _with_costs(rng: Rng, m: int) -> Params:
     return _random(rng, m) | {"costs": costs}
 
 
-FAMILIES: dict[str, Callable[[Rng, int], Iterator[Params]]] = {
-    "random": _stream(_random),
-    "ties": _stream(_ties),
-    "zero probabilities": _stream(_with_zeros),
-    "nearly certain": _stream(_nearly_certain),
-    "k at its ends": _stream(_ends),
-    "order": _stream(_ordered),
-    "costs": _stream(_with_costs),
-}
+class PointwiseRisk(ModelTask):
+    """The task; see the module."""
+
+    arguments = ("p", "loss", "k", "gamma", "costs", "behind", "tol")
+    defaults = {
+        "loss": "softmax",
+        "k": None,
+        "gamma": None,
+        "costs": None,
+        "behind": None,
+        "tol": 1e-6,
+    }
+    parts = {"primal": ("g",), "dual": ("x",)}
+    families = {
+        "random": _stream(_random),
+        "ties": _stream(_ties),
+        "zero probabilities": _stream(_with_zeros),
+        "nearly certain": _stream(_nearly_certain),
+        "k at its ends": _stream(_ends),
+        "order": _stream(_ordered),
+        "costs": _stream(_with_costs),
+    }
+
+    def shapes(self, params: Params) -> dict[str, tuple[int, ...]]:
+        """Scores g (m,); x (m, d), d = m - 1 for the multiclass family."""
+        m = len(params["p"])
+        return {"g": (m,), "x": (m, families.of(catalogue.load(params["loss"])).size(m))}
+
+    def valid(self, params: Params) -> bool:
+        """At least two classes that occur, k <= m - 1, two different classes behind."""
+        p, k, behind, costs = params["p"], params["k"], params["behind"], params["costs"]
+        if p.ndim != 1 or p.size < 2 or p.min() < 0 or np.count_nonzero(p) < 2:
+            return False
+        if (
+            params["loss"] not in (*convex("multiclass"), *convex("ova"))
+            or not np.isfinite(p).all()
+        ):
+            return False
+        names = catalogue.load(params["loss"]).SPEC.names
+        if (k is None) == ("k" in names) or (params["gamma"] is None) == ("gamma" in names):
+            return False
+        if k is not None and not 1 <= k <= p.size - 1:
+            return False
+        if params["gamma"] is not None and not 0 < params["gamma"] < np.inf:
+            return False
+        if behind is not None and (
+            behind.shape != (2,)
+            or behind[0] == behind[1]
+            or not 0 <= behind.min() <= behind.max() < p.size
+        ):
+            return False
+        if costs is None:
+            return True
+        return bool(
+            costs.shape == (p.size, p.size) and costs.min() >= 0 and not np.diag(costs).any()
+        )
+
+    def settle(self, params: Params, rng: np.random.Generator) -> Params:
+        """Give a loss that was fixed the parameters that it has, and only those."""
+        labels = np.arange(len(params["p"]))
+        settled = _settle({**params, "y": labels}, rng)
+        del settled["y"]
+        return settled
+
+    def simpler(self, params: Params) -> Iterator[Params]:
+        """Fewer classes, plain arguments, round probabilities."""
+        axes = {"p": (0,)} | ({"costs": (0, 1)} if params["costs"] is not None else {})
+        if params["behind"] is None:
+            for smaller in _shrink.fewer(params, axes, {}):
+                yield smaller
+                if params["k"] is not None and params["k"] > 1:
+                    yield {**smaller, "k": params["k"] - 1}
+        yield from _shrink.smaller_k(params)
+        yield from _shrink.defaults(params, {"behind": None, "costs": None, "gamma": 1.0})
+        yield from _shrink.rounder(params, "p", "gamma", "costs")
+
+    def certify(self, params: Params, primal: Side, dual: Side) -> RiskCertificate:
+        """Gap of g and x; of g alone, exactly or with the gradients at g as a dual point."""
+        if primal is None:
+            raise NoDualPointError("g=None: a dual point of the risk determines no scores")
+        try:
+            return _certified(params, primal, dual)
+        except InvalidParameterError as error:  # of g or x: numbers whose squares no float holds
+            raise OverflowError(str(error)) from error
+
+    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
+        """Upper bound on R(g)."""
+        return self.certify(params, primal, None).primal
+
+    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
+        """Lower bound on every risk, from x moved onto the dual's constraints."""
+        return self.certify(params, {"g": np.zeros(len(params["p"]))}, dual).dual
+
+    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
+        """What rounding g to doubles may cost."""
+        return 0.0 if primal is None else _error(params, np.asarray(primal["g"], dtype=np.float64))
+
+    def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
+        """The order that is asked of g; the domain of x and the balance of its rows."""
+        found = {}
+        if primal is not None and params["behind"] is not None:
+            i, j = params["behind"]
+            g = primal["g"]
+            size = 1.0 + float(np.abs(g).max())
+            found[f"g_{i} <= g_{j}"] = Violation(max(0.0, float(g[i] - g[j])), size, EPS * size)
+        if dual is not None:
+            zero = np.zeros(len(params["p"]))
+            given = _given(params) | {"behind": None}
+            try:
+                proof = declared.certificate(g=zero, x=dual["x"], **given)
+            except InvalidParameterError as error:
+                raise OverflowError(str(error)) from error
+            name = "x_y in the domain of the conjugate, sum_y p_y block(x_y) = 0"
+            if params["behind"] is None:
+                found[name] = Violation(proof.violation, 1.0, 16 * (len(zero) + 4) * EPS)
+        return found
+
+    def mistakes(self, params: Params) -> Iterator[tuple[str, Params]]:
+        """Problems that are solved in the place of this one."""
+        if params["k"] is not None:
+            for step in (-1, 1):
+                yield (
+                    f"it is optimal for k = {params['k'] + step}",
+                    {**params, "k": params["k"] + step},
+                )
+        if params["behind"] is not None:
+            yield "it is optimal without the asked order", {**params, "behind": None}
+        if params["costs"] is not None:
+            yield "it is optimal without costs", {**params, "costs": None}
+            yield "it is optimal for the transposed costs", {**params, "costs": params["costs"].T}
+
+    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The oracle's scores and dual rows."""
+        import refsolve
+
+        asked = {name: v for name, v in _given(params).items() if v is not None}
+        try:
+            found = refsolve.solve("pointwise_risk.primal", **asked)
+        except RefsolveError as error:
+            raise VerificationError(str(error)) from error
+        return {"g": np.asarray(found.x)}, {"x": np.asarray(found.dual)}
+
+
+TASK = PointwiseRisk()

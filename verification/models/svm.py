@@ -6,49 +6,42 @@ a Gram matrix K, b, and alpha (n,) >= 0 without labels: w = sum_i alpha_i y_i x_
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from verification.models import Params, _plus, _plus_families
 
-ARGUMENTS = ("X", "y", "C", "loss", "sample_weight", "K", "tol")
-DEFAULTS: dict[str, Any] = {
-    "X": None,
-    "loss": "hinge",
-    "sample_weight": None,
-    "K": None,
-    "tol": 1e-6,
-}
-PARTS = {"primal": ("w", "b"), "dual": ("alpha",)}
-FAMILIES = _plus_families.plain()
 LOSSES = ("hinge", "squared_hinge")
-TASK = _plus.Task("svm", plain=True)
-shapes, certify, upper, lower = TASK.shapes, TASK.certify, TASK.upper, TASK.lower
-complete, rounding, violations = TASK.complete, TASK.rounding, TASK.violations
-witness = TASK.witness
 
 
-def valid(params: Params) -> bool:
-    """Whether the data fit together."""
-    return params["loss"] in LOSSES and _plus.valid(params)
+class Svm(_plus.SvmTask):
+    """The task; see the module."""
+
+    stem, plain = "svm", True
+    arguments = ("X", "y", "C", "loss", "sample_weight", "K", "tol")
+    defaults = {"X": None, "loss": "hinge", "sample_weight": None, "K": None, "tol": 1e-6}
+    parts = {"primal": ("w", "b"), "dual": ("alpha",)}
+    simplest = {"C": 1.0, "sample_weight": None, "loss": "hinge"}
+    numbers = ("C",)
+    families = _plus_families.plain()
+
+    def valid(self, params: Params) -> bool:
+        """Whether the data fit together."""
+        return params["loss"] in LOSSES and super().valid(params)
+
+    def train(
+        self,
+        X: np.ndarray | None,
+        y: np.ndarray,
+        C: float,
+        loss: str = "hinge",
+        sample_weight: np.ndarray | None = None,
+        K: np.ndarray | None = None,
+        tol: float = 1e-6,
+    ) -> dict[str, Any]:
+        """`fast.SVMPlusClassifier` without privileged features."""
+        return self.fitted(X=X, y=y, C=C, loss=loss, sample_weight=sample_weight, K=K, tol=tol)
 
 
-def simpler(params: Params) -> Iterator[Params]:
-    """Fewer rows and columns, then plain arguments, then round numbers."""
-    plain = {"C": 1.0, "sample_weight": None, "loss": "hinge"}
-    return _plus.simpler(params, plain, ("C",))
-
-
-def train(
-    X: np.ndarray | None,
-    y: np.ndarray,
-    C: float,
-    loss: str = "hinge",
-    sample_weight: np.ndarray | None = None,
-    K: np.ndarray | None = None,
-    tol: float = 1e-6,
-) -> dict[str, Any]:
-    """`fast.SVMPlusClassifier` without privileged features."""
-    return TASK.train(X=X, y=y, C=C, loss=loss, sample_weight=sample_weight, K=K, tol=tol)
+TASK = Svm()

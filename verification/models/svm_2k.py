@@ -16,104 +16,115 @@ from refsolve.proofs.space import EPS
 from verification.certificates.plus_model import PlusCertificate
 from verification.certificates.two_views import Problem
 from verification.errors import NoDualPointError
-from verification.models import Params, Side, Violation, _plus, _plus_families
-
-ARGUMENTS = ("X", "y", "Z", "CA", "CB", "D", "eps", "sample_weight", "K", "Kz", "tol")
-DEFAULTS: dict[str, Any] = {
-    "X": None,
-    "Z": None,
-    "eps": 0.0,
-    "sample_weight": None,
-    "K": None,
-    "Kz": None,
-    "tol": 1e-6,
-}
-PARTS = {"primal": ("w", "b", "v", "rho"), "dual": ("alpha",)}
-FAMILIES = _plus_families.two_views()
-valid = _plus.valid
-
-
-def shapes(params: Params) -> dict[str, tuple[int, ...]]:
-    """Shape of every unknown."""
-    n = len(params["y"])
-    w = (n,) if params["X"] is None else (params["X"].shape[1],)
-    v = (n,) if params["Z"] is None else (params["Z"].shape[1],)
-    return {"w": w, "b": (), "v": v, "rho": (), "alpha": (3, n)}
-
-
-def simpler(params: Params) -> Iterator[Params]:
-    """Fewer rows and columns, then plain arguments, then round numbers."""
-    plain = {"CA": 1.0, "CB": 1.0, "D": 1.0, "eps": 0.0, "sample_weight": None}
-    yield from _plus.simpler(params, plain, ("CA", "CB", "D", "eps"))
+from verification.models import ModelTask, Params, Side, Violation, _plus, _plus_families
 
 
 def _problem(params: Params) -> Problem:
-    given = {name: params[name] for name in ARGUMENTS if name not in ("y", "tol")}
+    given = {name: params[name] for name in TASK.arguments if name not in ("y", "tol")}
     return Problem(params["y"], **given)
-
-
-def certify(params: Params, primal: Side, dual: Side) -> PlusCertificate:
-    """Gap of both views' models and the multipliers; multipliers alone with the model they stand for."""
-    if dual is None:
-        raise NoDualPointError("dual=None: hinges are not smooth, so a model has no multipliers")
-    data = _problem(params)
-    if primal is None:
-        w, b, v, rho = data.model_of(data.repaired(data.part(dual["alpha"])))
-        assert v is not None
-    else:
-        w, b, v, rho = (primal[name] for name in PARTS["primal"])
-    return data.certificate(w, b, v, rho, dual["alpha"])
-
-
-def upper(params: Params, primal: Mapping[str, Any]) -> float:
-    """Upper bound on P."""
-    return certify(params, primal, _nothing(params)).primal
-
-
-def lower(params: Params, dual: Mapping[str, Any]) -> float:
-    """Lower bound on D of the repaired multipliers."""
-    return certify(params, None, dual).dual
 
 
 def _nothing(params: Params) -> dict[str, Any]:
     return {"alpha": np.zeros((3, len(params["y"])))}
 
 
-def rounding(params: Params, primal: Side, dual: Side) -> float:
-    """What rounding the answer to doubles may cost: the doubt of the same sums in float64."""
-    return certify(params, primal, _nothing(params) if dual is None else dual).doubt
+class Svm2k(ModelTask):
+    """The task; see the module."""
+
+    arguments = ("X", "y", "Z", "CA", "CB", "D", "eps", "sample_weight", "K", "Kz", "tol")
+    defaults = {
+        "X": None,
+        "Z": None,
+        "eps": 0.0,
+        "sample_weight": None,
+        "K": None,
+        "Kz": None,
+        "tol": 1e-6,
+    }
+    parts = {"primal": ("w", "b", "v", "rho"), "dual": ("alpha",)}
+    families = _plus_families.two_views()
+
+    def valid(self, params: Params) -> bool:
+        """Whether the data fit together."""
+        return _plus.valid(params)
+
+    def shapes(self, params: Params) -> dict[str, tuple[int, ...]]:
+        """Shape of every unknown."""
+        n = len(params["y"])
+        w = (n,) if params["X"] is None else (params["X"].shape[1],)
+        v = (n,) if params["Z"] is None else (params["Z"].shape[1],)
+        return {"w": w, "b": (), "v": v, "rho": (), "alpha": (3, n)}
+
+    def simpler(self, params: Params) -> Iterator[Params]:
+        """Fewer rows and columns, then plain arguments, then round numbers."""
+        plain = {"CA": 1.0, "CB": 1.0, "D": 1.0, "eps": 0.0, "sample_weight": None}
+        yield from _plus.simpler(params, plain, ("CA", "CB", "D", "eps"))
+
+    def certify(self, params: Params, primal: Side, dual: Side) -> PlusCertificate:
+        """Gap of both views' models and the multipliers; multipliers alone with the model they stand for."""
+        if dual is None:
+            raise NoDualPointError(
+                "dual=None: hinges are not smooth, so a model has no multipliers"
+            )
+        data = _problem(params)
+        if primal is None:
+            w, b, v, rho = data.model_of(data.repaired(data.part(dual["alpha"])))
+            assert v is not None
+        else:
+            w, b, v, rho = (primal[name] for name in self.parts["primal"])
+        return data.certificate(w, b, v, rho, dual["alpha"])
+
+    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
+        """Upper bound on P."""
+        return self.certify(params, primal, _nothing(params)).primal
+
+    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
+        """Lower bound on D of the repaired multipliers."""
+        return self.certify(params, None, dual).dual
+
+    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
+        """What rounding the answer to doubles may cost: the doubt of the same sums in float64."""
+        return self.certify(params, primal, _nothing(params) if dual is None else dual).doubt
+
+    def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
+        """Bounds and sums of the multipliers; what is within tol is repaired, and its cost is in the gap."""
+        if dual is None:
+            return {}
+        n, weight = len(params["y"]), params["sample_weight"]
+        weight = np.ones(n) if weight is None else weight
+        alpha, y = np.asarray(dual["alpha"], float), params["y"]
+        found = {}
+        for part, name, bound in zip(alpha, ("alpha_A", "alpha_B", "|beta|"), "AB-", strict=True):
+            top = params["D"] if bound == "-" else params[f"C{bound}"]
+            label = "D" if bound == "-" else f"C{bound}"
+            size = float(max((top * weight).max(), np.abs(part).max()))
+            values = np.abs(part) if bound == "-" else part
+            excess = float(max(0.0, (values - top * weight).max()))
+            found[f"{name} <= {label} w_i"] = Violation(excess, size, EPS * size)
+            if bound != "-":
+                found[f"{name} >= 0"] = Violation(
+                    float(max(0.0, -part.min())), size, n * EPS * size
+                )
+        live = weight > 0
+        mass = float(np.abs(alpha[:, live]).sum())
+        for name, part, sign in (("A", alpha[0], -1), ("B", alpha[1], 1)):
+            off = abs(float((part * y + sign * alpha[2])[live].sum()))
+            found[f"sum g_{name} = 0"] = Violation(off, mass, n * EPS * mass)
+        return found
+
+    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
+        """From the oracle; `fast` has none."""
+        import refsolve
+
+        asked = {n: params[n] for n in self.arguments if n != "tol" and params[n] is not None}
+        proof: Any = refsolve.solve("svm_2k.primal", **asked).certificate
+        primal = {
+            "w": proof.w,
+            "b": np.float64(proof.b),
+            "v": proof.v,
+            "rho": np.float64(proof.rho),
+        }
+        return primal, {"alpha": proof.alpha}
 
 
-def violations(params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
-    """Bounds and sums of the multipliers; what is within tol is repaired, and its cost is in the gap."""
-    if dual is None:
-        return {}
-    n, weight = len(params["y"]), params["sample_weight"]
-    weight = np.ones(n) if weight is None else weight
-    alpha, y = np.asarray(dual["alpha"], float), params["y"]
-    found = {}
-    for part, name, bound in zip(alpha, ("alpha_A", "alpha_B", "|beta|"), "AB-", strict=True):
-        top = params["D"] if bound == "-" else params[f"C{bound}"]
-        label = "D" if bound == "-" else f"C{bound}"
-        size = float(max((top * weight).max(), np.abs(part).max()))
-        values = np.abs(part) if bound == "-" else part
-        excess = float(max(0.0, (values - top * weight).max()))
-        found[f"{name} <= {label} w_i"] = Violation(excess, size, EPS * size)
-        if bound != "-":
-            found[f"{name} >= 0"] = Violation(float(max(0.0, -part.min())), size, n * EPS * size)
-    live = weight > 0
-    mass = float(np.abs(alpha[:, live]).sum())
-    for name, part, sign in (("A", alpha[0], -1), ("B", alpha[1], 1)):
-        off = abs(float((part * y + sign * alpha[2])[live].sum()))
-        found[f"sum g_{name} = 0"] = Violation(off, mass, n * EPS * mass)
-    return found
-
-
-def witness(params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-    """From the oracle; `fast` has none."""
-    import refsolve
-
-    asked = {n: params[n] for n in ARGUMENTS if n != "tol" and params[n] is not None}
-    proof: Any = refsolve.solve("svm_2k.primal", **asked).certificate
-    primal = {"w": proof.w, "b": np.float64(proof.b), "v": proof.v, "rho": np.float64(proof.rho)}
-    return primal, {"alpha": proof.alpha}
+TASK = Svm2k()

@@ -7,55 +7,16 @@ unless ``nonneg_slack``. ``free_slack`` = delta: own slacks eta_i at lam/(2 delt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-import numpy as np
-
-from verification.models import Params, _plus, _plus_families
-
-ARGUMENTS = (
-    "X", "y", "Z", "C", "lam", "sample_weight", "nonneg_slack", "free_slack", "K", "Kz", "tol"
-)  # fmt: skip
-DEFAULTS: dict[str, Any] = {
-    "X": None,
-    "Z": None,
-    "sample_weight": None,
-    "nonneg_slack": False,
-    "free_slack": 0.0,
-    "K": None,
-    "Kz": None,
-    "tol": 1e-6,
-}
-PARTS = {"primal": ("w", "b", "v", "rho"), "dual": ("alpha", "beta")}
-FAMILIES = _plus_families.plus(squared=True)
-TASK = _plus.Task("svm_plus_squared_hinge", "squared_hinge")
-shapes, certify, upper, lower = TASK.shapes, TASK.certify, TASK.upper, TASK.lower
-complete, complete_dual = TASK.complete, TASK.complete_dual
-rounding, violations, witness, valid = TASK.rounding, TASK.violations, TASK.witness, _plus.valid
+from verification.models import _plus, _plus_families
 
 
-def simpler(params: Params) -> Iterator[Params]:
-    """Fewer rows and columns, then plain arguments, then round numbers."""
-    plain = {"C": 1.0, "lam": 1.0, "sample_weight": None, "nonneg_slack": False, "free_slack": 0.0}
-    return _plus.simpler(params, plain, ("C", "lam", "free_slack"))
+class SvmPlusSquaredHinge(_plus.PlusTask):
+    """The task; see the module."""
+
+    stem, loss = "svm_plus_squared_hinge", "squared_hinge"
+    defaults = _plus.plus_defaults(nonneg=False)
+    simplest = _plus.simplest(nonneg=False)
+    families = _plus_families.plus(squared=True)
 
 
-def train(
-    X: np.ndarray | None,
-    y: np.ndarray,
-    Z: np.ndarray | None,
-    C: float,
-    lam: float,
-    sample_weight: np.ndarray | None = None,
-    nonneg_slack: bool = False,
-    free_slack: float = 0.0,
-    K: np.ndarray | None = None,
-    Kz: np.ndarray | None = None,
-    tol: float = 1e-6,
-) -> dict[str, Any]:
-    """`fast.SVMPlusClassifier` with ``loss="squared_hinge"``."""
-    return TASK.train(
-        X=X, y=y, Z=Z, C=C, lam=lam, sample_weight=sample_weight, nonneg_slack=nonneg_slack,
-        free_slack=free_slack, K=K, Kz=Kz, tol=tol,
-    )  # fmt: skip
+TASK = SvmPlusSquaredHinge()

@@ -167,17 +167,17 @@ def ap_train_counts_the_easy(X: Array, y: Array, easy: Array, **given: Any) -> P
     hard = y[~easy]
     mine, all_of_them = hard.sum() * (len(hard) - hard.sum()), y.sum() * (len(y) - y.sum())
     share = mine / all_of_them if mine else 1.0
-    return of(ap_svm_appx.train(np.where(easy[:, None], X, share * X), y, easy, **given))
+    return of(ap_svm_appx.TASK.train(np.where(easy[:, None], X, share * X), y, easy, **given))
 
 
 @wrong(EASY, erratum="mohapatra_2014/easy_samples")
 def ap_train_easy_by_score(X: Array, y: Array, easy: Array, C: float, tol: float = 1e-6) -> Parts:
     """Keeps the half of the easy examples with the highest scores, which are positives, not margins."""
-    scores = X @ binary_svm.train(X, y, C, False, 1e-2)["w"]
+    scores = X @ binary_svm.TASK.train(X, y, C, False, 1e-2)["w"]
     chosen = np.flatnonzero(easy)
     kept = np.zeros(len(y), dtype=bool)
     kept[chosen[np.argsort(-scores[chosen], kind="stable")][: (len(chosen) + 1) // 2]] = True
-    return of(ap_svm_appx.train(X, y, kept, C, tol))
+    return of(ap_svm_appx.TASK.train(X, y, kept, C, tol))
 
 
 @wrong(EASY)
@@ -186,7 +186,7 @@ def ap_train_forgets_the_easy(X: Array, y: Array, easy: Array, **given: Any) -> 
     hard = ~easy
     if not hard.any():
         return {"w": 0.0 * X[0]}
-    return of(ap_svm_appx.train(X[hard], y[hard], easy[hard], **given))
+    return of(ap_svm_appx.TASK.train(X[hard], y[hard], easy[hard], **given))
 
 
 @wrong(EASY)
@@ -194,19 +194,19 @@ def ap_train_ranks_the_easy(X: Array, y: Array, easy: Array, **given: Any) -> Pa
     """The easy examples are ranked with the others besides being constraints."""
     twice, labels = np.vstack([X, X[easy]]), np.append(y, y[easy])
     mask = np.append(np.zeros(len(y), dtype=bool), np.ones(int(easy.sum()), dtype=bool))
-    return of(ap_svm_appx.train(twice, labels, mask, **given))
+    return of(ap_svm_appx.TASK.train(twice, labels, mask, **given))
 
 
 @wrong(EASY, erratum="mohapatra_2014/equation_10")
 def ap_train_strict_margin(X: Array, y: Array, easy: Array, **given: Any) -> Parts:
     """A strict constraint, y f > 1, made of 1 and a little more."""
-    return of(ap_svm_appx.train(np.where(easy[:, None], X / 1.001, X), y, easy, **given))
+    return of(ap_svm_appx.TASK.train(np.where(easy[:, None], X / 1.001, X), y, easy, **given))
 
 
 @wrong("ap_svm_appx.dual")
 def ap_train_unbalanced_easy(y: Array, **given: Any) -> Parts:
     """The multipliers of the easy examples leave out their balance, as if there were no bias."""
-    found = ap_svm_appx.train(y=y, **given)
+    found = ap_svm_appx.TASK.train(y=y, **given)
     mu = np.where(y > 0, 2 * found["mu"], found["mu"])
     return of(found, "rankings", "weights") | {"mu": mu}
 
@@ -232,14 +232,14 @@ def ap_train_ramp_adds_the_score(**given: Any) -> Parts:
 @wrong(RAMP)
 def ap_train_ramp_claims_the_bound(tol: float = 1e-6, **given: Any) -> Parts:
     """Claims the convex bound of its first step as the objective of the ramp."""
-    w = ap_ramp.train(**given, tol=tol)["w"]
-    return {"w": w, "objectives": np.array([ap_svm.upper(given, {"w": w})])}
+    w = ap_ramp.TASK.train(**given, tol=tol)["w"]
+    return {"w": w, "objectives": np.array([ap_svm.TASK.upper(given, {"w": w})])}
 
 
 @wrong(RAMP)
 def ap_train_ramp_one_step(y: Array, **given: Any) -> Parts:
     """Takes one convex step, which is the AP-SVM, and returns it with its certificate."""
-    return ap_svm.train(y=y, **given) | {"reference": np.zeros(len(y), dtype=np.int64)}
+    return ap_svm.TASK.train(y=y, **given) | {"reference": np.zeros(len(y), dtype=np.int64)}
 
 
 # ---- latent candidates
@@ -249,14 +249,14 @@ def ap_train_ramp_one_step(y: Array, **given: Any) -> Parts:
 def ap_train_latent_averages_candidates(X: Array, bags: Array, y: Array, **given: Any) -> Parts:
     """A bag is the mean of its candidates."""
     means = np.stack([X[bags == i].mean(axis=0) for i in range(len(y))])
-    return of(latent_ap_svm.train(means, np.arange(len(y)), y, **given))
+    return of(latent_ap_svm.TASK.train(means, np.arange(len(y)), y, **given))
 
 
 def first_only(side: Array, X: Array, bags: Array, **given: Any) -> Parts:
     """Train with the first candidate alone in the bags of ``side``, which is given by row."""
     first = np.unique(bags, return_index=True)[1]
     kept = np.flatnonzero(~side | np.isin(np.arange(len(bags)), first))
-    return of(latent_ap_svm.train(X[kept], bags[kept], **given))
+    return of(latent_ap_svm.TASK.train(X[kept], bags[kept], **given))
 
 
 @wrong(LATENT)
@@ -274,7 +274,7 @@ def ap_train_latent_keeps_the_first(X: Array, bags: Array, y: Array, **given: An
 @wrong(LATENT)
 def ap_train_latent_sorts_the_bags(bags: Array, **given: Any) -> Parts:
     """The bags are sorted and the rows are not: right only where the candidates of a bag stand together."""
-    return of(latent_ap_svm.train(bags=np.sort(bags), **given))
+    return of(latent_ap_svm.TASK.train(bags=np.sort(bags), **given))
 
 
 # ---- the binary SVM
@@ -283,13 +283,13 @@ def ap_train_latent_sorts_the_bags(bags: Array, **given: Any) -> Parts:
 @wrong("binary_svm.dual", fixed={"bias": False})
 def ap_train_box_of_c(y: Array, C: float, **given: Any) -> Parts:
     """The box of the dual is C, not C/n."""
-    return of(binary_svm.train(y=y, C=C * len(y), **given), "alpha")
+    return of(binary_svm.TASK.train(y=y, C=C * len(y), **given), "alpha")
 
 
 @wrong(BINARY, fixed={"bias": True})
 def ap_train_forgets_the_bias(bias: bool | str = False, **given: Any) -> Parts:
     """The bias is left out."""
-    return of(binary_svm.train(bias=False, **given), "w", "b")
+    return of(binary_svm.TASK.train(bias=False, **given), "w", "b")
 
 
 @wrong(BINARY, fixed={"bias": "free"})
@@ -298,10 +298,10 @@ def ap_train_penalises_the_bias(
 ) -> Parts:
     """A bias that is free is regularised with the weights."""
     # the bias as the weight of a constant feature; roughly trained, which is cheaper
-    return of(binary_svm.train(X, y, C, True, 1e-3), "w", "b")
+    return of(binary_svm.TASK.train(X, y, C, True, 1e-3), "w", "b")
 
 
 @wrong(BINARY, fixed={"bias": False})
 def ap_train_sums_the_hinge(y: Array, C: float, **given: Any) -> Parts:
     """C multiplies the sum of the hinges of the binary SVM, not their mean."""
-    return of(binary_svm.train(y=y, C=C * len(y), **given), "w", "b")
+    return of(binary_svm.TASK.train(y=y, C=C * len(y), **given), "w", "b")

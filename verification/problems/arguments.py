@@ -109,7 +109,7 @@ def answer(problem: Problem) -> str:
             if problem.kind == "functions"
             else ANSWERS[problem.operation]
         )
-    sides = {side: ", ".join(names) for side, names in problem.model.PARTS.items()}
+    sides = {side: ", ".join(names) for side, names in problem.model.parts.items()}
     own = sides.pop(problem.operation)
     other = f"; judged by themselves, or with {', '.join(sides.values())}" if sides else ""
     return f"the {problem.operation} unknowns {own}, by name or in this order{other}"

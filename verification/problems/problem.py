@@ -62,7 +62,7 @@ class Problem:
         return FUNCTION_NAMES.get(self.operation, self.operation)
 
     @property
-    def model(self) -> models.Model | None:
+    def model(self) -> models.ModelTask | None:
         """What `verification.models` knows of a model; None for other kinds."""
         return models.load(self.stem) if self.kind == "models" else None
 
@@ -71,10 +71,10 @@ class Problem:
         """Names of the unknowns of a model, those of the other side last; else empty."""
         if self.model is None:
             return ()
-        sides = {side: tuple(names) for side, names in self.model.PARTS.items()}
+        sides = {side: tuple(names) for side, names in self.model.parts.items()}
         own = sides.pop(self.operation)
         others = tuple(n for names in sides.values() for n in names)
-        return (*own, *others, *getattr(self.model, "EXTRAS", ()))
+        return (*own, *others, *self.model.extras)
 
     @property
     def family(self) -> str:
@@ -127,7 +127,7 @@ class Problem:
     def defaults(self) -> dict[str, Any]:
         """Values of the arguments that may be left out; of a fixed one, the only value there is."""
         if self.model is not None:
-            return {**self.model.DEFAULTS, **self.fixed}
+            return {**self.model.defaults, **self.fixed}
         return {s.name: s.fallback for s in self.symbols[1:] if s.fallback is not REQUIRED} | dict(
             self.fixed
         )
@@ -176,8 +176,8 @@ def lookup(name: str | Problem) -> Problem:
 def _found(name: str) -> Problem:
     stem, _, operation = str(name).rpartition(".")
     kind = next((k for k in KINDS if stem in catalogue.stems(k)), "")
-    if kind == "models" and stem in models.stems() and operation in models.load(stem).PARTS:
-        return Problem(name, stem, operation, kind, tuple(models.load(stem).ARGUMENTS))
+    if kind == "models" and stem in models.stems() and operation in models.load(stem).parts:
+        return Problem(name, stem, operation, kind, tuple(models.load(stem).arguments))
     if (kind, operation) not in OPERATIONS or operation not in catalogue.operations(stem):
         raise UnknownProblemError(f"problem={name!r} is not known; {_instead(str(name))}")
     arguments = tuple(s.name for s in operations.signature(stem, operation))
@@ -209,7 +209,7 @@ def names(*kinds: str) -> tuple[str, ...]:
         if (kind, operation) in OPERATIONS
     ]
     if not kinds or "models" in kinds:
-        found += [f"{stem}.{side}" for stem in models.stems() for side in models.load(stem).PARTS]
+        found += [f"{stem}.{side}" for stem in models.stems() for side in models.load(stem).parts]
     return tuple(found)
 
 
@@ -219,7 +219,7 @@ def fast_candidate(name: str) -> Callable[..., Any] | None:
     if problem.model is not None:
         train = getattr(problem.model, "train", None)
         if train is not None:
-            train.allowance = COMPILING
+            train.__func__.allowance = COMPILING
         return train
     package = importlib.import_module(f"fast.{problem.kind}")
     for folder in catalogue.paths():

@@ -26,7 +26,7 @@ def solvers(problem: str) -> tuple[str, ...]:
     has = {
         "fast": trained,
         "sound": problem in sound.SOLVERS,
-        "one side": trained and model is not None and len(model.PARTS) > 1,
+        "one side": trained and model is not None and len(model.parts) > 1,
         "oracle": not trained and model is not None,
     }
     return tuple(name for name in NAMES if has[name])
@@ -49,7 +49,7 @@ def promise(name: str, problem: str) -> Mapping[str, Any] | None:
 
 def _own(problem: Problem) -> tuple[str, ...]:
     assert problem.model is not None
-    return tuple(problem.model.PARTS[problem.operation])
+    return tuple(problem.model.parts[problem.operation])
 
 
 def _one_side(problem: Problem) -> Solver:

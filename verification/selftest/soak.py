@@ -87,7 +87,7 @@ def _shift(solver: str, name: str) -> int:
     model = lookup(name).model
     if model is None:
         return 0
-    side = list(model.PARTS).index(lookup(name).operation)
+    side = list(model.parts).index(lookup(name).operation)
     return SHIFT * (2 * right.NAMES.index(solver) + side)
 
 

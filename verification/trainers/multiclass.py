@@ -98,7 +98,9 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     ours = certificates.trained(model, X, y)
     if loss == TRUNCATED:
         return _descent(model, X, y, given, ours)
-    full = Instance.of(PROBLEM, instance.family, **{**multiclass_erm.DEFAULTS, **instance.params})
+    full = Instance.of(
+        PROBLEM, instance.family, **{**multiclass_erm.TASK.defaults, **instance.params}
+    )
     parts = {"W": weights(model), "A": dual_blocks(model)}
     judged = judging.judge(full, Candidate(parts["W"], parts["A"], parts=parts))
     if not judged.ok:

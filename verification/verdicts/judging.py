@@ -16,7 +16,7 @@ import numpy as np
 
 from verification.errors import NoDualPointError, VerificationError
 from verification.instances.instance import Instance
-from verification.models import Certificate, Model, Params, load
+from verification.models import Certificate, ModelTask, Params, load
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 EPS = float(np.finfo(float).eps)
@@ -71,13 +71,12 @@ def _beyond(instance: Instance, given: Parts) -> Judgement:
     return Judgement(Verdict.FAIL, message=f"{message}; {best}")
 
 
-def _judged(model: Model, instance: Instance, given: Parts) -> Judgement:
+def _judged(model: ModelTask, instance: Instance, given: Parts) -> Judgement:
     """The verdict on parts of the right shapes; OverflowError if no float holds its figures."""
     params = instance.params
-    if hasattr(model, "judge"):
-        judged: Judgement = model.judge(instance, given)
+    if (judged := model.judge(instance, given)) is not None:
         return judged
-    sides = {side: _side(model, params, given, side) for side in model.PARTS}
+    sides = {side: _side(model, params, given, side) for side in model.parts}
     if message := _incomplete(model, sides, given, instance.operation):
         return Judgement(Verdict.FAIL, message=message)
     primal, dual = sides.get("primal"), sides.get("dual")
@@ -92,7 +91,7 @@ def _judged(model: Model, instance: Instance, given: Parts) -> Judgement:
     return _one_side(model, instance, "dual", dual, tol)
 
 
-def _malformed(model: Model, params: Params, given: Parts) -> str:
+def _malformed(model: ModelTask, params: Params, given: Parts) -> str:
     """What is wrong with shapes and numbers; empty if nothing."""
     shapes = model.shapes(params)
     for name, value in given.items():
@@ -102,7 +101,7 @@ def _malformed(model: Model, params: Params, given: Parts) -> str:
             return f"{name} has shape {value.shape}, expected {right}{turned}"
         if not np.isfinite(value).all():
             return f"{name} has {int((~np.isfinite(value)).sum())} entries that are nan or infinite"
-    return model.defect(params, given) if hasattr(model, "defect") else ""
+    return model.defect(params, given)
 
 
 def _fits(shape: tuple[int, ...], right: tuple[int | None, ...]) -> bool:
@@ -111,38 +110,38 @@ def _fits(shape: tuple[int, ...], right: tuple[int | None, ...]) -> bool:
     return len(shape) == len(right) and all(r in (None, n) for n, r in pairs)
 
 
-def _side(model: Model, params: Params, given: Parts, side: str) -> Parts | None:
-    names = model.PARTS[side]
+def _side(model: ModelTask, params: Params, given: Parts, side: str) -> Parts | None:
+    names = model.parts[side]
     found = {name: given[name] for name in names if name in given}
-    finish = getattr(model, "complete" if side == "primal" else "complete_dual", None)
-    if found and len(found) < len(names) and finish is not None:
+    if found and len(found) < len(names):
+        finish = model.complete if side == "primal" else model.complete_dual
         found = finish(params, found)
     return found if len(found) == len(names) else None
 
 
-def _incomplete(model: Model, sides: Mapping[str, Parts | None], given: Parts, asked: str) -> str:
+def _incomplete(
+    model: ModelTask, sides: Mapping[str, Parts | None], given: Parts, asked: str
+) -> str:
     """Which parts are missing of the side asked for, or of one that was begun: nothing goes unjudged."""
     shown = ", ".join(given) or "nothing"
-    for side, names in model.PARTS.items():
+    for side, names in model.parts.items():
         if sides[side] is None and any(name in given for name in names):
             return f"returned {shown}: expected {', '.join(names)} for the {side} side"
     if sides[asked] is not None:
         return ""
-    wanted = ", ".join(model.PARTS[asked])
+    wanted = ", ".join(model.parts[asked])
     return (
         f"the {asked} part is missing: returned {shown}, expected {wanted} (others may be beside)"
     )
 
 
 def _infeasible(
-    model: Model, params: Params, primal: Parts | None, dual: Parts | None, tol: float
+    model: ModelTask, params: Params, primal: Parts | None, dual: Parts | None, tol: float
 ) -> str:
     """The constraint that is violated most, by more than tol and rounding; empty if none.
 
     OverflowError if no float says by how much.
     """
-    if not hasattr(model, "violations"):
-        return ""
     worst, message = 1.0, ""
     for name, found in model.violations(params, primal, dual).items():
         allowed = tol * found.size + found.rounding
@@ -161,9 +160,11 @@ def _size(proof: Certificate) -> float:
     return float(max(abs(proof.primal), abs(proof.dual), getattr(proof, "unit", 0.0)))
 
 
-def _rounding(model: Model, params: Params, primal: Side, dual: Side, proof: Certificate) -> float:
+def _rounding(
+    model: ModelTask, params: Params, primal: Side, dual: Side, proof: Certificate
+) -> float:
     """What rounding the answer to doubles may cost; the gap includes that of its computation."""
-    own = model.rounding(params, primal, dual) if hasattr(model, "rounding") else 0.0
+    own = model.rounding(params, primal, dual)
     return float(own) + proof.error + 8 * EPS * _size(proof)
 
 
@@ -172,7 +173,7 @@ Side = Mapping[str, Any] | None
 
 def _judgement(
     verdict: Verdict,
-    model: Model,
+    model: ModelTask,
     proof: Certificate,
     allowed: float,
     tol: float,
@@ -187,7 +188,7 @@ def _judgement(
     gap, limit = max(proof.gap, 0.0) / unit, allowed / unit
     terms: dict[str, tuple[float, float | None]] = {"duality gap": (float(proof.gap), allowed)}
     terms |= {name: (float(v), None) for name, v in getattr(proof, "terms", {}).items()}
-    modulus = getattr(model, "MODULUS", None)
+    modulus = model.modulus
     if not modulus or primal is None:
         return Judgement(verdict, gap, limit, message=message, terms=terms)
     first = next(iter(primal))
@@ -209,7 +210,7 @@ class _Bound(NamedTuple):
         return self.proof.gap <= self.allowed
 
 
-def _bound(model: Model, params: Params, primal: Side, dual: Side, tol: float) -> _Bound:
+def _bound(model: ModelTask, params: Params, primal: Side, dual: Side, tol: float) -> _Bound:
     """The certificate; OverflowError unless it is finite: an infinite gap would be within tol of itself."""
     proof = model.certify(params, primal, dual)
     allowed = tol * _size(proof) + _rounding(model, params, primal, dual, proof)
@@ -233,7 +234,7 @@ def _excused(instance: Instance, proof: Certificate, tol: float) -> bool:
 
 
 def _unproved(
-    model: Model, instance: Instance, found: _Bound, tol: float, given: dict[str, Parts]
+    model: ModelTask, instance: Instance, found: _Bound, tol: float, given: dict[str, Parts]
 ) -> Judgement:
     """The verdict on a gap that is above tol and hidden by the rounding of the answer itself."""
     proof, allowed = found
@@ -246,7 +247,9 @@ def _unproved(
     return _judgement(Verdict.ORACLE_UNCERTAIN, model, proof, allowed, tol, primal, message)
 
 
-def _pair(model: Model, instance: Instance, primal: Parts, dual: Parts, tol: float) -> Judgement:
+def _pair(
+    model: ModelTask, instance: Instance, primal: Parts, dual: Parts, tol: float
+) -> Judgement:
     """Both sides: their gap is the promise."""
     proof, allowed = found = _bound(model, instance.params, primal, dual, tol)
     if found.ok:
@@ -266,7 +269,7 @@ def _terms(proof: Certificate) -> str:
     return "largest terms: " + ", ".join(f"{name} = {value:.3g}" for name, value in shown)
 
 
-def _worse(model: Model, instance: Instance, side: str, given: Parts) -> str:
+def _worse(model: ModelTask, instance: Instance, side: str, given: Parts) -> str:
     """How much worse than the witness one side is, if by more than tol; else empty."""
     known = witness(instance)
     if known is None:
@@ -289,7 +292,9 @@ def _worse(model: Model, instance: Instance, side: str, given: Parts) -> str:
     )
 
 
-def _one_side(model: Model, instance: Instance, side: str, given: Parts, tol: float) -> Judgement:
+def _one_side(
+    model: ModelTask, instance: Instance, side: str, given: Parts, tol: float
+) -> Judgement:
     """The other side as it follows from this one where it does, else that of the witness."""
     params = instance.params
     primal, dual = (given, None) if side == "primal" else (None, given)
@@ -320,7 +325,9 @@ def _one_side(model: Model, instance: Instance, side: str, given: Parts, tol: fl
     return _judgement(Verdict.ORACLE_UNCERTAIN, model, proof, allowed, tol, primal, message)
 
 
-def _the_same(model: Model, other: Instance, known: Witness | None, candidate: Candidate) -> bool:
+def _the_same(
+    model: ModelTask, other: Instance, known: Witness | None, candidate: Candidate
+) -> bool:
     """Whether the right answer solves the other problem as well: a hard margin has no C."""
     if known is None:
         return False
@@ -332,8 +339,6 @@ def _the_same(model: Model, other: Instance, known: Witness | None, candidate: C
 def hint(instance: Instance, candidate: Candidate) -> str:
     """Which other problem the answer solves: another C, another k, ...; empty if none is found."""
     model = load(instance.stem)
-    if not hasattr(model, "mistakes"):
-        return ""
     known = witness(instance)
     for text, params in model.mistakes(instance.params):
         if not model.valid(params):

@@ -73,7 +73,7 @@ def _remarks(stem: str, kind: str, spec: Spec) -> list[Block]:
     from verification.report.document import Paragraph
 
     blocks: list[Block] = []
-    if kind == "models" and (text := models.load(stem).__doc__):
+    if kind == "models" and (text := models.described(stem)):
         words = " ".join(text.partition("\n\n")[2].split())
         blocks.append(Paragraph(words.replace("``", "")))  # markup of docstrings
     if spec.erratum:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.models.multiclass_erm import train
+from verification.models.multiclass_erm import TASK
 from verification.mutants.sound.projections import Array
 
 Parts = dict[str, Any]
@@ -24,5 +24,5 @@ def fit(
     tol: float = 1e-6,
 ) -> tuple[Array, Array]:
     """W (m, d) and A (n, m) of the regularised risk, certified to 1e-6 and usually far better."""
-    found = train(y, C, loss, X, k, gamma, sample_weight, K, tol)
+    found = TASK.train(y, C, loss, X, k, gamma, sample_weight, K, tol)
     return np.array(found["W"], dtype=float), np.array(found["A"], dtype=float)

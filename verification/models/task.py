@@ -1,0 +1,142 @@
+"""What a model is as a problem: one object of a class per file of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from verification.instances.instance import Instance
+    from verification.verdicts.verdict import Judgement
+
+Params = dict[str, Any]
+Side = Mapping[str, Any] | None
+Generator = Callable[[np.random.Generator, int], Iterator[Params]]
+
+
+class Certificate(Protocol):
+    """What a model's `certify` returns; see `verification.certificates.ModelCertificate`."""
+
+    @property
+    def primal(self) -> float:
+        """Upper bound on the primal objective of the candidate."""
+
+    @property
+    def dual(self) -> float:
+        """Lower bound on the optimum."""
+
+    @property
+    def gap(self) -> float:
+        """Upper bound on the suboptimality of the primal side, a sum of nonnegative terms."""
+
+    @property
+    def error(self) -> float:
+        """Part of ``gap`` that only covers the rounding of its computation."""
+
+    @property
+    def relative_gap(self) -> float:
+        """``gap / max(|primal|, |dual|)``."""
+
+    @property
+    def terms(self) -> Mapping[str, float]:
+        """The nonnegative terms whose sum is ``gap``."""
+
+
+class Violation(NamedTuple):
+    """By how much a constraint is violated: absolute amount, its natural size, and the rounding in it."""
+
+    amount: float
+    size: float
+    rounding: float
+
+
+class ModelTask:
+    """A model to verify: its arguments and unknowns, its instances, and what certifies it.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+    defaults : dict
+        Of the arguments that may be left out.
+    parts : dict
+        Side ("primal", "dual") -> names of its unknowns.
+    families : dict
+        Name -> stream of arguments.
+    extras : tuple of str
+        Parts that may be given besides.
+    modulus : float, optional
+        Strong convexity of the primal in its first part, for the distance.
+    """
+
+    arguments: ClassVar[tuple[str, ...]]
+    defaults: ClassVar[dict[str, Any]]
+    parts: ClassVar[dict[str, tuple[str, ...]]]
+    families: ClassVar[dict[str, Generator]]
+    extras: ClassVar[tuple[str, ...]] = ()
+    modulus: ClassVar[float | None] = None
+
+    # ---- what every model has
+
+    def shapes(self, params: Params) -> Mapping[str, tuple[int | None, ...]]:
+        """Shape of every unknown; None for a length that the candidate chooses."""
+        raise NotImplementedError
+
+    def valid(self, params: Params) -> bool:
+        """Whether these are arguments of the model."""
+        raise NotImplementedError
+
+    def simpler(self, params: Params) -> Iterator[Params]:
+        """Smaller and simpler arguments, largest steps first; they need not be valid."""
+        raise NotImplementedError
+
+    def certify(self, params: Params, primal: Side, dual: Side) -> Certificate:
+        """Bounds and gap; NoDualPointError where a side that is None does not follow."""
+        raise NotImplementedError
+
+    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
+        """Upper bound on the primal objective."""
+        raise NotImplementedError
+
+    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
+        """Lower bound on the optimum from a dual point, repaired to feasibility."""
+        raise NotImplementedError
+
+    def witness(self, params: Params) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """A near-optimal pair, which its certificate proves."""
+        raise NotImplementedError
+
+    # ---- what some models add
+
+    def settle(self, params: Params, rng: np.random.Generator) -> Params:
+        """Arguments with what others of them, now fixed, need."""
+        return params
+
+    def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
+        """By how much each constraint is violated."""
+        return {}
+
+    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
+        """What rounding to doubles may cost."""
+        return 0.0
+
+    def complete(self, params: Params, primal: dict[str, Any]) -> dict[str, Any]:
+        """The primal side with the parts that follow from the others."""
+        return primal
+
+    def complete_dual(self, params: Params, dual: dict[str, Any]) -> dict[str, Any]:
+        """The dual side with the parts that follow from the others."""
+        return dual
+
+    def defect(self, params: Params, given: Mapping[str, np.ndarray]) -> str:
+        """What else is wrong with the parts as such; empty if nothing."""
+        return ""
+
+    def mistakes(self, params: Params) -> Iterator[tuple[str, Params]]:
+        """Problems that are solved in the place of this one, in words and arguments."""
+        return iter(())
+
+    def judge(self, instance: Instance, given: Mapping[str, np.ndarray]) -> Judgement | None:
+        """The verdict on a model that is not convex; None: by its certificates."""
+        return None
