@@ -72,7 +72,7 @@ assert abs(primal.value - dual.value) < 1e-6 and primal.value > 0
 
 from verification.models import multiclass_erm
 
-given = {**multiclass_erm.DEFAULTS, "loss": "bent_hinge", "X": X, "y": y, "C": 1.0}
+given = {**multiclass_erm.TASK.defaults, "loss": "bent_hinge", "X": X, "y": y, "C": 1.0}
 asked = {n: v for n, v in given.items() if v is not None and n != "tol"}
 found = refsolve.solve("multiclass_erm.primal", **asked)
 for name, (factor, ok) in {"right": (1.0, True), "wrong": (1.01, False)}.items():
