@@ -79,7 +79,7 @@ for name, (factor, ok) in {"right": (1.0, True), "wrong": (1.01, False)}.items()
     model = factor * found.x.T
     seen = certificates.erm(model, X, y, loss="bent_hinge", C=1.0, dual=found.dual.T)
     assert (seen.gap <= 1e-6 * seen.primal) is ok, (name, seen)
-assert multiclass_erm.valid(given)
+assert multiclass_erm.TASK.valid(given)
 """
 
 
