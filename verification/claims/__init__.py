@@ -17,13 +17,15 @@ from verification.claims._ledger import (
 )
 from verification.claims._markdown import to_markdown
 from verification.claims._numbered import Edition, Item, items, missing, named, unknown
-from verification.claims._trial import Trial
+from verification.claims._trial import Inputs, Rng, Trial
 
 __all__ = [
     "Claim",
     "ClaimResult",
     "Edition",
+    "Inputs",
     "Item",
+    "Rng",
     "Status",
     "Trial",
     "claims",

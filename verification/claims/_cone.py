@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
 
 from refsolve import exact
 from verification.claims._rational import Vector, dot, draw_vector, scale, square
 from verification.claims._topk import ONE, ZERO, hinge_alpha, top
+from verification.claims._trial import Inputs, Rng
 
 
 def is_projection(x: Vector, a: Vector, k: int, rho: Fraction, r: Fraction | None = None) -> bool:
@@ -71,7 +69,7 @@ def partition(x: Vector, k: int) -> Partition:
     )
 
 
-def draw_target(rng: np.random.Generator, positive: bool = False) -> dict[str, Any]:
+def draw_target(rng: Rng, positive: bool = False) -> Inputs:
     """Point a of R^d, d <= 6, k <= d and rho (often 0 or 1); `positive` asks for S_k(a) > 0."""
     d = int(rng.integers(1, 7))
     k = int(rng.integers(1, d + 1))

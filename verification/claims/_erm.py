@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from verification.claims._rational import (
     Matrix,
     Vector,
@@ -26,6 +24,7 @@ from verification.claims._rational import (
     without,
 )
 from verification.claims._topk import margins
+from verification.claims._trial import Rng
 
 Loss = Callable[[Vector, int], Fraction]
 Conjugate = Callable[[Vector, int], Fraction | None]
@@ -52,7 +51,7 @@ class Problem:
         return 1 / (self.lam * self.n)
 
 
-def draw_problem(rng: np.random.Generator, largest_n: int = 4, largest_m: int = 4) -> Problem:
+def draw_problem(rng: Rng, largest_n: int = 4, largest_m: int = 4) -> Problem:
     """Few examples with small rational features; zero examples occur."""
     n, m = int(rng.integers(1, largest_n + 1)), int(rng.integers(2, largest_m + 1))
     dimension = int(rng.integers(1, 4))
@@ -65,7 +64,7 @@ def draw_problem(rng: np.random.Generator, largest_n: int = 4, largest_m: int = 
     )
 
 
-def draw_block(rng: np.random.Generator, points: Matrix, radius: Fraction) -> Vector:
+def draw_block(rng: Rng, points: Matrix, radius: Fraction) -> Vector:
     """Random point of radius times the hull of the points; vertices and faces are common."""
     x = [Fraction(0)] * len(points[0])
     for weight in draw_weights(rng, 3):

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
 
 from verification.claims._cone import smooth_hinge_alpha
 from verification.claims._erm import Loss, Problem, draw_problem, dual, norm2, primal, weights
 from verification.claims._oracle import dual_solution, primal_solution
 from verification.claims._rational import Matrix, Vector, dot, scale, square
 from verification.claims._topk import ZERO, conjugate, costs
-from verification.claims._trial import Trial
+from verification.claims._trial import Inputs, Rng, Trial
 from verification.claims._update import smooth_conjugate
 
 #: (m, k, y) -> slopes of a loss of a + c in R^m
@@ -73,7 +70,7 @@ def check_bounds(
     )
 
 
-def draw_training(rng: np.random.Generator) -> dict[str, Any]:
+def draw_training(rng: Rng) -> Inputs:
     """A problem with at least three examples and three classes."""
     while True:
         problem = draw_problem(rng, largest_n=8, largest_m=5)

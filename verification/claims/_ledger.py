@@ -38,12 +38,13 @@ class Claim:
         What it says, in our words, on one line.
     method
         How it is checked, on one line.
+    check
+        ``check(trial, **instance, **says)`` reports to the `Trial` whether the statement holds.
     expected
         The status known so far; a run that comes to another one is a failure of the ledger.
     draw
-        ``draw(rng)`` makes one random instance: the keyword arguments of `check`.
-    check
-        ``check(trial, **instance, **says)`` reports to the `Trial` whether the statement holds.
+        ``draw(rng)`` makes one random instance: the keyword arguments of `check`. Without it and
+        without witnesses the statement is about printed numbers: one instance, no arguments.
     says
         The mathematical content of the statement (formulas, sets, constants). The verifier knows
         the statement only through these, so that another statement can be put in their place.
@@ -64,8 +65,8 @@ class Claim:
     section: str
     statement: str
     method: str
-    expected: Status
     check: Callable[..., None]
+    expected: Status = "verified"
     draw: Callable[[np.random.Generator], Inputs] | None = None
     says: Mapping[str, Any] = field(default_factory=dict)
     wrong: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -74,6 +75,15 @@ class Claim:
     instances: int = 0
     note: str = ""
 
+    def __post_init__(self) -> None:
+        if self.draw or self.witnesses:
+            return
+        if self.expected == "refuted":
+            object.__setattr__(self, "witnesses", ({},))
+        else:
+            object.__setattr__(self, "draw", lambda rng: {})
+            object.__setattr__(self, "instances", 1)
+
     def variant(self, name: str) -> Claim:
         """The claim with one of its deliberately wrong contents."""
         return replace(self, says={**self.says, **self.wrong[name]})
@@ -81,6 +91,22 @@ class Claim:
     def righted(self) -> Claim:
         """The refuted claim with contents that are true."""
         return replace(self, says={**self.says, **self.right})
+
+    def also(self, number: str, statement: str, **changes: Any) -> Claim:
+        """Another statement that is tried in the same way.
+
+        It stands in the same section and keeps method, check, draw, expected status and number of
+        instances, and of what is said all that is not said otherwise; nothing else.
+        """
+        says = {**self.says, **changes.pop("says", {})}
+        fresh = Claim(number, self.section, statement, self.method, self.check)
+        kept = {name: getattr(self, name) for name in ("expected", "draw", "instances")}
+        return replace(fresh, says=says, **{**kept, **changes})
+
+    def corrected(self, statement: str, number: str = "", **changes: Any) -> Claim:
+        """The true statement in the place of a refuted one, tried in the same way; ours."""
+        number = number or f"{self.number}, corrected"
+        return self.righted().also(number, statement, **{"expected": "repaired", **changes})
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import refsolve
 from refsolve import exact
 from verification.claims._erm import Problem, column
 from verification.claims._rational import Matrix, Vector, without
+from verification.claims._trial import Inputs
 
 
 def rational(values: Any) -> Vector:
@@ -28,11 +29,11 @@ def feasible(x: Any, k: int, radius: Fraction) -> Vector:
     return list(exact.project("topk_simplex_alpha", rational(x), k=k, r=radius).x)
 
 
-def _smoothing(gamma: Fraction) -> dict[str, Any]:
+def _smoothing(gamma: Fraction) -> Inputs:
     return {"gamma": float(gamma)} if gamma else {}
 
 
-def _data(problem: Problem, loss: str, gamma: Fraction) -> dict[str, Any]:
+def _data(problem: Problem, loss: str, gamma: Fraction) -> Inputs:
     x, y = features(problem)
     given = {"loss": loss, "X": x, "y": y, "lam": float(problem.lam), "k": problem.k}
     return {**given, "n_classes": problem.m, **_smoothing(gamma)}

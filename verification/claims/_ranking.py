@@ -12,11 +12,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, combinations_with_replacement, pairwise, permutations, product
-from typing import Any
-
-import numpy as np
 
 from verification.claims._rational import Vector, draw_vector
+from verification.claims._trial import Inputs, Rng
 
 ONE = Fraction(1)
 ZERO = Fraction(0)
@@ -192,7 +190,7 @@ def maximisers(values: Sequence[Fraction]) -> list[int]:
 # -------------------------------------------------------------------------------------- draws
 
 
-def draw_lists(rng: np.random.Generator, p: int = 4, n: int = 5) -> dict[str, Any]:
+def draw_lists(rng: Rng, p: int = 4, n: int = 5) -> Inputs:
     """Sorted scores of up to p positives and n negatives, with ties, and ties in (5) as well."""
     positives, negatives = int(rng.integers(1, p + 1)), int(rng.integers(1, n + 1))
     width = int(rng.choice([1, 2, 4]))
@@ -212,7 +210,7 @@ def draw_lists(rng: np.random.Generator, p: int = 4, n: int = 5) -> dict[str, An
     return {"s": s, "t": t}
 
 
-def draw_samples(rng: np.random.Generator, most: int = 5, fine: int = 2) -> dict[str, Any]:
+def draw_samples(rng: Rng, most: int = 5, fine: int = 2) -> Inputs:
     """Labels and scores of a few samples in any order, at least one of each class."""
     n = int(rng.integers(2, most + 1))
     labels = [int(v) for v in rng.integers(0, 2, n)]

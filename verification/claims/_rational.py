@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import lcm
 
-import numpy as np
+from verification.claims._trial import Rng
 
 Vector = list[Fraction]
 Matrix = list[Vector]
@@ -53,15 +53,13 @@ def put(u: Sequence[Fraction], j: int, value: Fraction | int = 0) -> Vector:
     return [*u[:j], Fraction(value), *u[j:]]
 
 
-def draw_vector(
-    rng: np.random.Generator, size: int, spread: int = 6, denominator: int = 2
-) -> Vector:
+def draw_vector(rng: Rng, size: int, spread: int = 6, denominator: int = 2) -> Vector:
     """Random multiples of 1/denominator in [-spread, spread]; coarse, so that ties are common."""
     numerators = rng.integers(-spread * denominator, spread * denominator + 1, size)
     return [Fraction(int(v), denominator) for v in numerators]
 
 
-def draw_weights(rng: np.random.Generator, size: int) -> Vector:
+def draw_weights(rng: Rng, size: int) -> Vector:
     """Random convex weights, some of them 0."""
     raw = [int(v) for v in rng.integers(0, 4, size)]
     raw[int(rng.integers(size))] += 1

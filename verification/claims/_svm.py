@@ -6,13 +6,12 @@ satisfy the KKT conditions in rational arithmetic, so that it needs no further p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, wraps
 from itertools import combinations
 from typing import Any
-
-import numpy as np
 
 from verification.claims._rational import (
     Matrix,
@@ -24,6 +23,7 @@ from verification.claims._rational import (
     solve,
     square,
 )
+from verification.claims._trial import Inputs, Rng, Trial
 
 ZERO, ONE, HALF = Fraction(0), Fraction(1), Fraction(1, 2)
 Labels = Sequence[int]
@@ -244,6 +244,91 @@ def solve_squared(
     return Solved(value, w, b, vt, xi, point.a)
 
 
+@dataclass(frozen=True)
+class Plus:
+    """Training triplets with C and lam, and what (3) to (5) make of them."""
+
+    x: Matrix
+    y: Labels
+    z: Matrix
+    c: Fraction
+    lam: Fraction
+
+    @cached_property
+    def zt(self) -> Matrix:
+        """Z~."""
+        return augmented(self.z)
+
+    @cached_property
+    def k(self) -> Matrix:
+        """Linear kernel of the main features."""
+        return gram(self.x)
+
+    @cached_property
+    def ky(self) -> Matrix:
+        """K . yy'."""
+        return signed(self.k, self.y)
+
+    @cached_property
+    def q(self) -> Matrix:
+        """Q, the deformed kernel."""
+        return deformed(gram(self.zt), self.c, self.lam)
+
+    @cached_property
+    def h(self) -> Matrix:
+        """K . yy' + Q: the matrix of (4)."""
+        return combine(1, self.ky, 1, self.q)
+
+    @cached_property
+    def normal(self) -> Matrix:
+        """Matrix of v~: lam I + C Z~Z~'."""
+        scatter = multiply(transpose(self.zt), self.zt)
+        return combine(self.lam, identity(len(scatter)), self.c, scatter)
+
+    @property
+    def balance(self) -> Matrix:
+        """The equation y'alpha = 0."""
+        return [[Fraction(t) for t in self.y]]
+
+    @cached_property
+    def solved(self) -> Solved:
+        """Solution of (3)."""
+        return solve_squared(self.x, self.y, self.z, self.c, self.lam)
+
+    def w(self, alpha: Vector) -> Vector:
+        """Sum of alpha_i y_i x_i."""
+        return combination([a * t for a, t in zip(alpha, self.y, strict=True)], self.x)
+
+    def vt(self, weights: Vector) -> Vector:
+        """The v~ of (lam I + C Z~Z~') v~ = Z~ weights."""
+        return apply(inverse(self.normal), combination(weights, self.zt))
+
+    def value(self, w: Vector, vt: Vector, xi: Vector) -> Fraction:
+        """Objective of (3)."""
+        return primal_squared(w, vt, xi, self.c, self.lam)
+
+    def feasible(self, w: Vector, b: Fraction, xi: Vector) -> bool:
+        """Whether the margins are at least 1 - xi."""
+        m = margins(self.x, self.y, w, b)
+        return all(u + t >= 1 for u, t in zip(m, xi, strict=True))
+
+    def minimum(self, h: Matrix) -> Point | None:
+        """Solution of (4) with another matrix; None if there is none."""
+        return minimum(h, [ONE] * len(self.y), self.balance, [ZERO])
+
+
+def of_plus(check: Callable[..., None]) -> Callable[..., None]:
+    """Hand the triplets and parameters to a check as one `Plus`."""
+
+    @wraps(check)
+    def of_each(
+        trial: Trial, *, x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction, **rest: Any
+    ) -> None:
+        check(trial, Plus(x, y, z, c, lam), **rest)
+
+    return of_each
+
+
 def squared_nonneg(k: Matrix, y: Labels, q: Matrix) -> Point:
     """Problem (3) with xi >= 0 kept, in alpha and the multipliers beta of xi >= 0."""
     n = len(y)
@@ -254,7 +339,7 @@ def squared_nonneg(k: Matrix, y: Labels, q: Matrix) -> Point:
 # ------------------------------------------------------------------------------------------ draws
 
 
-def draw_labels(rng: np.random.Generator, n: int) -> tuple[int, ...]:
+def draw_labels(rng: Rng, n: int) -> tuple[int, ...]:
     """Labels with both classes."""
     y = [int(v) for v in rng.choice([-1, 1], n)]
     if len(set(y)) == 1:
@@ -262,12 +347,12 @@ def draw_labels(rng: np.random.Generator, n: int) -> tuple[int, ...]:
     return tuple(y)
 
 
-def draw_rows(rng: np.random.Generator, n: int, d: int) -> Matrix:
+def draw_rows(rng: Rng, n: int, d: int) -> Matrix:
     """Coarse points, n of them in d dimensions."""
     return [draw_vector(rng, d, 3, 1) for _ in range(n)]
 
 
-def draw_plus(rng: np.random.Generator, most: int = 4, least: int = 2) -> dict[str, Any]:
+def draw_plus(rng: Rng, most: int = 4, least: int = 2) -> Inputs:
     """Training triplets of both classes with parameters."""
     n = int(rng.integers(least, most + 1))
     return {
@@ -279,7 +364,7 @@ def draw_plus(rng: np.random.Generator, most: int = 4, least: int = 2) -> dict[s
     }
 
 
-def draw_balanced(rng: np.random.Generator, y: Labels) -> Vector:
+def draw_balanced(rng: Rng, y: Labels) -> Vector:
     """A feasible point of (4) that is not 0."""
     raw = [Fraction(int(v)) for v in rng.integers(0, 4, len(y))]
     for sign in (-1, 1):

@@ -25,7 +25,7 @@ from verification.claims._rational import (
     maximise,
     scale,
 )
-from verification.claims._trial import Trial
+from verification.claims._trial import Inputs, Rng, Trial
 
 ONE = Fraction(1)
 ZERO = Fraction(0)
@@ -173,7 +173,7 @@ def check_pair(
 # -------------------------------------------------------------------------------------- drawing
 
 
-def draw_dual(rng: np.random.Generator, d: int, k: int) -> Vector:
+def draw_dual(rng: Rng, d: int, k: int) -> Vector:
     """A point of the alpha set, of the beta set, or a little outside of them (radius 1)."""
     kind = int(rng.integers(4))
     points = pieces_alpha(d, k) if kind < 2 else pieces_beta(d, k)
@@ -186,7 +186,7 @@ def draw_dual(rng: np.random.Generator, d: int, k: int) -> Vector:
     return x
 
 
-def draw_pair(rng: np.random.Generator, largest: int = 5, k: int | None = None) -> dict[str, Any]:
+def draw_pair(rng: Rng, largest: int = 5, k: int | None = None) -> Inputs:
     """Scores a and a dual point b in R^m, a true class, and k < m."""
     m = int(rng.integers(2 if k is None else max(2, k + 1), largest + 1))
     chosen = int(rng.integers(1, m)) if k is None else k
@@ -217,7 +217,6 @@ def pair_claim(
         section=section,
         statement=statement,
         method="rational linear programs in both directions, from the definition of the conjugate",
-        expected="verified",
         draw=draw,
         check=check_pair,
         says={"value": value, "pieces": pieces, "domain": domain, "formula": linear_on(domain)},

@@ -6,7 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+#: What a check is about: its keyword arguments, by name.
 Inputs = dict[str, Any]
+Rng = np.random.Generator
 
 
 class Trial:

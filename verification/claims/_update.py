@@ -23,7 +23,7 @@ from verification.claims._ledger import Claim
 from verification.claims._oracle import update_solution
 from verification.claims._rational import Matrix, Vector, add, draw_vector, scale, square, without
 from verification.claims._topk import ZERO, alpha_halfspaces, inside, pieces_alpha
-from verification.claims._trial import Trial
+from verification.claims._trial import Inputs, Rng, Trial
 
 #: (q, y, <x_i,x_i>, gamma n lam) -> b
 Target = Callable[[Vector, int, Fraction, Fraction], Vector]
@@ -43,7 +43,7 @@ def smooth_conjugate(gamma: Fraction) -> Callable[[Vector, int], Fraction | None
     return value
 
 
-def draw_update(rng: np.random.Generator, zero_examples: bool = False) -> dict[str, Any]:
+def draw_update(rng: Rng, zero_examples: bool = False) -> Inputs:
     """A problem with a dual point, an example i, and two candidate blocks for it."""
     problem = draw_problem(rng)
     i = int(rng.integers(problem.n))
@@ -178,7 +178,6 @@ def cvxpy_claim(
         statement="the biased projection attains the maximum of D over the column",
         method="D at the exact projection against D at CVXPY's block, moved into the domain; the "
         "certificate is their difference, never negative",
-        expected="verified",
         draw=draw,
         check=check_numerically,
         says=says,

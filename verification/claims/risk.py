@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-import numpy as np
-
 from refsolve import exact
 from verification.claims._rational import (
     Matrix,
@@ -26,6 +24,7 @@ from verification.claims._rational import (
     square,
 )
 from verification.claims._topk import ONE, ZERO, pieces_alpha, pieces_beta, top
+from verification.claims._trial import Rng
 
 #: (slope in R^m, offset)
 Piece = tuple[Vector, Fraction]
@@ -175,7 +174,7 @@ def all_err(found: Minimisers, p: Vector, k: int) -> bool:
 
 
 def draw_probabilities(
-    rng: np.random.Generator, m: int, k: int | None = None, least: int = 1, largest: int = 9
+    rng: Rng, m: int, k: int | None = None, least: int = 1, largest: int = 9
 ) -> Vector:
     """Random rational probabilities; with k, the k most probable classes are unique."""
     while True:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from refsolve import exact
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._erm import (
     Problem,
     column,
@@ -35,7 +34,7 @@ def update(b: Vector, k: int, radius: Fraction) -> Vector:
     return list(exact.project("topk_simplex_alpha", b, k=k, r=radius, rho=1).x)
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     n, m = int(rng.integers(4, 9)), int(rng.integers(3, 6))
     examples = [
         [Fraction(int(v), 2) for v in rng.integers(-4, 5, size=2)] + [ONE] for _ in range(n)

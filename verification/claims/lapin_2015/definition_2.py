@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._gap import of_differences
 from verification.claims._rational import Matrix, Vector, add, draw_vector, draw_weights, scale
 from verification.claims._topk import conjugate
@@ -17,7 +14,7 @@ from verification.claims.lapin_2015.lemma_2 import zeroed
 Compatible = Callable[[Matrix, Vector, Vector, int], bool]
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     m, count = int(rng.integers(2, 5)), int(rng.integers(1, 4))
     j = int(rng.integers(m))
     pieces = [draw_vector(rng, m, spread=2) for _ in range(count)]
@@ -62,7 +59,6 @@ DEFINITION_2 = Claim(
     "phi(x - x_j 1) is phi*(y - y_j e_j) exactly if phi satisfies the definition there",
     method="random maxima of affine functions, compatible or not, all conjugates by rational "
     "linear programs",
-    expected="verified",
     draw=_draw,
     check=_check,
     says={"condition": compatible},

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector, draw_vector, vector, without
 from verification.claims._topk import ZERO, costs, hinge_alpha, kth, top
 
 
-def draw_scores(rng: np.random.Generator) -> dict[str, Any]:
+def draw_scores(rng: Rng) -> Inputs:
     """Scores of m <= 6 classes with many ties, a true class, k < m."""
     m = int(rng.integers(2, 7))
     return {
@@ -65,15 +62,9 @@ PSI_PRINTED = Claim(
     "right-hand side holds and psi_k can be 0.",
 )
 
-PSI_OTHERS = Claim(
-    number="Text before (3), corrected",
-    section="2.2",
+PSI_OTHERS = PSI_PRINTED.corrected(
     statement="psi_k > 0 exactly if the k-th largest score of the other classes exceeds f_y - 1",
     method="rational arithmetic on random scores with ties",
-    expected="repaired",
-    draw=draw_scores,
-    check=_check_psi,
-    says={"ranked": without},
     wrong={"all classes ranked": {"ranked": lambda f, y: f}},
     instances=1000,
 )
@@ -102,7 +93,6 @@ CHAIN = Claim(
     section="2.2",
     statement="err_k <= psi_k <= phi_k <= phi_1, and phi_1 is the multiclass hinge loss",
     method="rational arithmetic on random scores with ties; ties count as errors",
-    expected="verified",
     draw=draw_scores,
     check=_check_chain,
     says={"middle": hinge_alpha},
@@ -168,16 +158,10 @@ STRICT_PRINTED = Claim(
     "are 0 (the second counterexample) nothing is strict.",
 )
 
-STRICT_RIGHT = Claim(
-    number="Strictness after (3), corrected",
-    section="2.2",
+STRICT_RIGHT = STRICT_PRINTED.corrected(
     statement="phi_k < phi_1 exactly if phi_1 > 0 and the k largest entries of a + c are not all "
     "the same",
     method="rational arithmetic on random scores with ties",
-    expected="repaired",
-    draw=draw_scores,
-    check=_check_strict,
-    says={"strict": _strict_right},
     wrong={
         "scores compared": {"strict": lambda f, y, k: not _all_equal(f, k)},
         "zero losses forgotten": {"strict": lambda f, y, k: not _all_equal(violations(f, y), k)},

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._gap import of_differences
 from verification.claims._rational import (
     Matrix,
@@ -28,7 +25,7 @@ def zeroed(u: Vector, j: int) -> Vector:
     return [*u[:j], Fraction(0), *u[j + 1 :]]
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     m, count = int(rng.integers(2, 5)), int(rng.integers(1, 4))
     j = int(rng.integers(m))
     free = [draw_vector(rng, m, spread=2) for _ in range(count)]
@@ -70,7 +67,6 @@ LEMMA_2 = Claim(
     "<1,y> = 0, +infinity otherwise",
     method="random j-compatible maxima of affine functions, both conjugates by rational linear "
     "programs",
-    expected="verified",
     draw=_draw,
     check=_check,
     says={"formula": formula},

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._cone import draw_target, partition, project_simplex
 from verification.claims._rational import Vector, vector
 from verification.claims._topk import ONE, ZERO
@@ -33,7 +30,7 @@ def excess(a: Vector, upper: tuple[int, ...], t: Fraction, u: Fraction) -> Fract
     return sum((a[i] - t - u for i in upper), ZERO)
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     return {**draw_target(rng, positive=True), "r": Fraction(int(rng.integers(1, 17)), 4)}
 
 
@@ -145,16 +142,10 @@ RULE_PRINTED = Claim(
     instances=500,
 )
 
-RULE_RIGHT = Claim(
+RULE_RIGHT = RULE_PRINTED.corrected(
     number="Lemma 5, corrected",
-    section="4.3",
     statement="the knapsack solution with <1,x> = r is the projection exactly if "
     "lambda = t + p/k - rho r >= 0",
-    method="rational knapsack solutions against exact projections, proved optimal",
-    expected="repaired",
-    draw=_draw,
-    check=_check_rule,
-    says={"multiplier": corrected},
     wrong={
         "as printed": {"multiplier": printed},
         "without p": {"multiplier": lambda t, p, k, rho, r: t - rho * r},

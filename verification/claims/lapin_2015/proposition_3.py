@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._gap import Pieces
 from verification.claims._rational import Matrix, Vector, dot, draw_vector, put, vector, without
 from verification.claims._topk import (
@@ -36,7 +33,7 @@ def other_classes(m: int, k: int, y: int) -> Matrix:
     return [put(piece, y) for piece in pieces_alpha(m - 1, k)]
 
 
-def _draw(rng: np.random.Generator, smallest: int = 1, largest: int = 4) -> dict[str, Any]:
+def _draw(rng: Rng, smallest: int = 1, largest: int = 4) -> Inputs:
     k = int(rng.integers(smallest, largest + 1))
     m = int(rng.integers(k + 1, 6))
     y = int(rng.integers(m))
@@ -76,15 +73,12 @@ PRINTED = Claim(
     "is finite on a larger set than the top-k simplex.",
 )
 
-SPECIAL_CASES = Claim(
+SPECIAL_CASES = PRINTED.corrected(
     number="Proposition 3, k = 1 and loss (5)",
-    section="3.1",
     statement="the multiclass hinge (k = 1) and the beta loss (5) are compatible with the true "
     "class",
     method=METHOD,
-    expected="repaired",
     draw=_draw,
-    check=_check,
     says={"pieces": lambda m, k, y: pieces_beta(m, k)},
     wrong={"alpha in place of beta": {"pieces": all_classes}},
     instances=250,
@@ -146,7 +140,7 @@ def two_hinges(z: Vector, k: int) -> Fraction:
     return max(hinge_alpha(z, k), fewer)
 
 
-def _draw_identity(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_identity(rng: Rng) -> Inputs:
     given = _draw(rng)
     return {**given, "z": draw_vector(rng, len(given["v"]) - 1, spread=3)}
 

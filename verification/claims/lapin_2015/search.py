@@ -7,9 +7,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._cone import Partition, draw_target, partition, project_cone
 from verification.claims._rational import Vector
 from verification.claims._topk import ONE, ZERO
@@ -24,7 +22,7 @@ from verification.claims.lapin_2015.lemma_3 import (
 # ------------------------------------------------------------------------- number of partitions
 
 
-def _draw_sizes(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_sizes(rng: Rng) -> Inputs:
     d = int(rng.integers(1, 8))
     return {"d": d, "k": int(rng.integers(1, d + 1)), "rho": Fraction(int(rng.integers(3)), 2)}
 
@@ -73,20 +71,13 @@ COUNT_PRINTED = Claim(
     note="|U| = 0 belongs to the search too; for k = 1 it is all there is.",
 )
 
-COUNT_RIGHT = Claim(
-    number="Projection, number of partitions, corrected",
-    section="4.2",
+COUNT_RIGHT = COUNT_PRINTED.corrected(
     statement="k(d-k) partitions occur in case 3: |U| = 0..k-1 and |U| + |M| = k+1..d",
-    method="one point a for each (|U|, |M|), its exact projection proved optimal",
-    expected="repaired",
-    draw=_draw_sizes,
-    check=_check_count,
-    says={"bound": lambda d, k: k * (d - k), "tight": True},
+    says={"tight": True},
     wrong={
         "as printed": {"bound": lambda d, k: (k - 1) * (d - k + 1)},
         "also |U| + |M| = k": {"bound": lambda d, k: k * (d - k + 1)},
     },
-    instances=60,
 )
 
 # ----------------------------------------------------------------------------------- the search
@@ -118,7 +109,7 @@ def _objective(x: Vector, a: Vector, rho: Fraction) -> Fraction:
     return sum(((v - w) ** 2 for v, w in zip(x, a, strict=True)), ZERO) + rho * s**2
 
 
-def _draw_decimal(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_decimal(rng: Rng) -> Inputs:
     d = int(rng.integers(3, 8))
     return {
         "a": [Fraction(int(v), 10) for v in rng.integers(-25, 26, size=d)],

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._cone import smooth_hinge_alpha
 from verification.claims._entropies import alpha_power, beta_power, ratios
 from verification.claims._rational import Vector, vector
@@ -38,7 +35,6 @@ HINGES = Claim(
     statement="err_k <= psi_k <= top-k hinge alpha <= top-k hinge beta <= multiclass hinge, psi_k "
     "the k-th largest margin violation; both are (4) for k = 1",
     method="rational arithmetic on random scores with ties; ties count as errors",
-    expected="verified",
     draw=draw_scores,
     check=_check_hinges,
     says={"alpha": hinge_alpha, "beta": hinge_beta},
@@ -70,7 +66,7 @@ def root(value: Fraction, k: int) -> tuple[Fraction, Fraction]:
     return (low, low) if low**k == value else (low, high)
 
 
-def _draw_weights(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_weights(rng: Rng) -> Inputs:
     m = int(rng.integers(2, 6))
     return {
         "w": [Fraction(int(2 ** rng.integers(0, 6)), int(rng.choice([1, 3]))) for _ in range(m)],
@@ -114,7 +110,6 @@ ENTROPIES = Claim(
     statement="log 2 err_k <= truncated top-k entropy <= top-k entropy alpha <= beta <= softmax, "
     "all equal to the softmax loss for k = 1",
     method="rational bounds on exp of the losses; ties count as errors",
-    expected="verified",
     draw=_draw_weights,
     check=_check_entropies,
     says={"kept": dropped, "beta": beta_power, "error": error_with_ties},
@@ -131,7 +126,7 @@ ENTROPIES = Claim(
 # ------------------------------------------------------------------------------------ the smoothed
 
 
-def _draw_gamma(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_gamma(rng: Rng) -> Inputs:
     given = draw_scores(rng)
     f, y, k = given["f"], given["y"], given["k"]
     if rng.random() < 0.5:  # just an error: k others level with the true class, the rest far below
@@ -194,20 +189,12 @@ SMOOTH_PRINTED = Claim(
     "the true one cost a little more.",
 )
 
-SMOOTH_RIGHT = Claim(
-    number="Proposition 6, bound on the error, corrected",
-    section="2.3",
+SMOOTH_RIGHT = SMOOTH_PRINTED.corrected(
     statement="where err_k = 1 they are at least 1 - gamma/(2k) (gamma <= k; k/(2 gamma) beyond), "
     "and attain it; 0 <= hinge - smooth <= gamma/(2k)",
-    method="rational: projections proved optimal; ties count as errors",
-    expected="repaired",
-    draw=_draw_gamma,
-    check=_check_smooth,
-    says={"least": least_error_cost, "off": lambda k, gamma: gamma / (2 * k)},
     wrong={
         "1 - gamma/2": {"least": lambda k, gamma: 1 - gamma / 2},
         "1 - gamma/(2k) for all gamma": {"least": lambda k, gamma: 1 - gamma / (2 * k)},
         "hinge within gamma/(4k)": {"off": lambda k, gamma: gamma / (4 * k)},
     },
-    instances=150,
 )

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector, vector
 from verification.claims._topk import ZERO
 from verification.claims.lapin_2016.lemma_1 import error_printed, error_with_ties, expected_error
@@ -38,7 +35,7 @@ def worst_guess(g: Vector, p: Vector, k: int) -> Fraction:
     return max(1 - sum((p[i] for i in chosen), ZERO) for chosen in guesses(g, k))
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     m = int(rng.integers(2, 5))
     return {"p": draw_probabilities(rng, m, largest=4), "k": int(rng.integers(1, m))}
 
@@ -71,33 +68,21 @@ PRINTED = Claim(
     "probability 2/5: under (1) as printed no loss with other minimisers is calibrated.",
 )
 
-TIES_ERR = Claim(
+TIES_ERR = PRINTED.also(
     number="Definition 1 with ties as errors",
-    section="2.1",
     statement="with err_k = 1 if k others reach f_y, the softmax loss is top-k calibrated",
-    method="rational probabilities; the least error over all orders of the scores, m <= 4",
-    expected="refuted",
-    draw=_draw,
-    check=_check,
-    says={"expected": ties_err, "scores": lambda p: p},
+    says={"expected": ties_err},
     right={"expected": worst_guess},
     witnesses=({"p": vector("2/5", "3/10", "3/10"), "k": 2},),
-    instances=40,
     note="Tied probabilities give tied scores, and both tied classes then count as wrong. Any "
     "symmetric loss with one minimiser does the same: this repair of (1) suits Lemma 1, not "
     "Definition 1.",
 )
 
-GUESSES = Claim(
+GUESSES = PRINTED.corrected(
     number="Definition 1, corrected",
-    section="2.1",
     statement="calibrated: for every minimiser, every set of k guesses that its order allows has "
     "the k largest probabilities; the softmax loss is, for all p > 0",
-    method="rational probabilities; the least error over all orders of the scores, m <= 4",
-    expected="repaired",
-    draw=_draw,
-    check=_check,
-    says={"expected": worst_guess, "scores": lambda p: p},
     wrong={
         "ties as errors": {"expected": ties_err},
         "as printed": {"expected": printed},

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector, vector, without
 from verification.claims._topk import ZERO, kth, top
 
@@ -34,7 +31,7 @@ def expected_error(error: Error, g: Vector, p: Vector, k: int) -> Fraction:
     return sum((p_y for y, p_y in enumerate(p) if error(g, y, k)), ZERO)
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     m = int(rng.integers(2, 5))
     raw = [int(v) for v in rng.integers(0, 5, size=m)]
     raw[int(rng.integers(m))] += 1
@@ -74,16 +71,10 @@ LEAST_PRINTED = Claim(
     note="Under the strict inequality a constant f makes no error at all.",
 )
 
-LEAST_RIGHT = Claim(
+LEAST_RIGHT = LEAST_PRINTED.corrected(
     number="Lemma 1, least error, corrected",
-    section="2.1",
     statement="with err_k = 1 if at least k other classes score f_y or more, the least expected "
     "error is 1 - the sum of the k largest probabilities",
-    method="all orders of the scores with ties, m <= 4, rational probabilities",
-    expected="repaired",
-    draw=_draw,
-    check=_check_least,
-    says={"error": error_with_ties},
     wrong={
         "strict inequality": {"error": error_printed},
         "k + 1 guesses": {"error": lambda g, y, k: error_with_ties(g, y, k + 1)},
@@ -129,16 +120,9 @@ OPTIMAL_PRINTED = Claim(
     "no matter of ties in f, the counterexample has none.",
 )
 
-OPTIMAL_RIGHT = Claim(
-    number="Lemma 1, optimal classifiers, corrected",
-    section="2.1",
+OPTIMAL_RIGHT = OPTIMAL_PRINTED.corrected(
     statement="f is top-k Bayes optimal exactly if the classes with fewer than k others at or "
     "above them have the k largest probabilities, up to classes of probability 0",
-    method="rational probabilities and scores with ties; ties count as errors",
-    expected="repaired",
-    draw=_draw,
-    check=_check_optimal,
-    says={"optimal": optimal_listed},
     wrong={
         "as printed": {"optimal": optimal_printed},
         "only the most probable class": {

@@ -11,11 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import prod
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._cone import smooth_hinge_alpha
 from verification.claims._entropies import ratios
 from verification.claims._rational import Vector, vector
@@ -26,7 +23,7 @@ from verification.claims.lapin_2016.lemma_1 import error_with_ties
 FAR = Fraction(-20)
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     given = draw_scores(rng)
     f, y, k = given["f"], given["y"], given["k"]
     if rng.random() < 0.4:  # just an error, as cheap as it gets for the hinge: all level at -1

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector, vector
 from verification.claims._topk import ONE, ZERO
 from verification.claims.risk import Piece, constant_only, draw_probabilities, minimisers, optimal
@@ -26,7 +23,7 @@ def pieces(m: int, y: int) -> list[Piece]:
     ]
 
 
-def _draw_binary(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_binary(rng: Rng) -> Inputs:
     return {
         "p": Fraction(int(rng.integers(0, 13)), 12),
         "other": Fraction(int(rng.integers(-9, 10)), 4),
@@ -51,7 +48,6 @@ BINARY = Claim(
     section="2.2",
     statement="2 [p > 1/2] - 1 minimises p max{0, 1 - f} + (1-p) max{0, 1 + f}",
     method="rational arithmetic, against random scores and the three breakpoints",
-    expected="verified",
     draw=_draw_binary,
     check=_check_binary,
     says={"bayes": lambda p: Fraction(1 if p > HALF else -1)},
@@ -65,7 +61,7 @@ BINARY = Claim(
 )
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     while True:
         p = draw_probabilities(rng, int(rng.integers(3, 5)))
         if rng.random() < 0.3:  # one class above 1/2
@@ -97,7 +93,6 @@ PROPOSITION_1 = Claim(
     statement="the one-vs-all hinge loss is not top-k calibrated: for 0 < p_y < 1/2 its only "
     "minimiser is the constant -1, whatever the order of p",
     method="all minimisers of the summed loss on R^m by proved rational linear programs, m <= 4",
-    expected="verified",
     draw=_draw,
     check=_check,
     says={"bound": HALF},

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._erm import Problem, block, draw_block, dual
 from verification.claims._logs import Log, binary, log
 from verification.claims._rational import Matrix, Vector, dot, draw_vector, scale, square, without
@@ -79,7 +76,7 @@ def _check_identity(
     trial.exactly(f - f2 == d - d2, "-n D and the objective do not differ by a constant")
 
 
-def _draw_update(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_update(rng: Rng) -> Inputs:
     given = draw_update(rng, zero_examples=True)
     problem: Problem = given["problem"]
     corners = pieces_alpha(problem.m - 1, problem.k)
@@ -101,7 +98,6 @@ PROPOSITION_11 = Claim(
     "- <b,x> + <x,log x> + (1-s) log(1-s) over the top-k simplex, alpha = <x_i,x_i>/(lam n), "
     "b = q - q_y",
     method="-n D and the objective differ by a constant: rational, " + _ENTROPY,
-    expected="verified",
     draw=_draw_update,
     check=_check_identity,
     says={
@@ -124,7 +120,7 @@ PROPOSITION_11 = Claim(
 # ----------------------------------------------------------------------- the system that solves it
 
 
-def _draw_system(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_system(rng: Rng) -> Inputs:
     d = int(rng.integers(1, 5))
     k = int(rng.integers(1, d + 1))
     found: Planted = plant_alpha(rng, d, k)
@@ -181,7 +177,6 @@ SYSTEM = Claim(
     "<1,nu>/k) for some t, with nu >= 0 only where x_i = s/k; V(t) = W(e^t), V^-1(w) = w + log w",
     method="planted x and nu, b from the system; objectives at other points of the set compared, "
     "with 60 digits where rational numbers and logarithms meet",
-    expected="verified",
     draw=_draw_system,
     check=_check_system,
     says={"share": lambda k: Fraction(1, k), "sign": 1},

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector
 from verification.claims.risk import draw_probabilities, optimal
 
@@ -16,7 +13,7 @@ from verification.claims.risk import draw_probabilities, optimal
 Odds = Callable[[Fraction], Fraction]
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     m = int(rng.integers(2, 6))
     return {
         "p": draw_probabilities(rng, m),
@@ -49,7 +46,6 @@ PROPOSITION_2 = Claim(
     statement="log(p/(1-p)) is the only minimiser of p log(1 + e^-f) + (1-p) log(1 + e^f), "
     "0 < p < 1; it increases with p, so that the one-vs-all logistic loss is top-k calibrated",
     method="rational arithmetic at scores log w: zero and sign of the derivative, all guesses",
-    expected="verified",
     draw=_draw,
     check=_check,
     says={"odds": lambda p: p / (1 - p)},

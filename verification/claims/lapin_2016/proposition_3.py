@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector, vector
 from verification.claims._topk import ONE, ZERO
 from verification.claims.risk import (
@@ -22,7 +19,7 @@ from verification.claims.risk import (
 HALF = Fraction(1, 2)
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     p = draw_probabilities(rng, int(rng.integers(2, 5)), largest=6)
     first = int(rng.integers(len(p)))
     if rng.random() < 0.5:  # half of the instances have one class above 1/2
@@ -58,7 +55,6 @@ BAYES = Claim(
     statement="f_y = c + 1 at the most probable class if p_y >= 1/2, c elsewhere, minimises the "
     "expected multiclass hinge loss; the least risk is min{1, 2(1 - max p)}",
     method="the least risk by proved rational linear programs, m <= 4",
-    expected="verified",
     draw=_draw,
     check=_check_risk,
     says={"bayes": bayes, "least": lambda p: min(ONE, 2 * (1 - max(p)))},
@@ -96,7 +92,6 @@ PROPOSITION_3 = Claim(
     statement="the multiclass hinge loss is not top-k calibrated for any k < m, m >= 3: for p > 0 "
     "every minimiser ties all classes (max p < 1/2), or all but the first (max p > 1/2)",
     method="all minimisers by proved rational linear programs, m <= 4",
-    expected="verified",
     draw=_draw,
     check=_check_ties,
     says={"lead": _lead},

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._logs import Log, log
 from verification.claims._rational import Vector, vector
 from verification.claims._topk import ZERO
@@ -23,7 +20,7 @@ def risk(p: Vector, w: Vector) -> Log:
     return total
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     m = int(rng.integers(2, 6))
     return {
         "p": draw_probabilities(rng, m),
@@ -56,7 +53,6 @@ PROPOSITION_4 = Claim(
     statement="for p > 0 the minimisers of the expected softmax loss are f_y = log(alpha p_y), "
     "alpha > 0, and nothing else; they are top-k Bayes optimal for all k",
     method="rational products of powers in place of sums of logarithms; m <= 5",
-    expected="verified",
     draw=_draw,
     check=_check,
     says={"weights": lambda p: p},
@@ -70,7 +66,7 @@ PROPOSITION_4 = Claim(
 )
 
 
-def _draw_zero(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_zero(rng: Rng) -> Inputs:
     given = _draw(rng)
     p, spread = given["p"], int(rng.integers(len(given["p"])))
     rest = 1 - p[spread]

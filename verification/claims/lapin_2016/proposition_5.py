@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._topk import ONE, ZERO
 
 HALF = Fraction(1, 2)
@@ -30,7 +29,7 @@ def slope(a: Fraction, gamma: Fraction) -> Fraction:
     return (a - 1) / gamma if a <= 1 else ZERO
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     return {
         "a": Fraction(int(rng.integers(-12, 13)), 4),
         "b": Fraction(-int(rng.integers(0, 9)), 8),
@@ -65,7 +64,6 @@ EQUATION_9 = Claim(
     section="2.3",
     statement="(9) and b + gamma/2 b^2 on [-1, 0] are conjugate, and the derivative is as printed",
     method="rational arithmetic: Fenchel-Young with equality both ways",
-    expected="verified",
     draw=_draw,
     check=_check_pair,
     says={"loss": smooth_hinge, "conjugate": lambda b, gamma: b + gamma / 2 * b * b},
@@ -79,7 +77,7 @@ EQUATION_9 = Claim(
 )
 
 
-def _draw_plain(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_plain(rng: Rng) -> Inputs:
     return {
         "a": Fraction(int(rng.integers(-12, 13)), 4),
         "b": Fraction(int(rng.integers(-12, 5)), 8),
@@ -108,7 +106,6 @@ EQUATION_8 = Claim(
     section="2.3",
     statement="the conjugate of the binary hinge max{0, 1 - a} is b on [-1, 0], +infinity outside",
     method="rational arithmetic: Fenchel-Young, equality at the kink, growth outside",
-    expected="verified",
     draw=_draw_plain,
     check=_check_plain,
     says={
@@ -140,7 +137,7 @@ def risk_slope(p: Fraction, f: Fraction, gamma: Fraction) -> Fraction:
     return p * slope(f, gamma) - (1 - p) * slope(-f, gamma)
 
 
-def _draw_bayes(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_bayes(rng: Rng) -> Inputs:
     p, q = sorted(int(v) for v in rng.choice(np.arange(1, 24), size=2, replace=False))
     return {
         "p": Fraction(p, 24),
@@ -180,7 +177,6 @@ PROPOSITION_5 = Claim(
     statement="the printed f* minimises p L(f) + (1-p) L(-f) and increases strictly with p, for "
     "every gamma > 0; by Lemma 2 the smooth one-vs-all hinge loss is top-k calibrated",
     method="rational arithmetic: zero of the derivative, and the order of all minimisers at p < q",
-    expected="verified",
     draw=_draw_bayes,
     check=_check_bayes,
     says={"bayes": bayes},

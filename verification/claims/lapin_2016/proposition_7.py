@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._logs import Log, binary, entropy_term, log
 from verification.claims._rational import Vector
 from verification.claims._topk import ONE, ZERO
@@ -36,7 +33,7 @@ def inner(v: Vector, w: Vector) -> Log:
     return total
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     m = int(rng.integers(2, 5))
     y = int(rng.integers(m))
     counts = [int(c) for c in rng.integers(0 if rng.random() < 0.3 else 1, 5, size=m)]
@@ -85,7 +82,6 @@ PROPOSITION_7 = Claim(
     statement="the conjugate of the softmax loss is sum_(j != y) v_j log v_j + (1 + v_y) "
     "log(1 + v_y) if <1,v> = 0 and v without y lies in {x >= 0, <1,x> <= 1}, else +infinity",
     method="rational products of powers: Fenchel-Young, the supremum approached, growth outside",
-    expected="verified",
     draw=_draw,
     check=_check,
     says={"conjugate": printed},

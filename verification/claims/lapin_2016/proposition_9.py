@@ -11,11 +11,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 from math import prod
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._topk import ZERO
 from verification.claims.risk import optimal
 
@@ -40,7 +37,7 @@ def limit(counts: list[int], infinite: tuple[int, ...]) -> Fraction:
     return prod((Fraction(sum(rest), c) ** c for c in rest), start=Fraction(1))
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     m = int(rng.integers(3, 6))
     return {
         "counts": [int(v) for v in rng.integers(1, 6, size=m)],

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from verification.benchmarks import circle, circle_best
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector, vector
 from verification.claims._topk import ONE, ZERO, top
 
@@ -18,7 +17,7 @@ TABLE = [vector(0, 1, ".4", ".3", 0), vector(1, 0, ".1", ".7", 0), vector(0, 0, 
 LENGTHS = vector(1, 1, 1, 3, 1)
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     return {"k": int(rng.integers(1, 3))}
 
 
@@ -74,18 +73,12 @@ EQUAL = Claim(
     "`refsolve reproduce circle`.",
 )
 
-UNIFORM = Claim(
+UNIFORM = EQUAL.also(
     number="Section 4, Bayes accuracy, uniform",
-    section="4",
     statement="with mass proportional to length they are 80 % and 69/70 (98.57 %)",
-    method="rational arithmetic",
-    expected="repaired",
-    draw=_draw,
-    check=_check_bayes,
     says={"masses": LENGTHS, "stated": {1: Fraction(4, 5), 2: Fraction(69, 70)}},
     wrong={"equal mass": {"masses": [ONE] * 5}},
     witnesses=({"k": 1}, {"k": 2}),
-    instances=1,
 )
 
 # ------------------------------------------------------------------------- linear, without a bias
@@ -110,7 +103,7 @@ def _searched(reading: str) -> tuple[Fraction, Fraction]:
     return circle_best.linear(circle.READINGS[reading])
 
 
-def _draw_linear(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_linear(rng: Rng) -> Inputs:
     return {"k": int(rng.integers(1, 3)), "w": rng.normal(size=(3, 2))}
 
 

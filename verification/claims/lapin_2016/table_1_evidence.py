@@ -15,7 +15,7 @@ import numpy as np
 
 import refsolve
 from refsolve.models import pointwise_risk
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector
 from verification.claims.risk import draw_probabilities
 
@@ -23,7 +23,7 @@ from verification.claims.risk import draw_probabilities
 LEAST = 1e-9
 
 
-def _draw(rng: np.random.Generator, smooth: bool) -> dict[str, Any]:
+def _draw(rng: Rng, smooth: bool) -> Inputs:
     m = int(rng.integers(3, 5))
     k = int(rng.integers(2, m))
     least = int(rng.choice([1, 9]))  # half of the p are nearly uniform

@@ -23,9 +23,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._cone import project_simplex, smooth_hinge_alpha
 from verification.claims._entropies import entropy_alpha, entropy_beta, ratios
 from verification.claims._logs import MARGIN, decimal
@@ -47,7 +45,7 @@ def _two_classes(p: Vector) -> Vector:
     return [v / total if y in kept else ZERO for y, v in enumerate(p)]
 
 
-def _draw(rng: np.random.Generator, positive: bool) -> dict[str, Any]:
+def _draw(rng: Rng, positive: bool) -> Inputs:
     m = int(rng.integers(3, 6))
     k, gamma = int(rng.integers(1, m)), Fraction(int(rng.integers(1, 9)), 4)
     p = draw_probabilities(rng, m, least=0, largest=4)
@@ -233,7 +231,7 @@ def _check_ranking(
     )
 
 
-def _draw_positive(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_positive(rng: Rng) -> Inputs:
     m = int(rng.integers(3, 6))
     p = draw_probabilities(rng, m, largest=6)
     g = [Fraction(int(v)) for v in rng.integers(-1, 3, size=m)]

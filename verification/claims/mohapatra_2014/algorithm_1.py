@@ -77,15 +77,10 @@ PRINTED = Claim(
     "Section 3.2 has opt_j in [1, P+1].",
 )
 
-RIGHT = Claim(
+RIGHT = PRINTED.corrected(
     number="Algorithm 1 over {1..P+1}",
-    section="2",
     statement="opt_j = argmax over {1, ..., P+1}, delta_j(P+1) = 0, whichever argmax is taken, "
     "gives ranks in order and a most violated ranking",
-    method="the objective of the ranking found against all interleavings, rational",
-    expected="repaired",
-    draw=draw_lists,
-    check=_check,
     says={"choices": (largest, smallest)},
     wrong={
         "as printed": {"choices": (printed,)},

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, log2
 from operator import ge, gt, lt
-from typing import Any
 
 import numpy as np
 
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import draw_lists, pairs_turned, slack
 from verification.claims._rational import Vector, vector
 from verification.claims.mohapatra_2014.algorithm_2 import Column, corrected
@@ -72,16 +71,10 @@ PRINTED = Claim(
     "the largest such score.",
 )
 
-RIGHT = Claim(
+RIGHT = PRINTED.corrected(
     number="Algorithm 3, corrected",
-    section="3.2",
     statement="Algorithm 2 (over {1..P+1}) for the negatives with scores of at least s^, the rank "
     "P+1 for those below: a most violated ranking",
-    method="the objective of the ranking found against all interleavings, rational",
-    expected="repaired",
-    draw=draw_lists,
-    check=_check,
-    says={"searched": ge},
     wrong={
         "as printed": {"searched": lt},
         "not at s^ itself": {"searched": gt},
@@ -116,7 +109,7 @@ SAME = Claim(
 # -------------------------------------------------------------------------------------- the cost
 
 
-def _draw_active(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_active(rng: Rng) -> Inputs:
     n = int(rng.integers(2000, 4000))
     return {
         "n": n,
@@ -220,16 +213,11 @@ COST_PRINTED = Claim(
     note="log2 N steps of O(N) each: sorting is avoided, its cost is not.",
 )
 
-COST_RIGHT = Claim(
-    number="Algorithm 3, cost of s^, corrected",
-    section="3.2",
+COST_RIGHT = COST_PRINTED.corrected(
     statement="with quickselect on the scores that are still in question, s^ is found in O(N): "
     "here no run touches more than 14 N",
     method="scores touched by the partitions counted, N from 2000 to 4000, random pivots",
-    expected="repaired",
-    draw=_draw_active,
-    check=_check_cost,
-    says={"search": over_the_rest, "cost": lambda n: 14 * n},
+    says={"cost": lambda n: 14 * n},
     wrong={
         "from all N": {"search": over_all},
         "a sixth of it": {"cost": lambda n: 14 * n // 6},

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from operator import ge, gt
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import ONE, ZERO, slack
 from verification.claims._rational import Matrix, Vector, dot, draw_vector, maximise, vector
 from verification.claims.mohapatra_2014.equation_3 import lists, worst_loss
@@ -31,7 +28,7 @@ def least(c: Fraction, pair: Fraction | None, bound: Fraction) -> Fraction:
     return min((w for w in candidates if w >= bound), key=lambda w: objective(w, c, pair))
 
 
-def _draw_line(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_line(rng: Rng) -> Inputs:
     return {
         "easy": [Fraction(int(v), 2) for v in rng.integers(1, 9, int(rng.integers(1, 4)))],
         "pair": None if rng.random() < 0.5 else Fraction(int(rng.integers(-4, 5)), 4),
@@ -85,15 +82,8 @@ STRICT_PRINTED = Claim(
     note="X_e one positive at 1: w -> 1 from above, infimum 1/2 at w = 1, which is excluded.",
 )
 
-STRICT_RIGHT = Claim(
-    number="Problem (10), minimum, corrected",
-    section="3.3",
+STRICT_RIGHT = STRICT_PRINTED.corrected(
     statement="with y_i w'x_i >= 1 in place of > 1 the minimum is attained and has the same value",
-    method="one dimension, X_d empty or one pair: the closed problem solved exactly",
-    expected="repaired",
-    draw=_draw_line,
-    check=_check_attained,
-    says={"relation": ge, "rhs": ONE},
     wrong={"as printed": {"relation": gt}, ">= 2": {"rhs": Fraction(2)}},
     instances=150,
 )
@@ -114,7 +104,7 @@ def separable(points: list[Vector], labels: tuple[int, ...], bias: bool) -> bool
     return best.value == 1
 
 
-def _draw_easy(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_easy(rng: Rng) -> Inputs:
     """A linear classifier with bias and samples that it classifies with y f >= 1."""
     w0, b0 = draw_vector(rng, 2, 2, 1), Fraction(int(rng.integers(-3, 4)))
     points = [draw_vector(rng, 2, 3, 1) for _ in range(14)]
@@ -150,16 +140,9 @@ BIAS_PRINTED = Claim(
     ">=). Usual solvers fit one.",
 )
 
-BIAS_RIGHT = Claim(
-    number="Problem (10), feasibility, corrected",
-    section="3.3",
+BIAS_RIGHT = BIAS_PRINTED.corrected(
     statement="with a free bias in the easy constraints, y_i (w'x_i + b) >= 1, they can be "
     "satisfied; nothing else in (10) sees the bias",
-    method="linear programs with exact certificates, easy samples of random classifiers",
-    expected="repaired",
-    draw=_draw_easy,
-    check=_check_feasible,
-    says={"bias": True},
     wrong={"no bias": {"bias": False}},
     instances=120,
     note="That the loss over X_d is the same for every bias is part of problem (3), convexity.",
@@ -168,7 +151,7 @@ BIAS_RIGHT = Claim(
 # ------------------------------------------------------------------------------- what xi bounds
 
 
-def _draw_split(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_split(rng: Rng) -> Inputs:
     """Scores of all samples, the easy ones with y f >= 1, the hard ones anything."""
     n = int(rng.integers(2, 7))
     labels = (1, 0, *(int(v) for v in rng.integers(0, 2, n)))

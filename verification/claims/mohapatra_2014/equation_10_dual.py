@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import ONE, ZERO, draw_samples
 from verification.claims._rational import Vector, draw_weights
 from verification.claims.mohapatra_2014.equation_3_dual import Cut, best_mixture, cuts, primal
@@ -25,7 +22,7 @@ def dual_value(
     return c * loss + total - (easy - c * slope) ** 2 / 2
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     given = draw_samples(rng, most=4)
     easy = draw_samples(rng, most=5)
     # Separable in one direction: the positives on one side of the negatives, 0 not in between.

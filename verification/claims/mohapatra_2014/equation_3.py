@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import (
     ONE,
     ZERO,
@@ -60,7 +57,6 @@ SLACK = Claim(
     statement="the least xi at given w is L(s) = max over the counts c_1 <= ... <= c_P of "
     "Delta - 2/(PN) sum_k sum_(j<=c_k) (s_k - t_j), s and t the scores in descending order",
     method="the constraints of all strict rankings of up to five samples, by their matrices",
-    expected="verified",
     draw=draw_samples,
     check=_check_slack,
     says={"loss": lambda ap: 1 - ap},
@@ -108,7 +104,6 @@ BOUND = Claim(
     statement="L(s) >= 1 - AP for every ranking that (2) may predict, the worst order of equal "
     "scores included; attained at w = 0",
     method="all interleavings that maximise the score, rational",
-    expected="verified",
     draw=lambda rng: draw_lists(rng, 3, 4),
     check=_check_bound,
     says={"bound": slack},
@@ -129,7 +124,7 @@ BOUND = Claim(
 # ------------------------------------------------------------------------------ where it is zero
 
 
-def _draw_margins(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_margins(rng: Rng) -> Inputs:
     """Positives around the margins N/(2(k+1)) above the first negative."""
     p, n = int(rng.integers(1, 5)), int(rng.integers(1, 5))
     t = sorted((Fraction(int(v), 4) for v in rng.integers(-6, 1, n)), reverse=True)
@@ -199,7 +194,7 @@ def hinge(labels: tuple[int, ...], scores: Vector) -> Fraction:
     return slack(*lists(labels, scores))
 
 
-def _draw_pair(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_pair(rng: Rng) -> Inputs:
     given = draw_samples(rng, most=6)
     n = len(given["labels"])
     return {
@@ -234,7 +229,6 @@ CONVEX = Claim(
     statement="L is convex in the scores, and the same for s and s + b: a bias would have no "
     "effect",
     method="chords between random scores, rational, L by all interleavings",
-    expected="verified",
     draw=_draw_pair,
     check=_check_convex,
     says={"loss": hinge, "factor": ONE},

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import ZERO, ap_loss, draw_samples, interleavings
 from verification.claims._rational import Vector, draw_vector, draw_weights
 from verification.claims.mohapatra_2014.equation_3 import hinge
@@ -60,7 +57,7 @@ def best_mixture(found: list[Cut], c: Fraction) -> Cut:
     return best
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     given = draw_samples(rng, most=5)
     found = cuts(given["labels"], given["scores"])
     return {

@@ -6,11 +6,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate, combinations, pairwise
 from operator import gt, lt
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import (
     ZERO,
     ap_loss,
@@ -77,14 +74,8 @@ TIED_PRINTED = Claim(
     "rankings and adds nothing.",
 )
 
-TIED_RIGHT = Claim(
-    number="Equation (4), tied ranks, corrected",
-    section="2",
+TIED_RIGHT = TIED_PRINTED.corrected(
     statement="tied ranks add nothing to (4) if a tie has the mean AP of its orders, or the best",
-    method="all weak rankings of up to four samples, rational",
-    expected="repaired",
-    draw=lambda rng: draw_samples(rng, most=4, fine=4),
-    check=_check_weak,
     says={"rules": (_mean, max)},
     wrong={"the worst": {"rules": (min,)}},
     instances=150,
@@ -253,7 +244,7 @@ def coefficients(counts: Sequence[int], n: int) -> tuple[Vector, Vector]:
     return [Fraction(-2 * c, p * n) for c in counts], [Fraction(2 * v, p * n) for v in below]
 
 
-def _draw_cut(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_cut(rng: Rng) -> Inputs:
     given = draw_lists(rng, 3, 4)
     s, t = (draw_vector(rng, len(given[name]), 2, 2) for name in ("s", "t"))
     return {**given, "other": (s, t)}
@@ -278,7 +269,6 @@ CUT = Claim(
     statement="a most violated ranking at s gives a cut Delta + <g, s'> <= L(s') for all scores "
     "s', equality at s: g = -2 c_i/(PN) on positives, 2 t_j/(PN) on negatives",
     method="cuts of enumerated maximisers at other random scores, in their own order",
-    expected="verified",
     draw=_draw_cut,
     check=_check_cut,
     says={"factor": Fraction(1)},

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector, vector
 
 #: (function on 1..p, p) -> place of its maximum
@@ -55,7 +52,7 @@ def scan(f: Callable[[int], Fraction], p: int) -> int:
     return max(range(1, p + 1), key=f)
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     rises, falls = int(rng.integers(0, 8)), int(rng.integers(0, 8))
     steps = [
         *(int(v) for v in rng.integers(0, 3, rises)),

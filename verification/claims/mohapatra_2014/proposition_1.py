@@ -6,17 +6,14 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from operator import gt
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import delta, draw_lists
 from verification.claims._rational import Vector, draw_vector
 from verification.claims.mohapatra_2014.equation_6 import bisect_left, unimodal
 
 
-def draw_many(rng: np.random.Generator, p: int = 10, n: int = 10) -> dict[str, Any]:
+def draw_many(rng: Rng, p: int = 10, n: int = 10) -> Inputs:
     """Lists that need no enumeration; often equal positives where delta_j has several modes."""
     if rng.random() < 0.6:
         return draw_lists(rng, p, n)
@@ -57,7 +54,6 @@ PRINTED = Claim(
     section="3.1",
     statement="delta_j is unimodal on {1, ..., min(P, j)}",
     method="definition (6) on all delta_j, rational",
-    expected="verified",
     draw=draw_many,
     check=_check,
     says={"domain": min, "shape": unimodal},
@@ -70,14 +66,11 @@ PRINTED = Claim(
     instances=200,
 )
 
-STRONGER = Claim(
+STRONGER = PRINTED.also(
     number="Proposition 1, stronger",
-    section="3.1",
     statement="delta_j is concave on {1, ..., min(P, j) + 1}: its steps -h_k(j) fall for k <= j",
     method="differences of all delta_j, rational",
     expected="repaired",
-    draw=draw_many,
-    check=_check,
     says={"domain": lambda p, j: min(p, j) + 1, "shape": concave},
     wrong={
         "one rank more": {"domain": lambda p, j: min(p, j) + 2},
@@ -85,7 +78,6 @@ STRONGER = Claim(
         "strictly concave": {"shape": strictly_concave},
         "convex": {"shape": lambda values: concave([-v for v in values])},
     },
-    instances=200,
     note="k/((j+k)(j+k-1)) grows until k = j and the positives' scores fall. For j >= P this is "
     "all of {1..P+1}.",
 )

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from operator import eq, ge, le
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import (
     above,
     average_precision,
@@ -62,16 +59,10 @@ ORDER_PRINTED = Claim(
     note="Reversed. The first property needs the right order: it speaks of lower scores.",
 )
 
-ORDER_RIGHT = Claim(
-    number="Section 3.2, order of opt_j, corrected",
-    section="3.2",
+ORDER_RIGHT = ORDER_PRINTED.corrected(
     statement="opt_k <= opt_j for k < j, whichever argmaxes over {1..P+1} are taken: already the "
     "largest for k is at most the smallest for j",
     method="all argmaxes, equal negatives and plateaus included, rational",
-    expected="repaired",
-    draw=draw_many,
-    check=_check_order,
-    says={"relation": le},
     wrong={"as printed": {"relation": ge}, "all equal": {"relation": eq}},
     instances=300,
     note="h_k(j) falls strictly in j, so that delta_k - delta_j grows strictly in the rank. Every "
@@ -102,7 +93,6 @@ FIRST = Claim(
     section="3.2",
     statement="if opt_j = P+1, then opt_k = P+1 for all k > j",
     method="all argmaxes over {1..P+1}, rational",
-    expected="verified",
     draw=draw_many,
     check=_check_first,
     says={"follows": lambda k, j: k > j, "rank": lambda p: p + 1},
@@ -133,7 +123,6 @@ SHARED = Claim(
     section="3.2",
     statement="if the negatives a < b have the same optimal rank, all between them have it",
     method="all argmaxes over {1..P+1}, rational",
-    expected="verified",
     draw=draw_many,
     check=_check_shared,
     says={"between": lambda a, b: range(a + 1, b)},
@@ -190,7 +179,7 @@ DIVIDE = Claim(
 # ------------------------------------------------------------------------- the second property
 
 
-def _draw_two(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_two(rng: Rng) -> Inputs:
     """Two rankings that differ by exchanges of neighbours of one class, or of two negatives."""
     given = draw_samples(rng, most=8)
     labels = given["labels"]
@@ -272,17 +261,11 @@ SECOND_PRINTED = Claim(
     "their scores, as in Algorithms 1 to 3, the numbers say which.",
 )
 
-SECOND_RIGHT = Claim(
-    number="Section 3.2, second property, corrected",
-    section="3.2",
+SECOND_RIGHT = SECOND_PRINTED.corrected(
     statement="the joint feature depends on the negatives above each positive and the positives "
     "below each negative; the AP on the former numbers alone, in any order. Negatives of one "
     "interleaving rank may be exchanged",
-    method="pairs of rankings that agree in these numbers, rational",
-    expected="repaired",
-    draw=_draw_two,
-    check=_check_second,
-    says={"for_feature": counts_of_all, "for_precision": sorted_counts},
+    says={"for_precision": sorted_counts},
     wrong={
         "as printed": {"for_feature": counts_of_positives},
         "joint feature by sorted numbers": {"for_feature": sorted_counts},

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import draw_samples, slack
 from verification.claims._rational import Vector, vector
 from verification.claims.mohapatra_2014.equation_3 import lists, worst_loss
@@ -19,7 +16,7 @@ def signed(labels: tuple[int, ...], scores: Vector) -> Vector:
     return [v if label else -v for label, v in zip(labels, scores, strict=True)]
 
 
-def _draw_separable(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_separable(rng: Rng) -> Inputs:
     """Scores of which many are of the right sign, some of them 0."""
     given = draw_samples(rng, most=9)
     scores = [
@@ -68,7 +65,6 @@ ZERO_ONE = Claim(
     section="3.3",
     statement="if the 0-1 loss of a set of samples is 0 (y f > 0), their AP loss is 0",
     method="random scores of mostly right signs, ties in their worst order, rational",
-    expected="verified",
     draw=_draw_separable,
     check=_check_zero,
     says={"given": all_right, "then": ranked_right},
@@ -86,7 +82,7 @@ ZERO_ONE = Claim(
 )
 
 
-def _draw_margins(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_margins(rng: Rng) -> Inputs:
     """One positive and many negatives, all with y f >= 1."""
     labels = (1, *([0] * int(rng.integers(1, 13))))
     margins = [1 + Fraction(int(v), 4) for v in rng.integers(0, 3, len(labels))]
@@ -121,7 +117,7 @@ def by_score(labels: tuple[int, ...], scores: Vector) -> Vector:
     return scores
 
 
-def _draw_easy(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_easy(rng: Rng) -> Inputs:
     given = draw_samples(rng, most=9)
     margins = [1 + Fraction(int(v), 4) for v in rng.integers(0, 9, len(given["labels"]))]
     return {

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import ZERO, draw_samples
 from verification.claims._rational import Vector, draw_vector
 from verification.claims.mohapatra_2014.equation_3 import hinge
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     given = draw_samples(rng, most=4)
     bags = [draw_vector(rng, int(rng.integers(1, 4)), 1, 4) for _ in given["labels"]]
     others = [[v + w for v, w in zip(bag, draw_vector(rng, 3, 1, 4), strict=False)] for bag in bags]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from verification.claims import Claim, Trial
 from verification.claims._ranking import ZERO
@@ -39,11 +38,6 @@ TIMES = {
 OURS = ("SEARCH", "SELECT", "APPX", "ALL")
 
 
-def _nothing(rng: Any) -> dict[str, Any]:
-    """The tables are fixed."""
-    return {}
-
-
 # --------------------------------------------------------------------------------------- Table 1
 
 
@@ -66,7 +60,6 @@ OUTPERFORMS_PRINTED = Claim(
     check=_check_better,
     says={"better": "AP-SVM", "worse": "binary SVM", "but": ()},
     right={"but": ("Reading",)},
-    witnesses=({},),
     note="In nine of ten classes.",
 )
 
@@ -90,7 +83,6 @@ NOT_WORSE_PRINTED = Claim(
     check=_check_not_worse,
     says={"column": METHODS.index("k=50%"), "at_least": tuple(TABLE_1)},
     right={"at_least": ("Jumping", "Using computer", "Walking", "Riding horse")},
-    witnesses=({},),
     note="True of the exact methods, which find the same parameters. APPX is better in four of "
     "ten classes, and below the binary SVM in two (k = 50%) or three (k = 75%).",
 )
@@ -131,7 +123,6 @@ MEANS = Claim(
     "49.2) to the binary SVM (47.9), which is better in 1, 2, 2 and 3 classes",
     method="the printed numbers",
     expected="repaired",
-    draw=_nothing,
     check=_check_means,
     says={
         "falling": {
@@ -148,7 +139,6 @@ MEANS = Claim(
         "k = 50% without loss": {"falling": {"k=50%": "51.2"}},
         "never below the binary SVM": {"losing": {"AP-SVM": 0}},
     },
-    instances=1,
     note="Read as comparable, the text is fair; the more samples are called easy, the less AP.",
 )
 
@@ -177,7 +167,6 @@ SPEEDUP_PRINTED = Claim(
     check=_check_speedups,
     says={"low": Fraction(5), "high": Fraction(10)},
     right={"low": Fraction(24, 10), "high": Fraction(226, 10)},
-    witnesses=({},),
     note="8.4 (SEARCH), 14.0 (SELECT), 2.4 (APPX), 22.5 (ALL): one of the four lies in it.",
 )
 
@@ -205,8 +194,6 @@ ITERATIONS = Claim(
     statement="AP-SVM, SEARCH and SELECT take the same steps: Table 2 over Table 3 is the same "
     "number of iterations, 42.9, for all three",
     method="quotients with the intervals that rounding leaves",
-    expected="verified",
-    draw=_nothing,
     check=_check_iterations,
     says={"methods": ("AP-SVM", "SEARCH", "SELECT")},
     wrong={
@@ -214,7 +201,6 @@ ITERATIONS = Claim(
         "APPX too": {"methods": ("AP-SVM", "SEARCH", "SELECT", "APPX")},
         "binary SVM too": {"methods": ("AP-SVM", "binary SVM")},
     },
-    instances=1,
     note="With ALL it is 36.4, so that its steps are others; the text does not say what ALL is.",
 )
 
@@ -232,8 +218,6 @@ TIMES_TEXT = Claim(
     statement="a step of the binary SVM costs less than one of AP-SVM (a twentieth), yet its "
     "training takes longer than with SEARCH, SELECT or ALL",
     method="the printed numbers of Tables 2 and 3",
-    expected="verified",
-    draw=_nothing,
     check=_check_times,
     says={
         "holds": (
@@ -250,7 +234,6 @@ TIMES_TEXT = Claim(
             "holds": (lambda times: times["ALL"][1] < times["binary SVM"][1],)
         },
     },
-    instances=1,
 )
 
 
@@ -264,11 +247,8 @@ DETECTION = Claim(
     section="4.2",
     statement="SEARCH and SELECT together are 18.9 times as fast as the greedy in detection",
     method="the printed numbers, 6.237 and 0.3302 seconds",
-    expected="verified",
-    draw=_nothing,
     check=_check_detection,
     says={"low": Fraction("18.85"), "high": Fraction("18.95")},
     wrong={"5 to 10": {"low": Fraction(5), "high": Fraction(10)}},
-    instances=1,
     note="The largest factor that the paper reports for an exact method.",
 )

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Matrix, Vector, dot, scale, vector
 from verification.claims._svm import (
     HALF,
     ONE,
     ZERO,
-    Labels,
+    Plus,
     apply,
-    augmented,
     combination,
     combine,
     draw_plus,
-    gram,
     identity,
     inverse,
     kkt_points,
-    minimum,
     multiply,
+    of_plus,
     quadratic,
-    solve_squared,
     transpose,
 )
-from verification.claims.xu_2016.proposition_1 import hessian
 
 #: (n, C, lam) -> upper bound on alpha
 Box = Callable[[int, Fraction, Fraction], Fraction]
@@ -46,21 +39,18 @@ def half(n: int, c: Fraction, lam: Fraction) -> Fraction:
     return (c * n + lam) / 2
 
 
-def _draw_two(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_two(rng: Rng) -> Inputs:
     return draw_plus(rng, most=2)
 
 
-def _check_two(
-    trial: Trial, *, x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction, box: Box
-) -> None:
-    h = hessian(gram(x), y, z, c, lam)
+@of_plus
+def _check_two(trial: Trial, p: Plus, *, box: Box) -> None:
     # One direction, alpha = (a, a): minimise a^2 (1'H1)/2 - 2a, then cut at the bound.
-    free = 2 / quadratic(h, [ONE, ONE])
-    boxed = min(free, box(2, c, lam))
-    solved = solve_squared(x, y, z, c, lam)
-    w = combination([boxed * t for t in y], x)
+    free = 2 / quadratic(p.h, [ONE, ONE])
+    boxed = min(free, box(2, p.c, p.lam))
+    w = combination([boxed * t for t in p.y], p.x)
     trial.exactly(
-        w == solved.w, "the box changes w", alpha=free, boxed=boxed, w=solved.w, boxed_w=w
+        w == p.solved.w, "the box changes w", alpha=free, boxed=boxed, w=p.solved.w, boxed_w=w
     )
 
 
@@ -89,17 +79,13 @@ BOX_PRINTED = Claim(
 )
 
 
-def _check_box(
-    trial: Trial, *, x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction, box: Box
-) -> None:
-    h = hessian(gram(x), y, z, c, lam)
-    most = max(
-        max(point.a) for point in kkt_points(h, [ONE] * len(y), [[*map(Fraction, y)]], [ZERO])
-    )
-    trial.exactly(most <= box(len(y), c, lam), "alpha is above the bound", alpha=most)
+@of_plus
+def _check_box(trial: Trial, p: Plus, *, box: Box) -> None:
+    most = max(max(point.a) for point in kkt_points(p.h, [ONE] * len(p.y), p.balance, [ZERO]))
+    trial.exactly(most <= box(len(p.y), p.c, p.lam), "alpha is above the bound", alpha=most)
 
 
-def _draw_box(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_box(rng: Rng) -> Inputs:
     given = draw_plus(rng)
     if rng.random() < 0.3:  # equal samples: one sample of a class can hold all of its half
         n = len(given["y"])
@@ -144,41 +130,33 @@ def square_root(a: Matrix) -> tuple[Matrix, Vector]:
     return low, diagonal
 
 
-def _check_hard(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    sign: Callable[[int], int],
-    part: Fraction,
-) -> None:
-    zt = augmented(z)
-    normal = combine(lam, identity(len(zt[0])), part * c, multiply(transpose(zt), zt))
+@of_plus
+def _check_hard(trial: Trial, p: Plus, *, sign: Callable[[int], int], part: Fraction) -> None:
+    normal = combine(p.lam, identity(len(p.zt[0])), part * p.c, multiply(transpose(p.zt), p.zt))
     low, diagonal = square_root(normal)
     # F = Z~ L^-T D^-1/2; the root is left to the inner product, so that all stays rational.
-    rows = transpose(multiply(inverse(low), transpose(zt)))
-    weight = [*[ONE] * len(x[0]), *(1 / v for v in diagonal)]
-    points = [[*u, *scale(sign(t), f)] for u, f, t in zip(x, rows, y, strict=True)]
+    rows = transpose(multiply(inverse(low), transpose(p.zt)))
+    weight = [*[ONE] * len(p.x[0]), *(1 / v for v in diagonal)]
+    points = [[*u, *scale(sign(t), f)] for u, f, t in zip(p.x, rows, p.y, strict=True)]
     weighted = [[a * b for a, b in zip(weight, row, strict=True)] for row in points]
     kernel = multiply(points, transpose(weighted))
-    h = [[s * t * v for t, v in zip(y, row, strict=True)] for s, row in zip(y, kernel, strict=True)]
-    point = minimum(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO])
+    h = [
+        [s * t * v for t, v in zip(p.y, row, strict=True)]
+        for s, row in zip(p.y, kernel, strict=True)
+    ]
+    point = p.minimum(h)
     trial.exactly(point is not None, "the hard-margin SVM has no solution")
     if point is None:
         return
-    u = combination([a * t for a, t in zip(point.a, y, strict=True)], points)
-    hard = [t * (v + point.mult[0]) for t, v in zip(y, apply(weighted, u), strict=True)]
+    u = combination([a * t for a, t in zip(point.a, p.y, strict=True)], points)
+    hard = [t * (v + point.mult[0]) for t, v in zip(p.y, apply(weighted, u), strict=True)]
     trial.exactly(min(hard) == 1, "the margin is not 1", margins=hard)
     norm = dot(u, [a * b for a, b in zip(weight, u, strict=True)])
-    solved = solve_squared(x, y, z, c, lam)
     trial.exactly(
-        (norm / 2, u[: len(x[0])], point.mult[0]) == (solved.value, solved.w, solved.b),
+        (norm / 2, u[: len(p.x[0])], point.mult[0]) == (p.solved.value, p.solved.w, p.solved.b),
         "the hard-margin SVM is another problem",
         hard=norm / 2,
-        optimum=solved.value,
+        optimum=p.solved.value,
     )
 
 

@@ -4,34 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
-from verification.claims._rational import Matrix, Vector, dot, scale
+from verification.claims import Claim, Inputs, Rng, Trial
+from verification.claims._rational import Vector, dot, scale
 from verification.claims._svm import (
     ZERO,
-    Labels,
+    Plus,
     apply,
-    augmented,
-    combination,
-    combine,
     draw_balanced,
     draw_plus,
-    gram,
-    identity,
-    inverse,
-    margins,
-    multiply,
-    primal_squared,
+    of_plus,
     solve_squared,
-    transpose,
 )
-from verification.claims.xu_2016.proposition_1 import hessian
 
 
-def _draw_gap(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_gap(rng: Rng) -> Inputs:
     given = draw_plus(rng)
     alpha = draw_balanced(rng, given["y"])
     if rng.random() < 0.3:
@@ -40,38 +27,28 @@ def _draw_gap(rng: np.random.Generator) -> dict[str, Any]:
     return {**given, "alpha": alpha}
 
 
+@of_plus
 def _check_gap(
     trial: Trial,
+    p: Plus,
     *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
     alpha: Vector,
     gap: Callable[[Fraction, Fraction, Fraction], Fraction],
     middle: bool,
 ) -> None:
-    zt = augmented(z)
-    h = hessian(gram(x), y, z, c, lam)
-    g = apply(h, alpha)
+    g = apply(p.h, alpha)
     total, q = sum(alpha, ZERO), dot(alpha, g)
-    least = {s: min(v for v, t in zip(g, y, strict=True) if t == s) for s in (1, -1)}
+    least = {s: min(v for v, t in zip(g, p.y, strict=True) if t == s) for s in (1, -1)}
     m = (least[1] + least[-1]) / 2 if middle else min(least.values())
     if m <= 0:
         trial.nothing_claimed()
         return
-    w = scale(1 / m, combination([a * t for a, t in zip(alpha, y, strict=True)], x))
+    w = scale(1 / m, p.w(alpha))
     b = (least[-1] - least[1]) / (2 * m)
-    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
-    vt = scale(1 / m, apply(inverse(normal), combination(alpha, zt)))
-    xi = apply(zt, vt)
-    trial.exactly(
-        all(u + t >= 1 for u, t in zip(margins(x, y, w, b), xi, strict=True)),
-        "the primal point is infeasible",
-        xi=xi,
-    )
-    primal = primal_squared(w, vt, xi, c, lam)
+    vt = scale(1 / m, p.vt(alpha))
+    xi = apply(p.zt, vt)
+    trial.exactly(p.feasible(w, b, xi), "the primal point is infeasible", xi=xi)
+    primal = p.value(w, vt, xi)
     t = total / q
     dual = t * total - t * t * q / 2
     trial.exactly(
@@ -82,8 +59,7 @@ def _check_gap(
         said=gap(total, m, q),
     )
     trial.exactly(gap(total, m, q) >= 0, "a negative gap", gap=gap(total, m, q))
-    solved = solve_squared(x, y, z, c, lam)
-    if dual == solved.value:
+    if dual == p.solved.value:
         trial.exactly(gap(total, m, q) == 0, "a gap at the solution", gap=gap(total, m, q))
 
 

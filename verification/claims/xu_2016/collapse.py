@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Matrix, Vector, draw_vector, scale, vector
 from verification.claims._svm import (
     ONE,
     ZERO,
     Labels,
+    Plus,
     Point,
     augmented,
     combination,
@@ -22,6 +20,7 @@ from verification.claims._svm import (
     draw_labels,
     gram,
     identity,
+    of_plus,
     signed,
     svm_dual,
 )
@@ -48,7 +47,7 @@ def with_free_slack(
 SVM = Fraction(-1)
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     n = int(rng.integers(2, 5))
     return {
         "x": [[v] for v in draw_vector(rng, n, 3, 1)],
@@ -59,18 +58,10 @@ def _draw(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def _check_back(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    delta: Fraction,
-) -> None:
-    svm = weights_of(with_free_slack(x, y, z, c, lam, SVM).a, y, x)
-    plus = weights_of(with_free_slack(x, y, z, c, lam, delta).a, y, x)
+@of_plus
+def _check_back(trial: Trial, p: Plus, *, delta: Fraction) -> None:
+    svm = p.w(with_free_slack(p.x, p.y, p.z, p.c, p.lam, SVM).a)
+    plus = p.w(with_free_slack(p.x, p.y, p.z, p.c, p.lam, delta).a)
     trial.exactly(any(plus) or not any(svm), "w = 0, the SVM's w is not", w=plus, svm=svm)
 
 
@@ -111,25 +102,22 @@ def means_equal(x: Vector, y: Labels) -> bool:
     return sum(ends[0]) * len(ends[1]) == sum(ends[1]) * len(ends[0])
 
 
+@of_plus
 def _check_when(
     trial: Trial,
+    p: Plus,
     *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
     delta: Fraction,
     hinge: bool,
     collapsed: Callable[[Vector, Labels], bool],
 ) -> None:
-    found = [with_free_slack(x, y, z, c, lam, delta).a]
-    if hinge and len(y) <= 3:
-        solved = dual_of_hinge(signed(gram(x), y), gram(z), y, c, lam, (0, 1), both=True)
-        found.append(solved[1][: len(y)] if solved else [])
-    expected = collapsed([row[0] for row in x], y)
+    found = [with_free_slack(p.x, p.y, p.z, p.c, p.lam, delta).a]
+    if hinge and len(p.y) <= 3:
+        solved = dual_of_hinge(p.ky, gram(p.z), p.y, p.c, p.lam, (0, 1), both=True)
+        found.append(solved[1][: len(p.y)] if solved else [])
+    expected = collapsed([row[0] for row in p.x], p.y)
     for alpha in found:
-        w = weights_of(alpha, y, x)
+        w = p.w(alpha)
         trial.exactly(expected == (not any(w)), "w is 0 in other cases", w=w, expected=expected)
 
 
@@ -151,21 +139,16 @@ WHEN = Claim(
     instances=60,
 )
 
-CURED = Claim(
+CURED = WHEN.also(
     number="Problem (3), free slack",
-    section="3",
     statement="with free slack delta > 0 and a constant Z, w = 0 if and only if the classes have "
     "equal means, as for the squared-hinge SVM",
     method="one dimension, delta = 1/2; solved in rational arithmetic",
-    expected="repaired",
-    draw=_draw,
-    check=_check_when,
     says={"delta": Fraction(1, 2), "hinge": False, "collapsed": means_equal},
     wrong={
         "where the hulls meet": {"collapsed": hulls_meet},
         "without free slack": {"delta": ZERO},
     },
-    instances=60,
     note="By symmetry alpha is constant on each class there. xi_i = g(z_i) + eta_i with "
     "lam/(2 delta) sum eta_i^2 adds delta I to K~.",
 )

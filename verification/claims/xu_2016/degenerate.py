@@ -5,16 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Matrix, draw_vector, maximise, scale, vector
 from verification.claims._svm import (
     ONE,
     ZERO,
-    Labels,
+    Plus,
     augmented,
     combine,
     deformed,
@@ -23,6 +20,7 @@ from verification.claims._svm import (
     identity,
     margins,
     multiply,
+    of_plus,
     primal_squared,
     quadratic,
     ray,
@@ -35,33 +33,27 @@ from verification.claims._svm import (
 # ------------------------------------------------------------------------------------- one class
 
 
-def _draw_one(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_one(rng: Rng) -> Inputs:
     given = draw_plus(rng)
     return {**given, "y": (int(rng.choice([-1, 1])),) * len(given["y"])}
 
 
-def _check_one(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    biases: tuple[Fraction, ...],
-) -> None:
-    n = len(y)
-    balance = [Fraction(t) for t in y]
+@of_plus
+def _check_one(trial: Trial, p: Plus, *, biases: tuple[Fraction, ...]) -> None:
+    n = len(p.y)
+    balance = [Fraction(t) for t in p.y]
     signs = [scale(-1, row) for row in identity(n)]
     most = maximise(
         [ONE] * n, [balance, scale(-1, balance), *signs, [ONE] * n], [ZERO] * (n + 2) + [ONE]
     )
     trial.exactly(most.value == 0, "alpha = 0 is not the only feasible point", alpha=most.x)
     for b in biases:
-        w, xi = [ZERO] * len(x[0]), [ZERO] * n
-        value = primal_squared(w, [ZERO] * (len(z[0]) + 1), xi, c, lam)
+        w, xi = [ZERO] * len(p.x[0]), [ZERO] * n
+        value = primal_squared(w, [ZERO] * (len(p.z[0]) + 1), xi, p.c, p.lam)
         trial.exactly(
-            value == 0 and min(margins(x, y, w, b * y[0])) >= 1, "not a solution", b=b * y[0]
+            value == 0 and min(margins(p.x, p.y, w, b * p.y[0])) >= 1,
+            "not a solution",
+            b=b * p.y[0],
         )
 
 
@@ -84,7 +76,7 @@ ONE_CLASS = Claim(
 # ---------------------------------------------------------------------------------- feasibility
 
 
-def _draw_contradictory(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_contradictory(rng: Rng) -> Inputs:
     given = draw_plus(rng)
     i, j = given["y"].index(1), given["y"].index(-1)
     for name in ("x", "z"):
@@ -94,22 +86,14 @@ def _draw_contradictory(rng: np.random.Generator) -> dict[str, Any]:
     return given
 
 
-def _check_feasible(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    constant: int,
-) -> None:
-    kt = [[v + constant for v in row] for row in gram(z)]
-    direction = ray(combine(1, signed(gram(x), y), 1, deformed(kt, c, lam)), y)
+@of_plus
+def _check_feasible(trial: Trial, p: Plus, *, constant: int) -> None:
+    kt = [[v + constant for v in row] for row in gram(p.z)]
+    direction = ray(combine(1, p.ky, 1, deformed(kt, p.c, p.lam)), p.y)
     trial.exactly(direction is None, "the dual has a ray: no feasible point", ray=direction)
     if constant:
-        value = solve_squared(x, y, z, c, lam).value
-        bound = (c * len(y) + lam) / 2
+        value = p.solved.value
+        bound = (p.c * len(p.y) + p.lam) / 2
         trial.exactly(0 < value <= bound, "the optimum is outside", optimum=value, bound=bound)
 
 
@@ -131,7 +115,7 @@ FEASIBLE = Claim(
 # ---------------------------------------------------------------------------- indefinite kernels
 
 
-def _draw_kernel(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_kernel(rng: Rng) -> Inputs:
     a, b, d = draw_vector(rng, 3, 2, 1)
     given = draw_plus(rng, most=2)
     return {"k": [[a, b], [b, d]], **{name: given[name] for name in ("z", "c", "lam")}}
@@ -169,7 +153,7 @@ INDEFINITE = Claim(
 )
 
 
-def _draw_correcting(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_correcting(rng: Rng) -> Inputs:
     given = _draw_kernel(rng)
     return {"kz": given["k"], "c": given["c"], "lam": given["lam"]}
 
@@ -210,26 +194,19 @@ INDEFINITE_Z = Claim(
 # ------------------------------------------------------------------------------------- weights
 
 
+@of_plus
 def _check_weight(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    weight: Fraction,
-    relation: Callable[[Fraction, Fraction], bool],
+    trial: Trial, p: Plus, *, weight: Fraction, relation: Callable[[Fraction, Fraction], bool]
 ) -> None:
-    last = len(y) - 1
-    kept = solve_squared(x, y, z, c, lam, [*[ONE] * last, weight]).value
-    dropped = solve_squared(x[:last], y[:last], z[:last], c, lam).value
+    last = len(p.y) - 1
+    kept = solve_squared(p.x, p.y, p.z, p.c, p.lam, [*[ONE] * last, weight]).value
+    dropped = solve_squared(p.x[:last], p.y[:last], p.z[:last], p.c, p.lam).value
     trial.exactly(
         relation(kept, dropped), "another optimum without the sample", with_=kept, without=dropped
     )
 
 
-def _draw_weight(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_weight(rng: Rng) -> Inputs:
     given = draw_plus(rng, least=3)
     if len(set(given["y"][:-1])) == 1:
         given["y"] = (-given["y"][0], *given["y"][1:])

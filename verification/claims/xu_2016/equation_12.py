@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Matrix, scale
 from verification.claims._svm import (
-    Labels,
-    augmented,
+    Plus,
     combine,
     draw_plus,
     draw_rows,
@@ -20,27 +16,24 @@ from verification.claims._svm import (
     identity,
     inverse,
     multiply,
+    of_plus,
     transpose,
 )
 
 
+@of_plus
 def _check(
     trial: Trial,
+    p: Plus,
     *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
     ratio: Callable[[Fraction, Fraction], Fraction],
     outer: Callable[[Fraction], Fraction],
 ) -> None:
-    zt = augmented(z)
-    unit = identity(len(zt[0]))
-    left = inverse(combine(lam, unit, c, multiply(transpose(zt), zt)))
-    middle = inverse(combine(ratio(lam, c), identity(len(zt)), 1, gram(zt)))
-    less = multiply(multiply(transpose(zt), middle), zt)
-    right = [scale(outer(lam), row) for row in combine(1, unit, -1, less)]
+    unit = identity(len(p.zt[0]))
+    left = inverse(combine(p.lam, unit, p.c, multiply(transpose(p.zt), p.zt)))
+    middle = inverse(combine(ratio(p.lam, p.c), identity(len(p.zt)), 1, gram(p.zt)))
+    less = multiply(multiply(transpose(p.zt), middle), p.zt)
+    right = [scale(outer(p.lam), row) for row in combine(1, unit, -1, less)]
     trial.exactly(left == right, "the two sides differ", left=left, right=right)
 
 
@@ -49,7 +42,6 @@ TWELVE = Claim(
     section="3",
     statement="(lam I + C Z~Z~')^-1 = (I - Z~(lam/C I + Z~'Z~)^-1 Z~')/lam",
     method="random matrices, rational",
-    expected="verified",
     draw=draw_plus,
     check=_check,
     says={"ratio": lambda lam, c: lam / c, "outer": lambda lam: 1 / lam},
@@ -62,7 +54,7 @@ TWELVE = Claim(
 )
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     n, k = int(rng.integers(1, 4)), int(rng.integers(1, 4))
     while True:  # footnote 2 speaks of matrices with inverses
         given = {
@@ -99,7 +91,6 @@ FOOTNOTE = Claim(
     statement="(A + UCV)^-1 = A^-1 - A^-1 U (C^-1 + V A^-1 U)^-1 V A^-1 if A, C and the inner "
     "matrix have inverses",
     method="random matrices, product with A + UCV, rational",
-    expected="verified",
     draw=_draw,
     check=_check_footnote,
     says={"sign": -1, "turned": True},

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Matrix, Vector, dot, draw_vector, scale, square
 from verification.claims._svm import (
     ONE,
     ZERO,
     Labels,
+    Plus,
     Point,
     apply,
     blocks,
@@ -23,8 +21,8 @@ from verification.claims._svm import (
     gram,
     margins,
     minimum,
+    of_plus,
     quadratic,
-    signed,
 )
 
 
@@ -63,58 +61,55 @@ def model_of(
     return w, scale(1 / lam, combination(parts[n:], z))
 
 
+@of_plus
 def _check_duality(
     trial: Trial,
+    p: Plus,
     *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
     others: list[tuple[Vector, Fraction, Vector]],
     rows: Sequence[int],
     divisor: int,
     nonneg: bool,
     both: bool,
 ) -> None:
-    found = dual_of_hinge(signed(gram(x), y), gram(z), y, c, lam / divisor, rows, both)
+    found = dual_of_hinge(p.ky, gram(p.z), p.y, p.c, p.lam / divisor, rows, both)
     trial.exactly(found is not None, "the dual has no solution although the primal has one")
     if found is None:
         return
     dual, both_parts, mult = found
-    w, v = model_of(both_parts, x, y, z, lam)
+    w, v = model_of(both_parts, p.x, p.y, p.z, p.lam)
     b, rho = mult.get(0, ZERO), mult.get(1, ZERO)
-    xi = [t + rho for t in apply(z, v)]
-    feasible = all(m + t >= 1 for m, t in zip(margins(x, y, w, b), xi, strict=True))
+    xi = [t + rho for t in apply(p.z, v)]
+    feasible = p.feasible(w, b, xi)
     if nonneg:
         feasible = feasible and min(xi) >= 0
     trial.exactly(feasible, "the primal point of the largest dual value is infeasible", xi=xi)
-    primal = square(w) / 2 + c * sum(xi) + lam * square(v) / 2
+    primal = square(w) / 2 + p.c * sum(xi) + p.lam * square(v) / 2
     trial.exactly(primal == dual, "primal and dual value differ", primal=primal, dual=dual)
     step_b = Fraction(1, 64)
     others = [*others, (w, b + step_b, v), (w, b - step_b, v)]
     if tuple(rows) != (0, 1):  # what both equations give; nothing new where they are kept
-        whole = dual_of_hinge(signed(gram(x), y), gram(z), y, c, lam, (0, 1), nonneg)
+        whole = dual_of_hinge(p.ky, gram(p.z), p.y, p.c, p.lam, (0, 1), nonneg)
         if whole is not None:
-            w_, v_ = model_of(whole[1], x, y, z, lam)
+            w_, v_ = model_of(whole[1], p.x, p.y, p.z, p.lam)
             others.append((w_, whole[2][0], v_))
     for w_, b_, v_ in others:
         # Towards every feasible point the objective must not fall: optimal, whatever (2) says.
-        free = apply(z, v_)
-        least = [1 - m - t for m, t in zip(margins(x, y, w_, b_), free, strict=True)]
+        free = apply(p.z, v_)
+        least = [1 - m - t for m, t in zip(margins(p.x, p.y, w_, b_), free, strict=True)]
         rho_ = max(least + [-t for t in free] if nonneg else least)
         step = dot(w, [p - q for p, q in zip(w_, w, strict=True)])
-        step += c * sum(t + rho_ - u for t, u in zip(free, xi, strict=True))
-        step += lam * dot(v, [p - q for p, q in zip(v_, v, strict=True)])
+        step += p.c * sum(t + rho_ - u for t, u in zip(free, xi, strict=True))
+        step += p.lam * dot(v, [p - q for p, q in zip(v_, v, strict=True)])
         trial.exactly(step >= 0, "a feasible point has a smaller value", slope=step)
 
 
-def draw_small(rng: np.random.Generator) -> dict[str, Any]:
+def draw_small(rng: Rng) -> Inputs:
     """Few samples: (2) has twice as many variables."""
     return draw_plus(rng, most=3)
 
 
-def _draw_duality(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_duality(rng: Rng) -> Inputs:
     given = draw_small(rng)
     d, s = len(given["x"][0]), len(given["z"][0])
     others = [
@@ -131,7 +126,6 @@ DUALITY = Claim(
     "rho the multipliers of its two equality constraints",
     method="(2) solved in rational arithmetic; the primal point from it is feasible, of equal "
     "value, and (1) does not fall from it towards other feasible points",
-    expected="verified",
     draw=_draw_duality,
     check=_check_duality,
     says={"rows": (0, 1), "divisor": 1, "nonneg": True, "both": True},
@@ -165,25 +159,17 @@ VARIABLES = Claim(
 )
 
 
-def _check_constant(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    rows: Sequence[int],
-) -> None:
-    ones = [[ONE] * len(y)] * len(y)
-    ky, kz = signed(gram(x), y), gram(z)
-    plain = dual_of_hinge(ky, kz, y, c, lam, rows, both=True)
-    moved = dual_of_hinge(ky, combine(1, kz, 3, ones), y, c, lam, rows, both=True)
+@of_plus
+def _check_constant(trial: Trial, p: Plus, *, rows: Sequence[int]) -> None:
+    ones = [[ONE] * len(p.y)] * len(p.y)
+    ky, kz = p.ky, gram(p.z)
+    plain = dual_of_hinge(ky, kz, p.y, p.c, p.lam, rows, both=True)
+    moved = dual_of_hinge(ky, combine(1, kz, 3, ones), p.y, p.c, p.lam, rows, both=True)
     values = [None if found is None else found[0] for found in (plain, moved)]
     trial.exactly(values[0] == values[1], "the constant changes the optimum", optima=values)
     if plain is not None:
-        gamma = plain[1][len(y) :]
-        trial.exactly(dot(gamma, [ONE] * len(y)) == 0, "sum(a+b-C) is not 0", gamma=gamma)
+        gamma = plain[1][len(p.y) :]
+        trial.exactly(dot(gamma, [ONE] * len(p.y)) == 0, "sum(a+b-C) is not 0", gamma=gamma)
 
 
 ANY_KERNEL = Claim(
@@ -192,7 +178,6 @@ ANY_KERNEL = Claim(
     statement="any correcting kernel can be used in (2), with or without a constant: a constant "
     "added to it changes nothing",
     method="(2) solved with K~ and with K~ + 3, rational",
-    expected="verified",
     draw=draw_small,
     check=_check_constant,
     says={"rows": (0, 1)},

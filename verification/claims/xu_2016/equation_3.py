@@ -5,15 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Matrix, Vector, scale, square, vector
 from verification.claims._svm import (
     ZERO,
     Labels,
+    Plus,
     apply,
     augmented,
     combination,
@@ -25,9 +23,8 @@ from verification.claims._svm import (
     inverse,
     margins,
     multiply,
+    of_plus,
     primal_squared,
-    signed,
-    solve_squared,
     squared_nonneg,
     svm_dual,
     transpose,
@@ -44,7 +41,7 @@ TWO = {
 Relation = Callable[[Fraction, Fraction], bool]
 
 
-def draw_tilted(rng: np.random.Generator) -> dict[str, Any]:
+def draw_tilted(rng: Rng) -> Inputs:
     """Correcting functions that are cheaper tilted than high: negative slacks are common."""
     given = draw_plus(rng, most=3)
     given["z"] = [scale(2, row) for row in given["z"]]
@@ -70,18 +67,10 @@ def with_nonneg(
     return value, xi
 
 
-def _check_dropped(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    relation: Relation,
-) -> None:
-    without = solve_squared(x, y, z, c, lam)
-    kept, _ = with_nonneg(x, y, z, c, lam)
+@of_plus
+def _check_dropped(trial: Trial, p: Plus, *, relation: Relation) -> None:
+    without = p.solved
+    kept, _ = with_nonneg(p.x, p.y, p.z, p.c, p.lam)
     trial.exactly(
         relation(without.value, kept),
         "dropping xi >= 0 changes the optimum",
@@ -108,18 +97,10 @@ DROPPED_PRINTED = Claim(
 )
 
 
-def _check_condition(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    harmless: Callable[[Vector], bool],
-) -> None:
-    without = solve_squared(x, y, z, c, lam)
-    kept, _ = with_nonneg(x, y, z, c, lam)
+@of_plus
+def _check_condition(trial: Trial, p: Plus, *, harmless: Callable[[Vector], bool]) -> None:
+    without = p.solved
+    kept, _ = with_nonneg(p.x, p.y, p.z, p.c, p.lam)
     trial.exactly(
         (without.value == kept) == harmless(without.xi),
         "the condition for equal optima is another",
@@ -151,22 +132,14 @@ CONDITION = Claim(
 )
 
 
-def _check_free(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    free: bool,
-) -> None:
-    n = len(y)
-    q = [scale(1 / c, row) for row in identity(n)]
+@of_plus
+def _check_free(trial: Trial, p: Plus, *, free: bool) -> None:
+    n = len(p.y)
+    q = [scale(1 / p.c, row) for row in identity(n)]
     if not free:
-        q = deformed(gram(augmented(z)), c, lam)
-    without = -svm_dual(combine(1, signed(gram(x), y), 1, q), y).value
-    kept = -squared_nonneg(gram(x), y, q).value
+        q = p.q
+    without = -svm_dual(combine(1, p.ky, 1, q), p.y).value
+    kept = -squared_nonneg(p.k, p.y, q).value
     trial.exactly(without == kept, "the optima differ", without=without, kept=kept)
 
 
@@ -186,19 +159,10 @@ FREE = Claim(
 )
 
 
-def _check_variables(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    kept: bool,
-) -> None:
-    q = deformed(gram(augmented(z)), c, lam)
-    n_variables = -svm_dual(combine(1, signed(gram(x), y), 1, q), y).value
-    least = with_nonneg(x, y, z, c, lam)[0] if kept else solve_squared(x, y, z, c, lam).value
+@of_plus
+def _check_variables(trial: Trial, p: Plus, *, kept: bool) -> None:
+    n_variables = -svm_dual(combine(1, p.ky, 1, p.q), p.y).value
+    least = with_nonneg(p.x, p.y, p.z, p.c, p.lam)[0] if kept else p.solved.value
     trial.exactly(
         n_variables == least,
         "the largest value over n dual variables is not the least primal value",
@@ -224,32 +188,23 @@ VARIABLES_PRINTED = Claim(
 )
 
 
-def _check_rho(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    penalised: int,
-) -> None:
-    zt = augmented(z)
-    last = len(zt[0]) - 1
+@of_plus
+def _check_rho(trial: Trial, p: Plus, *, penalised: int) -> None:
+    last = len(p.zt[0]) - 1
     ridge = [
-        [lam * v * (penalised if i == last else 1) for v in row]
+        [p.lam * v * (penalised if i == last else 1) for v in row]
         for i, row in enumerate(identity(last + 1))
     ]
-    normal = inverse(combine(1, ridge, c, multiply(transpose(zt), zt)))
-    q = multiply(multiply(zt, normal), transpose(zt))
-    point = svm_dual(combine(1, signed(gram(x), y), 1, q), y)
-    w = combination([a * t for a, t in zip(point.a, y, strict=True)], x)
-    vt = apply(normal, combination(point.a, zt))
-    xi = apply(zt, vt)
-    feasible = all(m + t >= 1 for m, t in zip(margins(x, y, w, point.mult[0]), xi, strict=True))
+    normal = inverse(combine(1, ridge, p.c, multiply(transpose(p.zt), p.zt)))
+    q = multiply(multiply(p.zt, normal), transpose(p.zt))
+    point = svm_dual(combine(1, p.ky, 1, q), p.y)
+    w = p.w(point.a)
+    vt = apply(normal, combination(point.a, p.zt))
+    xi = apply(p.zt, vt)
+    feasible = p.feasible(w, point.mult[0], xi)
     trial.exactly(feasible, "the primal point of the largest dual value is infeasible")
-    loss = c * sum((t * t for t in xi), ZERO)
-    value = (square(w) + loss + lam * square(vt[:last])) / 2
+    loss = p.c * sum((t * t for t in xi), ZERO)
+    value = (square(w) + loss + p.lam * square(vt[:last])) / 2
     trial.exactly(value == -point.value, "values differ", primal=value, dual=-point.value)
 
 

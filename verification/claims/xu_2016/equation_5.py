@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Matrix, Vector, scale
 from verification.claims._svm import (
     ONE,
-    Labels,
-    augmented,
+    Plus,
     combine,
     deformed,
     draw_plus,
@@ -21,6 +17,7 @@ from verification.claims._svm import (
     identity,
     inverse,
     multiply,
+    of_plus,
     semidefinite,
     solve_squared,
     transpose,
@@ -36,22 +33,12 @@ def printed(kt: Matrix, c: Fraction, lam: Fraction) -> Matrix:
     return [scale(1 / lam, row) for row in combine(1, kt, -1, multiply(multiply(kt, middle), kt))]
 
 
-def _check(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    form: Form,
-) -> None:
-    zt = augmented(z)
-    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
-    right = multiply(multiply(zt, inverse(normal)), transpose(zt))
-    found = form(gram(zt), c, lam)
+@of_plus
+def _check(trial: Trial, p: Plus, *, form: Form) -> None:
+    right = multiply(multiply(p.zt, inverse(p.normal)), transpose(p.zt))
+    found = form(gram(p.zt), p.c, p.lam)
     trial.exactly(found == right, "Q is another matrix", found=found, right=right)
-    above = combine(1 / c, identity(len(zt)), -1, found)
+    above = combine(1 / p.c, identity(len(p.zt)), -1, found)
     trial.exactly(semidefinite(found) and semidefinite(above), "not within 0, I/C", found=found)
 
 
@@ -61,7 +48,6 @@ FORMS = Claim(
     statement="Q = (K~ - K~(lam/C I + K~)^-1 K~)/lam = Z~'(lam I + C Z~Z~')^-1 Z~, and "
     "0 <= Q <= I/C as matrices",
     method="both forms in rational arithmetic",
-    expected="verified",
     draw=draw_plus,
     check=_check,
     says={"form": printed},
@@ -78,14 +64,10 @@ FORMS = Claim(
     instances=60,
 )
 
-SHORT = Claim(
+SHORT = FORMS.also(
     number="Equation (5), short form",
-    section="3",
     statement="Q = (lam I + C K~)^-1 K~: one solve, no difference of nearly equal matrices",
-    method="both forms in rational arithmetic",
     expected="repaired",
-    draw=draw_plus,
-    check=_check,
     says={"form": deformed},
     wrong={
         "lam and C exchanged": {"form": lambda kt, c, lam: deformed(kt, lam, c)},
@@ -100,27 +82,20 @@ SHORT = Claim(
 # --------------------------------------------------------------------------------------- weights
 
 
-def _draw_weighted(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_weighted(rng: Rng) -> Inputs:
     given = draw_plus(rng, most=3)
     return {**given, "weights": [Fraction(int(v)) for v in rng.integers(1, 3, len(given["y"]))]}
 
 
+@of_plus
 def _check_weighted(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    weights: Vector,
-    effective: Callable[[Fraction], Fraction],
+    trial: Trial, p: Plus, *, weights: Vector, effective: Callable[[Fraction], Fraction]
 ) -> None:
     again = [i for i, t in enumerate(weights) for _ in range(int(t))]
     repeated = solve_squared(
-        [x[i] for i in again], [y[i] for i in again], [z[i] for i in again], c, lam
+        [p.x[i] for i in again], [p.y[i] for i in again], [p.z[i] for i in again], p.c, p.lam
     )
-    found = solve_squared(x, y, z, c, lam, [effective(t) for t in weights])
+    found = solve_squared(p.x, p.y, p.z, p.c, p.lam, [effective(t) for t in weights])
     trial.exactly(
         (found.value, found.w, found.b) == (repeated.value, repeated.w, repeated.b),
         "weighted and repeated samples give different solutions",

@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any
-
-import numpy as np
-
-from verification.claims import Claim, Trial
-from verification.claims._rational import Matrix, vector
+from verification.claims import Claim, Inputs, Rng, Trial
+from verification.claims._rational import vector
 from verification.claims._svm import (
     ONE,
-    ZERO,
-    Labels,
+    Plus,
     apply,
     combine,
     deformed,
     draw_plus,
     gram,
-    minimum,
+    of_plus,
     ray,
-    signed,
     solve_squared,
 )
 
 
-def _draw_kernel(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_kernel(rng: Rng) -> Inputs:
     given = draw_plus(rng)
     return {**given, "power": int(rng.integers(1, 3))}
 
 
-def _check_kernel(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    power: int,
-    constant: int,
-) -> None:
-    features = [[v**power for v in row] for row in z]
+@of_plus
+def _check_kernel(trial: Trial, p: Plus, *, power: int, constant: int) -> None:
+    features = [[v**power for v in row] for row in p.z]
     kt = [[v + constant for v in row] for row in gram(features)]
-    h = combine(1, signed(gram(x), y), 1, deformed(kt, c, lam))
-    point = minimum(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO])
-    solved = solve_squared(x, y, features, c, lam)
+    h = combine(1, p.ky, 1, deformed(kt, p.c, p.lam))
+    point = p.minimum(h)
+    solved = solve_squared(p.x, p.y, features, p.c, p.lam)
     if point is None:
-        direction = ray(h, y)
+        direction = ray(h, p.y)
         proved = direction is not None and not any(apply(h, direction))
         trial.exactly(not proved, "(4) falls without bound along a ray", ray=direction)
     else:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
-from verification.claims._rational import Matrix, Vector, dot, draw_vector, square
-from verification.claims._svm import Labels, draw_plus, margins
+from verification.claims import Claim, Inputs, Rng, Trial
+from verification.claims._rational import Vector, dot, draw_vector, square
+from verification.claims._svm import Plus, draw_plus, margins, of_plus
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     given = draw_plus(rng, most=5)
     return {
         **given,
@@ -23,14 +20,11 @@ def _draw(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
+@of_plus
 def _check(
     trial: Trial,
+    p: Plus,
     *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
     w: Vector,
     b: Fraction,
     v: Vector,
@@ -38,13 +32,13 @@ def _check(
     last: int,
     ridge: int,
 ) -> None:
-    xi = [dot(v, row) + rho for row in z]
-    three = square(w) / 2 + c / 2 * square(xi) + lam / 2 * (square(v) + rho**2)
-    zt, vt = [[*row, Fraction(last)] for row in z], [*v, rho]
+    xi = [dot(v, row) + rho for row in p.z]
+    three = square(w) / 2 + p.c / 2 * square(xi) + p.lam / 2 * (square(v) + rho**2)
+    zt, vt = [[*row, Fraction(last)] for row in p.z], [*v, rho]
     g = [dot(row, vt) for row in zt]
-    seven = square(w) / 2 + c / 2 * square(g) + lam / 2 * (square(v) + ridge * rho**2)
+    seven = square(w) / 2 + p.c / 2 * square(g) + p.lam / 2 * (square(v) + ridge * rho**2)
     trial.exactly(three == seven, "another objective", three=three, seven=seven)
-    m = margins(x, y, w, b)
+    m = margins(p.x, p.y, w, b)
     inside = [all(t >= 1 - u for t, u in zip(m, slacks, strict=True)) for slacks in (xi, g)]
     trial.exactly(inside[0] == inside[1], "another feasible set", slacks=xi, found=g)
 
@@ -55,7 +49,6 @@ SAME = Claim(
     statement="with xi_i = z_i'v + rho put into (3), and v~ = [v; rho], z~ = [z; 1], objective and "
     "feasible set are those of (3)",
     method="random points, rational",
-    expected="verified",
     draw=_draw,
     check=_check,
     says={"last": 1, "ridge": 1},

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from verification.claims import Claim, Trial
 from verification.claims._rational import Matrix, vector
 from verification.claims._svm import (
     ONE,
-    ZERO,
     Labels,
+    Plus,
     apply,
-    augmented,
     combination,
     combine,
-    deformed,
     draw_plus,
-    gram,
-    identity,
-    inverse,
-    margins,
-    minimum,
-    multiply,
-    primal_squared,
+    of_plus,
     ray,
     signed,
-    transpose,
 )
 
 
@@ -40,17 +30,11 @@ def as_before(k: Matrix, q: Matrix, y: Labels) -> Matrix:
     return combine(1, signed(k, y), 1, q)
 
 
+@of_plus
 def _check_feasible(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    form: Callable[[Matrix, Matrix, Labels], Matrix],
+    trial: Trial, p: Plus, *, form: Callable[[Matrix, Matrix, Labels], Matrix]
 ) -> None:
-    direction = ray(form(gram(x), deformed(gram(augmented(z)), c, lam), y), y)
+    direction = ray(form(p.k, p.q, p.y), p.y)
     trial.exactly(
         direction is None, "no feasible point: the dual falls without bound", ray=direction
     )
@@ -81,33 +65,23 @@ PRINTED = Claim(
 )
 
 
-def _check_dual(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    form: Callable[[Matrix, Matrix, Labels], Matrix],
-) -> None:
-    zt = augmented(z)
-    h = form(gram(x), deformed(gram(zt), c, lam), y)
-    point = minimum(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO])
+@of_plus
+def _check_dual(trial: Trial, p: Plus, *, form: Callable[[Matrix, Matrix, Labels], Matrix]) -> None:
+    h = form(p.k, p.q, p.y)
+    point = p.minimum(h)
     if point is None:
-        direction = ray(h, y)
-        u = [a * t for a, t in zip(direction or [], y, strict=False)]
-        proved = direction is not None and not any(combination(u, x) + combination(u, zt))
+        direction = ray(h, p.y)
+        u = [a * t for a, t in zip(direction or [], p.y, strict=False)]
+        proved = direction is not None and not any(combination(u, p.x) + combination(u, p.zt))
         trial.exactly(proved, "neither a solution nor a proof of infeasibility", ray=direction)
         return
-    u = [a * t for a, t in zip(point.a, y, strict=True)]
-    w = combination(u, x)
-    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
-    vt = apply(inverse(normal), combination(u, zt))
-    xi = [t * v for t, v in zip(y, apply(zt, vt), strict=True)]
-    feasible = all(m + t >= 1 for m, t in zip(margins(x, y, w, point.mult[0]), xi, strict=True))
+    u = [a * t for a, t in zip(point.a, p.y, strict=True)]
+    w = combination(u, p.x)
+    vt = p.vt(u)
+    xi = [t * v for t, v in zip(p.y, apply(p.zt, vt), strict=True)]
+    feasible = p.feasible(w, point.mult[0], xi)
     trial.exactly(feasible, "the primal point of the solution is infeasible", xi=xi)
-    value = primal_squared(w, vt, xi, c, lam)
+    value = p.value(w, vt, xi)
     trial.exactly(value == -point.value, "values differ", primal=value, dual=-point.value)
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Matrix, square
 from verification.claims._svm import (
     ONE,
     ZERO,
     Labels,
+    Plus,
     Point,
     blocks,
     combine,
@@ -22,36 +20,34 @@ from verification.claims._svm import (
     identity,
     margins,
     minimum,
+    of_plus,
     signed,
 )
-from verification.claims.xu_2016.collapse import SVM, weights_of, with_free_slack
+from verification.claims.xu_2016.collapse import SVM, with_free_slack
 from verification.claims.xu_2016.equation_2 import dual_of_hinge
 
 
-def _draw_limit(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_limit(rng: Rng) -> Inputs:
     return {**draw_plus(rng, most=4), "delta": Fraction(int(10 ** int(rng.integers(0, 7))))}
 
 
+@of_plus
 def _check_limit(
     trial: Trial,
+    p: Plus,
     *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
     delta: Fraction,
     excess: Callable[[Fraction], Fraction],
     at: Callable[[Fraction], Fraction],
 ) -> None:
-    svm = with_free_slack(x, y, z, c, lam, SVM)
-    found = with_free_slack(x, y, z, at(c), lam, delta)
-    share = excess(lam / (c * delta))
+    svm = with_free_slack(p.x, p.y, p.z, p.c, p.lam, SVM)
+    found = with_free_slack(p.x, p.y, p.z, at(p.c), p.lam, delta)
+    share = excess(p.lam / (p.c * delta))
     low, value = -svm.value, -found.value
     trial.exactly(
         low <= value <= (1 + share) * low, "the optimum is not between", svm=low, plus=value
     )
-    w, u = weights_of(svm.a, y, x), weights_of(found.a, y, x)
+    w, u = p.w(svm.a), p.w(found.a)
     trial.exactly(
         square([a - b for a, b in zip(w, u, strict=True)]) <= 2 * share * low,
         "w is farther away",
@@ -93,37 +89,29 @@ def hinge_svm(x: Matrix, y: Labels, c: Fraction) -> Point | None:
     return minimum(h, [ONE] * n + [ZERO] * n, e, [ZERO] + [c] * n)
 
 
-def _draw_hinge(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_hinge(rng: Rng) -> Inputs:
     while True:  # with a free support vector b is unique, and the system regular
         given = draw_plus(rng, most=3)
         if hinge_svm(given["x"], given["y"], given["c"]) is not None:
             return {**given, "delta": Fraction(int(10 ** int(rng.integers(0, 5))))}
 
 
+@of_plus
 def _check_hinge(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    delta: Fraction,
-    share: Fraction,
-    at: Callable[[Fraction], Fraction],
+    trial: Trial, p: Plus, *, delta: Fraction, share: Fraction, at: Callable[[Fraction], Fraction]
 ) -> None:
-    svm = hinge_svm(x, y, c)
-    kz = combine(1, gram(z), delta, identity(len(y)))
-    plus = dual_of_hinge(signed(gram(x), y), kz, y, at(c), lam, (0, 1), both=True)
+    svm = hinge_svm(p.x, p.y, p.c)
+    kz = combine(1, gram(p.z), delta, identity(len(p.y)))
+    plus = dual_of_hinge(p.ky, kz, p.y, at(p.c), p.lam, (0, 1), both=True)
     trial.exactly(svm is not None and plus is not None, "a problem has no solution")
     if svm is None or plus is None:
         return
     low, value = -svm.value, plus[0]
-    w = weights_of(svm.a[: len(y)], y, x)
-    u = weights_of(plus[1][: len(y)], y, x)
-    xi = [max(ZERO, 1 - m) for m in margins(x, y, w, svm.mult[0])]
+    w = p.w(svm.a[: len(p.y)])
+    u = p.w(plus[1][: len(p.y)])
+    xi = [max(ZERO, 1 - m) for m in margins(p.x, p.y, w, svm.mult[0])]
     spread = square(xi) - sum(xi, ZERO) ** 2 / len(xi)
-    excess = share * lam / (2 * delta) * spread
+    excess = share * p.lam / (2 * delta) * spread
     trial.exactly(low <= value <= low + excess, "the optimum is not between", svm=low, plus=value)
     trial.exactly(
         square([a - b for a, b in zip(w, u, strict=True)]) <= 2 * excess,

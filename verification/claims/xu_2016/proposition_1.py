@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Matrix, Vector, dot, draw_vector, scale
 from verification.claims._svm import (
     HALF,
     ONE,
     ZERO,
     Labels,
+    Plus,
     apply,
     augmented,
     combine,
@@ -24,11 +22,10 @@ from verification.claims._svm import (
     gram,
     margins,
     minimum,
-    primal_squared,
+    of_plus,
     quadratic,
     semidefinite,
     signed,
-    solve_squared,
 )
 
 #: (K, y, Z, C, lam) -> the matrix of the quadratic form in alpha
@@ -40,7 +37,7 @@ def hessian(k: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction) -> Matr
     return combine(1, signed(k, y), 1, deformed(gram(augmented(z)), c, lam))
 
 
-def _draw(rng: np.random.Generator) -> dict[str, Any]:
+def _draw(rng: Rng) -> Inputs:
     given = draw_plus(rng)
     d, s = len(given["x"][0]), len(given["z"][0])
     return {
@@ -52,14 +49,11 @@ def _draw(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
+@of_plus
 def _check(
     trial: Trial,
+    p: Plus,
     *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
     alpha: Vector,
     w: Vector,
     b: Fraction,
@@ -67,25 +61,24 @@ def _check(
     form: Hessian,
     balanced: bool,
 ) -> None:
-    h = form(gram(x), y, z, c, lam)
-    rho = max(1 - m - dot(v, row) for m, row in zip(margins(x, y, w, b), z, strict=True))
+    h = form(p.k, p.y, p.z, p.c, p.lam)
+    rho = max(1 - m - dot(v, row) for m, row in zip(margins(p.x, p.y, w, b), p.z, strict=True))
     vt = [*v, rho]
-    xi = apply(augmented(z), vt)
-    primal = primal_squared(w, vt, xi, c, lam)
+    xi = apply(p.zt, vt)
+    primal = p.value(w, vt, xi)
     dual = sum(alpha) - quadratic(h, alpha) / 2
     trial.exactly(dual <= primal, "a dual value is above a primal one", primal=primal, dual=dual)
-    solved = solve_squared(x, y, z, c, lam)
-    step = dot(solved.w, [p - q for p, q in zip(w, solved.w, strict=True)])
-    step += c * dot(solved.xi, [p - q for p, q in zip(xi, solved.xi, strict=True)])
-    step += lam * dot(solved.vt, [p - q for p, q in zip(vt, solved.vt, strict=True)])
+    step = dot(p.solved.w, [p - q for p, q in zip(w, p.solved.w, strict=True)])
+    step += p.c * dot(p.solved.xi, [p - q for p, q in zip(xi, p.solved.xi, strict=True)])
+    step += p.lam * dot(p.solved.vt, [p - q for p, q in zip(vt, p.solved.vt, strict=True)])
     trial.exactly(step >= 0, "(3) falls from its solution to a feasible point", slope=step)
-    rows = [[Fraction(t) for t in y]] if balanced else []
-    point = minimum(h, [ONE] * len(y), rows, [ZERO] * len(rows))
+    rows = p.balance if balanced else []
+    point = minimum(h, [ONE] * len(p.y), rows, [ZERO] * len(rows))
     largest = None if point is None else -point.value
     trial.exactly(
-        largest == solved.value,
+        largest == p.solved.value,
         "the largest dual value is not the least primal value",
-        primal=solved.value,
+        primal=p.solved.value,
         dual=largest,
     )
 
@@ -96,7 +89,6 @@ DUALITY = Claim(
     statement="min 1/2 a'(K . yy' + Q)a - 1'a over a >= 0, a'y = 0 is minus the minimum of (3)",
     method="random feasible pairs; both solved in rational arithmetic, equal values at the "
     "solution",
-    expected="verified",
     draw=_draw,
     check=_check,
     says={"form": hessian, "balanced": True},
@@ -129,35 +121,25 @@ DUALITY = Claim(
 )
 
 
+@of_plus
 def _check_identities(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    share: Fraction,
-    slacks: Callable[[Matrix, Matrix, Vector], Vector],
+    trial: Trial, p: Plus, *, share: Fraction, slacks: Callable[[Matrix, Matrix, Vector], Vector]
 ) -> None:
-    zt = augmented(z)
-    q = deformed(gram(zt), c, lam)
-    solved = solve_squared(x, y, z, c, lam)
     trial.exactly(
-        solved.value == share * sum(solved.alpha),
+        p.solved.value == share * sum(p.solved.alpha),
         "the optimum is another multiple of sum(alpha)",
-        optimum=solved.value,
-        alpha=solved.alpha,
+        optimum=p.solved.value,
+        alpha=p.solved.alpha,
     )
-    found = slacks(q, gram(zt), solved.alpha)
-    trial.exactly(found == solved.xi, "the slacks are others", xi=solved.xi, found=found)
+    found = slacks(p.q, gram(p.zt), p.solved.alpha)
+    trial.exactly(found == p.solved.xi, "the slacks are others", xi=p.solved.xi, found=found)
     halves = [
-        sum((a for a, t in zip(solved.alpha, y, strict=True) if t == s), ZERO) for s in (1, -1)
+        sum((a for a, t in zip(p.solved.alpha, p.y, strict=True) if t == s), ZERO) for s in (1, -1)
     ]
-    trial.exactly(halves == [solved.value] * 2, "a class does not hold half", halves=halves)
+    trial.exactly(halves == [p.solved.value] * 2, "a class does not hold half", halves=halves)
 
 
-def _draw_identities(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_identities(rng: Rng) -> Inputs:
     given = draw_plus(rng)
     tilt = int(rng.choice([1, 2]))  # correcting functions cheaper tilted than high: xi < 0
     given["z"] = [scale(tilt, row) for row in given["z"]]
@@ -187,30 +169,22 @@ IDENTITIES = Claim(
 # --------------------------------------------------------------------------------- form of an SVM
 
 
+@of_plus
 def _check_form(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    alpha: Vector,
-    kernel: Callable[[Matrix, Matrix, Labels], Matrix],
+    trial: Trial, p: Plus, *, alpha: Vector, kernel: Callable[[Matrix, Matrix, Labels], Matrix]
 ) -> None:
-    q = deformed(gram(augmented(z)), c, lam)
-    k = kernel(gram(x), q, y)
+    k = kernel(p.k, p.q, p.y)
     trial.exactly(k == [list(row) for row in zip(*k, strict=True)], "not symmetric", kernel=k)
-    u = [a * t for a, t in zip(alpha, y, strict=True)]
+    u = [a * t for a, t in zip(alpha, p.y, strict=True)]
     trial.exactly(semidefinite(k), "not positive semidefinite", kernel=k)
     trial.exactly(
-        quadratic(k, u) == quadratic(hessian(gram(x), y, z, c, lam), alpha),
+        quadratic(k, u) == quadratic(p.h, alpha),
         "the quadratic form of an SVM with this kernel is not that of (4)",
         kernel=k,
     )
 
 
-def _draw_form(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_form(rng: Rng) -> Inputs:
     given = draw_plus(rng)
     return {**given, "alpha": draw_vector(rng, len(given["y"]), 3, 1)}
 
@@ -221,7 +195,6 @@ FORM = Claim(
     statement="(4) is the dual of an SVM with the kernel K + Q . yy' in place of K, which is "
     "symmetric and positive semidefinite",
     method="quadratic forms at random points, exact elimination",
-    expected="verified",
     draw=_draw_form,
     check=_check_form,
     says={"kernel": lambda k, q, y: combine(1, k, 1, signed(q, y))},

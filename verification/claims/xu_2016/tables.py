@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
-from typing import Any
 
 from verification.claims import Claim, Trial
 from verification.claims._rational import Vector, vector
@@ -29,11 +28,6 @@ TABLE_3 = {
     "SVM2+": ("7.847", "2.044"),
 }
 TABLE_4 = vector("110.6", "92.5")
-
-
-def _nothing(rng: Any) -> dict[str, Any]:
-    """The tables are fixed."""
-    return {}
 
 
 def rounded(text: str) -> tuple[Fraction, Fraction]:
@@ -69,8 +63,6 @@ SIZES = Claim(
     statement="ten training images a class: 1020 for 101 categories and background, 760 for 76 "
     "queries; at most 50 test images a class, exactly 50 on WebQueries",
     method="the printed numbers",
-    expected="verified",
-    draw=_nothing,
     check=_check_sizes,
     says={"train": 10, "test": (50, 50), "classes": (102, 76)},
     wrong={
@@ -78,7 +70,6 @@ SIZES = Claim(
         "20 test images": {"test": (20, 50)},
         "9 training images": {"train": 9},
     },
-    instances=1,
 )
 
 
@@ -104,7 +95,6 @@ RUNS = Claim(
     check=_check_runs,
     says={"runs": 1},
     right={"runs": 10},
-    witnesses=({},),
     note="Five of eight are no k/m to two digits. So they are means, over splits or classes; the "
     "paper does not say which, and gives no error bars.",
 )
@@ -125,15 +115,12 @@ ORDER = Claim(
     section="4.2",
     statement="SVM2+ is above SVM1+, that above SVM, and SVM2K below all, on both data sets",
     method="the printed numbers",
-    expected="verified",
-    draw=_nothing,
     check=_check_order,
     says={"order": ("SVM2+", "SVM1+", "SVM", "SVM2K")},
     wrong={
         "SVM2K above SVM": {"order": ("SVM2+", "SVM1+", "SVM2K", "SVM")},
         "SVM1+ best": {"order": ("SVM1+", "SVM2+", "SVM", "SVM2K")},
     },
-    instances=1,
 )
 
 
@@ -157,7 +144,6 @@ ERROR = Claim(
     "two accuracies measured on m images",
     method="binomial variances from the printed numbers, rational",
     expected="repaired",
-    draw=_nothing,
     check=_check_error,
     says={
         "errors": Fraction(1),
@@ -167,7 +153,6 @@ ERROR = Claim(
         "a third of one": {"errors": Fraction(1, 3)},
         "SVM2K too": {"pairs": (("SVM2+", "SVM2K"),)},
     },
-    instances=1,
     note="For one independent test set each. Paired tests or several splits would be sharper; "
     "without them the tables do not show that the privileged information helps.",
 )
@@ -193,8 +178,6 @@ RATIO = Claim(
     statement="the speedups 110.6 and 92.5 are the quotients 867.6/7.847 and 189.0/2.044 of "
     "Table 3",
     method="quotients with the intervals that rounding leaves",
-    expected="verified",
-    draw=_nothing,
     check=_check_ratio,
     says={"over": "SVM1+", "under": "SVM2+", "said": TABLE_4},
     wrong={
@@ -202,7 +185,6 @@ RATIO = Claim(
         "against SVM": {"under": "SVM"},
         "a hundred on both": {"said": vector(100, 100)},
     },
-    instances=1,
 )
 
 
@@ -219,7 +201,6 @@ SOLVERS = Claim(
     "and 11.5 are left to the solvers, Mosek against LIBSVM",
     method="the printed numbers",
     expected="repaired",
-    draw=_nothing,
     check=_check_solvers,
     says={"power": 3, "rest": {"Caltech101": Fraction("13.8"), "WebQueries": Fraction("11.5")}},
     wrong={
@@ -229,7 +210,6 @@ SOLVERS = Claim(
         },
         "all of it left": {"power": 3, "rest": dict(zip(DATA, TABLE_4, strict=True))},
     },
-    instances=1,
     note="SVM1+ without xi >= 0 has n variables too, and one class's Q can serve all. A ratio "
     "means little without the name of the SVM1+ solver.",
 )
@@ -246,15 +226,12 @@ SAME = Claim(
     statement="with the same solver and size, SVM2+ takes between 0.43 and 1.03 of the SVM's time: "
     "less than half on Caltech101, 2% more on WebQueries",
     method="quotients with the intervals that rounding leaves",
-    expected="verified",
-    draw=_nothing,
     check=_check_same,
     says={"under": "SVM", "low": Fraction("0.43"), "high": Fraction("1.03")},
     wrong={
         "never more": {"high": Fraction(1)},
         "SVM1+ as well": {"under": "SVM1+"},
     },
-    instances=1,
     note="Q costs extra, and yet SVM2+ is the faster one on Caltech101: the times depend on C, chosen "
     "for each method, as much as on the method.",
 )

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-
-from verification.claims import Claim, Trial
-from verification.claims._rational import Matrix, vector
+from verification.claims import Claim, Inputs, Rng, Trial
+from verification.claims._rational import vector
 from verification.claims._svm import (
     ONE,
     ZERO,
-    Labels,
+    Plus,
     apply,
-    augmented,
-    combination,
-    combine,
-    deformed,
     draw_plus,
-    gram,
-    identity,
-    inverse,
     kkt_points,
-    multiply,
-    transpose,
+    of_plus,
 )
-from verification.claims.xu_2016.proposition_1 import hessian
 
 #: Three samples of which two are the same.
 TWINS = {
@@ -38,28 +26,16 @@ TWINS = {
 }
 
 
-def _check_unique(
-    trial: Trial,
-    *,
-    x: Matrix,
-    y: Labels,
-    z: Matrix,
-    c: Fraction,
-    lam: Fraction,
-    unique: tuple[str, ...],
-) -> None:
-    zt = augmented(z)
-    h = hessian(gram(x), y, z, c, lam)
-    q = deformed(gram(zt), c, lam)
+@of_plus
+def _check_unique(trial: Trial, p: Plus, *, unique: tuple[str, ...]) -> None:
     found: dict[str, set[tuple[Fraction, ...]]] = {
         name: set() for name in ("w", "b", "v~", "xi", "a")
     }
-    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
-    for point in kkt_points(h, [ONE] * len(y), [[Fraction(t) for t in y]], [ZERO]):
-        found["w"].add(tuple(combination([a * t for a, t in zip(point.a, y, strict=True)], x)))
+    for point in kkt_points(p.h, [ONE] * len(p.y), p.balance, [ZERO]):
+        found["w"].add(tuple(p.w(point.a)))
         found["b"].add(tuple(point.mult))
-        found["xi"].add(tuple(apply(q, point.a)))
-        found["v~"].add(tuple(apply(inverse(normal), combination(point.a, zt))))
+        found["xi"].add(tuple(apply(p.q, point.a)))
+        found["v~"].add(tuple(p.vt(point.a)))
         found["a"].add(tuple(point.a))
     trial.exactly(
         all(len(found[name]) == 1 for name in unique),
@@ -68,7 +44,7 @@ def _check_unique(
     )
 
 
-def _draw_twins(rng: np.random.Generator) -> dict[str, Any]:
+def _draw_twins(rng: Rng) -> Inputs:
     given = draw_plus(rng, most=4, least=3)
     for name in ("x", "y", "z"):  # the first two samples coincide
         values = list(given[name])
@@ -93,15 +69,10 @@ UNIQUE_PRINTED = Claim(
     note="K . yy' + Q is singular as soon as n > d + s + 1. Compare w, b and f, never alpha.",
 )
 
-UNIQUE = Claim(
+UNIQUE = UNIQUE_PRINTED.corrected(
     number="Problem (3), uniqueness",
-    section="3",
     statement="w, b, v~ and xi are unique (b whenever both classes exist), alpha is not",
     method="all vertices of the set of solutions of (4), with equal samples among them, rational",
-    expected="repaired",
-    draw=_draw_twins,
-    check=_check_unique,
-    says={"unique": ("w", "b", "v~", "xi")},
     wrong={"alpha too": {"unique": ("w", "a")}},
     instances=40,
 )
