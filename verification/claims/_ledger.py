@@ -20,10 +20,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from verification.claims._trial import Inputs, Trial
+from verification.claims._trial import Inputs, Rng, Trial
 from verification.errors import InvalidArgumentError, VerificationFailedError
 
 Status = Literal["verified", "refuted", "repaired", "open"]
+
+
+def _nothing(rng: Rng) -> Inputs:
+    return {}
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class Claim:
     method: str
     check: Callable[..., None]
     expected: Status = "verified"
-    draw: Callable[[np.random.Generator], Inputs] | None = None
+    draw: Callable[[Rng], Inputs] | None = _nothing
     says: Mapping[str, Any] = field(default_factory=dict)
     wrong: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     right: Mapping[str, Any] = field(default_factory=dict)
@@ -76,13 +80,13 @@ class Claim:
     note: str = ""
 
     def __post_init__(self) -> None:
-        if self.draw or self.witnesses:
+        if self.draw is not _nothing:
             return
-        if self.expected == "refuted":
-            object.__setattr__(self, "witnesses", ({},))
-        else:
-            object.__setattr__(self, "draw", lambda rng: {})
+        if not self.witnesses and self.expected != "refuted":
             object.__setattr__(self, "instances", 1)
+            return
+        object.__setattr__(self, "witnesses", self.witnesses or ({},))
+        object.__setattr__(self, "draw", None)
 
     def variant(self, name: str) -> Claim:
         """The claim with one of its deliberately wrong contents."""
@@ -100,7 +104,8 @@ class Claim:
         """
         says = {**self.says, **changes.pop("says", {})}
         fresh = Claim(number, self.section, statement, self.method, self.check)
-        kept = {name: getattr(self, name) for name in ("expected", "draw", "instances")}
+        kept = {name: getattr(self, name) for name in ("expected", "instances")}
+        kept["draw"] = self.draw or _nothing
         return replace(fresh, says=says, **{**kept, **changes})
 
     def corrected(self, statement: str, number: str = "", **changes: Any) -> Claim:

@@ -6,28 +6,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from verification.claims import Claim, Trial
-from verification.claims._rational import Vector, vector
+from verification.claims._printed import printed
+from verification.claims._rational import Vector
 
 COLUMNS = (1, 2, 3, 4, 5, 10)
 
 #: Top-k accuracies in percent of the top-1 SVM (alpha and beta are one), and of k = 10.
-PRINTED = {
-    "Caltech": {
-        "top-1": vector("62.81", "74.60", "77.76", "80.02", "81.97", "86.91"),
-        "alpha": vector("62.98", "77.33", "80.49", "82.66", "84.57", "89.55"),
-        "beta": vector("64.02", "77.11", "80.49", "83.01", "84.87", "89.42"),
-    },
-    "Indoor": {
-        "top-1": vector("73.96", "85.22", "89.25", "91.94", "93.43", "96.94"),
-        "alpha": vector("70.00", "85.45", "90.00", "93.13", "94.63", "97.76"),
-        "beta": vector("71.87", "85.30", "90.45", "93.36", "94.40", "97.76"),
-    },
-    "SUN": {
-        "top-1": vector("58.16", "71.66", "78.22", "82.29", "84.98", "91.48"),
-        "alpha": vector("58.00", "73.65", "80.80", "84.81", "87.45", "93.40"),
-        "beta": vector("59.32", "74.13", "80.92", "84.92", "87.49", "93.36"),
-    },
-}
+PRINTED = printed("lapin_2015", "table_1.csv")
 
 #: Words about each data set: its accuracies by method -> whether they are true of it.
 Words = Callable[[dict[str, Vector]], bool]
@@ -77,40 +62,9 @@ TABLE_1 = Claim(
 # ------------------------------------------------------------------- other k, and other methods
 
 #: The same with k = 20.
-TWENTY = {
-    "Caltech": {
-        "alpha": vector("59.21", "75.64", "80.88", "83.49", "85.39", "90.33"),
-        "beta": vector("63.37", "77.24", "81.06", "83.31", "85.18", "90.03"),
-    },
-    "Indoor": {
-        "alpha": vector("65.90", "84.10", "89.93", "92.69", "94.25", "97.54"),
-        "beta": vector("71.94", "85.30", "90.07", "92.46", "94.33", "97.39"),
-    },
-    "SUN": {
-        "alpha": vector("55.98", "72.51", "80.22", "84.54", "87.37", "93.62"),
-        "beta": vector("58.65", "73.96", "80.95", "85.05", "87.70", "93.64"),
-    },
-}
+TWENTY = printed("lapin_2015", "table_1_twenty.csv")
 #: The best of each kind of baseline; W++ was not run on SUN.
-BASELINES = {
-    "Caltech": {
-        "OVA": vector("61.81", "73.13", "76.25", "77.76", "78.89", "83.57"),
-        "TopPush": vector("63.11", "75.16", "78.46", "80.19", "81.97", "86.95"),
-        "Recall@1": vector("61.55", "73.13", "77.03", "79.41", "80.97", "85.18"),
-        "W++": vector("62.68", "76.33", "79.41", "81.71", "83.18", "88.95"),
-    },
-    "Indoor": {
-        "OVA": vector("71.72", "81.49", "84.93", "86.49", "87.39", "90.45"),
-        "TopPush": vector("70.52", "83.13", "86.94", "90.00", "91.64", "95.90"),
-        "Recall@1": vector("71.57", "83.06", "87.69", "90.45", "92.24", "96.19"),
-        "W++": vector("70.07", "84.10", "89.48", "92.46", "94.48", "97.91"),
-    },
-    "SUN": {
-        "OVA": vector("55.23", "66.23", "70.81", "73.30", "74.93", "79.00"),
-        "TopPush": vector("53.53", "65.39", "71.46", "75.25", "77.95", "85.15"),
-        "Recall@1": vector("52.95", "65.49", "71.86", "75.88", "78.72", "86.03"),
-    },
-}
+BASELINES = printed("lapin_2015", "table_1_baselines.csv")
 
 #: (data set, method, k)
 Cell = tuple[str, str, int]
