@@ -28,6 +28,8 @@ test: $(VENV)/.test
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m refsolve.declared > .mypy_cache/declared.py
+	$(BIN)/mypy .mypy_cache/declared.py
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -j 2 -b html docs docs/_build/html

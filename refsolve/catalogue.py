@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from refsolve import protocols
 from refsolve.errors import InvalidParameterError, UnknownProblemError
 
 #: Operations of the stems of a kind; they are derived. A module may declare fewer: `operations`.
@@ -118,8 +119,15 @@ def kind(stem: str) -> str:
 
 
 def load(stem: str) -> ModuleType:
-    """Module that declares ``stem``."""
-    return importlib.import_module(f"refsolve.{kind(stem)}.{stem}")
+    """Module that declares ``stem``, with all that `refsolve.protocols` asks of its kind."""
+    return _load(kind(stem), stem)
+
+
+@cache
+def _load(room: str, stem: str) -> ModuleType:
+    module = importlib.import_module(f"refsolve.{room}.{stem}")
+    protocols.require(protocols.wanted(room, module), module)
+    return module
 
 
 def operations(stem: str) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ import numpy as np
 
 from refsolve._types import Float, Floats
 from refsolve.errors import InvalidParameterError
+from refsolve.protocols import missing
 
 if TYPE_CHECKING:
     from refsolve.proofs.curved import Curved, Found, Solution
@@ -211,12 +212,10 @@ class Twin(Generator, Protocol):
 
 def check(stem: str, generator: object) -> Generator:
     """The generator of a loss, or an error that says what one is."""
-    wanted = [name for name in vars(Generator) if not name.startswith("_")]
-    missing = [name for name in wanted if not hasattr(type(generator), name)]
-    if missing:
+    if lacks := missing(Generator, type(generator)):
         raise InvalidParameterError(
             f"generator of {stem}", generator,
-            f"an object with the methods of refsolve.generators.Generator (no {', '.join(missing)})",
+            f"an object with the methods of refsolve.generators.Generator (no {', '.join(lacks)})",
             "declare e.g. generator = refsolve.generators.quadratic.Quadratic(), "
             "or derive one from refsolve.generators.separable.Separable",
         )  # fmt: skip

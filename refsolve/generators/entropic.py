@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from refsolve._types import Floats
 from refsolve.exact import decimals as dec
 from refsolve.generators import Array, Point
 from refsolve.generators import logarithms as logs
+from refsolve.protocols import Capped
 
 if TYPE_CHECKING:
     from refsolve.proofs.curved import Curved, Solution
@@ -139,7 +140,7 @@ def _slack(domain: Domain, x: Array, p: Point) -> Any:
     """Sum of mu_i (cap(x) - x_i): what the caps leave of the support."""
     if p.mu is None:
         return 0
-    cap = domain.module.cap(x, **domain.params)
+    cap = cast(Capped, domain.module).cap(x, **domain.params)
     slack = cap - x
     # what the rounding of s explains moves x by no more than `roundoff` allows for
     least = (4 + np.log2(x.shape[-1])) * np.finfo(x.dtype).eps * cap

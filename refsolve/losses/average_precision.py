@@ -58,6 +58,7 @@ __all__ = [
     "joint_feature_map",
     "most_violated",
     "objective",
+    "operations",
     "queries",
     "ranking_from_scores",
     "ranking_matrix",

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from refsolve import catalogue
+from refsolve import catalogue, protocols
 from refsolve._types import Floats, Number
 
 Array = np.ndarray[Any, Any]
@@ -21,7 +22,7 @@ Array = np.ndarray[Any, Any]
 LARGE = 10_000
 
 
-def is_biased(module: ModuleType) -> bool:
+def is_biased(module: ModuleType | protocols.Set) -> bool:
     """Whether the projection on a set takes the weight rho of the squared sum."""
     return "rho" in getattr(module, "arguments", ("rho",))
 
@@ -44,10 +45,12 @@ class Domain:
     params: Mapping[str, Any]
     r: Any = None
 
-    @property
-    def module(self) -> ModuleType:
+    @cached_property
+    def module(self) -> protocols.Set:
         """Declaration of the set."""
-        return catalogue.load(self.stem)
+        module = catalogue.load(self.stem)
+        protocols.require(protocols.Set, module)
+        return cast(protocols.Set, module)
 
     @property
     def cone(self) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+import types
 
 import pytest
 from _draw import CONVEX, SETS
 
 import refsolve
-from refsolve import catalogue
+from refsolve import catalogue, declared, protocols
 from refsolve.errors import InvalidParameterError, OracleUncertainError, Status, UnknownProblemError
 from refsolve.proofs import families
 from refsolve.spec import Spec, Symbol
@@ -49,6 +50,42 @@ def test_declarations_are_complete(stem):
         assert symbol.range_text() in text
     for formula in spec.formulas.values():
         assert formula.splitlines()[-1] in text
+
+
+@pytest.mark.parametrize("stem", catalogue.stems())
+def test_modules_have_every_member_of_their_protocol(stem):
+    module = catalogue.load(stem)
+    protocol = protocols.wanted(catalogue.kind(stem), module)
+    assert protocols.missing(protocol, module) == []
+    if protocol is protocols.Loss:
+        assert protocols.missing(protocols.Set, catalogue.load(module.dual_set)) == []
+    assert f"_{stem}: protocols.{protocol.__name__} = {stem}" in declared.program().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "members"),
+    [
+        (
+            protocols.Projection,
+            "SPEC constraints halfspaces support violation repair residual nearest",
+        ),
+        (protocols.Loss, "SPEC dual_set value conjugate"),
+        (protocols.Pieces, "SPEC operations pieces kept"),
+        (protocols.Ranking, "SPEC operations value objective constraints"),
+        (protocols.Model, "SPEC certificate pose_primal pose_dual"),
+        (protocols.Primal, "SPEC certificate pose_primal"),
+        (protocols.Function, "SPEC objective"),
+    ],
+)
+def test_what_a_module_lacks_is_named(protocol, members):
+    empty = types.ModuleType("refsolve.sets.empty")
+    assert protocols.missing(protocol, empty) == members.split()
+    with pytest.raises(InvalidParameterError, match=rf"of empty .*no {', '.join(members.split())}"):
+        protocols.require(protocol, empty)
+    empty.__dict__.update(dict.fromkeys(members.split(), "no function"))
+    assert set(members.split()) - set(protocols.missing(protocol, empty)) <= {
+        "SPEC", "dual_set", "pieces", "operations", "certificate"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("stem", SETS)

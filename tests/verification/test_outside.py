@@ -119,6 +119,24 @@ def test_a_folder_without_stems_is_refused(tmp_path):
         catalogue.add_path(tmp_path)
 
 
+def test_a_stem_that_lacks_a_member_is_a_named_error_at_once(tmp_path):
+    shutil.copytree(FILES, tmp_path / "mine")
+    file = tmp_path / "mine" / "sets" / "bag.py"
+    file.write_text(file.read_text().replace("def residual", "def remainder"))
+    program = f"""
+from refsolve import catalogue
+from refsolve.errors import InvalidParameterError
+catalogue.add_path({str(tmp_path / "mine")!r})
+try:
+    catalogue.load("bag")
+except InvalidParameterError as error:
+    assert error.argument == "declaration of bag" and "Projection (no residual)" in error.expected
+else:
+    raise AssertionError("a set without a residual was taken")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_a_generator_that_nobody_knows_is_a_named_error(monkeypatch):
     import refsolve
     from refsolve.errors import InvalidParameterError

@@ -54,7 +54,7 @@ class Core:
     @property
     def module(self) -> ModuleType:
         """Declaration of the set."""
-        return self.domain.module
+        return catalogue.load(self.domain.stem)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,161 @@
+"""What the file of a stem must declare, by its kind: a module is an implementation of a Protocol.
+
+`refsolve.catalogue.load` refuses a file that lacks a member, and ``make lint`` has mypy read the
+program of `refsolve.declared`. Parameters of a stem's own follow those that are named here.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from refsolve.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from refsolve.posing import Posed
+    from refsolve.spec import Spec
+
+Array = np.ndarray[Any, Any]
+
+
+class Stem(Protocol):
+    """What every file declares."""
+
+    SPEC: Spec
+
+
+class Function(Stem, Protocol):
+    """A scalar function: the minimisation that defines it."""
+
+    def objective(self, v: cp.Expression, /, *args: Any, **params: Any) -> Any:
+        """CVXPY objective in v."""
+
+
+class Set(Stem, Protocol):
+    """A convex set; formulas act on the last axis, on longdoubles and on Fractions alike."""
+
+    def constraints(self, x: cp.Expression, /, *args: Any, **params: Any) -> list[Any]:
+        """CVXPY constraints."""
+
+    def halfspaces(self, d: int, /, *args: Any, **params: Any) -> list[Any]:
+        """Rows (g, h, equality) meaning <g,x> <= h or = h, rational."""
+
+    def support(self, w: Array, /, *args: Any, **params: Any) -> Array:
+        """Max <w,x> over the set."""
+
+    def violation(self, x: Array, /, *args: Any, **params: Any) -> Array:
+        """Largest violated constraint, 0 if feasible."""
+
+    def repair(self, x: Array, /, *args: Any, **params: Any) -> Array:
+        """A feasible point near x."""
+
+    def residual(self, x: Array, w: Array, /, *args: Any, **params: Any) -> Array:
+        """support(w) - <w,x> for feasible x, as a sum of nonnegative terms."""
+
+
+class Projection(Set, Protocol):
+    """A set of its own: not only the dual set of a loss."""
+
+    def nearest(self, a: Array, /, *args: Any, **params: Any) -> Array:
+        """Rows near the projections: a proposal, only ever judged."""
+
+
+class Capped(Set, Protocol):
+    """A set whose entries are bounded."""
+
+    def cap(self, x: Array, /, *args: Any, **params: Any) -> Array:
+        """Largest value that the set allows an entry of a feasible x."""
+
+
+class Loss(Stem, Protocol):
+    """A convex loss: its generator (by default none) on its dual set is its conjugate."""
+
+    dual_set: str
+
+    def value(self, z: cp.Expression, /, *args: Any, **params: Any) -> Any:
+        """CVXPY expression of the loss."""
+
+    def conjugate(self, x: cp.Expression, /, *args: Any, **params: Any) -> tuple[Any, list[Any]]:
+        """CVXPY expression and domain of the conjugate."""
+
+
+class Special(Stem, Protocol):
+    """A loss that says which operations it has."""
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Names of those of its kind."""
+        ...
+
+
+class Pieces(Special, Protocol):
+    """A loss that is the least of convex ones."""
+
+    pieces: str
+
+    def kept(self, z: Array, /, *args: Any, **params: Any) -> Any:
+        """Mask of the entries that the optimal piece keeps."""
+
+
+class Ranking(Special, Protocol):
+    """A loss over the rankings of a query's samples."""
+
+    def value(self, z: cp.Expression, /, *args: Any, **params: Any) -> Any:
+        """CVXPY expression of the loss."""
+
+    def objective(self, x: cp.Expression, h: cp.Expression, /) -> Any:
+        """CVXPY objective of the inference."""
+
+    def constraints(self, x: cp.Expression, /) -> list[Any]:
+        """CVXPY constraints of the inference."""
+
+
+class Primal(Stem, Protocol):
+    """A model, and what its certificate says of a point."""
+
+    certificate: Any
+
+    def pose_primal(self, given: dict[str, Any], /) -> Posed:
+        """The program of an instance."""
+
+
+class Model(Primal, Protocol):
+    """A model with a dual problem."""
+
+    def pose_dual(self, given: dict[str, Any], /) -> Posed:
+        """The dual program of an instance."""
+
+
+def wanted(kind: str, module: ModuleType) -> type[Stem]:
+    """The Protocol of a module of a kind."""
+    if kind == "losses":
+        ranks = getattr(module, "family", None) == "ranking"
+        return Ranking if ranks else Pieces if hasattr(module, "pieces") else Loss
+    if kind == "models":
+        return Model if "dual" in getattr(module, "operations", ("dual",)) else Primal
+    return Projection if kind == "sets" else Function
+
+
+def missing(protocol: type, thing: object) -> list[str]:
+    """Members of a Protocol that a module or a class lacks."""
+    lacks: dict[str, None] = {}
+    for base in reversed(protocol.__mro__):
+        for name, member in {**vars(base).get("__annotations__", {}), **vars(base)}.items():
+            found = getattr(thing, name, None)
+            if name[0] != "_" and (found is None or (callable(member) and not callable(found))):
+                lacks[name] = None
+    return list(lacks)
+
+
+def require(protocol: type, module: ModuleType) -> None:
+    """InvalidParameterError for a module that is not what the Protocol says."""
+    if lacks := missing(protocol, module):
+        raise InvalidParameterError(
+            f"declaration of {module.__name__.rpartition('.')[2]}", getattr(module, "__file__", None),
+            f"the members of refsolve.protocols.{protocol.__name__} (no {', '.join(lacks)})",
+            "add them to the file",
+        )  # fmt: skip
