@@ -96,7 +96,7 @@ def test_the_published_counterexamples(number, facts):
 
 
 def test_the_counterexample_of_the_dropped_constraint_in_decimals():
-    kept, xi = equation_3.with_nonneg(**equation_3.TWO)
+    kept, xi = equation_3.with_nonneg(_svm.Plus(**equation_3.TWO))
     assert round(float(kept), 8) == 0.46896552
     assert min(xi) == 0
     without = _svm.solve_squared(**equation_3.TWO)
@@ -110,7 +110,7 @@ def test_the_hinge_collapses_on_the_same_samples():
     k, kz = _svm.gram(x), _svm.gram(given["z"])
     value, parts, mult = equation_2.dual_of_hinge(_svm.signed(k, y), kz, y, c, lam, (0, 1), True)
     assert (value, mult[1]) == (4, 1)
-    assert collapse.weights_of(parts[:4], y, x) == [0]
+    assert _svm.Plus(**given).w(parts[:4]) == [0]
 
 
 def test_the_printed_formula_loses_every_digit():
@@ -212,7 +212,8 @@ def test_the_hinge_svm_against_libsvm(seed):
     x, y = floats(given["x"]), floats(given["y"])
     machine = SVC(kernel="linear", C=float(given["c"]), tol=1e-10).fit(x, y)
     found = free_slack.hinge_svm(given["x"], given["y"], given["c"])
-    w = collapse.weights_of(found.a[: len(y)], given["y"], given["x"])
+    del given["delta"]
+    w = _svm.Plus(**given).w(found.a[: len(y)])
     np.testing.assert_allclose(floats(w), machine.coef_[0], atol=1e-5)
     loss = np.maximum(0, 1 - y * (x @ floats(w) + float(found.mult[0]))).sum()
     value = floats(w) @ floats(w) / 2 + float(given["c"]) * loss
@@ -286,12 +287,16 @@ def test_exact_values_against_the_oracle(seed):
         both: equation_2.dual_of_hinge(_svm.signed(k, y), kz, y, c, lam, (0, 1), both)[0]
         for both in (True, False)
     }
-    delta = collapse.with_free_slack(**given, delta=Fraction(1, 2))
+    delta = collapse.with_free_slack(_svm.Plus(**given), Fraction(1, 2))
     for stem, flags, value in (
         ("svm_plus_hinge", {}, hinge[True]),
         ("svm_plus_hinge", {"nonneg_slack": False}, hinge[False]),
         ("svm_plus_squared_hinge", {}, _svm.solve_squared(**given).value),
-        ("svm_plus_squared_hinge", {"nonneg_slack": True}, equation_3.with_nonneg(**given)[0]),
+        (
+            "svm_plus_squared_hinge",
+            {"nonneg_slack": True},
+            equation_3.with_nonneg(_svm.Plus(**given))[0],
+        ),
         ("svm_plus_squared_hinge", {"free_slack": 0.5}, -delta.value),
     ):
         found = refsolve.solve(f"{stem}.primal", **asked(given), **flags)

@@ -11,8 +11,7 @@ import numpy as np
 
 from verification.benchmarks.ap_calls import interleaving_ranks, ranking_calls
 from verification.benchmarks.ap_classes import BASE, ClassResult, data_of, names
-from verification.benchmarks.ap_plots import save
-from verification.benchmarks.circle_plots import pyplot
+from verification.benchmarks.circle_plots import legend, pyplot, save
 
 #: Methods drawn: colour and marker.
 SHOWN = {
@@ -52,7 +51,6 @@ def ranks_of(results: Sequence[ClassResult], tol: float) -> list[Ranks]:
 def write(folder: Path, results: Sequence[ClassResult], ranks: Sequence[Ranks]) -> list[Path]:
     """All pictures in both formats; the folder is made if need be."""
     plt = pyplot()
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     by_data: dict[str, list[ClassResult]] = {}
     for result in results:
@@ -95,8 +93,7 @@ def classes(plt: Any, by_data: Mapping[str, Sequence[ClassResult]]) -> Any:
         panel.set_title(f"{dataset}: each class against the rest", fontsize=10)
         panel.grid(alpha=0.3)
     panels[0][0].set_ylabel("test AP")
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    legend(figure, panels[0][0], len(panels[0][0].get_legend_handles_labels()[1]))
     return figure
 
 

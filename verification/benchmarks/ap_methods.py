@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from verification.benchmarks.peers import fit_quietly
 from verification.benchmarks.timing import clock
 from verification.certificates import trained
 
@@ -36,12 +36,8 @@ class Method:
 
 
 def _fitted(model: Any, X: np.ndarray, y: np.ndarray) -> float:
-    """Seconds of a fit; that it stopped early is said by the certificate."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return clock(lambda: model.fit(X, y))
+    """Seconds of a fit."""
+    return clock(lambda: fit_quietly(model, X, y))
 
 
 def ranker(**options: Any) -> Callable[[np.ndarray, np.ndarray, float, float], Model]:

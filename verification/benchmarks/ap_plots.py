@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from verification.benchmarks.ap_inference import Curve
-from verification.benchmarks.circle_plots import FORMATS, pyplot
+from verification.benchmarks.circle_plots import legend, pyplot, save
 
 #: Colour, line and marker by method; told apart without colours too.
 STYLES: dict[str, dict[str, Any]] = {
@@ -31,19 +31,7 @@ def name(method: str) -> str:
 def write(folder: Path, curves: Sequence[Curve]) -> list[Path]:
     """The picture in both formats; the folder is made if need be."""
     plt = pyplot()
-    folder.mkdir(parents=True, exist_ok=True)
     return save(plt, growth(plt, curves), folder, "ap_inference")
-
-
-def save(plt: Any, figure: Any, folder: Path, stem: str) -> list[Path]:
-    """Write a figure in every format and close it."""
-    written = []
-    for kind in FORMATS:
-        path = folder / f"{stem}.{kind}"
-        figure.savefig(path, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-        written.append(path)
-    plt.close(figure)
-    return written
 
 
 def growth(plt: Any, curves: Sequence[Curve]) -> Any:
@@ -70,6 +58,5 @@ def growth(plt: Any, curves: Sequence[Curve]) -> Any:
             panel.set_xlabel(f"{'negatives' if over == 'N' else 'positives'} {over}")
             panel.grid(alpha=0.3)
         row[0].set_ylabel("milliseconds of a call")
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    legend(figure, panels[0][0], 4)
     return figure

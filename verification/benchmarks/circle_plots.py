@@ -36,6 +36,24 @@ def pyplot() -> Any:
     return plt
 
 
+def save(plt: Any, figure: Any, folder: Path, stem: str) -> list[Path]:
+    """Write a figure in every format and close it; the folder is made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for kind in FORMATS:
+        path = folder / f"{stem}.{kind}"
+        figure.savefig(path, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+        written.append(path)
+    plt.close(figure)
+    return written
+
+
+def legend(figure: Any, axis: Any, columns: int) -> None:
+    """What one panel names, below all of them."""
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+
+
 def figure_models(remade: Sequence[Remade]) -> dict[str, np.ndarray]:
     """The weights behind Figure 4 by title: the C nearest to its accuracies, else the chosen one."""
     found = {}
@@ -60,17 +78,9 @@ def write(
 ) -> list[Path]:
     """Both pictures in both formats; the folder is made if need be."""
     plt = pyplot()
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    figures = {"circle_table2": intervals(plt, summaries, best, remade)}
+    written = save(plt, intervals(plt, summaries, best, remade), folder, "circle_table2")
     if rings:
-        figures["circle_rings"] = ring_panels(plt, rings)
-    for name, figure in figures.items():
-        for kind in FORMATS:
-            path = folder / f"{name}.{kind}"
-            figure.savefig(path, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-            written.append(path)
-        plt.close(figure)
+        written += save(plt, ring_panels(plt, rings), folder, "circle_rings")
     return written
 
 
@@ -125,8 +135,7 @@ def intervals(
         axis.grid(axis="x", alpha=0.3)
         axis.set_ylim(-0.7, len(methods) - 0.3)
     axes[0].set_yticks(rows, [s.method.name for s in methods])
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    legend(figure, axes[0], 4)
     figure.suptitle("dashed: best linear classifier without bias; dotted: Bayes", fontsize=9)
     return figure
 
@@ -167,8 +176,7 @@ def ring_panels(plt: Any, rings: Mapping[str, np.ndarray]) -> Any:
         axis.set_title(title, fontsize=10)
         axis.set_aspect("equal")
         axis.axis("off")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    legend(figure, axes[0][0], 3)
     figure.suptitle(
         "training points inside; first guess on the inner ring, second on the outer", fontsize=10
     )

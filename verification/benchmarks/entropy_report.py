@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from verification.benchmarks import entropy, entropy_rows
-from verification.benchmarks.topk_report import mark
+from verification.benchmarks.topk_report import against, beside, mark
 from verification.report.document import Block, Document, Table, number, table
 
 
@@ -35,48 +35,21 @@ def document(
 
 def softmax_table(cases: Sequence[entropy.Case]) -> Table:
     """Softmax against LogisticRegression at the same true suboptimality."""
-    rows = [
-        (
-            c.dataset,
-            f"{c.C:g}",
-            number(c.softmax, 3),
-            number(c.softmax_gap),
-            number(c.peer, 3),
-            number(c.peer_suboptimality),
-            f"{c.peer_ratio:.2f}",
-            f">= {entropy.PEER_FACTOR[c.dataset]:g}",
-            mark(c.softmax_reached),
-        )
-        for c in cases
-    ]
-    columns = ("data", "C", "ours s", "gap", "lbfgs s", "subopt.", "speed-up", "target", "")
     note = (
         "lbfgs: scikit-learn's LogisticRegression(fit_intercept=False) at the loosest tolerance that attains the "
         "same true suboptimality; where none does, its time is a lower bound. Speed-up: median of the ratios of "
         "pairs. Gaps are recomputed from weights and dual, outside the clock."
     )
     title = f"Softmax to a certified relative gap of {entropy.SOFTMAX_GAP:g}"
-    return table(title, columns, rows, columns[1:8], note)
+    return against("lbfgs", cases, "softmax", entropy.PEER_FACTOR, title, note)
 
 
 def topk_table(cases: Sequence[entropy.Case]) -> Table:
     """Top-5 entropy against our own softmax."""
-    rows = [
-        (
-            c.dataset,
-            f"{c.C:g}",
-            number(c.topk, 3),
-            number(c.topk_gap),
-            f"{c.topk_ratio:.2f}",
-            f"<= {entropy.TOPK_FACTOR:g}",
-            mark(c.topk_reached),
-        )
-        for c in cases
-    ]
-    columns = ("data", "C", "seconds", "gap", "times softmax", "target", "")
     title = f"Top-{entropy.K} entropy (alpha) to a certified relative gap of {entropy.TOPK_GAP:g}"
     note = f"Times softmax: softmax as above, to {entropy.SOFTMAX_GAP:g}."
-    return table(title, columns, rows, columns[1:6], note)
+    factors = dict.fromkeys(entropy.PEER_FACTOR, entropy.TOPK_FACTOR)
+    return beside("softmax", cases, "topk", factors, title, note)
 
 
 def rows_table(timings: Sequence[entropy_rows.Timing]) -> Table:

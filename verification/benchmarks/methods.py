@@ -7,7 +7,6 @@ with C/2, whose weights are (-w/2, w/2).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from verification.benchmarks.peers import fit_quietly
 from verification.certificates import trained
 
 #: Iterations allowed to one model; where they do not suffice the certificate says so.
@@ -78,14 +78,10 @@ def path(
 def _path(
     loss: Loss, X: np.ndarray, y: np.ndarray, grid: Sequence[float], tol: float
 ) -> Iterator[Fitted]:
-    from sklearn.exceptions import ConvergenceWarning
-
     model = loss.estimator(1.0, tol, warm_start=True)
     for C in grid:
         model.set_params(C=C / 2 if loss.ova else C)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the gap says it
-            model.fit(X, y)
+        fit_quietly(model, X, y)
         dual = model.dual_coef_
         dense = dual.toarray() if hasattr(dual, "toarray") else np.array(dual)
         primal, gap = float(model.primal_objective_), float(model.dual_gap_)
@@ -106,13 +102,10 @@ def _joined(loss: Loss, C: float, models: Sequence[Fitted]) -> Fitted:
 
 def fit(loss: Loss, X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
     """A fitted classifier; one-vs-all losses through scikit-learn's `OneVsRestClassifier`."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.multiclass import OneVsRestClassifier
 
     model = loss.estimator(C, tol)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate says it
-        return (OneVsRestClassifier(model) if loss.ova else model).fit(X, y)
+    return fit_quietly(OneVsRestClassifier(model) if loss.ova else model, X, y)
 
 
 def certified_gap(model: Any, X: np.ndarray, y: np.ndarray) -> float:

@@ -24,11 +24,19 @@ class Peer:
     reached: bool
 
 
+def fit_quietly(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    """The model fitted; that it stopped at max_iter is for a certificate to say."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
 def crammer_singer(
     X: np.ndarray, y: np.ndarray, C: float, tol: float, max_iter: int = 100_000
 ) -> Any:
     """A fitted LinearSVC without bias; that it stopped at max_iter is judged by the suboptimality."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
     model = LinearSVC(
@@ -39,9 +47,7 @@ def crammer_singer(
         max_iter=max_iter,
         random_state=0,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(X, y)
+    return fit_quietly(model, X, y)
 
 
 def hinge_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:
@@ -57,13 +63,10 @@ def hinge_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> fl
 
 def logistic(X: np.ndarray, y: np.ndarray, C: float, tol: float, max_iter: int = 100_000) -> Any:
     """A fitted LogisticRegression (lbfgs) without bias: 1/2 ||W||^2 + C sum of softmax losses."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(fit_intercept=False, C=C, tol=tol, max_iter=max_iter)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(X, y)
+    return fit_quietly(model, X, y)
 
 
 def softmax_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from verification.benchmarks.peers import fit_quietly
 
 Array = np.ndarray[Any, Any]
 
@@ -67,14 +68,11 @@ def one_against_rest(label: Array) -> Array:
 
 def libsvm(K: Array, Q: Array, y: Array, C: float, lam: float, tol: float, most: int = -1) -> Array:
     """Multipliers (n,) of dual (4) by LIBSVM on the deformed kernel, with a box that cannot bind."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import SVC
 
     box = 0.5 * (C * len(y) + lam)
     model = SVC(kernel="precomputed", C=box, tol=tol, cache_size=1000, max_iter=most)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # its gap is printed
-        model.fit(K + Q * y * y[:, None], y)
+    fit_quietly(model, K + Q * y * y[:, None], y)
     alpha = np.zeros(len(y))
     alpha[model.support_] = np.abs(model.dual_coef_[0])
     return alpha

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from verification.benchmarks.ap_plots import save
-from verification.benchmarks.circle_plots import COLOURS, pyplot
+from verification.benchmarks.circle_plots import COLOURS, pyplot, save
 from verification.benchmarks.svmplus_digits import BASE, Splits
 
 
 def write(folder: Path, splits: Splits) -> list[Path]:
     """The picture in both formats; the folder is made if need be."""
     plt = pyplot()
-    folder.mkdir(parents=True, exist_ok=True)
     return save(plt, draw(plt, splits), folder, "svmplus_digits")
 
 

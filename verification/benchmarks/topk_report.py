@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from verification.benchmarks import projections as proj
 from verification.benchmarks import topk
@@ -38,48 +39,61 @@ def mark(reached: bool) -> Cell:
     return Cell("reached", "good") if reached else Cell("missed", "bad")
 
 
-def hinge_table(cases: Sequence[topk.Case]) -> Table:
-    """The multiclass hinge against LinearSVC at the same true suboptimality."""
-    rows = [
+def against(
+    peer: str, cases: Sequence[Any], ours: str, factors: Mapping[str, float], title: str, note: str
+) -> Table:
+    """The loss named ``ours`` against the peer at the same true suboptimality."""
+    rows: list[tuple[str | Cell, ...]] = [
         (
-            c.dataset,
-            f"{c.C:g}",
-            number(c.hinge, 3),
-            number(c.hinge_gap),
+            *_own(c, ours),
             number(c.peer, 3),
             number(c.peer_suboptimality),
             f"{c.peer_ratio:.2f}",
-            f">= {topk.PEER_FACTOR[c.dataset]:g}",
-            mark(c.hinge_reached),
+            f">= {factors[c.dataset]:g}",
+            mark(getattr(c, f"{ours}_reached")),
         )
         for c in cases
     ]
-    columns = ("data", "C", "ours s", "gap", "LinearSVC s", "subopt.", "speed-up", "target", "")
+    columns = ("data", "C", "ours s", "gap", f"{peer} s", "subopt.", "speed-up", "target", "")
+    return table(title, columns, rows, columns[1:8], note)
+
+
+def beside(
+    cheap: str, cases: Sequence[Any], ours: str, factors: Mapping[str, float], title: str, note: str
+) -> Table:
+    """The loss named ``ours`` beside our own cheaper one."""
+    rows: list[tuple[str | Cell, ...]] = [
+        (
+            *_own(c, ours),
+            f"{getattr(c, f'{ours}_ratio'):.2f}",
+            f"<= {factors[c.dataset]:g}",
+            mark(getattr(c, f"{ours}_reached")),
+        )
+        for c in cases
+    ]
+    columns = ("data", "C", "seconds", "gap", f"times {cheap}", "target", "")
+    return table(title, columns, rows, columns[1:6], note)
+
+
+def _own(case: Any, ours: str) -> tuple[str, ...]:
+    seconds, gap = getattr(case, ours), getattr(case, f"{ours}_gap")
+    return case.dataset, f"{case.C:g}", number(seconds, 3), number(gap)
+
+
+def hinge_table(cases: Sequence[topk.Case]) -> Table:
+    """The multiclass hinge against LinearSVC at the same true suboptimality."""
     note = (
         "Speed-up: median of the ratios of pairs. Where LinearSVC stays above the wanted suboptimality even at its "
         "tightest tolerance, its time there is a lower bound of what it would need."
     )
     title = f"Multiclass hinge to a certified relative gap of {topk.HINGE_GAP:g}"
-    return table(title, columns, rows, columns[1:8], note)
+    return against("LinearSVC", cases, "hinge", topk.PEER_FACTOR, title, note)
 
 
 def smooth_table(cases: Sequence[topk.Case]) -> Table:
     """The smooth top-5 hinge against our own multiclass hinge."""
-    rows = [
-        (
-            c.dataset,
-            f"{c.C:g}",
-            number(c.smooth, 3),
-            number(c.smooth_gap),
-            f"{c.smooth_ratio:.2f}",
-            f"<= {topk.SMOOTH_FACTOR[c.dataset]:g}",
-            mark(c.smooth_reached),
-        )
-        for c in cases
-    ]
-    columns = ("data", "C", "seconds", "gap", "times the hinge", "target", "")
     title = f"Smooth top-5 hinge, gamma = 1, to {topk.SMOOTH_GAP:g}"
-    return table(title, columns, rows, columns[1:6])
+    return beside("the hinge", cases, "smooth", topk.SMOOTH_FACTOR, title, "")
 
 
 def projection_table(timings: Sequence[proj.Timing]) -> Table:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from verification.claims._ledger import claims, papers
+from verification.claims._ledger import claims
 
 #: Kinds that always state something: a reason cannot take the place of a row.
 STATEMENTS = ("Theorem", "Proposition", "Lemma", "Corollary", "Definition", "Algorithm", "Remark")
@@ -160,8 +160,3 @@ def _unknown(paper: str) -> Iterator[str]:
     for item in items(paper):
         if item.rows and item.reason:
             yield f"{item.name}: rows {item.rows}, yet a reason for none"
-
-
-def all_items() -> list[Item]:
-    """`items` of every paper."""
-    return [item for paper in papers() for item in items(paper)]

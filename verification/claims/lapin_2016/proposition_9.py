@@ -16,9 +16,6 @@ from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._topk import ZERO
 from verification.claims.risk import optimal
 
-#: (counts, w, k) -> exp(N times the expected loss)
-Likelihood = Callable[[list[int], list[Fraction], int], Fraction]
-
 
 def truncated(w: list[Fraction], y: int, k: int) -> Fraction:
     """exp(loss): 1 + the sum of w_j/w_y over the m - k smallest other classes."""

@@ -73,11 +73,6 @@ def worst_loss(s: Vector, t: Vector) -> Fraction:
     return ap_loss([sum(v >= u for v in t) for u in s])
 
 
-def best_loss(s: Vector, t: Vector) -> Fraction:
-    """1 - AP of the scores, positives first among equal ones."""
-    return ap_loss([sum(v > u for v in t) for u in s])
-
-
 def at_prediction(s: Vector, t: Vector) -> Fraction:
     """The objective of (4) at a ranking predicted by (2), ties in favour of the positives."""
     return objective([sum(v > u for v in t) for u in s], s, t)

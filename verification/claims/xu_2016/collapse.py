@@ -6,42 +6,32 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Matrix, Vector, draw_vector, scale, vector
+from verification.claims._rational import Vector, draw_vector, scale, vector
 from verification.claims._svm import (
     ONE,
     ZERO,
     Labels,
     Plus,
     Point,
-    augmented,
-    combination,
     combine,
     deformed,
     draw_labels,
     gram,
     identity,
     of_plus,
-    signed,
     svm_dual,
 )
 from verification.claims.xu_2016.equation_2 import dual_of_hinge
 
 
-def weights_of(alpha: Vector, y: Labels, x: Matrix) -> Vector:
-    """W = sum alpha_i y_i x_i."""
-    return combination([a * t for a, t in zip(alpha, y, strict=True)], x)
-
-
-def with_free_slack(
-    x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction, delta: Fraction
-) -> Point:
+def with_free_slack(p: Plus, delta: Fraction) -> Point:
     """(4) with K~ + delta I; squared-hinge SVM, Q = I/C, for an infinite delta (negative here)."""
-    n = len(y)
+    unit = identity(len(p.y))
     if delta < 0:
-        q = [scale(1 / c, row) for row in identity(n)]
+        q = [scale(1 / p.c, row) for row in unit]
     else:
-        q = deformed(combine(1, gram(augmented(z)), delta, identity(n)), c, lam)
-    return svm_dual(combine(1, signed(gram(x), y), 1, q), y)
+        q = deformed(combine(1, gram(p.zt), delta, unit), p.c, p.lam)
+    return svm_dual(combine(1, p.ky, 1, q), p.y)
 
 
 SVM = Fraction(-1)
@@ -60,8 +50,8 @@ def _draw(rng: Rng) -> Inputs:
 
 @of_plus
 def _check_back(trial: Trial, p: Plus, *, delta: Fraction) -> None:
-    svm = p.w(with_free_slack(p.x, p.y, p.z, p.c, p.lam, SVM).a)
-    plus = p.w(with_free_slack(p.x, p.y, p.z, p.c, p.lam, delta).a)
+    svm = p.w(with_free_slack(p, SVM).a)
+    plus = p.w(with_free_slack(p, delta).a)
     trial.exactly(any(plus) or not any(svm), "w = 0, the SVM's w is not", w=plus, svm=svm)
 
 
@@ -111,7 +101,7 @@ def _check_when(
     hinge: bool,
     collapsed: Callable[[Vector, Labels], bool],
 ) -> None:
-    found = [with_free_slack(p.x, p.y, p.z, p.c, p.lam, delta).a]
+    found = [with_free_slack(p, delta).a]
     if hinge and len(p.y) <= 3:
         solved = dual_of_hinge(p.ky, gram(p.z), p.y, p.c, p.lam, (0, 1), both=True)
         found.append(solved[1][: len(p.y)] if solved else [])

@@ -7,15 +7,7 @@ from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector, dot, draw_vector
-from verification.claims._svm import (
-    ZERO,
-    Plus,
-    apply,
-    deformed,
-    draw_plus,
-    gram,
-    of_plus,
-)
+from verification.claims._svm import ZERO, Plus, apply, deformed, draw_plus, gram, of_plus
 
 
 def _draw(rng: Rng) -> Inputs:

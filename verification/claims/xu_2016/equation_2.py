@@ -139,22 +139,19 @@ DUALITY = Claim(
     note="An SVM's dual has one equality constraint. rho is free here; (3) penalises it.",
 )
 
-VARIABLES = Claim(
+VARIABLES = DUALITY.also(
     number="Equation (2) with b = 0",
     section="3",
     statement="(1) without xi >= 0 has the dual (2) with b = 0: n variables with the hinge loss "
     "too; what saves n variables is the dropped constraint, not the square",
     method="as (1) and (2)",
     expected="repaired",
-    draw=_draw_duality,
-    check=_check_duality,
-    says={"rows": (0, 1), "divisor": 1, "nonneg": False, "both": False},
+    says={"nonneg": False, "both": False},
     wrong={
         "xi >= 0 kept": {"nonneg": True},
         "without sum(a-C) = 0": {"rows": (0,)},
         "without a'y = 0": {"rows": (1,)},
     },
-    instances=60,
     note="Our statement of what the text ascribes to the squared loss.",
 )
 

@@ -7,24 +7,18 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Matrix, Vector, scale, square, vector
+from verification.claims._rational import Vector, add, scale, square, vector
 from verification.claims._svm import (
     ZERO,
-    Labels,
     Plus,
     apply,
-    augmented,
     combination,
     combine,
-    deformed,
     draw_plus,
-    gram,
     identity,
     inverse,
-    margins,
     multiply,
     of_plus,
-    primal_squared,
     squared_nonneg,
     svm_dual,
     transpose,
@@ -48,29 +42,22 @@ def draw_tilted(rng: Rng) -> Inputs:
     return {**given, "lam": int(rng.choice([1, 10])) * given["lam"]}
 
 
-def with_nonneg(
-    x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction
-) -> tuple[Fraction, Vector]:
+def with_nonneg(p: Plus) -> tuple[Fraction, Vector]:
     """Least value and slacks of (3) with xi >= 0; proved by a feasible point of the same value."""
-    zt = augmented(z)
-    point = squared_nonneg(gram(x), y, deformed(gram(zt), c, lam))
-    n = len(y)
-    w = combination([a * t for a, t in zip(point.a[:n], y, strict=True)], x)
-    normal = combine(lam, identity(len(zt[0])), c, multiply(transpose(zt), zt))
-    total = [a + b for a, b in zip(point.a[:n], point.a[n:], strict=True)]
-    vt = apply(inverse(normal), combination(total, zt))
-    xi = apply(zt, vt)
-    value = primal_squared(w, vt, xi, c, lam)
-    inside = all(m + t >= 1 for m, t in zip(margins(x, y, w, point.mult[0]), xi, strict=True))
-    if not inside or min(xi) < 0 or value != -point.value:
+    point = squared_nonneg(p.k, p.y, p.q)
+    n = len(p.y)
+    w = p.w(point.a[:n])
+    vt = p.vt(add(point.a[:n], point.a[n:]))
+    xi = apply(p.zt, vt)
+    value = p.value(w, vt, xi)
+    if not p.feasible(w, point.mult[0], xi) or min(xi) < 0 or value != -point.value:
         raise ArithmeticError("an exact optimality certificate does not hold")
     return value, xi
 
 
 @of_plus
 def _check_dropped(trial: Trial, p: Plus, *, relation: Relation) -> None:
-    without = p.solved
-    kept, _ = with_nonneg(p.x, p.y, p.z, p.c, p.lam)
+    without, kept = p.solved, with_nonneg(p)[0]
     trial.exactly(
         relation(without.value, kept),
         "dropping xi >= 0 changes the optimum",
@@ -99,8 +86,7 @@ DROPPED_PRINTED = Claim(
 
 @of_plus
 def _check_condition(trial: Trial, p: Plus, *, harmless: Callable[[Vector], bool]) -> None:
-    without = p.solved
-    kept, _ = with_nonneg(p.x, p.y, p.z, p.c, p.lam)
+    without, kept = p.solved, with_nonneg(p)[0]
     trial.exactly(
         (without.value == kept) == harmless(without.xi),
         "the condition for equal optima is another",
@@ -135,9 +121,7 @@ CONDITION = Claim(
 @of_plus
 def _check_free(trial: Trial, p: Plus, *, free: bool) -> None:
     n = len(p.y)
-    q = [scale(1 / p.c, row) for row in identity(n)]
-    if not free:
-        q = p.q
+    q = [scale(1 / p.c, row) for row in identity(n)] if free else p.q
     without = -svm_dual(combine(1, p.ky, 1, q), p.y).value
     kept = -squared_nonneg(p.k, p.y, q).value
     trial.exactly(without == kept, "the optima differ", without=without, kept=kept)
@@ -162,7 +146,7 @@ FREE = Claim(
 @of_plus
 def _check_variables(trial: Trial, p: Plus, *, kept: bool) -> None:
     n_variables = -svm_dual(combine(1, p.ky, 1, p.q), p.y).value
-    least = with_nonneg(p.x, p.y, p.z, p.c, p.lam)[0] if kept else p.solved.value
+    least = with_nonneg(p)[0] if kept else p.solved.value
     trial.exactly(
         n_variables == least,
         "the largest value over n dual variables is not the least primal value",

@@ -7,13 +7,7 @@ from fractions import Fraction
 
 from verification.claims import Claim, Trial
 from verification.claims._rational import Matrix, vector
-from verification.claims._svm import (
-    ONE,
-    augmented,
-    combine,
-    deformed,
-    gram,
-)
+from verification.claims._svm import ONE, augmented, combine, deformed, gram
 
 Floats = list[list[float]]
 

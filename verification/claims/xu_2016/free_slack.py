@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
@@ -40,8 +41,8 @@ def _check_limit(
     excess: Callable[[Fraction], Fraction],
     at: Callable[[Fraction], Fraction],
 ) -> None:
-    svm = with_free_slack(p.x, p.y, p.z, p.c, p.lam, SVM)
-    found = with_free_slack(p.x, p.y, p.z, at(p.c), p.lam, delta)
+    svm = with_free_slack(p, SVM)
+    found = with_free_slack(replace(p, c=at(p.c)), delta)
     share = excess(p.lam / (p.c * delta))
     low, value = -svm.value, -found.value
     trial.exactly(

@@ -6,15 +6,7 @@ from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import vector
-from verification.claims._svm import (
-    ONE,
-    ZERO,
-    Plus,
-    apply,
-    draw_plus,
-    kkt_points,
-    of_plus,
-)
+from verification.claims._svm import ONE, ZERO, Plus, apply, draw_plus, kkt_points, of_plus
 
 #: Three samples of which two are the same.
 TWINS = {
