@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_ap_svm import average_precision, check_certificate, mean_hinge, queries
+from _watched import Recorder, fit_that_tells, interrupt_call
 from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -17,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from fast import APSVM
 from fast.errors import InvalidParameterError
 from fast.estimators._threshold import best_threshold
+from fast.ranking.queries import Queries
 
 METHODS = ["divide_and_conquer", "greedy", "search", "select", "all", "numpy"]
 SOLVERS = ["bundle", "cutting_plane"]
@@ -364,33 +366,6 @@ def test_one_iteration_warns_with_the_gap_and_keeps_a_certified_model(solver):
     check_certificate(model, X, y)
 
 
-class Recorder:
-    """A scikit-learn callback that remembers its calls; may stop or interrupt at an iteration."""
-
-    def __init__(self, stop=None, interrupt=None):
-        self.stop, self.interrupt = stop, interrupt
-        self.begun, self.models, self.tasks = 0, [], []
-
-    def setup(self, estimator, context):
-        self.tasks.append("setup")
-
-    def teardown(self, estimator, context):
-        self.tasks.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
-        self.tasks.append(f"begin {context.task_name}")
-        self.begun += context.task_name == "iteration"
-
-    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
-        self.tasks.append(f"end {context.task_name}")
-        if context.task_name != "iteration":
-            return False
-        self.models.append(fitted_estimator)
-        if self.interrupt is not None and len(self.models) >= self.interrupt:
-            raise KeyboardInterrupt
-        return len(self.models) == self.stop
-
-
 @pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("max_iter", [1, 3, 1000])
@@ -404,8 +379,7 @@ def test_callbacks_see_every_iteration(solver, max_iter, single):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, y)
     assert len(seen.models) == seen.begun == model.n_iter_ <= max_iter
-    assert seen.tasks[:3] == ["setup", "begin fit", "begin iteration"]
-    assert seen.tasks[-3:] == ["end iteration", "end fit", "teardown"]
+    seen.assert_whole()
     last = seen.models[-1]
     np.testing.assert_array_equal(last.coef_, model.coef_)
     np.testing.assert_array_equal(last.predict(X), model.predict(X))
@@ -439,18 +413,8 @@ def test_an_interrupt_keeps_the_best_certified_model(solver, at):
 @pytest.mark.parametrize("at", [1, 2, 5])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_an_interrupt_inside_an_iteration_keeps_a_certified_model(solver, at, monkeypatch):
-    from fast.ranking.queries import Queries
-
     X, y = problem(21)
-    inner, calls = Queries.infer, []
-
-    def interrupted(self, *args, **kwargs):
-        calls.append(None)
-        if len(calls) == at:
-            raise KeyboardInterrupt
-        return inner(self, *args, **kwargs)
-
-    monkeypatch.setattr(Queries, "infer", interrupted)
+    interrupt_call(monkeypatch, Queries, "infer", at)
     model = APSVM(C=30.0, solver=solver, tol=1e-12)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(X, y)
@@ -471,20 +435,7 @@ def test_progress_bars_of_other_fits(params, capsys):
 
 def test_progress_bars_and_printing(capsys):
     X, y = problem(22)
-    plain = fit(X, y)
-    with_bar = APSVM(C=3.0, tol=1e-4)
-    with_bar.set_callbacks(ProgressBar())
-    assert "APSVM" in [with_bar.fit(X, y), capsys.readouterr().out][1]
-    np.testing.assert_array_equal(with_bar.coef_, plain.coef_)
-    model = fit(X, y, verbose=1)
-    assert "gap" in capsys.readouterr().err
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
-    model = fit(X, y, verbose=2)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == model.n_iter_
-    assert lines[-1].startswith(f"iteration {model.n_iter_}: primal")
-    fit(X, y)
-    assert capsys.readouterr().out == ""
+    fit_that_tells(fit(X, y), capsys, X, y)
 
 
 # ---- habits of an estimator -----------------------------------------------------------------

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_ap_svm import check_certificate, check_easy_certificate
+from _watched import interrupt_call
 from sklearn.exceptions import ConvergenceWarning
 
 from fast import APSVM
 from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.models.binary_svm import HingeOracle
+from fast.ranking.queries import Queries
 
 
 def problem(seed=0, n=80, d=5, part=0.3, shift=2.5):
@@ -196,36 +199,16 @@ def test_a_fit_that_is_cut_short_satisfies_the_constraints(max_iter):
 
 @pytest.mark.parametrize("at", [1, 3])
 def test_an_interrupt_keeps_a_feasible_model(at, monkeypatch):
-    from fast.ranking.queries import Queries
-
     X, y = problem(11)
     easy = fit(X, y, easy_fraction=0.5).easy_mask_
-    inner, calls = Queries.infer, []
-
-    def interrupted(self, *args, **kwargs):
-        calls.append(None)
-        if len(calls) == at:
-            raise KeyboardInterrupt
-        return inner(self, *args, **kwargs)
-
-    monkeypatch.setattr(Queries, "infer", interrupted)
+    interrupt_call(monkeypatch, Queries, "infer", at)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model = APSVM(C=10.0, tol=1e-12).fit(X, y, easy_mask=easy)
     check_easy_certificate(model, X, y)
 
 
 def test_an_interrupt_of_the_binary_svm_is_passed_on(monkeypatch):
-    from fast.models import binary_svm
-
-    inner, calls = binary_svm.HingeOracle.__call__, []
-
-    def interrupted(self, scores):
-        calls.append(None)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return inner(self, scores)
-
-    monkeypatch.setattr(binary_svm.HingeOracle, "__call__", interrupted)
+    interrupt_call(monkeypatch, HingeOracle, "__call__", 2)
     X, y = problem(12)
     with pytest.raises(KeyboardInterrupt):
         APSVM(easy_fraction=0.5).fit(X, y)

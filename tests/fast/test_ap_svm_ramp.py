@@ -16,6 +16,7 @@ from _naive_ap_svm import (
     misordered,
     queries,
 )
+from _watched import Recorder, interrupt_everywhere
 from sklearn.exceptions import ConvergenceWarning
 
 from fast import APSVM
@@ -112,30 +113,6 @@ def test_steps_that_are_cut_short_warn_and_are_certified():
     check(model, X, y)
 
 
-class Stop:
-    """A callback that stops, or interrupts, at an iteration."""
-
-    def __init__(self, at, interrupt=False):
-        self.at, self.interrupt, self.seen = at, interrupt, 0
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-        if context.task_name != "iteration":
-            return False
-        self.seen += 1
-        if self.seen == self.at and self.interrupt:
-            raise KeyboardInterrupt
-        return self.seen == self.at
-
-
 @pytest.mark.parametrize("interrupt", [False, True])
 @pytest.mark.parametrize("later", [False, True])
 def test_stopped_in_the_first_step_or_later(later, interrupt):
@@ -143,12 +120,12 @@ def test_stopped_in_the_first_step_or_later(later, interrupt):
     full = APSVM(C=20.0, ramp=True, tol=1e-6).fit(X, y)
     rounds, iteration = full.history_["round"], full.history_["iteration"]
     at = int(iteration[rounds == 1][-1]) + 1 if later else 1
-    stop = Stop(at, interrupt)
+    stop = Recorder(None, at) if interrupt else Recorder(at)
     model = APSVM(C=20.0, ramp=True, tol=1e-6)
     model.set_callbacks(stop)
     with pytest.warns(ConvergenceWarning, match="interrupted" if interrupt else "stopped"):
         model.fit(X, y)
-    assert stop.seen == at
+    assert len(stop.models) == at
     assert model.n_rounds_ == 1 + later
     check(model, X, y)
 
@@ -162,29 +139,10 @@ def test_iterations_are_counted_through(capsys):
 
 def test_an_interrupt_anywhere_keeps_a_certified_model_or_is_passed_on(monkeypatch):
     """In the search for a start, in a step, between two of them."""
-    from fast.ranking.queries import Queries
-
     X, y = problem(8, n=30)
-    inner, calls, kept = Queries.infer, [], 0
-    n = APSVM(C=20.0, ramp=True, tol=1e-2).fit(X, y).n_oracle_calls_
-
-    def interrupted(self, *args, **kwargs):
-        calls.append(None)
-        if len(calls) == at:
-            raise KeyboardInterrupt
-        return inner(self, *args, **kwargs)
-
-    monkeypatch.setattr(Queries, "infer", interrupted)
-    for at in range(1, n + 1):
-        calls.clear()
-        model = APSVM(C=20.0, ramp=True, tol=1e-2)
-        try:
-            with pytest.warns(ConvergenceWarning, match="interrupted"):
-                model.fit(X, y)
-        except KeyboardInterrupt:
-            assert at <= 10, "there was a certificate"  # nine starts, and the one that is taken
-            assert not hasattr(model, "coef_")
-        else:
-            kept += 1
-            check(model, X, y)
-    assert kept == n - 10
+    model = APSVM(C=20.0, ramp=True, tol=1e-2)
+    passed, kept = interrupt_everywhere(monkeypatch, model, X, y)
+    for each in kept:
+        check(each, X, y)
+    # without a certificate: nine starts, and the one that is taken
+    assert passed == list(range(1, 11))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_ap_svm import average_precision, coefficients, delta, hinge, is_ranking
+from _watched import Recorder, interrupt_everywhere
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -208,35 +209,12 @@ def test_a_fit_that_is_cut_short_warns_and_is_certified(params, message):
     check(model, bags, y)
 
 
-class Stop:
-    """A callback that stops, or interrupts, at an iteration."""
-
-    def __init__(self, at, interrupt=False):
-        self.at, self.interrupt, self.models = at, interrupt, []
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-        if context.task_name != "iteration":
-            return False
-        self.models.append(fitted_estimator)
-        if len(self.models) == self.at and self.interrupt:
-            raise KeyboardInterrupt
-        return len(self.models) == self.at
-
-
 @pytest.mark.parametrize("interrupt", [False, True])
 @pytest.mark.parametrize("at", [1, 3, 8])
 def test_stops(at, interrupt):
     bags, y = problem(8)
-    model, stop = LatentAPSVM(C=20.0, tol=1e-9), Stop(at, interrupt)
+    model = LatentAPSVM(C=20.0, tol=1e-9)
+    stop = Recorder(None, at) if interrupt else Recorder(at)
     model.set_callbacks(stop)
     with pytest.warns(ConvergenceWarning, match="interrupted" if interrupt else "stopped"):
         model.fit(bags, y)
@@ -246,37 +224,17 @@ def test_stops(at, interrupt):
 
 
 def test_an_interrupt_anywhere_keeps_a_certified_model_or_is_passed_on(monkeypatch):
-    from fast.ranking.queries import Queries
-
     bags, y = problem(8, n=20)
-    inner, calls, kept = Queries.infer, [], 0
-    n = LatentAPSVM(C=20.0).fit(bags, y).n_oracle_calls_
-
-    def interrupted(self, *args, **kwargs):
-        calls.append(None)
-        if len(calls) == at:
-            raise KeyboardInterrupt
-        return inner(self, *args, **kwargs)
-
-    monkeypatch.setattr(Queries, "infer", interrupted)
-    for at in range(1, n + 1):
-        calls.clear()
-        model = LatentAPSVM(C=20.0)
-        try:
-            with pytest.warns(ConvergenceWarning, match="interrupted"):
-                model.fit(bags, y)
-        except KeyboardInterrupt:  # while a start was looked for
-            assert not kept, at
-            assert not hasattr(model, "coef_")
-        else:
-            kept += 1
-            check(model, bags, y)
-    assert kept > n // 4
+    passed, kept = interrupt_everywhere(monkeypatch, LatentAPSVM(C=20.0), bags, y)
+    for each in kept:
+        check(each, bags, y)
+    assert passed == list(range(1, len(passed) + 1))  # while a start was looked for
+    assert len(kept) > (len(kept) + len(passed)) // 4
 
 
 def test_callbacks_see_every_iteration_and_the_print_counts_through(capsys):
     bags, y = problem(8)
-    model, all_ = LatentAPSVM(C=20.0, verbose=2), Stop(None)
+    model, all_ = LatentAPSVM(C=20.0, verbose=2), Recorder()
     model.set_callbacks(all_)
     model.fit(bags, y.tolist())
     printed = [int(li.split()[1].rstrip(":")) for li in capsys.readouterr().out.splitlines()]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_svm_plus_model import check
+from _watched import Recorder
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.callback import ProgressBar
@@ -361,33 +362,6 @@ def test_the_bound_on_iterations_is_reported(given):
     assert model.n_iter_ == 1
 
 
-class Recorder:
-    """A scikit-learn callback that remembers its calls; may stop or interrupt at an iteration."""
-
-    def __init__(self, stop=None, interrupt=None):
-        self.stop, self.interrupt = stop, interrupt
-        self.begun, self.models, self.tasks = 0, [], []
-
-    def setup(self, estimator, context):
-        self.tasks.append("setup")
-
-    def teardown(self, estimator, context):
-        self.tasks.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
-        self.tasks.append(f"begin {context.task_name}")
-        self.begun += context.task_name == "iteration"
-
-    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
-        self.tasks.append(f"end {context.task_name}")
-        if context.task_name != "iteration":
-            return False
-        self.models.append(fitted_estimator)
-        if self.interrupt == len(self.models):
-            raise KeyboardInterrupt
-        return len(self.models) == self.stop
-
-
 HARD = {"loss": "hinge", "C": 20.0, "gamma": 0.3, "tol": 1e-16, "free_slack": 0.05}
 WAYS = [("linear", True), ("linear", False), ("rbf", True), ("rbf", False)]
 
@@ -435,8 +409,7 @@ def test_callbacks_see_every_iteration(kernel, given):
     assert len(recorder.models) == model.n_iter_
     if given:  # the ordinary SVM also ends where rounding does not let it on
         assert recorder.begun == model.n_iter_
-    assert recorder.tasks[:3] == ["setup", "begin fit", "begin iteration"]
-    assert recorder.tasks[-3:] == ["end iteration", "end fit", "teardown"]
+    recorder.assert_whole()
     if kernel == "linear":
         first, last = recorder.models[0], recorder.models[-1]
         assert not first.coef_[1:].any()

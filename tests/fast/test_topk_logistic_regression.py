@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_entropy_erm import check_certificate, dual, loss_value, primal, truncated_value
+from _watched import Recorder, interrupt_call
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -17,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from fast import TopKLogisticRegression
 from fast.errors import InvalidParameterError
 from fast.models.multiclass_erm import TopKEntropy
+from fast.solvers import entropy_rows
 
 VARIANTS = [("alpha", 1), ("alpha", 2), ("alpha", 4), ("beta", 2), ("beta", 4)]
 
@@ -179,18 +181,9 @@ def test_one_iteration_warns_and_keeps_a_certified_model():
 
 @pytest.mark.parametrize("at", [1, 2, 3, 5])
 def test_an_interrupt_anywhere_keeps_a_certified_model(at, monkeypatch):
-    from fast.solvers import entropy_rows
-
     X, y = problem(11, n=400, m=8, d=12)
-    calls, inner = [], entropy_rows.finished_rows
-
-    def interrupted(*args):
-        calls.append(None)
-        if len(calls) == at + 2:  # the first ones find the loss at W = 0
-            raise KeyboardInterrupt
-        return inner(*args)
-
-    monkeypatch.setattr(entropy_rows, "finished_rows", interrupted)
+    # the first calls find the loss at W = 0
+    interrupt_call(monkeypatch, entropy_rows, "finished_rows", at + 2)
     model = TopKLogisticRegression(C=10.0, tol=1e-12)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(X, y)
@@ -274,18 +267,8 @@ def test_truncated_keeps_to_max_iter(max_iter, k):
 
 @pytest.mark.parametrize("at", [1, 4, 8, 12, 16, 20, 24, 28])
 def test_an_interrupt_of_a_truncated_fit_ends_it(at, monkeypatch):
-    from fast.solvers import entropy_rows
-
     X, y = problem(13, n=400, m=6, d=20)
-    calls, inner = [], entropy_rows.finished_rows
-
-    def interrupted(*args):
-        calls.append(len(args[0]))
-        if len(calls) == at + 2:
-            raise KeyboardInterrupt
-        return inner(*args)
-
-    monkeypatch.setattr(entropy_rows, "finished_rows", interrupted)
+    calls = interrupt_call(monkeypatch, entropy_rows, "finished_rows", at + 2)
     model = TopKLogisticRegression(k=3, truncated=True, C=5.0, tol=1e-9)
     with pytest.warns(ConvergenceWarning, match="stopped|was interrupted"):
         model.fit(X, y)
@@ -293,34 +276,14 @@ def test_an_interrupt_of_a_truncated_fit_ends_it(at, monkeypatch):
     check_truncated(model, X, y)
 
 
-class StopOnce:
-    """A callback that asks to stop at one iteration, and never again."""
-
-    def __init__(self, at):
-        self.at, self.seen = at, []
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context, **kwargs):
-        pass
-
-    def on_fit_task_end(self, estimator, context, **kwargs):
-        self.seen.append(context.task_name)
-        return len(self.seen) == self.at
-
-
 @pytest.mark.parametrize("at", [1, 3, 7])
 def test_a_callback_stops_a_truncated_fit(at):
     X, y = problem(13, n=400, m=6, d=20)
-    callback = StopOnce(at)
+    callback = Recorder(stop=at)
     model = TopKLogisticRegression(k=3, truncated=True, C=5.0, tol=1e-9).set_callbacks(callback)
     with pytest.warns(ConvergenceWarning, match="stopped"):
         model.fit(X, y)
-    assert callback.seen.count("iteration") == at
+    assert len(callback.models) == at
     check_truncated(model, X, y)
 
 

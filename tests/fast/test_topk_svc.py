@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_erm import check_certificate
+from _watched import Recorder, fit_that_tells, interrupt_call
 from sklearn.base import clone
-from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from fast import TopKSVC
@@ -318,33 +318,6 @@ def test_one_iteration_warns_with_the_gap_and_keeps_a_certified_model(solver, ga
     check_certificate(model, X, y)
 
 
-class Recorder:
-    """A scikit-learn callback that remembers its calls; may stop or interrupt at an iteration."""
-
-    def __init__(self, stop=None, interrupt=None):
-        self.stop, self.interrupt = stop, interrupt
-        self.begun, self.models, self.tasks = 0, [], []
-
-    def setup(self, estimator, context):
-        self.tasks.append("setup")
-
-    def teardown(self, estimator, context):
-        self.tasks.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
-        self.tasks.append(f"begin {context.task_name}")
-        self.begun += context.task_name == "iteration"
-
-    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
-        self.tasks.append(f"end {context.task_name}")
-        if context.task_name != "iteration":
-            return False
-        self.models.append(fitted_estimator)
-        if self.interrupt is not None and len(self.models) >= self.interrupt:
-            raise KeyboardInterrupt
-        return len(self.models) == self.stop
-
-
 @pytest.mark.parametrize("n", [40, 2500])  # the small one is polished first
 @pytest.mark.parametrize(("solver", "gamma"), SOLVERS)
 def test_callbacks_see_every_iteration(solver, gamma, n):
@@ -359,8 +332,7 @@ def test_callbacks_see_every_iteration(solver, gamma, n):
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(X, y)
         assert len(seen.models) == seen.begun == model.n_iter_ <= max_iter
-        assert seen.tasks[:3] == ["setup", "begin fit", "begin iteration"]
-        assert seen.tasks[-3:] == ["end iteration", "end fit", "teardown"]
+        seen.assert_whole()
         last = seen.models[-1]
         assert last.predict(X).shape == (n,)
         if model.solver_ != "active":  # whose last check may be followed by a better primal
@@ -406,16 +378,8 @@ def test_an_interrupt_anywhere_keeps_a_certified_model(solver, gamma, monkeypatc
     }[solver]
     X, y = problem(21, n=150)
     for at in (1, 2, 5):
-        calls, inner = [], getattr(module, name)
-
-        def interrupted(*args, calls=calls, inner=inner, at=at):
-            calls.append(None)
-            if len(calls) == at:
-                raise KeyboardInterrupt
-            return inner(*args)
-
         with monkeypatch.context() as patch:
-            patch.setattr(module, name, interrupted)
+            interrupt_call(patch, module, name, at)
             model = TopKSVC(k=2, C=1.0, gamma=gamma, solver=solver, random_state=0, tol=1e-12)
             with pytest.warns(ConvergenceWarning, match="interrupted"):
                 model.fit(X, y)
@@ -424,23 +388,10 @@ def test_an_interrupt_anywhere_keeps_a_certified_model(solver, gamma, monkeypatc
 
 def test_progress_bars_and_printing(capsys):
     X, y = problem(22)
-    plain = fit(X, y)
-    with_bar = TopKSVC(C=0.1, random_state=0)
-    with_bar.set_callbacks(ProgressBar())
-    assert "TopKSVC" in [with_bar.fit(X, y), capsys.readouterr().out][1]
-    np.testing.assert_array_equal(with_bar.coef_, plain.coef_)
-    model = fit(X, y, verbose=1)
-    assert "gap" in capsys.readouterr().err
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
-    model = fit(X, y, verbose=2)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == model.n_iter_
-    assert lines[-1].startswith(f"iteration {model.n_iter_}: primal")
+    model, lines = fit_that_tells(fit(X, y), capsys, X, y)
     assert float(lines[-1].rpartition(" ")[2]) == pytest.approx(
         model.dual_gap_, rel=0.01, abs=1e-12
     )
-    fit(X, y)
-    assert capsys.readouterr().out == ""
 
 
 # ---- habits of an estimator -----------------------------------------------------------------
