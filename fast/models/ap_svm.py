@@ -18,12 +18,13 @@ import numpy as np
 from fast.ranking.queries import Queries
 from fast.solvers import structured
 from fast.solvers.score_problem import ScoreCut, ScoreState
+from fast.solvers.state import Certified
 
 __all__ = ["RankingOracle", "TrainingResult", "train"]
 
 
 @dataclass
-class TrainingResult:
+class TrainingResult(Certified):
     """A certified model: w (d,), objectives, relative gap, history, and the rankings behind D.
 
     ``weights`` (m,) = C lambda_t > 0, ``rankings`` (m, n) int32 inversions. ``interrupted``: by
@@ -31,17 +32,9 @@ class TrainingResult:
     """
 
     w: np.ndarray
-    primal: float
-    dual: float
-    gap: float
-    n_iter: int
     n_oracle: int
-    history: list[dict[str, float]]
     weights: np.ndarray
     rankings: np.ndarray
-    interrupted: bool
-    stopped: bool
-    solver: str
 
 
 class RankingOracle:

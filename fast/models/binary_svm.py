@@ -23,7 +23,7 @@ from fast.solvers import plain_svm, structured
 from fast.solvers.box_interior_point import FactorGram
 from fast.solvers.rows import is_sparse
 from fast.solvers.score_problem import ScoreCut, ScoreState
-from fast.solvers.state import certified_gap
+from fast.solvers.state import Certified, certified_gap
 
 __all__ = ["HingeOracle", "TrainingResult", "train"]
 
@@ -32,21 +32,13 @@ PART = 0.1  # of the gap, for the bias that it does not price
 
 
 @dataclass
-class TrainingResult:
+class TrainingResult(Certified):
     """A certified model: w (d,), b (0 without bias), alpha (n,) in [0, C/n], objectives, history."""
 
     w: np.ndarray
     b: float
-    primal: float
-    dual: float
-    gap: float
-    n_iter: int
     n_oracle: int
-    history: list[dict[str, float]]
     alpha: np.ndarray
-    interrupted: bool
-    stopped: bool
-    solver: str
 
 
 class HingeOracle:
@@ -148,8 +140,9 @@ def free(X: Any, signs: np.ndarray, C: float, tol: float) -> TrainingResult:
     dual = float(alpha.sum()) - 0.5 * (float(pull @ pull) + rest * rest)
     gap = certified_gap(primal, dual)
     return TrainingResult(
-        w, b, primal, dual, gap, found.n_iter, 0, found.history, alpha, found.interrupted,
-        found.interrupted, found.solver,
+        w, b, 0, alpha, primal=primal, dual=dual, gap=gap, n_iter=found.n_iter,
+        history=found.history, solver=found.solver, interrupted=found.interrupted,
+        stopped=found.interrupted,
     )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ from fast.families.hinges import Hinge as TopKHinge
 from fast.kernels.hinges import ALPHA, BETA
 from fast.losses.truncated_topk_entropy import TruncatedTopKEntropy as TruncatedEntropy
 from fast.solvers.rows import is_sparse, squared_norms
-from fast.solvers.state import TrainingState
+from fast.solvers.state import Certified, TrainingState
 
 __all__ = [
     "SOLVERS",
@@ -66,7 +66,7 @@ POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 
 
 @dataclass
-class TrainingResult:
+class TrainingResult(Certified):
     """A certified model: W (m, d), masses (n, m), objectives, relative gap, history.
 
     The masses are dense for entropies, where none is 0, else CSR. ``interrupted``: by Ctrl-C;
@@ -75,14 +75,6 @@ class TrainingResult:
 
     W: np.ndarray
     masses: Any
-    primal: float
-    dual: float
-    gap: float
-    n_iter: int
-    history: list[dict[str, float]]
-    interrupted: bool
-    solver: str
-    stopped: bool
 
 
 def solver_class(name: str) -> Any:
@@ -250,8 +242,9 @@ class _Run:
         if self.interrupted:  # the dual may have moved since the last certificate
             state.set_dual(dual_objective(self.X, self.y, self.r, masses, self.loss))
         return TrainingResult(
-            state.W, masses, state.primal, state.dual, state.gap, state.n_iter, state.history,
-            self.interrupted, self.name, self.interrupted or self.stopped,
+            state.W, masses, primal=state.primal, dual=state.dual, gap=state.gap,
+            n_iter=state.n_iter, history=state.history, solver=self.name,
+            interrupted=self.interrupted, stopped=self.interrupted or self.stopped,
         )  # fmt: skip
 
 

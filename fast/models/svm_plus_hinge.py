@@ -42,23 +42,10 @@ def train(
 
     Parameters
     ----------
-    X : (n, d) array or CSR, float32 or float64
-    y : (n,) labels -1 and 1
-    Z : (n, s) array or CSR
-        Privileged features, one row per row of X.
-    C, lam : float
-        Weights of the loss (a sum, not a mean) and of the correcting function; > 0.
-    sample_weight : (n,) array, optional
-        omega_i; rows of weight zero are taken out.
     nonneg_slack : bool
         Keep xi >= 0, as the paper does for this loss.
-    free_slack : float
-        delta; 0 for no own slacks.
-    tol : float
-    max_iter : int
-        Bound on the rounds.
-    report : callable, optional
-        Called after every round with the state (n_iter, primal, dual, gap, W); true stops.
+    X, y, Z, C, lam, sample_weight, free_slack, tol, max_iter, report
+        As in :func:`fast.models.svm_plus_squared_hinge.train`.
 
     Returns
     -------
@@ -98,19 +85,12 @@ def train_kernel(
 
     Parameters
     ----------
-    K : (n, n) array
-        Kernel between the examples, positive semidefinite.
-    y : (n,) or (n, m) labels -1 and 1
-    C, lam : float
     Kz : (n, n) array
         Kernel between the privileged features.
-    Z : (n, s) array or CSR
-        Privileged features of a linear correcting function, instead of ``Kz``.
-    sample_weight, nonneg_slack, free_slack, tol, max_iter, report
-        As for ``train``; ``report`` is called after every certificate.
-    check_definite : bool
-        False where the kernels are known to be positive semidefinite, which no certificate shows:
-        with another matrix the gap means nothing.
+    nonneg_slack
+        As for ``train``.
+    K, y, C, lam, Z, sample_weight, free_slack, tol, max_iter, report, check_definite
+        As in :func:`fast.models.svm_plus_squared_hinge.train_kernel`.
 
     Returns
     -------

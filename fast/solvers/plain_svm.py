@@ -15,7 +15,7 @@ import numpy as np
 
 from fast.solvers.box_interior_point import FactorGram, MatrixGram, minimise
 from fast.solvers.rows import is_sparse
-from fast.solvers.state import TrainingState
+from fast.solvers.state import Certified, TrainingState
 from fast.svm_plus.data import Model
 
 SMALL = 2e8  # operations per step up to which it goes on to rounding
@@ -24,7 +24,7 @@ STALLED = 4  # rounds without a smaller gap after which rounding rules
 
 
 @dataclass
-class PlainResult:
+class PlainResult(Certified):
     """coef (n,): w = sum_i coef_i x_i; w itself where X was given; b; multipliers alpha (n,);
     primal and dual objective at these very points, relative gap, rounds and their history.
     """
@@ -33,14 +33,6 @@ class PlainResult:
     w: np.ndarray | None
     b: float
     alpha: np.ndarray
-    primal: float
-    dual: float
-    gap: float
-    n_iter: int
-    history: list[dict[str, float]]
-    solver: str
-    interrupted: bool
-    stopped: bool
 
 
 @dataclass
@@ -134,8 +126,9 @@ def train(
     w = None if X is None else np.asarray(X.T @ state.coef)
     b = state.b if w is None else state.b - shift(w)
     return PlainResult(
-        state.coef, w, b, state.alpha, state.primal, state.dual, state.gap, state.n_iter,
-        state.history, "interior_point", interrupted, stop,
+        state.coef, w, b, state.alpha, primal=state.primal, dual=state.dual, gap=state.gap,
+        n_iter=state.n_iter, history=state.history, solver="interior_point",
+        interrupted=interrupted, stopped=stop,
     )  # fmt: skip
 
 

@@ -20,6 +20,20 @@ def certified_gap(primal: float, dual: float) -> float:
     return max(primal - dual, 0.0) / scale if scale > 0.0 else 0.0
 
 
+@dataclass(kw_only=True)
+class Certified:
+    """What every trainer says of its model: objectives at these very points, relative gap, history."""
+
+    primal: float
+    dual: float
+    gap: float
+    n_iter: int
+    history: list[dict[str, float]]
+    solver: str
+    interrupted: bool
+    stopped: bool
+
+
 @dataclass
 class TrainingState:
     """The best certified model so far.

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from fast._validation import number
 from fast.errors import InvalidParameterError
 from fast.solvers.score_problem import Oracle, ScoreProblem, ScoreState
-from fast.solvers.state import certified_gap
+from fast.solvers.state import Certified, certified_gap
 
 SOLVERS = {"bundle": "proximal_bundle", "cutting_plane": "cutting_plane"}
 NEGLIGIBLE = (1e-6, 1e-9, 0.0)  # lambda_t that are tried as zero
@@ -35,7 +35,7 @@ LOSS_OF_BOUND = 0.01  # part of the gap that leaving out small weights may cost
 
 
 @dataclass
-class StructuredResult:
+class StructuredResult(Certified):
     """Best w (d,) with its certificate, recomputed in float64 from w, weights and cuts.
 
     ``weights`` (m,) are C lambda_t > 0 with sum C; ``offsets`` (m,) and ``coefficients`` (m, n) CSR
@@ -43,18 +43,10 @@ class StructuredResult:
     """
 
     w: np.ndarray
-    primal: float
-    dual: float
-    gap: float
-    n_iter: int
     n_oracle: int
-    history: list[dict[str, float]]
     weights: np.ndarray
     offsets: np.ndarray
     coefficients: sp.csr_array
-    interrupted: bool
-    stopped: bool
-    solver: str
 
     def certificate(self) -> dict[str, Any]:
         """What results of models have in common with this one: all but weights and cuts."""
@@ -156,20 +148,10 @@ def certified(
     state.history[-1] |= {"primal": primal, "dual": dual, "gap": gap}
     state.history[-1] |= {"oracle_calls": state.n_oracle}
     return StructuredResult(
-        state.w,
-        primal,
-        dual,
-        certified_gap(primal, dual),
-        state.n_iter,
-        state.n_oracle,
-        state.history,
-        weights,
-        offsets,
-        coefficients,
-        interrupted,
-        stopped,
-        solver,
-    )
+        state.w, state.n_oracle, weights, offsets, coefficients, primal=primal, dual=dual, gap=gap,
+        n_iter=state.n_iter, history=state.history, solver=solver, interrupted=interrupted,
+        stopped=stopped,
+    )  # fmt: skip
 
 
 def without_negligible(

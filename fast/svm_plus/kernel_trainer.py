@@ -16,7 +16,7 @@ import numpy as np
 
 from fast._validation import finite_array, number, per_row
 from fast.errors import InvalidParameterError
-from fast.solvers.state import TrainingState
+from fast.solvers.state import Certified, TrainingState
 from fast.svm_plus import alternating_smo, factored, kernel_newton, smo
 from fast.svm_plus.correction import Correction
 from fast.svm_plus.data import Bound
@@ -46,7 +46,7 @@ RESOLVED = 1e6  # condition number up to which a kernel matrix itself is good en
 
 
 @dataclass
-class SVMPlusKernelResult:
+class SVMPlusKernelResult(Certified):
     """A certified model f(x) = sum_i coef_i k(x_i, x) + b.
 
     coef (n,), b; the correcting function g(z) = sum_i correction_coef_i kz(z_i, z) + rho, or
@@ -65,14 +65,6 @@ class SVMPlusKernelResult:
     slack: np.ndarray
     alpha: np.ndarray
     beta: np.ndarray
-    primal: float
-    dual: float
-    gap: float
-    n_iter: int
-    history: list[dict[str, float]]
-    solver: str
-    interrupted: bool
-    stopped: bool
     collapsed: bool
 
 
@@ -395,15 +387,15 @@ def finished(
         expanded(model.g),
         expanded(bound.alpha),
         expanded(bound.beta),
-        model.primal,
-        bound.dual,
-        state.gap,
-        state.n_iter,
-        state.history,
-        state.solver,
-        interrupted,
-        stopped,
         collapsed(loss, model, bare, bound),
+        primal=model.primal,
+        dual=bound.dual,
+        gap=state.gap,
+        n_iter=state.n_iter,
+        history=state.history,
+        solver=state.solver,
+        interrupted=interrupted,
+        stopped=stopped,
     )
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from fast._validation import check_k, finite_array, number, per_row, raise_bad_entry, real_array
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
-from fast.solvers.state import certified_gap
+from fast.solvers.state import Certified, certified_gap
 from fast.svm_plus.data import Bound, Model, SVMPlusData
 from fast.svm_plus.working_set import WorkingSetState
 
@@ -21,7 +21,7 @@ MEETING = 1e-3  # distance between points of two hulls, in spreads of the data, 
 
 
 @dataclass
-class SVMPlusResult:
+class SVMPlusResult(Certified):
     """A certified model f(x) = w'x + b with the correcting function g(z) = v'z + rho.
 
     w (d,), v (s,), multipliers alpha (n,) of the margins and beta (n,) of xi >= 0 (zeros where that
@@ -36,14 +36,6 @@ class SVMPlusResult:
     v: np.ndarray
     rho: float
     alpha: np.ndarray
-    primal: float
-    dual: float
-    gap: float
-    n_iter: int
-    history: list[dict[str, float]]
-    solver: str
-    interrupted: bool
-    stopped: bool
     collapsed: bool
     beta: np.ndarray
 
@@ -196,19 +188,8 @@ def finished(
     gap = certified_gap(model.primal, bound.dual)
     state.history[-1] |= {"primal": model.primal, "dual": bound.dual, "gap": gap}
     return SVMPlusResult(
-        model.w,
-        model.b,
-        model.v,
-        model.rho,
-        given.expanded(bound.alpha),
-        model.primal,
-        bound.dual,
-        gap,
-        state.n_iter,
-        state.history,
-        "working_set",
-        interrupted,
-        stopped,
-        collapsed,
-        given.expanded(bound.beta),
-    )
+        model.w, model.b, model.v, model.rho, given.expanded(bound.alpha), collapsed,
+        given.expanded(bound.beta), primal=model.primal, dual=bound.dual, gap=gap,
+        n_iter=state.n_iter, history=state.history, solver="working_set", interrupted=interrupted,
+        stopped=stopped,
+    )  # fmt: skip

@@ -5,38 +5,21 @@ L(y, f) = min_p phi(z - p) + ||p||^2/(2 gamma), phi the top-k hinge (beta) over 
 
 from __future__ import annotations
 
-from refsolve import calculus
-from refsolve.losses import topk_hinge_beta as hinge
-from refsolve.spec import Spec
+from dataclasses import replace
 
-SPEC = Spec(
+from refsolve import calculus
+from refsolve.losses import smooth_topk_hinge_alpha as alpha
+from refsolve.losses import topk_hinge_beta as hinge
+
+SPEC = replace(
+    alpha.SPEC,
     title="Smooth top-k hinge loss, beta variant",
-    kind="losses",
     formulas={
-        "z": "z_j = f_j - f_y + c_j for the d = m - 1 classes j != y",
-        "value": (
-            "min_p phi(z - p) + ||p||^2/(2 gamma), phi the top-k hinge, beta variant;\n"
-            "(<z,p> - 1/2 ||p||^2)/gamma at the minimiser p, the projection of z on the set times gamma"
-        ),
+        **alpha.SPEC.formulas,
+        "value": alpha.SPEC.formulas["value"].replace("alpha variant", "beta variant"),
         "conjugate": "gamma/2 ||x||^2 - <c,x> on {0 <= x_i <= 1/k, s <= 1}, s = <1,x>; +inf elsewhere",
-        "gradient": "x_j at j != y, -s at y, with x = p/gamma",
-        "sdca_update": (
-            "den = K_ii + gamma/(omega C), b = (q - q_y + c)/den over the others,\n"
-            "x = argmin ||x - b||^2 + (K_ii/den) <1,x>^2 over the set scaled by omega C,\n"
-            "a = -x, a_y = s"
-        ),
     },
     symbols=(*hinge.SPEC.symbols, calculus.GAMMA),
-    scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
-    source="Lapin et al. 2016, Propositions 6 and 10",
-    notes=(
-        "0 <= phi - L <= gamma/(2k); the gradient is 1/gamma-Lipschitz in z",
-        (
-            "not an upper bound on the top-k error: its infimum over errors is 1 - gamma/(2k) "
-            "for small gamma (erratum E11)"
-        ),
-    ),
-    homogeneous=True,
 )
 
 dual_set = hinge.dual_set

@@ -1,5 +1,7 @@
 """The public losses: batches, weights, costs, dtypes, purity, and clear errors."""
 
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,12 +9,19 @@ from hypothesis import strategies as st
 
 from fast import errors, losses
 
+OPERATIONS = ("value", "gradient", "conjugate", "prox", "sdca_update")
+SIGNED = [n for n in dir(losses) if n.startswith(("ova_", "multilabel_"))]
 NAMES = [
     n
     for n in dir(losses)
-    if ("hinge" in n or "entropy" in n or n == "softmax")
-    and not n.startswith(("_", "ova", "multilabel"))
+    if ("hinge" in n or "entropy" in n or n in ("softmax", "sparsemax"))
+    and not n.startswith("_")
+    and n not in SIGNED
 ]
+CASES = [(n, o) for n in NAMES + SIGNED for o in OPERATIONS if hasattr(getattr(losses, n), o)]
+each_loss = pytest.mark.parametrize("name", NAMES + SIGNED)
+each_signed = pytest.mark.parametrize("name", SIGNED)
+each_operation = pytest.mark.parametrize(("name", "operation"), CASES)
 
 
 @pytest.fixture(params=NAMES)
@@ -20,84 +29,158 @@ def module(request):
     return getattr(losses, request.param)
 
 
+def draw(name, rng):
+    """Scores (20, 6), and classes or labels."""
+    scores = rng.standard_normal((20, 6))
+    y = rng.integers(0, 6, 20)
+    if not name.startswith("multilabel"):
+        return scores, y
+    return scores, (rng.random((20, 6)) < 0.5) | (np.arange(6) == y[:, None])
+
+
 @pytest.fixture
 def data(rng):
-    return rng.standard_normal((20, 6)), rng.integers(0, 6, 20)
+    return draw(NAMES[0], rng)
 
 
-def test_all_nine_are_found():
-    assert len(NAMES) == 9
+def test_all_losses_are_found():
+    assert len(NAMES) == 11
+    assert len(SIGNED) == 6
 
 
-def has_update(module):
-    return hasattr(module, "sdca_update")
+def others(name, operation):
+    """Whether an operation is one over the other classes alone."""
+    return name not in SIGNED and operation in ("conjugate", "prox")
 
 
-def test_batch_equals_single_rows(module, data, rng):
-    scores, y = data
-    weights, norms, t = rng.uniform(0, 2, (3, 20))
+def call(name, operation, rows, y, **given):
+    """Call an operation with what its signature has; ``rows`` is its main argument."""
+    function = getattr(getattr(losses, name), operation)
+    names = list(inspect.signature(function).parameters)
+    arguments = {names[0]: rows, "y": y, "k_ii": 0.7, **given}
+    return function(**{n: v for n, v in arguments.items() if n in names})
+
+
+def rows_for(name, operation, data):
+    """The main argument; of a conjugate points of its domain, far enough inside for float32."""
+    rows, y = data
+    if others(name, operation):
+        rows = rows[:, :5]
+        return np.abs(rows) / 40 if operation == "conjugate" else rows
+    if operation == "conjugate":
+        return 0.999 * call(name, "gradient", rows, y) * signs(name, y, rows)
+    return rows
+
+
+def signs(name, y, rows):
+    if name == "multilabel_entropy":
+        return np.ones(rows.shape)
+    right = y == 1 if name.startswith("multilabel") else np.arange(rows.shape[1]) == y[:, None]
+    return np.where(right, -1, 1)
+
+
+def costs_for(name, operation, y, rng):
+    """Costs of every entry, 0 at the own class."""
     costs = rng.uniform(0, 2, (20, 6))
-    costs[np.arange(20), y] = 0.0
-    v, cost = scores[:, :5], costs[:, :5]
-    batches = [
-        module.value(scores, y, costs=costs, sample_weight=weights),
-        module.gradient(scores, y, costs=costs, sample_weight=weights),
-        module.prox(v, t=t, costs=cost),
-        module.conjugate(np.abs(v) / 40, costs=cost),
-    ]
-    if has_update(module):
-        batches.append(
-            module.sdca_update(scores, y, norms, 0.3, costs=costs, sample_weight=weights)
-        )
+    if name not in SIGNED:
+        costs[np.arange(20), y] = 0.0
+    return costs[:, :5] if others(name, operation) else costs
+
+
+@each_operation
+def test_batch_equals_single_rows(name, operation, rng):
+    data = draw(name, rng)
+    rows, y = rows_for(name, operation, data), data[1]
+    each = {n: rng.uniform(0.1, 2, 20) for n in ("sample_weight", "k_ii", "t")}
+    costs = costs_for(name, operation, y, rng)
+    batch = call(name, operation, rows, y, costs=costs, C=0.3, **each)
+    assert np.isfinite(batch).all() or name not in SIGNED
     for i in range(20):
-        w, c = weights[i], costs[i]
-        singles = [
-            module.value(scores[i], y[i], costs=c, sample_weight=w),
-            module.gradient(scores[i], y[i], costs=c, sample_weight=w),
-            module.prox(v[i], t=t[i], costs=cost[i]),
-            module.conjugate(np.abs(v[i]) / 40, costs=cost[i]),
-        ]
-        if has_update(module):
-            singles.append(
-                module.sdca_update(scores[i], y[i], norms[i], 0.3, costs=c, sample_weight=w)
-            )
-        for batch, single in zip(batches, singles, strict=True):
-            assert np.ndim(single) == batch.ndim - 1
-            np.testing.assert_array_equal(single, batch[i])
+        own = {n: v[i] for n, v in each.items()}
+        single = call(name, operation, rows[i], y[i], costs=costs[i], C=0.3, **own)
+        assert np.ndim(single) == batch.ndim - 1
+        np.testing.assert_array_equal(single, batch[i])
+    shared = call(name, operation, rows, y, costs=costs[0], C=0.3, **each)
+    full = np.tile(costs[0], (20, 1))
+    if costs.shape[1] == 6 and name not in SIGNED:
+        full[np.arange(20), y] = 0.0
+    repeated = call(name, operation, rows, y, costs=full, C=0.3, **each)
+    np.testing.assert_array_equal(shared, repeated)
 
 
-def test_float32_is_the_rounded_float64_result(module, data):
-    scores, y = data
-    single = scores.astype(np.float32)
-    double = single.astype(np.float64)
-    pairs = [
-        (module.value(single, y), module.value(double, y)),
-        (module.gradient(single, y), module.gradient(double, y)),
-        (module.prox(single), module.prox(double)),
-    ]
-    if has_update(module):
-        pairs.append((module.sdca_update(single, y, 1.0), module.sdca_update(double, y, 1.0)))
-    for got, expected in pairs:
-        assert got.dtype == np.float32
-        np.testing.assert_array_equal(got, expected.astype(np.float32))
-
-
-def test_float32_overflow_becomes_inf_in_silence(module):
-    scores = np.array([-3e38, 3e38], dtype=np.float32)
-    assert module.value(scores, 0) == np.inf
-
-
-def test_inputs_stay_unchanged_and_may_be_read_only_or_strided(module, data):
-    scores, y = data
-    costs = np.ones(6)
-    wide = np.asfortranarray(np.repeat(scores, 2, axis=1))
-    expected = module.gradient(scores, y, costs=costs)
-    for array in (scores, y, costs):
-        array.flags.writeable = False
-    np.testing.assert_array_equal(module.gradient(scores, y, costs=costs), expected)
-    np.testing.assert_array_equal(
-        module.gradient(wide[:, ::2], y.astype(np.uint8), costs=costs), expected
+@each_signed
+def test_weights_multiply(name, rng):
+    rows, y = draw(name, rng)
+    weight = rng.uniform(0, 2, 20)
+    for operation in ("value", "gradient"):
+        plain = call(name, operation, rows, y)
+        factor = weight if operation == "value" else weight[:, None]
+        got = call(name, operation, rows, y, sample_weight=weight)
+        np.testing.assert_allclose(got, factor * plain, rtol=1e-15)
+    np.testing.assert_allclose(
+        call(name, "sdca_update", rows, y, C=0.5, sample_weight=weight)[1],
+        call(name, "sdca_update", rows, y, C=0.5 * weight[1])[1],
+        rtol=1e-14,
     )
+
+
+@each_operation
+def test_float32_is_the_rounded_float64_result(name, operation, rng):
+    data = draw(name, rng)
+    rows, y = rows_for(name, operation, data), data[1]
+    single = rows.astype(np.float32)
+    double = single.astype(np.float64)
+    got = call(name, operation, single, y)
+    assert got.dtype == np.float32
+    if operation != "conjugate":
+        np.testing.assert_array_equal(got, call(name, operation, double, y).astype(np.float32))
+    elif name in SIGNED:  # rounding may leave the domain in float64
+        assert np.isfinite(got).all()
+
+
+@each_loss
+def test_float32_overflow_becomes_inf_in_silence(name):
+    scores = np.array([[-3.4e38, 3.4e38, 3.4e38]], dtype=np.float32)
+    y = np.array([[1, 0, 0]]) if name.startswith("multilabel") else np.array([0])
+    assert call(name, "value", scores, y) == np.inf
+
+
+@each_operation
+def test_inputs_stay_unchanged_and_may_be_read_only_or_strided(name, operation, rng):
+    data = draw(name, rng)
+    rows, y = rows_for(name, operation, data), data[1]
+    costs = np.ones(rows.shape[1])
+    wide = np.asfortranarray(np.repeat(rows, 2, axis=1))
+    expected = call(name, operation, rows, y, costs=costs)
+    for array in (rows, y, costs):
+        array.flags.writeable = False
+    np.testing.assert_array_equal(call(name, operation, rows, y, costs=costs), expected)
+    for labels in (y.astype(np.uint8), np.asfortranarray(y), y.tolist()):
+        got = call(name, operation, wide[:, ::2], labels, costs=costs)
+        np.testing.assert_array_equal(got, expected)
+    if name.startswith("multilabel"):
+        for labels in (y.astype(bool), y.astype(np.float32)):
+            got = call(name, operation, rows, labels, costs=costs)
+            np.testing.assert_array_equal(got, expected)
+
+
+@each_signed
+def test_batches_longer_than_a_chunk(name, rng):
+    rows = rng.standard_normal((30_000, 4)).astype(np.float32)
+    y = rng.integers(0, 4, 30_000)
+    y = np.eye(4, dtype=bool)[y] if name.startswith("multilabel") else y
+    weight, costs = rng.uniform(0, 1, 30_000), rng.uniform(0, 2, (30_000, 4))
+    batch = call(name, "value", rows, y, costs=costs, sample_weight=weight)
+    for i in range(0, 30_000, 1_111):
+        single = call(name, "value", rows[i], y[i], costs=costs[i], sample_weight=weight[i])
+        assert single == batch[i]
+
+
+@each_signed
+def test_empty_batch(name):
+    y = np.empty((0, 4)) if name.startswith("multilabel") else np.empty(0, dtype=int)
+    assert call(name, "value", np.empty((0, 4)), y).shape == (0,)
+    assert call(name, "gradient", np.empty((0, 4)), y).shape == (0, 4)
 
 
 def test_default_costs_and_shared_costs_that_are_zero_at_the_own_class(module, data):
@@ -156,13 +239,10 @@ BAD = {
     [(o, w, m) for o, cases in BAD.items() for w, m in cases],
 )
 def test_bad_input_names_argument_and_value(module, operation, wrong, message):
-    if operation == "sdca_update" and not has_update(module):
+    if not hasattr(module, operation):
         return
     with pytest.raises(errors.InvalidParameterError, match=message):
         getattr(module, operation)(**{**GOOD[operation], **wrong})
-
-
-CASES = [(n, o) for n in NAMES for o in sorted(GOOD) if hasattr(getattr(losses, n), o)]
 
 
 @pytest.mark.parametrize(("name", "operation"), [(n, o) for n, o in CASES if "topk" in n])
@@ -182,6 +262,71 @@ def test_k_and_gamma_have_ranges(name, operation):
                 function(**GOOD[operation], gamma=gamma)
 
 
+GOOD_Y = {"ova": 1, "multilabel": [0, 1, 0]}
+BAD_ROWS = [
+    ({"rows": [1.0, np.nan, 0.0]}, r"\[1\] = nan"),
+    ({"rows": [1.0, -np.inf, 0.0]}, r"\[1\] = -inf"),
+    ({"rows": ["a", "b", "c"]}, "dtype"),
+    ({"rows": np.zeros((2, 2, 2))}, "shape"),
+    ({"rows": []}, "at least one entry"),
+    ({"costs": [1.0, 0.0]}, r"costs: shape \(2,\); expected shape \(3,\)"),
+    ({"costs": [[1.0, 0.0, 0.0]]}, r"costs: shape \(1, 3\)"),
+    ({"costs": [1.0, 0.0, np.inf]}, r"costs\[2\] = inf"),
+    ({"sample_weight": -1.0}, "sample_weight: -1.0"),
+    ({"sample_weight": [1.0, 1.0]}, "sample_weight: shape"),
+    ({"gamma": 0.0}, "gamma: 0.0; expected a number > 0"),
+    ({"gamma": None}, "gamma"),
+    ({"t": 0.0}, "t: 0.0; expected a number > 0"),
+    ({"t": [1.0, 1.0]}, "t: shape"),
+    ({"C": 0.0}, "C: 0.0"),
+    ({"C": [1.0]}, "C: shape"),
+    ({"k_ii": -1.0}, "k_ii: -1.0"),
+]
+BAD_CLASS = [
+    ({"y": 3}, "y: class 3; expected class numbers in 0..2"),
+    ({"y": -1}, "y: class -1"),
+    ({"y": 1.0}, "y: dtype float64"),
+    ({"y": None}, "y: dtype"),
+    ({"y": [0, 1]}, r"y: shape \(2,\)"),
+    ({"rows": [1.0], "y": 0}, "at least 2 classes"),
+]
+BAD_LABELS = [
+    ({"y": 1}, r"y: shape \(\)"),
+    ({"y": [0, 1]}, r"y: shape \(2,\); expected shape \(3,\)"),
+    ({"y": [[0, 1, 0]]}, r"y: shape \(1, 3\)"),
+    ({"y": [0, 1, 2]}, r"y\[2\] = 2.0; expected 0 or 1"),
+    ({"y": [-1, 1, 0]}, r"y\[0\] = -1.0"),
+    ({"y": [0, np.nan, 1]}, r"y\[1\] = nan"),
+    ({"y": None}, "y: "),
+    ({"y": ["a", "b", "c"]}, "y: "),
+]
+
+
+@each_signed
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_bad_input_of_signed_losses_names_argument_and_value(name, operation):
+    family = name.partition("_")[0]
+    names = inspect.signature(getattr(getattr(losses, name), operation)).parameters
+    good = {"rows": [0.1, 0.2, 0.3], "y": GOOD_Y[family]}
+    tried = 0
+    for wrong, message in BAD_ROWS + (BAD_CLASS if family == "ova" else BAD_LABELS):
+        if not set(wrong) - {"rows"} <= set(names):
+            continue
+        with pytest.raises(errors.InvalidParameterError, match=message) as caught:
+            call(name, operation, **{**good, **wrong})
+        assert "Fix: " in str(caught.value)
+        tried += 1
+    assert tried >= 8
+
+
+def test_a_row_without_labels_has_no_target_distribution():
+    for operation in OPERATIONS:
+        with pytest.raises(
+            errors.InvalidParameterError, match=r"y: no label in row 1; .* every row"
+        ):
+            call("multilabel_entropy", operation, np.zeros((2, 3)), [[0, 1, 0], [0, 0, 0]])
+
+
 JUNK = st.one_of(
     st.none(),
     st.integers(-3, 3),
@@ -195,11 +340,14 @@ JUNK = st.one_of(
 @given(case=st.sampled_from(CASES), data=st.data())
 def test_junk_raises_only_our_errors(case, data):
     name, operation = case
-    arguments = dict(GOOD[operation])
-    for key in data.draw(st.sets(st.sampled_from([*arguments, "costs"]), min_size=1)):
+    arguments = {"rows": [0.1, 0.2, 0.3], "y": GOOD_Y.get(name.partition("_")[0], 1)}
+    if others(name, operation):
+        arguments["rows"] = [0.1, 0.2]
+    names = [*arguments, "costs", "sample_weight", "gamma", "t", "k_ii", "C"]
+    for key in data.draw(st.sets(st.sampled_from(names), min_size=1)):
         arguments[key] = data.draw(JUNK)
     try:
-        result = getattr(getattr(losses, name), operation)(**arguments)
+        result = call(name, operation, **arguments)
     except errors.FastError:
         return
     assert not np.isnan(result).any()

@@ -12,6 +12,13 @@ from refsolve import catalogue, exact
 CASES = [(d, k, r) for d in (1, 2, 4, 7) for k in (1, 2, 4, 5) for r in (0.5, 3.0)]
 
 
+def cases(stem, seed):
+    """The set, a generator of numbers, d, k, and the set's parameters."""
+    rng = np.random.default_rng(seed)
+    for d, k, r in CASES:
+        yield catalogue.load(stem), rng, d, k, set_params(stem, k, r, d)
+
+
 def _rows(rng, d):
     w = rng.normal(size=(6, d))
     w[1] = np.round(w[1])
@@ -22,12 +29,9 @@ def _rows(rng, d):
 
 @pytest.mark.parametrize("stem", SETS)
 def test_support_is_the_maximum_over_the_constraints(stem):
-    module = catalogue.load(stem)
-    rng = np.random.default_rng(1)
-    for d, k, r in CASES:
+    for module, rng, d, k, params in cases(stem, 1):
         if k > d and stem == "simplex":
             continue
-        params = set_params(stem, k, r, d)
         x, w = cp.Variable(d), cp.Parameter(d)
         box = [cp.sum(x) <= 2.0] if stem == "topk_cone" else []
         problem = cp.Problem(cp.Maximize(w @ x), module.constraints(x, **params) + box)
@@ -41,11 +45,8 @@ def test_support_is_the_maximum_over_the_constraints(stem):
 
 @pytest.mark.parametrize("stem", SETS)
 def test_violation_is_zero_exactly_on_the_constraints(stem):
-    module = catalogue.load(stem)
-    rng = np.random.default_rng(2)
     seen = {True: 0, False: 0}
-    for d, k, r in CASES:
-        params = set_params(stem, k, r, d)
+    for module, rng, d, _, params in cases(stem, 2):
         for x in (*rng.normal(size=(4, d)), *rng.uniform(0, 1, size=(4, d)), np.zeros(d)):
             for point in (x, module.repair(x, **params), 1.5 * module.repair(x, **params)):
                 worst = max(
@@ -59,10 +60,7 @@ def test_violation_is_zero_exactly_on_the_constraints(stem):
 
 @pytest.mark.parametrize("stem", SETS)
 def test_halfspaces_describe_the_same_set(stem):
-    module = catalogue.load(stem)
-    rng = np.random.default_rng(3)
-    for d, k, r in CASES:
-        params = set_params(stem, k, r, d)
+    for module, rng, d, _, params in cases(stem, 3):
         for x in rng.uniform(-0.2, 1, size=(5, d)):
             point = module.repair(x, **params) if x[0] > 0.4 else x
             slacks = [
@@ -77,10 +75,7 @@ def test_halfspaces_describe_the_same_set(stem):
 
 @pytest.mark.parametrize("stem", SETS)
 def test_repair_returns_a_feasible_point_and_keeps_feasible_ones(stem):
-    module = catalogue.load(stem)
-    rng = np.random.default_rng(4)
-    for d, k, r in CASES:
-        params = set_params(stem, k, r, d)
+    for module, rng, d, _, params in cases(stem, 4):
         x = rng.normal(size=(20, d)) * 10.0 ** rng.integers(-3, 4, size=(20, 1))
         once = module.repair(x, **params)
         assert (module.violation(once, **params) <= 1e-14 * np.maximum(1, once.sum(axis=1))).all()
@@ -89,10 +84,7 @@ def test_repair_returns_a_feasible_point_and_keeps_feasible_ones(stem):
 
 @pytest.mark.parametrize("stem", SETS)
 def test_residual_is_support_minus_inner_product(stem):
-    module = catalogue.load(stem)
-    rng = np.random.default_rng(5)
-    for d, k, r in CASES:
-        params = set_params(stem, k, r, d)
+    for module, rng, d, _, params in cases(stem, 5):
         w = _rows(rng, d)
         x = module.repair(rng.uniform(-0.5, 1, size=w.shape), **params)
         radius = {"r": x.sum(axis=1) + 1} if stem == "topk_cone" else {}
@@ -104,10 +96,7 @@ def test_residual_is_support_minus_inner_product(stem):
 
 @pytest.mark.parametrize("stem", SETS)
 def test_nearest_is_near_the_exact_projection(stem):
-    module = catalogue.load(stem)
-    rng = np.random.default_rng(6)
-    for d, k, r in CASES:
-        params = set_params(stem, k, r, d)
+    for module, rng, d, _, params in cases(stem, 6):
         for rho in (0.0, 0.7, 20.0):
             a = _rows(rng, d) + 0.3
             found = module.nearest(a, **biased(stem, rho), **params)
