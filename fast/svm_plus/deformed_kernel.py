@@ -274,3 +274,23 @@ def _warmup() -> None:
     from_inverse(Q, np.ones(2), 0.5)
     from_inverse(Q.astype(np.float32), np.ones(2), 0.5)
     extremes(Q)
+
+
+def check_correction(Kz: Any, Z: Any, Q: Any, n: int, squared: bool) -> tuple[Any, bool]:
+    """Kz or Z, and whether it is Z."""
+    if Kz is not None and Z is not None:
+        raise InvalidParameterError("Z, Kz", "both", "one of them", "pass Z, or a kernel as Kz")
+    if Z is not None:
+        Z = check_matrix("Z", Z)
+        if Z.shape[0] != n:
+            raise InvalidParameterError(
+                "Z", f"{Z.shape[0]} rows", f"{n} rows, as many as K", "pass one row of Z per row"
+            )
+        return Z, True
+    if Kz is not None:
+        return check_kernel_matrix("Kz", Kz, n), False
+    if Q is None or not squared:
+        raise InvalidParameterError(
+            "Z, Kz", "neither", "one of them", "pass Z, or a kernel on privileged features as Kz"
+        )
+    return None, False

@@ -15,12 +15,16 @@ from typing import Any
 import numpy as np
 
 from fast._validation import finite_array, number, per_row
-from fast.errors import InvalidParameterError
 from fast.solvers.state import Certified, TrainingState
 from fast.svm_plus import alternating_smo, factored, kernel_newton, smo
 from fast.svm_plus.correction import Correction
 from fast.svm_plus.data import Bound
-from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix, deformed_kernel
+from fast.svm_plus.deformed_kernel import (
+    check_correction,
+    check_definite,
+    check_kernel_matrix,
+    deformed_kernel,
+)
 from fast.svm_plus.kernel_losses import (
     Hinge,
     KernelLoss,
@@ -31,7 +35,6 @@ from fast.svm_plus.problem import (
     AS_GOOD,
     MEETING,
     check_labels,
-    check_matrix,
     check_prices,
     check_rounds,
     check_two_classes,
@@ -170,26 +173,6 @@ def take_back(results: list[SVMPlusKernelResult], correction: Correction, kept: 
     coefs = [np.asarray(result.correction_coef)[kept] for result in results]
     for result, v in zip(results, correction.back(coefs), strict=True):
         result.v = v
-
-
-def check_correction(Kz: Any, Z: Any, Q: Any, n: int, squared: bool) -> tuple[Any, bool]:
-    """Kz or Z, and whether it is Z."""
-    if Kz is not None and Z is not None:
-        raise InvalidParameterError("Z, Kz", "both", "one of them", "pass Z, or a kernel as Kz")
-    if Z is not None:
-        Z = check_matrix("Z", Z)
-        if Z.shape[0] != n:
-            raise InvalidParameterError(
-                "Z", f"{Z.shape[0]} rows", f"{n} rows, as many as K", "pass one row of Z per row"
-            )
-        return Z, True
-    if Kz is not None:
-        return check_kernel_matrix("Kz", Kz, n), False
-    if Q is None or not squared:
-        raise InvalidParameterError(
-            "Z, Kz", "neither", "one of them", "pass Z, or a kernel on privileged features as Kz"
-        )
-    return None, False
 
 
 def run(

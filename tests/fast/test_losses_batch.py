@@ -251,7 +251,7 @@ def test_k_and_gamma_have_ranges(name, operation):
     for k in (0, 1.5, "1"):
         with pytest.raises(errors.InvalidParameterError, match="k: "):
             function(**GOOD[operation], k=k)
-    if name.endswith("alpha") or name.startswith("truncated"):
+    if name.endswith("alpha") or name.startswith(("truncated", "squared")):
         with pytest.raises(errors.InvalidParameterError, match=r"k: 3.*<= 2 .*other classes"):
             function(**GOOD[operation], k=3)
     else:
