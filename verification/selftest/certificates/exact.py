@@ -91,7 +91,7 @@ def faces(rows: Rows, most: int) -> Iterator[tuple[Row, ...]]:
 def violation(rows: Rows, x: Sequence[Fraction]) -> Fraction:
     """By how much x misses the worst row."""
     off = [(dot(g, x) - h, equality) for g, h, equality in rows]
-    return max(Fraction(0), *(abs(v) if equality else v for v, equality in off))
+    return max((Fraction(0), *(abs(v) if equality else v for v, equality in off)))
 
 
 @cache

@@ -19,7 +19,15 @@ import numpy as np
 
 from verification.errors import InvalidArgumentError, VerificationError
 from verification.report.document import Block, Cell, Document, Paragraph, table
-from verification.selftest.certificates import decimals, losses, models, multiclass, rankings, sets
+from verification.selftest.certificates import (
+    core,
+    decimals,
+    losses,
+    models,
+    multiclass,
+    rankings,
+    sets,
+)
 from verification.selftest.certificates.exact import RefutedError
 from verification.selftest.certificates.wrong import WRONG, Wrong
 
@@ -42,6 +50,7 @@ CHECKS: dict[str, Callable[[int], None]] = {
         losses.proxes,
         losses.updates,
         sets.projections,
+        *core.CHECKS,
     )
 }
 

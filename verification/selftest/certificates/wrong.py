@@ -339,3 +339,85 @@ wrong_certificate(
     "np.array([self._towards(a, total), self._towards(b, -total), beta])", "np.array([a, b, beta])",
     "The constraints of the two biases are ignored.",
 )  # fmt: skip
+
+# ---- what whoever calls the core repairs already, so that only the core itself shows it
+
+VIEWS = "proofs.two_views:Problem"
+wrong_certificate(
+    "disagreement_without_its_price", f"{VIEWS}.repaired",
+    "np.clip(alpha[2], -self.bounds[2], self.bounds[2])", "alpha[2].copy()",
+    "Multipliers of the disagreement may exceed D.",
+)  # fmt: skip
+wrong_certificate(
+    "views_without_their_boxes", f"{VIEWS}.repaired",
+    "np.clip(alpha[:2], 0, self.bounds[:2])", "np.maximum(alpha[:2], 0)",
+    "Multipliers of the views may exceed C_A and C_B.",
+)  # fmt: skip
+wrong_certificate(
+    "free_disagreement_lost", f"{VIEWS}.lower", " - self.free * abs(alpha[2])", "",
+    "eps |beta| is missing in D.",
+)  # fmt: skip
+wrong_certificate(
+    "wide_margins_are_free", f"{VIEWS}.prove", " + alpha[:2] * down", "",
+    "Multipliers of margins above 1 cost nothing.",
+)  # fmt: skip
+wrong_certificate(
+    "penalised_bias_believed", PLUS, "drift + apart**2 / 2, error", "drift, error",
+    "1/2 (b - sum alpha_i y_i)^2 is lost.",
+)  # fmt: skip
+wrong_certificate(
+    "bias_without_its_price", "proofs.svm_plus:Problem.objective",
+    'b * b / 2 if self.bias == "penalised" else 0', "0",
+    "1/2 b^2 is missing in P.",
+)  # fmt: skip
+wrong_certificate(
+    "bias_out_of_the_kernel", "proofs.multipliers:Multipliers.lower",
+    '(alpha * self.y).sum() ** 2 if self.bias == "penalised" else 0', "0",
+    "1/2 <alpha,y>^2 is missing in D.",
+)  # fmt: skip
+RANKS = "proofs.ranking_model:Dual.__init__"
+wrong_certificate(
+    "rankings_beyond_C", RANKS, "lam * (self.C / total) if total > C else lam", "lam",
+    "Weights of rankings may sum to more than C.",
+)  # fmt: skip
+wrong_certificate(
+    "reference_forgotten", RANKS, "self.C * self.fixed + self.mu", "self.mu",
+    "The ranking that a step of the ramp fixes is missing in v.",
+)  # fmt: skip
+wrong_certificate(
+    "rows_of_the_model", RANKED, "scores if self.rows is None else every[self.rows]", "scores",
+    "Every cut scores the bags by the rows that the model prefers, not by its own.",
+)  # fmt: skip
+wrong_certificate(
+    "right_ranking_is_free", RANKED,
+    "np.maximum(Real(0), self.C - self.weights.sum()) * value", "0 * value",
+    "Weight on the right ranking costs nothing where it is not the worst.",
+)  # fmt: skip
+wrong_certificate(
+    "ramp_is_the_hinge", RANKED, " - (self.fixed * scores).sum()", "",
+    "The score of the fixed ranking is missing in P.",
+)  # fmt: skip
+wrong_certificate(
+    "easy_margins_believed", "proofs.ranking_model:Easy.repair", "t = 1 / least", "t = 1 / least * least",
+    "A model whose easy examples have margins below 1 is taken for feasible.",
+)  # fmt: skip
+wrong_certificate(
+    "easy_multipliers_unbalanced", "proofs.ranking_model:Easy.balanced",
+    "balanced(mu[inside], self.signs[inside] > 0)", "mu[inside]",
+    "The constraint of the free b of the easy examples is ignored.",
+)  # fmt: skip
+wrong_certificate(
+    "outside_the_domain_believed", "proofs.erm:Problem._dual",
+    "one.repair(given / np.where(mass > 0, mass, 1))", "given / np.where(mass > 0, mass, 1)",
+    "Dual points outside of the conjugate's domain are believed.",
+)  # fmt: skip
+wrong_certificate(
+    "forces_not_balanced", "proofs.pointwise_risk:Balance.meet",
+    "x[row] += t / self.weight[row] * move", "pass",
+    "The constraint of the scores of a pointwise risk is ignored.",
+)  # fmt: skip
+wrong_certificate(
+    "order_of_scores_is_free", "proofs.pointwise_risk:Balance.prove",
+    "mu * (g[self.pair[1]] - g[self.pair[0]])", "Real(0)",
+    "Complementarity of g_i <= g_j is lost.",
+)  # fmt: skip
