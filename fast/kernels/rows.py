@@ -177,6 +177,5 @@ def compiled(brought: Mapping[str, Any], file: str) -> RowKernels:
             code = text.__code__.replace(co_filename=file)
             made = FunctionType(code, space, text.__name__)
             made.__doc__, made.__module__ = text.__doc__, brought.get("__name__", __name__)
-            inner = text not in (run_rows, ascend)
-            space[text.__name__] = kernel(made, forceinline=inner)
+            space[text.__name__] = kernel(made)
     return RowKernels(space["run_rows"], space["ascend"])
