@@ -93,19 +93,11 @@ def test_uncertain_oracle_is_no_pass(monkeypatch):
 
 def test_wrong_exact_solver_is_caught_by_its_own_certificate(monkeypatch):
     """The ground truth is believed for its zero gap only."""
+    from refsolve.exact import topk_simplex_alpha
     from verification.certificates import truth
 
-    class Wrong:
-        @staticmethod
-        def stems():
-            return ("topk_simplex_alpha",)
-
-        @staticmethod
-        def project(stem, b, rho, **params):
-            return type("Answer", (), {"x": tuple(0 * v for v in b)})
-
     truth.solution.cache_clear()
-    monkeypatch.setattr(truth, "rational_solver", Wrong)
+    monkeypatch.setattr(topk_simplex_alpha, "project", lambda a, k, r, rho: [0 * v for v in a])
     report = verify(lambda a, k, r, rho: np.zeros_like(a), PROBLEM, checks=["ground_truth"])
     truth.solution.cache_clear()
     counts = report.counts

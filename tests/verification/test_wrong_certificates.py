@@ -12,7 +12,7 @@ from refsolve.sets import box
 from verification import InvalidArgumentError
 from verification.selftest.certificates import exact, matrix
 from verification.selftest.certificates.matrix import CHECKS, StalePatchError, patched, refuted_by
-from verification.selftest.certificates.wrong import WRONG, Wrong
+from verification.selftest.certificates.patches import WRONG, Wrong
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 RECORD = json.loads((DOCS / "certificates.json").read_text(encoding="utf-8"))
