@@ -8,6 +8,7 @@ The formulas are those of `refsolve.proofs.svm_plus`. With gamma = alpha + beta 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,8 +166,7 @@ class Multipliers:
             e = (gamma - self.cost) / lam
             g = self.at(z.pull(s * e), self.real(0), root * e)
             return g, Correction(0 * g.v, self.real(0), 0 * g.h, 0 * g.h)
-        theta = lam / (lam + delta * self.cost)
-        step = self._newton(self.cost * theta)
+        theta, step = lam / (lam + delta * self.cost), self._step
         v, rho = step(s * theta * gamma, None, 0)
         for _ in range(3):
             left = theta * (gamma - self.cost * s * (z.values(v) + rho))
@@ -178,10 +178,12 @@ class Multipliers:
         r = z.pull(s * pull) - lam * v, (s * pull).sum() - lam * rho, root * pull - lam * point.h
         return point, Correction(*r, 0 * point.h)
 
-    def _newton(self, cost: Array) -> Callable[[Array, Array | None, Offset], tuple[Array, Any]]:
+    @cached_property
+    def _step(self) -> Callable[[Array, Array | None, Offset], tuple[Array, Any]]:
         """(a, v, rho) -> about M^-1 (sum a_i (z_i, 1) - lam (v, rho)), by Cholesky."""
         assert self.z is not None
         z, lam = self.z, self.lam
+        cost = self.cost * (lam / (lam + self.delta * self.cost))
         if z.gram is None:
             rows = np.column_stack([z.dense(), np.ones(len(cost), self.real)])
             short = self.real if rows.shape[1] <= EXACT else float  # its residual is checked anyway

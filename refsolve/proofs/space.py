@@ -211,6 +211,7 @@ def cholesky_solver(matrix: Array, shift: Real) -> Callable[[Array], Array]:
             work[k, k] = np.sqrt(max(work[k, k], floor[k], shift / 2))
             work[k + 1 :, k] /= work[k, k]
             work[k + 1 :, k + 1 :] -= np.multiply.outer(work[k + 1 :, k], work[k + 1 :, k])
+        work = np.tril(work)
     blocks = range(0, n, BLOCK if work.dtype == np.float64 else 1)
 
     def solve(r: Array) -> Array:
@@ -218,11 +219,11 @@ def cholesky_solver(matrix: Array, shift: Real) -> Callable[[Array], Array]:
         for start in blocks:
             part = slice(start, min(start + blocks.step, n))
             x[part] -= work[part, :start] @ x[:start]
-            x[part] = _triangular(np.tril(work[part, part]), x[part])
+            x[part] = _triangular(work[part, part], x[part])
         for start in reversed(blocks):
             part = slice(start, min(start + blocks.step, n))
             x[part] -= work[part.stop :, part].T @ x[part.stop :]
-            x[part] = _triangular(np.tril(work[part, part]).T, x[part])
+            x[part] = _triangular(work[part, part].T, x[part])
         return scale * x
 
     return solve
