@@ -32,7 +32,7 @@ plt.rcParams.update(
         "axes.facecolor": "none",
         "axes.grid": True,
         "axes.labelcolor": INK,
-        "axes.prop_cycle": mpl.cycler(color=[BLUE, ORANGE, GREEN, PURPLE, RED, GREY]),
+        "axes.prop_cycle": plt.cycler(color=[BLUE, ORANGE, GREEN, PURPLE, RED, GREY]),
         "axes.spines.right": False,
         "axes.spines.top": False,
         "axes.titlecolor": INK,

@@ -10,7 +10,7 @@ from pathlib import Path
 from markup import Html
 
 from verification.mutants import discover
-from verification.selftest.certificates.wrong import WRONG
+from verification.selftest.certificates.matrix import WRONG
 from verification.selftest.errata import ERRATA, mutants_of
 from verification.selftest.kill_rows import Matrix, Row
 

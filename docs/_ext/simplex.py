@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from figures import BLUE, GREEN, GREY, INK, ORANGE
@@ -24,7 +25,9 @@ def interior(n: int) -> np.ndarray:
     return counts[counts[:, 2] > 0]
 
 
-def panel(axes, p: np.ndarray, colours, title: str = "", size: float = 7.0, **options):
+def panel(
+    axes: Any, p: np.ndarray, colours: Any, title: str = "", size: float = 7.0, **options: Any
+) -> Any:
     """Colour the points p (N, 3) of the triangle; returns the drawn points."""
     at = p / p.sum(axis=1, keepdims=True) @ CORNERS
     drawn = axes.scatter(*at.T, c=colours, s=size, marker="h", linewidths=0, **options)
@@ -36,7 +39,7 @@ def panel(axes, p: np.ndarray, colours, title: str = "", size: float = 7.0, **op
     return drawn
 
 
-def name_corners(axes, names: Sequence[str]) -> None:
+def name_corners(axes: Any, names: Sequence[str]) -> None:
     """Write what has probability 1 at each corner."""
     for name, (x, y), side in zip(names, CORNERS, ("left", "right", "center"), strict=True):
         below = y == 0

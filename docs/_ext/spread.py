@@ -15,7 +15,7 @@ def runs_code(env: BuildEnvironment, name: str) -> bool:
 def spread(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
     """Equal shares of both kinds of page in every stretch of the list."""
     runs = {name: runs_code(env, name) for name in names}
-    shares = {}
+    shares: dict[str, float] = {}
     for kind in (True, False):
         same = [name for name in names if runs[name] == kind]
         shares |= {name: (place + 0.5) / len(same) for place, name in enumerate(same)}
