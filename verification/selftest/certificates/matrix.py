@@ -27,16 +27,11 @@ from verification.selftest.certificates import (
     multiclass,
     rankings,
     sets,
-    wrong,
-    wrong_models,
 )
 from verification.selftest.certificates.exact import RefutedError
 from verification.selftest.certificates.patches import WRONG, Wrong
 
 Progress = Callable[[int, int, str], None]
-
-#: The files that add to `WRONG`.
-FILES = (wrong, wrong_models)
 
 #: The checks by name, quick ones first; each takes a seed and raises `RefutedError`.
 CHECKS: dict[str, Callable[[int], None]] = {

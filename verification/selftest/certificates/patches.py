@@ -7,11 +7,12 @@ too good by a constant.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from verification.selftest.certificates import wrong, wrong_models
 
 
-@dataclass(frozen=True)
-class Wrong:
+class Wrong(NamedTuple):
     """A function ``module:name`` of the core, the piece ``right`` of its text, and what stands there instead."""
 
     name: str
@@ -21,10 +22,8 @@ class Wrong:
     defect: str
 
 
-#: The wrong certificates by name.
-WRONG: dict[str, Wrong] = {}
-
-
-def wrong_certificate(name: str, target: str, right: str, wrong: str, defect: str) -> None:
-    """Add one; ``target`` is given without ``refsolve.``."""
-    WRONG[name] = Wrong(name, f"refsolve.{target}", right, wrong, defect)
+#: The wrong certificates by name; their tables leave out the package that all functions are in.
+WRONG = {
+    name: Wrong(name, f"refsolve.{target}", *rest)
+    for name, target, *rest in (*wrong.ROWS, *wrong_models.ROWS)
+}
