@@ -96,8 +96,9 @@ def test_a_survivor_is_reported(monkeypatch):
 
 def test_quadratic_programs_by_their_faces():
     rows = (((-1, 0), 0, False), ((0, -1), 0, False), ((1, 1), 1, True))
-    rows = tuple((exact.vector(g), exact.Fraction(h), e) for g, h, e in rows)
+    rows = tuple((tuple(exact.vector(g)), exact.Fraction(h), e) for g, h, e in rows)
     H, c = exact.form(2, exact.Fraction(1)), exact.vector([2.0, 0.5])
-    assert exact.minimum(H, c, rows) == ((1, 0), exact.Fraction(-3, 2))
+    x, least = exact.minimum(H, c, rows)
+    assert (tuple(x), least) == ((1, 0), exact.Fraction(-3, 2))
     assert set(exact.vertices(rows)) == {(1, 0), (0, 1)}
     assert exact.support(rows, c) == 2

@@ -11,6 +11,7 @@ import numpy as np
 from refsolve import certificates
 from verification.selftest.certificates import exact
 from verification.selftest.certificates.exact import Vector, bounded, close, require
+from verification.selftest.certificates.losses import nearer
 from verification.selftest.certificates.sets import ONE, inside, rows_of
 
 DIGITS = 50
@@ -62,8 +63,8 @@ def conjugate(stem: str, x: list[Decimal]) -> Decimal:
 def push(stem: str, x: Vector, y: int) -> Vector:
     """The gradient in the scores for the gradient x in z."""
     if stem == "ova_logistic":
-        return tuple(-v if j == y else v for j, v in enumerate(x))
-    return (*x[:y], -sum(x, Fraction(0)), *x[y:])
+        return np.where(np.arange(x.size) == y, -x, x)
+    return np.insert(x, y, -x.sum())
 
 
 def entropies(seed: int) -> None:
@@ -77,16 +78,13 @@ def entropies(seed: int) -> None:
             scores = exact.eighths(rng, d if ova else d + 1, 40)
             y = int(rng.integers(len(scores)))
             weight = Fraction(int(rng.integers(1, 8)), 4)
-            f = scores
-            z = [-v if j == y else v for j, v in enumerate(f)] if ova else [
-                v - f[y] for j, v in enumerate(f) if j != y
-            ]  # fmt: skip
+            z = push(stem, scores, y) if ova else np.delete(scores, y) - scores[y]
             loss = value(stem, [decimal(v) for v in z], k)
             scale = float(loss)
             given = {"sample_weight": float(weight), **own}
             for off in (0.0, 0.125):
                 number = float(loss * decimal(weight)) + off
-                found = certificates.loss_value(stem, number, exact.floats(f), y, **given)
+                found = certificates.loss_value(stem, number, exact.floats(scores), y, **given)
                 error = abs(Fraction(number) - Fraction(loss) * weight)
                 bounded(found.gap, error, scale, f"value of {stem}: gap", 1e-16)
                 close(found.gap, error, scale, f"value of {stem}: gap")
@@ -95,24 +93,20 @@ def entropies(seed: int) -> None:
             for off in (0.0, 0.125):
                 number = float(entropy) + off
                 found = certificates.conjugate(stem, number, exact.floats(x), **own)
-                close(
-                    found.gap,
-                    abs(Fraction(number) - Fraction(entropy)),
-                    1.0,
-                    f"conjugate of {stem}: gap",
-                )
-            g = exact.floats([weight * v for v in push(stem, x, y)])
-            found = certificates.gradient(stem, g, exact.floats(f), y, **given)
-            gap = weight * (Fraction(loss) + Fraction(entropy) - exact.dot(z, x))
+                error = abs(Fraction(number) - Fraction(entropy))
+                close(found.gap, error, 1.0, f"conjugate of {stem}: gap")
+            g = exact.floats(weight * push(stem, x, y))
+            found = certificates.gradient(stem, g, exact.floats(scores), y, **given)
+            gap = weight * (Fraction(loss) + Fraction(entropy) - z @ x)
             close(found.gap, gap, scale, f"gradient of {stem}: gap")
             if stem in ("softmax", "ova_logistic"):
                 e = [decimal(v).exp() for v in z]
                 right = [v / (1 + v) for v in e] if ova else [v / (1 + sum(e)) for v in e]
-                best = [weight * v for v in push(stem, tuple(Fraction(v) for v in right), y)]
-                step = [v - w for v, w in zip(exact.vector(g), best, strict=True)]
-                far = Fraction(found.distance) ** 2
-                bounded(far, exact.dot(step, step), 0, f"gradient of {stem}: distance squared")
-                sharp = certificates.gradient(stem, exact.floats(best), exact.floats(f), y, **given)
+                best = weight * push(stem, exact.vector(exact.array(right)), y)
+                nearer(found, exact.vector(g) - best, f"gradient of {stem}:")
+                sharp = certificates.gradient(
+                    stem, exact.floats(best), exact.floats(scores), y, **given
+                )
                 require(
                     sharp.gap <= 1e-14 and sharp.distance <= 1e-7, f"gradient of {stem}:", sharp
                 )
@@ -124,45 +118,37 @@ def entropic_steps(seed: int) -> None:
     with localcontext() as context:
         context.prec = DIGITS
         for _ in range(ROUNDS):
-            shares = [Fraction(int(v), 16) for v in rng.integers(1, 5, 3)]
-            rest = 1 - sum(shares)
+            shares = exact.vector(rng.integers(1, 5, 3) / 16)
+            rest = 1 - shares.sum()
             logits = [decimal(v / rest).ln() for v in shares]
             t = Fraction(int(rng.integers(1, 8)), 2)
             v = np.array([float(decimal(t * x) + w) for x, w in zip(shares, logits, strict=True)])
-            best = [Fraction(a) - t * x for a, x in zip(v.tolist(), shares, strict=True)]
+            best = exact.vector(v) - t * shares
             least = None
             for size in (0.0, 2.0**-20, 2.0**-6, 1.0):
                 u = exact.floats(best) + size * rng.integers(-2, 3, 3)
                 lost = float(rest) / (1 + size)
                 found = certificates.prox("softmax", u, v, t=float(t), complement=lost)
-                square = sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(u, v, strict=True))
-                objective = Fraction(value("softmax", [decimal(a) for a in u], 1)) + square / (
-                    2 * t
-                )
+                step = exact.vector(u) - exact.vector(v)
+                objective = Fraction(value("softmax", [decimal(a) for a in u], 1))
+                objective += step @ step / (2 * t)
                 least = objective if least is None else least
                 bounded(found.gap, objective - least, 1.0, "prox of softmax: gap", 1e-13)
                 away = np.linalg.norm(u - exact.floats(best))
                 bounded(found.distance, away, 1.0, "prox of softmax: distance", 1e-13)
                 bounded(found.complement, size, 1.0, "prox of softmax: complement", 1e-12)
                 if size == 0:
-                    sharp = (
-                        found.gap <= 1e-13 and found.distance <= 1e-6 and found.complement <= 1e-10
+                    sharp = found.gap <= 1e-13 and found.distance <= 1e-6
+                    require(
+                        sharp and found.complement <= 1e-10, "prox of softmax: not sharp", found
                     )
-                    require(sharp, "prox of softmax: not sharp", found)
             gram, C = (Fraction(int(n), 4) for n in rng.integers(1, 9, 2))
             beta = gram * C
-            q = np.array(
-                [
-                    0.0,
-                    *(
-                        float(decimal(beta * (x + 1 - rest)) + w)
-                        for x, w in zip(shares, logits, strict=True)
-                    ),
-                ]
-            )
+            pulls = [decimal(beta * (x + 1 - rest)) for x in shares]
+            q = np.array([0.0, *(float(p + w) for p, w in zip(pulls, logits, strict=True))])
             for size in (0.0, 2.0**-6, 0.5):
-                x = [v * Fraction(1 - size) for v in shares]
-                block = exact.floats([C * sum(x), *(-C * v for v in x)])
+                x = shares * Fraction(1 - size)
+                block = exact.floats(-C * push("softmax", x, 0))
                 found = certificates.sdca_update("softmax", block, q, 0, float(gram), C=float(C))
                 away = float(size * C) * np.linalg.norm([float(1 - rest), *exact.floats(shares)])
                 bounded(found.distance, away, 1.0, "update of softmax: distance", 1e-13)
@@ -178,8 +164,7 @@ def _decrease(x: Any, best: Any, q: Any, beta: Fraction, C: Fraction) -> Fractio
     """How much the objective of an update exceeds that of the best point."""
 
     def objective(at: Any) -> Fraction:
-        s = sum(at, Fraction(0))
-        form = beta / 2 * (exact.dot(at, at) + s * s) - exact.dot(exact.vector(q[1:]), at)
+        form = beta / 2 * (at @ at + at.sum() ** 2) - exact.vector(q[1:]) @ at
         return form + Fraction(conjugate("softmax", [decimal(v) for v in at]))
 
     return C * (objective(x) - objective(best))
@@ -200,9 +185,7 @@ def roots(seed: int) -> None:
                 number = float(w) * (1 + off)
                 found = certificates.function_value("lambert_w_exp", number, t)
                 error = abs(Fraction(number) - Fraction(w))
-                unit = float(w)
-                require(
-                    found.gap >= float(error) * (1 - 1e-9), "W(e^t): gap", found.gap, float(error)
-                )
+                least, unit = float(error) * (1 - 1e-9), float(w)
+                require(found.gap >= least, "W(e^t): gap", found.gap, float(error))
                 if off == 0:
                     require(found.gap <= 1e-15 * unit, "W(e^t): not sharp", found.gap, unit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -12,11 +12,12 @@ import numpy as np
 
 from verification.errors import VerificationError
 
-Vector = tuple[Fraction, ...]
+#: Fractions in an array of objects, on which numpy computes without rounding.
+Vector = np.ndarray[Any, Any]
+Matrix = Vector
 #: <g, x> <= h, or = h.
-Row = tuple[Vector, Fraction, bool]
+Row = tuple[tuple[Fraction, ...], Fraction, bool]
 Rows = tuple[Row, ...]
-Matrix = tuple[Vector, ...]
 
 
 class RefutedError(VerificationError):
@@ -42,29 +43,23 @@ def bounded(bound: Any, true: Any, scale: float, what: str, eps: float = 1e-17) 
         require(short <= eps * (1 + scale), f"{what} is bounded by {bound!r}, and {float(true)!r}")
 
 
+def array(values: Any) -> Vector:
+    """Fractions as an array."""
+    return np.array(values, dtype=object)
+
+
 def vector(values: Any) -> Vector:
     """Numbers as they are."""
-    return tuple(v if isinstance(v, Fraction) else Fraction(v) for v in np.ravel(values).tolist())
+    flat = [Fraction(*v.as_integer_ratio()) for v in np.ravel(values).tolist()]
+    return array(flat).reshape(np.shape(values))
 
 
-def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """<a, b>."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
-
-
-def array(values: Sequence[Fraction]) -> np.ndarray[Any, Any]:
-    """An object array, which the formulas of the sets act on without rounding."""
-    out = np.empty(len(values), dtype=object)
-    out[:] = list(values)
-    return out
-
-
-def floats(values: Sequence[Fraction]) -> np.ndarray[Any, Any]:
+def floats(values: Any) -> np.ndarray[Any, Any]:
     """The nearest floats."""
-    return np.array([float(v) for v in values])
+    return array(values).astype(float)
 
 
-def solved(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction] | None:
+def solved(A: Any, b: Any) -> list[Fraction] | None:
     """The solution of a linear system, None if there is not one."""
     work = [[*row, right] for row, right in zip(A, b, strict=True)]
     n = len(work)
@@ -88,15 +83,21 @@ def faces(rows: Rows, most: int) -> Iterator[tuple[Row, ...]]:
             yield (*equal, *chosen)
 
 
-def violation(rows: Rows, x: Sequence[Fraction]) -> Fraction:
+def violation(rows: Rows, x: Any) -> Fraction:
     """By how much x misses the worst row."""
-    off = [(dot(g, x) - h, equality) for g, h, equality in rows]
+    off = [(array(g) @ array(x) - h, equality) for g, h, equality in rows]
     return max((Fraction(0), *(abs(v) if equality else v for v, equality in off)))
 
 
-@cache
-def minimum(H: Matrix, c: Vector, rows: Rows) -> tuple[Vector, Fraction]:
+def minimum(H: Any, c: Any, rows: Any) -> tuple[Vector, Fraction]:
     """The minimiser of 1/2 x'Hx - <c, x> for a positive definite H, and the minimum."""
+    key = tuple(map(tuple, H)), tuple(c), tuple((tuple(g), h, e) for g, h, e in rows)
+    x = array(_minimiser(*key))
+    return x, quadratic(H, c, x)
+
+
+@cache
+def _minimiser(H: Any, c: Any, rows: Rows) -> tuple[Fraction, ...]:
     d = len(c)
     for active in faces(rows, d):
         kkt = [[*H[i], *(g[i] for g, _, _ in active)] for i in range(d)]
@@ -109,17 +110,17 @@ def minimum(H: Matrix, c: Vector, rows: Rows) -> tuple[Vector, Fraction]:
             price >= 0 or equality for price, (_, _, equality) in zip(prices, active, strict=True)
         )
         if right and violation(rows, x) == 0:
-            return x, quadratic(H, c, x)
+            return x
     raise VerificationError("no face of the polytope has a minimiser")
 
 
-def quadratic(H: Matrix, c: Vector, x: Vector) -> Fraction:
+def quadratic(H: Any, c: Any, x: Vector) -> Fraction:
     """1/2 x'Hx - <c, x>."""
-    return dot(x, [dot(row, x) for row in H]) / 2 - dot(c, x)
+    return Fraction(x @ array(H) @ x / 2 - array(c) @ x)
 
 
 @cache
-def vertices(rows: Rows) -> tuple[Vector, ...]:
+def vertices(rows: Rows) -> tuple[tuple[Fraction, ...], ...]:
     """The vertices of a polytope."""
     d, found = len(rows[0][0]), []
     for active in faces(rows, d):
@@ -130,19 +131,16 @@ def vertices(rows: Rows) -> tuple[Vector, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def support(rows: Rows, w: Vector) -> Fraction:
+def support(rows: Rows, w: Any) -> Fraction:
     """Max <w, x> over a polytope."""
-    return max(dot(w, x) for x in vertices(rows))
+    return Fraction(max(array(vertices(rows)) @ array(w)))
 
 
 def form(d: int, square: Fraction, of_sum: Fraction = Fraction(0)) -> Matrix:
     """The matrix of square ||x||^2 + of_sum <1,x>^2."""
-    return tuple(tuple(square * (i == j) + of_sum for j in range(d)) for i in range(d))
-
-
-Draw = Callable[..., Any]
+    return array([[square * (i == j) + of_sum for j in range(d)] for i in range(d)])
 
 
 def eighths(rng: np.random.Generator, size: int, reach: int = 16) -> Vector:
     """Multiples of 1/8, among which ties are frequent."""
-    return tuple(Fraction(int(v), 8) for v in rng.integers(-reach, reach + 1, size))
+    return vector(rng.integers(-reach, reach + 1, size) / 8)

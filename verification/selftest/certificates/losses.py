@@ -68,34 +68,28 @@ class Example:
     @property
     def own_costs(self) -> Vector:
         """Costs over the entries of z."""
-        return self.others(self.costs) if self.family == "multiclass" else self.costs
-
-    def others(self, v: Vector) -> Vector:
-        """Entries j != y."""
-        return v[: self.y] + v[self.y + 1 :]
+        return np.delete(self.costs, self.y) if self.family == "multiclass" else self.costs
 
     def signs(self) -> Vector:
         """Minus at the ground truth."""
-        truth = [j == self.y for j in range(self.d)] if self.family == "ova" else list(self.y)
-        return tuple(Fraction(-1 if inside else 1) for inside in truth)
+        truth = np.arange(self.d) == self.y if self.family == "ova" else np.array(self.y)
+        return 1 - 2 * truth.astype(object)
 
     def margins(self, f: Vector) -> Vector:
         """f_j - f_y + c_j over the others, or signed scores with their costs."""
         if self.family == "multiclass":
-            return tuple(
-                v - f[self.y] + c for v, c in zip(self.others(f), self.own_costs, strict=True)
-            )
-        return tuple(s * v + c for s, v, c in zip(self.signs(), f, self.costs, strict=True))
+            return np.delete(f, self.y) - f[self.y] + self.own_costs
+        return self.signs() * f + self.costs
 
     def push(self, x: Vector) -> Vector:
         """The gradient in the scores for the gradient x in z."""
         if self.family == "multiclass":
-            return (*x[: self.y], -sum(x, ZERO), *x[self.y :])
-        return tuple(s * v for s, v in zip(self.signs(), x, strict=True))
+            return np.insert(x, self.y, -x.sum())
+        return self.signs() * x
 
     def conjugate(self, x: Vector) -> Fraction:
         """Gamma/2 ||x||^2."""
-        return self.gamma / 2 * exact.dot(x, x)
+        return Fraction(self.gamma / 2 * (x @ x))
 
     def value(self, z: Vector) -> Fraction:
         """Max <z,x> - gamma/2 ||x||^2 over the dual set."""
@@ -116,12 +110,12 @@ def examples(seed: int, salt: int) -> Iterator[tuple[Example, np.random.Generato
             gamma = Fraction(int(rng.integers(1, 5)), 2) if smooth else ZERO
             params: dict[str, Any] = {"k": k} if "topk" in stem else {}
             params |= {"gamma": float(gamma)} if smooth else {}
-            costs = [abs(v) for v in exact.eighths(rng, m)]
+            costs = abs(exact.eighths(rng, m))
             if family == "multiclass":
                 costs[y] = ZERO
             weight = Fraction(int(rng.integers(1, 8)), 4)
             scores = exact.eighths(rng, m)
-            yield Example(stem, rows, params, gamma, family, y, scores, tuple(costs), weight), rng
+            yield Example(stem, rows, params, gamma, family, y, scores, costs, weight), rng
 
 
 def label(e: Example) -> Any:
@@ -129,9 +123,9 @@ def label(e: Example) -> Any:
     return e.y if isinstance(e.y, int) else np.array(e.y)
 
 
-def largest(v: Vector) -> Fraction:
-    """Max |v|."""
-    return max(abs(x) for x in v)
+def nearer(found: Any, step: Vector, what: str) -> None:
+    """The distance claimed is that of this step at least."""
+    bounded(Fraction(found.distance) ** 2, step @ step, 0, f"{what} distance squared")
 
 
 def values(seed: int) -> None:
@@ -146,14 +140,14 @@ def values(seed: int) -> None:
             )
             what = f"value of {e.stem}:"
             close(found.gap, abs(Fraction(number) - right), float(abs(right)), f"{what} gap", 1e-15)
-            close(found.scale, e.weight * largest(z), 1.0, f"{what} scale")
+            close(found.scale, e.weight * abs(z).max(), 1.0, f"{what} scale")
 
 
 def conjugates(seed: int) -> None:
     """Numbers inside of the domain, infinities outside, and nothing the other way round."""
     for e, rng in examples(seed, 2):
         x, off = inside(rng, e.rows), exact.eighths(rng, e.d)
-        right = e.conjugate(x) - exact.dot(e.own_costs, x)
+        right = e.conjugate(x) - e.own_costs @ x
         what = f"conjugate of {e.stem}:"
         for number in (float(right), float(right) + 0.125, np.inf):
             found = certificates.conjugate(e.stem, number, exact.floats(x), **e.own)
@@ -174,25 +168,23 @@ def gradients(seed: int) -> None:
         value = e.value(z)
         best = exact.minimum(exact.form(e.d, e.gamma), z, e.rows)[0] if e.gamma else None
         off = exact.eighths(rng, e.d)
-        for x in (inside(rng, e.rows), off, *([exact.vector(exact.floats(best))] if best else [])):
-            g = exact.floats([e.weight * v for v in e.push(x)])
+        known = [] if best is None else [exact.vector(exact.floats(best))]
+        for x in (inside(rng, e.rows), off, *known):
+            g = exact.floats(e.weight * e.push(x))
             found = certificates.gradient(e.stem, g, exact.floats(e.scores), label(e), **e.given)
             missed = e.weight * exact.violation(e.rows, x)
             close(found.violation, missed, 1.0, f"{what} violation", 1e-14)
-            close(found.scale, e.weight * largest(z), 1.0, f"{what} scale")
+            close(found.scale, e.weight * abs(z).max(), 1.0, f"{what} scale")
             if missed == 0:
-                gap = e.weight * (value + e.conjugate(x) - exact.dot(z, x))
-                close(found.gap, gap, float(largest(z)), f"{what} gap")
+                gap = e.weight * (value + e.conjugate(x) - z @ x)
+                close(found.gap, gap, float(abs(z).max()), f"{what} gap")
             if best is None:
                 require(np.isnan(found.distance), what, "a hinge has no one gradient")
                 continue
-            step = [v - e.weight * w for v, w in zip(exact.vector(g), e.push(best), strict=True)]
-            bounded(
-                Fraction(found.distance) ** 2, exact.dot(step, step), 0, f"{what} distance squared"
-            )
+            nearer(found, exact.vector(g) - e.weight * e.push(best), what)
         if e.family == "multiclass":
-            tilted = e.push(tuple(e.weight * v for v in inside(rng, e.rows)))
-            g = exact.floats([v + (j == e.y) for j, v in enumerate(tilted)])
+            g = exact.floats(e.push(e.weight * inside(rng, e.rows)))
+            g[e.y] += 1
             other = certificates.gradient(e.stem, g, exact.floats(e.scores), label(e), **e.given)
             close(other.violation, ONE, 1.0, f"{what} violation")
         if best is not None:
@@ -211,23 +203,18 @@ def proxes(seed: int) -> None:
     """The objective exceeds its minimum by no more than the gap; the minimiser is as near as said."""
     for e, rng in examples(seed, 4):
         v, t = exact.eighths(rng, e.d), Fraction(int(rng.integers(1, 8)), 2)
-        b = tuple(x + c for x, c in zip(v, e.own_costs, strict=True))
+        b = v + e.own_costs
         x, least = exact.minimum(exact.form(e.d, t + e.gamma), b, e.rows)
-        best = tuple(vi - t * xi for vi, xi in zip(v, x, strict=True))
+        best = v - t * x
         what = f"prox of {e.stem}:"
         for number, u in enumerate(points(best, rng)):
             found = certificates.prox(e.stem, u, exact.floats(v), t=float(t), **e.own)
             at = exact.vector(u)
-            step = [p - q for p, q in zip(at, v, strict=True)]
-            away = [p - q for p, q in zip(at, best, strict=True)]
-            z = tuple(p + c for p, c in zip(at, e.own_costs, strict=True))
-            objective = e.value(z) + exact.dot(step, step) / (2 * t)
+            objective = e.value(at + e.own_costs) + (at - v) @ (at - v) / (2 * t)
             close(found.value, objective, float(abs(objective)), f"{what} value")
             bounded(found.gap, objective + least, 1 + float(abs(objective)), f"{what} gap", 1e-15)
-            bounded(
-                Fraction(found.distance) ** 2, exact.dot(away, away), 0, f"{what} distance squared"
-            )
-            close(found.scale, largest(b), 1.0, f"{what} scale")
+            nearer(found, at - best, what)
+            close(found.scale, abs(b).max(), 1.0, f"{what} scale")
             if number == 0:
                 require(found.gap <= 1e-13 and found.distance <= 1e-6, what, "not sharp", found)
 
@@ -242,7 +229,7 @@ def updates(seed: int) -> None:
         best, least = exact.minimum(H, b, e.rows)
         what = f"update of {e.stem}:"
         for number, x in enumerate((*points(best, rng), exact.floats(inside(rng, e.rows)))):
-            a = exact.floats([-mass * v for v in e.push(exact.vector(x))])
+            a = exact.floats(-mass * e.push(exact.vector(x)))
             found = certificates.sdca_update(
                 e.stem, a, exact.floats(e.scores), label(e), float(gram), C=float(C), **e.given
             )
@@ -255,10 +242,7 @@ def updates(seed: int) -> None:
                 lacks = mass * (value - least)
                 bounded(found.gap, lacks, 1 + float(abs(value)), f"{what} gap", 1e-15)
             bounded(found.value, mass * least, 1 + float(abs(least)), f"{what} value", 1e-15)
-            step = [v + mass * w for v, w in zip(exact.vector(a), e.push(best), strict=True)]
-            bounded(
-                Fraction(found.distance) ** 2, exact.dot(step, step), 0, f"{what} distance squared"
-            )
-            close(found.scale, mass * largest(b), 1.0, f"{what} scale")
+            nearer(found, exact.vector(a) + mass * e.push(best), what)
+            close(found.scale, mass * abs(b).max(), 1.0, f"{what} scale")
             if number == 0:
                 require(found.gap <= 1e-13 and found.distance <= 1e-6, what, "not sharp", found)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from verification.selftest.certificates.exact import (
     Vector,
     bounded,
     close,
-    dot,
+    floats,
     require,
 )
 from verification.selftest.certificates.rankings import Orders
@@ -37,34 +38,34 @@ certify_binary: Any = binary_svm.certificate
 ROUNDS = 2
 
 
-def table(rng: Rng, n: int, d: int) -> tuple[Vector, ...]:
+def table(rng: Rng, n: int, d: int) -> Matrix:
     """Rows (n, d) of eighths, linearly independent where n <= d."""
     while True:
-        rows = tuple(exact.eighths(rng, d) for _ in range(n))
-        gram = [[dot(a, b) for b in rows] for a in rows]
-        if n > d or exact.solved(gram, [ONE] * n) is not None:
+        rows = exact.array([exact.eighths(rng, d) for _ in range(n)])
+        if n > d or exact.solved(rows @ rows.T, [ONE] * n) is not None:
             return rows
 
 
-def plain(rows: Sequence[Vector]) -> np.ndarray[Any, Any]:
-    """A float array."""
-    return np.array([[float(v) for v in row] for row in rows])
+def over(rng: Rng, low: int, high: int, by: int, size: int | None = None) -> Any:
+    """Integers in [low, high) over ``by``, as fractions."""
+    drawn = exact.vector(rng.integers(low, high, size) / by)
+    return drawn if size is not None else drawn.item()
 
 
-def pull(a: Sequence[Fraction], rows: Sequence[Vector]) -> Vector:
-    """Sum of a_i x_i."""
-    return tuple(dot(a, column) for column in zip(*rows, strict=True))
+def hinge(v: Vector) -> Vector:
+    """Max {0, v}."""
+    return np.maximum(v, exact.array(ZERO))
 
 
-def square(v: Sequence[Fraction]) -> Fraction:
-    """||v||^2."""
-    return dot(v, v)
-
-
-def grams(rows: Sequence[Vector], signs: Sequence[Fraction] | None = None) -> list[list[Fraction]]:
+def grams(rows: Matrix, signs: Any = ONE) -> Matrix:
     """Products of the rows, signed."""
-    s = signs or [ONE] * len(rows)
-    return [[s[i] * s[j] * dot(a, b) for j, b in enumerate(rows)] for i, a in enumerate(rows)]
+    signed = rows * np.reshape(signs, (-1, 1))
+    return signed @ signed.T
+
+
+def point(**parts: Any) -> dict[str, Any]:
+    """A model as the certificates take it."""
+    return {name: floats(v) if np.ndim(v) else float(v) for name, v in parts.items()}
 
 
 def proved(found: Any, least: Fraction, what: str, P: Any = None, D: Any = None) -> None:
@@ -79,12 +80,8 @@ def proved(found: Any, least: Fraction, what: str, P: Any = None, D: Any = None)
     if np.isfinite(found.primal):
         bounded(found.primal, least, scale, f"{what} P", 1e-14)
         bounded(found.gap, Fraction(found.primal) - least, scale, f"{what} gap", 1e-14)
-    require(
-        float(Fraction(found.dual) - least) <= 1e-14 * (1 + scale),
-        f"{what} D",
-        found.dual,
-        float(least),
-    )
+    above = float(Fraction(found.dual) - least)
+    require(above <= 1e-14 * (1 + scale), f"{what} D", found.dual, float(least))
 
 
 def sharp(found: Any, what: str) -> None:
@@ -98,12 +95,12 @@ def sharp(found: Any, what: str) -> None:
 def balance(y: Vector, *more: Row) -> tuple[Row, ...]:
     """Alpha >= 0 with <alpha, y> = 0, and other rows."""
     n = len(y)
-    return (*((unit(n, i, -ONE), ZERO, False) for i in range(n)), (y, ZERO, True), *more)
+    return (*((unit(n, i, -ONE), ZERO, False) for i in range(n)), (tuple(y), ZERO, True), *more)
 
 
 def labels(rng: Rng, n: int) -> Vector:
     """Both signs."""
-    return tuple(Fraction(int(v)) for v in rng.permutation([1, -1, *rng.choice([-1, 1], n - 2)]))
+    return exact.vector(rng.permutation([1, -1, *rng.choice([-1, 1], n - 2)]))
 
 
 def machines(seed: int) -> None:
@@ -111,118 +108,85 @@ def machines(seed: int) -> None:
     rng = np.random.default_rng([seed, 11])
     for squared in (False, True) * ROUNDS:
         n = 3
-        X, y, C = table(rng, n, n), labels(rng, n), Fraction(int(rng.integers(1, 9)), 4)
-        cost = [C * Fraction(int(v), 2) for v in rng.integers(1, 5, n)]
-        H = grams(X, y)
-        for i in range(n if squared else 0):
-            H[i][i] += ONE / cost[i]
+        X, y, C = table(rng, n, n), labels(rng, n), over(rng, 1, 9, 4)
+        cost = C * over(rng, 1, 5, 2, n)
+        H = grams(X, y) + (np.diag(1 / cost) if squared else 0)
         caps = () if squared else tuple((unit(n, i), cost[i], False) for i in range(n))
-        form, ones = tuple(map(tuple, H)), (ONE,) * n
-        best, least = exact.minimum(form, ones, balance(y, *caps))
+        ones = (ONE,) * n
+        best, least = exact.minimum(H, ones, balance(y, *caps))
         what = f"svm, {'squared ' * squared}hinge:"
         given: dict[str, Any] = {"C": float(C), "loss": "squared_hinge" if squared else "hinge",
-                 "sample_weight": exact.floats([c / C for c in cost])}  # fmt: skip
-        sharp(svm.certificate(plain(X), exact.floats(y), alpha=exact.floats(best), **given), what)
+                 "sample_weight": floats(cost / C)}  # fmt: skip
+        sharp(svm.certificate(floats(X), floats(y), alpha=floats(best), **given), what)
         for w, b, t in (
             (exact.eighths(rng, n), exact.eighths(rng, 1)[0], Half),
-            (pull([a * s for a, s in zip(best, y, strict=True)], X), ZERO, ONE),
+            ((best * y) @ X, ZERO, ONE),
         ):
-            w = exact.vector(exact.floats(w))
-            alpha = tuple(t * a for a in best)
-            short = [max(ZERO, 1 - s * (dot(w, x) + b)) for s, x in zip(y, X, strict=True)]
-            P = square(w) / 2 + dot(cost, [v * v / 2 if squared else v for v in short])
-            point: dict[str, Any] = {"w": exact.floats(w), "b": float(b)}
-            beyond = tuple(a * 5 / 4 for a in best)
-            for multipliers in (alpha, beyond, exact.eighths(rng, n)):
+            w, alpha = exact.vector(floats(w)), t * best
+            short = hinge(1 - y * (X @ w + b))
+            P = w @ w / 2 + cost @ (short**2 / 2 if squared else short)
+            for multipliers in (alpha, best * 5 / 4, exact.eighths(rng, n)):
                 found = svm.certificate(
-                    plain(X), exact.floats(y), alpha=exact.floats(multipliers), **point, **given
+                    floats(X), floats(y), alpha=floats(multipliers), **point(w=w, b=b), **given
                 )
-                D = -exact.quadratic(form, ones, multipliers) if multipliers is alpha else None
+                D = -exact.quadratic(H, ones, multipliers) if multipliers is alpha else None
                 proved(found, -least, what, P, D)
 
 
-def deformed(Kt: list[list[Fraction]], cost: Sequence[Fraction], lam: Fraction) -> Matrix:
+def deformed(Kt: Matrix, cost: Vector, lam: Fraction) -> Matrix:
     """Kt (lam I + diag(cost) Kt)^-1, column by column."""
-    n = len(cost)
-    system = [[cost[j] * Kt[i][j] + lam * (i == j) for j in range(n)] for i in range(n)]
-    columns = [exact.solved(system, [Kt[i][k] for i in range(n)]) for k in range(n)]
-    return tuple(tuple((columns[k] or [])[i] for k in range(n)) for i in range(n))
+    system = Kt * cost + lam * np.eye(len(cost), dtype=int)
+    return exact.array([exact.solved(system, column) for column in Kt.T]).T
 
 
 def privileged(seed: int) -> None:
     """SVM+ with either loss, with xi >= 0 or not, with own slacks or not."""
     rng = np.random.default_rng([seed, 12])
-    variants = [
-        (s, nonneg, free)
-        for s in (True, False)
-        for nonneg in (True, False)
-        for free in (ZERO, Half)
-    ]
-    for squared, nonneg, delta in variants:
+    for squared, nonneg, delta in product((True, False), (True, False), (ZERO, Half)):
         n = 3
         X, Z, y = table(rng, n, n), table(rng, n, n), labels(rng, n)
-        C, lam = (Fraction(int(v), 4) for v in rng.integers(1, 9, 2))
-        cost = [C * Fraction(int(v), 2) for v in rng.integers(1, 5, n)]
-        K, Kz = grams(X, y), grams(Z)
-        for i in range(n):
-            Kz[i][i] += delta
-        if squared:
-            Q = deformed([[v + 1 for v in row] for row in Kz], cost, lam)
-            pay, constant = [ZERO] * n, ZERO
-        else:
-            Q = tuple(tuple(v / lam for v in row) for row in Kz)
-            pay = [dot(row, cost) for row in Q]
-            constant = dot(cost, pay) / 2
-        H = [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(K, Q, strict=True)]
-        c = [1 + p for p in pay]
-        d, equal = n, [y]
+        C, lam = over(rng, 1, 9, 4, 2)
+        cost = C * over(rng, 1, 5, 2, n)
+        Kz = grams(Z) + delta * np.eye(n, dtype=int)
+        Q = deformed(Kz + 1, cost, lam) if squared else Kz / lam
+        pay = 0 * cost if squared else Q @ cost
+        H, c, equal = grams(X, y) + Q, 1 + pay, y
         if nonneg:
-            H = [[*H[i], *Q[i]] for i in range(n)] + [[*Q[i], *Q[i]] for i in range(n)]
-            c, d, equal = [*c, *pay], 2 * n, [(*y, *[ZERO] * n)]
-        rows: list[Row] = [(unit(d, i, -ONE), ZERO, False) for i in range(d)]
-        rows += [(g, ZERO, True) for g in equal]
-        rows += [] if squared else [((ONE,) * d, sum(cost, ZERO), True)]
-        form = tuple(map(tuple, H))
-        best, least = exact.minimum(form, tuple(c), tuple(rows))
-        least += constant
+            H, c = np.block([[H, Q], [Q, Q]]), np.concatenate([c, pay])
+            equal = np.concatenate([y, 0 * y])
+        d = len(c)
+        rows = balance(equal, *([] if squared else [((ONE,) * d, sum(cost), True)]))
+        best, least = exact.minimum(H, c, rows)
+        least += cost @ pay / 2
         module: Any = svm_plus_squared_hinge if squared else svm_plus_hinge
         what = f"SVM+ (squared={squared}, nonneg={nonneg}, delta={delta}):"
         given: dict[str, Any] = {"C": float(C), "lam": float(lam), "nonneg_slack": nonneg, "free_slack": float(delta),
-                 "sample_weight": exact.floats([v / C for v in cost])}  # fmt: skip
-        data: Any = (plain(X), exact.floats(y), plain(Z))
+                 "sample_weight": floats(cost / C)}  # fmt: skip
+        data: Any = (floats(X), floats(y), floats(Z))
 
         def of(x: Vector, n: int = n, nonneg: bool = nonneg) -> dict[str, Any]:
-            return {"alpha": exact.floats(x[:n])} | (
-                {"beta": exact.floats(x[n:])} if nonneg else {}
-            )
+            return point(alpha=x[:n]) | (point(beta=x[n:]) if nonneg else {})
 
         sharp(module.certificate(*data, **of(best), **given), what)
-        wild = tuple(abs(v) for v in exact.eighths(rng, d))
+        wild = abs(exact.eighths(rng, d))
         for w, v, multipliers in (
             (exact.eighths(rng, n), exact.eighths(rng, n), best),
             (exact.eighths(rng, n),) * 2 + (wild,),
         ):
             b = exact.eighths(rng, 1)[0]
-            need = [1 - s * (dot(w, x) + b) for s, x in zip(y, X, strict=True)]
-            need = [max(ZERO, v) for v in need] if nonneg else need
-            slack = [dot(v, z) for z in Z]
-            rho = max(ZERO, max(p - q for p, q in zip(need, slack, strict=True))) + 1
-            point: dict[str, Any] = {
-                "w": exact.floats(w),
-                "b": float(b),
-                "v": exact.floats(v),
-                "rho": float(rho),
-            }
-            found = module.certificate(*data, **point, **of(multipliers), **given)
-            xi = [q + rho for q in slack]
-            P: Any = square(w) / 2 + lam / 2 * square(v)
-            P += lam / 2 * rho**2 + dot(cost, [q * q for q in xi]) / 2 if squared else dot(cost, xi)
+            need, slack = 1 - y * (X @ w + b), Z @ v
+            need = hinge(need) if nonneg else need
+            rho = max(ZERO, *(need - slack)) + 1
+            xi = slack + rho
+            P: Any = w @ w / 2 + lam / 2 * (v @ v)
+            P += lam / 2 * rho**2 + cost @ xi**2 / 2 if squared else cost @ xi
             free = multipliers is best
-            proved(found, -least, what, None if delta else P, -least if free else None)
-            low = module.certificate(
-                *data, **{**point, "rho": float(rho) - 3}, **of(multipliers), **given
-            )
-            proved(low, -least, f"{what} infeasible")
+            for down, known in ((0, True), (3, False)):
+                model = point(w=w, b=b, v=v, rho=rho - down)
+                found = module.certificate(*data, **model, **of(multipliers), **given)
+                D = -least if free and known else None
+                where = what if known else f"{what} infeasible"
+                proved(found, -least, where, P if known and not delta else None, D)
 
 
 def two_views(seed: int) -> None:
@@ -230,45 +194,37 @@ def two_views(seed: int) -> None:
     rng = np.random.default_rng([seed, 13])
     for _ in range(3 * ROUNDS):
         n = 4
-        X, Z, y = table(rng, n, 2), table(rng, n, 3), (ONE, -ONE, ONE, -ONE)
-        CA, CB, D = (Fraction(int(v), 4) for v in rng.integers(2, 9, 3))
-        eps = Fraction(int(rng.integers(0, 3)), 8)
-        a, b = ([Fraction(int(v), 8) for v in rng.integers(0, 3, 2)] for _ in "ab")
-        beta = [Fraction(int(v), 8) * D for v in rng.integers(-8, 9, 2)]
-        alpha = (
-            [a[0], a[0], a[1], a[1]],
-            [b[0], b[0], b[1], b[1]],
-            [beta[0], -beta[0], beta[1], -beta[1]],
-        )
-        parts = [[min(v, CA) for v in alpha[0]], [min(v, CB) for v in alpha[1]], alpha[2]]
-        g = [p * s - q for p, s, q in zip(parts[0], y, parts[2], strict=True)]
-        h = [p * s + q for p, s, q in zip(parts[1], y, parts[2], strict=True)]
-        low = sum(parts[0]) + sum(parts[1]) - eps * sum(abs(v) for v in parts[2])
-        low -= (square(pull(g, X)) + square(pull(h, Z))) / 2
+        X, Z, y = table(rng, n, 2), table(rng, n, 3), exact.vector([1, -1, 1, -1])
+        CA, CB, D = over(rng, 2, 9, 4, 3)
+        eps = over(rng, 0, 3, 8)
+        a, b = (over(rng, 0, 3, 8, 2) for _ in "ab")
+        beta = over(rng, -8, 9, 8, 2) * D
+        doubled = np.minimum(np.repeat(a, 2), CA), np.minimum(np.repeat(b, 2), CB)
+        alpha = exact.array([*doubled, np.repeat(beta, 2) * y])
+        g, h = alpha[0] * y - alpha[2], alpha[1] * y + alpha[2]
+        low = (alpha[0] + alpha[1] - eps * abs(alpha[2])).sum()
+        low -= ((g @ X) @ (g @ X) + (h @ Z) @ (h @ Z)) / 2
         w, v = exact.eighths(rng, 2), exact.eighths(rng, 3)
         (off, rho) = exact.eighths(rng, 2)
-        f, e = [dot(w, x) + off for x in X], [dot(v, z) + rho for z in Z]
-        P = (square(w) + square(v)) / 2
-        P += CA * sum(max(ZERO, 1 - s * t) for s, t in zip(y, f, strict=True))
-        P += CB * sum(max(ZERO, 1 - s * t) for s, t in zip(y, e, strict=True))
-        P += D * sum(max(ZERO, abs(p - q) - eps) for p, q in zip(f, e, strict=True))
-        given: dict[str, Any] = {"CA": float(CA), "CB": float(CB), "D": float(D), "eps": float(eps)}
-        point: dict[str, Any] = {
-            "w": exact.floats(w),
-            "b": float(off),
-            "v": exact.floats(v),
-            "rho": float(rho),
-        }
-        data: Any = (plain(X), exact.floats(y), plain(Z))
-        found = certify_2k(*data, alpha=plain([tuple(p) for p in parts]), **point, **given)
+        P = joint_risk((CA, CB, D), eps, y, (w, X @ w + off), (v, Z @ v + rho))
+        given: Any = point(CA=CA, CB=CB, D=D, eps=eps, w=w, b=off, v=v, rho=rho)
+        data: Any = (floats(X), floats(y), floats(Z))
+        found = certify_2k(*data, alpha=floats(alpha), **given)
         proved(found, low, "SVM-2K:", P, low)
-        wild = plain([exact.eighths(rng, n) for _ in range(3)])
-        loose = certify_2k(*data, alpha=wild, **point, **given)
+        wild = floats([exact.eighths(rng, n) for _ in range(3)])
+        loose = certify_2k(*data, alpha=wild, **given)
         close(loose.primal, P, float(P), "SVM-2K: P", 1e-13)
         require(loose.dual <= float(P) + 1e-12, "SVM-2K: D", loose.dual, float(P))
-        bounded(
-            loose.gap, Fraction(loose.primal) - Fraction(loose.dual), float(P), "SVM-2K: gap", 1e-14
-        )
+        lost = Fraction(loose.primal) - Fraction(loose.dual)
+        bounded(loose.gap, lost, float(P), "SVM-2K: gap", 1e-14)
+
+
+def joint_risk(prices: Any, eps: Fraction, y: Vector, one: Any, other: Any) -> Fraction:
+    """P of SVM-2K for the weights and values of both views."""
+    (w, f), (v, e) = one, other
+    terms = hinge(1 - y * f), hinge(1 - y * e), hinge(abs(f - e) - eps)
+    losses = sum(C * each.sum() for C, each in zip(prices, terms, strict=True))
+    return Fraction((w @ w + v @ v) / 2 + losses)
 
 
 def binary(seed: int) -> None:
@@ -276,23 +232,19 @@ def binary(seed: int) -> None:
     rng = np.random.default_rng([seed, 14])
     for bias in (False, True) * ROUNDS:
         n = 3
-        X, y, C = table(rng, n, n), labels(rng, n), Fraction(int(rng.integers(1, 9)), 2)
-        H = [
-            [v + bias * y[i] * y[j] for j, v in enumerate(row)] for i, row in enumerate(grams(X, y))
-        ]
-        form, ones = tuple(map(tuple, H)), (ONE,) * n
-        best, least = exact.minimum(form, ones, rows_of("box", n, C / n))
+        X, y, C = table(rng, n, n), labels(rng, n), over(rng, 1, 9, 2)
+        H, ones = grams(X, y) + bias * np.outer(y, y), (ONE,) * n
+        best, least = exact.minimum(H, ones, rows_of("box", n, C / n))
         w, b = exact.eighths(rng, n), exact.eighths(rng, 1)[0] if bias else ZERO
-        P = (square(w) + b * b) / 2
-        P += C / n * sum(max(ZERO, 1 - s * (dot(w, x) + b)) for s, x in zip(y, X, strict=True))
-        point: dict[str, Any] = {"w": exact.floats(w), **({"b": float(b)} if bias else {})}
-        data: Any = (plain(X), exact.floats(y))
+        P = (w @ w + b * b) / 2 + C / n * hinge(1 - y * (X @ w + b)).sum()
+        model: Any = point(w=w, b=b) if bias else point(w=w)
+        data: Any = (floats(X), floats(y))
         given: dict[str, Any] = {"C": float(C), "bias": bias}
-        sharp(certify_binary(*data, alpha=exact.floats(best), **given), "binary SVM:")
-        inner = tuple(C / n * Fraction(int(v), 8) for v in rng.integers(0, 9, n))
+        sharp(certify_binary(*data, alpha=floats(best), **given), "binary SVM:")
+        inner = C / n * over(rng, 0, 9, 8, n)
         for alpha in (inner, exact.eighths(rng, n)):
-            found = certify_binary(*data, alpha=exact.floats(alpha), **point, **given)
-            D = -exact.quadratic(form, ones, alpha) if alpha is inner else None
+            found = certify_binary(*data, alpha=floats(alpha), **model, **given)
+            D = -exact.quadratic(H, ones, alpha) if alpha is inner else None
             proved(found, -least, "binary SVM:", P, D)
 
 
@@ -301,36 +253,28 @@ def ranked(seed: int) -> None:
     rng = np.random.default_rng([seed, 15])
     for P_, N in ((1, 2), (2, 2), (2, 3)) * ROUNDS:
         n, d = P_ + N, 3
-        X, C = table(rng, n, d), Fraction(int(rng.integers(1, 9)), 2)
+        X, C = table(rng, n, d), over(rng, 1, 9, 2)
         y = rng.permutation(np.r_[np.ones(P_, int), np.zeros(N, int)])
         orders = Orders(y)
         w = exact.eighths(rng, d)
-        P = square(w) / 2 + C * orders.loss([dot(w, x) for x in X])
-        chosen = [orders.all[int(i)] for i in rng.integers(len(orders.all), size=3)]
-        share = [C / 2, C / 4, C / 4]
-        mean = [
-            sum((t * r.coefficients[i] for t, r in zip(share, chosen, strict=True)), ZERO)
-            for i in range(n)
-        ]
-        D = (
-            sum((t * r.delta for t, r in zip(share, chosen, strict=True)), ZERO)
-            - square(pull(mean, X)) / 2
-        )
-        counts = np.array([r.inversions for r in chosen])
-        data: dict[str, Any] = {"C": float(C), "w": exact.floats(w)}
-        found = ap_svm.certificate(
-            plain(X), y, rankings=counts, weights=exact.floats(share), **data
-        )
+        P = w @ w / 2 + C * orders.loss(X @ w)
+        share = C * exact.array([Half, Half / 2, Half / 2])
+        delta, coefficients, counts = orders.drawn(rng, len(share))
+        mean = share @ coefficients @ X
+        D = share @ delta - mean @ mean / 2
+        data: dict[str, Any] = {"C": float(C), "w": floats(w)}
+
+        def certified(X: Matrix = X, y: Any = y, data: Any = data, **dual: Any) -> Any:
+            return ap_svm.certificate(floats(X), y, **dual, **data)
+
+        found = certified(rankings=counts, weights=floats(share))
         proved(found, D, "AP-SVM:", P, D)
-        loose = ap_svm.certificate(
-            plain(X), y, rankings=counts, weights=3 * exact.floats(share), **data
-        )
+        loose = certified(rankings=counts, weights=3 * floats(share))
         close(loose.dual, D, float(abs(P)), "AP-SVM: D of scaled weights", 1e-13)
-        alone = ap_svm.certificate(plain(X), y, **data)
+        alone = certified()
         close(alone.primal, P, float(P), "AP-SVM: P", 1e-13)
-        bounded(
-            alone.gap, Fraction(alone.primal) - Fraction(alone.dual), float(P), "AP-SVM: gap", 1e-14
-        )
+        lost = Fraction(alone.primal) - Fraction(alone.dual)
+        bounded(alone.gap, lost, float(P), "AP-SVM: gap", 1e-14)
 
 
 CHECKS: tuple[Callable[[int], None], ...] = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations
 from typing import Any, NamedTuple
@@ -23,9 +22,9 @@ class Ranking(NamedTuple):
     coefficients: Vector
     inversions: tuple[int, ...]
 
-    def objective(self, scores: Sequence[Fraction]) -> Fraction:
+    def objective(self, scores: Vector) -> Fraction:
         """Delta + <coefficients, scores>."""
-        return self.delta + exact.dot(self.coefficients, scores)
+        return Fraction(self.delta + self.coefficients @ scores)
 
 
 class Orders:
@@ -43,10 +42,16 @@ class Orders:
                     for j in order[:place]:
                         counts[i] += not y[j]
                         counts[j] += not y[j]
-            signed = tuple(Fraction(-2 * c if y[i] else 2 * c, P * N) for i, c in enumerate(counts))
-            self.all.append(Ranking(delta / P, signed, tuple(counts)))
+            signed = [Fraction(-2 * c if y[i] else 2 * c, P * N) for i, c in enumerate(counts)]
+            self.all.append(Ranking(delta / P, exact.array(signed), tuple(counts)))
 
-    def loss(self, scores: Sequence[Fraction]) -> Fraction:
+    def drawn(self, rng: np.random.Generator, size: int) -> tuple[Vector, Vector, Any]:
+        """Delta, coefficients and inversions of rankings at random, a row each."""
+        rows = [self.all[int(i)] for i in rng.integers(len(self.all), size=size)]
+        delta, coefficients, inversions = zip(*rows, strict=True)
+        return exact.array(delta), exact.array(coefficients), np.array(inversions)
+
+    def loss(self, scores: Vector) -> Fraction:
         """The largest objective."""
         return max(r.objective(scores) for r in self.all)
 

@@ -27,7 +27,7 @@ KINDS: tuple[tuple[str, int, Params], ...] = (
 ROUNDS = 3
 
 
-def unit(d: int, i: int, size: Fraction = ONE) -> Vector:
+def unit(d: int, i: int, size: Fraction = ONE) -> tuple[Fraction, ...]:
     """Size times the i-th unit vector."""
     return tuple(size * (i == j) for j in range(d))
 
@@ -65,11 +65,10 @@ def rows_of(stem: str, d: int, r: Fraction, k: int = 1, y: Any = None) -> Rows:
 
 def inside(rng: np.random.Generator, rows: Rows) -> Vector:
     """A point of a polytope: a mixture of its vertices with weights that are powers of 1/2."""
-    corners = exact.vertices(rows)
+    corners = exact.array(exact.vertices(rows))
     x = corners[rng.integers(len(corners))]
     for _ in range(2):
-        other = corners[rng.integers(len(corners))]
-        x = tuple((v + w) / 2 for v, w in zip(x, other, strict=True))
+        x = (x + corners[rng.integers(len(corners))]) / 2
     return x
 
 
@@ -88,17 +87,17 @@ def formulas(seed: int) -> None:
             cut = (*rows, ((ONE,) * d, r, False)) if cone else rows
             x, w, off = inside(rng, cut), exact.eighths(rng, d), exact.eighths(rng, d)
             best, bound = exact.support(cut, w), params | ({"r": r} if cone else {})
-            found = module.support(exact.array(w), **bound)
+            found = module.support(w, **bound)
             require(found == best, f"support of {stem} is {found}, and {best} is right")
-            found = module.residual(exact.array(x), exact.array(w), **bound)
-            lacks = best - exact.dot(w, x)
+            found = module.residual(x, w, **bound)
+            lacks = best - w @ x
             require(found == lacks, f"residual of {stem} is {found}, and {lacks} is right")
-            found = module.violation(exact.array(off), **params)
+            found = module.violation(off, **params)
             right = exact.violation(rows, off)
             require(found == right, f"violation of {stem} is {found}, and {right} is right")
-            kept = module.repair(exact.array(x), **params)
-            require(tuple(kept) == x, f"repair of {stem} moves {x} to {kept}")
-            repaired = exact.vector(module.repair(exact.array(off), **params))
+            kept = module.repair(x, **params)
+            require((kept == x).all(), f"repair of {stem} moves {x} to {kept}")
+            repaired = exact.vector(module.repair(off, **params))
             require(exact.violation(rows, repaired) == 0, f"repair of {stem} leaves it: {repaired}")
 
 
@@ -119,7 +118,7 @@ def projections(seed: int) -> None:
             points += [exact.floats(inside(rng, cut)), np.zeros(d)]
             params = own | ({"rho": float(rho)} if biased else {})
             params |= {} if stem == "topk_cone" else {"r": float(r)}
-            top = max(abs(v) for v in a)
+            top = abs(a).max()
             size = np.inf if stem == "topk_cone" else float(exact.support(rows, (ONE,) * d))
             if exact.violation(rows, (ZERO,) * d) == 0:
                 size = min(size, float(top / (rho + ONE / d)))
@@ -129,16 +128,15 @@ def projections(seed: int) -> None:
                 what = f"projection on {stem}:"
                 off = exact.violation(rows, x)
                 close(found.violation, off, 1.0, f"{what} violation")
-                step = [u - v for u, v in zip(x, best, strict=True)]
-                apart = exact.dot(step, step)
+                apart = (x - best) @ (x - best)
                 bounded(Fraction(found.distance) ** 2, apart, 0, f"{what} distance squared")
-                half = exact.dot(a, a) / 2
+                half: Any = a @ a / 2
                 value = exact.quadratic(H, a, x)
                 if off == 0:
                     close(found.value, value + half, float(half), f"{what} value")
-                    w = tuple(ai - xi - rho * sum(x) for ai, xi in zip(a, x, strict=True))
+                    w = a - x - rho * x.sum()
                     if stem != "topk_cone":
-                        own_gap = exact.support(rows, w) - exact.dot(w, x)
+                        own_gap = exact.support(rows, w) - w @ x
                         require(
                             found.gap <= own_gap + 1e-14, f"{what} gap {found.gap!r} of {own_gap}"
                         )
