@@ -1,7 +1,5 @@
 """Settings of every test: one thread, explicit seeds, and a hypothesis profile without clocks."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

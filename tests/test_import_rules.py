@@ -1,7 +1,5 @@
 """The walls between the packages; and within them: no circle of imports, no private name of another room."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The same object stands at the same relative path in every part; an incomplete stem fails here."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 from pathlib import Path

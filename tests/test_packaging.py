@@ -1,7 +1,5 @@
 """What a user installs: every module, the data, the licence, and the command."""
 
-from __future__ import annotations
-
 import zipfile
 from importlib.metadata import entry_points
 from pathlib import Path

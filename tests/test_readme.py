@@ -1,7 +1,5 @@
 """The README's examples run as printed, and every file, command and target it names exists."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The AP benchmark: regimes as described, honest gaps, targets as agreed; no test asserts a time."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Class against rest: the protocol, the certificates, inference on real trainings, tables and pictures."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Single letters against the rest: figures from definitions, and objections that count."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

@@ -1,7 +1,5 @@
 """The circle: exact facts against search and sampling, the authors' draw, the protocol, the pictures."""
 
-from __future__ import annotations
-
 import dataclasses
 from fractions import Fraction
 from itertools import permutations, product

@@ -1,7 +1,5 @@
 """The benchmark of the entropy losses: honest gaps, targets as agreed; no test here asserts a time."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 

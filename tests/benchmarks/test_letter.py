@@ -1,7 +1,5 @@
 """The papers' protocol: scaling by the training range, C by validation per column, smallest first."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

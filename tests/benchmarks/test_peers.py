@@ -1,7 +1,5 @@
 """The peer is charged for true suboptimality: our objective is right, and the search finds a setting."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The SVM+ benchmark and its experiments: fair data, honest gaps, targets as agreed; no test asserts a time."""
 
-from __future__ import annotations
-
 import dataclasses
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Clocks and ratios; no test here asserts a time."""
 
-from __future__ import annotations
-
 import numba
 from threadpoolctl import threadpool_info
 

@@ -1,7 +1,5 @@
 """Nothing that the papers number is passed over, and no row names a number that they do not have."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter

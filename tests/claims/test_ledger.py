@@ -1,7 +1,5 @@
 """The ledger as a whole: every claim comes out as recorded, and could have come out otherwise."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The rational helpers for rankings against naive twins, and the AP-SVM paper's numbers complete."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from itertools import permutations

@@ -1,7 +1,5 @@
 """The tools of the calibration claims against naive twins: risks, guesses, logarithms, entropies."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import combinations, product

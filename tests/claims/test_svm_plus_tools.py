@@ -1,7 +1,5 @@
 """The exact SVM+ of the claims against naive twins and the oracle; the paper's numbers complete."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The claims' own tools against naive twins: linear programs, vertices, projections, search."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

@@ -1,7 +1,5 @@
 """`refsolve bench ap` and `refsolve reproduce ap` from end to end, on little data."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command line: what a user types, sees, and gets as exit code."""
 
-from __future__ import annotations
-
 import json
 import logging
 import subprocess

@@ -1,7 +1,5 @@
 """Reading data files: what is in them comes back, and every complaint says where and what to do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """replay, shrink and explain: what a user does with a failure that was written to a file."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Documents: the same facts in all three renderings, nothing unescaped, nothing cut."""
 
-from __future__ import annotations
-
 import io
 import json
 from html.parser import HTMLParser

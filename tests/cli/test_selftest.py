@@ -1,7 +1,5 @@
 """``refsolve selftest``: the kill matrix as a command."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`refsolve bench svmplus` and `refsolve reproduce svmplus` from end to end, on little data."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``refsolve train``: the model written is the model reported, and the certificate decides the exit code."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Each test builds a tiny project with the settings of docs/conf.py itself (`sphin
 a page that is right must build, and each kind of wrong page must not.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The small Sphinx extensions of docs/_ext do what the pages rely on."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from pathlib import Path

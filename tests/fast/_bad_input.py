@@ -1,7 +1,5 @@
 """Bad input that every estimator meets, and how a fit of it is judged."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -24,8 +22,8 @@ COMMON = [
 
 
 def name(value):
-    """Identifier of a parameter's value."""
-    return repr(value).replace("/", "")[:20]
+    """Identifier of an estimator, an argument or a value."""
+    return getattr(value, "__name__", repr(value)).replace("/", "")[:20]
 
 
 def refused(model, argument, *data, typed=()):
@@ -51,7 +49,7 @@ def refused_data(model, message, *data):
     assert not hasattr(model, "coef_")
 
 
-def bad_data(X, Y):
+def data(X, Y):
     """Features and labels, and what is said of them, for 12 rows of 3 features."""
     return [
         (np.where(SPOT, np.nan, X), Y, "X contains NaN"),
@@ -75,7 +73,7 @@ def bad_data(X, Y):
     ]
 
 
-def bad_weights(Y):
+def weights(Y):
     """Weights of 12 examples, and what is said of them."""
     return [
         (np.ones(11), "sample_weight.shape"),
@@ -127,7 +125,7 @@ WEIGHTS = st.none() | hnp.arrays(np.float64, ROWS | st.integers(0, 6))
 FLAGS = (bool, st.booleans())
 
 
-def any_labels(integers, floats, words, objects, *more, lengths=LENGTHS):
+def labels(integers, floats, words, objects, *more, lengths=LENGTHS):
     """Arrays of labels of several types."""
     kinds = [
         (np.int64, integers),

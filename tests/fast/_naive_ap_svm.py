@@ -4,8 +4,6 @@ Inversions of a ranking: for a positive the negatives ranked above it, for a neg
 ranked below it. All sums over pairs and counts, nothing sorted or searched cleverly.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 
@@ -152,3 +150,42 @@ def check_easy_certificate(model, X, y, rounding=1e-9):
     assert dual <= primal + rounding * scale
     gap = (primal - dual) / scale if scale else 0.0
     assert abs(model.dual_gap_ - max(gap, 0.0)) <= 10 * rounding
+
+
+def latent_objective(w, C, bags, y):
+    """J(w): each bag has the score of its best candidate."""
+    return 0.5 * w @ w + C * hinge([(bag @ w).max() for bag in bags], y)
+
+
+def check_latent(model, bags, y, rounding=1e-9):
+    """J, and P >= D of the last step, from the attributes of a LatentAPSVM."""
+    y = np.asarray(y) == model.classes_[1]
+    w, C = model.coef_[0], model.C
+    bags = [np.asarray(bag, dtype=float) for bag in bags]
+    np.testing.assert_allclose(
+        model.objectives_[-1], latent_objective(w, C, bags, y), rtol=rounding, atol=1e-300
+    )
+    assert (np.diff(model.objectives_) <= 0.0).all()
+    for bag, chosen in zip(bags, model.latent_, strict=True):
+        assert (bag @ w)[chosen] >= (bag @ w).max() - 1e-12 * np.abs(bag @ w).max()
+    # the step: positives keep one candidate in all cuts
+    fixed = model.candidates_[0]
+    assert (model.candidates_[:, y] == fixed[y]).all()
+    s = [bag[h] @ w if p else (bag @ w).max() for bag, h, p in zip(bags, fixed, y, strict=True)]
+    primal = 0.5 * w @ w + C * hinge(s, y)
+    assert primal >= model.objectives_[-1] * (1 - rounding)
+    assert (model.dual_coef_ >= 0.0).all()
+    assert model.dual_coef_.sum() <= C * (1 + rounding)
+    assert model.rankings_.shape == model.candidates_.shape == (len(model.dual_coef_), len(y))
+    dual, u = 0.0, np.zeros(len(w))
+    for weight, R, h in zip(model.dual_coef_, model.rankings_, model.candidates_, strict=True):
+        assert is_ranking(R, y)
+        dual += weight * delta(R, y)
+        rows = np.array([bag[i] for bag, i in zip(bags, h, strict=True)])
+        u += weight * (rows.T @ coefficients(R, y))
+    dual -= 0.5 * u @ u
+    scale = max(abs(primal), abs(dual))
+    assert abs(model.primal_objective_ - primal) <= rounding * scale
+    assert abs(model.dual_objective_ - dual) <= rounding * scale
+    assert dual <= primal + rounding * scale
+    assert abs(model.dual_gap_ - max(primal - dual, 0.0) / scale) <= rounding

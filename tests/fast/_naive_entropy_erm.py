@@ -1,9 +1,9 @@
 """Naive twins of the entropy losses and their risk: loops and searches, nothing of ``fast``."""
 
-from __future__ import annotations
-
 import numpy as np
-from scipy.special import logsumexp, xlogy
+import pytest
+from _naive_erm import violation
+from scipy.special import xlogy
 
 
 def loss_value(u, variant, k):
@@ -13,7 +13,7 @@ def loss_value(u, variant, k):
     for held in range(min(k, len(u) + 1)):
         rho = held / k
         rest = order[held:]
-        inner = logsumexp(rest) if len(rest) else -np.inf
+        inner = np.logaddexp.reduce(rest)
         start = rho * np.log(k) + order[:held].sum() / k
         if variant == "alpha":
             if not len(rest):
@@ -29,7 +29,7 @@ def loss_value(u, variant, k):
 
 
 def truncated_value(u, k):
-    return np.logaddexp(0.0, logsumexp(np.sort(u)[: len(u) - k + 1]))
+    return np.logaddexp(0.0, np.logaddexp.reduce(np.sort(u)[: len(u) - k + 1]))
 
 
 def primal(W, X, y, r, value):
@@ -46,17 +46,6 @@ def dual(A, X, y, r):
             rest = max(1.0 - x.sum(), 0.0)
             total -= radius * float(xlogy(x, x).sum() + xlogy(rest, rest))
     return total
-
-
-def violation(A, y, r, variant, k):
-    """Largest violation of a_i = s e_y - x, x in Delta_k(r_i)."""
-    worst = 0.0
-    for a, c, radius in zip(A, y, r, strict=True):
-        x = -np.delete(a, c)
-        s = x.sum()
-        cap = s / k if variant == "alpha" else radius / k
-        worst = max(worst, -x.min(), s - radius, x.max() - cap, abs(a.sum()))
-    return worst
 
 
 def check_certificate(model, X, y, r=None, slack=1e-9):
@@ -78,3 +67,19 @@ def check_certificate(model, X, y, r=None, slack=1e-9):
     assert (np.diff(model.history_["primal"]) <= 1e-9 * scale).all()
     assert (np.diff(model.history_["iteration"]) > 0).all()
     return P - D
+
+
+def check_truncated(model, X, y):
+    """The convex problem of the kept classes at the model, certified by formulas."""
+    f, r = X @ model.coef_.T, np.full(len(y), float(model.C))
+    losses = [
+        np.log(np.exp(row[kept] - row[c]).sum())
+        for row, kept, c in zip(f, model.kept_, y, strict=True)
+    ]
+    P, D = 0.5 * (model.coef_**2).sum() + r @ losses, dual(model.dual_coef_, X, y, r)
+    assert not model.dual_coef_[~model.kept_].any()
+    assert pytest.approx(model.primal_objective_, rel=1e-9) == P
+    assert pytest.approx(model.dual_objective_, rel=1e-9) == D
+    assert (np.diff(model.truncated_objectives_) <= 0.0).all()
+    found = primal(model.coef_, X, y, r, lambda u: truncated_value(u, model.k))
+    assert pytest.approx(model.truncated_objectives_[-1], rel=1e-9) == found

@@ -3,8 +3,6 @@
 P(W) = 1/2 ||W||^2 + sum_i r_i L(z_i), z_i the margins f_j - f_y + 1 of the other classes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 

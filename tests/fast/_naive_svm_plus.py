@@ -1,7 +1,5 @@
 """SVM+ as printed: the primal problems in CVXPY, and P, D written out from the n x n formulas."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import cvxpy as cp

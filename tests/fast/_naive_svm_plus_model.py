@@ -1,7 +1,5 @@
 """Certificates of a fitted SVMPlusClassifier from its attributes alone, with n x n matrices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

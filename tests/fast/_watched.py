@@ -1,7 +1,5 @@
 """Fits that are watched, stopped or interrupted, for the tests of all estimators."""
 
-from __future__ import annotations
-
 import pytest
 from sklearn.base import clone
 from sklearn.callback import ProgressBar
@@ -76,21 +74,25 @@ def interrupt_everywhere(monkeypatch, model, X, y):
     return passed, kept
 
 
-def fit_that_tells(plain, capsys, X, y):
-    """A fit that prints, and its lines; it and one with a bar have the bits of the plain one."""
+def assert_told(plain, capsys, *data):
+    """Fits with a bar, with progress or with printing have the bits of the plain one, and say so."""
+    plain = clone(plain).fit(*data)
+    assert capsys.readouterr().out == ""
     with_bar = clone(plain).set_callbacks(ProgressBar())
-    with_bar.fit(X, y)
+    with_bar.fit(*data)
     assert type(plain).__name__ in capsys.readouterr().out
     model = clone(plain).set_params(verbose=1)
-    model.fit(X, y)
+    model.fit(*data)
     assert "gap" in capsys.readouterr().err
     told = clone(plain).set_params(verbose=2)
-    told.fit(X, y)
+    told.fit(*data)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == told.n_iter_
-    assert lines[-1].startswith(f"iteration {told.n_iter_}: primal")
+    assert [line.partition(", ")[0].rpartition(" ")[0] for line in lines] == [
+        f"iteration {i}: primal" for i in range(1, told.n_iter_ + 1)
+    ]
+    if "class" not in told.history_:  # or the last line is of the last class
+        last = float(lines[-1].rpartition(" ")[2])
+        assert last == pytest.approx(told.dual_gap_, rel=0.01, abs=1e-12)
+    name = "coef_" if hasattr(plain, "coef_") else "kernel_coef_"
     for other in (with_bar, model, told):
-        assert (other.coef_ == plain.coef_).all()
-    clone(plain).fit(X, y)
-    assert capsys.readouterr().out == ""
-    return told, lines
+        assert (getattr(other, name) == getattr(plain, name)).all()

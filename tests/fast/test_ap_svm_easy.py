@@ -1,14 +1,13 @@
 """AP-SVM-APPX: which examples are easy, the certificate of problem (10), and infeasible sets."""
 
-from __future__ import annotations
-
 import pickle
-import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_ap_svm import check_certificate, check_easy_certificate
+from _problems import quietly, relevant
 from _watched import interrupt_call
 from sklearn.exceptions import ConvergenceWarning
 
@@ -17,17 +16,11 @@ from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.models.binary_svm import HingeOracle
 from fast.ranking.queries import Queries
 
-
-def problem(seed=0, n=80, d=5, part=0.3, shift=2.5):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(n) < part * n
-    return rng.standard_normal((n, d)) + shift * y[:, None] / np.sqrt(d), y
+problem = partial(relevant, n=80, shift=2.5)
 
 
 def fit(X, y, easy_mask=None, **params):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return APSVM(**{"C": 10.0, "tol": 1e-4, **params}).fit(X, y, easy_mask=easy_mask)
+    return quietly(APSVM(**{"C": 10.0, "tol": 1e-4, **params}), X, y, easy_mask=easy_mask)
 
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "csr"])

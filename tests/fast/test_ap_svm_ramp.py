@@ -1,9 +1,5 @@
 """APSVM(ramp=True): the objective never rises, and the last convex step is certified."""
 
-from __future__ import annotations
-
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,16 +12,15 @@ from _naive_ap_svm import (
     misordered,
     queries,
 )
+from _problems import quietly, relevant
 from _watched import Recorder, interrupt_everywhere
 from sklearn.exceptions import ConvergenceWarning
 
 from fast import APSVM
 
 
-def problem(seed=0, n=60, d=5, part=0.3, shift=1.0):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(n) < part * n
-    X = rng.standard_normal((n, d)) + shift * y[:, None] / np.sqrt(d)
+def problem(seed=0, n=60):
+    X, y = relevant(seed, n)
     X[:3] *= -6.0  # outliers
     return X, y
 
@@ -42,9 +37,8 @@ def objective(model, X, y, groups=None):
 
 
 def fit(X, y, groups=None, **params):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return APSVM(**{"C": 20.0, "tol": 1e-4, "ramp": True, **params}).fit(X, y, groups=groups)
+    model = APSVM(**{"C": 20.0, "tol": 1e-4, "ramp": True, **params})
+    return quietly(model, X, y, groups=groups)
 
 
 def check(model, X, y, groups=None):

@@ -1,7 +1,5 @@
 """APSVM inside scikit-learn's tools: selection, pipelines, routed queries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn import config_context

@@ -1,7 +1,5 @@
 """Certificates of the AP-SVM trainer, recomputed by naive formulas, and what it costs."""
 
-from __future__ import annotations
-
 from itertools import combinations_with_replacement, permutations
 
 import numpy as np

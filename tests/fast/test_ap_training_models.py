@@ -1,7 +1,5 @@
 """Binary SVM, AP-SVM-APPX, latent AP-SVM and ramp: certificates by formulas, and monotone descents."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

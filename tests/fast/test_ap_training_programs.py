@@ -1,7 +1,5 @@
 """The small quadratic programs and the stores of the trainers, against naive twins."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

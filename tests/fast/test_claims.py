@@ -2,7 +2,9 @@
 
 import warnings
 from fractions import Fraction
+from functools import partial
 
+import _problems
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -22,11 +24,7 @@ def draw(rng):
     return X * 10.0 ** rng.integers(-6, 9), y
 
 
-def quietly(model, *data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", CollapseWarning)
-        return model.fit(*data)
+quietly = partial(_problems.quietly, ignored=(ConvergenceWarning, CollapseWarning))
 
 
 def check(model, X, y, Z=None):

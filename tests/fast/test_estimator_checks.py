@@ -1,7 +1,5 @@
 """scikit-learn's own checks, with no expected failure."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 

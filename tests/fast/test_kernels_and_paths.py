@@ -1,15 +1,15 @@
 """Gram matrices, watched data sets and regularisation paths, for both estimators."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from _naive_entropy_erm import loss_value as entropy_value
 from _naive_erm import loss_value as hinge_value
 from _naive_erm import margins
+from _problems import classes
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -22,6 +22,7 @@ from fast.errors import InvalidParameterError
 from fast.metrics import topk_accuracy
 from fast.path import PAPER_GRID
 
+problem = partial(classes, n=90)
 MODELS = [
     TopKSVC(),
     TopKSVC(k=3, variant="beta"),
@@ -30,12 +31,6 @@ MODELS = [
     TopKLogisticRegression(),
     TopKLogisticRegression(k=3),
 ]
-
-
-def problem(seed=0, n=90, m=5, d=4):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(n) % m)
-    return 1.5 * rng.standard_normal((m, d))[y] + rng.standard_normal((n, d)), y
 
 
 def dense(A):

@@ -1,79 +1,26 @@
 """LatentAPSVM: bags of candidates, judged by J and by the certificate of the last convex step."""
 
-from __future__ import annotations
-
-import pickle
-import warnings
-
 import hypothesis
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_ap_svm import average_precision, coefficients, delta, hinge, is_ranking
-from _watched import Recorder, interrupt_everywhere
+from _naive_ap_svm import average_precision
+from _naive_ap_svm import check_latent as check
+from _problems import bags as problem
+from _problems import quietly
+from _watched import interrupt_everywhere
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from fast import APSVM, LatentAPSVM
 from fast.errors import InvalidParameterError, InvalidTypeError
 
 
-def problem(seed=0, n=40, d=4, part=0.3, most=5, shift=2.0):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(n) < part * n
-    bags = [rng.standard_normal((rng.integers(1, most + 1), d)) for _ in range(n)]
-    for bag, positive in zip(bags, y, strict=True):
-        bag[rng.integers(len(bag))] += shift * positive / np.sqrt(d)
-    return bags, y
-
-
 def fit(bags, y, **params):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return LatentAPSVM(**{"C": 5.0, "tol": 1e-4, **params}).fit(bags, y)
-
-
-def objective(w, C, bags, y):
-    """J(w)."""
-    return 0.5 * w @ w + C * hinge([(bag @ w).max() for bag in bags], y)
-
-
-def check(model, bags, y, rounding=1e-9):
-    """J, and P >= D of the last step, from the attributes."""
-    y = np.asarray(y) == model.classes_[1]
-    w, C = model.coef_[0], model.C
-    bags = [np.asarray(bag, dtype=float) for bag in bags]
-    np.testing.assert_allclose(
-        model.objectives_[-1], objective(w, C, bags, y), rtol=rounding, atol=1e-300
-    )
-    assert (np.diff(model.objectives_) <= 0.0).all()
-    for bag, chosen in zip(bags, model.latent_, strict=True):
-        assert (bag @ w)[chosen] >= (bag @ w).max() - 1e-12 * np.abs(bag @ w).max()
-    # the step: positives keep one candidate in all cuts
-    fixed = model.candidates_[0]
-    assert (model.candidates_[:, y] == fixed[y]).all()
-    s = [bag[h] @ w if p else (bag @ w).max() for bag, h, p in zip(bags, fixed, y, strict=True)]
-    primal = 0.5 * w @ w + C * hinge(s, y)
-    assert primal >= model.objectives_[-1] * (1 - rounding)
-    assert (model.dual_coef_ >= 0.0).all()
-    assert model.dual_coef_.sum() <= C * (1 + rounding)
-    assert model.rankings_.shape == model.candidates_.shape == (len(model.dual_coef_), len(y))
-    dual, u = 0.0, np.zeros(len(w))
-    for weight, R, h in zip(model.dual_coef_, model.rankings_, model.candidates_, strict=True):
-        assert is_ranking(R, y)
-        dual += weight * delta(R, y)
-        rows = np.array([bag[i] for bag, i in zip(bags, h, strict=True)])
-        u += weight * (rows.T @ coefficients(R, y))
-    dual -= 0.5 * u @ u
-    scale = max(abs(primal), abs(dual))
-    assert abs(model.primal_objective_ - primal) <= rounding * scale
-    assert abs(model.dual_objective_ - dual) <= rounding * scale
-    assert dual <= primal + rounding * scale
-    assert abs(model.dual_gap_ - max(primal - dual, 0.0) / scale) <= rounding
+    return quietly(LatentAPSVM(**{"C": 5.0, "tol": 1e-4, **params}), bags, y)
 
 
 # ---- certificates ---------------------------------------------------------------------------
@@ -209,20 +156,6 @@ def test_a_fit_that_is_cut_short_warns_and_is_certified(params, message):
     check(model, bags, y)
 
 
-@pytest.mark.parametrize("interrupt", [False, True])
-@pytest.mark.parametrize("at", [1, 3, 8])
-def test_stops(at, interrupt):
-    bags, y = problem(8)
-    model = LatentAPSVM(C=20.0, tol=1e-9)
-    stop = Recorder(None, at) if interrupt else Recorder(at)
-    model.set_callbacks(stop)
-    with pytest.warns(ConvergenceWarning, match="interrupted" if interrupt else "stopped"):
-        model.fit(bags, y)
-    assert len(stop.models) == at == model.n_iter_
-    assert stop.models[-1].predict(bags).shape == y.shape
-    check(model, bags, y)
-
-
 def test_an_interrupt_anywhere_keeps_a_certified_model_or_is_passed_on(monkeypatch):
     bags, y = problem(8, n=20)
     passed, kept = interrupt_everywhere(monkeypatch, LatentAPSVM(C=20.0), bags, y)
@@ -232,32 +165,7 @@ def test_an_interrupt_anywhere_keeps_a_certified_model_or_is_passed_on(monkeypat
     assert len(kept) > (len(kept) + len(passed)) // 4
 
 
-def test_callbacks_see_every_iteration_and_the_print_counts_through(capsys):
-    bags, y = problem(8)
-    model, all_ = LatentAPSVM(C=20.0, verbose=2), Recorder()
-    model.set_callbacks(all_)
-    model.fit(bags, y.tolist())
-    printed = [int(li.split()[1].rstrip(":")) for li in capsys.readouterr().out.splitlines()]
-    assert printed == list(range(1, model.n_iter_ + 1))
-    assert len(all_.models) == model.n_iter_
-    np.testing.assert_array_equal(all_.models[-1].predict(bags), model.predict(bags))
-
-
 # ---- habits of an estimator -----------------------------------------------------------------
-def test_clone_pickle_and_parameters():
-    bags, y = problem(10)
-    model = fit(bags, y, max_rounds=7)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(bags), model.decision_function(bags))
-    np.testing.assert_array_equal(fit(bags, y, max_rounds=7).coef_, model.coef_)
-    fresh = clone(model)
-    assert fresh.get_params() == model.get_params()
-    assert fresh.get_params()["max_rounds"] == 7
-    with pytest.raises(NotFittedError):
-        fresh.decision_function(bags)
-    assert repr(model).startswith("LatentAPSVM(C=5.0")
-
-
 def test_selection_by_cross_validation():
     bags, y = problem(11, n=60)
     scores = cross_val_score(LatentAPSVM(C=5.0), bags, y, cv=3)
@@ -329,24 +237,6 @@ def test_other_bags_than_those_of_the_fit():
         model.predict([np.ones((1, 3)), np.ones((0, 3))])
     with pytest.raises(InvalidTypeError, match=r"^X: int"):
         model.predict(3)
-
-
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [
-        *[("C", v) for v in (0, -1, np.nan, None, 1e80)],
-        *[("tol", v) for v in (0, -1, "x")],
-        *[("max_iter", v) for v in (0, 1.5, None)],
-        *[("max_rounds", v) for v in (0, 1.5, None, True)],
-        *[("solver", v) for v in ("lbfgs", None)],
-        *[("method", v) for v in ("yue", None)],
-        *[("warm_start", v) for v in (1, None)],
-    ],
-)
-def test_parameters_out_of_range(argument, value):
-    with pytest.raises(InvalidParameterError, match="Fix: ") as caught:
-        LatentAPSVM(**{argument: value}).fit(BAGS, Y)
-    assert caught.value.argument == argument
 
 
 @st.composite

@@ -1,19 +1,14 @@
 """SVMPlusClassifier: fitted models judged by certificates recomputed from their attributes."""
 
-from __future__ import annotations
-
 import itertools
-import pickle
-import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_svm_plus_model import check
-from _watched import Recorder
-from sklearn.base import clone
+from _problems import privileged as problem
+from _problems import quietly
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.svm import SVC
@@ -28,21 +23,9 @@ def product(*parts):
     return list(itertools.product(*parts))
 
 
-def problem(seed=0, n=60, d=4, classes=2):
-    """Z knows how far an example is on its side, on a scale of its own."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d)) + 0.3
-    f = X @ rng.standard_normal(d) + 0.8 * rng.standard_normal(n)
-    y = np.digitize(f, np.quantile(f, np.arange(1, classes) / classes))
-    distance = np.abs(f[:, None] - np.quantile(f, np.arange(1, classes) / classes)).min(axis=1)
-    Z = np.column_stack([50.0 + 20.0 * distance, rng.standard_normal((n, 2))])
-    return X, y, Z
-
-
 def fit(X, y, Z=None, weight=None, **params):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollapseWarning)
-        return SVMPlusClassifier(**params).fit(X, y, Z, sample_weight=weight)
+    ignored = (CollapseWarning,)
+    return quietly(SVMPlusClassifier(**params), X, y, Z, sample_weight=weight, ignored=ignored)
 
 
 # ---- certificates ---------------------------------------------------------------------------
@@ -314,6 +297,7 @@ def test_collapse_is_seen_and_its_cure_works(loss):
     check(model, X, y, Z)
     np.testing.assert_allclose(model.coef_, 0.0, atol=1e-6)
     assert model.collapsed_.tolist() == [True]
+    assert issubclass(CollapseWarning, UserWarning)
     cured = SVMPlusClassifier(loss=loss, free_slack=1.0).fit(X, y, Z)  # no warning
     check(cured, X, y, Z)
     assert abs(cured.coef_[0, 0]) > 0.1
@@ -352,34 +336,7 @@ def test_history(loss, kernel, given):
         assert history["primal"][own][-1] == model.primal_objective_[j]
 
 
-@pytest.mark.parametrize("given", [True, False])
-def test_the_bound_on_iterations_is_reported(given):
-    X, y, Z = problem(15, n=200)
-    params = {"tol": 1e-14, "max_iter": 1, "loss": "hinge", "free_slack": 0.1}
-    with pytest.warns(ConvergenceWarning, match=r"after 1 iterations.*the best model is kept"):
-        model = SVMPlusClassifier(**params).fit(X, y, Z if given else None)
-    check(model, X, y, Z if given else None)
-    assert model.n_iter_ == 1
-
-
-HARD = {"loss": "hinge", "C": 20.0, "gamma": 0.3, "tol": 1e-16, "free_slack": 0.05}
 WAYS = [("linear", True), ("linear", False), ("rbf", True), ("rbf", False)]
-
-
-@pytest.mark.parametrize(("kernel", "given"), WAYS)
-@pytest.mark.parametrize("by_error", [True, False])
-def test_a_callback_or_an_interrupt_ends_the_training(kernel, given, by_error):
-    X, y, Z = problem(16, n=150, classes=4)
-    Z = Z if given else None
-    recorder = Recorder(interrupt=2) if by_error else Recorder(stop=2)
-    model = SVMPlusClassifier(kernel=kernel, **HARD).set_callbacks(recorder)
-    reason = "was interrupted" if by_error else "stopped after"
-    with pytest.warns(ConvergenceWarning, match=reason):
-        model.fit(X, y, Z)
-    assert len(recorder.models) == 2
-    assert np.bincount(model.history_["class"]).tolist() == [2, 1, 1, 1]
-    check(model, X, y, Z, params={"gamma": 0.3} if kernel == "rbf" else {})
-    assert model.predict(X).shape == y.shape
 
 
 @pytest.mark.parametrize(("kernel", "given"), WAYS)
@@ -400,39 +357,6 @@ def test_an_interrupt_before_the_first_check_keeps_a_certified_model(monkeypatch
         assert not model.collapsed_.any()
 
 
-@pytest.mark.parametrize(("kernel", "given"), WAYS)
-def test_callbacks_see_every_iteration(kernel, given):
-    X, y, Z = problem(18, n=120, classes=3)
-    recorder = Recorder()
-    model = SVMPlusClassifier(kernel=kernel, free_slack=0.2).set_callbacks(recorder)
-    model.fit(X, y, Z if given else None)
-    assert len(recorder.models) == model.n_iter_
-    if given:  # the ordinary SVM also ends where rounding does not let it on
-        assert recorder.begun == model.n_iter_
-    recorder.assert_whole()
-    if kernel == "linear":
-        first, last = recorder.models[0], recorder.models[-1]
-        assert not first.coef_[1:].any()
-        assert set(first.predict(X)) <= {0, 1, 2}
-        np.testing.assert_allclose(last.coef_, model.coef_, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(last.intercept_, model.intercept_, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize(("kernel", "given"), WAYS)
-def test_verbose_prints_certificates(capsys, kernel, given):
-    X, y, Z = problem(17, classes=3)
-    model = fit(X, y, Z if given else None, kernel=kernel, verbose=2)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == model.n_iter_
-    assert [line.split(":")[0] for line in lines] == [
-        f"iteration {i}" for i in range(1, model.n_iter_ + 1)
-    ]
-    fit(X, y, Z, verbose=1)
-    assert "gap" in capsys.readouterr().err
-    bar = SVMPlusClassifier(free_slack=0.2).set_callbacks(ProgressBar()).fit(X, y, Z)
-    assert "SVMPlusClassifier" in [bar, capsys.readouterr().out][1]
-
-
 # ---- scikit-learn's other tools --------------------------------------------------------------
 def test_calibrated_probabilities():
     X, y, Z = problem(19, n=150, classes=3)
@@ -443,18 +367,6 @@ def test_calibrated_probabilities():
     assert (found.argmax(axis=1) == y).mean() > 0.5
     alone = model.calibrated_classifiers_[0].estimator
     assert alone.n_privileged_features_in_ == 3
-
-
-def test_pickle_and_clone():
-    X, y, Z = problem(20)
-    for kernel in ("linear", "rbf"):
-        model = fit(X, y, Z, kernel=kernel, kernel_z=kernel, free_slack=0.1)
-        again = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(model.decision_function(X), again.decision_function(X))
-        np.testing.assert_array_equal(model.correction_function(Z), again.correction_function(Z))
-        assert clone(model).get_params() == model.get_params()
-        assert not hasattr(clone(model), "dual_coef_")
-    assert issubclass(CollapseWarning, UserWarning)
 
 
 def test_refit_forgets():

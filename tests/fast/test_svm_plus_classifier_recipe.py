@@ -1,7 +1,5 @@
 """The paper's recipe: LIBSVM on the deformed kernel finds the model that SVMPlusClassifier finds."""
 
-from __future__ import annotations
-
 import doctest
 import warnings
 

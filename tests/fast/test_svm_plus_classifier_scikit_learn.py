@@ -1,7 +1,5 @@
 """SVMPlusClassifier inside scikit-learn's tools: Z goes with its examples, routed or not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """SVM+ on kernel matrices: against the printed problems, certificates recomputed, identities."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The deformed kernel of SVM2+ against exact rational arithmetic, from tiny to huge C/lam."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

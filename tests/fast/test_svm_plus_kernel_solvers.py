@@ -1,7 +1,5 @@
 """SMO, alternating SMO, Newton on the active set and interior point, each by itself; bad input."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import cvxpy as cp

@@ -1,7 +1,5 @@
 """Linear SVM+: optima, certificates and identities against the problems as printed."""
 
-from __future__ import annotations
-
 import itertools
 from types import ModuleType
 from typing import Any

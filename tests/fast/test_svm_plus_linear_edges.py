@@ -1,7 +1,5 @@
 """Linear SVM+ where it is hard or forbidden: extreme parameters, bad input, interruption, solvers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import _naive_svm_plus as naive

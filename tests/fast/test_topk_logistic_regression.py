@@ -1,32 +1,27 @@
 """TopKLogisticRegression: certificates against naive twins, weights, starts, probabilities."""
 
-from __future__ import annotations
-
-import pickle
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_entropy_erm import check_certificate, dual, loss_value, primal, truncated_value
-from _watched import Recorder, interrupt_call
+from _naive_entropy_erm import (
+    check_certificate,
+    check_truncated,
+    loss_value,
+    primal,
+    truncated_value,
+)
+from _problems import classes as problem
 from scipy.optimize import minimize
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from fast import TopKLogisticRegression
 from fast.errors import InvalidParameterError
 from fast.models.multiclass_erm import TopKEntropy
-from fast.solvers import entropy_rows
 
 VARIANTS = [("alpha", 1), ("alpha", 2), ("alpha", 4), ("beta", 2), ("beta", 4)]
-
-
-def problem(seed=0, n=80, m=5, d=4):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(n) % m)
-    return 1.5 * rng.standard_normal((m, d))[y] + rng.standard_normal((n, d)), y
 
 
 @pytest.mark.parametrize(("variant", "k"), VARIANTS)
@@ -50,7 +45,7 @@ def test_the_optimum_is_that_of_a_general_minimiser(variant, k):
     def risk(w):
         return primal(w.reshape(5, 2), X, y, r, lambda u: loss_value(u, variant, k))
 
-    found = minimize(risk, np.zeros(10), method="Powell", options={"xtol": 1e-6, "maxiter": 200})
+    found = minimize(risk, np.zeros(10), method="BFGS", jac="3-point", options={"gtol": 1e-7})
     assert model.dual_objective_ <= found.fun + 1e-9
     assert model.primal_objective_ <= found.fun + 1e-9
 
@@ -170,27 +165,6 @@ def test_products_with_the_hessian_where_the_own_class_leads(lead, variant, k, d
     np.testing.assert_allclose(product / scale, expected / scale, atol=1e-5)
 
 
-def test_one_iteration_warns_and_keeps_a_certified_model():
-    X, y = problem(10, n=400, m=8, d=12)
-    for k in (1, 3):
-        model = TopKLogisticRegression(k=k, C=10.0, max_iter=2, tol=1e-9)
-        with pytest.warns(ConvergenceWarning, match="after 2 iterations with a certified"):
-            model.fit(X, y)
-        check_certificate(model, X, y)
-
-
-@pytest.mark.parametrize("at", [1, 2, 3, 5])
-def test_an_interrupt_anywhere_keeps_a_certified_model(at, monkeypatch):
-    X, y = problem(11, n=400, m=8, d=12)
-    # the first calls find the loss at W = 0
-    interrupt_call(monkeypatch, entropy_rows, "finished_rows", at + 2)
-    model = TopKLogisticRegression(C=10.0, tol=1e-12)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
-        model.fit(X, y)
-    check_certificate(model, X, y)
-    assert model.dual_gap_ > 1e-12
-
-
 def test_warm_starts_begin_at_the_last_weights():
     X, y = problem(12, n=500, m=6, d=10)
     cold = TopKLogisticRegression(C=2.0, tol=1e-8).fit(X, y)
@@ -218,40 +192,11 @@ def test_truncated_descends_and_certifies_its_last_convex_step(k):
     assert (np.diff(values) <= 1e-12 * values[0]).all()
     start = primal(softmax.coef_, X, y, r, lambda u: truncated_value(u, k))
     assert values[0] == pytest.approx(start, rel=1e-4)
-    assert values[-1] == pytest.approx(
-        primal(model.coef_, X, y, r, lambda u: truncated_value(u, k)), rel=1e-9
-    )
-    # the convex problem of the kept classes, certified by formulas
     assert model.kept_.shape == (len(y), 6)
     assert (model.kept_.sum(axis=1) == 6 - k + 1).all()
     assert model.kept_[np.arange(len(y)), y].all()
-    assert not model.dual_coef_[~model.kept_].any()
-    f = X @ model.coef_.T
-    losses = [
-        np.log(np.exp(row[kept] - row[c]).sum())
-        for row, kept, c in zip(f, model.kept_, y, strict=True)
-    ]
-    P = 0.5 * (model.coef_**2).sum() + r @ losses
-    D = dual(model.dual_coef_, X, y, r)
-    assert pytest.approx(model.primal_objective_, rel=1e-9) == P
-    assert pytest.approx(model.dual_objective_, rel=1e-9) == D
-    assert (P - D) / P <= 1e-8
-
-
-def check_truncated(model, X, y):
-    """The convex problem of the kept classes at the model, certified by formulas."""
-    f, r = X @ model.coef_.T, np.full(len(y), float(model.C))
-    losses = [
-        np.log(np.exp(row[kept] - row[c]).sum())
-        for row, kept, c in zip(f, model.kept_, y, strict=True)
-    ]
-    P, D = 0.5 * (model.coef_**2).sum() + r @ losses, dual(model.dual_coef_, X, y, r)
-    assert not model.dual_coef_[~model.kept_].any()
-    assert pytest.approx(model.primal_objective_, rel=1e-9) == P
-    assert pytest.approx(model.dual_objective_, rel=1e-9) == D
-    assert (np.diff(model.truncated_objectives_) <= 0.0).all()
-    found = primal(model.coef_, X, y, r, lambda u: truncated_value(u, model.k))
-    assert pytest.approx(model.truncated_objectives_[-1], rel=1e-9) == found
+    check_truncated(model, X, y)
+    assert (model.primal_objective_ - model.dual_objective_) / model.primal_objective_ <= 1e-8
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 3, 9])
@@ -262,28 +207,6 @@ def test_truncated_keeps_to_max_iter(max_iter, k):
     with pytest.warns(ConvergenceWarning, match="stopped after"):
         model.fit(X, y)
     assert model.n_iter_ == max_iter
-    check_truncated(model, X, y)
-
-
-@pytest.mark.parametrize("at", [1, 4, 8, 12, 16, 20, 24, 28])
-def test_an_interrupt_of_a_truncated_fit_ends_it(at, monkeypatch):
-    X, y = problem(13, n=400, m=6, d=20)
-    calls = interrupt_call(monkeypatch, entropy_rows, "finished_rows", at + 2)
-    model = TopKLogisticRegression(k=3, truncated=True, C=5.0, tol=1e-9)
-    with pytest.warns(ConvergenceWarning, match="stopped|was interrupted"):
-        model.fit(X, y)
-    assert len(calls) < at + 8  # what follows certifies, it does not train
-    check_truncated(model, X, y)
-
-
-@pytest.mark.parametrize("at", [1, 3, 7])
-def test_a_callback_stops_a_truncated_fit(at):
-    X, y = problem(13, n=400, m=6, d=20)
-    callback = Recorder(stop=at)
-    model = TopKLogisticRegression(k=3, truncated=True, C=5.0, tol=1e-9).set_callbacks(callback)
-    with pytest.warns(ConvergenceWarning, match="stopped"):
-        model.fit(X, y)
-    assert len(callback.models) == at
     check_truncated(model, X, y)
 
 
@@ -318,39 +241,6 @@ def test_truncated_with_one_guess_is_softmax():
     b = TopKLogisticRegression(tol=1e-9).fit(X, y)
     np.testing.assert_allclose(a.coef_, b.coef_, atol=1e-6)
     assert a.kept_.all()
-
-
-# ---- habits ---------------------------------------------------------------------------------
-def test_pickle_clone_and_the_same_bits():
-    X, y = problem(15)
-    model = TopKLogisticRegression(k=2, random_state=3).fit(X, y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(clone(model).fit(X, y).coef_, model.coef_)
-
-
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [
-        *[("k", v) for v in (0, 5, 1.5, "1", None)],
-        *[("variant", v) for v in ("gamma", None, 1)],
-        *[("truncated", v) for v in ("yes", None, 2)],
-        *[("C", v) for v in (0, -1.0, np.nan, "1")],
-        *[("solver", v) for v in ("active", "sdca", None)],
-        *[("kernel", v) for v in ("gauss", None, 3)],
-        ("kernel_params", {"gamma": 1.0}),
-        *[("max_iter", v) for v in (0, True, 1.5)],
-        ("verbose", "yes"),
-        ("fit_intercept", "no"),
-        ("warm_start", "no"),
-    ],
-)
-def test_parameters_out_of_range(argument, value):
-    X, y = problem(16)
-    with pytest.raises(InvalidParameterError) as caught:
-        TopKLogisticRegression(**{argument: value}).fit(X, y)
-    assert caught.value.argument == argument
-    assert caught.value.fix
 
 
 def test_no_warning_on_ordinary_data():

@@ -1,15 +1,13 @@
 """Certificates of the trainers, recomputed by naive formulas."""
 
-from __future__ import annotations
-
 import itertools
-import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_erm import check_certificate, dual, hinge_value, margins, smooth_value, with_sum
-from sklearn.exceptions import ConvergenceWarning
+from _problems import classes, quietly
 
 from fast import TopKSVC
 from fast.models.multiclass_erm import TopKHinge
@@ -18,7 +16,7 @@ from fast.solvers.blocked_sdca import BlockedSDCASolver
 from refsolve import exact
 from refsolve.models import multiclass_erm
 
-N, M, D = 60, 6, 4
+problem = partial(classes, n=60, m=6, spread=1.2)
 SOLVERS = ["active", "sdca", "newton"]
 LOSSES = [
     (variant, k, gamma)
@@ -27,18 +25,9 @@ LOSSES = [
 ]
 
 
-def problem(seed=0, n=N, m=M, d=D):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(n) % m)
-    X = 1.2 * rng.standard_normal((m, d))[y] + rng.standard_normal((n, d))
-    return X, y
-
-
 def fit(X, y, sample_weight=None, **params):
     """A fit that may end with a ConvergenceWarning (SDCA often does), and with no other."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return TopKSVC(**{"random_state": 0, **params}).fit(X, y, sample_weight=sample_weight)
+    return quietly(TopKSVC(**{"random_state": 0, **params}), X, y, sample_weight=sample_weight)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """What the history of a fit says: the certificates of each check, the first one at W = 0."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits

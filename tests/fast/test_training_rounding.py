@@ -1,7 +1,5 @@
 """The trainers' kernels may reorder their sums; the projections they call may not."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from fast._numba import REORDER, njit

@@ -1,7 +1,5 @@
 """Models beside their printed duals: the printed feasible sets typed anew, and maps both ways."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Random arguments shared by the tests of refsolve."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Rankings as the paper writes them: orders of the examples, matrices R, AP by its definition."""
 
-from __future__ import annotations
-
 import itertools
 
 import cvxpy as cp

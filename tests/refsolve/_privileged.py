@@ -1,7 +1,5 @@
 """Instances with privileged features, and the formulas of SVM+ written down naively."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

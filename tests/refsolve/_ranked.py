@@ -1,7 +1,5 @@
 """Random queries and the exact objective, shared by the tests of average precision."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

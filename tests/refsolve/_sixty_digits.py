@@ -4,8 +4,6 @@ Minimise alpha/2 ||x||^2 + sigma/2 s^2 - <b,x> + <x,log x> + (1-s) log(1-s) over
 alpha = sigma = 0 is the loss, sigma = 0 its prox, sigma = alpha the SDCA update.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 

@@ -1,7 +1,5 @@
 """AP-SVM: all rankings, cutting plane, dual and certificate, against the problem as printed."""
 
-from __future__ import annotations
-
 import _naive_rankings as naive
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Problem (10): easy examples as constraints with a free bias, Farkas multipliers, erratum M8."""
 
-from __future__ import annotations
-
 import pickle
 
 import _naive_rankings as naive

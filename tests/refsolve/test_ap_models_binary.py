@@ -1,7 +1,5 @@
 """The binary SVM: one slack and all labellings, against the sum of hinges."""
 
-from __future__ import annotations
-
 import itertools
 
 import cvxpy as cp

@@ -1,7 +1,5 @@
 """The two models that are not convex: steps certify themselves, and the objective never rises."""
 
-from __future__ import annotations
-
 import itertools
 
 import _naive_rankings as naive

@@ -1,7 +1,5 @@
 """Rankings in count form, against orders of the samples that are listed and counted one by one."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

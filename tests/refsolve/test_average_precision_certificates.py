@@ -1,7 +1,5 @@
 """Certificates of rankings and of their loss, against exact sums."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

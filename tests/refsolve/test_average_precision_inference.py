@@ -1,7 +1,5 @@
 """Loss-augmented inference: three exact roads, the linear program, and numpy."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Whatever is passed, the answer is a result or one of our own exceptions that names the argument."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _draw import LOSSES, SETS, biased, example, set_params

@@ -1,7 +1,5 @@
 """Discovery, the declarations as text, and what importing the package costs."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys

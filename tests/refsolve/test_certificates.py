@@ -1,7 +1,5 @@
 """Certificates: true bounds for every candidate, small for right ones, large for wrong ones."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """value, gradient, prox and sdca_update: certified, and right by an independent route."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _draw import CONVEX, LOSSES, example

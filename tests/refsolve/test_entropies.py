@@ -1,7 +1,5 @@
 """The entropy losses: naive twins, sixty-digit truth, 1 - s, and the inequalities between them."""
 
-from __future__ import annotations
-
 import itertools
 
 import _sixty_digits

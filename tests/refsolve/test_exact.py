@@ -1,7 +1,5 @@
 """Exact rational projections against every face of the polytope and against the KKT conditions."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Derived duals against printed ones: as programs, point by point, and as wrong declarations."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

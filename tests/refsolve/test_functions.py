@@ -1,7 +1,5 @@
 """W(e^t): the oracle, the certificate's bounds, and the ends of the reals."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal, localcontext
 

@@ -1,7 +1,5 @@
 """Declared losses: value against its definition, conjugate against the supremum, E1."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 

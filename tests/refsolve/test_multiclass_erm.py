@@ -1,7 +1,5 @@
 """Strong duality, maps and certificates of the multiclass risk, linear and with a Gram matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,7 +1,5 @@
 """The pointwise risk: against closed forms, another solver's minimum, and wrong duals."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The oracle's projections: against exact arithmetic, across solvers, scales and structures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _draw import SETS, biased, set_params

@@ -1,7 +1,5 @@
 """The numpy formulas of each set against its CVXPY constraints and against linear programming."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

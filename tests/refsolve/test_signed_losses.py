@@ -1,7 +1,5 @@
 """One-vs-all and multilabel declarations: definitions in the scores, the papers' forms, reductions."""
 
-from __future__ import annotations
-
 import itertools
 
 import cvxpy as cp

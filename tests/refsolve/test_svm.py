@@ -1,7 +1,5 @@
 """The SVM with a free bias and the SVM-2K: primal, dual, certificates, peers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse

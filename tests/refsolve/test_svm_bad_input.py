@@ -1,7 +1,5 @@
 """Bad input to the SVMs: an error that names the argument, at once, from every entry."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _privileged import draw

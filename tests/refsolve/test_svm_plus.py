@@ -1,7 +1,5 @@
 """SVM+ with both losses: primal against dual over all variants, certificates, recovery."""
 
-from __future__ import annotations
-
 import itertools
 
 import _privileged as naive

@@ -1,7 +1,5 @@
 """SVM+ where the paper needs a correction, and the identities that hold at its optimum."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import fsum
 

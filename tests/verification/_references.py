@@ -1,7 +1,5 @@
 """Naive twins for the tests: no formula of the code under test."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

@@ -1,7 +1,5 @@
 """SVM+ in Fractions: objectives by their definitions, the deformed kernel by elimination."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

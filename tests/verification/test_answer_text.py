@@ -1,7 +1,5 @@
 """Messages show an answer in a length that can be read."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from verification import verify

@@ -1,7 +1,5 @@
 """The judge of the AP loss: right answers pass, wrong ones fail for the right reason."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

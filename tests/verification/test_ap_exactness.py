@@ -1,7 +1,5 @@
 """The comparisons of `ap_exactness`, in part; `refsolve verify --all` and `refsolve bench ap` run all of them."""
 
-from __future__ import annotations
-
 import itertools
 import os
 

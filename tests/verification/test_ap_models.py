@@ -1,7 +1,5 @@
 """The AP models as problems of the kit: who passes, who fails, and what is left undecided."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Certificates of trained AP models: right about good ones, and not fooled by wrong ones."""
 
-from __future__ import annotations
-
 import copy
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """A set, a loss, a generator and parameters that nobody here knows, from a folder outside of the packages."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The pytest plugin, run on small suites of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Replay files: nothing lost, nothing else needed, clear words about files that are none."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import subprocess

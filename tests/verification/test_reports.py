@@ -1,7 +1,5 @@
 """What a run says of itself: JUnit XML, the page, JSON; with every verdict there is."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

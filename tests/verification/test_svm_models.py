@@ -1,7 +1,5 @@
 """SVM, SVM+ and SVM-2K as problems: judged from formulas, whichever parts are given."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _references import asked

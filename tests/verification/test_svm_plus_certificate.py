@@ -1,7 +1,5 @@
 """Certificates of SVM+ models against exact rational arithmetic, and of models that are wrong."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The dual with the deformed kernel: four solvers, each judged alone; and Q in exact arithmetic."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from _svm_plus_exact import deformed, exact

@@ -4,8 +4,6 @@
 subclasses differs from it in one place.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The SVM+ trainers against the oracle, on problems of every family and variant."""
 
-from __future__ import annotations
-
 import pytest
 
 import fast

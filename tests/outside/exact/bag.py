@@ -1,7 +1,5 @@
 """Exact projection on the bag: walk along the knots of the sum."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from refsolve.exact._rational import ZERO, Vector, clip

@@ -1,7 +1,5 @@
 """h(x) = 2/3 delta sum x^(3/2) on nonnegative points: the entropy of Tsallis, order 3/2."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from refsolve.formulas import Array

@@ -1,7 +1,5 @@
 """A hinge over the bag, bent: its conjugate is 2/3 delta sum x^(3/2)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from refsolve.generators.bent import Bent

@@ -1,7 +1,5 @@
 """Nonnegative points with capped entries and a bounded sum."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,0 +1,282 @@
+"""What every estimator does, whatever it trains: stops, interrupts, callbacks, copies, bits, inputs."""
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import _naive_ap_svm
+import _naive_entropy_erm
+import _naive_erm
+import _naive_svm_plus_model
+import _problems
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _watched import Recorder, assert_told, interrupt_call
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
+from fast.ranking.queries import Queries
+from fast.solvers import active_set, blocked_sdca, entropy_rows, smooth_rows
+
+SOLVERS = [("active", 0.0), ("active", 0.5), ("newton", 0.5), ("sdca", 0.0), ("sdca", 0.5)]
+INSIDE = {
+    "active": (active_set, "active_pass"),
+    "sdca": (blocked_sdca, "update_block"),
+    "newton": (smooth_rows, "smooth_rows"),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model that is far from done after a few iterations, its data and its certificate."""
+
+    model: Any
+    data: tuple[Any, ...]
+    check: Callable[..., object]
+    stops: tuple[int, ...] = (1, 2, 3)  # iterations after which it is stopped or interrupted
+    inside: tuple[object, str] | None = None  # called in each iteration
+    calls: tuple[int, ...] = (1, 2, 5)  # the calls of it that are interrupted
+
+
+CASES = {
+    f"{solver} {gamma}": Case(
+        TopKSVC(k=2, C=1.0, gamma=gamma, solver=solver, random_state=0, fit_intercept=True),
+        _problems.classes(20),
+        _naive_erm.check_certificate,
+        inside=INSIDE[solver],
+    )
+    for solver, gamma in SOLVERS
+}
+CASES |= {
+    f"entropy {k}": Case(
+        TopKLogisticRegression(k=k, C=10.0),
+        _problems.classes(11, n=400, m=8, d=12),
+        _naive_entropy_erm.check_certificate,
+        inside=(entropy_rows, "finished_rows"),
+        calls=(3, 4, 5, 7),  # the first ones find the loss at W = 0
+    )
+    for k in (1, 3)
+}
+CASES |= {
+    "truncated": Case(
+        TopKLogisticRegression(k=3, truncated=True, C=5.0),
+        _problems.classes(13, n=400, m=6, d=20),
+        _naive_entropy_erm.check_truncated,
+        stops=(1, 3, 7),
+        inside=(entropy_rows, "finished_rows"),
+        calls=(3, 6, 10, 14, 18, 22, 26, 30),
+    ),
+    "latent": Case(
+        LatentAPSVM(C=20.0), _problems.bags(8), _naive_ap_svm.check_latent, stops=(1, 3, 8)
+    ),
+}
+CASES |= {
+    solver: Case(
+        APSVM(C=30.0, solver=solver),
+        _problems.relevant(20),
+        _naive_ap_svm.check_certificate,
+        inside=(Queries, "infer"),
+    )
+    for solver in ("bundle", "cutting_plane")
+}
+CASES |= {
+    f"{kernel}{' Z' * given}": Case(
+        SVMPlusClassifier(kernel=kernel, loss="hinge", C=20.0, gamma=0.3, free_slack=0.05),
+        _problems.privileged(16, n=150, classes=4)[: 2 + given],
+        partial(_naive_svm_plus_model.check, params={"gamma": 0.3} if kernel == "rbf" else {}),
+        stops=(1, 2),
+    )
+    for kernel in ("linear", "rbf")
+    for given in (True, False)
+}
+STOPS = [(name, at) for name, case in CASES.items() for at in case.stops]
+
+
+@pytest.mark.parametrize(("name", "max_iter"), STOPS)
+def test_few_iterations_warn_with_the_gap_and_keep_a_certified_model(name, max_iter):
+    case = CASES[name]
+    seen = Recorder()
+    model = clone(case.model).set_params(max_iter=max_iter, tol=1e-9).set_callbacks(seen)
+    said = rf"^{type(model).__name__} stopped after (\d+) iterations with a certified.* gap of"
+    with pytest.warns(ConvergenceWarning, match=said) as caught:
+        model.fit(*case.data)
+    assert caught[0].filename == __file__
+    message = str(caught[0].message)
+    assert f"after {model.n_iter_} iterations" in message
+    assert f"{model.dual_gap_:.3g} > tol = 1e-09; the best model is kept" in message
+    assert "max_iter" in message
+    seen.assert_whole()
+    case.check(model, *case.data)
+    if name == "latent":  # each of its steps has as many
+        return
+    assert len(seen.models) == model.n_iter_
+    if "class" in model.history_:
+        assert (np.bincount(model.history_["class"]) <= max_iter).all()
+    else:
+        assert model.n_iter_ == max_iter
+
+
+@pytest.mark.parametrize("by_error", [True, False])
+@pytest.mark.parametrize(("name", "at"), STOPS)
+def test_a_callback_or_an_interrupt_ends_the_training(name, at, by_error):
+    case = CASES[name]
+    seen = Recorder(interrupt=at) if by_error else Recorder(stop=at)
+    model = clone(case.model).set_params(tol=1e-14).set_callbacks(seen)
+    reason = "was interrupted" if by_error else "stopped"
+    with pytest.warns(ConvergenceWarning, match=f"{reason}.*gap of"):
+        model.fit(*case.data)
+    assert len(seen.models) == at
+    if "class" in model.history_:
+        assert np.bincount(model.history_["class"]).tolist() == [at, 1, 1, 1]
+    else:
+        assert model.n_iter_ == at
+    case.check(model, *case.data)
+    X, y = case.data[:2]
+    for each in (model, seen.models[-1]) if hasattr(model, "coef_") else (model,):
+        assert each.predict(X).shape == np.shape(y)
+
+
+@pytest.mark.parametrize(
+    ("name", "at"), [(name, at) for name, case in CASES.items() if case.inside for at in case.calls]
+)
+def test_an_interrupt_inside_an_iteration_keeps_a_certified_model(name, at, monkeypatch):
+    """Ctrl-C in the middle: the dual has moved since the last check."""
+    case = CASES[name]
+    calls = interrupt_call(monkeypatch, *case.inside, at)
+    model = clone(case.model).set_params(tol=1e-12)
+    with pytest.warns(ConvergenceWarning, match="stopped|was interrupted"):
+        model.fit(*case.data)
+    assert len(calls) < at + 8  # what follows certifies, it does not train
+    assert model.dual_gap_ > 1e-12 or name == "truncated"
+    case.check(model, *case.data)
+
+
+SETTLED = {  # fits without a warning; small ones of TopKSVC are polished first
+    f"{solver} {gamma}, {n}": (
+        TopKSVC(C=0.01, gamma=gamma, solver=solver, max_iter=1000, random_state=0, tol=1e-2),
+        _problems.classes(18, n),
+    )
+    for solver, gamma in SOLVERS
+    for n in (40, 2500)
+}
+SETTLED |= {
+    f"{solver} {np.dtype(dtype)}": (
+        APSVM(C=30.0, solver=solver, tol=1e-3),
+        (_problems.relevant(18)[0].astype(dtype), _problems.relevant(18)[1]),
+    )
+    for solver in ("bundle", "cutting_plane")
+    for dtype in (np.float64, np.float32)
+}
+SETTLED |= {
+    "TopKSVC": (
+        TopKSVC(k=2, C=0.1, gamma=0.5, warm_start=True, fit_intercept=True, random_state=0),
+        _problems.classes(27),
+    ),
+    "hinge": (TopKSVC(C=0.1, random_state=0), _problems.classes(22)),
+    "entropy": (TopKLogisticRegression(k=2, random_state=3), _problems.classes(15)),
+    "APSVM": (APSVM(C=3.0, tol=1e-4, warm_start=True), _problems.relevant(22)),
+    "latent": (LatentAPSVM(C=20.0, max_rounds=7), _problems.bags(8)),
+}
+SETTLED |= {
+    f"{kernel}{' Z' * given}": (
+        SVMPlusClassifier(kernel=kernel, kernel_z=kernel, free_slack=0.2),
+        _problems.privileged(17, classes=3)[: 2 + given],
+    )
+    for kernel in ("linear", "rbf")
+    for given in (True, False)
+}
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_callbacks_see_every_iteration(name):
+    model, (X, *labels) = SETTLED[name]
+    seen = Recorder()
+    model = clone(model).set_callbacks(seen).fit(X, *labels)
+    assert len(seen.models) == model.n_iter_
+    if name not in ("linear", "rbf"):  # the ordinary SVM also ends where rounding stops it
+        assert seen.begun == model.n_iter_
+    seen.assert_whole()
+    first, last = seen.models[0], seen.models[-1]
+    if not hasattr(model, "coef_"):
+        return
+    if "class" in model.history_:
+        assert not first.coef_[1:].any()
+    assert set(first.predict(X)) <= set(model.classes_)
+    if getattr(model, "solver_", "") != "active":  # whose last check may better the primal
+        np.testing.assert_allclose(last.coef_, model.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(last.intercept_, model.intercept_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(last.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_progress_bars_and_printing_change_nothing(name, capsys):
+    model, data = SETTLED[name]
+    assert_told(model, capsys, *data)
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_pickles_clones_and_the_same_bits(name):
+    model, (X, *labels) = SETTLED[name]
+    model = clone(model).fit(X, *labels)
+    again = pickle.loads(pickle.dumps(model))
+    fresh = clone(model)
+    assert fresh.get_params() == model.get_params()
+    assert repr(fresh) == repr(model)
+    assert repr(model).startswith(f"{type(model).__name__}(")
+    assert not hasattr(fresh, "coef_")
+    assert not hasattr(fresh, "dual_coef_")
+    for method in {"predict", "decision_function", "predict_topk"} & set(dir(model)):
+        with pytest.raises(NotFittedError):
+            getattr(fresh, method)(X)
+    with pytest.raises(NotFittedError):
+        fresh.score(X, labels[0])
+    fresh.fit(X, *labels)
+    for other in (again, fresh):
+        np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
+        for attribute in ("coef_", "intercept_", "rankings_"):
+            if hasattr(model, attribute):
+                np.testing.assert_array_equal(getattr(other, attribute), getattr(model, attribute))
+        if len(labels) == 2:
+            Z = labels[1]
+            np.testing.assert_array_equal(
+                other.correction_function(Z), model.correction_function(Z)
+            )
+    assert again.fit(X, *labels).dual_gap_ <= model.tol
+
+
+READ = [name for name, case in CASES.items() if isinstance(case.model, (TopKSVC, APSVM))]
+
+
+@pytest.mark.parametrize("form", ["dense", "csr", "unsorted csr", "fortran", "mapped"])
+@pytest.mark.parametrize("name", READ)
+def test_inputs_are_never_mutated(name, form, tmp_path):
+    case = CASES[name]
+    X, y = (part.copy() for part in case.data)
+    n, d = X.shape
+    if form == "unsorted csr":  # and with an entry stored in two parts
+        data = np.column_stack([X[:, -1], X[:, 0] - 1.0, X[:, 1:-1], np.ones(n)])
+        columns = np.tile([d - 1, *range(d - 1), 0], n)
+        given = sp.csr_array((data.ravel(), columns, (d + 1) * np.arange(n + 1)), X.shape)
+    elif form == "mapped":
+        np.save(tmp_path / "X.npy", X)
+        given = np.load(tmp_path / "X.npy", mmap_mode="r")
+    else:
+        given = sp.csr_array(X) if form == "csr" else np.array(X, order="CF"[form == "fortran"])
+    more = {"groups": np.arange(n) % 3}
+    if isinstance(case.model, TopKSVC):
+        more = {"sample_weight": np.random.default_rng(0).uniform(0, 1, n)}
+    parts = [given.data, given.indices, given.indptr] if sp.issparse(given) else [given]
+    arrays = [*parts, y, *more.values()]
+    before = [np.array(a) for a in arrays]
+    for a in arrays:
+        a.flags.writeable = False
+    model = _problems.quietly(clone(case.model).set_params(tol=1e-2), given, y, **more)
+    model.predict(given)
+    model.score(given, y, **more)
+    for a, old in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(a, old)
+    case.check(model, X, y, *more.values())
