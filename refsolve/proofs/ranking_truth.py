@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve.errors import RefsolveError
+from refsolve.errors import UncertainError
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.rationals import exact
 
@@ -35,7 +35,7 @@ PAIRS_AT_ONCE = 1_000_000
 EXTENDED = float(np.finfo(Real).eps)
 
 
-class UnprovedError(RefsolveError):
+class UnprovedError(UncertainError):
     """A maximum that does not attain its own bound: nothing is known."""
 
 

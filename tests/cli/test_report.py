@@ -15,7 +15,7 @@ from verification.report.page import render_html
 from verification.report.render import plain, render_json, render_terminal, write
 from verification.report.run_report import report_document
 from verification.verdicts.report import Report
-from verification.verdicts.verdict import Result, Verdict
+from verification.verdicts.verdict import Judgement, Result, Verdict
 
 DOCUMENT = Document(
     "A <title> & more",
@@ -150,7 +150,7 @@ def test_write_makes_the_folder(tmp_path: Path) -> None:
 def report(*verdicts: Verdict) -> Report:
     instance = Instance.of("simplex.projection", "made up", a=np.array([1.0, 2.0]))
     results = tuple(
-        Result("certified_gap", instance.family, instance, v, gap=1e-16, message=f"message of {v}")
+        Result.of("certified_gap", instance, Judgement(v, gap=1e-16, message=f"message of {v}"))
         for v in verdicts
     )
     code = "project([1.0, 2.0])" if any(v.is_bad for v in verdicts) else None

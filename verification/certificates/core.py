@@ -107,9 +107,8 @@ def generator(instance: Instance) -> Any:
 
 def costs(instance: Instance) -> Vector:
     """Margins c over the coordinates of x; the loss's default unless given."""
-    size = instance[lookup(instance.problem).data].size
-    y, layout = instance.get("y"), coordinates.layout(instance.stem)
-    d = size - 1 if layout == "others" and y is not None else size
+    size, y = instance[lookup(instance.problem).data].size, instance.get("y")
+    d = size if y is None else coordinates.family(instance.stem).size(size)
     return coordinates.costs(instance.stem, instance.get("costs"), y, d)
 
 
@@ -142,9 +141,9 @@ def margins(instance: Instance) -> tuple[Vector, float]:
     if instance.operation == "prox":
         z = main + c
     else:
-        z = coordinates.margins(instance.stem, main, instance["y"], c)
-        if coordinates.layout(instance.stem) == "others":
-            y = instance["y"]
+        family, y = coordinates.family(instance.stem), instance["y"]
+        z = family.margins(main, y, c)
+        if family.coupled:
             parts = [np.delete(main, y), c, main[y : y + 1]]
     return z, sum(max((number(abs(v)) for v in p.tolist()), default=0.0) for p in parts)
 
@@ -172,7 +171,7 @@ def curvature_of(instance: Instance) -> tuple[Fraction, bool]:
     if instance.operation == "prox":
         return exact(instance["t"]), False
     if instance.operation == "sdca_update":
-        coupled = coordinates.layout(instance.stem) == "others"
+        coupled = coordinates.family(instance.stem).coupled
         return mass(instance) * exact(instance["k_ii"]), coupled
     return Fraction(0), False
 
@@ -195,7 +194,7 @@ def curved_of(
     """The problem in decimals of an instance's loss at other margins z."""
     h: Twin = generator(instance)
     domain = unit_set(instance)
-    target = tuple(coordinates.target(instance["y"], z.size).tolist()) if h.shifted else ()
+    target = tuple(coordinates.target(instance["y"]).tolist()) if h.shifted else ()
     return Curved(h, domain.stem, domain.plain(), tuple(z.tolist()), alpha, rho, spread, target)
 
 

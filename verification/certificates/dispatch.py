@@ -31,26 +31,22 @@ class Certificates(NamedTuple):
     expected: Callable[[Instance], np.ndarray]
 
 
-def _pieces(instance: Instance, candidate: Candidate) -> Judgement:
-    if instance.problem.point and candidate.complement is not None:
-        return truncated.with_complement(instance, candidate.x, candidate.complement)
-    return truncated.judge(instance, candidate.x)
-
-
 def _number(instance: Instance, candidate: Candidate) -> Judgement:
     if instance.operation == "value":
         return loss.judge_value(instance, candidate.x)
     return loss.judge_conjugate(instance, candidate.x)
 
 
-def _scalar(instance: Instance, candidate: Candidate) -> Judgement:
-    return scalar.judge(instance, candidate.x)
-
-
-SCALARS = Certificates(_scalar, _scalar, scalar.expected)
+SCALARS = Certificates(
+    lambda i, c: scalar.judge(i, c.x), lambda i, c: scalar.judge(i, c.x), scalar.expected
+)
 RANKINGS = Certificates(ranking.judge, ranking.judge, ranking.expected)
 NUMBERS = Certificates(_number, _number, lambda i: np.asarray(loss.exact_number(i), dtype=float))
-PIECES = Certificates(_pieces, lambda i, c: truncated.by_gap(i, c.x), truncated.expected)
+PIECES = Certificates(
+    lambda i, c: truncated.judge(i, c.x, c.complement),
+    lambda i, c: truncated.by_gap(i, c.x),
+    truncated.expected,
+)
 CURVED = Certificates(
     lambda i, c: entropy_points.by_truth(i, c.x, c.complement),
     lambda i, c: entropy_points.by_gap(i, c.x),
@@ -100,5 +96,5 @@ def expected(instance: Instance) -> np.ndarray | None:
     """The right answer as floats (one of them, where it is not unique), or None if unknown."""
     try:
         return certificates(instance).expected(instance)
-    except (UncertainError, scalar.UncertainError):
+    except UncertainError:
         return None

@@ -43,7 +43,7 @@ def coordinates_of(instance: Instance) -> tuple[Vector, list[Fraction]]:
     x = vector(instance["x"])
     if not cores.generator(instance).shifted:
         return x, [Fraction(0)] * x.size
-    t = cores.coordinates.target(instance["y"], x.size)
+    t = cores.coordinates.target(instance["y"])
     return x + t, t.tolist()
 
 

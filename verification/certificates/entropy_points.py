@@ -25,7 +25,7 @@ from verification.certificates import coordinates, tolerance
 from verification.certificates import core as cores
 from verification.certificates.text import brief
 from verification.instances.instance import Instance
-from verification.verdicts.verdict import Judgement, Verdict
+from verification.verdicts.verdict import Judgement, Verdict, if_certain
 
 
 @functools.lru_cache(maxsize=20000)
@@ -96,14 +96,12 @@ def by_truth(instance: Instance, answer: np.ndarray, complement: Any = None) -> 
     return judge(instance, cores.curved_core(instance), answer, complement)
 
 
+@if_certain
 def judge(
     instance: Instance, core: Curved, answer: np.ndarray, complement: Any = None
 ) -> Judgement:
     """As `by_truth`, for a problem given apart (the piece of a loss that an answer means)."""
-    try:
-        found = solution(core)
-    except entropy.UncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    found = solution(core)
     with entropy.precision(core):
         seen = read(instance, core, found, answer)
         eps = unit(instance, len(found.x))
@@ -140,16 +138,14 @@ def judge(
         )
 
 
+@if_certain
 def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
     """Certified gap at the repaired answer against what errors within their bounds cause.
 
     Bregman divergence from any interior point and Fenchel-Young residual there bound the gap.
     """
     core = cores.curved_core(instance)
-    try:
-        found = solution(core)
-    except entropy.UncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    found = solution(core)
     with entropy.precision(core):
         seen = read(instance, core, found, answer)
         repaired = _repair(core, seen.given)

@@ -20,7 +20,7 @@ from verification.certificates import core as cores
 from verification.certificates import entropy_numbers, tolerance, truth
 from verification.certificates.text import brief
 from verification.instances.instance import Instance
-from verification.verdicts.verdict import Judgement, Verdict
+from verification.verdicts.verdict import Judgement, Verdict, if_certain
 
 
 def _flat(instance: Instance) -> bool:
@@ -130,6 +130,7 @@ def judge_value(instance: Instance, answer: np.ndarray) -> Judgement:
     return compare(instance, got, right, allowed)
 
 
+@if_certain
 def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
     """Conjugate against its definition sup_u <x,u> − L(u + c)."""
     got = _scalar(answer)
@@ -138,10 +139,7 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
     # a point that is outside by rounding only may count as inside, and in a flat domain must
     outside, rounding = _outside(instance)
     flat = _flat(instance) and outside <= rounding / tolerance.size_factor(1)
-    try:
-        _certify_conjugate(instance, outside)
-    except truth.UncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    _certify_conjugate(instance, outside)
     terms = {"distance to the domain": (number(outside), float(rounding))}
     if math.isinf(got):
         if got > 0 and outside > 0 and not flat:
@@ -155,23 +153,24 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
     return compare(instance, got, right, allowed)
 
 
-def compare(instance: Instance, got: float, right: Fraction, allowed: float) -> Judgement:
+def compare(
+    instance: Instance,
+    got: float,
+    right: Fraction,
+    allowed: float,
+    what: str = "returned",
+    term: str = "error of the number",
+) -> Judgement:
     """A number beside the right one."""
     d = instance[cores.lookup(instance.problem).data].size
     relative = tolerance.precision(instance) * tolerance.size_factor(d)
-    return _compare(exact(got) - right, allowed, relative, got, right)
-
-
-def _compare(
-    difference: Fraction, allowed: float, relative: float, got: float, right: Fraction
-) -> Judgement:
-    off = abs(number(difference))
+    off = abs(number(exact(got) - right))
     unit = allowed / relative or 1.0
-    terms = {"error of the number": (off, allowed)}
+    terms = {term: (off, allowed)}
     if off <= allowed:
         return Judgement(Verdict.PASS, off / unit, relative, terms=terms)
     message = (
-        f"returned {got!r}, right is {number(right)!r}: off by {off:.3g}, more than the rounding-error "
+        f"{what} {got!r}, right is {number(right)!r}: off by {off:.3g}, more than the rounding-error "
         f"bound {allowed:.3g}"
     )
     return Judgement(Verdict.FAIL, off / unit, relative, message=message, terms=terms)

@@ -28,7 +28,7 @@ from verification.certificates import tolerance, truth
 from verification.certificates.core import Core
 from verification.certificates.text import brief, not_finite
 from verification.instances.instance import Instance
-from verification.verdicts.verdict import Judgement, Verdict
+from verification.verdicts.verdict import Judgement, Verdict, if_certain
 
 
 def shape_defect(instance: Instance, x: np.ndarray) -> str | None:
@@ -77,6 +77,7 @@ def _radius(core: Core, x: Vector) -> Fraction:
     return max(Fraction(bound), total(x))
 
 
+@if_certain
 def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgement:
     """Certified gap at the repaired point, judged against its rounding-error bound.
 
@@ -97,10 +98,7 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     terms: dict[str, tuple[float, float | None]] = {"repair distance": (moved, allowed)}
     g = gradient(core, feasible)
     radius = _radius(core, feasible)
-    try:
-        gap = rationals.fw_gap(core.domain, feasible, g, radius)
-    except truth.UncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    gap = rationals.fw_gap(core.domain, feasible, g, radius)
     if dual is not None and not core.linear:
         sharper = _gap_of(core, feasible, g, dual)
         gap = gap if sharper is None else min(gap, sharper)
@@ -134,6 +132,7 @@ def _gap_of(core: Core, x: Vector, g: Vector, dual: Any) -> Fraction | None:
     return Fraction(quadratic / 2 + exact(left))
 
 
+@if_certain
 def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     """Distance to the exact solution, judged against its rounding-error bound."""
     if early := without_core(instance, answer):
@@ -142,10 +141,7 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     x, imbalance, scale = cores.dual_point(instance, answer)
     if core.linear:
         return by_gap(instance, answer)  # not unique: the gap is the whole story
-    try:
-        right = truth.solution(instance)
-    except truth.UncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    right = truth.solution(instance)
     d = x.size
     eps = tolerance.precision(instance)
     allowed = rounding(instance, core, number(total(abs(right))), scale)

@@ -15,12 +15,12 @@ import numpy as np
 
 from refsolve.errors import UncertainError
 from refsolve.proofs import ranking_truth
-from refsolve.proofs.ranking_truth import Array, UnprovedError, mask
+from refsolve.proofs.ranking_truth import Array, mask
 from refsolve.proofs.rationals import exact, number
-from verification.certificates import tolerance
+from verification.certificates import loss, tolerance
 from verification.certificates.text import brief, not_finite
 from verification.instances.instance import Instance
-from verification.verdicts.verdict import Candidate, Judgement, Verdict
+from verification.verdicts.verdict import Candidate, Judgement, Verdict, if_certain
 
 #: Roundings in 2 c/(PN), with a margin.
 ROUNDINGS = 8
@@ -43,17 +43,13 @@ def allowed(instance: Instance) -> float:
     return tolerance.value(tolerance.precision(instance), n, 1.0, spread(instance))
 
 
+@if_certain
 def judge(instance: Instance, candidate: Candidate) -> Judgement:
     """A value against the exact optimum, or the gap of the ranking that coefficients mean."""
-    try:
-        best = optimum(instance)
-        if instance.operation == "value":
-            return _value(
-                instance, candidate.x, best.value, allowed(instance) + best.error, "value"
-            )
-        return _inference(instance, candidate, best)
-    except (UncertainError, UnprovedError) as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+    best = optimum(instance)
+    if instance.operation == "value":
+        return _value(instance, candidate.x, best.value, allowed(instance) + best.error, "value")
+    return _inference(instance, candidate, best)
 
 
 def inversions(instance: Instance, coefficients: Array) -> Array:
@@ -160,15 +156,5 @@ def _value(
         return Judgement(
             Verdict.FAIL, message=f"returned {brief(answer)}, expected one finite number"
         )
-    got = float(answer.ravel()[0])
-    off = abs(number(exact(got) - right))
-    relative = tolerance.precision(instance) * tolerance.size_factor(instance["scores"].size)
-    unit = limit / relative
-    terms = {"gap of the ranking" if what != "value" else "error of the value": (off, limit)}
-    if off <= limit:
-        return Judgement(Verdict.PASS, off / unit, relative, terms=terms)
-    message = (
-        f"{what} {got!r}, right is {number(right)!r}: off by {off:.3g}, more than the rounding-error "
-        f"bound {limit:.3g}"
-    )
-    return Judgement(Verdict.FAIL, off / unit, relative, message=message, terms=terms)
+    term = "error of the value" if what == "value" else "gap of the ranking"
+    return loss.compare(instance, float(answer.ravel()[0]), right, limit, what, term)

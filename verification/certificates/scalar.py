@@ -10,18 +10,15 @@ from decimal import Decimal
 
 import numpy as np
 
+from refsolve.errors import UncertainError
 from refsolve.exact.decimals import CERTAIN, decimal_of, digits, lambert_w_exp
 from verification.certificates import tolerance
 from verification.certificates.text import not_finite
 from verification.instances.instance import Instance
-from verification.verdicts.verdict import Judgement, Verdict
+from verification.verdicts.verdict import Judgement, Verdict, if_certain
 
 #: Promised units of rounding: 4e-15 in double precision.
 ULPS = 18
-
-
-class UncertainError(Exception):
-    """The root does not satisfy its equation: the verdict is oracle uncertain."""
 
 
 def root(t: float) -> Decimal:
@@ -34,6 +31,7 @@ def root(t: float) -> Decimal:
         return w
 
 
+@if_certain
 def judge(instance: Instance, answer: np.ndarray) -> Judgement:
     """Relative error of every entry."""
     given = instance["t"]
@@ -44,10 +42,7 @@ def judge(instance: Instance, answer: np.ndarray) -> Judgement:
     eps, least = tolerance.precision(instance), tolerance.smallest(instance)
     worst, message = 0.0, ""
     for t, got in zip(given.ravel().tolist(), answer.ravel().tolist(), strict=True):
-        try:
-            w = root(t)
-        except UncertainError as error:
-            return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+        w = root(t)
         with digits(t):
             # numbers below the smallest normal one lose their digits
             off = abs(decimal_of(got) - w) / max(w, decimal_of(least))

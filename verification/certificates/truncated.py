@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -52,8 +53,7 @@ def reduced(instance: Instance, out: np.ndarray) -> Instance:
     params.pop("k")
     name = lookup(instance.problem).data
     y = params.get("y")
-    # from positions among the others to classes
-    classes = out if y is None else out + (out >= y)
+    classes = _classes(instance, out)
     for each in (name, "costs"):
         if params.get(each) is not None:
             params[each] = np.delete(params[each], classes)
@@ -66,18 +66,27 @@ def reduced(instance: Instance, out: np.ndarray) -> Instance:
     )
 
 
-def judge(instance: Instance, answer: np.ndarray) -> Judgement:
-    """Value, gradient, conjugate or prox."""
+def _classes(instance: Instance, out: np.ndarray) -> np.ndarray:
+    """Positions among the others as classes."""
+    y = instance.get("y")
+    return out if y is None else out + (out >= y)
+
+
+def _read(instance: Instance, answer: np.ndarray) -> tuple[Instance, np.ndarray, np.ndarray]:
+    """The piece that an answer means, the classes that it drops, and its entries on the others."""
+    x, _, _ = cores.dual_point(instance, answer)
+    out = dropped(instance, x)
+    classes = _classes(instance, out)
+    return reduced(instance, out), classes, np.delete(answer, classes)
+
+
+def judge(instance: Instance, answer: np.ndarray, complement: Any = None) -> Judgement:
+    """Value, gradient, conjugate or prox; ``complement`` is the 1 - s that came with a point."""
     if instance.operation == "value":
         return loss.judge_value(reduced(instance, dropped(instance)), answer)
     if instance.operation == "conjugate":
         return _conjugate(instance, answer)
-    x, _, _ = cores.dual_point(instance, answer)
-    out = dropped(instance, x)
-    simple = reduced(instance, out)
-    y = instance.get("y")
-    classes = out if y is None else out + (out >= y)
-    rest = np.delete(answer, classes)
+    simple, classes, rest = _read(instance, answer)
     main = instance[lookup(instance.problem).data]
     for j in classes.tolist():
         stays = 0.0 if instance.operation == "gradient" else float(main[j])
@@ -87,16 +96,7 @@ def judge(instance: Instance, answer: np.ndarray) -> Judgement:
             message = f"entry {j} is dropped and must be {stays!r}, it is {float(answer[j])!r}"
             terms = {f"entry {j}, dropped": (abs(float(answer[j]) - stays), allowed)}
             return Judgement(Verdict.FAIL, message=message, terms=terms)
-    return entropy_points.by_truth(simple, rest)
-
-
-def with_complement(instance: Instance, answer: np.ndarray, complement: float) -> Judgement:
-    """As `judge`, of an answer that comes with 1 - s."""
-    x, _, _ = cores.dual_point(instance, answer)
-    out = dropped(instance, x)
-    y = instance.get("y")
-    rest = np.delete(answer, out if y is None else out + (out >= y))
-    return entropy_points.by_truth(reduced(instance, out), rest, complement)
+    return entropy_points.by_truth(simple, rest, complement)
 
 
 def _conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
@@ -127,12 +127,10 @@ def expected(instance: Instance) -> np.ndarray:
     simple = reduced(instance, out)
     if instance.operation in ("value", "conjugate"):
         return np.asarray(float(loss.exact_number(simple)))
-    rest = entropy_points.expected(simple)
-    y = instance.get("y")
-    classes = out if y is None else out + (out >= y)
     main = instance[lookup(instance.problem).data]
     whole = np.zeros(main.size) if instance.operation == "gradient" else main.astype(float)
-    whole[np.delete(np.arange(main.size), classes)] = rest
+    kept = np.delete(np.arange(main.size), _classes(instance, out))
+    whole[kept] = entropy_points.expected(simple)
     return whole
 
 
@@ -141,11 +139,5 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
     verdict = judge(instance, answer)
     if not verdict.ok:
         return verdict
-    x, _, _ = cores.dual_point(instance, answer)
-    out = dropped(instance, x)
-    y = instance.get("y")
-    rest = np.delete(answer, out if y is None else out + (out >= y))
-    return entropy_points.by_gap(reduced(instance, out), rest)
-
-
-__all__ = ["by_gap", "dropped", "expected", "judge", "reduced", "with_complement"]
+    simple, _, rest = _read(instance, answer)
+    return entropy_points.by_gap(simple, rest)

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates import planting
-from verification.instances import extremes, rankings
+from verification.instances import extremes, planting, rankings
 from verification.instances.drawing import (
     Rng,
     complete,

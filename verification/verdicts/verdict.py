@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ParamSpec
 
 import numpy as np
 
+from refsolve.errors import UncertainError
 from verification.instances.instance import Instance
 
+P = ParamSpec("P")
 #: Terms of a certificate: name -> (value, tolerance); None where a term has no tolerance of its own,
 #: because only the sum has one.
 Terms = Mapping[str, tuple[float, float | None]]
@@ -109,23 +112,28 @@ class Judgement:
         return self.verdict is Verdict.PASS
 
 
-@dataclass(frozen=True)
-class Result:
-    """One check on one instance."""
+def if_certain(judge: Callable[P, Judgement]) -> Callable[P, Judgement]:
+    """The same judge, who calls it *oracle uncertain* where what is right does not certify itself."""
+
+    @functools.wraps(judge)
+    def judged(*args: P.args, **given: P.kwargs) -> Judgement:
+        try:
+            return judge(*args, **given)
+        except UncertainError as error:
+            return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+
+    return judged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Judgement):
+    """One check on one instance: the judgement, and of what."""
 
     check: str
     family: str
     instance: Instance | None
-    verdict: Verdict
-    gap: float | None = None
-    gap_tolerance: float | None = None
-    distance: float | None = None
-    distance_tolerance: float | None = None
-    message: str = ""
-    terms: Terms = field(default_factory=dict, hash=False)
     answer: Candidate | None = field(default=None, compare=False, repr=False)
     seconds: float = field(default=0.0, compare=False)
-    rows: tuple[Instance, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
     def of(
@@ -137,21 +145,10 @@ class Result:
         seconds: float = 0.0,
     ) -> Result:
         """File a judgement under its check and instance; ``answer``: what was judged."""
+        said = {each.name: getattr(judgement, each.name) for each in fields(Judgement)}
         family = instance.family if instance is not None else ""
         return cls(
-            check,
-            family,
-            instance,
-            judgement.verdict,
-            judgement.gap,
-            judgement.gap_tolerance,
-            judgement.distance,
-            judgement.distance_tolerance,
-            judgement.message,
-            judgement.terms,
-            answer,
-            seconds,
-            judgement.rows,
+            check=check, family=family, instance=instance, answer=answer, seconds=seconds, **said
         )
 
     @property

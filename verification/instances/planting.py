@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from refsolve.exact.decimals import rational
+from refsolve.proofs.families import OneVsAll
 from refsolve.proofs.rationals import Vector, exact, floats, total, vector
 from verification.certificates import coordinates, entropy_points, truth
 from verification.certificates import core as cores
@@ -60,12 +61,12 @@ def _into_domain(start: Instance, multiple: float) -> Instance:
     """Move x into the domain: onto its border, or (multiple > 0) a little towards a uniform x."""
     x = vector(start["x"])
     shift = vector(np.zeros(x.size))
-    if coordinates.layout(start.stem) == "scores":
-        shift = coordinates.target(start["y"], x.size)
+    if coordinates.is_distribution(start.stem):
+        shift = coordinates.target(start["y"])
     x = np.asarray(cores.unit_set(start).repair(x + shift), dtype=object)
     if multiple > 0 and start.get("y") is None:
         x = (7 * x + total(x) / x.size) / 8 * Fraction(15, 16)
-    elif multiple > 0 and coordinates.layout(start.stem) == "signs":
+    elif multiple > 0 and not coordinates.is_distribution(start.stem):
         x = x * Fraction(15, 16)
     return start.with_params(x=floats(x - shift))
 
@@ -77,11 +78,13 @@ def _main(start: Instance, b: Vector, step: Vector) -> np.ndarray:
         return floats(b + step)
     current = vector(start[name])
     moved = step * _curvature(start, b)
-    if start.operation == "prox" or coordinates.layout(start.stem) == "scores":
-        return floats(current + moved)
-    if coordinates.layout(start.stem) == "signs":
-        return floats(current + coordinates.signs(y, current.size) * moved)
-    return floats(np.insert(np.delete(current, y) + moved, y, current[y]))
+    if start.operation != "prox":
+        own = coordinates.family(start.stem)
+        if isinstance(own, OneVsAll):
+            moved = own.signs(y, current.size) * moved
+        else:
+            moved = np.insert(moved, y, 0)
+    return floats(current + moved)
 
 
 def _curvature(start: Instance, b: Vector) -> Fraction:
