@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from verification import certificates
-from verification.checks import amount
-from verification.instances.families import draw
+from verification.checks._plain import in_parts
 from verification.instances.instance import Instance
 from verification.kit.calling import (
     Caller,
@@ -26,14 +25,7 @@ def applies(problem: Problem) -> bool:
     return problem.generator.complement == "sum" and problem.point
 
 
-def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
-    """Random, saturated and scaled ones."""
-    count = amount(problem, COUNTS[profile]) // 3
-    return [
-        instance
-        for family in ("random", "saturated", "scales")
-        for instance in draw(problem.name, family, count, seed + 10)
-    ]
+instances = in_parts(COUNTS, "random", "saturated", "scales", offset=10)
 
 
 def examine(call: Caller, instance: Instance) -> Judgement:

@@ -11,8 +11,7 @@ import numpy as np
 from refsolve.proofs.rationals import Vector, dot, exact, number, vector
 from verification import certificates
 from verification.certificates import core, loss, tolerance, truth
-from verification.checks import amount
-from verification.instances.families import draw
+from verification.checks._plain import in_parts
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller
 from verification.problems.problem import Problem
@@ -27,13 +26,8 @@ def applies(problem: Problem) -> bool:
     return problem.operation == "conjugate"
 
 
-def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
-    """Points in, on the border of and outside the domain."""
-    return [
-        instance
-        for family in ("random", "planted", "ties")
-        for instance in draw(problem.name, family, amount(problem, COUNTS[profile]) // 3, seed + 5)
-    ]
+#: Points in, on the border of and outside the domain.
+instances = in_parts(COUNTS, "random", "planted", "ties", offset=5)
 
 
 def examine(call: Caller, instance: Instance) -> Judgement:

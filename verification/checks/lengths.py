@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from verification import certificates
 from verification.checks import amount
+from verification.checks._plain import certified, on_vectors
 from verification.instances.drawing import complete, entries
 from verification.instances.families import generator
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller
 from verification.problems.problem import Problem
-from verification.verdicts.verdict import Judgement
 
 ORDER = 39
 COUNTS = {"quick": 12, "thorough": 60}
@@ -23,9 +21,7 @@ BLOCKS = {"quick": (32, 256, 1025), "thorough": (32, 64, 128, 256, 512, 1024)}
 COSTLY = {"quick": 256, "thorough": 1024}
 
 
-def applies(problem: Problem) -> bool:
-    """Every operation on vectors, and functions; models have sizes of their own."""
-    return problem.kind != "models"
+applies = on_vectors  # models have sizes of their own
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
@@ -75,6 +71,4 @@ def _blocks(problem: Problem, profile: str, rng: np.random.Generator) -> list[In
     return found
 
 
-def examine(call: Caller, instance: Instance) -> Judgement:
-    """Call once, certify."""
-    return certificates.certify(instance, call(instance))
+examine = certified

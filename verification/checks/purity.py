@@ -8,29 +8,20 @@ from typing import Any
 import numpy as np
 
 from verification import certificates
-from verification.checks import amount
-from verification.instances.families import draw
+from verification.checks._plain import in_parts, on_vectors
 from verification.instances.instance import Instance, literal
 from verification.kit.calling import Caller, CandidateCrashError
-from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 50
 COUNTS = {"quick": 30, "thorough": 150}
 
 
-def applies(problem: Problem) -> bool:
-    """Every operation on vectors."""
-    return problem.kind != "models"
+applies = on_vectors
 
 
-def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
-    """Random and tied ones, none of them sorted in advance."""
-    return [
-        instance
-        for family in ("random", "ties")
-        for instance in draw(problem.name, family, amount(problem, COUNTS[profile]) // 2, seed + 6)
-    ]
+#: None of them is sorted in advance.
+instances = in_parts(COUNTS, "random", "ties", offset=6)
 
 
 def _disturbance(instance: Instance) -> Instance:

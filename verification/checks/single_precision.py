@@ -7,9 +7,8 @@ import re
 import numpy as np
 
 from verification import certificates
-from verification.checks import amount
+from verification.checks._plain import in_parts, on_vectors
 from verification.instances.drawing import valid
-from verification.instances.families import draw
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller, CandidateCrashError, NotApplicableError
 from verification.problems.problem import Problem
@@ -22,18 +21,13 @@ COUNTS = {"quick": 60, "thorough": 400}
 REFUSAL = re.compile(r"float32|float64|double|dtype|precision", re.IGNORECASE)
 
 
-def applies(problem: Problem) -> bool:
-    """Every operation on vectors."""
-    return problem.kind != "models"
+applies = on_vectors
+_drawn = in_parts(COUNTS, "random", "ties", "scales", offset=2)
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """Random, tied and scaled instances, rounded to float32; not those whose arguments fit no more."""
-    rounded = [
-        instance.astype(np.float32)
-        for family in ("random", "ties", "scales")
-        for instance in draw(problem.name, family, amount(problem, COUNTS[profile]) // 3, seed + 2)
-    ]
+    rounded = [instance.astype(np.float32) for instance in _drawn(problem, profile, seed)]
     return [instance for instance in rounded if valid(instance)]
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from refsolve.proofs.rationals import number, vector
 from verification.certificates import points, ranking, truth
 from verification.certificates.loss import subgradient_defect
-from verification.checks import amount
-from verification.instances.families import draw
+from verification.checks._plain import in_parts
 from verification.instances.instance import Instance
 from verification.kit.calling import Caller
 from verification.problems.problem import Problem
@@ -25,13 +24,7 @@ def applies(problem: Problem) -> bool:
     return problem.operation in ("gradient", "loss_augmented_inference") and problem.convex
 
 
-def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
-    """Random and tied ones."""
-    return [
-        instance
-        for family in ("random", "ties")
-        for instance in draw(problem.name, family, amount(problem, COUNTS[profile]) // 2, seed + 4)
-    ]
+instances = in_parts(COUNTS, "random", "ties", offset=4)
 
 
 def other_scores(instance: Instance) -> list[np.ndarray]:
