@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.metadata
 import json
 import pkgutil
 from collections.abc import Callable, Iterable
@@ -34,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from verification.kit.loop import verify
+from verification.report.environment import version
 from verification.verdicts.report import Report
 
 #: Reports of whole runs, by `record`.
@@ -75,14 +75,6 @@ class Stranger:
     def versions(self) -> dict[str, str]:
         """Installed versions of its packages."""
         return {name: v for name in self.packages if (v := version(name)) is not None}
-
-
-def version(distribution: str) -> str | None:
-    """Installed version of a distribution, or None."""
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 @functools.cache

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from verification.adapters import trained
+from verification.strangers._sklearn import linear_svc
 
 PROBLEM = "multiclass_erm.primal"
 PACKAGES = ("scikit-learn",)
@@ -34,11 +33,4 @@ returned, right = objective(1e-4), objective(1e-10)  # the default, and better t
 """
 
 
-def make(C: float) -> Any:
-    """C sums over the examples, as here; the penalised intercept is left out."""
-    from sklearn.svm import LinearSVC
-
-    return LinearSVC(C=C, multi_class="crammer_singer", fit_intercept=False, random_state=0)
-
-
-candidate = trained(make, PROBLEM)
+candidate = trained(linear_svc(multi_class="crammer_singer"), PROBLEM)

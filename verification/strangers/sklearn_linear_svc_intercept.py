@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from verification.adapters import trained
+from verification.strangers._sklearn import linear_svc
 
 PROBLEM = "svm.primal"
 PACKAGES = ("scikit-learn",)
@@ -30,11 +29,7 @@ right = objective(np.array([-1.0]), -1.0)
 """
 
 
-def make(C: float) -> Any:
-    """Left as it is, the intercept is the weight of a column of ones, and penalised."""
-    from sklearn.svm import LinearSVC
-
-    return LinearSVC(C=C, loss="hinge", tol=1e-8, max_iter=100_000, random_state=0)
-
-
-candidate = trained(make, PROBLEM)
+#: Left as it is, the intercept is the weight of a column of ones, and penalised.
+candidate = trained(
+    linear_svc(loss="hinge", tol=1e-8, max_iter=100_000, fit_intercept=True), PROBLEM
+)

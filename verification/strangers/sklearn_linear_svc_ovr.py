@@ -8,6 +8,7 @@ import numpy as np
 
 from verification.adapters import trained
 from verification.adapters.estimators import class_rows
+from verification.strangers._sklearn import linear_svc
 
 PROBLEM = "multiclass_erm.primal"
 PACKAGES = ("scikit-learn",)
@@ -35,16 +36,9 @@ returned, right = objective(w), objective(np.array([1.0, 0.0]))
 """
 
 
-def make(C: float) -> Any:
-    """C sums over the examples, as here; the penalised intercept is left out."""
-    from sklearn.svm import LinearSVC
-
-    return LinearSVC(C=C, loss="hinge", fit_intercept=False, random_state=0)
-
-
 def rows(model: Any) -> np.ndarray:
     """Of two classes, each has a problem of its own."""
     return class_rows(model, of_two=1.0)
 
 
-candidate = trained(make, PROBLEM, read={"W": rows})
+candidate = trained(linear_svc(loss="hinge"), PROBLEM, read={"W": rows})

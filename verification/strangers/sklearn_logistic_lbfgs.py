@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from verification.adapters import trained
+from verification.strangers._sklearn import logistic
 
 PROBLEM = "multiclass_erm.primal"
 PACKAGES = ("scikit-learn",)
@@ -35,11 +34,4 @@ right = min(objective(w) for w in np.linspace(0, 20, 20001))
 """
 
 
-def make(C: float, m: int) -> Any:
-    """Two classes have one w there, with 1/2 ||w||^2: twice the penalty of two rows."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=C if m > 2 else 2 * C, solver="lbfgs", fit_intercept=False)
-
-
-candidate = trained(make, PROBLEM)
+candidate = trained(logistic(solver="lbfgs"), PROBLEM)
