@@ -6,10 +6,11 @@ import importlib
 import numpy as np
 import pytest
 
-from verification.benchmarks import entropy, entropy_rows, topk
-from verification.benchmarks.entropy_report import document
+from verification.benchmarks import entropy_rows
+from verification.benchmarks.training import DATASETS, ENTROPIES, HINGES, Case, measure
+from verification.benchmarks.training_report import entropies as document
 
-CASE = entropy.Case("letter", 1.0, 0.1, 1e-7, 0.3, 1e-7, 3.0, 0.2, 1e-6, 2.0)
+CASE = Case(ENTROPIES, "letter", 1.0, 0.1, 1e-7, 0.3, 1e-7, 3.0, 0.2, 1e-6, 2.0)
 TIMING = entropy_rows.Timing("softmax", 1000, None, 0.01, 2.0, 0.1, 1e7, 1e4)
 
 
@@ -18,9 +19,9 @@ TIMING = entropy_rows.Timing("softmax", 1000, None, 0.01, 2.0, 0.1, 1e7, 1e4)
     [
         ({}, True, True),
         ({"peer_ratio": 1.9}, False, True),
-        ({"softmax_gap": 2e-6}, False, True),
-        ({"topk_ratio": 3.1}, True, False),
-        ({"topk_gap": 2e-5}, True, False),
+        ({"first_gap": 2e-6}, False, True),
+        ({"second_ratio": 3.1}, True, False),
+        ({"second_gap": 2e-5}, True, False),
         ({"dataset": "digits", "peer_ratio": 1.0}, True, True),
         ({"dataset": "digits", "peer_ratio": 0.9}, False, True),
     ],
@@ -29,8 +30,8 @@ def test_a_case_is_reached_fast_and_certified(
     change: dict, softmax: bool, topk_entropy: bool
 ) -> None:
     case = dataclasses.replace(CASE, **change)
-    assert case.softmax_reached is softmax
-    assert case.topk_reached is topk_entropy
+    assert case.first_reached is softmax
+    assert case.second_reached is topk_entropy
     assert document([case], [], strict=True).ok is (softmax and topk_entropy)
     assert document([case], [], strict=False).ok is None
 
@@ -53,15 +54,16 @@ def test_rows_are_reached_if_all_three_targets_are(change: dict, reached: bool) 
 
 
 def test_every_data_set_has_its_targets() -> None:
-    assert set(entropy.PEER_FACTOR) == set(topk.DATASETS)
+    for loss in (HINGES.first, HINGES.second, ENTROPIES.first, ENTROPIES.second):
+        assert set(loss.factors) == set(DATASETS)
 
 
 def test_measure_holds_both_sides_to_the_same_accuracy() -> None:
-    case = entropy.measure("digits", 0.1, repeats=1)
-    assert case.softmax_gap <= entropy.SOFTMAX_GAP
-    assert case.topk_gap <= entropy.TOPK_GAP
-    assert 0.0 < case.peer_suboptimality <= entropy.SOFTMAX_GAP
-    assert min(case.peer_ratio, case.topk_ratio) > 0.0
+    case = measure(ENTROPIES, "digits", 0.1, repeats=1)
+    assert case.first_gap <= ENTROPIES.first.gap
+    assert case.second_gap <= ENTROPIES.second.gap
+    assert 0.0 < case.peer_suboptimality <= ENTROPIES.first.gap
+    assert min(case.peer_ratio, case.second_ratio) > 0.0
 
 
 @pytest.mark.parametrize(("stem", "k"), entropy_rows.LOSSES.items())

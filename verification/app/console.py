@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -56,6 +56,31 @@ def make_folder(option: str, folder: Path) -> None:
             f"{option}={str(folder)!r}: expected a folder, or where one can be made "
             f"({error.strerror})"
         ) from None
+
+
+def picture_folder(folder: Path | None) -> None:
+    """Make the folder for pictures, if they are asked for, and see that they can be drawn."""
+    from verification.benchmarks.pictures import pyplot
+
+    if folder is not None:
+        pyplot()
+        make_folder("output", folder)
+
+
+def one_of(option: str, given: Iterable[Any] | None, known: Iterable[Any]) -> list[Any]:
+    """What was given for an option, each once; everything known if nothing was.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Something that is not known.
+    """
+    possible = list(known)
+    if unknown := sorted(set(given or ()) - set(possible)):
+        raise InvalidArgumentError(
+            f"{option} is {unknown}; expected one of {', '.join(map(str, possible))}"
+        )
+    return list(dict.fromkeys(given or possible))
 
 
 def check_file(option: str, file: Path) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from verification.benchmarks import ap_paper
 from verification.benchmarks.ap_calls import Cost
 from verification.benchmarks.ap_classes import BASE, ClassResult
-from verification.report.document import Block, Cell, Document, Paragraph, Table, number, table
+from verification.benchmarks.targets import pictures
+from verification.report.document import Block, Cell, Document, Table, number, table
 
 #: Differences of test AP in points below which two methods count as equal.
 EQUAL = 0.1
@@ -36,8 +37,7 @@ def document(
             blocks.append(cost_table(dataset, timed))
         blocks.append(certificate_table(dataset, mine, tol))
     blocks.append(paper_table())
-    if written:
-        blocks.append(Paragraph(f"Pictures: {', '.join(written)}", "dim"))
+    blocks += pictures(written)
     ok = bool(results) and all(r.worst_gap <= tol for r in results)
     data: dict[str, Any] = {
         "tol": tol,

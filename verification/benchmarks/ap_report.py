@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
-from verification.benchmarks import ap_inference, ap_shapes, ap_training
+from verification.benchmarks import ap_inference, ap_shapes, ap_training, targets
 from verification.benchmarks.ap_exactness import Row, exactness_table
 from verification.benchmarks.ap_inference import Curve, Timing
 from verification.benchmarks.ap_training import Run
-from verification.benchmarks.topk_report import mark
-from verification.report.document import Block, Cell, Document, Paragraph, Table, number, table
+from verification.benchmarks.targets import mark
+from verification.report.document import Block, Cell, Document, Table, number, table
 
 #: Cells of the grid that are shown: those nearest the limit.
 WORST = 12
@@ -36,21 +35,17 @@ def document(
         blocks.append(training_table(runs))
     if rows:
         blocks.append(exactness_table(rows))
-    if written:
-        blocks.append(Paragraph(f"Pictures: {', '.join(written)}", "dim"))
-    measured: tuple[Timing | Run, ...] = (*timings, *cells, *runs)
-    reached = all(x.reached for x in measured) and all(row.ok for row in rows)
-    data: dict[str, Any] = {
-        "inference": [{**asdict(t), "reached": t.reached} for t in timings],
-        "grid": [{**asdict(t), "reached": t.reached} for t in cells],
-        "training": [{**asdict(r), "reached": r.reached} for r in runs],
-        "exactness": [row.to_dict() for row in rows],
-        "curves": [asdict(c) for c in curves],
-        "pictures": list(written),
-        "all_reached": reached,
-    }
-    title = "Benchmark of AP-SVM, one thread"
-    return Document(title, tuple(blocks), reached if strict else None, data)
+    measured = {"inference": timings, "grid": cells, "training": runs}
+    return targets.document(
+        "Benchmark of AP-SVM, one thread",
+        strict,
+        blocks,
+        measured,
+        written,
+        ok=all(row.ok for row in rows),
+        exactness=[row.to_dict() for row in rows],
+        curves=[asdict(c) for c in curves],
+    )
 
 
 def speed_table(timings: Sequence[Timing], against: str) -> Table:

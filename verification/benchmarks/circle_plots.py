@@ -12,46 +12,11 @@ from verification.benchmarks import circle
 from verification.benchmarks.circle_best import Best
 from verification.benchmarks.circle_report import figure_match
 from verification.benchmarks.circle_runs import Remade, Summary
-from verification.errors import InvalidArgumentError
+from verification.benchmarks.pictures import COLOURS, legend, pyplot, save
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73")  # distinguishable without red-green vision
 SHADES = ("#222222", "#888888", "#b8860b", "#8a6fb0")
 #: The models of Figure 4 and the column that each was chosen for.
 SHOWN = {"smooth top-1 SVM": 0, "top-2 Ent_tr": 1}
-FORMATS = ("png", "svg")
-
-
-def pyplot() -> Any:
-    """Matplotlib without a window; an extra of the package."""
-    try:
-        import matplotlib as mpl
-    except ImportError as error:
-        raise InvalidArgumentError(
-            "output: pictures need matplotlib; install refsolve[plot], or leave out --output"
-        ) from error
-    mpl.use("Agg")
-    mpl.rcParams["svg.hashsalt"] = "circle"  # same figures, same file
-    from matplotlib import pyplot as plt
-
-    return plt
-
-
-def save(plt: Any, figure: Any, folder: Path, stem: str) -> list[Path]:
-    """Write a figure in every format and close it; the folder is made if need be."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for kind in FORMATS:
-        path = folder / f"{stem}.{kind}"
-        figure.savefig(path, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-        written.append(path)
-    plt.close(figure)
-    return written
-
-
-def legend(figure: Any, axis: Any, columns: int) -> None:
-    """What one panel names, below all of them."""
-    handles, labels = axis.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def figure_models(remade: Sequence[Remade]) -> dict[str, np.ndarray]:

@@ -116,30 +116,21 @@ def match(
     Powers of 10^(1/2) downwards from 1, then one bisection step in the exponent between the last
     failure and the first success.
     """
+
+    def at(exponent: float) -> Peer:
+        tol = 10.0**exponent
+        attained = suboptimality(trainer.fit(X, y, C, tol).coef_, X, y, C, lower, trainer)
+        return Peer(tol, attained, attained <= target)
+
     exponent, best = 0.0, Peer(float("nan"), float("inf"), False)
     while exponent >= -8.0:
-        found = _try(X, y, C, lower, target, trainer, exponent)
+        found = at(exponent)
         if found.reached:
             best = found
             if exponent < 0.0:
-                looser = _try(X, y, C, lower, target, trainer, exponent + 0.25)
+                looser = at(exponent + 0.25)
                 best = looser if looser.reached else found
             return best
         best = min(best, found, key=lambda p: p.suboptimality)
         exponent -= 0.5
     return best
-
-
-def _try(
-    X: np.ndarray,
-    y: np.ndarray,
-    C: float,
-    lower: float,
-    target: float,
-    trainer: Trainer,
-    exponent: float,
-) -> Peer:
-    tol = 10.0**exponent
-    W = trainer.fit(X, y, C, tol).coef_
-    attained = suboptimality(W, X, y, C, lower, trainer)
-    return Peer(tol, attained, attained <= target)

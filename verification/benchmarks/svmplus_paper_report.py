@@ -9,7 +9,8 @@ from typing import Any
 from verification.benchmarks import svmplus_digits, svmplus_paper
 from verification.benchmarks.svmplus_digits import BASE, Splits
 from verification.benchmarks.svmplus_paper import Speed
-from verification.report.document import Block, Cell, Document, Paragraph, Table, number, table
+from verification.benchmarks.targets import pictures
+from verification.report.document import Block, Cell, Document, Table, number, table
 
 
 def document(
@@ -21,8 +22,7 @@ def document(
         blocks += [ratio_table(speeds), seconds_table(speeds)]
     if splits is not None:
         blocks += [accuracy_table(splits), choice_table(splits)]
-    if written:
-        blocks.append(Paragraph(f"Pictures: {', '.join(written)}", "dim"))
+    blocks += pictures(written)
     ok = all(s.ok for s in speeds)
     if splits is not None:
         ok = ok and splits.worst_gap <= svmplus_digits.TOL

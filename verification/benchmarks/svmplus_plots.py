@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.benchmarks.circle_plots import COLOURS, pyplot, save
+from verification.benchmarks.pictures import COLOURS, pyplot, save
 from verification.benchmarks.svmplus_digits import BASE, Splits
 
 

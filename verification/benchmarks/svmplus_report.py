@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
-from verification.benchmarks import svmplus_precision, svmplus_training
+from verification.benchmarks import svmplus_precision, svmplus_training, targets
 from verification.benchmarks.svmplus_precision import Error
 from verification.benchmarks.svmplus_training import Timing
-from verification.benchmarks.topk_report import mark
+from verification.benchmarks.targets import mark
 from verification.report.document import Block, Cell, Document, Table, number, table
 
 
@@ -20,15 +18,8 @@ def document(timings: Sequence[Timing], errors: Sequence[Error], strict: bool) -
         blocks.append(training_table(timings))
     if errors:
         blocks.append(precision_table(errors))
-    reached = all(t.reached for t in timings) and all(e.reached for e in errors)
-    data: dict[str, Any] = {
-        "training": [{**asdict(t), "reached": t.reached} for t in timings],
-        "precision": [{**asdict(e), "reached": e.reached} for e in errors],
-        "all_reached": reached,
-    }
-    return Document(
-        "Benchmark of SVM+, one thread", tuple(blocks), reached if strict else None, data
-    )
+    measured = {"training": timings, "precision": errors}
+    return targets.document("Benchmark of SVM+, one thread", strict, blocks, measured)
 
 
 def training_table(timings: Sequence[Timing]) -> Table:

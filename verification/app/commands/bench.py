@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from verification.app.console import JsonOption, finish, make_folder, progress
+from verification.app.console import JsonOption, Task, finish, one_of, picture_folder, progress
+
+if TYPE_CHECKING:
+    from verification.benchmarks.training import Case, Suite
+
+Jobs = Mapping[str, Callable[[], Any]]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -17,99 +24,103 @@ def bench() -> None:
     """Measure speed on one thread against what a user would pick instead."""
 
 
+_Dataset = Annotated[
+    list[str] | None,
+    typer.Option(help="digits, letter, mixture-100 or mixture-400; repeatable."),
+]
+_Training = Annotated[bool, typer.Option(help="Measure training.")]
+_Repeats = Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")]
+_Strict = Annotated[
+    bool, typer.Option("--strict", help="End with exit code 1 if a target is missed.")
+]
+
+
 @app.command()
 def topk(
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option(help="digits, letter, mixture-100 or mixture-400; repeatable."),
-    ] = None,
-    training: Annotated[bool, typer.Option(help="Measure training.")] = True,
+    dataset: _Dataset = None,
+    training: _Training = True,
     projections: Annotated[bool, typer.Option(help="Measure projections.")] = True,
-    repeats: Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")] = 5,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End with exit code 1 if a target is missed.")
-    ] = False,
+    repeats: _Repeats = 5,
+    strict: _Strict = False,
     as_json: JsonOption = False,
 ) -> None:
     """Top-k hinge: training at equal certified accuracy, and projections of 10 000 rows."""
     from verification.benchmarks import projections as projecting
-    from verification.benchmarks import topk as benchmark
-    from verification.benchmarks.timing import one_thread
-    from verification.benchmarks.topk_report import document
+    from verification.benchmarks.training import HINGES
+    from verification.benchmarks.training_report import hinges
 
-    cases = _cases(dataset) if training else []
-    sizes = list(projecting.grid()) if projections else []
-    trained, projected = [], []
-    with one_thread(), progress(len(cases) + len(sizes) + 1) as task:
-        task.describe("compiling")
-        benchmark.compile_seconds()
-        task.step()
-        for name, C in cases:
-            trained.append(benchmark.measure(name, C, repeats, task.describe))
-            task.step()
-        for stem, m, k in sizes:
-            task.describe(f"{stem}, m = {m}, k = {k}")
-            projected.append(projecting.measure(stem, m, k, repeats))
-            task.step()
-    finish(document(trained, projected, strict), as_json)
+    others = {
+        f"{stem}, m = {m}, k = {k}": partial(projecting.measure, stem, m, k, repeats)
+        for stem, m, k in (projecting.grid() if projections else ())
+    }
+    trained, projected = _trained(HINGES, dataset, training, repeats, others)
+    finish(hinges(trained, projected, strict), as_json)
 
 
 @app.command()
 def entropy(
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option(help="digits, letter, mixture-100 or mixture-400; repeatable."),
-    ] = None,
-    training: Annotated[bool, typer.Option(help="Measure training.")] = True,
+    dataset: _Dataset = None,
+    training: _Training = True,
     rows: Annotated[bool, typer.Option(help="Measure value and prox of long rows.")] = True,
-    repeats: Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")] = 5,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End with exit code 1 if a target is missed.")
-    ] = False,
+    repeats: _Repeats = 5,
+    strict: _Strict = False,
     as_json: JsonOption = False,
 ) -> None:
     """Softmax and top-k entropy: training at equal certified accuracy, value and prox of long rows."""
-    from verification.benchmarks import entropy as benchmark
     from verification.benchmarks import entropy_rows
-    from verification.benchmarks.entropy_report import document
-    from verification.benchmarks.timing import one_thread
-    from verification.benchmarks.topk import compile_seconds
+    from verification.benchmarks.training import ENTROPIES
+    from verification.benchmarks.training_report import entropies
 
-    cases = _cases(dataset) if training else []
     losses = entropy_rows.LOSSES if rows else {}
-    trained, timed = [], []
-    with one_thread(), progress(len(cases) + len(losses) + 1) as task:
+    others = {stem: partial(entropy_rows.measure, stem, k, repeats) for stem, k in losses.items()}
+    trained, timed = _trained(ENTROPIES, dataset, training, repeats, others)
+    finish(entropies(trained, timed, strict), as_json)
+
+
+def _trained(
+    suite: Suite, dataset: list[str] | None, training: bool, repeats: int, others: Jobs
+) -> tuple[list[Case], list[Any]]:
+    """Every chosen data set at every C, if ``training``, and what else is measured."""
+    import fast
+    from verification.benchmarks.timing import one_thread
+    from verification.benchmarks.training import CS, DATASETS, measure
+
+    chosen = one_of("dataset", dataset, DATASETS) if training else []
+    with one_thread(), progress(len(chosen) * len(CS) + len(others) + 1) as task:
+        jobs = {
+            f"{name}, C = {C:g}": partial(measure, suite, name, C, repeats, task.describe)
+            for name in chosen
+            for C in CS
+        }
         task.describe("compiling")
-        compile_seconds()
+        fast.warmup()
         task.step()
-        for name, C in cases:
-            trained.append(benchmark.measure(name, C, repeats, task.describe))
-            task.step()
-        for stem, k in losses.items():
-            task.describe(stem)
-            timed.append(entropy_rows.measure(stem, k, repeats))
-            task.step()
-    finish(document(trained, timed, strict), as_json)
+        return _each(jobs, task), _each(others, task)
+
+
+def _each(jobs: Jobs, task: Task) -> list[Any]:
+    """Results of the jobs, one after another."""
+    found = []
+    for name, job in jobs.items():
+        task.describe(name)
+        found.append(job())
+        task.step()
+    return found
 
 
 _Inference = Annotated[
     bool, typer.Option(help="Measure inference against the greedy and numpy.sort.")
 ]
 _Grid = Annotated[bool, typer.Option(help="Measure inference against SEARCH everywhere.")]
-_Training = Annotated[bool, typer.Option(help="Count oracle calls of training.")]
 _Exactness = Annotated[
     bool, typer.Option(help="Compare with brute force, the greedy and fractions.")
 ]
 _C = Annotated[
     list[float] | None, typer.Option("--C", help="C of training: 10 or 1000; repeatable.")
 ]
-_Repeats = Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")]
 _Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Folder for pictures of cost over N and P."),
-]
-_Strict = Annotated[
-    bool, typer.Option("--strict", help="End with exit code 1 if a target is missed.")
 ]
 
 
@@ -117,7 +128,7 @@ _Strict = Annotated[
 def ap(
     inference: _Inference = True,
     grid: _Grid = True,
-    training: _Training = True,
+    training: Annotated[bool, typer.Option(help="Count oracle calls of training.")] = True,
     exactness: _Exactness = True,
     c: _C = None,
     repeats: _Repeats = 5,
@@ -128,23 +139,18 @@ def ap(
     """AP-SVM: loss-augmented inference by every exact method, oracle calls to a certified gap."""
     from verification.benchmarks import ap_exactness, ap_inference, ap_plots, ap_shapes, ap_training
     from verification.benchmarks.ap_report import document
-    from verification.benchmarks.circle_plots import pyplot
     from verification.benchmarks.timing import one_thread
     from verification.errors import InvalidArgumentError
 
-    limits = ap_training.LIMITS
-    if unknown := sorted(set(c or ()) - set(limits)):
-        raise InvalidArgumentError(f"C is {unknown}; expected one of {', '.join(map(str, limits))}")
+    values = one_of("C", c, ap_training.LIMITS)
     if not (inference or grid or training or exactness or output):
         raise InvalidArgumentError(
             "nothing to measure; expected --inference, --grid, --training, --exactness or --output"
         )
-    if output is not None:
-        pyplot()  # says now, not after minutes, that something is missing
-        make_folder("output", output)
+    picture_folder(output)
     cells = list(ap_shapes.grid()) if grid else []
     curves = list(ap_inference.curves()) if output is not None else []
-    chosen = tuple(dict.fromkeys(c or limits)) if training else ()
+    chosen = values if training else []
     comparisons = ap_exactness.COUNTS if exactness else {}
     total = 2 * inference + len(cells) + len(chosen) + len(comparisons) + len(curves)
     timings, everywhere, runs, drawn = [], [], [], []
@@ -183,10 +189,8 @@ def svmplus(
     precision: Annotated[
         bool, typer.Option(help="Compare the deformed kernel with fractions.")
     ] = True,
-    repeats: Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")] = 5,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End with exit code 1 if a target is missed.")
-    ] = False,
+    repeats: _Repeats = 5,
+    strict: _Strict = False,
     as_json: JsonOption = False,
 ) -> None:
     """SVM+ with privileged features: training to a certified gap, and the error of its kernel."""
@@ -201,25 +205,9 @@ def svmplus(
         )
     asked = {"linear": linear, "kernel": kernel, "classes": classes}
     cases = svmplus_training.cases(repeats, tuple(name for name, wanted in asked.items() if wanted))
-    timings = []
     with one_thread(), progress(len(cases) + precision) as task:
-        for name, measure in cases.items():
-            task.describe(name)
-            timings.append(measure())
-            task.step()
+        timings = _each(cases, task)
         task.describe("deformed kernel")
         errors = svmplus_precision.measure() if precision else []
         task.step()
     finish(document(timings, errors, strict), as_json)
-
-
-def _cases(dataset: list[str] | None) -> list[tuple[str, float]]:
-    """Every chosen data set at every C."""
-    from verification.benchmarks.topk import CS, DATASETS
-    from verification.errors import InvalidArgumentError
-
-    chosen = tuple(dataset or DATASETS)
-    unknown = sorted(set(chosen) - set(DATASETS))
-    if unknown:
-        raise InvalidArgumentError(f"dataset is {unknown}; expected one of {', '.join(DATASETS)}")
-    return [(name, C) for name in chosen for C in CS]

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from verification.app.console import JsonOption, finish, make_folder, progress
+from verification.app.console import JsonOption, finish, one_of, picture_folder, progress
+from verification.errors import InvalidArgumentError
 
+Jobs = dict[str, Callable[[], Any]]
 app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+_Tol = Annotated[float, typer.Option(help="Certified relative duality gap of every model.")]
+_Lowest = Annotated[int, typer.Option(help="Smallest power of ten of C.")]
+_Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Folder for the pictures (PNG and SVG).")
+]
 
 
 @app.callback()
@@ -20,10 +31,8 @@ def reproduce() -> None:
 
 @app.command()
 def letter(
-    tol: Annotated[
-        float, typer.Option(help="Certified relative duality gap of every model.")
-    ] = 1e-4,
-    lowest: Annotated[int, typer.Option(help="Smallest power of ten of C.")] = -3,
+    tol: _Tol = 1e-4,
+    lowest: _Lowest = -3,
     highest: Annotated[int, typer.Option(help="Largest power of ten of C.")] = 2,
     per_decade: Annotated[int, typer.Option(min=1, help="Values of C per power of ten.")] = 1,
     method: Annotated[
@@ -41,18 +50,10 @@ def letter(
     from verification.benchmarks.letter_report import document
     from verification.benchmarks.letter_starts import follow_all
     from verification.benchmarks.timing import one_thread
-    from verification.errors import InvalidArgumentError
 
-    names = [row.name for row in ROWS]
-    unknown = sorted(set(method or ()) - set(names))
-    if unknown:
-        raise InvalidArgumentError(f"method is {unknown}; expected one of {', '.join(names)}")
-    rows = [row for row in ROWS if not method or row.name in method]
-
-    if highest < lowest:
-        raise InvalidArgumentError(
-            f"highest is {highest}, lowest is {lowest}; expected lowest <= highest"
-        )
+    names = one_of("method", method, (row.name for row in ROWS))
+    rows = [row for row in ROWS if row.name in names]
+    _check_order(lowest, highest)
     steps = (highest - lowest) * per_decade + 1
     grid = [float(f"{c:.6g}") for c in np.logspace(lowest, highest, steps)]
     parts = load_parts()
@@ -75,31 +76,19 @@ def circle(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 0,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the pictures (PNG and SVG).")
-    ] = None,
+    output: _Output = None,
     as_json: JsonOption = False,
 ) -> None:
     """Circle, Lapin et al. 2016, section 4: exact optima, the authors' draw, and many draws."""
-    from collections.abc import Callable
-    from functools import partial
-    from typing import Any
-
     from verification.app.main_job import run_all
     from verification.benchmarks import circle_best, circle_plots, circle_runs
     from verification.benchmarks.circle import READINGS
     from verification.benchmarks.circle_report import document
-    from verification.errors import InvalidArgumentError
 
-    chosen = tuple(dict.fromkeys(reading or tuple(READINGS)[:2]))
-    unknown = sorted(set(chosen) - set(READINGS))
-    if unknown:
-        raise InvalidArgumentError(f"reading is {unknown}; expected one of {', '.join(READINGS)}")
-    if output is not None:
-        circle_plots.pyplot()  # says now, not after minutes, that something is missing
-        make_folder("output", output)
+    chosen = one_of("reading", reading or tuple(READINGS)[:2], READINGS)
+    picture_folder(output)
     seeds = range(seed, seed + draws)
-    jobs: dict[str, Callable[[], Any]] = {"the authors' draw": circle_runs.run_authors_draw}
+    jobs: Jobs = {"the authors' draw": circle_runs.run_authors_draw}
     for name in chosen:
         jobs |= {f"{name}, draw {s}": partial(circle_runs.run_draw, name, s) for s in seeds}
     with progress(len(jobs) + 1) as task:
@@ -112,11 +101,8 @@ def circle(
         for name in chosen
     }
     best = [circle_best.best(name) for name in READINGS]
-    written = (
-        []
-        if output is None
-        else circle_plots.write(output, summaries, best, remade, circle_plots.figure_models(remade))
-    )
+    rings = circle_plots.figure_models(remade)
+    written = [] if output is None else circle_plots.write(output, summaries, best, remade, rings)
     finish(document(best, summaries, remade, [str(path) for path in written]), as_json)
 
 
@@ -129,16 +115,11 @@ _Classes = Annotated[
 _Method = Annotated[
     list[str] | None, typer.Option(help="Row of the tables, e.g. AP-SVM; repeatable.")
 ]
-_Tol = Annotated[float, typer.Option(help="Certified relative duality gap of every model.")]
-_Lowest = Annotated[int, typer.Option(help="Smallest power of ten of C.")]
 _Highest = Annotated[
     int | None,
     typer.Option(help="Largest power of ten of C. Default: 6 on letter, 5 on digits."),
 ]
 _Inference = Annotated[bool, typer.Option(help="Time every inference method on the trainings.")]
-_Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Folder for the pictures (PNG and SVG).")
-]
 
 
 @app.command()
@@ -154,32 +135,23 @@ def ap(
     as_json: JsonOption = False,
 ) -> None:
     """AP-SVM, Mohapatra et al. 2014, Tables 1-3 and Figure 1, on Letter and digits: class against rest."""
-    from collections.abc import Callable
-    from functools import partial
-    from typing import Any
-
     from verification.app.main_job import run_all
     from verification.benchmarks import ap_calls, ap_classes, ap_classes_plots
     from verification.benchmarks.ap_classes_report import document
     from verification.benchmarks.ap_methods import METHODS, NAMES
-    from verification.benchmarks.circle_plots import pyplot
     from verification.benchmarks.timing import one_thread
-    from verification.errors import InvalidArgumentError
 
     chosen = ap_classes.select(dataset, classes)
-    if unknown := sorted(set(method or ()) - set(NAMES)):
-        raise InvalidArgumentError(f"method is {unknown}; expected one of {', '.join(NAMES)}")
-    methods = [m for m in METHODS if not method or m.name in method]
+    asked = one_of("method", method, NAMES)
+    methods = [m for m in METHODS if m.name in asked]
     tops = {data: ap_classes.HIGHEST[data] if highest is None else highest for data, _ in chosen}
     _check_powers(lowest, min(tops.values()), max(tops.values()))
     if not 0.0 < tol < math.inf:
         raise InvalidArgumentError(f"tol is {tol:g}; expected a number above 0")
-    if output is not None:
-        pyplot()  # says now, not after minutes, that something is missing
-        make_folder("output", output)
+    picture_folder(output)
     grids = {data: [10.0**power for power in range(lowest, top + 1)] for data, top in tops.items()}
     names = [m.name for m in methods]
-    jobs: dict[str, Callable[[], Any]] = {
+    jobs: Jobs = {
         f"{data} {ap_classes.names(data)[label]}": partial(
             ap_classes.run_class, data, label, names, grids[data], tol
         )
@@ -217,29 +189,19 @@ def svmplus(
     as_json: JsonOption = False,
 ) -> None:
     """SVM+, Xu et al. 2016: the speed-up and who it is over; accuracies on digits with error bars."""
-    from collections.abc import Callable
-    from functools import partial
-    from typing import Any
-
     from verification.app.main_job import run_all
     from verification.benchmarks import svmplus_digits, svmplus_paper, svmplus_plots
-    from verification.benchmarks.circle_plots import pyplot
     from verification.benchmarks.svmplus_paper_report import document
     from verification.benchmarks.timing import one_thread
-    from verification.errors import InvalidArgumentError
 
     names = svmplus_digits.check_methods(method or svmplus_digits.METHODS)
     if not splits and not speed:
         raise InvalidArgumentError("splits is 0 with --no-speed; expected one of the two to run")
-    if output is not None:
-        if not splits:
-            raise InvalidArgumentError("output: the picture is of the splits, and splits is 0")
-        pyplot()  # says now, not after minutes, that something is missing
-        make_folder("output", output)
+    if output is not None and not splits:
+        raise InvalidArgumentError("output: the picture is of the splits, and splits is 0")
+    picture_folder(output)
     seeds = range(seed, seed + splits)
-    jobs: dict[str, Callable[[], Any]] = {
-        f"split {s}": partial(svmplus_digits.run_split, s, names) for s in seeds
-    }
+    jobs: Jobs = {f"split {s}": partial(svmplus_digits.run_split, s, names) for s in seeds}
     shapes = svmplus_paper.shapes() if speed else ()
     with progress(len(jobs) + len(shapes)) as task:
         done = run_all(jobs, task) if jobs else {}
@@ -253,14 +215,17 @@ def svmplus(
     finish(document(speeds, found, [str(path) for path in written]), as_json)
 
 
+def _check_order(lowest: int, highest: int) -> None:
+    """Refuse a grid of C that is empty."""
+    if highest < lowest:
+        raise InvalidArgumentError(
+            f"highest is {highest}, lowest is {lowest}; expected lowest <= highest"
+        )
+
+
 def _check_powers(lowest: int, least: int, most: int) -> None:
     """Refuse a grid of C that is empty, or beyond where the estimators end."""
-    from verification.errors import InvalidArgumentError
-
-    if least < lowest:
-        raise InvalidArgumentError(
-            f"highest is {least}, lowest is {lowest}; expected lowest <= highest"
-        )
+    _check_order(lowest, least)
     if lowest < -70 or most > 70:
         raise InvalidArgumentError(
             f"lowest is {lowest}, highest is {most}; expected powers from -70 to 70"
