@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from markup import Html
+from markup import Html, table
 
 import refsolve
 
@@ -17,10 +17,5 @@ def stems_table() -> Html:
         formula = next(spec.formulas[n] for n in ("set", "value", "primal") if n in spec.formulas)
         link = f"<a href='{spec.kind}/{stem}.html'>{html.escape(spec.title)}</a>"
         formula = html.escape(formula.splitlines()[0].rstrip(";"))
-        rows.append(f"<tr><td>{link}</td><td><code>{formula}</code></td></tr>")
-    head = "<tr><th>object</th><th>definition</th></tr>"
-    body = "".join(rows)
-    return Html(
-        f"<div class='table-wrapper'><table class='docutils'><thead>{head}</thead>"
-        f"<tbody>{body}</tbody></table></div>"
-    )
+        rows.append((link, f"<code>{formula}</code>"))
+    return table(("object", "definition"), rows)

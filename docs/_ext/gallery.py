@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
-from markup import Html
+from markup import Html, table
 
 from verification.strangers import Stranger, recorded, reproduce
 
@@ -51,16 +51,10 @@ def overview(strangers: dict[str, Stranger]) -> Html:
         failed = _record(each)["failures"]
         where = ", ".join(f"{check.replace('_', ' ')} ({n})" for check, n in failed.items())
         state = "fails" if failed else "passes"
-        rows.append(
-            f"<tr><td><a href='#stranger-{name}'>{_prose(each.what)}</a><br>"
-            f"<small><code>{each.problem}</code></small></td>"
-            f"<td>{state}{': ' if where else ''}{where}<br><small>{_text(_tally(each))}</small></td></tr>"
-        )
-    head = "<th>whose code</th><th>what the checks say</th>"
-    return Html(
-        "<div class='table-wrapper'><table class='docutils'>"
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+        whose = f"<a href='#stranger-{name}'>{_prose(each.what)}</a><br>"
+        said = f"{state}{': ' if where else ''}{where}<br><small>{_text(_tally(each))}</small>"
+        rows.append((f"{whose}<small><code>{each.problem}</code></small>", said))
+    return table(("whose code", "what the checks say"), rows)
 
 
 def entry(stranger: Stranger) -> str:

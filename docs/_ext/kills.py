@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from markup import Html
+from markup import Html, table
 
 from verification.mutants import discover
 from verification.selftest.certificates.matrix import WRONG
@@ -30,15 +30,12 @@ def recorded(profile: str) -> Matrix:
 
 def kills(matrix: Matrix) -> Html:
     """First instance that failed; a dash where the check found nothing, empty where it did not run."""
-    head = "".join(f"<th><span>{check.replace('_', ' ')}</span></th>" for check in matrix.checks)
+    head = [f"<span>{check.replace('_', ' ')}</span>" for check in matrix.checks]
     rows = []
     for row in matrix.rows:
-        what = f"<b>{row.name.replace('_', ' ')}</b><br><small><code>{row.problem}</code>. "
-        cells = "".join(
-            f"<td>{row.cells[c] or '–' if c in row.cells else ''}</td>" for c in matrix.checks
-        )
-        rows.append(f"<tr><td>{what}{_text(row.defect)}</small></td>{cells}</tr>")
-    return _table("kills", f"<th>wrong solver</th>{head}", rows)
+        cells = (row.cells[c] or "–" if c in row.cells else "" for c in matrix.checks)
+        rows.append((_what(row.name, row.problem, row.defect), *cells))
+    return table(("wrong solver", *head), rows, "kills")
 
 
 def summary() -> Html:
@@ -48,21 +45,22 @@ def summary() -> Html:
         record = recorded(profile)
         killed = len(record.rows) - len(record.survivors)
         survivors = ", ".join(row.name for row in record.survivors) or "none"
-        figures = (profile, len(record.rows), killed, f"{100 * record.share:.1f} %", survivors)
-        rows.append(f"<tr>{''.join(f'<td>{value}</td>' for value in figures)}</tr>")
-    head = ("profile", "wrong solvers", "killed", "share", "survivors")
-    return _table("", "".join(f"<th>{name}</th>" for name in head), rows)
+        share = f"{100 * record.share:.1f} %"
+        rows.append((profile, len(record.rows), killed, share, survivors))
+    return table(("profile", "wrong solvers", "killed", "share", "survivors"), rows)
 
 
 def certificates() -> Html:
     """The wrong certificates: the function, what is wrong, and the check that refutes it first."""
     record = json.loads((RECORDS.parent / "certificates.json").read_text(encoding="utf-8"))
     rows = [
-        f"<tr><td><b>{name.replace('_', ' ')}</b><br><small><code>{row['function']}</code>. "
-        f"{_text(WRONG[name].defect)}</small></td><td>{row['check'].replace('_', ' ') or 'none'}</td></tr>"
+        (
+            _what(name, row["function"], WRONG[name].defect),
+            row["check"].replace("_", " ") or "none",
+        )
         for name, row in record["rows"].items()
     ]
-    return _table("kills", "<th>wrong certificate</th><th>refuted by</th>", rows)
+    return table(("wrong certificate", "refuted by"), rows, "kills")
 
 
 def errata() -> Html:
@@ -70,20 +68,17 @@ def errata() -> Html:
     rows = []
     for key, erratum in ERRATA.items():
         names = ", ".join(f"<code>{name}</code>" for name in mutants_of(key))
-        cells = (erratum.where, erratum.printed, erratum.right)
-        texts = "".join(f"<td>{_text(text)}</td>" for text in cells)
-        rows.append(f"<tr>{texts}<td>{names or _text(erratum.excuse)}</td></tr>")
-    head = ("where", "printed, or done", "right", "mutants, or why there is none")
-    return _table("", "".join(f"<th>{name}</th>" for name in head), rows)
+        texts = map(_text, (erratum.where, erratum.printed, erratum.right))
+        rows.append((*texts, names or _text(erratum.excuse)))
+    return table(("where", "printed, or done", "right", "mutants, or why there is none"), rows)
+
+
+def _what(name: str, where: str, defect: str) -> str:
+    """Name, place and defect of something wrong."""
+    place = f"<code>{where}</code>. {_text(defect)}"
+    return f"<b>{name.replace('_', ' ')}</b><br><small>{place}</small>"
 
 
 def _text(words: str) -> str:
     """A docstring's sentence, with its ``code``."""
     return re.sub(r"(`+)(.+?)\1", r"<code>\2</code>", html.escape(words))
-
-
-def _table(kind: str, head: str, rows: list[str]) -> Html:
-    return Html(
-        f"<div class='table-wrapper'><table class='docutils {kind}'>"
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markup import Html
+from markup import Html, table
 
 from verification.claims import ClaimResult, items
 
@@ -64,13 +64,10 @@ def numbers(results: Sequence[ClaimResult]) -> Html:
                 for row in item.rows
             )
             name = " ".join(filter(None, (item.name, item.edition)))
-            body.append(f"<tr><td>{_text(name)}</td><td>{about or _text(item.reason)}</td></tr>")
-        head = "<tr><th>number</th><th>rows about it, or why there is none</th></tr>"
-        parts.append(
-            f"<details><summary>{_text(title)}: {len(body)} numbers</summary>"
-            "<div class='table-wrapper'><table class='docutils ledger'>"
-            f"<thead>{head}</thead><tbody>{''.join(body)}</tbody></table></div></details>"
-        )
+            body.append((_text(name), about or _text(item.reason)))
+        shown = table(("number", "rows about it, or why there is none"), body, "ledger")
+        summary = f"<summary>{_text(title)}: {len(body)} numbers</summary>"
+        parts.append(f"<details>{summary}{shown}</details>")
     return Html("".join(parts))
 
 
@@ -101,13 +98,6 @@ def verdicts(rows: Sequence[tuple[str, str, str]], results: Sequence[ClaimResult
         result = found[number]
         status = result.status if result.ok else f"{result.status}, unexpectedly"
         count = f"{result.instances} instances"
-        body.append(
-            f"<tr><td>{_text(loss)}</td><td>{_text(verdict)}</td>"
-            f"<td><b>{_text(status)}</b>: "
-            f"{_text(number)} <small>({count})</small></td></tr>"
-        )
-    head = "<tr><th>loss</th><th>top-k calibrated</th><th>claim</th></tr>"
-    return Html(
-        "<div class='table-wrapper'><table class='docutils'>"
-        f"<thead>{head}</thead><tbody>{''.join(body)}</tbody></table></div>"
-    )
+        claim = f"<b>{_text(status)}</b>: {_text(number)} <small>({count})</small>"
+        body.append((_text(loss), _text(verdict), claim))
+    return table(("loss", "top-k calibrated", "claim"), body)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from markup import Html
+from markup import Html, table
 
 RECORDS = Path(__file__).resolve().parents[1]
 
@@ -29,7 +29,7 @@ def overall(record: dict[str, Any]) -> Html:
         ("first seeds of the chunks", ", ".join(map(str, record["seeds"]))),
         ("commits", ", ".join(f"<code>{commit[:12]}</code>" for commit in record["commits"])),
     ]
-    return _table((), rows)
+    return table((), rows)
 
 
 def per_problem(record: dict[str, Any]) -> Html:
@@ -51,11 +51,4 @@ def per_problem(record: dict[str, Any]) -> Html:
         )
         rows.append(cells)
     head = ("problem", "solver", "instances", "pass", "alarms", "uncertain", "skipped")
-    return _table((*head, "worst ratio", "seconds"), rows)
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Html:
-    lines = ["".join(f"<td>{cell}</td>" for cell in row) for row in rows]
-    top = f"<thead><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr></thead>" if head else ""
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return Html(f"<table class='docutils'>{top}<tbody>{body}</tbody></table>")
+    return table((*head, "worst ratio", "seconds"), rows)
