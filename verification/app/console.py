@@ -22,6 +22,15 @@ FAILED, MISUSED = 1, 2
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")
 ]
+ReplayFile = Annotated[
+    Path, typer.Argument(help="Replay file, as `refsolve verify --output` writes.")
+]
+OtherSolver = Annotated[
+    str | None, typer.Option(help="package.module:function to run instead of the one that failed.")
+]
+OtherProgram = Annotated[
+    str | None, typer.Option("--exec", help="Program to run instead of the one that failed.")
+]
 
 
 def stdout() -> Console:

@@ -82,18 +82,21 @@ def _array(name: str, value: Any) -> np.ndarray:
         value = value.toarray()
     if np.ma.is_masked(value):
         raise AnswerError(f"returned {name} with masked entries, which are no numbers")
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise AnswerError(f"returned {name}={value!r:.200}, not an array of numbers") from error
-    array = in_doubles(array)
+    array = read(value, f"{name}=")
     if array.dtype.kind not in "fiub":
         raise AnswerError(f"returned {name}={value!r:.200}, not an array of real numbers")
     return array
 
 
-def in_doubles(array: np.ndarray) -> np.ndarray:
-    """Extended precision, fractions and decimals rounded to doubles; others as they are."""
+def read(value: Any, name: str = "") -> np.ndarray:
+    """What was returned as an array; AnswerError if it is none.
+
+    Extended precision, fractions and decimals are rounded to doubles.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise AnswerError(f"returned {name}{value!r:.200}, not an array of numbers") from error
     if array.dtype.kind == "O":
         entries = array.ravel().tolist()
         exact = any(isinstance(v, (Fraction, Decimal)) for v in entries)

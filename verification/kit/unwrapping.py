@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.kit.parts import AnswerError, in_doubles
+from verification.kit.parts import AnswerError, read
 from verification.verdicts.verdict import Candidate
 
 
@@ -33,11 +33,7 @@ def unwrap(output: Any, pair: bool = False, triple: bool = False) -> Candidate:
         output, dual = output.x, getattr(output, "dual", None)
     else:
         dual = None
-    try:
-        x = np.asarray(output)
-    except ValueError as error:
-        raise AnswerError(f"returned {output!r:.200}, not an array of numbers") from error
-    x = in_doubles(x)
+    x = read(output)
     if x.dtype.kind not in "fiu":
         raise AnswerError(f"returned {output!r:.200}, not an array of real numbers")
     if np.ma.is_masked(output):

@@ -7,16 +7,14 @@ from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, finish
+from verification.app.console import JsonOption, ReplayFile, finish
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def explain(
-    file: Annotated[
-        Path, typer.Argument(help="Replay file, as `refsolve verify --output` writes.")
-    ],
+    file: ReplayFile,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the explanation as an HTML page.")
     ] = None,

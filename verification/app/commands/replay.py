@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, finish
+from verification.app.console import JsonOption, OtherProgram, OtherSolver, ReplayFile, finish
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def replay(
-    file: Annotated[
-        Path, typer.Argument(help="Replay file, as `refsolve verify --output` writes.")
-    ],
-    solver: Annotated[
-        str | None,
-        typer.Option(help="package.module:function to run instead of the one that failed."),
-    ] = None,
-    program: Annotated[
-        str | None, typer.Option("--exec", help="Program to run instead of the one that failed.")
-    ] = None,
+    file: ReplayFile,
+    solver: OtherSolver = None,
+    program: OtherProgram = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a stored failure again, on the same bits.

@@ -8,27 +8,28 @@ from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, check_file, finish, stderr
+from verification.app.console import (
+    JsonOption,
+    OtherProgram,
+    OtherSolver,
+    ReplayFile,
+    check_file,
+    finish,
+    stderr,
+)
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def shrink(
-    file: Annotated[
-        Path, typer.Argument(help="Replay file, as `refsolve verify --output` writes.")
-    ],
+    file: ReplayFile,
     seconds: Annotated[float, typer.Option(help="Time to look for a smaller one.")] = 60.0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to write; default: FILE itself.")
     ] = None,
-    solver: Annotated[
-        str | None,
-        typer.Option(help="package.module:function to run instead of the one that failed."),
-    ] = None,
-    program: Annotated[
-        str | None, typer.Option("--exec", help="Program to run instead of the one that failed.")
-    ] = None,
+    solver: OtherSolver = None,
+    program: OtherProgram = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make a stored failure smaller: fewer entries, smaller k, simpler numbers; and write it again."""
