@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import wrightomega
 
@@ -16,7 +18,7 @@ from verification.mutants.sound.entropies import (
     update,
     value,
 )
-from verification.mutants.sound.projections import Array, weight
+from verification.mutants.sound.projections import Array, Weight, weight
 
 
 @wrong("softmax.value")
@@ -31,33 +33,25 @@ def softmax_costs_one(
 
 
 @wrong("topk_entropy_beta.sdca_update")
-def entropy_alpha_for_beta(
-    q: Array, y: int, k_ii: float, C: float = 1.0, k: int = 1, costs: Array | None = None,
-    sample_weight: float | None = None,
-) -> Array:  # fmt: skip
+def entropy_alpha_for_beta(**given: Any) -> Array:
     """The sets are swapped: the update of the alpha entropy where beta is asked for."""
-    return update(q, y, k_ii, C, k, True, costs, sample_weight)[0]
+    return update(shared=True, **given)[0]
 
 
 @wrong("topk_entropy_alpha.sdca_update", erratum="libsdca/count_for_share")
-def entropy_count_for_share(
-    q: Array, y: int, k_ii: float, C: float = 1.0, k: int = 1, costs: Array | None = None,
-    sample_weight: float | None = None,
-) -> Array:  # fmt: skip
+def entropy_count_for_share(**given: Any) -> Array:
     """The number |U| of capped entries stands where the share rho = |U|/k belongs.
 
     As in the last version of the papers' own library: the multipliers of the caps enter 1 - s in full
     instead of by their k-th part.
     """
-    return update(q, y, k_ii, C, k, True, costs, sample_weight, share=1.0)[0]
+    return update(shared=True, share=1.0, **given)[0]
 
 
 @wrong("topk_entropy_alpha.value")
-def entropy_k_off_by_one(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-) -> float:  # fmt: skip
+def entropy_k_off_by_one(k: int, sample_weight: Weight, **given: Any) -> float:
     """The caps are s/(k-1): k counted from 0."""
-    return weight(sample_weight) * value(margins(scores, y, costs), max(k - 1, 1), True)
+    return weight(sample_weight) * value(margins(**given), max(k - 1, 1), True)
 
 
 @wrong("topk_entropy_alpha.prox", erratum="lapin_2016/one_householder_step")
@@ -76,11 +70,9 @@ def entropy_one_newton_step(
 
 
 @wrong("topk_entropy_alpha.value", erratum="lapin_2016/tails_by_subtraction")
-def entropy_rest_by_subtraction(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-) -> float:  # fmt: skip
+def entropy_rest_by_subtraction(k: int, sample_weight: Weight, **given: Any) -> float:
     """The sum over the smaller entries is the sum of all minus the larger ones: it cancels."""
-    z = -np.sort(-margins(scores, y, costs))
+    z = -np.sort(-margins(**given))
     top = float(z[0])
     e = np.exp(z - top)
     u, rest = 0, float(e.sum())
@@ -93,11 +85,9 @@ def entropy_rest_by_subtraction(
 
 
 @wrong("topk_entropy_beta.value")
-def entropy_stops_at_the_first_cap(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-) -> float:  # fmt: skip
+def entropy_stops_at_the_first_cap(k: int, sample_weight: Weight, **given: Any) -> float:
     """At most one entry is found to be at its cap: the search for U takes one step."""
-    z = -np.sort(-margins(scores, y, costs))
+    z = -np.sort(-margins(**given))
     cap = min(log_sum(np.append(z[u:], 0.0)) - np.log(k - u) for u in range(min(k, 2)))
     extra = float(np.maximum(z - cap, 0.0).sum()) / k
     return float(weight(sample_weight) * (softplus(log_sum(np.minimum(z, cap))) + extra))
@@ -120,21 +110,17 @@ def entropy_unguarded_newton(v: Array, t: float = 1.0, costs: Array | None = Non
 
 
 @wrong("truncated_topk_entropy.value")
-def truncated_drops_k(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-) -> float:  # fmt: skip
+def truncated_drops_k(k: int, sample_weight: Weight, **given: Any) -> float:
     """The k largest margins are dropped instead of k - 1."""
-    z = np.sort(margins(scores, y, costs))
+    z = np.sort(margins(**given))
     rest = z[: z.size - k]
     return weight(sample_weight) * softplus(log_sum(rest)) if rest.size else 0.0
 
 
 @wrong("truncated_topk_entropy.gradient")
-def truncated_gradient_of_all(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-) -> Array:  # fmt: skip
+def truncated_gradient_of_all(k: int, **given: Any) -> Array:
     """The gradient is spread over all classes: softmax, where k - 1 of them do not count."""
-    return np.asarray(gradient(scores, y, 1, True, costs, sample_weight)[0])
+    return np.asarray(gradient(k=1, shared=True, **given)[0])
 
 
 @wrong("truncated_topk_entropy.prox")

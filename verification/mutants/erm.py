@@ -82,7 +82,7 @@ def erm_m_dimensional(
     """
 
     def step(q: Array, y: int, k_ii: float, weight: float) -> Array:
-        return m_dimensional_sum(q, y, k_ii, C, k, None, weight)
+        return m_dimensional_sum(q=q, y=y, k_ii=k_ii, C=C, k=k, sample_weight=weight)
 
     return ascent(step, X, y, sample_weight, 60)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from verification.mutants import wrong
 from verification.mutants.sound.projections import (
     Array,
+    Weight,
     alpha,
     beta,
     descending,
@@ -19,33 +22,27 @@ from verification.mutants.sound.projections import (
 
 
 @wrong("topk_hinge_alpha.gradient")
-def active_below_zero(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-) -> Array:  # fmt: skip
+def active_below_zero(y: int, k: int, sample_weight: Weight, **given: Any) -> Array:
     """The subgradient marks the k largest margins even where their sum is negative."""
-    z = margins(scores, y, costs)
+    z = margins(y=y, **given)
     x = np.zeros(z.size)
     x[np.argsort(-z, kind="stable")[:k]] = weight(sample_weight) / k
     return np.insert(x, y, -x.sum())
 
 
 @wrong("topk_hinge_beta.gradient")
-def every_tie_is_marked(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-) -> Array:  # fmt: skip
+def every_tie_is_marked(y: int, k: int, sample_weight: Weight, **given: Any) -> Array:
     """Wrong at ties only: every margin equal to the k-th largest gets mass 1/k, however many there are."""
-    z = margins(scores, y, costs)
+    z = margins(y=y, **given)
     x = np.where((z >= descending(z)[k - 1]) & (z > 0), 1.0 / k, 0.0)
     x *= weight(sample_weight)
     return np.insert(x, y, -x.sum())
 
 
 @wrong("topk_hinge_beta.gradient")
-def last_label(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-) -> Array:  # fmt: skip
+def last_label(y: int, k: int, sample_weight: Weight, **given: Any) -> Array:
     """Wrong for one position of the label only: y is the last class, and its entry goes one place too early."""
-    z = margins(scores, y, costs)
+    z = margins(y=y, **given)
     x = np.zeros(z.size)
     top = np.argsort(-z, kind="stable")[:k]
     x[top] = np.where(z[top] > 0, 1.0 / k, 0.0)
@@ -54,23 +51,19 @@ def last_label(
 
 
 @wrong("smooth_topk_hinge_alpha.gradient")
-def weight_zero_is_one(
-    scores: Array, y: int, k: int = 1, gamma: float = 1.0, costs: Array | None = None,
-    sample_weight: float | None = None,
-) -> Array:  # fmt: skip
+def weight_zero_is_one(y: int, k: int, gamma: float, sample_weight: Weight, **given: Any) -> Array:
     """``sample_weight or 1.0``: wrong only for weight 0, which is taken for a missing one."""
-    z = margins(scores, y, costs)
+    z = margins(y=y, **given)
     x = alpha(z / gamma, k, 1.0, 0.0) * (sample_weight or 1.0)
     return np.insert(x, y, -x.sum())
 
 
 @wrong("smooth_topk_hinge_alpha.value")
 def smoothing_of_the_value_forgotten(
-    scores: Array, y: int, k: int = 1, gamma: float = 1.0, costs: Array | None = None,
-    sample_weight: float | None = None,
-) -> float:  # fmt: skip
+    k: int, gamma: float, sample_weight: Weight, **given: Any
+) -> float:
     """The smooth loss is computed as the loss it smooths: off by gamma/(2k) at most."""
-    z = margins(scores, y, costs)
+    z = margins(**given)
     return float(weight(sample_weight) * max(0.0, descending(z)[:k].sum() / k))
 
 
@@ -137,20 +130,16 @@ def printed(a: Array, k: int, r: float, rho: float) -> Array:
 
 
 @wrong("topk_hinge_alpha.value", erratum="lapin_2015/proposition_3")
-def ground_truth_in_the_sum(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-) -> float:  # fmt: skip
+def ground_truth_in_the_sum(k: int, sample_weight: Weight, **given: Any) -> float:
     """The value sums the k largest of all m margins, the ground truth's zero among them."""
-    z = printed_margins(scores, y, costs)
+    z = printed_margins(**given)
     return float(weight(sample_weight) * max(0.0, descending(z)[:k].sum() / k))
 
 
 @wrong("topk_hinge_alpha.gradient", erratum="lapin_2015/proposition_3")
-def m_dimensional_gradient(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-) -> Array:  # fmt: skip
+def m_dimensional_gradient(y: int, k: int, sample_weight: Weight, **given: Any) -> Array:
     """The subgradient marks the k largest of all m margins, the ground truth's zero among them."""
-    z = printed_margins(scores, y, costs)
+    z = printed_margins(y=y, **given)
     g = np.zeros(z.size)
     if descending(z)[:k].sum() > 0:
         g[np.argsort(-z, kind="stable")[:k]] = 1.0 / k
@@ -159,24 +148,18 @@ def m_dimensional_gradient(
 
 
 @wrong("smooth_topk_hinge_alpha.value", erratum="lapin_2015/proposition_3")
-def m_dimensional_smooth_value(
-    scores: Array, y: int, k: int = 1, gamma: float = 1.0, costs: Array | None = None,
-    sample_weight: float | None = None,
-) -> float:  # fmt: skip
+def m_dimensional_smooth_value(k: int, gamma: float, sample_weight: Weight, **given: Any) -> float:
     """The smooth loss as printed, over all m classes: a larger dual set, hence a larger loss."""
-    z = margins(scores, y, costs)
+    z = margins(**given)
     p = printed(z, k, gamma, 0.0)
     return float(weight(sample_weight) * (z @ p - p @ p / 2) / gamma)
 
 
 @wrong("topk_hinge_alpha.sdca_update", erratum="lapin_2015/proposition_3")
-def m_dimensional_sum(
-    q: Array, y: int, k_ii: float, C: float = 1.0, k: int = 1, costs: Array | None = None,
-    sample_weight: float | None = None,
-) -> Array:  # fmt: skip
+def m_dimensional_sum(**given: Any) -> Array:
     """The update of the loss as printed, whose top-k sum runs over all m classes.
 
     Its dual set is {x >= 0, s <= r, x_i <= min(r/k, s/(k-1))} (Lapin et al. 2015, equation (3), where
     Proposition 3 fails for k >= 2); the published update belongs to the sum over the others.
     """
-    return update(printed, q, y, k_ii, C, k, 0.0, costs, sample_weight)
+    return update(printed, **given)

@@ -9,7 +9,7 @@ from scipy.special import expit, lambertw, wrightomega
 
 from verification.mutants import wrong
 from verification.mutants.sound.entropies import gradient, log_sum, margins
-from verification.mutants.sound.projections import Array, beta, weight
+from verification.mutants.sound.projections import Array, Weight, beta, weight
 from verification.mutants.sound.projections import margins as hinge_margins
 
 
@@ -26,72 +26,58 @@ def single_precision_sums(a: Array, k: int, r: float = 1.0, rho: float = 0.0) ->
 
 
 @wrong("multiclass_hinge.value")
-def value_to_nine_digits(
-    scores: Array, y: int, costs: Array | None = None, sample_weight: float | None = None
-) -> float:
+def value_to_nine_digits(sample_weight: Weight, **given: Any) -> float:
     """The value is right to nine digits: more than any plot shows, and a million times the rounding error."""
-    z = hinge_margins(scores, y, costs)
+    z = hinge_margins(**given)
     return float(weight(sample_weight) * max(0.0, z.max())) * (1 + 1e-9)
 
 
 @wrong("smooth_topk_hinge_beta.gradient")
 def gradient_to_nine_digits(
-    scores: Array, y: int, k: int = 1, gamma: float = 1.0, costs: Array | None = None,
-    sample_weight: float | None = None,
-) -> Array:  # fmt: skip
+    y: int, k: int, gamma: float, sample_weight: Weight, **given: Any
+) -> Array:
     """The threshold is shifted by a relative 1e-9; the answer is feasible to the last bit."""
-    z = hinge_margins(scores, y, costs) * (1 + 1e-9)
+    z = hinge_margins(y=y, **given) * (1 + 1e-9)
     x = beta(z / gamma, k, 1.0, 0.0) * weight(sample_weight)
     return np.insert(x, y, -x.sum())
 
 
 @wrong("softmax.gradient")
-def complement_by_subtraction(
-    scores: Array, y: int, costs: Array | None = None, sample_weight: float | None = None,
-    return_complement: bool = False,
-) -> Any:  # fmt: skip
+def complement_by_subtraction(scores: Array, return_complement: bool = False, **given: Any) -> Any:
     """1 - s is computed as a difference: 0 or noise as soon as s rounds to 1."""
-    g, _ = gradient(scores, y, 1, True, costs, sample_weight)
-    x, _ = gradient(scores, y, 1, True, costs, None)
-    return (g, max(1.0 + x[y], 0.0)) if return_complement else g
+    g, _ = gradient(scores, k=1, shared=True, **given)
+    x, _ = gradient(scores, k=1, shared=True, **{**given, "sample_weight": None})
+    return (g, max(1.0 + x[given["y"]], 0.0)) if return_complement else g
 
 
 @wrong("topk_entropy_alpha.gradient")
 def complement_in_single_precision(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None,
-    sample_weight: float | None = None, return_complement: bool = False,
-) -> Any:  # fmt: skip
+    scores: Array, return_complement: bool = False, **given: Any
+) -> Any:
     """1 - s passes through float32: seven digits, and 0 below 1e-45."""
-    g, rest = gradient(scores, y, k, True, costs, sample_weight)
+    g, rest = gradient(scores, shared=True, **given)
     with np.errstate(under="ignore"):
         return (g, float(np.float32(rest))) if return_complement else g
 
 
 @wrong("topk_entropy_beta.gradient")
-def complement_is_the_sum(
-    scores: Array, y: int, k: int = 1, costs: Array | None = None,
-    sample_weight: float | None = None, return_complement: bool = False,
-) -> Any:  # fmt: skip
+def complement_is_the_sum(scores: Array, return_complement: bool = False, **given: Any) -> Any:
     """s is returned in the place of 1 - s."""
-    g, rest = gradient(scores, y, k, False, costs, sample_weight)
+    g, rest = gradient(scores, shared=False, **given)
     return (g, 1.0 - rest) if return_complement else g
 
 
 @wrong("softmax.value")
-def softmax_without_shift(
-    scores: Array, y: int, costs: Array | None = None, sample_weight: float | None = None
-) -> float:
+def softmax_without_shift(sample_weight: Weight, **given: Any) -> float:
     """Softmax exponentiates the scores as they are: e^710 overflows."""
     with np.errstate(over="ignore"):
-        return float(weight(sample_weight) * np.log1p(np.exp(margins(scores, y, costs)).sum()))
+        return float(weight(sample_weight) * np.log1p(np.exp(margins(**given)).sum()))
 
 
 @wrong("softmax.value")
-def softmax_without_log1p(
-    scores: Array, y: int, costs: Array | None = None, sample_weight: float | None = None
-) -> float:
+def softmax_without_log1p(sample_weight: Weight, **given: Any) -> float:
     """Log(1 + e^v) is taken literally: a loss of 1e-17 comes out as 0, one of 1e-12 with four digits."""
-    v = log_sum(margins(scores, y, costs))
+    v = log_sum(margins(**given))
     return weight(sample_weight) * (max(v, 0.0) + float(np.log(1.0 + np.exp(-abs(v)))))
 
 

@@ -200,8 +200,8 @@ def svm_plus_box_is_c(**given: Any) -> Parts:
     def solve(data: Data, Q: Array) -> Solved:
         y, n = data.y, len(data.y)
         H, upper = data.K * np.outer(y, y) + Q, np.full(n, data.C)
-        even = np.where(y > 0, 1 / (y > 0).sum(), 1 / (y < 0).sum())
-        found = sound.qp(H, np.ones(n), y[None, :], np.zeros(1), 0.5 * data.C * even, upper)
+        start = 0.5 * data.C * sound.even(y)
+        found = sound.qp(H, np.ones(n), y[None, :], np.zeros(1), start, upper)
         return found.x, np.zeros(n), 0.0
 
     return dual(given, solve=solve)
@@ -230,8 +230,7 @@ def svm_plus_stops_early(**given: Any) -> Parts:
     def solve(data: Data, Q: Array) -> Solved:
         y, n = data.y, len(data.y)
         H = data.K * np.outer(y, y) + Q
-        even = np.where(y > 0, 1 / (y > 0).sum(), 1 / (y < 0).sum())
-        start = even * (even.sum() / max(float(even @ H @ even), 1e-300))
+        start = sound.even_start(H, y)
         return sound.qp(H, np.ones(n), y[None, :], np.zeros(1), start, tol=1e-3).x, 0 * y, 0.0
 
     return dual(given, solve=solve)

@@ -86,9 +86,8 @@ def ova_smoothing_not_scaled(
 
 
 @wrong("softmax.sdca_update")
-def weight_outside_the_curvature(
-    q: Array, y: int, k_ii: float, C: float = 1.0, costs: Array | None = None,
-    sample_weight: float | None = None,
-) -> Array:  # fmt: skip
+def weight_outside_the_curvature(sample_weight: float | None, **given: Any) -> Array:
     """The sample weight scales the block but not the curvature alpha = w C K_ii."""
-    return weight(sample_weight) * entropies.update(q, y, k_ii, C, 1, True, costs, None)[0]
+    return (
+        weight(sample_weight) * entropies.update(k=1, shared=True, sample_weight=None, **given)[0]
+    )

@@ -13,6 +13,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 Project = Callable[[Array, int, float, float], Array]
+Weight = float | None
 
 
 def descending(a: Array) -> Array:

@@ -102,6 +102,17 @@ def bias(y: Array, margins: Array, alpha: Array) -> float:
     return float(margins[y < 0].min() - margins[y > 0].min()) / 2
 
 
+def even(y: Array) -> Array:
+    """The same for all of a class, with equal sums."""
+    return np.where(y > 0, 1 / (y > 0).sum(), 1 / (y < 0).sum())
+
+
+def even_start(H: Array, y: Array) -> Array:
+    """The best multiple of `even` for 1/2 x'Hx - sum x."""
+    x = even(y)
+    return np.asarray(x * (x.sum() / max(float(x @ H @ x), 1e-300)))
+
+
 def solve_plus(data: Data, Q: Array) -> tuple[Array, Array, float]:
     """(alpha, beta, rho) of SVM+, rho that of the hinge; Q is Kz/lam + delta/lam I for the hinge."""
     n, y = len(data.y), data.y
@@ -109,11 +120,10 @@ def solve_plus(data: Data, Q: Array) -> tuple[Array, Array, float]:
     H = Ky + Q
     c, A = np.ones(n), y[None, :]
     b = np.zeros(1)
-    even = np.where(y > 0, 1 / (y > 0).sum(), 1 / (y < 0).sum())
-    start = even * (even.sum() / max(float(even @ H @ even), 1e-300))
+    start = even_start(H, y)
     if not data.squared:
         c = c + data.delta / data.lam * data.cost  # the rest of Q cost is 0
-        start = even * data.cost.sum() / 2
+        start = even(y) * data.cost.sum() / 2
     if data.nonneg:
         H = np.block([[H, Q], [Q, Q]])
         c = np.append(c, c - 1)
@@ -297,8 +307,7 @@ def solve_plain(data: Data) -> Array:
     upper = None if data.squared else data.cost
     if data.squared:
         H = H + np.diag(1 / data.cost)
-    even = np.where(y > 0, 1 / (y > 0).sum(), 1 / (y < 0).sum())
-    start = even * (even.sum() / max(float(even @ H @ even), 1e-300))
+    start = even_start(H, y)
     if upper is not None:
         start = start * min(1.0, float((0.5 * upper / np.maximum(start, 1e-300)).min()))
     return qp(H, np.ones(len(y)), y[None, :], np.zeros(1), start, upper).x
