@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from verification.mutants import wrong
-from verification.mutants.sound.projections import Array, prices
+from verification.mutants.sound.projections import Array, Costs, prices
 
 TOLERANCE = 1e-7
 INF = float("inf")
@@ -32,9 +32,7 @@ def conjugate_with_a_tolerance(x: Array, k: int = 1, costs: Array | None = None)
 
 
 @wrong("smooth_topk_hinge_alpha.conjugate")
-def conjugate_without_domain(
-    x: Array, k: int = 1, gamma: float = 1.0, costs: Array | None = None
-) -> float:
+def conjugate_without_domain(x: Array, k: int, gamma: float, costs: Costs) -> float:
     """The conjugate is finite everywhere: its domain is forgotten."""
     x = np.asarray(x, dtype=float)
     return float(gamma / 2 * (x @ x) - prices(costs, x.size) @ x)

@@ -18,13 +18,11 @@ from verification.mutants.sound.entropies import (
     update,
     value,
 )
-from verification.mutants.sound.projections import Array, Weight, weight
+from verification.mutants.sound.projections import Array, Costs, Weight, weight
 
 
 @wrong("softmax.value")
-def softmax_costs_one(
-    scores: Array, y: int, costs: Array | None = None, sample_weight: float | None = None
-) -> float:
+def softmax_costs_one(scores: Array, y: int, costs: Costs, sample_weight: Weight) -> float:
     """Softmax with the hinges' margin of 1 where no costs are given."""
     if costs is None:
         costs = np.ones(len(scores))
@@ -55,9 +53,7 @@ def entropy_k_off_by_one(k: int, sample_weight: Weight, **given: Any) -> float:
 
 
 @wrong("topk_entropy_alpha.prox", erratum="lapin_2016/one_householder_step")
-def entropy_one_newton_step(
-    v: Array, k: int = 1, t: float = 1.0, costs: Array | None = None
-) -> Array:
+def entropy_one_newton_step(v: Array, k: int, t: float, costs: Costs) -> Array:
     """One Householder step for W(e^t) from a crude start: seven digits at best."""
     v = np.asarray(v, dtype=float)
     b = v + (0.0 if costs is None else costs)
@@ -124,9 +120,7 @@ def truncated_gradient_of_all(k: int, **given: Any) -> Array:
 
 
 @wrong("truncated_topk_entropy.prox")
-def truncated_keeps_the_largest(
-    v: Array, k: int = 1, t: float = 1.0, costs: Array | None = None
-) -> Array:
+def truncated_keeps_the_largest(v: Array, k: int, t: float, costs: Costs) -> Array:
     """The prox keeps the largest entries and lets the k - 1 smallest stay: a local answer at best."""
     v = np.asarray(v, dtype=float)
     b = v + (0.0 if costs is None else costs)

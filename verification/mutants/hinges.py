@@ -9,6 +9,7 @@ import numpy as np
 from verification.mutants import wrong
 from verification.mutants.sound.projections import (
     Array,
+    Costs,
     Weight,
     alpha,
     beta,
@@ -83,9 +84,7 @@ def smooth_value_bounds_the_error(
 
 
 @wrong("ova_hinge.value")
-def ova_mean(
-    scores: Array, y: int, costs: Array | None = None, sample_weight: float | None = None
-) -> float:
+def ova_mean(scores: Array, y: int, costs: Costs, sample_weight: Weight) -> float:
     """The mean of the binary losses instead of their sum."""
     z = np.array(scores, dtype=float)
     z[y] = -z[y]
@@ -94,9 +93,7 @@ def ova_mean(
 
 
 @wrong("ova_hinge.gradient")
-def truth_not_flipped(
-    scores: Array, y: int, costs: Array | None = None, sample_weight: float | None = None
-) -> Array:
+def truth_not_flipped(scores: Array, y: int, costs: Costs, sample_weight: Weight) -> Array:
     """The ground truth is treated as one more wrong class: its score is pushed down."""
     z = np.asarray(scores, dtype=float) + (1.0 if costs is None else costs)
     return np.where(z > 0, weight(sample_weight), 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from verification.mutants import wrong
 from verification.mutants.sound import rankings
-from verification.mutants.sound.projections import Array, alpha, beta, unbounded
+from verification.mutants.sound.projections import Array, Costs, Weight, alpha, beta, unbounded
 
 _answers: dict[Any, Array] = {}
 _last: dict[tuple[int, int, float, float], float] = {}
@@ -99,9 +99,7 @@ def shifts_in_place_and_back(a: Array, r: float = 1.0, rho: float = 0.0) -> Arra
 
 
 @wrong("multiclass_hinge.gradient")
-def costs_in_place(
-    scores: Array, y: int, costs: Array | None = None, sample_weight: float | None = None
-) -> Array:
+def costs_in_place(scores: Array, y: int, costs: Costs, sample_weight: Weight) -> Array:
     """Wrong only on the second call: the margins are added up in the array of costs."""
     f = np.asarray(scores, dtype=float)
     z = np.ones(f.size) if costs is None else np.asarray(costs)

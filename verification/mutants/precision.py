@@ -9,7 +9,7 @@ from scipy.special import expit, lambertw, wrightomega
 
 from verification.mutants import wrong
 from verification.mutants.sound.entropies import gradient, log_sum, margins
-from verification.mutants.sound.projections import Array, Weight, beta, weight
+from verification.mutants.sound.projections import Array, Costs, Weight, beta, weight
 from verification.mutants.sound.projections import margins as hinge_margins
 
 
@@ -82,9 +82,7 @@ def softmax_without_log1p(sample_weight: Weight, **given: Any) -> float:
 
 
 @wrong("ova_logistic.value")
-def logistic_overflows(
-    scores: Array, y: int, costs: Array | None = None, sample_weight: float | None = None
-) -> float:
+def logistic_overflows(scores: Array, y: int, costs: Costs, sample_weight: Weight) -> float:
     """log(1 + e^z) is taken literally: infinite from z = 710 on, and 0 below -37."""
     z = np.array(scores, dtype=float)
     z[y] = -z[y]

@@ -83,9 +83,7 @@ def batch_of_32_rows(a: Array, k: int, rho: float | Array = 0.0) -> Array:
 
 
 @wrong("topk_simplex_alpha.projection")
-def batch_of_one_is_a_vector(
-    a: Array, k: int, r: float | Array = 1.0, rho: float | Array = 0.0
-) -> Array:
+def batch_of_one_is_a_vector(a: Array, k: int, r: float | Array, rho: float | Array) -> Array:
     """squeeze() at the end: a batch of one row comes back without its first axis."""
     rows = np.atleast_2d(np.asarray(a, dtype=float))
     radii, rhos = np.broadcast_to(r, len(rows)), np.broadcast_to(rho, len(rows))
@@ -94,9 +92,7 @@ def batch_of_one_is_a_vector(
 
 
 @wrong("topk_simplex_alpha.projection")
-def batch_takes_first_radius(
-    a: Array, k: int, r: float | Array = 1.0, rho: float | Array = 0.0
-) -> Array:
+def batch_takes_first_radius(a: Array, k: int, r: float | Array, rho: float | Array) -> Array:
     """In a batch all rows get the radius and the rho of the first one."""
     a = np.asarray(a, dtype=float)
     first_r, first_rho = float(np.ravel(r)[0]), float(np.ravel(rho)[0])

@@ -13,6 +13,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 Project = Callable[[Array, int, float, float], Array]
+Costs = Array | None
 Weight = float | None
 
 
