@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
 from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,7 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
         "problems": [report.to_dict() for report in reports],
         "missing": missing,
         "letter": [row_data(result) for result in results],
-        "peer": [peer.to_dict() for peer in peers],
+        "peer": [asdict(peer) for peer in peers],
         "ap_exactness": [row.to_dict() for row in exactness],
         "ap_letters": [ranker.to_dict() for ranker in rankers],
         "svm_plus_digits": [model.to_dict() for model in digits],

@@ -16,7 +16,7 @@ import numpy as np
 
 from verification.benchmarks.ap_classes import BASE, ClassResult, data_of, names
 from verification.benchmarks.ap_inference import METHODS
-from verification.benchmarks.ap_methods import MAX_ITER
+from verification.benchmarks.methods import MAX_ITER
 
 #: Of APPX one share is timed, that of the paper's Tables 2 and 3.
 APPX = "APPX 50 %"

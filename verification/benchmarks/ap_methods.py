@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from verification.benchmarks.methods import MAX_ITER
 from verification.benchmarks.peers import fit_quietly
 from verification.benchmarks.timing import clock
 from verification.certificates import trained
-
-#: Iterations allowed to one model; where they do not suffice the certificate says so.
-MAX_ITER = 100_000
 
 
 @dataclass(frozen=True)

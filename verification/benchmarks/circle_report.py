@@ -49,11 +49,8 @@ def document(
         "draws": {reading: [_summary(s) for s in found] for reading, found in summaries.items()},
         "authors_draw": [
             {
-                "method": r.choice.method,
                 "paper": r.method.paper,
-                "C": r.choice.C,
-                "test": r.choice.test,
-                "gap": r.choice.gap,
+                **{name: getattr(r.choice, name) for name in ("method", "C", "test", "gap")},
                 "spread": r.spread,
                 "trials": [asdict(t) for t in r.trials],
             }
@@ -68,14 +65,10 @@ def document(
 
 def _summary(s: Summary) -> dict[str, Any]:
     return {
+        **{name: value for name, value in vars(s).items() if name != "method"},
         "method": s.method.name,
         "paper": s.method.paper,
-        "quantiles": s.quantiles,
         "outside": [s.outside(0), s.outside(1)],
-        "draws": s.draws,
-        "zero": s.zero,
-        "tied": s.tied,
-        "worst_gap": s.worst_gap,
     }
 
 

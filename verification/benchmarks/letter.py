@@ -11,7 +11,7 @@ most on the grid: it falls by more than two points from C = 0.03 to C = 0.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -160,7 +160,7 @@ def fit_model(parts: Parts, row: Row, C: float, tol: float = TOL) -> Fit:
         accuracies(model.decision_function(X), y, model.classes_)
         for X, y in (parts.validation, parts.test)
     )
-    return Fit(C, certified_gap(model, parts.train), seconds, test, validation)
+    return Fit(C, methods.certified_gap(model, *parts.train), seconds, test, validation)
 
 
 def refit_model(parts: Parts, row: Row, C: float, tol: float = TOL) -> Fit:
@@ -169,12 +169,7 @@ def refit_model(parts: Parts, row: Row, C: float, tol: float = TOL) -> Fit:
     more = C * len(parts.train[1]) / len(y)
     model, seconds = timed_fit((X, y), row, more, tol)
     test = accuracies(model.decision_function(parts.test[0]), parts.test[1], model.classes_)
-    return Fit(more, certified_gap(model, (X, y)), seconds, test)
-
-
-def certified_gap(model: Any, data: tuple[np.ndarray, np.ndarray]) -> float:
-    """Relative duality gap from the model's weights and dual, by formulas the trainer has no part in."""
-    return methods.certified_gap(model, *data)
+    return Fit(more, methods.certified_gap(model, X, y), seconds, test)
 
 
 def timed_fit(
@@ -225,10 +220,6 @@ class PeerRow:
     peer_suboptimality: float
     peer_seconds: float
     peer_test: tuple[float, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers."""
-        return asdict(self)
 
 
 def against_peer(parts: Parts, results: Sequence[RowResult], tol: float = TOL) -> list[PeerRow]:

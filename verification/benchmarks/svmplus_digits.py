@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -105,12 +105,16 @@ def _standard_error(values: np.ndarray) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
-def _classifier(part: Part, loss: str, settings: dict[str, Any], Z: np.ndarray | None) -> Fitted:
+def train_plus(
+    part: Part, *, loss: str = "squared_hinge", privileged: bool = True, **settings: Any
+) -> Fitted:
+    """SVM2+, or SVM1+ with the hinge; without privileged features the squared hinge alone."""
     from fast import SVMPlusClassifier
     from fast.errors import CollapseWarning
     from verification.certificates import trained
 
     model = SVMPlusClassifier(loss=loss, tol=TOL, **settings)
+    Z = part.Z if privileged else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # the table says how many
         model.fit(part.X, part.y, Z)
@@ -120,21 +124,6 @@ def _classifier(part: Part, loss: str, settings: dict[str, Any], Z: np.ndarray |
         return float(trained(model, part.X, part.y, **given).relative_gap)
 
     return Fitted(model.predict, gap, int(model.collapsed_.sum()))
-
-
-def train_svm(part: Part, C: float) -> Fitted:
-    """The squared hinge without privileged features."""
-    return _classifier(part, "squared_hinge", {"C": C}, None)
-
-
-def train_plus(part: Part, **settings: float) -> Fitted:
-    """SVM2+."""
-    return _classifier(part, "squared_hinge", settings, part.Z)
-
-
-def train_plus_hinge(part: Part, **settings: float) -> Fitted:
-    """SVM1+."""
-    return _classifier(part, "hinge", settings, part.Z)
 
 
 def train_two_views(part: Part, C: float, share: float) -> Fitted:
@@ -163,19 +152,20 @@ def _grid(**values: Sequence[float]) -> tuple[Settings, ...]:
     return tuple(dict(zip(values, each, strict=True)) for each in product(*values.values()))
 
 
+_svm = partial(train_plus, privileged=False)
 _PLUS = _grid(C=CS, lam=LAMS[::-1])
 _FREE = _grid(C=CS, lam=LAMS[::-1], free_slack=DELTAS[::-1])
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method(BASE, train_svm, grid=_grid(C=CS)),
+        Method(BASE, _svm, grid=_grid(C=CS)),
         Method("SVM-2K", train_two_views, grid=_grid(C=CS, share=SHARES)),
-        Method("SVM1+", train_plus_hinge, grid=_PLUS),
+        Method("SVM1+", partial(train_plus, loss="hinge"), grid=_PLUS),
         Method("SVM2+", train_plus, grid=_PLUS),
         Method("SVM2+, free slack", train_plus, grid=_FREE),
         Method("SVM2+, noise as Z", train_plus, "noise", _PLUS),
         Method("SVM2+, noise as Z, free slack", train_plus, "noise", _FREE),
-        Method("SVM on the full images", train_svm, "as X", _grid(C=CS)),
+        Method("SVM on the full images", _svm, "as X", _grid(C=CS)),
     )
 }
 

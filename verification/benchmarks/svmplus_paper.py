@@ -17,7 +17,6 @@ from verification.benchmarks import svmplus_data as data
 from verification.benchmarks.svmplus_training import (
     LIBSVM_TOL,
     MAX_STEPS,
-    SHAPES,
     WIDTHS,
     printed_deformed,
     quiet,
@@ -191,8 +190,3 @@ def measure(
         hinge_seconds, squared_seconds, hinge_gap(general), squared_gap(by_libsvm),
         hinge_gap([(r.alpha, r.beta) for r in hinge]), squared_gap([r.alpha for r in squared]),
     )  # fmt: skip
-
-
-def shapes() -> tuple[tuple[int, int], ...]:
-    """N and classes of Table 1."""
-    return SHAPES

@@ -20,7 +20,6 @@ from verification.errors import (
     VerificationFailedError,
 )
 from verification.failures import run_command
-from verification.failures import shrink as shrinking
 from verification.instances.instance import Instance
 from verification.kit import fixing
 from verification.kit import loop as kit
@@ -52,9 +51,7 @@ class Judge:
             results = [kit.run_one(case.check, check, self.call, i) for i in case.instances()]
             began = time.perf_counter()
             limit = min(self.shrinking, kit.SHRINK_SECONDS["quick"])
-            with self.call.pardoned():
-                smallest = kit.smallest_failure(results, {case.check: check}, self.call, limit)
-                code = None if smallest is None else shrinking.code(smallest, self.call)
+            smallest, code = kit.counterexample(results, {case.check: check}, self.call, limit)
             if smallest is not None:
                 self.shrinking = max(0.0, self.shrinking - (time.perf_counter() - began))
         function = self.call.function

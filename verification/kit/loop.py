@@ -159,9 +159,7 @@ def verify(
                 results.append(result)
         code = None
         if shrink:
-            with call.pardoned():
-                smallest = smallest_failure(results, selected, call, SHRINK_SECONDS[profile])
-                code = None if smallest is None else shrinking.code(smallest, call)
+            smallest, code = counterexample(results, selected, call, SHRINK_SECONDS[profile])
     for result in expected.unmet():
         tally.add(result)
         results.append(result)
@@ -279,6 +277,15 @@ def select(names: Iterable[str] | None, *problems: Problem) -> dict[str, Check]:
             f"checks={chosen}: {of} has other ones, expected some of {', '.join(possible)}"
         )
     return {name: check for name, check in found.items() if name in chosen}
+
+
+def counterexample(
+    results: list[Result], selected: Mapping[str, Check], call: Caller, seconds: float
+) -> tuple[Result | None, str | None]:
+    """The smallest failure that is found in the time, and its code; a program may crash meanwhile."""
+    with call.pardoned():
+        smallest = smallest_failure(results, selected, call, seconds)
+        return smallest, None if smallest is None else shrinking.code(smallest, call)
 
 
 def smallest_failure(

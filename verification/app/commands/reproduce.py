@@ -190,7 +190,12 @@ def svmplus(
 ) -> None:
     """SVM+, Xu et al. 2016: the speed-up and who it is over; accuracies on digits with error bars."""
     from verification.app.main_job import run_all
-    from verification.benchmarks import svmplus_digits, svmplus_paper, svmplus_plots
+    from verification.benchmarks import (
+        svmplus_digits,
+        svmplus_paper,
+        svmplus_plots,
+        svmplus_training,
+    )
     from verification.benchmarks.svmplus_paper_report import document
     from verification.benchmarks.timing import one_thread
 
@@ -202,7 +207,7 @@ def svmplus(
     picture_folder(output)
     seeds = range(seed, seed + splits)
     jobs: Jobs = {f"split {s}": partial(svmplus_digits.run_split, s, names) for s in seeds}
-    shapes = svmplus_paper.shapes() if speed else ()
+    shapes = svmplus_training.SHAPES if speed else ()
     with progress(len(jobs) + len(shapes)) as task:
         done = run_all(jobs, task) if jobs else {}
         speeds = []
