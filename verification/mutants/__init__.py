@@ -1,8 +1,9 @@
 """Wrong solvers on purpose: a file per family, found by discovery.
 
 `wrong` above a function with the signature of a problem makes a mutant of it: its name is that of the
-function, and the docstring says what is wrong. Apart from its one defect it is right: the sound algorithms
-it is made from (`sound`) pass every check, so what kills a mutant is its defect.
+function, and the docstring says what is wrong; `wrong_step` above one step of a sound algorithm makes a
+mutant of the rest with that step. Apart from its one defect it is right: the sound algorithms it is made
+from (`sound`) pass every check, so what kills a mutant is its defect.
 `verification.selftest.kill_matrix` runs them all.
 """
 
@@ -76,6 +77,20 @@ def wrong(
             function.__name__, problem, defect, candidate, tuple(command), isolate, fixed or {}, errata, timeout
         )  # fmt: skip
         return function
+
+    return decorate
+
+
+def wrong_step(
+    problem: str, solver: Callable[[Any], Callable[..., Any]], **options: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The decorator of one wrong step: ``solver(step)`` is wrong by it alone. Options as for `wrong`."""
+
+    def decorate(step: Callable[..., Any]) -> Callable[..., Any]:
+        candidate = solver(step)
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(candidate, name, getattr(step, name))
+        return wrong(problem, **options)(candidate)
 
     return decorate
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from verification.mutants import wrong
+from verification.mutants import wrong, wrong_step
 from verification.mutants.sound import rankings as sound
 from verification.mutants.sound.rankings import Answer, Array
 
@@ -12,6 +15,11 @@ INFERENCE = "average_precision.loss_augmented_inference"
 VALUE = "average_precision.value"
 #: Of `ap_one_method_is_wrong`.
 METHODS = ("greedy", "search")
+
+
+def taking(step: str) -> Callable[[Any], Callable[..., Answer]]:
+    """Sound inference but for one step."""
+    return lambda wrong: lambda scores, y: sound.infer(scores, y, **{step: wrong})
 
 
 # ---- the answer
@@ -79,25 +87,17 @@ def ap_value_without_the_offset(scores: Array, y: Array) -> float:
 # ---- positions and gains
 
 
-@wrong(INFERENCE)
-def ap_negatives_unsorted(scores: Array, y: Array) -> Answer:
+@wrong_step(INFERENCE, taking("positions"))
+def ap_negatives_unsorted(scores: Array, y: Array) -> tuple[Array, Array]:
     """The negatives are taken in the order of the input."""
-
-    def positions(scores: Array, y: Array) -> tuple[Array, Array]:
-        return sound.positions(scores, y)[0], np.flatnonzero(y <= 0)
-
-    return sound.infer(scores, y, positions=positions)
+    return sound.positions(scores, y)[0], np.flatnonzero(y <= 0)
 
 
-@wrong(INFERENCE)
-def ap_divides_by_the_negatives_squared(scores: Array, y: Array) -> Answer:
+@wrong_step(INFERENCE, taking("gains"))
+def ap_divides_by_the_negatives_squared(up: Array, down: Array) -> Array:
     """The margins are divided by N^2 where PN stands."""
-
-    def gains(up: Array, down: Array) -> Array:
-        ratio = len(up) / len(down)
-        return sound.gains(up * ratio, down * ratio)
-
-    return sound.infer(scores, y, gains=gains)
+    ratio = len(up) / len(down)
+    return sound.gains(up * ratio, down * ratio)
 
 
 @wrong(INFERENCE, erratum="mohapatra_2014/equation_5")
@@ -138,29 +138,25 @@ def ap_ties_are_in_order(scores: Array, y: Array) -> float:
 # ---- ranks
 
 
-@wrong(INFERENCE, erratum="mohapatra_2014/proposition_1")
-def ap_bisects_too_far(scores: Array, y: Array) -> Answer:
+@wrong_step(INFERENCE, taking("ranks"), erratum="mohapatra_2014/proposition_1")
+def ap_bisects_too_far(table: Array) -> Array:
     """Bisection over all ranks, also where there are more positives than negatives so far.
 
     delta_j is concave up to rank min(P, j) + 1 only.
     """
-
-    def ranks(table: Array) -> Array:
-        N, P = table.shape
-        opt = np.empty(N, dtype=np.int64)
-        for j in range(N):
-            low, high = 0, P
-            while low < high:
-                middle = (low + high) // 2
-                if table[j, middle] > 0:
-                    high = middle
-                else:
-                    low = middle + 1
-            opt[j] = low + 1
-        # a valid ranking in any case
-        return np.maximum.accumulate(opt)
-
-    return sound.infer(scores, y, ranks=ranks)
+    N, P = table.shape
+    opt = np.empty(N, dtype=np.int64)
+    for j in range(N):
+        low, high = 0, P
+        while low < high:
+            middle = (low + high) // 2
+            if table[j, middle] > 0:
+                high = middle
+            else:
+                low = middle + 1
+        opt[j] = low + 1
+    # a valid ranking in any case
+    return np.maximum.accumulate(opt)
 
 
 @wrong(INFERENCE)
@@ -177,30 +173,26 @@ def ap_one_method_is_wrong(scores: Array, y: Array, method: str = "greedy") -> A
     return sound.infer(scores, y, ranks=short if method == "search" else sound.ranks)
 
 
-@wrong(INFERENCE, erratum="mohapatra_2014/section_3_2")
-def ap_ranks_fall(scores: Array, y: Array) -> Answer:
+@wrong_step(INFERENCE, taking("ranks"), erratum="mohapatra_2014/section_3_2")
+def ap_ranks_fall(table: Array) -> Array:
     """Divide and conquer for ranks that fall with the negatives; they rise.
 
     Section 3.2 of Mohapatra et al. 2014 prints opt_k >= opt_j for k < j.
     """
+    deltas = sound.suffix_sums(table)
+    opt = np.zeros(len(table), dtype=np.int64)
 
-    def ranks(table: Array) -> Array:
-        deltas = sound.suffix_sums(table)
-        opt = np.zeros(len(table), dtype=np.int64)
+    def solve(first: int, last: int, low: int, high: int) -> None:
+        if first >= last:
+            return
+        middle = (first + last) // 2
+        best = low + int(deltas[middle, low : high + 1].argmax())
+        opt[middle] = best + 1
+        solve(first, middle, best, high)
+        solve(middle + 1, last, low, best)
 
-        def solve(first: int, last: int, low: int, high: int) -> None:
-            if first >= last:
-                return
-            middle = (first + last) // 2
-            best = low + int(deltas[middle, low : high + 1].argmax())
-            opt[middle] = best + 1
-            solve(first, middle, best, high)
-            solve(middle + 1, last, low, best)
-
-        solve(0, len(table), 0, table.shape[1])
-        return opt
-
-    return sound.infer(scores, y, ranks=ranks)
+    solve(0, len(table), 0, table.shape[1])
+    return opt
 
 
 @wrong(INFERENCE)
@@ -213,18 +205,14 @@ def ap_scores_as_keys(scores: Array, y: Array) -> Answer:
     return sound.answer(scores, y, up, down, np.array([by_score[s] for s in scores[down].tolist()]))
 
 
-@wrong(INFERENCE, erratum="mohapatra_2014/algorithm_3")
-def ap_selects_the_wrong_side(scores: Array, y: Array) -> Answer:
+@wrong_step(INFERENCE, taking("ranks"), erratum="mohapatra_2014/algorithm_3")
+def ap_selects_the_wrong_side(table: Array) -> Array:
     """The two sides of the selected score are exchanged: the search runs on the negatives below it.
 
     As Algorithm 3 of Mohapatra et al. 2014 prints it.
     """
-
-    def ranks(table: Array) -> Array:
-        opt, last = sound.ranks(table), table.shape[1] + 1
-        return np.where(opt < last, last, opt)
-
-    return sound.infer(scores, y, ranks=ranks)
+    opt, last = sound.ranks(table), table.shape[1] + 1
+    return np.where(opt < last, last, opt)
 
 
 @wrong(INFERENCE)
@@ -243,14 +231,10 @@ def ap_stops_at_the_first_inactive(scores: Array, y: Array) -> Answer:
     return sound.answer(scores, y, up, down, cut)
 
 
-@wrong(INFERENCE, erratum="mohapatra_2014/algorithm_1")
-def ap_without_the_last_rank(scores: Array, y: Array) -> Answer:
+@wrong_step(INFERENCE, taking("ranks"), erratum="mohapatra_2014/algorithm_1")
+def ap_without_the_last_rank(table: Array) -> Array:
     """Interleaving ranks end at P: no negative may stay below all positives.
 
     As Algorithm 1 and (7), (8) of Mohapatra et al. 2014 print it.
     """
-
-    def ranks(table: Array) -> Array:
-        return sound.suffix_sums(table)[:, :-1].argmax(axis=1) + 1
-
-    return sound.infer(scores, y, ranks=ranks)
+    return sound.suffix_sums(table)[:, :-1].argmax(axis=1) + 1

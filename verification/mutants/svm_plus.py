@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from verification.mutants import wrong
+from verification.mutants import wrong, wrong_step
 from verification.mutants.sound import svm as sound
 from verification.mutants.sound.svm import Array, Data
 
@@ -25,6 +26,11 @@ def primal(given: Parts, **step: Any) -> Parts:
 def dual(given: Parts, **step: Any) -> Parts:
     """The multipliers, sound but for the steps that are given."""
     return sound.dual(sound.train_plus(given, True, **step))
+
+
+def taking(side: Callable[..., Parts], step: str) -> Callable[[Any], Callable[..., Parts]]:
+    """A side of the sound trainer but for one step."""
+    return lambda wrong: lambda **given: side(given, **{step: wrong})
 
 
 # ---- another problem
@@ -132,108 +138,76 @@ def svm_plus_formula_5_by_a_solve(**given: Any) -> Parts:
     return {**sound.primal(found), "v": data.weights(data.Z, r), "rho": float(np.sum(r))}
 
 
-@wrong(PRIMAL, erratum="xu_2016/cancellation")
-def svm_plus_formula_5_in_single_precision(**given: Any) -> Parts:
+@wrong_step(PRIMAL, taking(primal, "inverse"), erratum="xu_2016/cancellation")
+def svm_plus_formula_5_in_single_precision(data: Data, kernel: Array) -> Array:
     """(5) in float32: Q has no right digit from C/lam = 1e5 on."""
-
-    def inverse(data: Data, kernel: Array) -> Array:
-        kernel = kernel.astype(np.float32)
-        inner = np.linalg.solve(np.diag(data.lam / data.cost).astype(np.float32) + kernel, kernel)
-        Q = ((kernel - kernel @ inner) / np.float32(data.lam)).astype(float)
-        return np.asarray((Q + Q.T) / 2)
-
-    return primal(given, inverse=inverse)
+    kernel = kernel.astype(np.float32)
+    inner = np.linalg.solve(np.diag(data.lam / data.cost).astype(np.float32) + kernel, kernel)
+    Q = ((kernel - kernel @ inner) / np.float32(data.lam)).astype(float)
+    return np.asarray((Q + Q.T) / 2)
 
 
-@wrong(DUAL, erratum="xu_2016/cancellation")
-def svm_plus_printed_formula_5(**given: Any) -> Parts:
+@wrong_step(DUAL, taking(dual, "inverse"), erratum="xu_2016/cancellation")
+def svm_plus_printed_formula_5(data: Data, kernel: Array) -> Array:
     """(5) as it is printed, inverse and all: Q = (Kt - Kt (lam/C W^-1 + Kt)^-1 Kt)/lam, which cancels."""
-
-    def inverse(data: Data, kernel: Array) -> Array:
-        middle = np.linalg.inv(np.diag(data.lam / data.cost) + kernel)
-        Q = (kernel - kernel @ middle @ kernel) / data.lam
-        return np.asarray((Q + Q.T) / 2)
-
-    return dual(given, inverse=inverse)
+    middle = np.linalg.inv(np.diag(data.lam / data.cost) + kernel)
+    Q = (kernel - kernel @ middle @ kernel) / data.lam
+    return np.asarray((Q + Q.T) / 2)
 
 
-@wrong(DUAL)
-def svm_plus_remembers_q(**given: Any) -> Parts:
+@wrong_step(DUAL, taking(dual, "inverse"))
+def svm_plus_remembers_q(data: Data, kernel: Array) -> Array:
     """Q is computed for the first Z of a shape, and kept: state between calls."""
-
-    def inverse(data: Data, kernel: Array) -> Array:
-        if len(data.y) not in _kept:
-            _kept[len(data.y)] = sound.deformed(data, kernel)
-        return _kept[len(data.y)]
-
-    return dual(given, inverse=inverse)
+    if len(data.y) not in _kept:
+        _kept[len(data.y)] = sound.deformed(data, kernel)
+    return _kept[len(data.y)]
 
 
-@wrong(DUAL, erratum="xu_2016/footnote_1")
-def svm_plus_signed_correction(**given: Any) -> Parts:
+@wrong_step(DUAL, taking(dual, "inverse"), erratum="xu_2016/footnote_1")
+def svm_plus_signed_correction(data: Data, kernel: Array) -> Array:
     """Footnote 1: the correcting function y(<v,z> + rho), that is Q * yy' in the place of Q."""
-
-    def inverse(data: Data, kernel: Array) -> Array:
-        return sound.deformed(data, kernel) * np.outer(data.y, data.y)
-
-    return dual(given, inverse=inverse)
+    return sound.deformed(data, kernel) * np.outer(data.y, data.y)
 
 
-@wrong(DUAL, erratum="libsvm/single_precision_cache")
-def svm_plus_single_precision_cache(**given: Any) -> Parts:
+@wrong_step(DUAL, taking(dual, "inverse"), erratum="libsvm/single_precision_cache")
+def svm_plus_single_precision_cache(data: Data, kernel: Array) -> Array:
     """K and Q are kept in float32, as in LIBSVM's cache: the gap has a floor."""
-
-    def inverse(data: Data, kernel: Array) -> Array:
-        data.K = data.K.astype(np.float32).astype(float)
-        return sound.deformed(data, kernel).astype(np.float32).astype(float)
-
-    return dual(given, inverse=inverse)
+    data.K = data.K.astype(np.float32).astype(float)
+    return sound.deformed(data, kernel).astype(np.float32).astype(float)
 
 
 # ---- another way to solve it
 
 
-@wrong(DUAL, erratum="xu_2016/box")
-def svm_plus_box_is_c(**given: Any) -> Parts:
+@wrong_step(DUAL, taking(dual, "solve"), erratum="xu_2016/box")
+def svm_plus_box_is_c(data: Data, Q: Array) -> Solved:
     """An SVM solver with its own C as a box: 0 <= alpha <= C, where alpha has no upper bound."""
-
-    def solve(data: Data, Q: Array) -> Solved:
-        y, n = data.y, len(data.y)
-        H, upper = data.K * np.outer(y, y) + Q, np.full(n, data.C)
-        start = 0.5 * data.C * sound.even(y)
-        found = sound.qp(H, np.ones(n), y[None, :], np.zeros(1), start, upper)
-        return found.x, np.zeros(n), 0.0
-
-    return dual(given, solve=solve)
+    y, n = data.y, len(data.y)
+    H, upper = data.K * np.outer(y, y) + Q, np.full(n, data.C)
+    start = 0.5 * data.C * sound.even(y)
+    found = sound.qp(H, np.ones(n), y[None, :], np.zeros(1), start, upper)
+    return found.x, np.zeros(n), 0.0
 
 
-@wrong(DUAL)
-def svm_plus_forgets_the_balance(**given: Any) -> Parts:
+@wrong_step(DUAL, taking(dual, "solve"))
+def svm_plus_forgets_the_balance(data: Data, Q: Array) -> Solved:
     """The equation <alpha,y> = 0 is forgotten, as if there were no b."""
-
-    def solve(data: Data, Q: Array) -> Solved:
-        y, n = data.y, len(data.y)
-        H = data.K * np.outer(y, y) + Q
-        none = np.zeros((1, n))
-        none[0, 0] = 1e-12
-        even = np.ones(n) / max(float(np.ones(n) @ H @ np.ones(n)), 1e-300) * n
-        found = sound.qp(H, np.ones(n), none, np.zeros(1), even, most=40)
-        return found.x, np.zeros(n), 0.0
-
-    return dual(given, solve=solve)
+    y, n = data.y, len(data.y)
+    H = data.K * np.outer(y, y) + Q
+    none = np.zeros((1, n))
+    none[0, 0] = 1e-12
+    even = np.ones(n) / max(float(np.ones(n) @ H @ np.ones(n)), 1e-300) * n
+    found = sound.qp(H, np.ones(n), none, np.zeros(1), even, most=40)
+    return found.x, np.zeros(n), 0.0
 
 
-@wrong(DUAL)
-def svm_plus_stops_early(**given: Any) -> Parts:
+@wrong_step(DUAL, taking(dual, "solve"))
+def svm_plus_stops_early(data: Data, Q: Array) -> Solved:
     """Stops at a complementarity of 1e-3, and says that it has converged."""
-
-    def solve(data: Data, Q: Array) -> Solved:
-        y, n = data.y, len(data.y)
-        H = data.K * np.outer(y, y) + Q
-        start = sound.even_start(H, y)
-        return sound.qp(H, np.ones(n), y[None, :], np.zeros(1), start, tol=1e-3).x, 0 * y, 0.0
-
-    return dual(given, solve=solve)
+    y, n = data.y, len(data.y)
+    H = data.K * np.outer(y, y) + Q
+    start = sound.even_start(H, y)
+    return sound.qp(H, np.ones(n), y[None, :], np.zeros(1), start, tol=1e-3).x, 0 * y, 0.0
 
 
 @wrong(DUAL)
