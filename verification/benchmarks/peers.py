@@ -71,10 +71,10 @@ def logistic(X: np.ndarray, y: np.ndarray, C: float, tol: float, max_iter: int =
 
 def softmax_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:
     """P = 1/2 ||W||^2 + C sum_i log sum_j exp(f_j - f_{y_i}); W is (m, d), y in 0..m-1."""
+    from scipy.special import logsumexp
+
     scores = X @ W.T
-    u = scores - scores[np.arange(len(y)), y][:, None]
-    top = u.max(axis=1)
-    losses = top + np.log(np.exp(u - top[:, None]).sum(axis=1))
+    losses = logsumexp(scores, axis=1) - scores[np.arange(len(y)), y]
     return 0.5 * float(np.sum(W * W)) + C * float(losses.sum())
 
 

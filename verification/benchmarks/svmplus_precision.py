@@ -36,17 +36,14 @@ class Error:
 
 def exact(Kz: np.ndarray, ratio: float) -> np.ndarray:
     """(I + ratio Kt)^-1 Kt by elimination with fractions, rounded once at the end."""
-    n, r = len(Kz), Fraction(ratio)
-    Kt = [[Fraction(float(k)) + 1 for k in row] for row in Kz]
-    rows = [[(i == j) + r * Kt[i][j] for j in range(n)] + Kt[i] for i in range(n)]
+    n = len(Kz)
+    Kt = np.array([[Fraction(float(k)) + 1 for k in row] for row in Kz])
+    rows = np.hstack([np.eye(n, dtype=int) + Fraction(ratio) * Kt, Kt])
     for i in range(n):  # positive definite: no pivot is 0
-        pivot = rows[i][i]
-        rows[i] = [a / pivot for a in rows[i]]
-        for k in range(n):
-            if k != i and rows[k][i]:
-                factor = rows[k][i]
-                rows[k] = [a - factor * b for a, b in zip(rows[k], rows[i], strict=True)]
-    return np.array([[float(a) for a in row[n:]] for row in rows])
+        rows[i] /= rows[i, i]
+        others = np.arange(n) != i
+        rows[others] -= np.outer(rows[others, i], rows[i])
+    return rows[:, n:].astype(float)
 
 
 def printed(Kz: np.ndarray, ratio: float) -> np.ndarray:
