@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from verification.mutants import wrong
-from verification.mutants.sound.cone_search import begin, search, thresholds
-from verification.mutants.sound.projections import Array, descending, unbounded
+from verification.mutants.sound.projections import (
+    Array,
+    begin,
+    descending,
+    search,
+    thresholds,
+    unbounded,
+)
 
 EPSILON = 1e-15
 

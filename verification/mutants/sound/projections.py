@@ -13,6 +13,8 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 Project = Callable[[Array, int, float, float], Array]
+#: (lower, t, upper): whether a threshold fits between two entries.
+Fits = Callable[[float, float, float], bool]
 Costs = Array | None
 Weight = float | None
 
@@ -61,6 +63,14 @@ def knapsack(a: Array, k: int, r: float) -> tuple[Array, float, float]:
     return np.clip(a - t, 0, r / k), t, float(np.maximum(a - t - r / k, 0).sum())
 
 
+def thresholds(order: Array, k: int, rho: float, p: int, q: int) -> tuple[float, float]:
+    """Threshold t and height u with the p largest entries at the cap and the next q between the bounds."""
+    top, middle = order[:p].sum(), order[p : p + q].sum()
+    slope = (k - p) ** 2 + (p + rho * k * k) * q
+    u = (q * top + (k - p) * middle) / slope
+    return (middle - (k - p) * u) / q, u
+
+
 def cone(a: Array, k: int, rho: float) -> Array:
     """Projection on the top-k cone with S_k(a) > 0, by trying every partition (U, M, L)."""
     order = descending(a)
@@ -93,6 +103,32 @@ def constant(a: Array, k: int, u: float) -> Array | None:
     return x
 
 
+def begin(a: Array, k: int, rho: float) -> tuple[Array, Array | None]:
+    """The entries in descending order, and the projection where no partition has to be searched for."""
+    order = descending(a)
+    total = order[:k].sum()
+    if k > a.size or total <= 0:
+        return order, np.zeros(a.size)
+    return order, constant(a, k, total / (k + rho * k * k))
+
+
+def search(a: Array, k: int, rho: float, fits: Fits) -> Array:
+    """Projection by trying every partition; zero where none fits, as Lemma 4 offers."""
+    a = np.asarray(a, dtype=float)
+    order, easy = begin(a, k, rho)
+    if easy is not None:
+        return easy
+    d = a.size
+    for p in range(k):
+        for q in range(max(1, k - p), d - p + 1):
+            t, u = thresholds(order, k, rho, p, q)
+            below = order[p + q] if p + q < d else -np.inf
+            above = order[p - 1] if p else np.inf
+            if fits(below, t, order[p + q - 1]) and fits(order[p], t + u, above):
+                return np.clip(a - t, 0, u)
+    return np.zeros(d)
+
+
 @np.errstate(over="ignore", invalid="ignore")  # sizes near the largest float
 def alpha(
     a: Array,
@@ -117,11 +153,8 @@ def alpha(
 def unbounded(a: Array, k: int, rho: float = 0.0) -> Array:
     """Biased projection on the top-k cone."""
     a = np.array(a, dtype=float)
-    total = descending(a)[:k].sum()
-    if k > a.size or total <= 0:
-        return np.zeros(a.size)
-    flat = constant(a, k, total / (k + rho * k * k))
-    return cone(a, k, rho) if flat is None else flat
+    _, easy = begin(a, k, rho)
+    return cone(a, k, rho) if easy is None else easy
 
 
 @np.errstate(over="ignore", invalid="ignore")  # sizes near the largest float
