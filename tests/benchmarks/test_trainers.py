@@ -1,12 +1,11 @@
 """The trainers' judge: passes the real one, and sees through every kind of wrong one."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
+from _trainers import half, twice_C, wrong
 
 import refsolve
 from fast import TopKLogisticRegression, TopKSVC
@@ -52,54 +51,30 @@ def test_the_trainer_passes(instance: Any) -> None:
     assert judgement.gap <= judgement.gap_tolerance
 
 
-class WrongC(TopKSVC):
-    """Solves the problem with twice the C, and is perfectly consistent about it."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> WrongC:
-        weight = np.full(len(y), 2.0) if sample_weight is None else 2.0 * sample_weight
-        return super().fit(X, y, sample_weight=weight)
-
-
-class Boaster(TopKSVC):
-    """Stops at once and claims to be done."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Boaster:
-        super().fit(X, y, sample_weight=sample_weight)
-        self.coef_ = 0.5 * self.coef_
-        return self
+#: Solves the problem with twice the C, and is perfectly consistent about it.
+TwiceC = wrong(TopKSVC, C=twice_C)
+WRONG = {
+    "twice the C": TwiceC,
+    "half of the weights": wrong(TopKSVC, told={"coef_": half}),
+    # predictions agree, the objective does not
+    "every score is off by the same vector": wrong(
+        TopKSVC, told={"coef_": lambda m, X: m.coef_ + 0.1}
+    ),
+    "the plain multiclass hinge whatever k is": wrong(TopKSVC, k=lambda m, y, given: 1),
+}
 
 
-class Shifted(TopKSVC):
-    """Every score is off by the same vector: predictions agree, the objective does not."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Shifted:
-        super().fit(X, y, sample_weight=sample_weight)
-        self.coef_ = self.coef_ + 0.1
-        self.primal_objective_ += 0.0
-        return self
-
-
-class OtherLoss(TopKSVC):
-    """Trains the plain multiclass hinge whatever k is."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OtherLoss:
-        wanted, self.k = self.k, 1
-        super().fit(X, y, sample_weight=sample_weight)
-        self.k = wanted
-        return self
-
-
-@pytest.mark.parametrize("wrong", [WrongC, Boaster, Shifted, OtherLoss])
-def test_a_wrong_trainer_is_caught(wrong: type[TopKSVC]) -> None:
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_trainer_is_caught(name: str) -> None:
     hinges = [i for i in INSTANCES if "hinge" in i["loss"] and i.get("k", 1) > 1]
-    verdicts = [trainers.examine(i, wrong).verdict for i in hinges]
+    verdicts = [trainers.examine(i, WRONG[name]).verdict for i in hinges]
     assert Verdict.FAIL in verdicts
 
 
 class NotTruncated(TopKLogisticRegression):
     """Softmax with the attributes of the truncated loss."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NotTruncated:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TopKLogisticRegression:
         self.truncated = False
         k, self.k = self.k, 1
         super().fit(X, y, sample_weight=sample_weight)
@@ -109,37 +84,26 @@ class NotTruncated(TopKLogisticRegression):
         return self
 
 
-class Rising(TopKLogisticRegression):
+def backwards(model: Any, X: Any) -> np.ndarray:
     """A descent that is told backwards."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Rising:
-        super().fit(X, y, sample_weight=sample_weight)
-        end = self.truncated_objectives_[-1]
-        self.truncated_objectives_ = np.array([end * (1 - 1e-6), end])
-        return self
+    return model.truncated_objectives_[-1] * np.array([1 - 1e-6, 1])
 
 
-@pytest.mark.parametrize(("wrong", "words"), [(NotTruncated, "truncated"), (Rising, "rises")])
-def test_a_wrong_descent_is_caught(wrong: type[TopKLogisticRegression], words: str) -> None:
+Rising = wrong(TopKLogisticRegression, told={"truncated_objectives_": backwards})
+
+
+@pytest.mark.parametrize(("trainer", "words"), [(NotTruncated, "truncated"), (Rising, "rises")])
+def test_a_wrong_descent_is_caught(trainer: type[TopKLogisticRegression], words: str) -> None:
     chosen = [i for i in INSTANCES if i["loss"] == "truncated_topk_entropy" and i["k"] > 1]
-    judged = [trainers.examine(i, wrong) for i in chosen]
+    judged = [trainers.examine(i, trainer) for i in chosen]
     assert all(j.verdict is Verdict.FAIL for j in judged)
     assert any(words in j.message for j in judged)
 
 
-class WrongBinaryC(TopKSVC):
-    """One-vs-rest with the C of the whole problem for every pair, which is twice as much."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> WrongBinaryC:
-        C, self.C = self.C, 2 * self.C
-        super().fit(X, y, sample_weight=sample_weight)
-        self.C = C
-        return self
-
-
 def test_one_vs_rest_with_another_c_is_caught() -> None:
+    """The C of the whole problem for every pair is twice as much."""
     chosen = [i for i in INSTANCES if i["loss"] == "ova_hinge"]
-    assert Verdict.FAIL in [trainers.examine(i, WrongBinaryC).verdict for i in chosen]
+    assert Verdict.FAIL in [trainers.examine(i, TwiceC).verdict for i in chosen]
 
 
 def test_an_uncertain_oracle_passes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,23 +84,24 @@ def dense(X):
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
 
 
-def objectives(model, X, y, groups=None, reference=None):
-    """P(coef_) and D(dual_coef_, rankings_); ``reference``: coefficients taken off (the ramp)."""
-    X, y = dense(X), np.asarray(y) == model.classes_[1]
-    w = model.coef_[0]
-    linear = np.zeros(len(y)) if reference is None else reference
+def bounds(w, C, weights, rankings, X, y, groups=None, reference=None):
+    """P(w) and D(weights, rankings); ``reference``: coefficients taken off (the ramp)."""
+    X, linear = dense(X), np.zeros(len(y)) if reference is None else reference
     s = X @ w
-    primal = 0.5 * w @ w + model.C * (mean_hinge(s, y, groups) - linear @ s)
-    weights = model.dual_coef_
+    primal = 0.5 * w @ w + C * (mean_hinge(s, y, groups) - linear @ s)
+    dual, v = 0.0, -C * linear
+    for weight, inversions in zip(weights, rankings, strict=True):
+        offset, a = cut(inversions, y, groups)
+        dual, v = dual + weight * offset, v + weight * a
+    return primal, dual - 0.5 * float(np.sum((X.T @ v) ** 2))
+
+
+def objectives(model, X, y, groups=None, reference=None):
+    """P(coef_) and D(dual_coef_, rankings_) of a fitted model."""
+    y, weights = np.asarray(y) == model.classes_[1], model.dual_coef_
     assert (weights >= 0.0).all()
     assert weights.sum() <= model.C * (1 + 1e-9)  # the rest is on R*, whose cut is 0
-    dual, v = 0.0, -model.C * linear
-    for weight, inversions in zip(weights, model.rankings_, strict=True):
-        offset, a = cut(inversions, y, groups)
-        dual += weight * offset
-        v = v + weight * a
-    u = X.T @ v
-    return primal, dual - 0.5 * float(u @ u)
+    return bounds(model.coef_[0], model.C, weights, model.rankings_, X, y, groups, reference)
 
 
 def check_certificate(model, X, y, groups=None, reference=None, rounding=1e-9):
@@ -118,32 +119,36 @@ def check_certificate(model, X, y, groups=None, reference=None, rounding=1e-9):
     return primal, dual
 
 
-def check_easy_certificate(model, X, y, rounding=1e-9):
-    """Of problem (10): coef_ and easy_intercept_ satisfy the constraints, and P >= D as claimed."""
-    X, y = dense(X), np.asarray(y) == model.classes_[1]
-    w, easy, mu = model.coef_[0], model.easy_mask_, model.easy_dual_coef_
-    sign = np.where(y, 1.0, -1.0)
-    hard, mass = ~easy, mu.sum()
-    assert easy.dtype == bool
-    assert mu.shape == easy.shape == y.shape
-    margins = sign[easy] * (X[easy] @ w + model.easy_intercept_)
-    assert (margins >= 1.0 - rounding).all()
+def easy_bounds(w, b, C, mu, weights, rankings, X, y, easy):
+    """P and D of problem (10), whose constraints w and b satisfy."""
+    X, sign, hard = dense(X), np.where(y, 1.0, -1.0), ~easy
+    assert (sign[easy] * (X[easy] @ w + b) >= 1.0 - 1e-9).all()
     assert (mu >= 0.0).all()
     assert not mu[hard].any()
-    assert abs(sign @ mu) <= rounding * mass
-    primal = 0.5 * w @ w + model.C * hinge(X[hard] @ w, y[hard])
-    assert (model.dual_coef_ >= 0.0).all()
-    assert model.dual_coef_.sum() <= model.C * (1 + rounding)
-    assert model.rankings_.shape == (len(model.dual_coef_), len(y))
-    assert not model.rankings_[:, easy].any()
-    dual, v = mass, -sign * mu
-    for weight, inversions in zip(model.dual_coef_, model.rankings_, strict=True):
+    dual, v = mu.sum(), -sign * mu
+    for weight, inversions in zip(weights, rankings, strict=True):
+        assert not inversions[easy].any()
         if inversions.any():
             offset, a = cut(inversions[hard], y[hard])
             dual += weight * offset
             v[hard] += weight * a
-    u = X.T @ v
-    dual -= 0.5 * float(u @ u)
+    primal = 0.5 * w @ w + C * hinge(X[hard] @ w, y[hard])
+    return primal, dual - 0.5 * float(np.sum((X.T @ v) ** 2))
+
+
+def check_easy_certificate(model, X, y, rounding=1e-9):
+    """Of problem (10): coef_ and easy_intercept_ satisfy the constraints, and P >= D as claimed."""
+    y, weights = np.asarray(y) == model.classes_[1], model.dual_coef_
+    easy, mu = model.easy_mask_, model.easy_dual_coef_
+    assert easy.dtype == bool
+    assert mu.shape == easy.shape == y.shape
+    assert abs(np.where(y, 1.0, -1.0) @ mu) <= rounding * mu.sum()
+    assert (weights >= 0.0).all()
+    assert weights.sum() <= model.C * (1 + rounding)
+    assert model.rankings_.shape == (len(weights), len(y))
+    primal, dual = easy_bounds(
+        model.coef_[0], model.easy_intercept_, model.C, mu, weights, model.rankings_, X, y, easy
+    )
     scale = max(abs(primal), abs(dual))
     assert abs(model.primal_objective_ - primal) <= rounding * scale
     assert abs(model.dual_objective_ - dual) <= 10 * rounding * scale

@@ -5,7 +5,8 @@ from itertools import combinations_with_replacement, permutations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_ap_svm import cut, dense, mean_hinge
+from _naive_ap_svm import bounds, cut, mean_hinge
+from _watched import interrupt_call
 
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.models import ap_svm
@@ -24,16 +25,9 @@ def problem(seed=0, n=40, d=5, shift=0.7, part=0.3):
 
 def objectives(result, X, y, C, groups=None, reference=None):
     """P(w) and D(weights, rankings) from the formulas."""
-    X, linear = dense(X), np.zeros(len(y)) if reference is None else reference
-    s = X @ result.w
-    primal = 0.5 * result.w @ result.w + C * (mean_hinge(s, y, groups) - linear @ s)
     assert (result.weights > 0.0).all()
     assert result.weights.sum() == pytest.approx(C, rel=1e-12)
-    dual, v = 0.0, -C * linear
-    for weight, inversions in zip(result.weights, result.rankings, strict=True):
-        offset, a = cut(inversions, y, groups)
-        dual, v = dual + weight * offset, v + weight * a
-    return primal, dual - 0.5 * float(np.sum((X.T @ v) ** 2))
+    return bounds(result.w, C, result.weights, result.rankings, X, y, groups, reference)
 
 
 def check(result, X, y, C, tol, groups=None, reference=None, rounding=1e-9):
@@ -226,15 +220,7 @@ def test_stopped_by_report_and_by_max_iter():
 @pytest.mark.parametrize("call", [1, 2, 5, 9])
 def test_interrupted_in_the_middle_the_best_certified_model_is_kept(call, monkeypatch):
     X, y = problem(10)
-    infer, calls = Queries.infer, []
-
-    def interrupted(*args, **kwargs):
-        calls.append(1)
-        if len(calls) == call:
-            raise KeyboardInterrupt
-        return infer(*args, **kwargs)
-
-    monkeypatch.setattr(Queries, "infer", interrupted)
+    interrupt_call(monkeypatch, Queries, "infer", call)
     result = ap_svm.train(X, Queries(y), 100.0, tol=1e-12)
     assert result.interrupted
     assert result.stopped

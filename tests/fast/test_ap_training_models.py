@@ -5,7 +5,17 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_ap_svm import average_precision, cut, hinge, mean_hinge, misordered, queries
+from _naive_ap_svm import (
+    average_precision,
+    bounds,
+    cut,
+    easy_bounds,
+    hinge,
+    mean_hinge,
+    misordered,
+    queries,
+)
+from _watched import interrupt_call
 
 import refsolve
 from fast.errors import InseparableError, InvalidParameterError
@@ -87,24 +97,12 @@ def test_binary_svm_of_features_that_a_bias_dwarfs(form):
 
 
 def check_appx(result, X, y, C, easy, tol):
-    X = np.asarray(X.toarray() if sp.issparse(X) else X, float)
-    signs, hard = np.where(y, 1.0, -1.0), ~easy
-    margins = signs * (X @ result.w + result.b)
-    assert (margins[easy] >= 1.0 - 1e-9).all()
-    primal = 0.5 * result.w @ result.w + C * hinge(X[hard] @ result.w, y[hard])
-    mu, total = result.mu, result.mu.sum()
-    assert (mu >= 0.0).all()
-    assert not mu[hard].any()
-    assert abs(signs @ mu) <= 1e-12 * max(total, 1e-300)
-    dual, v = total, -signs * mu
-    assert result.weights.sum() == pytest.approx(C, rel=1e-12)
-    for weight, inversions in zip(result.weights, result.rankings, strict=True):
-        assert not inversions[easy].any()
-        if inversions.any():
-            offset, a = cut(inversions[hard], y[hard])
-            dual += weight * offset
-            v[hard] += weight * a
-    close(result, primal, dual - 0.5 * np.sum((X.T @ v) ** 2), tol)
+    mu, weights = result.mu, result.weights
+    assert abs(np.where(y, 1.0, -1.0) @ mu) <= 1e-12 * max(mu.sum(), 1e-300)
+    assert weights.sum() == pytest.approx(C, rel=1e-12)
+    close(
+        result, *easy_bounds(result.w, result.b, C, mu, weights, result.rankings, X, y, easy), tol
+    )
 
 
 @pytest.mark.parametrize("fraction", [0.3, 0.6, 1.0])
@@ -192,17 +190,10 @@ def test_inseparable_easy_examples_are_refused_with_a_proof(n, d):
 def test_appx_interrupted_is_feasible_and_certified(monkeypatch):
     X, y = problem(8, n=80, shift=0.8)
     easy = ap_svm_appx.easy_examples(X, y, 100.0, 1.0)
-    infer, calls = Queries.infer, []
-
-    def interrupted(*args, **kwargs):
-        calls.append(1)
-        if len(calls) in (3, 6):
-            raise KeyboardInterrupt
-        return infer(*args, **kwargs)
-
-    monkeypatch.setattr(Queries, "infer", interrupted)
-    for _ in range(2):
-        result = ap_svm_appx.train(X, y, 100.0, easy, tol=1e-12)
+    for at in (3, 6):
+        with monkeypatch.context() as patch:
+            interrupt_call(patch, Queries, "infer", at)
+            result = ap_svm_appx.train(X, y, 100.0, easy, tol=1e-12)
         assert result.interrupted
         check_appx(result, X, y, 100.0, easy, result.gap)
     stopped = ap_svm_appx.train(X, y, 100.0, easy, tol=1e-12, report=lambda s: s.n_iter == 2)
@@ -340,15 +331,9 @@ def test_ramp(seed, groups):
         )
         assert C * worst <= at_w
         _, reference = cut(result.reference, y, groups)
-        primal = 0.5 * result.w @ result.w + C * (
-            mean_hinge(X @ result.w, y, groups) - reference @ (X @ result.w)
-        )
+        primal, dual = bounds(result.w, C, result.weights, result.rankings, X, y, groups, reference)
         assert primal >= at_w * (1 - 1e-12)
-        dual, v = 0.0, -C * reference
-        for weight, inversions in zip(result.weights, result.rankings, strict=True):
-            offset, a = cut(inversions, y, groups)
-            dual, v = dual + weight * offset, v + weight * a
-        close(result, primal, dual - 0.5 * np.sum((X.T @ v) ** 2), 1e-6)
+        close(result, primal, dual, 1e-6)
 
 
 def test_predicted_is_the_ranking_by_scores():

@@ -8,24 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fast import errors
-from fast.sets import (
-    bipartite_simplex,
-    box,
-    simplex,
-    topk_cone,
-    topk_simplex_alpha,
-    topk_simplex_beta,
-)
+from fast import errors, sets
 
-PROJECTIONS = [
-    bipartite_simplex.project,
-    box.project,
-    simplex.project,
-    topk_cone.project,
-    topk_simplex_alpha.project,
-    topk_simplex_beta.project,
+STEMS = [
+    "bipartite_simplex",
+    "box",
+    "simplex",
+    "topk_cone",
+    "topk_simplex_alpha",
+    "topk_simplex_beta",
 ]
+PROJECTIONS = [getattr(sets, stem).project for stem in STEMS]
 
 
 def call(project, a, **params):

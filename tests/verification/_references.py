@@ -5,9 +5,11 @@ import itertools
 
 import numpy as np
 
-from verification import models
+from verification import Candidate, models
+from verification.instances import datasets
 from verification.mutants.sound import solvers
 from verification.problems.problem import lookup
+from verification.verdicts import judging
 
 
 def others(scores, y, costs):
@@ -23,6 +25,21 @@ def hinge_value(z, k, variant):
         z = np.maximum(z, 0)
     sums = [sum(subset) for subset in itertools.combinations(z, k)]
     return max(0.0, max(sums) / k)
+
+
+def drawn(problem, count=1, seed=1, largest=12):
+    """A few instances of every family."""
+    stem = problem.partition(".")[0]
+    return [
+        instance
+        for family in models.load(stem).families
+        for instance in datasets.draw(problem, family, count, seed, largest=largest)
+    ]
+
+
+def judge(instance, **parts):
+    """The verdict on these parts of an answer, of the side whose parts they are."""
+    return judging.judge(asked(instance, parts), Candidate(None, parts=parts))
 
 
 def asked(instance, parts):

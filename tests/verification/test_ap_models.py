@@ -2,9 +2,10 @@
 
 from fractions import Fraction
 
+import _references
 import numpy as np
 import pytest
-from _references import asked
+from _references import judge as judged
 
 import refsolve
 from refsolve.proofs import ranking_truth
@@ -16,8 +17,7 @@ from verification.instances import datasets
 from verification.models import _ap_families
 from verification.mutants.ap_training import ap_train_penalises_the_bias
 from verification.mutants.sound import ap_training
-from verification.verdicts import judging
-from verification.verdicts.verdict import Candidate, Verdict
+from verification.verdicts.verdict import Verdict
 
 CONVEX = ("ap_svm", "ap_svm_appx", "binary_svm")
 STEMS = (*CONVEX, "ap_ramp", "latent_ap_svm")
@@ -26,16 +26,7 @@ FEW = 2
 
 
 def drawn(stem, count=FEW, seed=3):
-    model = models.load(stem)
-    return [
-        instance
-        for family in model.families
-        for instance in datasets.draw(f"{stem}.primal", family, count, seed, largest=12)
-    ]
-
-
-def judged(instance, **parts):
-    return judging.judge(asked(instance, parts), Candidate(None, parts=parts))
+    return _references.drawn(f"{stem}.primal", count, seed)
 
 
 def trained(instance):

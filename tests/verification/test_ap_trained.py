@@ -6,6 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _svm_plus_exact import exact
+from _trainers import half, twice_C, wrong
 
 import refsolve
 from fast import APSVM, LatentAPSVM
@@ -34,7 +36,6 @@ def naive(w, X, y, C, rankings, weights, groups=None):
     """P and D by their definitions, in Fractions."""
     groups = np.zeros(len(y), int) if groups is None else groups
     rows = [np.flatnonzero(groups == g) for g in np.unique(groups)]
-    exact = np.vectorize(lambda v: Fraction(float(v)), otypes=[object])
     W, E = exact(w), exact(X)
     scores = E @ W
     loss = sum(ranking_truth.solve(scores[r], y[r]).value for r in rows) / len(rows)
@@ -141,7 +142,6 @@ def test_the_last_step_of_a_latent_model():
     model = LatentAPSVM(C=10.0, tol=1e-6).fit(bags, y)
     found = trained(model, bags, y)
     chosen, C = model.candidates_, Fraction(10)
-    exact = np.vectorize(lambda v: Fraction(float(v)), otypes=[object])
     W = exact(model.coef_[0])
     scores = np.array([max(exact(b) @ W) for b in bags])
     fixed = [exact(b[i]) @ W for b, i in zip(bags, chosen[0], strict=True)]
@@ -236,51 +236,6 @@ def test_rankings_that_do_not_exist():
         trained(model_of(X, y), X[:, :3], y)
 
 
-class WrongC(APSVM):
-    """Solves the problem with twice the C, consistently."""
-
-    def fit(self, X, y, *, groups=None, easy_mask=None):
-        C, self.C = self.C, 2 * self.C
-        super().fit(X, y, groups=groups, easy_mask=easy_mask)
-        self.C = C
-        return self
-
-
-class SumOverQueries(APSVM):
-    """Takes the sum over the queries where the mean is meant."""
-
-    def fit(self, X, y, *, groups=None, easy_mask=None):
-        many = 1 if groups is None else len(np.unique(groups))
-        C, self.C = self.C, many * self.C
-        super().fit(X, y, groups=groups, easy_mask=easy_mask)
-        self.C = C
-        return self
-
-
-class IgnoresQueries(APSVM):
-    """Ranks all examples in one list."""
-
-    def fit(self, X, y, *, groups=None, easy_mask=None):
-        return super().fit(X, y, easy_mask=easy_mask)
-
-
-class Boaster(APSVM):
-    """Gives half of the weights that its certificate belongs to."""
-
-    def fit(self, X, y, *, groups=None, easy_mask=None):
-        super().fit(X, y, groups=groups, easy_mask=easy_mask)
-        self.coef_ = 0.5 * self.coef_
-        return self
-
-
-class StopsEarly(APSVM):
-    """Does not reach the tolerance, and says so."""
-
-    def fit(self, X, y, *, groups=None, easy_mask=None):
-        self.tol = 0.1
-        return super().fit(X, y, groups=groups, easy_mask=easy_mask)
-
-
 @pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: f"{i.stem}-{i.family}")
 def test_the_trainer_passes(instance):
     judgement = ranking_trainers.examine(instance)
@@ -290,65 +245,65 @@ def test_the_trainer_passes(instance):
         assert judgement.distance <= judgement.distance_tolerance
 
 
-class LeavesOutTheConstraints(APSVM):
-    """Ranks the easy examples like all others, and claims them as difficult."""
-
-    def fit(self, X, y, *, groups=None, easy_mask=None):
-        return super().fit(X, y, groups=groups)
+def worst_candidates(model, bags):
+    return np.array([int((bag @ model.coef_[0]).argmin()) for bag in bags])
 
 
-class RaisesTheObjective(APSVM):
-    """Goes back to an earlier model of the descent, and says so."""
-
-    def fit(self, X, y, *, groups=None, easy_mask=None):
-        super().fit(X, y, groups=groups, easy_mask=easy_mask)
-        self.objectives_ = np.append(self.objectives_[-1] * 0.9, self.objectives_)
-        return self
-
-
-class AnotherCandidate(LatentAPSVM):
-    """Names the worst candidates for the best ones."""
-
-    def fit(self, X, y):
-        super().fit(X, y)
-        self.latent_ = np.array([int((b @ self.coef_[0]).argmin()) for b in X])
-        return self
-
-
-class ClaimsTheStep(LatentAPSVM):
-    """Gives half of the objective."""
-
-    def fit(self, X, y):
-        super().fit(X, y)
-        self.objectives_ = 0.5 * self.objectives_
-        return self
+OF_OTHER_MODELS = {
+    "easy examples are ranked like all others, and claimed as difficult": (
+        ranking_trainers.EASY,
+        wrong(APSVM, dropped=["easy_mask"]),
+    ),
+    "goes back to an earlier model of the descent, and says so": (
+        ranking_trainers.RAMP,
+        wrong(
+            APSVM,
+            told={"objectives_": lambda m, X: np.append(0.9 * m.objectives_[-1], m.objectives_)},
+        ),
+    ),
+    "names the worst candidates for the best ones": (
+        ranking_trainers.LATENT,
+        wrong(LatentAPSVM, told={"latent_": worst_candidates}),
+    ),
+    "half of the objective": (
+        ranking_trainers.LATENT,
+        wrong(LatentAPSVM, told={"objectives_": lambda m, X: 0.5 * m.objectives_}),
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("trainer", "problem"),
-    [
-        (LeavesOutTheConstraints, ranking_trainers.EASY),
-        (RaisesTheObjective, ranking_trainers.RAMP),
-        (AnotherCandidate, ranking_trainers.LATENT),
-        (ClaimsTheStep, ranking_trainers.LATENT),
-    ],
-)
-def test_wrong_trainers_of_the_other_models_are_found(trainer, problem):
+@pytest.mark.parametrize("name", OF_OTHER_MODELS)
+def test_wrong_trainers_of_the_other_models_are_found(name):
+    problem, trainer = OF_OTHER_MODELS[name]
     mine = [i for i in INSTANCES if i.problem.name == problem]
     assert len(mine) >= 3
     assert all(ranking_trainers.examine(i, trainer).verdict is Verdict.FAIL for i in mine)
 
 
-@pytest.mark.parametrize("trainer", [WrongC, SumOverQueries, IgnoresQueries, Boaster, StopsEarly])
-def test_wrong_trainers_are_found(trainer):
-    failures = 0
+WRONG = {
+    "twice the C": wrong(APSVM, C=twice_C),
+    "the sum over queries": wrong(APSVM, C=lambda m, y, given: queries_of(given) * m.C),
+    "one list of all examples": wrong(APSVM, dropped=["groups"]),
+    "half of the weights": wrong(APSVM, told={"coef_": half}),
+    "stops early, and says so": wrong(APSVM, tol=lambda m, y, given: 0.1),
+}
+
+
+def queries_of(given):
+    return 1 if given["groups"] is None else len(np.unique(given["groups"]))
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_trainers_are_found(name):
+    failures, trainer = 0, WRONG[name]
     for instance in PLAIN:
         try:
             failures += ranking_trainers.examine(instance, trainer).verdict is Verdict.FAIL
         except InvalidArgumentError:  # its rankings are not those of the queries
-            failures += trainer is IgnoresQueries
+            failures += name == "one list of all examples"
     several = sum(i.family == "queries" for i in PLAIN)
-    least = several if trainer in (SumOverQueries, IgnoresQueries) else len(PLAIN) // 2
+    of_queries = ("the sum over queries", "one list of all examples")
+    least = several if name in of_queries else len(PLAIN) // 2
     assert failures >= least
 
 
@@ -374,7 +329,6 @@ def test_the_certificate_of_a_binary_svm(bias):
     X, y, _ = data(25, 3)
     found = binary_svm.train(X, y, 7.0, bias=bias, tol=1e-6)
     ours = binary_erm(found.w, X, y, C=7.0, alpha=found.alpha, bias=found.b if bias else None)
-    exact = np.vectorize(lambda v: Fraction(float(v)), otypes=[object])
     E = exact(np.column_stack([X, np.ones(len(y))]) if bias else X)
     W = exact(np.append(found.w, found.b) if bias else found.w)
     signs, n = np.where(y, 1, -1), len(y)

@@ -1,12 +1,13 @@
 """Models as problems: right trainers pass, wrong ones fail with a message that says what is wrong."""
 
 import re
-import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
+from _problems import quietly
+from _references import drawn
 
 import fast
 from verification import Candidate, Verdict, models, verify
@@ -22,17 +23,11 @@ LOSS = {"loss": "topk_hinge_alpha"}
 
 
 def fit(X, y, C, k, **given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return fast.TopKSVC(**{"k": k, "C": C, "tol": 1e-6, "random_state": 0, **given}).fit(X, y)
+    params = {"k": k, "C": C, "tol": 1e-6, "random_state": 0, **given}
+    return quietly(fast.TopKSVC(**params), X, y)
 
 
-def small(problem, count=2):
-    """A few instances of every family."""
-    stem = problem.partition(".")[0]
-    return [
-        i for name in models.load(stem).families for i in datasets.draw(problem, name, count, 3)
-    ]
+small = partial(drawn, count=2, seed=3, largest=24)
 
 
 @pytest.fixture
@@ -55,7 +50,7 @@ def test_models_are_found_and_drawn(stem):
     for side in module.parts:
         problem = lookup(f"{stem}.{side}")
         assert problem.parts[: len(module.parts[side])] == tuple(module.parts[side])
-    for instance in small(f"{stem}.{side}", 1):
+    for instance in small(f"{stem}.{side}", count=1):
         assert module.valid(instance.params)
         assert Instance.from_json(instance.to_json()) == instance
         assert set(module.shapes(instance.params)) >= {n for p in module.parts.values() for n in p}
@@ -210,7 +205,7 @@ def test_shrinking_ends_at_a_tiny_data_set():
 
 
 def test_one_sided_answers_are_proved_wrong_only_by_a_witness(monkeypatch):
-    instance = small(ERM, 1)[0]
+    instance = small(ERM, count=1)[0]
     W, A = judging.witness(instance)[:2]
     worse = {"W": 1.1 * W["W"]}
     assert judging.judge(instance, Candidate(None, parts=worse)).verdict is Verdict.FAIL
@@ -267,16 +262,15 @@ def test_a_poor_witness_leaves_it_open(monkeypatch):
 
 @pytest.mark.parametrize("loss", multiclass_erm.MULTILABEL)
 def test_rows_of_labels(loss):
-    drawn = datasets.draw(ERM, "random", 3, 1, largest=6, fixed={"loss": loss})
-    assert len(drawn) == 3
-    for instance in drawn:
+    found = datasets.draw(ERM, "random", 3, 1, largest=6, fixed={"loss": loss})
+    assert len(found) == 3
+    for instance in found:
         primal, dual, _ = judging.witness(instance)
         assert judging.judge(instance, Candidate(None, parts={**primal, **dual})).ok
 
 
 def test_costs_are_judged_against_the_oracle():
-    drawn = datasets.draw(ERM, "costs", 2, 1, largest=6, fixed=LOSS)
-    for instance in drawn:
+    for instance in datasets.draw(ERM, "costs", 2, 1, largest=6, fixed=LOSS):
         primal = judging.witness(instance).primal
         assert judging.judge(instance, Candidate(None, parts=dict(primal))).ok
         given = {n: instance[n] for n in ("X", "y", "C", "k")}

@@ -3,11 +3,11 @@
 import json
 import re
 import shlex
-from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from _pages import Page
 
 from verification import Instance, InvalidArgumentError, Report, Result, Verdict, verify
 from verification.app import command_line
@@ -150,34 +150,9 @@ def test_several_runs_are_several_suites() -> None:
     assert root.get("tests") == str(len(Verdict) + 1)
 
 
-class Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.text, self.links, self.open = "", [], []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag not in ("script", "link", "img", "iframe")
-        self.links += [value for name, value in attrs if name in ("href", "src")]
-        if tag not in ("meta", "wbr"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
-def read(html: str) -> Page:
-    page = Page()
-    page.feed(html)
-    assert page.open == []
-    return page
-
-
 def test_the_page_shows_all_verdicts_and_all_reasons() -> None:
     html = everything().to_html()
-    page = read(html)
+    page = Page(html)
     assert page.links == []
     assert "http" not in html
     for verdict in Verdict:
@@ -229,7 +204,7 @@ def test_a_real_failure_in_all_files(tmp_path) -> None:
     assert [p.name for p in written] == [
         "report.html", "junit.xml", "report.json", "simplex.projection.replay.json",
     ]  # fmt: skip
-    page = read(written[0].read_text(encoding="utf-8"))
+    page = Page(written[0].read_text(encoding="utf-8"))
     assert page.links == ["simplex.projection.replay.json", "junit.xml", "report.json"]
     assert all((tmp_path / link).exists() for link in page.links)
     data = json.loads(written[2].read_text(encoding="utf-8"), parse_constant=pytest.fail)

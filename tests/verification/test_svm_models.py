@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from _references import asked
+from _references import drawn, judge
 
 from refsolve.models import svm_2k as oracle_2k
-from verification import Candidate, Verdict, models, verify
+from verification import Verdict, models, verify
 from verification.certificates import plus_bounds, two_views
 from verification.certificates.plus_model import Problem
 from verification.instances import datasets
@@ -17,19 +17,6 @@ from verification.verdicts import judging
 SQUARED, HINGE = "svm_plus_squared_hinge", "svm_plus_hinge"
 TRAINED = ("svm", SQUARED, HINGE)
 RNG = np.random.default_rng
-
-
-def drawn(problem, count=1, seed=1, largest=12):
-    stem = problem.partition(".")[0]
-    return [
-        instance
-        for family in models.load(stem).families
-        for instance in datasets.draw(problem, family, count, seed, largest=largest)
-    ]
-
-
-def judge(instance, **parts):
-    return judging.judge(asked(instance, parts), Candidate(next(iter(parts.values())), parts=parts))
 
 
 def instance(problem, **given):

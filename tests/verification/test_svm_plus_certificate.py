@@ -1,12 +1,12 @@
 """Certificates of SVM+ models against exact rational arithmetic, and of models that are wrong."""
 
 import itertools
-import warnings
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _problems import quietly
 from _svm_plus_exact import deformed, dual, exact, feasible, primal
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -30,10 +30,8 @@ def data(n=40, d=3, seed=0, classes=2):
 
 
 def fit(X, y, Z=None, weight=None, **params):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollapseWarning)
-        params = {"tol": 1e-8} | params
-        return SVMPlusClassifier(**params).fit(X, y, Z, sample_weight=weight)
+    model = SVMPlusClassifier(**{"tol": 1e-8} | params)
+    return quietly(model, X, y, Z, sample_weight=weight, ignored=(CollapseWarning,))
 
 
 # -- against Fractions ------------------------------------------------------------------------

@@ -30,7 +30,10 @@ def test_families():
     assert {i.family for i in INSTANCES} == set(svm_plus_instances.FAMILIES)
     assert svm_plus_instances.instances("quick", 0) == INSTANCES
     assert svm_plus_instances.instances("quick", 1) != INSTANCES
-    of = {family: [i for i in INSTANCES if i.family == family] for family in duals_families()}
+    of = {
+        family: [i for i in INSTANCES if i.family == family]
+        for family in svm_plus_instances.FAMILIES
+    }
     assert all(len(i["y"]) == 2 for i in of["n = 2"])
     assert all(i["Z"].shape[1] > len(i["y"]) for i in of["s > n"])
     assert all((i["sample_weight"] == 0).any() for i in of["zero weights"])
@@ -39,10 +42,6 @@ def test_families():
         X, y = i["X"], i["y"]
         same = (X[:, None] == X).all(axis=2)
         assert (same & (y[:, None] != y)).any()
-
-
-def duals_families():
-    return svm_plus_instances.FAMILIES
 
 
 # -- what is judged, and how ------------------------------------------------------------------

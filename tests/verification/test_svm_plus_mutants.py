@@ -4,10 +4,10 @@
 subclasses differs from it in one place.
 """
 
-import warnings
-
 import numpy as np
 import pytest
+from _problems import quietly
+from _trainers import half, wrong
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
@@ -116,13 +116,6 @@ class SingleQ(Recipe):
         return super().kernel_q(Z, weight).astype(np.float32).astype(float)
 
 
-class PlainSum(Recipe):
-    """Weights of examples that only remove those of weight zero."""
-
-    def fit(self, X, y, Z=None, *, sample_weight=None):
-        return super().fit(X, y, Z)
-
-
 class LastClassWins(Recipe):
     """The last class with a positive score is predicted."""
 
@@ -132,17 +125,6 @@ class LastClassWins(Recipe):
             return super().predict(X)
         last = f.shape[1] - 1 - (f[:, ::-1] > 0).argmax(axis=1)
         return self.classes_[np.where((f > 0).any(axis=1), last, f.argmax(axis=1))]
-
-
-class FlippedSlack(SVMPlusClassifier):
-    """Keeps xi >= 0 where it is dropped, and forgets it where it is kept."""
-
-    def fit(self, X, y, Z=None, *, sample_weight=None):
-        asked = self.nonneg_slack
-        self.nonneg_slack = not (self.loss == "hinge" if asked is None else asked)
-        super().fit(X, y, Z, sample_weight=sample_weight)
-        self.nonneg_slack = asked
-        return self
 
 
 class StopsEarly(Recipe):
@@ -165,13 +147,16 @@ class SaysSo(Recipe):
         return smo.solve(H, y, 0.05).alpha
 
 
-class HalfTheModel(SVMPlusClassifier):
-    """Returns half of the w that its certificate belongs to."""
+#: Keeps xi >= 0 where it is dropped, and forgets it where it is kept.
+FlippedSlack = wrong(SVMPlusClassifier, nonneg_slack=lambda m, y, given: not keeps_sign(m))
+#: Returns half of the w that its certificate belongs to.
+HalfTheModel = wrong(SVMPlusClassifier, told={"coef_": half})
+#: Weights of examples that are forgotten.
+PlainSum = wrong(Recipe, dropped=["sample_weight"])
 
-    def fit(self, X, y, Z=None, *, sample_weight=None):
-        super().fit(X, y, Z, sample_weight=sample_weight)
-        self.coef_ = 0.5 * self.coef_
-        return self
+
+def keeps_sign(model):
+    return model.loss == "hinge" if model.nonneg_slack is None else model.nonneg_slack
 
 
 def data(classes=2, seed=0, n=30):
@@ -194,10 +179,7 @@ def objection(trainer, classes=2, seed=0, **params):
     """Empty for a good model."""
     X, y, Z, weight = data(classes, seed)
     model = trainer(**({"standardize_z": False, "tol": TOL, "C": 3.0, "lam": 0.5} | params))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollapseWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X, y, Z, sample_weight=weight)
+    quietly(model, X, y, Z, sample_weight=weight, ignored=(CollapseWarning, ConvergenceWarning))
     judgement = judge_claims(model, X, y, weight, Z=Z)
     if judgement.verdict is Verdict.FAIL:
         return judgement.message

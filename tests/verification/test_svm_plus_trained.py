@@ -1,6 +1,7 @@
 """The SVM+ trainers against the oracle, on problems of every family and variant."""
 
 import pytest
+from _trainers import wrong
 
 import fast
 from fast import SVMPlusClassifier
@@ -20,40 +21,17 @@ def test_the_trainer_passes(instance):
     assert judgement.distance <= judgement.distance_tolerance
 
 
-class WrongC(SVMPlusClassifier):
-    """Solves the problem with C/n, consistently."""
-
-    def fit(self, X, y, Z=None, *, sample_weight=None):
-        C, self.C = self.C, self.C / len(y)
-        super().fit(X, y, Z, sample_weight=sample_weight)
-        self.C = C
-        return self
+WRONG = {
+    "C/n": wrong(SVMPlusClassifier, C=lambda m, y, given: m.C / len(y)),
+    "lam/2 for lam": wrong(SVMPlusClassifier, lam=lambda m, y, given: m.lam / 2),
+    "scales Z": wrong(SVMPlusClassifier, standardize_z=lambda m, y, given: True),
+}
 
 
-class LamTwice(SVMPlusClassifier):
-    """Takes lam/2 for lam."""
-
-    def fit(self, X, y, Z=None, *, sample_weight=None):
-        lam, self.lam = self.lam, self.lam / 2
-        super().fit(X, y, Z, sample_weight=sample_weight)
-        self.lam = lam
-        return self
-
-
-class Scaled(SVMPlusClassifier):
-    """Standardises Z where that was not asked for."""
-
-    def fit(self, X, y, Z=None, *, sample_weight=None):
-        self.standardize_z = True
-        super().fit(X, y, Z, sample_weight=sample_weight)
-        self.standardize_z = False
-        return self
-
-
-@pytest.mark.parametrize("trainer", [WrongC, LamTwice, Scaled])
-def test_wrong_trainers_are_found(trainer):
-    linear = [i for i in INSTANCES if "K" not in i.params or trainer is not Scaled]
-    bad = [trainers.examine(i, trainer).verdict is Verdict.FAIL for i in linear]
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_trainers_are_found(name):
+    linear = [i for i in INSTANCES if "K" not in i.params or name != "scales Z"]
+    bad = [trainers.examine(i, WRONG[name]).verdict is Verdict.FAIL for i in linear]
     assert sum(bad) >= len(bad) // 2
 
 
@@ -86,10 +64,10 @@ def test_digits(monkeypatch):
     assert all(m.test > 0.8 for m in found)
     assert len(digits.digits_table(found).rows) == 4
     assert found[0].to_dict()["ok"] is True
-    monkeypatch.setattr(fast, "SVMPlusClassifier", WrongC)
-    wrong = digits.measure("SVM2+", *digits.load())
-    assert not wrong.ok
-    assert "problem 0" in wrong.objection
+    monkeypatch.setattr(fast, "SVMPlusClassifier", WRONG["C/n"])
+    found = digits.measure("SVM2+", *digits.load())
+    assert not found.ok
+    assert "problem 0" in found.objection
     train, _ = digits.load()
     assert train.X.shape[1:] == (16,)
     assert train.X[:, 5] == pytest.approx(train.Z[:, [18, 19, 26, 27]].mean(axis=1))

@@ -2,10 +2,10 @@
 
 import os
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from _processes import running, soon
 
 from verification import InvalidArgumentError, Verdict, external, verify
 from verification.external import process
@@ -15,19 +15,8 @@ A = np.array([1.0, 2.0])
 NAME = "simplex.projection"
 
 
-def alive(pid):
-    """Whether a process runs; one that has ended and waits to be reaped does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pid, seconds=600.0):
-    end = time.monotonic() + seconds
-    while alive(pid) and time.monotonic() < end:
-        time.sleep(0.01)
-    return not alive(pid)
+def gone(pid):
+    return soon(lambda: not running(pid), 600.0)
 
 
 CRASHES = {
@@ -100,7 +89,7 @@ def test_hangs(program, tmp_path, case):
     with external(command, problem=NAME, timeout=0.15, startup=0.15) as solver:
         pid = solver.pid
         while not path.exists():
-            assert alive(pid)
+            assert running(pid)
             time.sleep(0.01)
         with pytest.raises(CandidateTimeoutError, match=r"within 0\.3 s") as caught:
             solver(A)
@@ -210,7 +199,7 @@ def test_grandchildren_are_found_and_killed(program, tmp_path, end):
         solver.timeout = 0.2
         with pytest.raises((CandidateCrashError, CandidateTimeoutError)):
             solver(A)
-    assert all(gone(pid) for pid in pids), [pid for pid in pids if alive(pid)]
+    assert all(gone(pid) for pid in pids), [pid for pid in pids if running(pid)]
 
 
 def test_an_interrupt_leaves_nothing(program, monkeypatch):

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from _processes import running, soon
 
 from verification import external
 from verification.external import process
@@ -44,14 +45,6 @@ time.sleep(600)
 """
 
 
-def running(pid):
-    """Whether a process runs; one that nobody reaps does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.fixture
 def guards():
     """Guardians of this process that were not there before the test."""
@@ -70,13 +63,6 @@ def guardians(of):
         if words[3:4] and words[3].endswith(b"guardian.py") and int(words[4]) == of:
             found.append(int(folder.name))
     return found
-
-
-def soon(condition, seconds=60.0):
-    patience = time.monotonic() + seconds
-    while not condition() and time.monotonic() < patience:
-        time.sleep(0.01)
-    return condition()
 
 
 def end(*pids):
