@@ -25,16 +25,14 @@ Array = np.ndarray[Any, Any]
 Real = np.longdouble
 
 
-def example_of(
-    stem: str, given: dict[str, Any]
-) -> tuple[Loss, Array, Any, Array, float, dict[str, Any]]:
-    """The loss, scores, ground truth, z in longdouble, weight, and what was left over."""
+def example_of(stem: str, given: dict[str, Any]) -> tuple[Loss, Array, Any, Array, float]:
+    """The loss, scores, ground truth, z in longdouble, and weight."""
     scores, y = take(given, "scores"), take(given, "y")
     costs = given.pop("costs", None)
     weight = WEIGHT.check(take(given, "sample_weight", 1.0))
     scores, y, loss = check_example(stem, "scores", scores, y, given)
     z = loss.margins(scores.astype(Real), y, loss.check_costs(costs, y))
-    return loss, scores, y, z, weight, given
+    return loss, scores, y, z, weight
 
 
 def point_of(stem: str, v: Array, given: dict[str, Any]) -> tuple[Loss, Array]:
@@ -59,25 +57,26 @@ def arguments_of(z: Array, weight: float) -> dict[str, Any]:
     return {"scores": np.r_[Real(0), z], "y": 0, "sample_weight": weight}
 
 
-def value(stem: str, value: float, **given: Any) -> Certificate:
+def value(stem: str, value: float, scores: ArrayLike, y: ArrayLike, **given: Any) -> Certificate:
     """As `certificates.loss_value`."""
-    loss, _, _, z, weight, _ = example_of(stem, given)
+    given.pop("x", None)
+    loss, _, _, z, weight = example_of(stem, {"scores": scores, "y": y, **given})
     return certificates.loss_value(
         loss.module.pieces, value, **arguments_of(z[mask_of(loss, z)], weight)
     )
 
 
-def gradient(stem: str, g: ArrayLike, **given: Any) -> Certificate:
+def gradient(stem: str, g: ArrayLike, scores: ArrayLike, y: ArrayLike, **given: Any) -> Certificate:
     """As `certificates.gradient`."""
     complement = given.pop("complement", None)
-    loss, scores, y, z, weight, _ = example_of(stem, given)
-    check_vector("g", g, size=scores.size, largest=np.inf)
+    loss, checked, label, z, weight = example_of(stem, {"scores": scores, "y": y, **given})
+    check_vector("g", g, size=checked.size, largest=np.inf)
     own = np.asarray(g, Real)
-    x = np.delete(own, y)
+    x = np.delete(own, label)
     mask = mask_of(loss, z, x == 0)
     piece = certificates.gradient(
         loss.module.pieces,
-        np.r_[own[y], x[mask]],
+        np.r_[own[label], x[mask]],
         **arguments_of(z[mask], weight),
         complement=complement,
     )

@@ -30,7 +30,7 @@ def pose(stem: str, operation: str, params: dict[str, Any], further: Pose) -> Po
         mask = pieces.mask_of(loss, v + c)
         posed = further(loss.module.pieces, "prox", {"v": v[mask], "t": t, "costs": c[mask]})
     else:
-        loss, _, y, z, weight, _ = pieces.example_of(stem, given)
+        loss, _, y, z, weight = pieces.example_of(stem, given)
         mask = pieces.mask_of(loss, z)
         posed = further(loss.module.pieces, operation, pieces.arguments_of(z[mask], weight))
     assert isinstance(posed, Posed)

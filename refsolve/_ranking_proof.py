@@ -158,7 +158,7 @@ def ranking_value(
     scores: ArrayLike,
     y: ArrayLike,
     *,
-    coefficients: ArrayLike | None = None,
+    x: ArrayLike | None = None,
     costs: ArrayLike | None = None,
     sample_weight: float = 1.0,
     **params: Any,
@@ -173,9 +173,9 @@ def ranking_value(
         raise InvalidParameterError(name, wrong, "none: a ranking has neither", f"drop {name}")
     query = _check(stem, scores, y, params)
     inversions, upper = query.best
-    if coefficients is not None:
+    if x is not None:
         inversions = from_coefficients(
-            query.positive, candidate("coefficients", coefficients, query.scores.size)
+            query.positive, candidate("coefficients", x, query.scores.size)
         )
     lower = query.value(inversions)
     error = number_error(value, lower, upper)

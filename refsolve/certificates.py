@@ -6,7 +6,9 @@ the proposals that sharpen a bound (`nearest` of a set) are themselves only judg
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,17 +20,12 @@ from refsolve._ranking_proof import loss_augmented_inference, ranking_value
 from refsolve._types import Float
 from refsolve.arguments import set_arguments as set_arguments
 from refsolve.margin_certificates import DOMAIN_SLACK as DOMAIN_SLACK
-from refsolve.models import multiclass_erm
+from refsolve.margin_certificates import sdca_update, update_data
+from refsolve.models.multiclass_erm import certificate as erm
 from refsolve.operations import STEP as STEP
 from refsolve.proofs import families
 from refsolve.proofs import projection as projections
-from refsolve.proofs.certificate import (
-    Array,
-    Certificate,
-    Real,
-    candidate,
-)
-from refsolve.proofs.loss import Loss
+from refsolve.proofs.certificate import Certificate, Real, candidate
 from refsolve.spec import check_vector
 
 __all__ = [
@@ -47,6 +44,9 @@ __all__ = [
     "set_arguments",
     "update_data",
 ]
+
+P = ParamSpec("P")
+Proved = Callable[Concatenate[str, P], Certificate]
 
 
 def projection_size(stem: str, a: ArrayLike, *, rho: float = 0.0, **params: Any) -> float:
@@ -92,156 +92,24 @@ def function_value(stem: str, value: float, t: Float) -> Certificate:
     return projections.function_value(value, t)
 
 
-def loss_value(
-    stem: str,
-    value: float,
-    scores: ArrayLike,
-    y: ArrayLike,
-    *,
-    costs: ArrayLike | None = None,
-    sample_weight: float = 1.0,
-    x: ArrayLike | None = None,
-    **params: Any,
-) -> Certificate:
-    """Certificate of a number as weighted loss sample_weight * L(y, scores).
+def _of_every_loss(
+    proof: Proved[P], of_pieces: Proved[...], of_rankings: Proved[...] | None = None
+) -> Proved[P]:
+    """The certificate of a loss of margins, or of the least of convex pieces, or over rankings."""
 
-    The loss lies between <z,x> - conjugate(x) and a bound of Moreau type at a point x of the
-    domain: the given one, or a proposal. ``gap`` and ``distance`` bound the candidate's error.
-    The loss of a query takes its ``scores`` and relevance ``y``, and x as coefficients.
-    """
-    given: dict[str, Any] = {
-        "scores": scores,
-        "y": y,
-        "costs": costs,
-        "sample_weight": sample_weight,
-    }
-    if families.is_ranking(catalogue.load(stem)):
-        return ranking_value(stem, value, coefficients=x, **given, **params)
-    if _of_pieces(stem):
-        return pieces.value(stem, value, **given, **params)
-    return margins.loss_value(stem, value, x=x, **given, **params)
+    @wraps(proof)
+    def certify(stem: str, *args: P.args, **given: P.kwargs) -> Certificate:
+        module = catalogue.load(stem)
+        if of_rankings is not None and families.is_ranking(module):
+            return of_rankings(stem, *args, **given)
+        if hasattr(module, "pieces"):
+            return of_pieces(stem, *args, **given)
+        return proof(stem, *args, **given)
+
+    return certify
 
 
-def gradient(
-    stem: str,
-    g: ArrayLike,
-    scores: ArrayLike,
-    y: ArrayLike,
-    *,
-    costs: ArrayLike | None = None,
-    sample_weight: float = 1.0,
-    complement: ArrayLike | None = None,
-    **params: Any,
-) -> Certificate:
-    """Certificate of g, (m,), as (sub)gradient of the weighted loss in the scores.
-
-    ``gap`` is the Fenchel-Young gap of x = (g without y)/weight: 0 if and only if it is a
-    subgradient; ``violation`` covers the domain and <1,g> = 0. For gamma > 0 the gradient is
-    unique and ``distance`` bounds the error.
-    """
-    given: dict[str, Any] = {
-        "scores": scores,
-        "y": y,
-        "costs": costs,
-        "sample_weight": sample_weight,
-    }
-    proofs = pieces if _of_pieces(stem) else margins
-    return proofs.gradient(stem, g, **given, complement=complement, **params)
-
-
-def conjugate(
-    stem: str,
-    value: float,
-    x: ArrayLike,
-    *,
-    y: ArrayLike | None = None,
-    costs: ArrayLike | None = None,
-    complement: ArrayLike | None = None,
-    **params: Any,
-) -> Certificate:
-    """Certificate of a number as conjugate(x) - <c,x>; ``violation`` is that of x.
-
-    A finite number is compared with the formula. +inf is right, with gap 0, where x violates the
-    domain by more than rounding explains (the violation is a formula too); elsewhere its gap is inf.
-    """
-    given = {"costs": costs, "complement": complement, **params}
-    if _of_pieces(stem):
-        return pieces.conjugate(stem, value, x, **given)
-    return margins.conjugate(stem, value, x, y=y, **given)
-
-
-def prox(
-    stem: str,
-    u: ArrayLike,
-    v: ArrayLike,
-    *,
-    t: Float = 1.0,
-    y: ArrayLike | None = None,
-    costs: ArrayLike | None = None,
-    complement: ArrayLike | None = None,
-    **params: Any,
-) -> Certificate:
-    """Certificate of u as argmin phi(u + c) + ||u - v||^2/(2t), over the m - 1 others.
-
-    gap = value(z) + conjugate(x) - <z,x> + ||u - v + t x||^2/(2t) at z = u + c and a dual point x
-    of the domain, (v - u)/t repaired or a proposal; ||u - u*||^2 <= 2 t gap.
-    """
-    given = {"t": t, "costs": costs, "complement": complement, **params}
-    return (
-        pieces.prox(stem, u, v, **given)
-        if _of_pieces(stem)
-        else margins.prox(stem, u, v, y=y, **given)
-    )
-
-
-def sdca_update(
-    stem: str,
-    a: ArrayLike,
-    q: ArrayLike,
-    y: ArrayLike,
-    k_ii: float,
-    *,
-    C: float = 1.0,
-    costs: ArrayLike | None = None,
-    sample_weight: float = 1.0,
-    complement: ArrayLike | None = None,
-    **params: Any,
-) -> Certificate:
-    """Certificate of a, (m,), as the block that maximises the dual, the others fixed.
-
-    With x = -a over the others it is the minimiser of K/2 (||x||^2 + s^2) - <b,x> +
-    gamma/(2 w C) ||x||^2 over the dual set scaled to r = w C, b = q - q_y + c, w the weight.
-    ``distance`` is nan for K = gamma = 0, where the block need not be unique.
-    """
-    given: dict[str, Any] = {
-        "y": y,
-        "k_ii": k_ii,
-        "C": C,
-        "costs": costs,
-        "sample_weight": sample_weight,
-        "complement": complement,
-    }
-    return margins.sdca_update(stem, a, q, **given, **params)
-
-
-def update_data(
-    loss: Loss,
-    q: Array,
-    y: int,
-    k_ii: float,
-    C: float,
-    costs: ArrayLike | None,
-    sample_weight: float,
-) -> tuple[Any, Any, Array]:
-    """Checked K_ii, mass w C, and b = q - q_y + c over the others."""
-    return margins.update_data(loss, q, y, k_ii, C, costs, sample_weight)
-
-
-def _of_pieces(stem: str) -> bool:
-    """Whether a loss is the least of convex pieces."""
-    return hasattr(catalogue.load(stem), "pieces")
-
-
-def erm(*args: Any, **kwargs: Any) -> Any:
-    """Primal-dual gap of a trained model: `refsolve.models.multiclass_erm.certificate`."""
-    return multiclass_erm.certificate(*args, **kwargs)
+loss_value = _of_every_loss(margins.loss_value, pieces.value, ranking_value)
+gradient = _of_every_loss(margins.gradient, pieces.gradient)
+conjugate = _of_every_loss(margins.conjugate, pieces.conjugate)
+prox = _of_every_loss(margins.prox, pieces.prox)

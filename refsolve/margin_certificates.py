@@ -43,7 +43,12 @@ def loss_value(
     x: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
-    """As `refsolve.certificates.loss_value`."""
+    """Certificate of a number as weighted loss sample_weight * L(y, scores).
+
+    The loss lies between <z,x> - conjugate(x) and a bound of Moreau type at a point x of the
+    domain: the given one, or a proposal. ``gap`` and ``distance`` bound the candidate's error.
+    The loss of a query takes its ``scores`` and relevance ``y``, and x as coefficients.
+    """
     scores, y, loss = check_example(stem, "scores", scores, y, params)
     z = loss.margins(scores.astype(Real), y, loss.check_costs(costs, y))
     weight = Real(WEIGHT.check(sample_weight))
@@ -69,7 +74,12 @@ def gradient(
     complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
-    """As `refsolve.certificates.gradient`."""
+    """Certificate of g, (m,), as (sub)gradient of the weighted loss in the scores.
+
+    ``gap`` is the Fenchel-Young gap of x = (g without y)/weight: 0 if and only if it is a
+    subgradient; ``violation`` covers the domain and <1,g> = 0. For gamma > 0 the gradient is
+    unique and ``distance`` bounds the error.
+    """
     scores, y, loss = check_example(stem, "scores", scores, y, params)
     m = scores.size
     z = loss.margins(scores.astype(Real), y, loss.check_costs(costs, y))
@@ -134,7 +144,11 @@ def conjugate(
     complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
-    """As `refsolve.certificates.conjugate`."""
+    """Certificate of a number as conjugate(x) - <c,x>; ``violation`` is that of x.
+
+    A finite number is compared with the formula. +inf is right, with gap 0, where x violates the
+    domain by more than rounding explains (the violation is a formula too); elsewhere its gap is inf.
+    """
     x = candidate("x", x, check_vector("x", x).size)
     loss = check_point(stem, x.size, y, params)
     c = loss.check_own_costs(costs).astype(Real)
@@ -162,7 +176,11 @@ def prox(
     complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
-    """As `refsolve.certificates.prox`."""
+    """Certificate of u as argmin phi(u + c) + ||u - v||^2/(2t), over the m - 1 others.
+
+    gap = value(z) + conjugate(x) - <z,x> + ||u - v + t x||^2/(2t) at z = u + c and a dual point x
+    of the domain, (v - u)/t repaired or a proposal; ||u - u*||^2 <= 2 t gap.
+    """
     v = check_vector("v", v).astype(Real)
     u = candidate("u", u, v.size)
     t = Real(STEP.check(t))
@@ -203,7 +221,12 @@ def sdca_update(
     complement: ArrayLike | None = None,
     **params: Any,
 ) -> Certificate:
-    """As `refsolve.certificates.sdca_update`."""
+    """Certificate of a, (m,), as the block that maximises the dual, the others fixed.
+
+    With x = -a over the others it is the minimiser of K/2 (||x||^2 + s^2) - <b,x> +
+    gamma/(2 w C) ||x||^2 over the dual set scaled to r = w C, b = q - q_y + c, w the weight.
+    ``distance`` is nan for K = gamma = 0, where the block need not be unique.
+    """
     q, y, loss = check_example(stem, "q", q, y, params)
     m = q.size
     given = candidate("a", a, m)

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from refsolve.proofs.domain import Domain
 
 Array = np.ndarray[Any, Any]
+Decimals = Sequence[Decimal]
 
-__all__ = ["Generator", "Point", "Twin", "WithRest", "check"]
+__all__ = ["Decimals", "Generator", "Point", "Twin", "WithRest", "check"]
 
 
 @dataclass(frozen=True)
@@ -79,24 +80,13 @@ class Generator(Protocol):
         Whether h is strictly convex: the loss has one gradient.
     """
 
+    rational: bool
+    complement: str
+    shifted: bool
+
     @property
     def smooth(self) -> bool:
         """Whether the loss has one gradient."""
-        ...
-
-    @property
-    def rational(self) -> bool:
-        """Whether core problems are biased projections."""
-        ...
-
-    @property
-    def complement(self) -> str:
-        """What h takes besides x."""
-        ...
-
-    @property
-    def shifted(self) -> bool:
-        """Whether h is a function of x + t."""
         ...
 
     def bind(self, params: Mapping[str, Any]) -> Self:
@@ -154,18 +144,11 @@ class Twin(Generator, Protocol):
         """Minimiser with its complement and multipliers; ArithmeticError if there is none."""
         ...
 
-    def conditions(
-        self,
-        core: Curved,
-        x: Sequence[Decimal],
-        complement: Sequence[Decimal],
-        theta: Decimal,
-        mu: Sequence[Decimal],
-    ) -> Decimal:
+    def conditions(self, core: Curved, found: Found) -> Decimal:
         """Largest violation of the conditions of optimality, as a change of b."""
         ...
 
-    def complements(self, x: Sequence[Decimal]) -> list[Decimal]:
+    def complements(self, x: Decimals) -> list[Decimal]:
         """(1 - s,), or 1 - x_i for every entry; empty where h has none."""
         ...
 
@@ -173,17 +156,11 @@ class Twin(Generator, Protocol):
         """A point beside x, with complement, at which h is smooth."""
         ...
 
-    def slopes(self, p: Sequence[Decimal], rest: Sequence[Decimal]) -> list[Decimal]:
+    def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
         """Gradient of h at p, inside the domain of h."""
         ...
 
-    def divergence(
-        self,
-        x: Sequence[Decimal],
-        complement: Sequence[Decimal],
-        p: Sequence[Decimal],
-        rest: Sequence[Decimal],
-    ) -> Decimal:
+    def divergence(self, x: Decimals, complement: Decimals, p: Decimals, rest: Decimals) -> Decimal:
         """Bregman divergence of x from p, a sum of nonnegative terms."""
         ...
 
@@ -191,9 +168,7 @@ class Twin(Generator, Protocol):
         """How far a change of b by ``by`` moves every entry."""
         ...
 
-    def spread(
-        self, x: Sequence[Decimal], rest: Sequence[Decimal], off: Sequence[Decimal]
-    ) -> Decimal:
+    def spread(self, x: Decimals, rest: Decimals, off: Decimals) -> Decimal:
         """Bound on h's share of what entries that are off by these bounds cost to second order."""
         ...
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from refsolve import formulas as f
 from refsolve._types import Float, Floats
 from refsolve.exact.decimals import ONE, ZERO, decimal_of, root, sigmoid, softplus, total
-from refsolve.generators import Array, Point
+from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
 
@@ -53,7 +53,7 @@ class BinaryEntropy(Entropic):
 
     # ---- in decimals
 
-    def complements(self, x: Sequence[Decimal]) -> list[Decimal]:
+    def complements(self, x: Decimals) -> list[Decimal]:
         """1 - x."""
         return [ONE - xi for xi in x]
 
@@ -61,7 +61,7 @@ class BinaryEntropy(Entropic):
         """1 - x."""
         return [max(1 - xi, Fraction(0)) for xi in x]
 
-    def slopes(self, p: Sequence[Decimal], rest: Sequence[Decimal]) -> list[Decimal]:
+    def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
         """Log x_i - log(1-x_i)."""
         return [pi.ln() - yi.ln() for pi, yi in zip(p, rest, strict=True)]
 
@@ -78,15 +78,9 @@ class BinaryEntropy(Entropic):
         x = [sigmoid(at) for at in logits]
         return x, [sigmoid(-at) for at in logits], ZERO, [ZERO] * len(b)
 
-    def conditions(
-        self,
-        core: Curved,
-        x: Sequence[Decimal],
-        complement: Sequence[Decimal],
-        theta: Decimal,
-        mu: Sequence[Decimal],
-    ) -> Decimal:
+    def conditions(self, core: Curved, found: Found) -> Decimal:
         """Alpha x_i + log x_i - log(1-x_i) = b_i."""
+        x, complement, _, _ = found
         alpha, b = decimal_of(core.alpha), [decimal_of(v) for v in core.b]
         return max(
             max(abs(xi + yi - 1), abs(alpha * xi + xi.ln() - yi.ln() - bi))

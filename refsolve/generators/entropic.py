@@ -18,7 +18,7 @@ import numpy as np
 
 from refsolve._types import Floats
 from refsolve.exact import decimals as dec
-from refsolve.generators import Array, Point
+from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as logs
 from refsolve.protocols import Capped
 
@@ -59,12 +59,7 @@ class Entropic:
         return found if rest is None else found + logs.xlogx(rest).sum(axis=-1)
 
     def gap(
-        self,
-        domain: Domain,
-        z: Array,
-        x: Array,
-        point: Point | None = None,
-        rest: Array | None = None,
+        self, domain: Domain, z: Array, x: Array, point: Point | None, rest: Array | None
     ) -> Array:
         """The divergence of x from the maximiser and what its caps leave."""
         p = self.maximum(domain, z) if point is None else point
@@ -88,7 +83,7 @@ class Entropic:
 
     # ---- in decimals
 
-    def complements(self, x: Sequence[Decimal]) -> list[Decimal]:
+    def complements(self, x: Decimals) -> list[Decimal]:
         """Without a complement."""
         return []
 
@@ -97,13 +92,7 @@ class Entropic:
         lift = [max(dec.decimal_of(v), FLOOR) for v in x]
         return lift, [max(dec.decimal_of(v), FLOOR) for v in self.exact_rest(x)]
 
-    def divergence(
-        self,
-        x: Sequence[Decimal],
-        complement: Sequence[Decimal],
-        p: Sequence[Decimal],
-        rest: Sequence[Decimal],
-    ) -> Decimal:
+    def divergence(self, x: Decimals, complement: Decimals, p: Decimals, rest: Decimals) -> Decimal:
         """X log(x/p) - x + p over all entries."""
         pairs = zip([*x, *complement], [*p, *rest], strict=True)
         return dec.total(dec.divergence(xi, pi) for xi, pi in pairs)
@@ -113,9 +102,7 @@ class Entropic:
         alpha = dec.decimal_of(core.alpha)
         return [by * xi / (dec.ONE + alpha * xi) for xi in found.x]
 
-    def spread(
-        self, x: Sequence[Decimal], rest: Sequence[Decimal], off: Sequence[Decimal]
-    ) -> Decimal:
+    def spread(self, x: Decimals, rest: Decimals, off: Decimals) -> Decimal:
         """A divergence at x - e is at most three times that at x + e."""
         reach = [dec.total(off)] if self.complement == "sum" else list(off) if rest else []
         pairs = [*zip(x, off, strict=True), *zip(rest, reach, strict=True)]

@@ -29,7 +29,7 @@ from refsolve.exact.decimals import (
     root,
     total,
 )
-from refsolve.generators import Array, Point
+from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
 from refsolve.generators.roots import bracket, log_root, sum_root
@@ -82,7 +82,7 @@ class Entropy(Entropic):
 
     # ---- in decimals
 
-    def complements(self, x: Sequence[Decimal]) -> list[Decimal]:
+    def complements(self, x: Decimals) -> list[Decimal]:
         """1 - s."""
         return [max(ONE - total(x), ZERO)]
 
@@ -90,7 +90,7 @@ class Entropy(Entropic):
         """1 - s."""
         return [max(1 - sum(x, Fraction(0)), Fraction(0))]
 
-    def slopes(self, p: Sequence[Decimal], rest: Sequence[Decimal]) -> list[Decimal]:
+    def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
         """Log x_i - log(1-s)."""
         return [pi.ln() - rest[0].ln() for pi in p]
 
@@ -152,20 +152,13 @@ class Entropy(Entropic):
         mu = [max(bi - reach, ZERO) for bi in b]
         return x, [y], theta, mu
 
-    def conditions(
-        self,
-        core: Curved,
-        x: Sequence[Decimal],
-        complement: Sequence[Decimal],
-        theta: Decimal,
-        mu: Sequence[Decimal],
-    ) -> Decimal:
+    def conditions(self, core: Curved, found: Found) -> Decimal:
         """Alpha x_i + log x_i + mu_i = b_i - theta, mu_i >= 0 and mu_i = 0 below the cap, with
         theta = alpha rho s - log(1-s), less (1/k) sum mu where the caps are shares of s.
         """
+        x, (y,), theta, mu = found
         alpha, b = decimal_of(core.alpha), [decimal_of(v) for v in core.b]
         k, shared = _caps(core.domain)
-        (y,) = complement
         s, sum_mu = total(x), total(mu)
         share = sum_mu / k if shared else ZERO
         cap = s / k if shared else ONE / k

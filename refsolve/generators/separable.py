@@ -31,15 +31,13 @@ import numpy as np
 from refsolve import formulas as f
 from refsolve._types import Float, Floats
 from refsolve.exact.decimals import ZERO, decimal_of, dot
-from refsolve.generators import Array, Point
+from refsolve.generators import Array, Decimals, Point
+from refsolve.generators.entropic import FLOOR
 from refsolve.generators.interior import minimise
 
 if TYPE_CHECKING:
     from refsolve.proofs.curved import Curved, Found, Solution
     from refsolve.proofs.domain import Domain
-
-#: In the place of zeros of x where h is not smooth.
-FLOOR = Decimal("1e-55")
 
 
 def _entrywise(name: str, own: Callable[[Any], Any]) -> Callable[[Array], Array]:
@@ -123,12 +121,7 @@ class Separable:
         return minimise(self, domain, np.asarray(b, np.longdouble), alpha, rho)
 
     def gap(
-        self,
-        domain: Domain,
-        z: Array,
-        x: Array,
-        point: Point | None = None,
-        rest: Array | None = None,
+        self, domain: Domain, z: Array, x: Array, point: Point | None, rest: Array | None
     ) -> Array:
         """residual(x, z - h'(p)) + D_h(x, p) for the better of p = x and the maximiser, by row."""
         p = self.maximum(domain, z) if point is None else point
@@ -157,18 +150,11 @@ class Separable:
         x = minimise(self, core.domain, _objects(b), alpha, core.rho)
         return x.tolist(), [], ZERO, []
 
-    def conditions(
-        self,
-        core: Curved,
-        x: Sequence[Decimal],
-        complement: Sequence[Decimal],
-        theta: Decimal,
-        mu: Sequence[Decimal],
-    ) -> Decimal:
+    def conditions(self, core: Curved, found: Found) -> Decimal:
         """The violation of the set's own constraints: `refsolve.proofs.curved.gap` says the rest."""
-        return decimal_of(f.single(core.decimal_domain.violation(_objects(x))))
+        return decimal_of(f.single(core.decimal_domain.violation(_objects(found[0]))))
 
-    def complements(self, x: Sequence[Decimal]) -> list[Decimal]:
+    def complements(self, x: Decimals) -> list[Decimal]:
         """None."""
         return []
 
@@ -182,17 +168,11 @@ class Separable:
             pass
         return [max(v, FLOOR) for v in at], []
 
-    def slopes(self, p: Sequence[Decimal], rest: Sequence[Decimal]) -> list[Decimal]:
+    def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
         """phi'(p_i)."""
         return self.slope(_objects(p)).tolist()
 
-    def divergence(
-        self,
-        x: Sequence[Decimal],
-        complement: Sequence[Decimal],
-        p: Sequence[Decimal],
-        rest: Sequence[Decimal],
-    ) -> Decimal:
+    def divergence(self, x: Decimals, complement: Decimals, p: Decimals, rest: Decimals) -> Decimal:
         """phi(x) - phi(p) - phi'(p)(x - p)."""
         step = [xi - pi for xi, pi in zip(x, p, strict=True)]
         apart = self._number(x) - self._number(p) - dot(self.slopes(p, rest), step)
@@ -206,9 +186,7 @@ class Separable:
         d = Decimal(len(found.x))
         return [by * d.sqrt() / least] * len(found.x)
 
-    def spread(
-        self, x: Sequence[Decimal], rest: Sequence[Decimal], off: Sequence[Decimal]
-    ) -> Decimal:
+    def spread(self, x: Decimals, rest: Decimals, off: Decimals) -> Decimal:
         """Divergences from steps to either side."""
         both = []
         for sign in (1, -1):
@@ -227,7 +205,7 @@ class Separable:
         """H."""
         return self._number([decimal_of(v) for v in x])
 
-    def _number(self, x: Sequence[Decimal]) -> Decimal:
+    def _number(self, x: Decimals) -> Decimal:
         return decimal_of(f.single(self.value(_objects(x))))
 
     def rounded(self, x: Sequence[float], eps: float) -> float:
@@ -237,7 +215,7 @@ class Separable:
         return float(1 + abs(self._number(at)) + sum(steep))
 
 
-def _objects(values: Sequence[Decimal]) -> Array:
+def _objects(values: Decimals) -> Array:
     out = np.empty(len(values), dtype=object)
     out[:] = list(values)
     return out

@@ -6,7 +6,6 @@ X(b_i + alpha t_i - theta), X the root of alpha X + log X, with theta such that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from refsolve.exact.decimals import (
     root,
     total,
 )
-from refsolve.generators import Array, Point
+from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
 from refsolve.generators.roots import bracket, log_root
@@ -60,7 +59,7 @@ class SimplexEntropy(Entropic):
 
     # ---- in decimals
 
-    def slopes(self, p: Sequence[Decimal], rest: Sequence[Decimal]) -> list[Decimal]:
+    def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
         """Log p_i + 1."""
         return [pi.ln() + 1 for pi in p]
 
@@ -76,15 +75,9 @@ class SimplexEntropy(Entropic):
         theta = root(log_sum, max(points))
         return [entropic(point - theta, alpha) for point in points], [], theta, [ZERO] * len(b)
 
-    def conditions(
-        self,
-        core: Curved,
-        x: Sequence[Decimal],
-        complement: Sequence[Decimal],
-        theta: Decimal,
-        mu: Sequence[Decimal],
-    ) -> Decimal:
+    def conditions(self, core: Curved, found: Found) -> Decimal:
         """Alpha (p_i - t_i) + log p_i + theta = b_i, with sum 1."""
+        x, _, theta, _ = found
         alpha = decimal_of(core.alpha)
         points = (
             decimal_of(bi) + alpha * decimal_of(ti)

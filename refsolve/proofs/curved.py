@@ -11,7 +11,6 @@ no more than the curvature lets it. `gap` bounds F(x) - min F at any x from form
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -22,12 +21,10 @@ import numpy as np
 from refsolve import formulas as f
 from refsolve.errors import UncertainError
 from refsolve.exact.decimals import CERTAIN, ONE, ZERO, decimal_of, digits, dot, total
-from refsolve.generators import Twin
+from refsolve.generators import Decimals, Twin
 from refsolve.proofs.domain import Domain
 
 __all__ = ["CERTAIN", "Curved", "Solution", "UncertainError", "gap", "solve"]
-
-Decimals = Sequence[Decimal]
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class Solution:
     size: float
 
 
-Found = tuple[list[Decimal], list[Decimal], Decimal, list[Decimal]]
+Found = tuple[Decimals, Decimals, Decimal, Decimals]
 
 
 def precision(core: Curved) -> Any:
@@ -124,7 +121,7 @@ def backward_error(
     if min(mu, default=ZERO) < 0 or min(complement, default=ONE) <= 0:
         return Decimal("Infinity")
     try:
-        return core.generator.conditions(core, x, complement, theta, mu)
+        return core.generator.conditions(core, (x, complement, theta, mu))
     except ArithmeticError:  # a logarithm of a negative number
         return Decimal("Infinity")
 
