@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -108,6 +108,17 @@ def stems(kind: str | None = None) -> tuple[str, ...]:
     if kind not in OPERATIONS:
         raise UnknownProblemError(kind, OPERATIONS, "kind")
     return _stems(kind)
+
+
+def members(kind: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a room: its stems, imported when they are asked for."""
+
+    def get(name: str) -> Any:
+        if not name.startswith("_") and name in stems(kind):
+            return importlib.import_module(f"refsolve.{kind}.{name}")
+        raise AttributeError(f"module 'refsolve.{kind}' has no attribute {name!r}")
+
+    return get, lambda: list(stems(kind))
 
 
 def kind(stem: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from refsolve._types import Number
 
 Array = np.ndarray[Any, Any]
+#: Rows (g, h, equality) meaning <g,x> <= h or = h, rational.
+Rows = list[tuple[list[Fraction], Fraction, bool]]
 
 
 def single(value: object) -> Any:
@@ -31,6 +34,12 @@ def kth_largest(v: Array, k: int) -> Array:
     """v_[k] with the axis kept; k at most the number of entries."""
     d = v.shape[-1]
     return np.partition(v, d - k, axis=-1)[..., d - k, None]
+
+
+def units(d: int, factor: int = 1, shift: Fraction | int = 0, bound: Any = 0) -> Rows:
+    """The d rows factor x_i + shift <1,x> <= bound."""
+    rows = [[Fraction(factor * (i == j)) + shift for j in range(d)] for i in range(d)]
+    return [(row, Fraction(bound), False) for row in rows]
 
 
 def positive(v: Array) -> Array:

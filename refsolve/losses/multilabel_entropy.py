@@ -42,7 +42,6 @@ family = "multilabel"
 generator = SimplexEntropy()
 default_cost = 0.0
 dual_set = "simplex"
-dual_params: dict[str, Any] = {}
 
 
 def _target(y: ArrayLike) -> Any:

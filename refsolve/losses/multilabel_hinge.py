@@ -42,7 +42,6 @@ SPEC = Spec(
 
 family = "multilabel"
 dual_set = "bipartite_simplex"
-dual_params: dict[str, Any] = {}
 
 
 def value(z: cp.Expression, y: ArrayLike) -> Any:

@@ -5,8 +5,6 @@ L(y, f) = min_p phi(z - p) + ||p||^2/(2 gamma), phi the multilabel hinge.
 
 from __future__ import annotations
 
-from typing import Any
-
 from refsolve import calculus
 from refsolve.losses import multilabel_hinge as hinge
 from refsolve.spec import Spec
@@ -44,5 +42,4 @@ SPEC = Spec(
 family = "multilabel"
 dual_set = "bipartite_simplex"
 generator = calculus.generator
-dual_params: dict[str, Any] = {}
 value, conjugate = calculus.moreau(hinge)

@@ -36,7 +36,6 @@ SPEC = Spec(
 
 family = "ova"
 dual_set = "box"
-dual_params: dict[str, Any] = {}
 
 
 def value(z: cp.Expression) -> Any:

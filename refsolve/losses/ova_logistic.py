@@ -35,7 +35,6 @@ family = "ova"
 generator = BinaryEntropy()
 default_cost = 0.0
 dual_set = "box"
-dual_params: dict[str, Any] = {}
 
 
 def value(z: cp.Expression) -> Any:

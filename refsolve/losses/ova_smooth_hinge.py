@@ -5,8 +5,6 @@ L(y, f) = sum_j min_p max{0, z_j - p} + p^2/(2 gamma), z_j = f_j + c_j at j != y
 
 from __future__ import annotations
 
-from typing import Any
-
 from refsolve import calculus
 from refsolve.losses import ova_hinge as hinge
 from refsolve.spec import Spec
@@ -37,5 +35,4 @@ SPEC = Spec(
 family = "ova"
 dual_set = "box"
 generator = calculus.generator
-dual_params: dict[str, Any] = {}
 value, conjugate = calculus.moreau(hinge)

@@ -37,7 +37,6 @@ SPEC = Spec(
     ),
 )
 
-family = "multiclass"
 generator = Entropy()
 default_cost = 0.0
 dual_set = "topk_simplex_alpha"

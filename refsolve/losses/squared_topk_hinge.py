@@ -11,7 +11,7 @@ from refsolve._lazy import cp
 from refsolve.generators.squared_sum import SquaredSum
 from refsolve.losses import topk_hinge_alpha as hinge
 from refsolve.sets import topk_cone
-from refsolve.spec import Spec, Symbol
+from refsolve.spec import Spec
 
 SPEC = Spec(
     title="Squared top-k hinge loss",
@@ -28,7 +28,7 @@ SPEC = Spec(
             "a = -omega C x, a_y = omega C s"
         ),
     },
-    symbols=(Symbol("k", "number of guesses", "integer", low=1, high="d", default=1),),
+    symbols=hinge.SPEC.symbols,
     scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="the top-k hinge of Lapin et al. 2015, squared as in L2-loss support vector machines",
     notes=(

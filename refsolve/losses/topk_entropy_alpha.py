@@ -45,7 +45,6 @@ SPEC = Spec(
     ),
 )
 
-family = "multiclass"
 generator = Entropy()
 default_cost = 0.0
 dual_set = "topk_simplex_alpha"

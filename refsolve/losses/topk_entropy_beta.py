@@ -5,19 +5,21 @@ L(y, f) = max <u,x> - <x,log x> - (1-s) log(1-s) over 0 <= x_i <= 1/k, s = <1,x>
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from refsolve._lazy import cp
 from refsolve.generators.entropy import Entropy
 from refsolve.losses import softmax
+from refsolve.losses import topk_entropy_alpha as alpha
 from refsolve.sets import topk_simplex_beta
-from refsolve.spec import Spec, Symbol
+from refsolve.spec import Symbol
 
-SPEC = Spec(
+SPEC = replace(
+    alpha.SPEC,
     title="Top-k entropy loss, beta variant",
-    kind="losses",
     formulas={
-        "z": "z_j = f_j - f_y + c_j for the d = m - 1 classes j != y",
+        **alpha.SPEC.formulas,
         "value": (
             "min over mu >= 0 of log(1 + sum_j e^{z_j - mu_j}) + <1,mu>/k\n"
             "= rho log k + sum_U z/k + (1-rho) t,  t = log((1 + Z_M)/(1-rho)),  rho = |U|/k,\n"
@@ -27,13 +29,8 @@ SPEC = Spec(
             "<x,log x> + (1-s) log(1-s) - <c,x> on {0 <= x_i <= 1/k, s <= 1}; +inf elsewhere"
         ),
         "gradient": "x_j = min(e^{z_j - t}, 1/k) at j != y, -s at y; 1 - s = e^{-t}",
-        "sdca_update": (
-            "b = q - q_y + c over the others, alpha = omega C K_ii,\n"
-            "x = argmin alpha/2 (||x||^2 + s^2) - <b,x> + conjugate,  a = -omega C x, a_y = omega C s"
-        ),
     },
     symbols=(Symbol("k", "number of guesses", "integer", low=1, default=1),),
-    scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="named and deferred by Lapin et al. 2016, section 2; derived in the lesson",
     notes=(
         "k = 1 is the softmax loss; any k >= 1 makes sense",
@@ -42,7 +39,6 @@ SPEC = Spec(
     ),
 )
 
-family = "multiclass"
 generator = Entropy()
 default_cost = 0.0
 dual_set = "topk_simplex_beta"

@@ -62,14 +62,9 @@ def constraints(x: cp.Expression, k: int, r: float | Fraction = 1.0) -> list[Any
     return [x >= 0, s <= r, x <= r / k, (k - 1) * x <= s, *tie]
 
 
-def halfspaces(
-    d: int, k: int, r: float | Fraction = 1
-) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, k: int, r: float | Fraction = 1) -> f.Rows:
     """The dual set as rows (g, h, equality) meaning <g,x> <= h, rational."""
-    unit = [[Fraction(i == j) for j in range(d)] for i in range(d)]
-    rows = [([-g for g in row], Fraction(0), False) for row in unit]
-    rows += [(row, Fraction(r) / k, False) for row in unit]
-    rows += [([(k - 1) * g - 1 for g in row], Fraction(0), False) for row in unit]
+    rows = [*f.units(d, -1), *f.units(d, bound=Fraction(r) / k), *f.units(d, k - 1, -1)]
     return [*rows, ([Fraction(1)] * d, Fraction(r), False)]
 
 

@@ -5,33 +5,26 @@ L(y, f) = S_k(max(z, 0))/k, z_j = f_j - f_y + c_j over the other classes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from refsolve._lazy import cp
+from refsolve.losses import topk_hinge_alpha as alpha
 from refsolve.sets import topk_simplex_beta
-from refsolve.spec import Spec, Symbol
 
-SPEC = Spec(
+SPEC = replace(
+    alpha.SPEC,
     title="Top-k hinge loss, beta variant",
-    kind="losses",
     formulas={
-        "z": "z_j = f_j - f_y + c_j for the d = m - 1 classes j != y",
+        **alpha.SPEC.formulas,
         "value": "S_k(max(z, 0))/k,  S_k = sum of the k largest",
         "conjugate": "-<c,x> on {0 <= x_i <= 1/k, s <= 1}, s = <1,x>; +inf elsewhere",
-        "gradient": "x_j at j != y, -s at y, for any x attaining max <z,x>",
-        "sdca_update": (
-            "b = (q - q_y + c)/K_ii over the others,\n"
-            "x = argmin ||x - b||^2 + <1,x>^2 over the set scaled by omega C, a = -x, a_y = s"
-        ),
     },
-    symbols=(Symbol("k", "number of guesses", "integer", low=1, high="d", default=1),),
-    scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Usunier et al. 2009; Lapin et al. 2015, section 2.3; 2016, equation (7)",
     notes=(
         "the ground truth contributes 0, so that the sum over all m classes is the same for k < m",
         "bounds the alpha variant from above; both are the multiclass hinge at k = 1",
     ),
-    homogeneous=True,
 )
 
 dual_set = "topk_simplex_beta"

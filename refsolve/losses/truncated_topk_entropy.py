@@ -34,7 +34,6 @@ SPEC = Spec(
     ),
 )
 
-family = "multiclass"
 generator = Entropy()
 default_cost = 0.0
 operations = ("value", "gradient", "conjugate", "prox")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from refsolve import fenchel, oracle
 from refsolve.errors import InvalidParameterError, OracleUncertainError
 from refsolve.fenchel import Block, Map, Term
-from refsolve.models._trained import Fields, ModelCertificate, fields
+from refsolve.models._trained import ModelCertificate
 from refsolve.oracle import Answer, Posed
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Dual, RankingProof
@@ -51,19 +51,15 @@ class CutCertificate(ModelCertificate):
     w: Array = field(repr=False)
     weights: Array = field(repr=False)
 
-
-class CutFields(Fields):
-    """Fields of a `CutCertificate`."""
-
-    w: Array
-    weights: Array
-
-
-def cut_fields(proof: RankingProof, dual: Dual, violation: float, moved: float = 0.0) -> CutFields:
-    """Fields of the certificate that a proof makes."""
-    weights = dual.weights.astype(float)
-    found = fields(proof, violation, proof.residuals[: len(weights)], moved)
-    return {**found, "w": proof.w.astype(float), "weights": weights}
+    @classmethod
+    def of_cuts(
+        cls, proof: RankingProof, dual: Dual, violation: float, moved: float = 0.0, **more: Any
+    ) -> Self:
+        """What a proof of weighted cuts certifies."""
+        weights = dual.weights.astype(float)
+        residuals = proof.residuals[: len(weights)]
+        w = proof.w.astype(float)
+        return cls.of(proof, violation, residuals, moved, w=w, weights=weights, **more)
 
 
 def check_weights(weights: ArrayLike | None, m: int, C: float) -> tuple[Array, float]:

@@ -15,9 +15,10 @@ from refsolve import fenchel
 from refsolve._ranking import MAX_LISTED, all_rankings, check_relevance, queries
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import Master, couple
-from refsolve.proofs.certificate import Array
+from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Queries, Query
 from refsolve.proofs.ranking_truth import ranking_defect
+from refsolve.proofs.space import Space
 
 #: Examples of a query up to which, by default, all its rankings are constraints.
 FEW = 6
@@ -78,7 +79,8 @@ class RankingMaster(Master):
     Parameters
     ----------
     queries : Queries
-    rows : ndarray of shape (n, d)
+    space : Space
+        Rows of X.
     C, unit : float
     reference : ndarray of shape (n,), optional
         Inversions of a ranking whose coefficients are subtracted from all others.
@@ -89,16 +91,16 @@ class RankingMaster(Master):
     def __init__(
         self,
         queries: Queries,
-        rows: Array,
+        space: Space,
         C: float,
         unit: float,
         reference: Array | None = None,
         **hard: Any,
     ) -> None:
-        free = hard.get("free", 0)
+        free, rows = hard.get("free", 0), space.dense().astype(float)
         super().__init__(C, max(len(queries.queries), 1), rows.shape[1], unit, **hard)
-        rows = np.pad(rows, ((0, 0), (0, free)))  # rankings do not see b
-        self.queries, self.data = queries, rows
+        self.queries, self.space = queries, space
+        self.data = np.pad(rows, ((0, 0), (0, free)))  # rankings do not see b
         self.reference = np.zeros(queries.n, np.int64) if reference is None else reference
         self.add_ranking(self.reference)  # a cut that is constant keeps the master bounded
         self.add_ranking(queries.most_violated(np.zeros(queries.n))[1])
@@ -119,6 +121,10 @@ class RankingMaster(Master):
         """Keep the cut of each query in a vector of inversions (n,); whether one was new."""
         parts = enumerate(self.queries.queries)
         return sum(self._add_rows(index, inversions[None, q.items]) for index, q in parts) > 0
+
+    def separate(self, w: Array, _: float = 0.0) -> bool:
+        """Keep the rankings most violated at w; whether one was new."""
+        return self.add_ranking(self.queries.most_violated(self.space.values(w).astype(Real))[1])
 
     def add_all(self) -> None:
         """Keep all rankings of every query."""

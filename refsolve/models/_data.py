@@ -118,7 +118,7 @@ def check_data(loss: str, y: ArrayLike | Sparse, given: dict[str, Any]) -> Data:
     if (X is None) == (K is None):
         raise InvalidParameterError("X", X, "either X (n, d) or K (n, n)", "pass exactly one")
     if X is not None:
-        X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
+        X = check_examples(X)
     else:
         K = check_gram(K)
     n = K.shape[0] if X is None else X.shape[0]
@@ -166,13 +166,14 @@ def check_gram(K: object, name: str = "K") -> Array:
     return gram
 
 
-def _check_sparse(X: Rows) -> Any:
-    assert X is not None
-    assert hasattr(X, "tocsr")  # the callers have asked
+def check_examples(X: Rows, name: str = "X") -> Any:
+    """A finite, non-empty matrix of examples, sparse by rows or dense."""
+    if X is None or not hasattr(X, "tocsr"):
+        return check_matrix(name, X, (None, None))
     rows = X.tocsr().astype(float)
     if rows.shape[0] == 0 or rows.shape[1] == 0 or not np.isfinite(rows.data).all():
         raise InvalidParameterError(
-            "X", rows, "a finite, non-empty matrix", "replace or drop NaN and inf"
+            name, rows, "a finite, non-empty matrix", "replace or drop NaN and inf"
         )
     return rows
 

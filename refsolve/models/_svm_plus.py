@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from refsolve import proposals
 from refsolve.errors import InvalidParameterError
-from refsolve.models._svm_space import Space, check_features, check_flag, check_rows
+from refsolve.models._svm_space import Space, check_flag, check_rows, check_views
 from refsolve.models._trained import ModelCertificate
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.svm_plus import Point
@@ -109,13 +109,8 @@ class Data(proposals.Problem):
 def check_data(squared: bool, given: dict[str, Any]) -> Data:
     """Validated arguments of an SVM+; unknown names are refused."""
     rest = dict(given)
-    rows, gram, n = check_features("X", rest.pop("X", None), "K", rest.pop("K", None))
-    z_rows, z_gram, count = check_features("Z", rest.pop("Z", None), "Kz", rest.pop("Kz", None))
-    if count != n:
-        name = "Z" if z_gram is None else "Kz"
-        raise InvalidParameterError(
-            name, f"{count} rows", f"{n} rows, one per example", "pass privileged data of the rows"
-        )
+    X, K, Z, Kz = (rest.pop(name, None) for name in ("X", "K", "Z", "Kz"))
+    views, n = check_views(X, K, Z, Kz, "pass privileged data of the rows")
     y = rest.pop("y", None)
     if y is None:
         raise InvalidParameterError("y", "missing", "n labels -1/1", "pass y=...")
@@ -140,8 +135,7 @@ def check_data(squared: bool, given: dict[str, Any]) -> Data:
             "keep xi >= 0: C sum y_i rho w_i, with b = -rho, is unbounded or constant without it",
         )  # fmt: skip
     return Data(
-        Space(rows, gram, kept),
-        Space(z_rows, z_gram, kept),
+        *views(kept),
         labels,
         C * weight,
         lam=lam,

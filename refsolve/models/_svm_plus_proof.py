@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from refsolve.errors import InvalidParameterError
 from refsolve.models._svm_plus import Data, Model, PlusCertificate, check_data
 from refsolve.models._svm_space import scalar
-from refsolve.models._trained import fields
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import Rows
@@ -33,8 +32,11 @@ def certify(
     proof = data.prove(data.snapped(point), alpha, beta)
     moved = float(np.sqrt(data.x.square(proof.point.w - point.w)))
     violation = max(data.violation(alpha, beta), short)
-    return PlusCertificate(
-        **fields(proof, violation, data.x.expanded(proof.residuals), moved),
+    return PlusCertificate.of(
+        proof,
+        violation,
+        data.x.expanded(proof.residuals),
+        moved,
         model=to_model(data, proof.point, proof.xi),
         alpha=data.x.expanded(proof.alpha),
         beta=data.x.expanded(proof.beta),

@@ -6,16 +6,18 @@ weight zero are no examples; their coefficients are kept.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import check_classes
-from refsolve.models._data import _check_sparse, check_gram
+from refsolve.models._data import check_examples, check_gram
 from refsolve.proofs import space
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows, Sparse
-from refsolve.spec import LARGEST, Symbol, check_matrix, check_vector
+from refsolve.spec import LARGEST, Symbol, check_vector
 
 
 class Space(space.Space):
@@ -68,10 +70,22 @@ def check_features(
         given = "missing" if X is None else X
         raise InvalidParameterError(name, given, expected, "pass exactly one")
     if X is not None:
-        X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix(name, X, (None, None))
-        return X, None, X.shape[0]
+        rows = check_examples(X, name)
+        return rows, None, rows.shape[0]
     K = check_gram(K, gram_name)
     return None, K, len(K)
+
+
+def check_views(
+    X: Rows, K: ArrayLike | None, Z: Rows, Kz: ArrayLike | None, fix: str
+) -> tuple[Callable[[Array], tuple[Space, Space]], int]:
+    """Both views of some of the examples, and how many there are."""
+    rows, gram, n = check_features("X", X, "K", K)
+    z_rows, z_gram, count = check_features("Z", Z, "Kz", Kz)
+    if count != n:
+        name = "Z" if z_gram is None else "Kz"
+        raise InvalidParameterError(name, f"{count} rows", f"{n} rows, one per example", fix)
+    return lambda kept: (Space(rows, gram, kept), Space(z_rows, z_gram, kept)), n
 
 
 def check_rows(y: ArrayLike, n: int, sample_weight: ArrayLike | None) -> tuple[Array, Array, Array]:

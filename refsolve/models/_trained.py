@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, Self
 
 import numpy as np
 
@@ -39,34 +39,26 @@ class ModelCertificate(Certificate):
     residuals: Array
     drift: float
 
-
-class Fields(TypedDict):
-    """Fields of a `ModelCertificate`."""
-
-    gap: float
-    violation: float
-    distance: float
-    value: float
-    scale: float
-    primal: float
-    dual: float
-    residuals: Array
-    drift: float
-
-
-def fields(
-    proof: Proof, violation: float, residuals: Array | None = None, moved: float = 0.0
-) -> Fields:
-    """Fields of a certificate; ``residuals`` if they are not those of the proof."""
-    gap, primal, dual = up(proof.gap), float(proof.primal), float(proof.dual)
-    return {
-        "gap": gap,
-        "violation": violation,
-        "distance": float(np.sqrt(2 * gap)) + moved,
-        "value": primal,
-        "scale": max(abs(primal), abs(dual)),
-        "primal": primal,
-        "dual": dual,
-        "residuals": (proof.residuals if residuals is None else residuals).astype(float),
-        "drift": float(proof.drift),
-    }
+    @classmethod
+    def of(
+        cls,
+        proof: Proof,
+        violation: float,
+        residuals: Array | None = None,
+        moved: float = 0.0,
+        **more: Any,
+    ) -> Self:
+        """What a proof certifies; ``residuals`` if they are not its own, ``more`` of a subclass."""
+        gap, primal, dual = up(proof.gap), float(proof.primal), float(proof.dual)
+        return cls(
+            gap=gap,
+            violation=violation,
+            distance=float(np.sqrt(2 * gap)) + moved,
+            value=primal,
+            scale=max(abs(primal), abs(dual)),
+            primal=primal,
+            dual=dual,
+            residuals=(proof.residuals if residuals is None else residuals).astype(float),
+            drift=float(proof.drift),
+            **more,
+        )

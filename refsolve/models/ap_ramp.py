@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from refsolve._ranking import ranking_from_scores
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import BOX, Finish, Master, check_weights, cut_fields
+from refsolve.models._ap_cuts import BOX, Finish, Master, check_weights
 from refsolve.models._ap_descent import DescentCertificate, descend
 from refsolve.models._ap_rankings import (
     RankingMaster,
@@ -150,8 +150,10 @@ def _certificate(
     scores = data.scores(proof.w)
     moves = (predicted(data, proof.w) - reference)[None]
     slack = float(data.C * np.maximum(0, data.queries.coefficients(moves)[0] @ scores))
-    return RampCertificate(
-        **cut_fields(proof, dual, violation),
+    return RampCertificate.of_cuts(
+        proof,
+        dual,
+        violation,
         objective=float(proof.primal) - slack,
         slack=slack,
         rankings=inversions,
@@ -173,11 +175,10 @@ def pose_primal(given: dict[str, Any]) -> Posed:
     data = check_data(X, y, C, groups)
     everything = wants_all(how, data.queries)
     unit = data.C * float(data.queries.most_violated(np.zeros(data.queries.n))[0])  # J(0)
-    rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
     known: list[RankingMaster] = []
 
     def step(reference: Array) -> tuple[Answer, Master, Finish]:
-        master = RankingMaster(data.queries, rows, data.C, unit, reference)
+        master = RankingMaster(data.queries, data.space, data.C, unit, reference)
         if known:
             master.adopt(known[-1])
         elif everything:
@@ -191,12 +192,7 @@ def pose_primal(given: dict[str, Any]) -> Posed:
             proof = min(proofs, key=lambda proof: proof.gap)
             return Answer(proof.w, proof.objective, proof.weights, proof)
 
-        answer = master.close(
-            "ap_ramp.primal",
-            finish,
-            lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
-        )
-        return answer, master, finish
+        return master.close("ap_ramp.primal", finish, master.separate), master, finish
 
     reference, first = np.zeros(data.queries.n, np.int64), None
     if start is not None:

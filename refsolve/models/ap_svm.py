@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import BOX, CutCertificate, check_weights, cut_fields, outside
+from refsolve.models._ap_cuts import BOX, CutCertificate, check_weights, outside
 from refsolve.models._ap_rankings import (
     RankingMaster,
     check_queries,
@@ -24,12 +24,12 @@ from refsolve.models._ap_rankings import (
     take,
     wants_all,
 )
-from refsolve.models._data import _check_sparse
+from refsolve.models._data import check_examples
 from refsolve.oracle import Posed
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Dual, Queries
 from refsolve.proofs.space import Rows, Space
-from refsolve.spec import Spec, check_matrix, check_vector
+from refsolve.spec import Spec, check_vector
 
 SPEC = Spec(
     title="AP-SVM",
@@ -94,6 +94,15 @@ class Data:
         """X w in longdouble."""
         return self.space.values(w).astype(Real)
 
+    def cuts(
+        self, w: Array | None, inversions: Array | None, weights: ArrayLike | None
+    ) -> tuple[Array, Array, float]:
+        """Inversions, repaired weights and their violation; by default the worst ranking at w."""
+        if inversions is None or weights is None:
+            assert w is not None
+            inversions, weights = self.queries.most_violated(self.scores(w))[1][None], [self.C]
+        return (inversions, *check_weights(weights, len(inversions), self.C))
+
     def dual(self, inversions: Array, weights: Array, **more: Any) -> Dual:
         """A dual point."""
         return Dual(self.space, self.queries, self.C, inversions, weights, **more)
@@ -101,8 +110,17 @@ class Data:
 
 def check_data(X: Rows, y: ArrayLike, C: float, groups: ArrayLike | None = None) -> Data:
     """Validated arguments of an AP-SVM."""
-    X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
-    return Data(X, check_queries(y, X.shape[0], groups), BOX.check(C))
+    rows = check_examples(X)
+    return Data(rows, check_queries(y, rows.shape[0], groups), BOX.check(C))
+
+
+def check_given(w: ArrayLike | None, rankings: ArrayLike | None, weights: ArrayLike | None) -> None:
+    """Refuse rankings without weights, weights without rankings, and nothing at all."""
+    if (rankings is None) != (weights is None) or (w is None and rankings is None):
+        raise InvalidParameterError(
+            "weights" if weights is None else "rankings", None,
+            "w, or rankings with their weights, or all three", "pass the model to be certified",
+        )  # fmt: skip
 
 
 def recover(
@@ -183,11 +201,7 @@ def certificate(
         Naming the argument: also for inversions that belong to no ranking.
     """
     data = check_data(X, y, C, groups)
-    if (rankings is None) != (weights is None) or (w is None and rankings is None):
-        raise InvalidParameterError(
-            "weights" if weights is None else "rankings", None,
-            "w, or rankings with their weights, or all three", "pass the model to be certified",
-        )  # fmt: skip
+    check_given(w, rankings, weights)
     given = None if w is None else check_vector("w", w, size=data.X.shape[1])
     inversions = None if rankings is None else check_rankings(data.queries, rankings)
     return _certificate(data, given, inversions, weights)
@@ -196,13 +210,10 @@ def certificate(
 def _certificate(
     data: Data, w: Array | None, inversions: Array | None, weights: ArrayLike | None
 ) -> ApCertificate:
-    if inversions is None or weights is None:
-        assert w is not None
-        inversions, weights = data.queries.most_violated(data.scores(w))[1][None], [data.C]
-    alpha, violation = check_weights(weights, len(inversions), data.C)
+    inversions, alpha, violation = data.cuts(w, inversions, weights)
     dual = data.dual(inversions, alpha)
     proof = dual.prove(dual.v if w is None else w.astype(Real))
-    return ApCertificate(**cut_fields(proof, dual, violation), rankings=inversions)
+    return ApCertificate.of_cuts(proof, dual, violation, rankings=inversions)
 
 
 # ---- CVXPY ----------------------------------------------------------------------------------
@@ -217,8 +228,7 @@ def declaration(
 
 def _master(data: Data) -> RankingMaster:
     unit = data.C * float(data.queries.most_violated(np.zeros(data.queries.n))[0])  # P(0)
-    rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
-    return RankingMaster(data.queries, rows, data.C, unit)
+    return RankingMaster(data.queries, data.space, data.C, unit)
 
 
 def _pose(given: dict[str, Any], operation: str) -> Posed:
@@ -237,12 +247,7 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
 
     if everything:
         master.add_all()
-    return master.closed(
-        "ap_svm",
-        operation,
-        prove,
-        lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
-    )
+    return master.closed("ap_svm", operation, prove, master.separate)
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:

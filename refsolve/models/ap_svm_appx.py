@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.models import ap_svm
-from refsolve.models._ap_cuts import BOX, check_weights, cut_fields
+from refsolve.models._ap_cuts import BOX
 from refsolve.models._ap_easy import Easy
 from refsolve.models._ap_rankings import (
     RankingMaster,
@@ -24,13 +24,13 @@ from refsolve.models._ap_rankings import (
     take,
     wants_all,
 )
-from refsolve.models._data import _check_sparse
+from refsolve.models._data import check_examples
 from refsolve.oracle import Posed
 from refsolve.proofs import ranking_model
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Queries, Query
 from refsolve.proofs.space import Rows
-from refsolve.spec import LARGEST, Spec, Symbol, check_matrix, check_vector
+from refsolve.spec import LARGEST, Spec, Symbol, check_vector
 
 SPEC = Spec(
     title="AP-SVM-APPX (AP loss of the difficult examples)",
@@ -105,8 +105,8 @@ class Data(ap_svm.Data):
 
 def check_data(X: Rows, y: ArrayLike, C: float, easy: ArrayLike, bias: bool = True) -> Data:
     """Validated arguments of problem (10)."""
-    X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
-    n = X.shape[0]
+    examples = check_examples(X)
+    n = examples.shape[0]
     positive = check_classes(y, n)
     mask = np.asarray(easy)
     if mask.shape != (n,) or mask.dtype.kind != "b":
@@ -117,10 +117,10 @@ def check_data(X: Rows, y: ArrayLike, C: float, easy: ArrayLike, bias: bool = Tr
     hard = positive[items]
     both = hard.any() and not hard.all()
     queries = Queries(n, (Query(items, hard),) if both else ())
-    rows = X[np.flatnonzero(mask)]
-    rows = rows.toarray() if hasattr(rows, "toarray") else rows
+    inside = examples[np.flatnonzero(mask)]
+    rows = inside.toarray() if hasattr(inside, "toarray") else inside
     labels = np.where(positive[mask], 1.0, -1.0)
-    return Data(X, queries, BOX.check(C), mask, Easy(rows, labels, bool(bias)))
+    return Data(examples, queries, BOX.check(C), mask, Easy(rows, labels, bool(bias)))
 
 
 def certificate(
@@ -165,11 +165,7 @@ def certificate(
         Naming the argument.
     """
     data = check_data(X, y, C, easy, bias)
-    if (rankings is None) != (weights is None) or (w is None and rankings is None):
-        raise InvalidParameterError(
-            "weights" if weights is None else "rankings", None,
-            "w, or rankings with their weights, or all three", "pass the model to be certified",
-        )  # fmt: skip
+    ap_svm.check_given(w, rankings, weights)
     if b is not None:
         b = Symbol("b", "bias", low=-LARGEST, high=LARGEST).check(b)
         if not bias and b != 0:
@@ -208,10 +204,7 @@ def _certificate(
     multipliers: Array,
 ) -> AppxCertificate:
     limits, labels = data.limits(), data.easy.labels
-    if inversions is None or weights is None:
-        assert w is not None
-        inversions, weights = data.queries.most_violated(data.scores(w))[1][None], [data.C]
-    alpha, off = check_weights(weights, len(inversions), data.C)
+    inversions, alpha, off = data.cuts(w, inversions, weights)
     dual = data.dual(inversions, alpha, easy=limits, mu=data.over_all(multipliers))
     violation = max(off, float(-multipliers.min(initial=0)))
     if data.easy.bias:
@@ -221,8 +214,11 @@ def _certificate(
     if w is not None or np.isinf(proof.short):
         violation = max(violation, proof.short)
     moved = float(np.sqrt(((proof.w - start) ** 2).sum()))
-    return AppxCertificate(
-        **cut_fields(proof, dual, violation, moved),
+    return AppxCertificate.of_cuts(
+        proof,
+        dual,
+        violation,
+        moved,
         rankings=inversions,
         b=float(proof.b),
         mu=dual.mu[data.mask].astype(float),
@@ -240,7 +236,6 @@ def declaration(
 
 
 def _master(data: Data) -> RankingMaster:
-    rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
     w = data.easy.separator()
     unit = float((w * w).sum() / 2 + data.C * data.queries.most_violated(data.scores(w))[0])
     hard: dict[str, Any] = {}
@@ -248,7 +243,7 @@ def _master(data: Data) -> RankingMaster:
         free = int(data.easy.bias)
         ones = np.ones((data.easy.labels.size, free))
         hard = {"free": free, "hard": (np.hstack([data.easy.X, ones]), data.easy.labels)}
-    return RankingMaster(data.queries, rows, data.C, unit or data.C, **hard)
+    return RankingMaster(data.queries, data.space, data.C, unit or data.C, **hard)
 
 
 def _pose(given: dict[str, Any], operation: str) -> Posed:
@@ -271,12 +266,7 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
 
     if everything:
         master.add_all()
-    return master.closed(
-        "ap_svm_appx",
-        operation,
-        prove,
-        lambda w, _: master.add_ranking(data.queries.most_violated(data.scores(w))[1]),
-    )
+    return master.closed("ap_svm_appx", operation, prove, master.separate)
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:

@@ -20,8 +20,7 @@ from refsolve import fenchel, proposals
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import BOX, CutCertificate, Master, check_weights, outside
 from refsolve.models._ap_rankings import check_classes, take
-from refsolve.models._data import _check_sparse
-from refsolve.models._trained import fields
+from refsolve.models._data import check_examples
 from refsolve.oracle import Posed
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
@@ -121,7 +120,7 @@ class Data:
 
 def check_data(X: Rows, y: ArrayLike, C: float, bias: bool | str = False) -> Data:
     """Validated arguments of a binary SVM."""
-    rows: Any = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
+    rows = check_examples(X)
     if not isinstance(bias, bool | np.bool_ | str) or bias not in (True, False, "free"):
         raise InvalidParameterError("bias", bias, "True, False or 'free'", "choose")
     signs = np.where(check_classes(y, rows.shape[0]), Real(1), Real(-1))
@@ -242,8 +241,9 @@ def _certificate(
     proof = data.problem.prove(svm_plus.Point(w, offset), alpha, 0 * alpha)
     if data.bias is True:
         w, offset = w[:-1], w[-1]
-    return HingeCertificate(
-        **fields(proof, off),
+    return HingeCertificate.of(
+        proof,
+        off,
         w=w.astype(float),
         weights=proof.alpha.astype(float),
         b=float(offset),

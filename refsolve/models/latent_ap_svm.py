@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import BOX, Finish, Master, check_weights, cut_fields
+from refsolve.models._ap_cuts import BOX, Finish, Master, check_weights
 from refsolve.models._ap_descent import DescentCertificate, descend
 from refsolve.models._ap_rankings import check_queries, check_rankings, take
-from refsolve.models._data import _check_sparse
+from refsolve.models._data import check_examples
 from refsolve.oracle import Answer, Posed
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Dual, Queries
 from refsolve.proofs.space import Rows, Space
-from refsolve.spec import Spec, check_matrix, check_vector
+from refsolve.spec import Spec, check_vector
 
 SPEC = Spec(
     title="Latent AP-SVM (bags of candidates)",
@@ -118,11 +118,11 @@ class Data:
 
 def check_data(X: Rows, bags: ArrayLike, y: ArrayLike, C: float) -> Data:
     """Validated arguments: rows X (n, d), the bag of each row, a label for each bag."""
-    X = _check_sparse(X) if hasattr(X, "tocsr") else check_matrix("X", X, (None, None))
+    rows = check_examples(X)
     names = np.asarray(bags)
-    if names.shape != (X.shape[0],) or names.dtype.kind not in "iuUS":
+    if names.shape != (rows.shape[0],) or names.dtype.kind not in "iuUS":
         raise InvalidParameterError(
-            "bags", bags, f"{X.shape[0]} integers or strings", "name the bag of every row of X"
+            "bags", bags, f"{rows.shape[0]} integers or strings", "name the bag of every row of X"
         )
     values, bag = np.unique(names, return_inverse=True)
     if np.shape(y) != (values.size,):
@@ -132,7 +132,7 @@ def check_data(X: Rows, bags: ArrayLike, y: ArrayLike, C: float) -> Data:
     queries = check_queries(y, values.size)
     order = np.argsort(bag, kind="stable")
     starts = np.searchsorted(bag[order], np.arange(values.size))
-    return Data(X, bag, order, starts, queries, queries.queries[0].positive, BOX.check(C))
+    return Data(rows, bag, order, starts, queries, queries.queries[0].positive, BOX.check(C))
 
 
 def primal(X: Rows, bags: ArrayLike, y: ArrayLike, *, w: ArrayLike, C: float) -> float:
@@ -232,12 +232,14 @@ def _certificate(
     point = dual.v if w is None else w
     seen = data.seen(point, chosen)
     proof = dual.prove(point, seen=seen)
-    found = cut_fields(proof, dual, violation)
-    objective = min(float(_objective(data, point)), found["primal"])
-    return LatentCertificate(
-        **found,
+    primal = float(proof.primal)
+    objective = min(float(_objective(data, point)), primal)
+    return LatentCertificate.of_cuts(
+        proof,
+        dual,
+        violation,
         objective=objective,
-        slack=found["primal"] - objective,
+        slack=primal - objective,
         rankings=inversions,
         candidates=candidates,
         chosen=seen,

@@ -9,7 +9,7 @@ columns a_i of A (m, n) are blocks (in the multiclass family they sum to 0), K =
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from refsolve._lazy import cp
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import Data, check_data
-from refsolve.models._trained import ModelCertificate, fields
+from refsolve.models._trained import ModelCertificate
 from refsolve.posing import Answer, Posed, Template
 from refsolve.proofs.certificate import Array
 from refsolve.spec import Spec, Symbol, check_matrix
@@ -140,9 +140,8 @@ def certificate(
         assert blocks is not None
         B = blocks.T
     proof = data.problem.prove(data.model(W, B), blocks).times(data.lam)
-    found = fields(proof, violation)
-    found["distance"] = float(np.sqrt(2 * found["gap"] / data.lam))
-    return ErmCertificate(**found)
+    found = ErmCertificate.of(proof, violation)
+    return replace(found, distance=float(np.sqrt(2 * found.gap / data.lam)))
 
 
 # ---- CVXPY ----------------------------------------------------------------------------------

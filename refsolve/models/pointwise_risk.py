@@ -8,7 +8,7 @@ g_i <= g_j: where that costs a positive amount, every minimiser has g_i > g_j.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike
 
 from refsolve import catalogue
 from refsolve._lazy import cp
-from refsolve.certificates import Certificate
 from refsolve.errors import InvalidParameterError
-from refsolve.models._trained import fields
+from refsolve.models._trained import ModelCertificate
 from refsolve.oracle import Answer, Posed, Template
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
@@ -51,27 +50,21 @@ SPEC = Spec(
 
 
 @dataclass(frozen=True)
-class RiskCertificate(Certificate):
-    """Certificate of scores as minimiser of the risk.
+class RiskCertificate(ModelCertificate):
+    """A `ModelCertificate` of scores as minimiser of the risk; the drift is mu (g_j - g_i).
 
     Attributes
     ----------
-    gap : float
-        R(g) - D(x), summed from nonnegative terms.
     violation : float
         By how much the given x violated the dual's constraints, or g the asked order.
     distance : float
         nan: the minimiser need not be unique.
-    value, primal, dual : float
-        R(g) twice, and D(x), a lower bound on every risk.
-    scale : float
-        max(|R|, |D|).
+    dual : float
+        D(x), a lower bound on every risk.
     x : ndarray of shape (m, d)
         The dual point behind the bound: one row per class.
     """
 
-    primal: float
-    dual: float
     x: Array
 
 
@@ -129,19 +122,9 @@ class _Risk:
         off = abs(self.balance.off(x)).max() if self.behind is None else 0.0
         violation = max(float(abs(self.loss.violation(x)).max()), float(off), crossed)
         proof = self.balance.prove(g, x, self.costs)
-        found = fields(proof, violation)
         rows = np.zeros((self.m, self.loss.d))
         rows[self.live] = proof.x
-        return RiskCertificate(
-            gap=found["gap"],
-            violation=violation,
-            distance=np.nan,
-            value=found["primal"],
-            scale=found["scale"],
-            primal=found["primal"],
-            dual=found["dual"],
-            x=rows,
-        )
+        return replace(RiskCertificate.of(proof, violation, x=rows), distance=np.nan)
 
 
 def _check_pair(behind: object, m: int) -> tuple[int, int]:

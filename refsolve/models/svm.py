@@ -24,7 +24,7 @@ from refsolve.models._svm_space import (
     scalar,
     separated,
 )
-from refsolve.models._trained import ModelCertificate, fields
+from refsolve.models._trained import ModelCertificate
 from refsolve.oracle import Answer, Posed
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
@@ -101,8 +101,10 @@ class Data(proposals.Problem):
         """Certificate of any (w, b) and any alpha."""
         violation = max(off, self.violation(alpha, 0 * alpha))
         proof = self.prove(svm_plus.Point(w, b), alpha, 0 * alpha)
-        return SvmCertificate(
-            **fields(proof, violation, self.x.expanded(proof.residuals)),
+        return SvmCertificate.of(
+            proof,
+            violation,
+            self.x.expanded(proof.residuals),
             w=w.astype(float),
             b=float(b),
             alpha=self.x.expanded(proof.alpha),
@@ -203,17 +205,9 @@ def certificate(
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
-def declaration(
-    X: Rows,
-    y: ArrayLike,
-    *,
-    C: float,
-    loss: str = "hinge",
-    sample_weight: ArrayLike | None = None,
-    K: ArrayLike | None = None,
-) -> fenchel.Model:
+def declaration(X: Rows, y: ArrayLike, **given: Any) -> fenchel.Model:
     """The model as a sum of a norm and losses, in the features or in a factor of K."""
-    return _declared(check_data(X, y, C, loss, sample_weight, K))
+    return _declared(check_data(X, y, **given))
 
 
 def _declared(data: Data) -> fenchel.Model:

@@ -16,8 +16,8 @@ from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.fenchel import Block, Term
 from refsolve.models._ap_rankings import take
-from refsolve.models._svm_space import Space, check_features, check_rows, scalar
-from refsolve.models._trained import ModelCertificate, fields
+from refsolve.models._svm_space import Space, check_rows, check_views, scalar
+from refsolve.models._trained import ModelCertificate
 from refsolve.oracle import Answer, Posed
 from refsolve.proofs import two_views
 from refsolve.proofs.certificate import Array, Real
@@ -108,8 +108,10 @@ class Data(two_views.Problem):
         """Certificate of any model and any multipliers."""
         proof = self.prove(Point(w, b, v, rho), alpha)
         violation = max(off, self.violation(alpha))
-        return TwoViewCertificate(
-            **fields(proof, violation, self.x.expanded(proof.residuals)),
+        return TwoViewCertificate.of(
+            proof,
+            violation,
+            self.x.expanded(proof.residuals),
             w=w.astype(float),
             b=float(b),
             v=v.astype(float),
@@ -124,18 +126,11 @@ def check_data(
     sample_weight: ArrayLike | None = None,
 ) -> Data:  # fmt: skip
     """Validated arguments of an SVM-2K."""
-    rows, gram, n = check_features("X", X, "K", K)
-    z_rows, z_gram, count = check_features("Z", Z, "Kz", Kz)
-    if count != n:
-        name = "Z" if z_gram is None else "Kz"
-        raise InvalidParameterError(
-            name, f"{count} rows", f"{n} rows, one per example", "pass both views of the same rows"
-        )
+    views, n = check_views(X, K, Z, Kz, "pass both views of the same rows")
     labels, weight, kept = check_rows(y, n, sample_weight)
     costs = SPEC.check({"CA": CA, "CB": CB, "D": D, "eps": eps})
     bounds = np.array([costs[name] * weight for name in ("CA", "CB", "D")])
-    x, z = Space(rows, gram, kept), Space(z_rows, z_gram, kept)
-    return Data(x, z, labels[kept], bounds, costs["eps"])
+    return Data(*views(kept), labels[kept], bounds, costs["eps"])
 
 
 def _multipliers(data: Data, alpha: ArrayLike) -> Array:

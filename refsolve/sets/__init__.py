@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
 from refsolve import catalogue
 
-
-def __getattr__(name: str) -> Any:
-    if not name.startswith("_") and name in catalogue.stems("sets"):
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return list(catalogue.stems("sets"))
+__getattr__, __dir__ = catalogue.members("sets")

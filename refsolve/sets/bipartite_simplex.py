@@ -50,11 +50,9 @@ def constraints(x: cp.Expression, y: ArrayLike, r: float | Fraction = 1.0) -> li
     return [x >= 0, (1 - 2 * y) @ x == 0, y @ x <= r]
 
 
-def halfspaces(
-    d: int, y: Array | Sequence[int], r: float | Fraction = 1
-) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, y: Array | Sequence[int], r: float | Fraction = 1) -> f.Rows:
     """The set as rows (g, h, equality) meaning <g,x> <= h or = h, rational."""
-    rows = [([Fraction(-(i == j)) for j in range(d)], Fraction(0), False) for i in range(d)]
+    rows = f.units(d, -1)
     inside = [Fraction(bool(v)) for v in y]
     rows.append(([1 - 2 * v for v in inside], Fraction(0), True))
     return [*rows, (inside, Fraction(r), False)]

@@ -35,11 +35,9 @@ def constraints(x: cp.Expression, r: float | Fraction = 1.0) -> list[Any]:
     return [x >= 0, x <= r]
 
 
-def halfspaces(d: int, r: float | Fraction = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, r: float | Fraction = 1) -> f.Rows:
     """The set as rows (g, h, equality) meaning <g,x> <= h, rational."""
-    unit = [[Fraction(i == j) for j in range(d)] for i in range(d)]
-    rows = [([-g for g in row], Fraction(0), False) for row in unit]
-    return rows + [(row, Fraction(r), False) for row in unit]
+    return [*f.units(d, -1), *f.units(d, bound=r)]
 
 
 def support(w: Array, r: Number = 1.0) -> Array:

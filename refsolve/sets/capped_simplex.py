@@ -69,14 +69,9 @@ def constraints(
     return [x >= 0, x <= cap, cp.sum(x) == r]
 
 
-def halfspaces(
-    d: int, r: float | Fraction = 1, cap: float | Fraction = 1
-) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, r: float | Fraction = 1, cap: float | Fraction = 1) -> f.Rows:
     """The set as rows (g, h, equality) meaning <g,x> <= h or = h, rational."""
-    unit = [[Fraction(i == j) for j in range(d)] for i in range(d)]
-    rows = [([-g for g in row], Fraction(0), False) for row in unit]
-    rows += [(row, Fraction(cap), False) for row in unit]
-    return [*rows, ([Fraction(1)] * d, Fraction(r), True)]
+    return [*f.units(d, -1), *f.units(d, bound=cap), ([Fraction(1)] * d, Fraction(r), True)]
 
 
 def _shares(d: int, r: Number, cap: Number) -> Array:

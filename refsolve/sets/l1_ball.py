@@ -40,7 +40,7 @@ def constraints(x: cp.Expression, r: float | Fraction = 1.0) -> list[Any]:
     return [cp.norm1(x) <= r]
 
 
-def halfspaces(d: int, r: float | Fraction = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, r: float | Fraction = 1) -> f.Rows:
     """The set as rows (g, h, equality) meaning <g,x> <= h, rational: one per choice of signs."""
     one = Fraction(1)
     signs = itertools.product((-one, one), repeat=d)

@@ -33,10 +33,9 @@ def constraints(x: cp.Expression, r: float | Fraction = 1.0) -> list[Any]:
     return [x >= 0, cp.sum(x) == r]
 
 
-def halfspaces(d: int, r: float | Fraction = 1) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, r: float | Fraction = 1) -> f.Rows:
     """The set as rows (g, h, equality) meaning <g,x> <= h or = h, rational."""
-    rows = [([Fraction(-(i == j)) for j in range(d)], Fraction(0), False) for i in range(d)]
-    return [*rows, ([Fraction(1)] * d, Fraction(r), True)]
+    return [*f.units(d, -1), ([Fraction(1)] * d, Fraction(r), True)]
 
 
 def support(w: Array, r: Number = 1.0) -> Array:

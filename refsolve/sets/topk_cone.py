@@ -5,7 +5,6 @@ K = {x >= 0, x_i <= s/k}, s = <1,x>: the top-k simplex without its bound on the 
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,7 @@ def constraints(x: cp.Expression, k: int) -> list[Any]:
     return [x >= 0, x <= s / k, *tie]
 
 
-def halfspaces(d: int, k: int) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, k: int) -> f.Rows:
     """The set as rows (g, h, equality) meaning <g,x> <= h, rational."""
     return bounded.halfspaces(d, k)[:-1]
 

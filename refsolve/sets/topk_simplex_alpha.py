@@ -65,13 +65,9 @@ def total(x: cp.Expression) -> tuple[Any, list[Any]]:
     return s, [s == cp.sum(x)]
 
 
-def halfspaces(
-    d: int, k: int, r: float | Fraction = 1
-) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, k: int, r: float | Fraction = 1) -> f.Rows:
     """The set as rows (g, h, equality) meaning <g,x> <= h or = h, rational."""
-    rows = [([Fraction(-(i == j)) for j in range(d)], Fraction(0), False) for i in range(d)]
-    share = Fraction(1, k)
-    rows += [([(i == j) - share for j in range(d)], Fraction(0), False) for i in range(d)]
+    rows = [*f.units(d, -1), *f.units(d, shift=-Fraction(1, k))]
     return [*rows, ([Fraction(1)] * d, Fraction(r), False)]
 
 

@@ -6,6 +6,7 @@ alpha variant.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,11 +16,11 @@ from refsolve import formulas as f
 from refsolve._lazy import cp
 from refsolve._types import Floats, Number
 from refsolve.formulas import Array
-from refsolve.spec import Spec, Symbol
+from refsolve.sets import topk_simplex_alpha as alpha
 
-SPEC = Spec(
+SPEC = replace(
+    alpha.SPEC,
     title="Top-k simplex, beta variant",
-    kind="sets",
     formulas={
         "set": "{x in R^d : 0 <= x_i <= r/k, s <= r},  s = <1,x>",
         "support": "(r/k) S_k(max(w, 0)),  S_k = sum of the k largest",
@@ -29,11 +30,6 @@ SPEC = Spec(
             "s(t) <= r and rho s(t) <= t"
         ),
     },
-    symbols=(
-        Symbol("k", "number of guesses", "integer", low=1),
-        Symbol("r", "bound on the sum", low=0, default=1.0, unit="x", rows="may"),
-    ),
-    scaling="r carries the units of x; rho is dimensionless",
     source="Lapin et al. 2015, section 2.3; 2016, section 2",
     notes=("for k >= d the bound on the sum follows from the box",),
 )
@@ -47,14 +43,13 @@ def constraints(x: cp.Expression, k: int, r: float | Fraction = 1.0) -> list[Any
     return [x >= 0, x <= r / k, cp.sum(x) <= r]
 
 
-def halfspaces(
-    d: int, k: int, r: float | Fraction = 1
-) -> list[tuple[list[Fraction], Fraction, bool]]:
+def halfspaces(d: int, k: int, r: float | Fraction = 1) -> f.Rows:
     """The set as rows (g, h, equality) meaning <g,x> <= h, rational."""
-    unit = [[Fraction(i == j) for j in range(d)] for i in range(d)]
-    rows = [([-g for g in row], Fraction(0), False) for row in unit]
-    rows += [(row, Fraction(r) / k, False) for row in unit]
-    return [*rows, ([Fraction(1)] * d, Fraction(r), False)]
+    return [
+        *f.units(d, -1),
+        *f.units(d, bound=Fraction(r) / k),
+        ([Fraction(1)] * d, Fraction(r), False),
+    ]
 
 
 def support(w: Array, k: int, r: Number = 1.0) -> Array:
