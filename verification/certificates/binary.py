@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve.proofs.certificate import Array, Real
-from refsolve.proofs.erm import EXTENDED
 from refsolve.proofs.ranking_truth import mask
-from refsolve.proofs.space import Space, Sparse
+from refsolve.proofs.space import Sparse
 from refsolve.proofs.svm_plus import Point
 from refsolve.proposals import Problem
 from verification.certificates.model import ModelCertificate
+from verification.certificates.ranking_model import rows
 from verification.errors import InvalidArgumentError
 
 
@@ -64,7 +64,5 @@ def binary_erm(
 
 def problem(X: Array | Sparse, y: ArrayLike, C: float, bias: str) -> Problem:
     """The SVM with costs C/n; ``bias`` as `refsolve.proofs.svm_plus.Problem` has it."""
-    n = X.shape[0]
-    space = Space(X, real=Real if n * X.shape[1] <= EXTENDED else np.float64)
-    signs = np.where(mask(y), 1, -1)
-    return Problem(space, signs, np.full(n, space.real(C) / n), bias=bias)
+    space, n = rows(X), X.shape[0]
+    return Problem(space, np.where(mask(y), 1, -1), np.full(n, space.real(C) / n), bias=bias)

@@ -9,7 +9,13 @@ import scipy.sparse as sp
 
 from refsolve.proofs.space import EPS
 from verification.certificates import plus_fitted
-from verification.certificates.model import ModelCertificate, erm
+from verification.certificates.model import (
+    ModelCertificate,
+    dense,
+    erm,
+    kernel_matrix,
+    overclaimed,
+)
 from verification.certificates.ranking_model import latent_erm, ranking_erm
 from verification.errors import InvalidArgumentError
 from verification.verdicts.verdict import Judgement, Verdict
@@ -54,11 +60,10 @@ def trained(
         **params,
     }
     if not (isinstance(kernel, str) and kernel == "linear"):
-        A = estimator.dual_coef_
-        K = gram(X, kernel, getattr(estimator, "kernel_params", None))
+        K = kernel_matrix(X, kernel, getattr(estimator, "kernel_params", None) or {})
         if estimator.fit_intercept:
             K = K + 1.0
-        return erm(A.toarray() if hasattr(A, "toarray") else A, y=labels, K=K, **given)
+        return erm(dense(estimator.dual_coef_), y=labels, K=K, **given)
     coef, X = _with_constant(estimator, X)
     return erm(coef, X, labels, **given)
 
@@ -73,15 +78,6 @@ def loss_of(estimator: Any) -> tuple[str, dict[str, Any]]:
     if estimator.truncated:
         return "softmax", {"kept": estimator.kept_}
     return ("softmax", {}) if k == 1 else (f"topk_entropy_{estimator.variant}", {"k": k})
-
-
-def gram(X: Any, kernel: Any, params: dict[str, Any] | None) -> np.ndarray:
-    """Kernel matrix of the examples, by scikit-learn."""
-    if isinstance(kernel, str) and kernel == "precomputed":
-        return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    from sklearn.metrics.pairwise import pairwise_kernels
-
-    return np.asarray(pairwise_kernels(X.astype(np.float64), metric=kernel, **(params or {})))
 
 
 def _labels(estimator: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -126,11 +122,7 @@ def _one_vs_rest(model: Any, X: Any, y: Any, sample_weight: Any) -> ModelCertifi
         raise InvalidArgumentError(
             "estimator: class_weight means another C for every binary problem; leave it out"
         )
-    blocks = []
-    for part in parts:
-        A = part.dual_coef_
-        A = A.toarray() if hasattr(A, "toarray") else np.asarray(A)
-        blocks.append(A[:, 1] - A[:, 0])
+    blocks = [np.diff(dense(part.dual_coef_))[:, 0] for part in parts]
     smooth = getattr(first, "gamma", 0.0)
     stem = "ova_logistic" if hasattr(first, "truncated") else "ova_hinge"
     stem = "ova_smooth_hinge" if smooth > 0 else stem
@@ -153,23 +145,13 @@ def _one_vs_rest(model: Any, X: Any, y: Any, sample_weight: Any) -> ModelCertifi
 
 def _ranker(model: Any, X: Any, y: Any, groups: Any) -> ModelCertificate:
     """An AP-SVM, with easy examples, a reference ranking (of the ramp), or bags of candidates."""
+    fit = model.coef_, X, np.asarray(y) == model.classes_[1]
+    dual = {"C": float(model.C), "rankings": model.rankings_, "weights": model.dual_coef_}
     if hasattr(model, "candidates_"):
-        return latent_erm(
-            model.coef_,
-            X,
-            np.asarray(y) == model.classes_[1],
-            C=float(model.C),
-            rankings=model.rankings_,
-            weights=model.dual_coef_,
-            candidates=model.candidates_,
-        )
+        return latent_erm(*fit, candidates=model.candidates_, **dual)
     return ranking_erm(
-        model.coef_,
-        X,
-        np.asarray(y) == model.classes_[1],
-        C=float(model.C),
-        rankings=model.rankings_,
-        weights=model.dual_coef_,
+        *fit,
+        **dual,
         groups=groups,
         reference=getattr(model, "reference_ranking_", None),
         easy=getattr(model, "easy_mask_", None),
@@ -208,22 +190,14 @@ def judge_claims(
         # both sides sum n m terms of the size of the objective
         slack = 2 * found.error + 4 * (n + m) * EPS * size
     claimed = float(estimator.dual_gap_) * size
-    problems = []
-    if found.gap > claimed + slack:
-        problems.append(f"gap {found.gap:.6g}, claimed {claimed:.6g}")
-    if found.primal > estimator.primal_objective_ + slack:
-        problems.append(f"primal {found.primal!r}, claimed {estimator.primal_objective_!r}")
-    if found.dual < estimator.dual_objective_ - slack:
-        problems.append(f"dual {found.dual!r}, claimed {estimator.dual_objective_!r}")
+    primal, dual = estimator.primal_objective_, estimator.dual_objective_
+    problems = overclaimed(found, claimed, primal, dual, slack)
     verdict = Verdict.FAIL if problems else Verdict.PASS
     relative = slack / size if size > 0 else 0.0
     terms = {
         "certified gap beyond the claim": (found.gap - claimed, slack),
-        "primal objective beyond the claim": (
-            float(found.primal - estimator.primal_objective_),
-            slack,
-        ),
-        "dual claim beyond the certificate": (float(estimator.dual_objective_ - found.dual), slack),
+        "primal objective beyond the claim": (float(found.primal - primal), slack),
+        "dual claim beyond the certificate": (float(dual - found.dual), slack),
     }
     return Judgement(
         verdict, found.relative_gap, relative, message="; ".join(problems), terms=terms

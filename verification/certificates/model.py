@@ -63,6 +63,34 @@ class ModelCertificate:
         return self.gap / size if size > 0 else 0.0
 
 
+def dense(rows: Any) -> Any:
+    """Rows or multipliers as an array, whatever they came in."""
+    return rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
+
+
+def kernel_matrix(X: Any, kernel: Any, params: Mapping[str, Any]) -> Array:
+    """Kernel matrix of the examples, by scikit-learn."""
+    if isinstance(kernel, str) and kernel == "precomputed":
+        return np.asarray(dense(X), dtype=np.float64)
+    from sklearn.metrics.pairwise import pairwise_kernels  # a second to import
+
+    return np.asarray(pairwise_kernels(X.astype(np.float64), metric=kernel, **params))
+
+
+def overclaimed(
+    found: ModelCertificate, gap: float, primal: float, dual: float, slack: float
+) -> list[str]:
+    """Claims that are better than what is certified, by more than ``slack``."""
+    problems = []
+    if found.gap > gap + slack:
+        problems.append(f"gap {found.gap:.6g}, claimed {gap:.6g}")
+    if found.primal > primal + slack:
+        problems.append(f"primal {found.primal!r}, claimed {float(primal)!r}")
+    if found.dual < dual - slack:
+        problems.append(f"dual {found.dual!r}, claimed {float(dual)!r}")
+    return problems
+
+
 def erm(
     coef: ArrayLike,
     X: Array | Sparse | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate
+from verification.certificates.model import ModelCertificate, dense, kernel_matrix, overclaimed
 from verification.certificates.plus_model import PlusCertificate, Problem
 from verification.errors import InvalidArgumentError
 from verification.verdicts.verdict import Judgement, Verdict
@@ -128,10 +128,10 @@ def _scaled(scaler: Any, Z: Any, weight: Array) -> Any:
     """Z as the model saw it; its columns must have variance 1 (and mean 0, unless it is sparse)."""
     scaled = scaler.transform(Z.astype(np.float64))
     share = weight / weight.sum()
-    values = scaled.toarray() if hasattr(scaled, "toarray") else np.asarray(scaled)
+    values = dense(scaled)
     mean = share @ values
     spread = share @ (values - mean) ** 2
-    before = Z.toarray() if hasattr(Z, "toarray") else np.asarray(Z)
+    before = dense(Z)
     moving = np.ptp(before[weight > 0], axis=0) > 1e-6 * abs(before).max(axis=0)
     wrong = abs(spread - 1) > SCALED
     if not hasattr(scaled, "toarray"):
@@ -148,16 +148,11 @@ def _scaled(scaler: Any, Z: Any, weight: Array) -> Any:
 def _kernel(estimator: Any, kernel: str, gamma: str, X: Any, weight: Array) -> Array:
     """The kernel matrix of all examples, by scikit-learn; gamma "scale" is 1/(d Var), weighted."""
     name = getattr(estimator, kernel)
-    if _is(name, "precomputed"):
-        return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    from sklearn.metrics.pairwise import pairwise_kernels
-
-    X = X.astype(np.float64)
     params: dict[str, Any] = {}
     if isinstance(name, str) and name in ("rbf", "poly", "sigmoid"):
         width = getattr(estimator, gamma)
         if width == "scale":
-            values = X.toarray() if hasattr(X, "toarray") else X
+            values = dense(X.astype(np.float64))
             share = weight / weight.sum()
             variance = float((share @ (values - (share @ values).mean()) ** 2).mean())
             width = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
@@ -166,7 +161,7 @@ def _kernel(estimator: Any, kernel: str, gamma: str, X: Any, weight: Array) -> A
         params["coef0"] = estimator.coef0
     if _is(name, "poly"):
         params["degree"] = estimator.degree
-    return np.asarray(pairwise_kernels(X, metric=name, **params))
+    return kernel_matrix(X, name, params)
 
 
 def _predictions(estimator: Any, X: Any) -> list[str]:
@@ -206,12 +201,8 @@ def judge_claims(
         size = max(abs(part.primal), abs(part.dual))
         slack = part.doubt + 4 * EPS * size
         allowed = max(allowed, slack / size)
-        if part.gap > gap * size + slack:
-            problems.append(f"problem {j}: gap {part.gap:.6g}, claimed {gap * size:.6g}")
-        if part.primal > primal + slack:
-            problems.append(f"problem {j}: primal {part.primal!r}, claimed {float(primal)!r}")
-        if part.dual < dual - slack:
-            problems.append(f"problem {j}: dual {part.dual!r}, claimed {float(dual)!r}")
+        said = overclaimed(part, gap * size, primal, dual, slack)
+        problems += [f"problem {j}: {each}" for each in said]
     problems += _predictions(estimator, X)
     if estimator.dual_gap_ < np.max(estimator.dual_gaps_):
         problems.append(f"dual_gap_ {estimator.dual_gap_!r} is not the largest of dual_gaps_")

@@ -25,10 +25,7 @@ def ranking_erm(
     C: float,
     rankings: ArrayLike,
     weights: ArrayLike,
-    groups: ArrayLike | None = None,
-    reference: ArrayLike | None = None,
-    easy: ArrayLike | None = None,
-    easy_weights: ArrayLike | None = None,
+    **more: ArrayLike | None,
 ) -> ModelCertificate:
     """Certify w for min 1/2||w||^2 + C L(Xw), L the mean of the AP loss over the queries.
 
@@ -65,8 +62,8 @@ def ranking_erm(
         by 1 or more.
     """
     w = np.asarray(coef, dtype=Real).ravel()
-    more = {"groups": groups, "easy": easy, "easy_weights": easy_weights, "reference": reference}
-    width = (dual := _dual(X, y, C, rankings, weights, **more)).space.width
+    dual = _dual(X, y, C, rankings, weights, **more)
+    width = dual.space.width
     if width != len(w) or not np.isfinite(w).all():
         shape = np.shape(coef)
         raise InvalidArgumentError(f"coef of shape {shape}: expected finite ({width},) to fit X")
@@ -77,6 +74,11 @@ def ranking_erm(
             "that is not feasible"
         )
     return ModelCertificate.of(proof)
+
+
+def rows(X: Array | Sparse) -> Space:
+    """Examples, in extended precision where that is affordable."""
+    return Space(X, real=Real if X.shape[0] * X.shape[1] <= EXTENDED else np.float64)
 
 
 def dual_value(
@@ -110,12 +112,10 @@ def _dual(
     fixed = None if reference is None else np.asarray(reference)
     for row in inversions if fixed is None else (*inversions, fixed):
         _check_ranking(queries, row)
-    real = Real if n * X.shape[1] <= EXTENDED else np.float64
     signs = np.where(hard, 0, np.where(positives, 1, -1)).astype(Real)
     mu = None if easy_weights is None else np.asarray(easy_weights, dtype=Real)
-    return Dual(
-        Space(X, real=real), queries, C, inversions, lam, reference=fixed, easy=Easy(signs), mu=mu
-    )
+    easy_rows = Easy(signs)
+    return Dual(rows(X), queries, C, inversions, lam, reference=fixed, easy=easy_rows, mu=mu)
 
 
 def _queries(positives: Array, hard: Array, groups: ArrayLike | None) -> list[Query]:
@@ -215,7 +215,5 @@ def latent_erm(
     if len(chosen):
         seen = np.where(positives, starts + chosen[0], seen)
     space = Space(np.concatenate(blocks), real=Real)
-    rows = (starts + chosen).astype(np.intp)
-    return ModelCertificate.of(
-        Dual(space, queries, C, inversions, lam, rows=rows).prove(w, seen=seen)
-    )
+    dual = Dual(space, queries, C, inversions, lam, rows=(starts + chosen).astype(np.intp))
+    return ModelCertificate.of(dual.prove(w, seen=seen))

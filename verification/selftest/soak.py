@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
@@ -208,8 +209,7 @@ def totals(lines: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]
             {"instances": 0, "counts": {}, "worst_ratio": 0.0, "seconds": 0.0, "alarms": []},
         )
         row["instances"] += line["count"]
-        for verdict, many in line["counts"].items():
-            row["counts"][verdict] = row["counts"].get(verdict, 0) + many
+        row["counts"] = _summed([row, line])
         row["worst_ratio"] = max(row["worst_ratio"], line["worst_ratio"] or 0.0)
         row["seconds"] = round(row["seconds"] + line["seconds"], 2)
         row["alarms"] += line["alarms"]
@@ -242,11 +242,7 @@ def record(path: Path, lines: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _summed(rows: list[dict[str, Any]]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for row in rows:
-        for verdict, many in row["counts"].items():
-            counts[verdict] = counts.get(verdict, 0) + many
-    return counts
+    return dict(sum((Counter(row["counts"]) for row in rows), Counter()))
 
 
 def document(found: dict[str, Any]) -> Document:
