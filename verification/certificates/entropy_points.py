@@ -9,10 +9,9 @@ is excused besides.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -38,25 +37,27 @@ def solution(core: Curved) -> Solution:
 class Reading:
     """An answer beside the solution: entries of x (p on the simplex), errors and their bounds."""
 
-    given: list[Decimal]
-    bounds: list[Decimal]
-    found: Solution
+    given: Vector
+    right: Vector
+    bounds: Vector
     defect: Decimal
-    scale: Decimal
+    found: Solution
 
     @property
     def worst(self) -> tuple[Decimal, int]:
         """Largest error in units of its bound, and the entry that has it."""
-        errors = [
-            abs(x - right) / bound
-            for x, right, bound in zip(self.given, self.found.x, self.bounds, strict=True)
-        ]
-        i = max(range(len(errors)), key=errors.__getitem__)
+        errors = abs(self.given - self.right) / self.bounds
+        i = int(np.argmax(errors))
         return errors[i], i
 
     def term(self, i: int) -> tuple[float, float]:
         """Error of an entry, and its bound."""
-        return float(abs(self.given[i] - self.found.x[i])), float(self.bounds[i])
+        return float(abs(self.given[i] - self.right[i])), float(self.bounds[i])
+
+
+def decimals(values: Iterable[Any]) -> Vector:
+    """Numbers in the precision of the context."""
+    return np.array([decimal_of(v) for v in values], dtype=object)
 
 
 def unit(instance: Instance, d: int) -> Decimal:
@@ -72,41 +73,29 @@ def smallest(instance: Instance, d: int) -> Decimal:
 def read(instance: Instance, core: Curved, found: Solution, answer: np.ndarray) -> Reading:
     """Compare an answer with a solution, entry by entry."""
     x, defect, scale = cores.dual_point(instance, answer)
-    d = len(found.x)
-    eps = unit(instance, d)
-    size, factor = decimal_of(found.size), decimal_of(scale)
-    given = [decimal_of(v) for v in x.tolist()]
-    moves = core.generator.moves(core, found, eps * size)
+    given, right = decimals(x), decimals(found.x)
+    eps, factor = unit(instance, right.size), decimal_of(scale)
+    moves = np.array(core.generator.moves(core, found, eps * decimal_of(found.size)))
     least = decimal_of(tolerance.smallest(instance))  # below it not even the way there has digits
-    bounds = [
-        eps * abs(xi) + v + least + least / factor for xi, v in zip(found.x, moves, strict=True)
-    ]
+    bounds = eps * np.abs(right) + moves + least + least / factor
     if instance.operation == "prox":
-        v = [abs(decimal_of(w)) for w in vector(instance["v"]).tolist()]
-        bounds = [bound + eps * vi / factor for bound, vi in zip(bounds, v, strict=True)]
+        bounds = bounds + eps * np.abs(decimals(vector(instance["v"]))) / factor
     if core.target:
-        target = [decimal_of(t) for t in core.target]
-        given = [xi + ti for xi, ti in zip(given, target, strict=True)]
-        bounds = [bound + eps * ti for bound, ti in zip(bounds, target, strict=True)]
-    return Reading(given, bounds, found, decimal_of(defect), factor)
-
-
-def by_truth(instance: Instance, answer: np.ndarray, complement: Any = None) -> Judgement:
-    """Relative distance of every entry from the certified solution, and of 1 - s if it is given."""
-    return judge(instance, cores.curved_core(instance), answer, complement)
+        target = decimals(core.target)
+        given, bounds = given + target, bounds + eps * target
+    return Reading(given, right, bounds, decimal_of(defect), found)
 
 
 @if_certain
-def judge(
-    instance: Instance, core: Curved, answer: np.ndarray, complement: Any = None
-) -> Judgement:
-    """As `by_truth`, for a problem given apart (the piece of a loss that an answer means)."""
+def by_truth(instance: Instance, answer: np.ndarray, complement: Any = None) -> Judgement:
+    """Relative distance of every entry from the certified solution, and of 1 - s if it is given."""
+    core = cores.curved_core(instance)
     found = solution(core)
     with entropy.precision(core):
         seen = read(instance, core, found, answer)
         eps = unit(instance, len(found.x))
         ratio, i = seen.worst
-        balance = total(seen.bounds) + eps * total(abs(v) for v in found.x)
+        balance = total(seen.bounds) + eps * total(abs(seen.right))
         verdict, message = Verdict.PASS, ""
         terms: dict[str, tuple[float, float | None]] = {f"error of x_{i}": seen.term(i)}
         if seen.defect:
@@ -129,7 +118,7 @@ def judge(
                 )
             ratio = max(ratio, off / allowed)
             terms["error of 1 - s"] = (float(off), float(allowed))
-        gap, limit = _gap(core, seen)
+        gap, limit = _gap(core, seen, _repair(core, seen.given))
         terms["Fenchel-Young gap"] = (float(gap), float(limit))
         relative = float(eps)
         share = float(gap / limit) if limit else 0.0
@@ -150,18 +139,18 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
         seen = read(instance, core, found, answer)
         repaired = _repair(core, seen.given)
         eps = unit(instance, len(found.x))
-        gap, limit = _gap(core, seen)
+        gap, limit = _gap(core, seen, repaired)
         reach = 2 * total(seen.bounds)
-        moved = max(abs(a - b) for a, b in zip(repaired, seen.given, strict=True))
+        moved = abs(repaired - seen.given).max()
         verdict, message = Verdict.PASS, ""
         terms = {
             "repair distance": (float(moved), float(reach)),
             "Fenchel-Young gap": (float(gap), float(limit)),
         }
-        if moved > reach or abs(seen.defect) > reach + eps * total(abs(v) for v in found.x):
+        if moved > reach or abs(seen.defect) > reach + eps * total(abs(seen.right)):
             verdict = Verdict.FAIL
             message = (
-                f"infeasible: the repair moves {brief(entropy.floats(seen.given))} by {moved:.3g}"
+                f"infeasible: the repair moves {brief(seen.given.astype(float))} by {moved:.3g}"
             )
         elif gap > limit:
             verdict = Verdict.FAIL
@@ -171,24 +160,22 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
         return Judgement(verdict, share * relative, relative, message=message, terms=terms)
 
 
-def _repair(core: Curved, x: Sequence[Decimal]) -> list[Decimal]:
+def _repair(core: Curved, x: Vector) -> Vector:
     """Feasible point near x, by the set's own formula in exact arithmetic."""
-    array = vector([Fraction(v) for v in x])
-    repaired: Vector = np.asarray(core.domain.repair(array), dtype=object)
-    return [decimal_of(Fraction(v)) for v in repaired.tolist()]
+    return decimals(vector(core.domain.repair(vector(x))))
 
 
-def _gap(core: Curved, seen: Reading) -> tuple[Decimal, Decimal]:
+def _gap(core: Curved, seen: Reading, x: Vector) -> tuple[Decimal, Decimal]:
     """Certified gap of the repaired answer, and what entries off by twice their bounds may cause."""
-    found = seen.found
-    x = _repair(core, seen.given)
-    gap = entropy.gap(core, x, core.generator.complements(x), found.x, found.complement)
-    off = [2 * bound for bound in seen.bounds]
+    found, off = seen.found, 2 * seen.bounds
+    entries = x.tolist()
+    complements = core.generator.complements(entries)
+    gap = entropy.gap(core, entries, complements, found.x, found.complement)
     reach = total(off)
     first = entropy.slope(core, found.x, found.complement)
-    curved = core.generator.spread(found.x, found.complement, off)
+    curved = core.generator.spread(found.x, found.complement, off.tolist())
     alpha = decimal_of(core.alpha)
-    curved += alpha / 2 * (total(e * e for e in off) + core.rho * reach**2)
+    curved += alpha / 2 * (total(off * off) + core.rho * reach**2)
     # what the formula shows at the solution itself: at s = 1e-300 its sums resolve no more
     own = entropy.gap(core, found.x, found.complement, found.x, found.complement)
     # and the last digit of the numbers in its sums
@@ -198,29 +185,25 @@ def _gap(core: Curved, seen: Reading) -> tuple[Decimal, Decimal]:
 
 def _worst(seen: Reading) -> str:
     _, i = seen.worst
-    x, right, bound = (float(v[i]) for v in (seen.given, seen.found.x, seen.bounds))
+    x, right, bound = (float(v[i]) for v in (seen.given, seen.right, seen.bounds))
     return (
         f"x_{i} = {x!r}, right is {right!r}: off by {abs(x - right):.3g}, more than the "
-        f"rounding-error bound {bound:.3g} (x = {brief(entropy.floats(seen.given))}, right "
-        f"{brief(entropy.floats(seen.found.x))})"
+        f"rounding-error bound {bound:.3g} (x = {brief(seen.given.astype(float))}, right "
+        f"{brief(seen.right.astype(float))})"
     )
 
 
-def expected(instance: Instance, core: Curved | None = None) -> np.ndarray:
+def expected(instance: Instance) -> np.ndarray:
     """The right answer as floats."""
-    core = core or cores.curved_core(instance)
-    found = solution(core)
+    core = cores.curved_core(instance)
     with entropy.precision(core):
-        x = list(found.x)
+        x = np.array(solution(core).x)
         if core.target:
-            x = [xi - decimal_of(t) for xi, t in zip(x, core.target, strict=True)]
+            x = x - decimals(core.target)
         if instance.operation == "prox":
             t = decimal_of(cores.exact(instance["t"]))
-            v = [decimal_of(w) for w in vector(instance["v"]).tolist()]
-            return entropy.floats([vi - t * xi for vi, xi in zip(v, x, strict=True)])
+            return (decimals(vector(instance["v"])) - t * x).astype(float)
         sign = -1 if instance.operation == "sdca_update" else 1
         factor = sign * decimal_of(cores.mass(instance))
-        array = np.empty(len(x), dtype=object)
-        array[:] = x
-        block = coordinates.push(instance.stem, array, instance["y"])
-        return entropy.floats([v * factor for v in block.tolist()])
+        block = coordinates.push(instance.stem, x, instance["y"])
+        return np.asarray(block * factor, dtype=float)
