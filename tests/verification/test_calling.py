@@ -31,6 +31,7 @@ def test_arguments_by_name_position_and_default():
     full = [3.0, 2.0, 1.0, 0.0]
     assert Caller(lambda a, k, r, rho: echo(a=a, k=k, r=r, rho=rho), ALPHA)(A).x.tolist() == full
     assert Caller(lambda **kw: echo(**kw), ALPHA)(A).x.tolist() == full
+    assert Caller(lambda *, own=0, **kw: echo(**kw), ALPHA)(A).x.tolist() == full
     assert (
         Caller(lambda *v: echo(**dict(zip(ALPHA.arguments, v, strict=True))), ALPHA)(A).x.tolist()
         == full

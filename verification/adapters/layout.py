@@ -11,8 +11,6 @@ from verification.adapters._steps import Given, Step, each, needed, parts
 from verification.errors import InvalidArgumentError
 from verification.problems.problem import Problem
 
-#: Arguments of which a batch has one per row, always (see `verification.checks.batch`).
-
 
 class Labelled(Step):
     """Classes counted from another number than 0, or 0/1 labels written as two other numbers.

@@ -259,12 +259,6 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
         return False
 
 
-def _same(value: Any, other: Any) -> bool:
-    if value is None or other is None:
-        return value is other
-    return bool(np.array_equal(value, other))
-
-
 def match(
     function: Callable[..., Any], problem: Problem
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -296,6 +290,7 @@ def match(
         # A name of the candidate's own: the data arguments are recognised by their place.
         meant = problem.arguments[place] if place < len(problem.arguments) else None
         data = meant == problem.data or meant in problem.required
+        in_order = in_order and parameter.kind is not kinds.KEYWORD_ONLY
         if in_order and meant is not None and data and meant not in by_name:
             positional.append(meant)
         elif parameter.default is kinds.empty:
