@@ -29,9 +29,8 @@ INSTANCE = Instance.of(
 def returning(change):
     """The sound update with another 1 - s."""
 
-    def update(q, y, k_ii, C=1.0, k=1, costs=None, sample_weight=None, *, return_complement=False):
-        given = (q, y, k_ii, C, k, costs, sample_weight)
-        x, rest = SOLVERS[NAME](*given, return_complement=True)
+    def update(*, return_complement=False, **given):
+        x, rest = SOLVERS[NAME](**given, return_complement=True)
         return (x, change(rest)) if return_complement else x
 
     return Caller(update, lookup(NAME))

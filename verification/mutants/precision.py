@@ -43,27 +43,25 @@ def gradient_to_nine_digits(
 
 
 @wrong("softmax.gradient")
-def complement_by_subtraction(scores: Array, return_complement: bool = False, **given: Any) -> Any:
+def complement_by_subtraction(*, return_complement: bool = False, **given: Any) -> Any:
     """1 - s is computed as a difference: 0 or noise as soon as s rounds to 1."""
-    g, _ = gradient(scores, k=1, shared=True, **given)
-    x, _ = gradient(scores, k=1, shared=True, **{**given, "sample_weight": None})
+    g, _ = gradient(k=1, shared=True, **given)
+    x, _ = gradient(k=1, shared=True, **{**given, "sample_weight": None})
     return (g, max(1.0 + x[given["y"]], 0.0)) if return_complement else g
 
 
 @wrong("topk_entropy_alpha.gradient")
-def complement_in_single_precision(
-    scores: Array, return_complement: bool = False, **given: Any
-) -> Any:
+def complement_in_single_precision(*, return_complement: bool = False, **given: Any) -> Any:
     """1 - s passes through float32: seven digits, and 0 below 1e-45."""
-    g, rest = gradient(scores, shared=True, **given)
+    g, rest = gradient(shared=True, **given)
     with np.errstate(under="ignore"):
         return (g, float(np.float32(rest))) if return_complement else g
 
 
 @wrong("topk_entropy_beta.gradient")
-def complement_is_the_sum(scores: Array, return_complement: bool = False, **given: Any) -> Any:
+def complement_is_the_sum(*, return_complement: bool = False, **given: Any) -> Any:
     """s is returned in the place of 1 - s."""
-    g, rest = gradient(scores, shared=False, **given)
+    g, rest = gradient(shared=False, **given)
     return (g, 1.0 - rest) if return_complement else g
 
 

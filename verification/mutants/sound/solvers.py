@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,11 +16,7 @@ Solver = Callable[..., Any]
 
 def update(project: Project) -> Solver:
     """The SDCA update of a hinge and of its smooth version, from a projection."""
-
-    def sdca_update(q: Array, y: int, k_ii: float, **given: Any) -> Array:
-        return projections.update(project, q, y, k_ii, **given)
-
-    return sdca_update
+    return functools.partial(projections.update, project)
 
 
 def prox(project: Project) -> Solver:
@@ -34,47 +31,24 @@ def prox(project: Project) -> Solver:
     return moreau
 
 
-def entropy(operation: str, shared: bool) -> Solver:
-    """An operation of a top-k entropy, with the complement where it is asked for."""
+def entropy_value(shared: bool) -> Solver:
+    """The value of a top-k entropy."""
 
-    def value(
-        scores: Array, y: int, k: int = 1, costs: Array | None = None, sample_weight: float | None = None
-    ) -> float:  # fmt: skip
-        z = entropies.margins(scores, y, costs)
+    def value(k: int, sample_weight: float | None, **given: Any) -> float:
+        z = entropies.margins(**given)
         return projections.weight(sample_weight) * entropies.value(z, k, shared)
 
-    def gradient(
-        scores: Array, y: int, k: int = 1, costs: Array | None = None,
-        sample_weight: float | None = None, return_complement: bool = False,
-    ) -> Any:  # fmt: skip
-        both = entropies.gradient(scores, y, k, shared, costs, sample_weight)
+    return value
+
+
+def with_complement(function: Solver, shared: bool) -> Solver:
+    """An operation of a top-k entropy, with 1 - s where that is asked for."""
+
+    def solver(*, return_complement: bool = False, **given: Any) -> Any:
+        both = function(shared=shared, **given)
         return both if return_complement else both[0]
 
-    def prox(
-        v: Array, k: int = 1, t: float = 1.0, costs: Array | None = None, return_complement: bool = False
-    ) -> Any:  # fmt: skip
-        both = entropies.prox(v, k, t, shared, costs)
-        return both if return_complement else both[0]
-
-    def sdca_update(
-        q: Array, y: int, k_ii: float, C: float = 1.0, k: int = 1, costs: Array | None = None,
-        sample_weight: float | None = None, return_complement: bool = False,
-    ) -> Any:  # fmt: skip
-        both = entropies.update(q, y, k_ii, C, k, shared, costs, sample_weight)
-        return both if return_complement else both[0]
-
-    solvers: dict[str, Solver] = {
-        "value": value,
-        "gradient": gradient,
-        "prox": prox,
-        "sdca_update": sdca_update,
-    }
-    return solvers[operation]
-
-
-def inference(scores: Array, y: Array) -> rankings.Answer:
-    """Loss-augmented inference for average precision."""
-    return rankings.infer(scores, y)
+    return solver
 
 
 #: Relative gap that a slow trainer promises where it is not that of the instances (1e-6): the multipliers
@@ -87,7 +61,11 @@ PROMISES: dict[str, dict[str, float]] = {
 }
 
 VARIANTS: dict[str, Project] = {"alpha": projections.alpha, "beta": projections.beta}
-ENTROPIES = ("value", "gradient", "prox", "sdca_update")
+ENTROPIES: dict[str, Solver] = {
+    "gradient": entropies.gradient,
+    "prox": entropies.prox,
+    "sdca_update": entropies.update,
+}
 SOLVERS: dict[str, Solver] = {
     **{f"topk_simplex_{variant}.projection": solver for variant, solver in VARIANTS.items()},
     "topk_cone.projection": projections.unbounded,
@@ -97,11 +75,12 @@ SOLVERS: dict[str, Solver] = {
         for variant, project in VARIANTS.items()
         for name, make in (("sdca_update", update), ("prox", prox))
     },
+    **{f"topk_entropy_{variant}.value": entropy_value(variant == "alpha") for variant in VARIANTS},
     **{
-        f"topk_entropy_{variant}.{operation}": entropy(operation, variant == "alpha")
+        f"topk_entropy_{variant}.{operation}": with_complement(function, variant == "alpha")
         for variant in VARIANTS
-        for operation in ENTROPIES
+        for operation, function in ENTROPIES.items()
     },
-    "average_precision.loss_augmented_inference": inference,
+    "average_precision.loss_augmented_inference": rankings.infer,
     **svm.SOLVERS,
 }
