@@ -26,7 +26,7 @@ ROWS: tuple[tuple[str, str, str, str, str], ...] = (
      "self.residuals.sum()", "self.residuals.max()",
      "The worst example for all of them."),
     ("distance_without_lambda", "models.multiclass_erm:certificate",
-     'np.sqrt(2 * found["gap"] / data.lam)', 'np.sqrt(2 * found["gap"])',
+     "np.sqrt(2 * found.gap / data.lam)", "np.sqrt(2 * found.gap)",
      "The modulus 1 for lambda."),
     ("rankings_believed", "proofs.ranking_model:Dual.prove",
      "drift = ((w - self.v) ** 2).sum() / 2", "drift = Real(0)",
