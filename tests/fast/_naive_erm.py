@@ -15,18 +15,30 @@ def with_sum(z, s, cap):
     return np.clip(z - t, 0.0, cap)
 
 
+def argmax(f, low, high, steps=70):
+    """Of a concave function on an interval, by golden sections."""
+    golden = 0.5 * (5.0**0.5 - 1.0)
+    a, b = high - golden * (high - low), low + golden * (high - low)
+    at_a, at_b = f(a), f(b)
+    for _ in range(steps):
+        if at_a < at_b:
+            low, a, at_a, b = a, b, at_b, a + golden * (high - a)
+            at_b = f(b)
+        else:
+            high, b, at_b, a = b, a, at_a, b - golden * (b - low)
+            at_a = f(a)
+    return 0.5 * (low + high)
+
+
 def smooth_value(z, variant, k, gamma):
-    """max <z,p> - gamma/2 ||p||^2 over the top-k simplex: the sum of p by ternary search."""
+    """max <z,p> - gamma/2 ||p||^2 over the top-k simplex: the sum of p by golden sections."""
 
     def best(s):
         p = with_sum(z / gamma, s, s / k if variant == "alpha" else 1.0 / k) if s > 0 else 0.0 * z
         return float(z @ p - 0.5 * gamma * p @ p)
 
-    low, high = 0.0, min(1.0, len(z) / k) if variant == "beta" else 1.0
-    for _ in range(80):
-        a, b = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (a, high) if best(a) < best(b) else (low, b)
-    return max(best(0.0), best(0.5 * (low + high)), best(high))
+    high = min(1.0, len(z) / k) if variant == "beta" else 1.0
+    return max(best(0.0), best(argmax(best, 0.0, high)), best(high))
 
 
 def hinge_value(z, variant, k):

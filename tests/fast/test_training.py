@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_erm import check_certificate, dual, hinge_value, margins, smooth_value, with_sum
+from _naive_erm import argmax, check_certificate, dual, hinge_value, margins, smooth_value, with_sum
 from _problems import classes, quietly
 
 from fast import TopKSVC
@@ -145,7 +145,7 @@ def test_lists_that_are_too_short_grow(variant, k, gamma, monkeypatch):
 
 # ---- SDCA as the papers state it ------------------------------------------------------------
 def naive_update(q, y, K, r, variant, k, gamma):
-    """argmax of the dual over one block: biased projection, its sum s found by ternary search."""
+    """argmax of the dual over one block: biased projection, its sum s found by golden sections."""
     den = K + gamma / r
     b = (np.delete(q, y) - q[y] + 1.0) / den
     rho = K / den
@@ -153,15 +153,11 @@ def naive_update(q, y, K, r, variant, k, gamma):
     def point(s):
         return with_sum(b, s, s / k if variant == "alpha" else r / k) if s > 0 else 0.0 * b
 
-    def cost(s):
+    def gain(s):
         x = point(s)
-        return float((x - b) @ (x - b)) + rho * s * s
+        return -float((x - b) @ (x - b)) - rho * s * s
 
-    low, high = 0.0, min(r, len(b) * r / k)
-    for _ in range(50):
-        a, c = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (a, high) if cost(a) > cost(c) else (low, c)
-    return point(0.5 * (low + high))
+    return point(argmax(gain, 0.0, min(r, len(b) * r / k), steps=45))
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -188,7 +184,7 @@ def test_blocked_sdca_is_sequential_sdca(variant, k, gamma, sparse):
             A[i] = new
         mine = -solver.masses().toarray()
         mine[np.arange(len(y)), y] = -mine.sum(axis=1)
-        np.testing.assert_allclose(mine, A, atol=3e-6)  # ternary search: sqrt(eps)
+        np.testing.assert_allclose(mine, A, atol=3e-6)  # golden sections: sqrt(eps)
         np.testing.assert_allclose(solver.W, W, atol=2e-5)
     # exact block maximisation never lowers the dual
     P, value = solver.check()
