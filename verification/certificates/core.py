@@ -15,7 +15,6 @@ import functools
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -50,11 +49,6 @@ class Core:
     linear: bool
     spread: float
     unit: Fraction = Fraction(1)
-
-    @property
-    def module(self) -> ModuleType:
-        """Declaration of the set."""
-        return catalogue.load(self.domain.stem)
 
 
 def _plain(value: Any) -> Any:

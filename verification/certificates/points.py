@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from refsolve import catalogue
 from refsolve.proofs import rationals
 from refsolve.proofs.rationals import (
     Vector,
@@ -73,7 +74,8 @@ def _radius(core: Core, x: Vector) -> Fraction:
     if core.linear:  # <b,x> = rho s^2 there
         bound = core.domain.cut(1).support(core.b) / core.rho
     else:
-        bound = core.module.radius(core.b, rho=core.rho, **core.domain.params)
+        declared = catalogue.load(core.domain.stem)
+        bound = declared.radius(core.b, rho=core.rho, **core.domain.params)
     return max(Fraction(bound), total(x))
 
 
@@ -84,8 +86,6 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     ``dual`` is a normal w of the set for which x − b + rho <1,x> 1 + w = 0 at the solution; of a
     projection's own it can only sharpen the gap.
     """
-    if early := without_core(instance, answer):
-        return early
     core = cores.core(instance)
     x, imbalance, scale = cores.dual_point(instance, answer)
     feasible = repair(core, x)
@@ -135,8 +135,6 @@ def _gap_of(core: Core, x: Vector, g: Vector, dual: Any) -> Fraction | None:
 @if_certain
 def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     """Distance to the exact solution, judged against its rounding-error bound."""
-    if early := without_core(instance, answer):
-        return early
     core = cores.core(instance)
     x, imbalance, scale = cores.dual_point(instance, answer)
     if core.linear:

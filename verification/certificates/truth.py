@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import functools
 
-from refsolve import exact as rational_solver
 from refsolve.errors import UncertainError
 from refsolve.proofs import rationals
 from refsolve.proofs.rationals import Vector
 from verification.certificates import core as cores
 from verification.instances.instance import Instance
 
-__all__ = ["UncertainError", "available", "solution"]
-
-
-def available(stem: str) -> bool:
-    """Whether a set has exact projections."""
-    return stem in rational_solver.stems()
+__all__ = ["UncertainError", "solution"]
 
 
 @functools.lru_cache(maxsize=20000)

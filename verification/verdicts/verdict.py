@@ -166,14 +166,12 @@ class Result(Judgement):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``; floats that are not finite become strings."""
+        figures = ("gap", "gap_tolerance", "distance", "distance_tolerance")
         return {
             "check": self.check,
             "family": self.family,
             "verdict": self.verdict.value,
-            "gap": plain(self.gap),
-            "gap_tolerance": plain(self.gap_tolerance),
-            "distance": plain(self.distance),
-            "distance_tolerance": plain(self.distance_tolerance),
+            **{name: plain(getattr(self, name)) for name in figures},
             "message": self.message,
             "terms": {n: [plain(v), plain(t)] for n, (v, t) in self.terms.items()},
             "instance": None if self.instance is None else self.instance.to_dict(),
