@@ -1,6 +1,7 @@
 """The exact SVM+ of the claims against naive twins and the oracle; the paper's numbers complete."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -18,7 +19,6 @@ from verification.claims.xu_2016 import (
     equation_3,
     equation_5_floats,
     free_slack,
-    proposition_1,
     tables,
     uniqueness,
 )
@@ -31,7 +31,7 @@ def floats(values):
 
 
 def draw(seed, **given):
-    return _svm.draw_plus(np.random.default_rng(seed), **given)
+    return _svm.Plus(**_svm.draw_plus(np.random.default_rng(seed), **given))
 
 
 def row(number):
@@ -97,26 +97,24 @@ def test_the_counterexample_of_the_dropped_constraint_in_decimals():
     kept, xi = equation_3.with_nonneg(_svm.Plus(**equation_3.TWO))
     assert round(float(kept), 8) == 0.46896552
     assert min(xi) == 0
-    without = _svm.solve_squared(**equation_3.TWO)
+    without = _svm.Plus(**equation_3.TWO).solved
     assert round(float(without.value), 8) == 0.46895075
     assert np.round(floats(without.xi), 5).tolist() == [-0.00214, 0.12634]
 
 
 def test_the_hinge_collapses_on_the_same_samples():
-    given = row("Problem (3), falling back to an SVM").witnesses[0]
-    x, y, c, lam = (given[name] for name in ("x", "y", "c", "lam"))
-    k, kz = _svm.gram(x), _svm.gram(given["z"])
-    value, parts, mult = equation_2.dual_of_hinge(_svm.signed(k, y), kz, y, c, lam, (0, 1), True)
-    assert (value, mult[1]) == (4, 1)
-    assert _svm.Plus(**given).w(parts[:4]) == [0]
+    p = _svm.Plus(**row("Problem (3), falling back to an SVM").witnesses[0])
+    found = equation_2.dual_of_hinge(p)
+    assert (found.value, found.mult[1]) == (4, 1)
+    assert p.w(found.alpha) == [0]
 
 
 def test_the_printed_formula_loses_every_digit():
     claim = row("Equation (5), in double precision")
     for witness in claim.witnesses:
-        zt = _svm.augmented(witness["z"])
+        zt = _svm.augmented(np.array(witness["z"]))
         c, lam = witness["c"], witness["lam"]
-        exact = floats(_svm.deformed(_svm.gram(zt), c, lam))
+        exact = floats(_svm.deformed(zt @ zt.T, c, lam))
         bad = np.array(
             equation_5_floats.printed_in_floats(floats(zt).tolist(), float(c), float(lam))
         )
@@ -128,35 +126,31 @@ def test_the_printed_formula_loses_every_digit():
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_matrices_against_numpy(seed):
-    given = draw(seed, least=3)
-    zt = _svm.augmented(given["z"])
-    a, c, lam = floats(zt), float(given["c"]), float(given["lam"])
-    assert np.array_equal(floats(_svm.gram(zt)), a @ a.T)
-    assert np.array_equal(floats(_svm.transpose(zt)), a.T)
-    y = floats(given["y"])
-    assert np.array_equal(
-        floats(_svm.signed(_svm.gram(zt), given["y"])), (a @ a.T) * np.outer(y, y)
-    )
-    weights = [Fraction(i + 1, 2) for i in range(len(y))]
+    p = draw(seed, least=3)
+    a, c, lam = np.column_stack([floats(p.z), np.ones(len(p.y))]), float(p.c), float(p.lam)
+    assert np.array_equal(floats(p.zt), a)
+    assert np.array_equal(floats(p.kt), a @ a.T)
+    y = floats(p.y)
+    assert np.array_equal(floats(_svm.signed(p.kt, p.y)), (a @ a.T) * np.outer(y, y))
+    weights = np.array([Fraction(i + 1, 2) for i in range(len(y))])
     right = a @ np.linalg.solve(lam * np.eye(a.shape[1]) + c * (a.T * floats(weights)) @ a, a.T)
-    found = floats(_svm.deformed(_svm.gram(zt), given["c"], given["lam"], weights))
-    np.testing.assert_allclose(found, right, atol=1e-13)
+    np.testing.assert_allclose(floats(replace(p, weights=weights).q), right, atol=1e-13)
     factored = equation_5_floats.factored_in_floats(a.tolist(), c, lam)
-    plain = _svm.deformed(_svm.gram(zt), given["c"], given["lam"])
-    np.testing.assert_allclose(factored, floats(plain), atol=1e-13)
+    np.testing.assert_allclose(factored, floats(p.q), atol=1e-13)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_inverse_and_square_root(seed):
-    given = draw(seed, least=3)
-    zt = _svm.augmented(given["z"])
-    a = _svm.combine(given["lam"], _svm.identity(len(zt)), given["c"], _svm.gram(zt))
-    assert _svm.multiply(_svm.inverse(a), a) == _svm.identity(len(zt))
+    p = draw(seed, least=3)
+    unit = _svm.identity(len(p.y))
+    a = p.lam * unit + p.c * p.kt
+    assert np.array_equal(_svm.inverse(a) @ a, unit)
     low, diagonal = algorithm_1.square_root(a)
-    scaled = [[v * t for v, t in zip(line, diagonal, strict=True)] for line in low]
-    assert _svm.multiply(scaled, _svm.transpose(low)) == a
+    assert np.array_equal(low * diagonal @ low.T, a)
+    assert np.array_equal(low, np.tril(low))
+    assert all(low.diagonal() == 1)
     with pytest.raises(ArithmeticError, match="singular"):
-        _svm.inverse([[Fraction(1), Fraction(2)], [Fraction(2), Fraction(4)]])
+        _svm.inverse(np.array([[Fraction(1), Fraction(2)], [Fraction(2), Fraction(4)]]))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -165,20 +159,20 @@ def test_semidefinite_against_eigenvalues(seed):
     seen = set()
     for _ in range(40):
         n = int(rng.integers(1, 5))
-        rows = _svm.draw_rows(rng, n, int(rng.integers(1, n + 1)))
+        rows = np.array(_svm.draw_rows(rng, n, int(rng.integers(1, n + 1))))
         shift = Fraction(int(rng.integers(-2, 3)))
-        a = _svm.combine(1, _svm.gram(rows), shift, _svm.identity(n))
+        a = rows @ rows.T + shift * _svm.identity(n)
         expected = bool(np.linalg.eigvalsh(floats(a)).min() > -1e-9)
         assert _svm.semidefinite(a) == expected
         seen.add(expected)
     assert seen == {True, False}
-    assert not _svm.semidefinite([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(5)]])
+    assert not _svm.semidefinite(np.array([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(5)]]))
 
 
 def test_systems_of_fractions_and_of_zero_pivots():
     a = [[Fraction(v) for v in line] for line in ([0, "1/3", 2], ["2/7", 0, 0], [1, 1, "-5/2"])]
     x = [Fraction(1, 2), Fraction(-3), Fraction(4, 5)]
-    assert solve(a, _svm.apply(a, x)) == x
+    assert solve(a, list(np.array(a) @ x)) == x
     assert solve([[Fraction(0)]], [Fraction(1)]) is None
     assert solve([], []) == []
 
@@ -188,18 +182,15 @@ def test_systems_of_fractions_and_of_zero_pivots():
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_solutions_against_libsvm(seed):
-    given = draw(seed, most=5, least=3)
-    h = proposition_1.hessian(
-        _svm.gram(given["x"]), given["y"], given["z"], given["c"], given["lam"]
-    )
-    y = floats(given["y"])
-    box = float(given["c"] * len(y) + given["lam"]) / 2
+    p = draw(seed, most=5, least=3)
+    h, y = floats(p.h), floats(p.y)
+    box = float(p.c * len(y) + p.lam) / 2
     machine = SVC(kernel="precomputed", C=box, tol=1e-10)
-    machine.fit(floats(h) * np.outer(y, y), y)
+    machine.fit(h * np.outer(y, y), y)
     alpha = np.zeros(len(y))
     alpha[machine.support_] = np.abs(machine.dual_coef_[0])
-    value = alpha @ floats(h) @ alpha / 2 - alpha.sum()
-    found = _svm.svm_dual(h, given["y"])
+    value = alpha @ h @ alpha / 2 - alpha.sum()
+    found = _svm.svm_dual(p.h, p.y)
     assert float(found.value) == pytest.approx(value, rel=1e-6)
     assert float(found.mult[0]) == pytest.approx(machine.intercept_[0], abs=1e-4)
 
@@ -207,29 +198,26 @@ def test_solutions_against_libsvm(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_hinge_svm_against_libsvm(seed):
     given = free_slack._draw_hinge(np.random.default_rng(seed))
-    x, y = floats(given["x"]), floats(given["y"])
-    machine = SVC(kernel="linear", C=float(given["c"]), tol=1e-10).fit(x, y)
-    found = free_slack.hinge_svm(given["x"], given["y"], given["c"])
     del given["delta"]
-    w = _svm.Plus(**given).w(found.a[: len(y)])
-    np.testing.assert_allclose(floats(w), machine.coef_[0], atol=1e-5)
-    loss = np.maximum(0, 1 - y * (x @ floats(w) + float(found.mult[0]))).sum()
-    value = floats(w) @ floats(w) / 2 + float(given["c"]) * loss
+    p = _svm.Plus(**given)
+    x, y, c = floats(p.x), floats(p.y), float(p.c)
+    machine = SVC(kernel="linear", C=c, tol=1e-10).fit(x, y)
+    found = free_slack.hinge_svm(p)
+    w = floats(p.w(found.a[: len(y)]))
+    np.testing.assert_allclose(w, machine.coef_[0], atol=1e-5)
+    loss = np.maximum(0, 1 - y * (x @ w + float(found.mult[0]))).sum()
+    value = w @ w / 2 + c * loss
     assert value == pytest.approx(-float(found.value), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_kkt_points_are_all_vertices(seed):
     """The set of solutions {a >= 0, a'y = 0, Ha = Ha*, 1'a = 1'a*} has exactly these vertices."""
-    given = uniqueness._draw_twins(np.random.default_rng(seed))
-    y = [Fraction(t) for t in given["y"]]
-    n = len(y)
-    h = proposition_1.hessian(
-        _svm.gram(given["x"]), given["y"], given["z"], given["c"], given["lam"]
-    )
-    points = list(_svm.kkt_points(h, [Fraction(1)] * n, [y], [Fraction(0)]))
+    p = _svm.Plus(**uniqueness._draw_twins(np.random.default_rng(seed)))
+    n = len(p.y)
+    points = p.solutions()
     assert len({point.value for point in points}) == 1
-    system = floats([*h, y, [1] * n])
+    system = floats([*p.h, p.y, [1] * n])
     right = system @ floats(points[0].a)
     vertices = set()
     for size in range(1, n + 1):
@@ -246,12 +234,11 @@ def test_kkt_points_are_all_vertices(seed):
 
 
 def test_without_a_solution_there_is_a_ray():
-    zero = [[Fraction(0)] * 2] * 2
-    one, y = [Fraction(1)] * 2, (1, -1)
-    assert _svm.minimum(zero, one, [[Fraction(1), Fraction(-1)]], [Fraction(0)]) is None
-    assert _svm.ray(zero, y) == [Fraction(1, 2)] * 2
+    zero, y = _svm.full(Fraction(0), 2, 2), np.array([1, -1], dtype=object)
+    assert _svm.minimum(zero, _svm.full(Fraction(1), 2), y[None], zero[0, :1]) is None
+    assert all(_svm.ray(zero, y) == Fraction(1, 2))
     assert _svm.ray(_svm.identity(2), y) is None
-    assert _svm.ray(zero, (1, 1)) is None
+    assert _svm.ray(zero, abs(y)) is None
     with pytest.raises(ArithmeticError, match="no KKT point"):
         _svm.svm_dual(zero, y)
 
@@ -270,34 +257,24 @@ def test_draws_are_feasible(seed):
 # ------------------------------------------------------------------------------------- the oracle
 
 
-def asked(given):
-    arrays = {name.upper(): floats(given[name]) for name in ("x", "z")}
-    scalars = {"C": float(given["c"]), "lam": float(given["lam"])}
-    return {**arrays, **scalars, "y": floats(given["y"])}
+def asked(p):
+    arrays = {"X": floats(p.x), "Z": floats(p.z), "y": floats(p.y)}
+    return {**arrays, "C": float(p.c), "lam": float(p.lam)}
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_exact_values_against_the_oracle(seed):
-    given = draw(seed, most=3, least=3)
-    k, kz = _svm.gram(given["x"]), _svm.gram(given["z"])
-    y, c, lam = given["y"], given["c"], given["lam"]
-    hinge = {
-        both: equation_2.dual_of_hinge(_svm.signed(k, y), kz, y, c, lam, (0, 1), both)[0]
-        for both in (True, False)
-    }
-    delta = collapse.with_free_slack(_svm.Plus(**given), Fraction(1, 2))
+    p = draw(seed, most=3, least=3)
+    hinge = {both: equation_2.dual_of_hinge(p, both=both).value for both in (True, False)}
+    delta = collapse.with_free_slack(p, Fraction(1, 2))
     for stem, flags, value in (
         ("svm_plus_hinge", {}, hinge[True]),
         ("svm_plus_hinge", {"nonneg_slack": False}, hinge[False]),
-        ("svm_plus_squared_hinge", {}, _svm.solve_squared(**given).value),
-        (
-            "svm_plus_squared_hinge",
-            {"nonneg_slack": True},
-            equation_3.with_nonneg(_svm.Plus(**given))[0],
-        ),
+        ("svm_plus_squared_hinge", {}, p.solved.value),
+        ("svm_plus_squared_hinge", {"nonneg_slack": True}, equation_3.with_nonneg(p)[0]),
         ("svm_plus_squared_hinge", {"free_slack": 0.5}, -delta.value),
     ):
-        found = refsolve.solve(f"{stem}.primal", **asked(given), **flags)
+        found = refsolve.solve(f"{stem}.primal", **asked(p), **flags)
         assert found.value == pytest.approx(float(value), rel=1e-6), (stem, flags)
 
 

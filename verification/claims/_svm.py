@@ -1,107 +1,65 @@
 """Exact SVM+: rational kernels, and quadratic programs solved by trying every support.
 
 Independent of the oracle and of the solvers. A solution is returned only with multipliers that
-satisfy the KKT conditions in rational arithmetic, so that it needs no further proof.
+satisfy the KKT conditions in rational arithmetic, so that it needs no further proof. Vectors and
+matrices are numpy arrays of Fractions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, wraps
 from itertools import combinations
 from typing import Any
 
-from verification.claims._rational import (
-    Matrix,
-    Vector,
-    dot,
-    draw_vector,
-    maximise,
-    scale,
-    solve,
-    square,
-)
+import numpy as np
+
+from verification.claims import _rational
+from verification.claims._rational import draw_vector, maximise
 from verification.claims._trial import Inputs, Rng, Trial
 
+Matrix = np.ndarray[Any, Any]  # of Fractions
+Vector = np.ndarray[Any, Any]
+Labels = np.ndarray[Any, Any]  # 1 and -1
 ZERO, ONE, HALF = Fraction(0), Fraction(1), Fraction(1, 2)
-Labels = Sequence[int]
 
 
 # ------------------------------------------------------------------------------------- matrices
 
 
-def transpose(a: Matrix) -> Matrix:
-    """Rows as columns."""
-    return [list(column) for column in zip(*a, strict=True)]
-
-
-def apply(a: Matrix, u: Vector) -> Vector:
-    """Matrix times vector."""
-    return [dot(row, u) for row in a]
-
-
-def multiply(a: Matrix, b: Matrix) -> Matrix:
-    """Matrix product."""
-    columns = transpose(b)
-    return [apply(columns, row) for row in a]
-
-
-def combine(s: Fraction | int, a: Matrix, t: Fraction | int, b: Matrix) -> Matrix:
-    """The matrix s a + t b."""
-    return [[s * u + t * v for u, v in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
+def full(value: Fraction, *shape: int) -> Matrix:
+    """The array of this shape that has one value everywhere."""
+    return np.full(shape, value, dtype=object)
 
 
 def identity(n: int) -> Matrix:
     """Unit matrix."""
-    return [[Fraction(i == j) for j in range(n)] for i in range(n)]
+    return np.eye(n, dtype=object) * ONE
 
 
 def inverse(a: Matrix) -> Matrix:
     """Inverse of a regular matrix."""
-    columns = [solve(a, unit) for unit in identity(len(a))]
-    found = [column for column in columns if column is not None]
-    if len(found) < len(a):
+    columns = [_rational.solve(list(a), list(unit)) for unit in identity(len(a))]
+    if None in columns:
         raise ArithmeticError("the matrix is singular")
-    return transpose(found)
-
-
-def gram(rows: Matrix) -> Matrix:
-    """Linear kernel matrix."""
-    return [[dot(u, v) for v in rows] for u in rows]
+    return np.array(columns, dtype=object).T
 
 
 def signed(k: Matrix, y: Labels) -> Matrix:
     """The matrix y_i y_j K_ij."""
-    return [[a * b * v for b, v in zip(y, row, strict=True)] for a, row in zip(y, k, strict=True)]
-
-
-def quadratic(h: Matrix, u: Vector) -> Fraction:
-    """Value of u'Hu."""
-    return dot(u, apply(h, u))
+    return np.outer(y, y) * k
 
 
 def semidefinite(a: Matrix) -> bool:
     """Whether a symmetric matrix is positive semidefinite, by elimination."""
-    rest = a
-    while rest:
-        pivot, head = rest[0][0], rest[0][1:]
+    while len(a):
+        pivot, head = a[0, 0], a[0, 1:]
         if pivot < 0 or (pivot == 0 and any(head)):
             return False
-        below = [row[1:] for row in rest[1:]]
-        if pivot > 0:
-            below = [
-                [v - s * t / pivot for v, t in zip(row, head, strict=True)]
-                for row, s in zip(below, head, strict=True)
-            ]
-        rest = below
+        a = a[1:, 1:] - (np.outer(head, head) / pivot if pivot else 0)
     return True
-
-
-def combination(weights: Vector, rows: Matrix) -> Vector:
-    """Sum of the rows, weighted."""
-    return apply(transpose(rows), weights)
 
 
 # ------------------------------------------------------------------------------ correcting space
@@ -109,15 +67,12 @@ def combination(weights: Vector, rows: Matrix) -> Vector:
 
 def augmented(z: Matrix) -> Matrix:
     """z~ = [z; 1]."""
-    return [[*row, ONE] for row in z]
+    return np.hstack([z, full(ONE, len(z), 1)])
 
 
-def deformed(kt: Matrix, c: Fraction, lam: Fraction, weights: Vector | None = None) -> Matrix:
+def deformed(kt: Matrix, c: Fraction, lam: Fraction, weights: Any = ONE) -> Matrix:
     """Q = (lam I + C K~ W)^-1 K~, from the least-squares problem in v~ and not from (5)."""
-    n = len(kt)
-    weights = weights or [ONE] * n
-    system = [[lam * (i == j) + c * kt[i][j] * weights[j] for j in range(n)] for i in range(n)]
-    return multiply(inverse(system), kt)
+    return inverse(lam * identity(len(kt)) + c * kt * weights) @ kt
 
 
 # ---------------------------------------------------------------------------- quadratic programs
@@ -140,23 +95,19 @@ def kkt_points(h: Matrix, p: Vector, e: Matrix, r: Vector) -> Iterator[Point]:
     solutions is among them: its columns of (H, E) are independent.
     """
     n, m = len(p), len(e)
+    system = np.block([[h, e.T], [e, full(ZERO, m, m)]])
+    right = np.concatenate([p, r])
     for size in range(n + 1):
         for support in combinations(range(n), size):
-            rows = [[*(h[i][j] for j in support), *(e[k][i] for k in range(m))] for i in support]
-            rows += [[*(e[k][j] for j in support), *[ZERO] * m] for k in range(m)]
-            found = solve(rows, [*(p[i] for i in support), *r])
+            kept = [*support, *range(n, n + m)]
+            found = _rational.solve(list(system[np.ix_(kept, kept)]), list(right[kept]))
             if found is None or any(v < 0 for v in found[:size]):
                 continue
-            a = [ZERO] * n
-            for i, v in zip(support, found[:size], strict=True):
-                a[i] = v
-            mult = found[size:]
-            slope = [
-                v - p[i] + sum((mult[k] * e[k][i] for k in range(m)), ZERO)
-                for i, v in enumerate(apply(h, a))
-            ]
-            if all(v >= 0 for v in slope):
-                yield Point(quadratic(h, a) / 2 - dot(p, a), a, mult)
+            u = full(ZERO, n + m)
+            u[kept] = found
+            if all((system @ u - right)[:n] >= 0):
+                a = u[:n]
+                yield Point(a @ h @ a / 2 - p @ a, a, u[n:])
 
 
 def minimum(h: Matrix, p: Vector, e: Matrix, r: Vector) -> Point | None:
@@ -174,7 +125,7 @@ def solution(h: Matrix, p: Vector, e: Matrix, r: Vector) -> Point:
 
 def svm_dual(h: Matrix, y: Labels) -> Point:
     """Solution of min 1/2 a'Ha - 1'a, a >= 0, a'y = 0: problem (4)."""
-    return solution(h, [ONE] * len(y), [[Fraction(v) for v in y]], [ZERO])
+    return solution(h, full(ONE, len(y)), y[None], full(ZERO, 1))
 
 
 def ray(h: Matrix, y: Labels) -> Vector | None:
@@ -182,25 +133,13 @@ def ray(h: Matrix, y: Labels) -> Vector | None:
 
     Such an a >= 0 with a'y = 0, Ha = 0 and 1'a > 0 proves that the primal is infeasible.
     """
-    n = len(y)
-    equations = [*h, [Fraction(v) for v in y]]
-    rows = [*equations, *(scale(-1, row) for row in [*equations, *identity(n)]), [ONE] * n]
-    best = maximise([ONE] * n, rows, [ZERO] * (len(rows) - 1) + [ONE])
-    return best.x if best.value else None
-
-
-def blocks(a: Matrix, b: Matrix, d: Matrix) -> Matrix:
-    """The symmetric matrix [a b; b' d]."""
-    top = [[*u, *v] for u, v in zip(a, b, strict=True)]
-    return top + [[*u, *v] for u, v in zip(transpose(b), d, strict=True)]
+    ones = full(ONE, len(y))
+    rows = [*h, y, *-h, -y, *-identity(len(y)), ones]
+    best = maximise(list(ones), [list(row) for row in rows], [ZERO] * (len(rows) - 1) + [ONE])
+    return np.array(best.x) if best.value else None
 
 
 # --------------------------------------------------------------------------------------- problems
-
-
-def margins(x: Matrix, y: Labels, w: Vector, b: Fraction) -> Vector:
-    """y_i (w'x_i + b)."""
-    return [label * (dot(w, row) + b) for label, row in zip(y, x, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -215,44 +154,20 @@ class Solved:
     alpha: Vector
 
 
-def primal_squared(
-    w: Vector, vt: Vector, xi: Vector, c: Fraction, lam: Fraction, weights: Vector | None = None
-) -> Fraction:
-    """Objective of (3), or its weighted form."""
-    loss = dot(weights or [ONE] * len(xi), [v * v for v in xi])
-    return (square(w) + c * loss + lam * square(vt)) / 2
-
-
-def solve_squared(
-    x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction, weights: Vector | None = None
-) -> Solved:
-    """Problem (3), optionally weighted; proved by a feasible point of the dual's value."""
-    zt = augmented(z)
-    q = deformed(gram(zt), c, lam, weights)
-    point = svm_dual(combine(1, signed(gram(x), y), 1, q), y)
-    w = combination([a * v for a, v in zip(point.a, y, strict=True)], x)
-    ws = weights or [ONE] * len(y)
-    scatter = multiply(transpose(zt), [scale(t, row) for t, row in zip(ws, zt, strict=True)])
-    normal = combine(lam, identity(len(scatter)), c, scatter)
-    vt = apply(inverse(normal), combination(point.a, zt))
-    xi = apply(zt, vt)
-    value = primal_squared(w, vt, xi, c, lam, weights)
-    b = point.mult[0]
-    feasible = all(m + v >= 1 for m, v in zip(margins(x, y, w, b), xi, strict=True))
-    if not feasible or value != -point.value:
-        raise ArithmeticError("an exact optimality certificate does not hold")
-    return Solved(value, w, b, vt, xi, point.a)
-
-
 @dataclass(frozen=True)
 class Plus:
-    """Training triplets with C and lam, and what (3) to (5) make of them."""
+    """Training triplets with C and lam, perhaps weighted, and what (3) to (5) make of them."""
 
     x: Matrix
     y: Labels
     z: Matrix
     c: Fraction
     lam: Fraction
+    weights: Any = ONE  # a vector of Fractions, or one number for all
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "z"):
+            object.__setattr__(self, name, np.array(getattr(self, name), dtype=object))
 
     @cached_property
     def zt(self) -> Matrix:
@@ -262,7 +177,17 @@ class Plus:
     @cached_property
     def k(self) -> Matrix:
         """Linear kernel of the main features."""
-        return gram(self.x)
+        return self.x @ self.x.T
+
+    @cached_property
+    def kz(self) -> Matrix:
+        """Linear kernel of the correcting features."""
+        return self.z @ self.z.T
+
+    @cached_property
+    def kt(self) -> Matrix:
+        """K~."""
+        return self.kz + 1
 
     @cached_property
     def ky(self) -> Matrix:
@@ -272,49 +197,61 @@ class Plus:
     @cached_property
     def q(self) -> Matrix:
         """Q, the deformed kernel."""
-        return deformed(gram(self.zt), self.c, self.lam)
+        return deformed(self.kt, self.c, self.lam, self.weights)
 
     @cached_property
     def h(self) -> Matrix:
         """K . yy' + Q: the matrix of (4)."""
-        return combine(1, self.ky, 1, self.q)
+        return self.ky + self.q
 
     @cached_property
     def normal(self) -> Matrix:
-        """Matrix of v~: lam I + C Z~Z~'."""
-        scatter = multiply(transpose(self.zt), self.zt)
-        return combine(self.lam, identity(len(scatter)), self.c, scatter)
-
-    @property
-    def balance(self) -> Matrix:
-        """The equation y'alpha = 0."""
-        return [[Fraction(t) for t in self.y]]
+        """Matrix of v~: lam I + C Z~WZ~'."""
+        scatter = self.zt.T * self.weights @ self.zt
+        return self.lam * identity(len(scatter)) + self.c * scatter
 
     @cached_property
     def solved(self) -> Solved:
-        """Solution of (3)."""
-        return solve_squared(self.x, self.y, self.z, self.c, self.lam)
+        """Solution of (3), optionally weighted; proved by a feasible point of the dual's value."""
+        point = svm_dual(self.h, self.y)
+        return self.recovered(point, point.a, self.vt(point.a))
+
+    def recovered(self, point: Point, alpha: Vector, vt: Vector) -> Solved:
+        """The primal solution that belongs to a dual one; an error if values differ."""
+        w, xi, b = self.w(alpha), self.zt @ vt, point.mult[0]
+        value = self.value(w, vt, xi)
+        if not self.feasible(w, b, xi) or value != -point.value:
+            raise ArithmeticError("an exact optimality certificate does not hold")
+        return Solved(value, w, b, vt, xi, alpha)
 
     def w(self, alpha: Vector) -> Vector:
         """Sum of alpha_i y_i x_i."""
-        return combination([a * t for a, t in zip(alpha, self.y, strict=True)], self.x)
+        return alpha * self.y @ self.x
 
     def vt(self, weights: Vector) -> Vector:
         """The v~ of (lam I + C Z~Z~') v~ = Z~ weights."""
-        return apply(inverse(self.normal), combination(weights, self.zt))
+        return inverse(self.normal) @ (weights @ self.zt)
 
     def value(self, w: Vector, vt: Vector, xi: Vector) -> Fraction:
-        """Objective of (3)."""
-        return primal_squared(w, vt, xi, self.c, self.lam)
+        """Objective of (3), or its weighted form."""
+        return (w @ w + self.c * (xi * self.weights @ xi) + self.lam * (vt @ vt)) / 2
+
+    def margins(self, w: Vector, b: Fraction) -> Vector:
+        """y_i (w'x_i + b)."""
+        return self.y * (self.x @ w + b)
 
     def feasible(self, w: Vector, b: Fraction, xi: Vector) -> bool:
         """Whether the margins are at least 1 - xi."""
-        m = margins(self.x, self.y, w, b)
-        return all(u + t >= 1 for u, t in zip(m, xi, strict=True))
+        return all(self.margins(w, b) + xi >= 1)
 
-    def minimum(self, h: Matrix) -> Point | None:
-        """Solution of (4) with another matrix; None if there is none."""
-        return minimum(h, [ONE] * len(self.y), self.balance, [ZERO])
+    def minimum(self, h: Matrix, balanced: bool = True) -> Point | None:
+        """Solution of (4) with another matrix, or without a'y = 0; None if there is none."""
+        m = int(balanced)
+        return minimum(h, full(ONE, len(h)), self.y[None][:m], full(ZERO, m))
+
+    def solutions(self) -> list[Point]:
+        """All vertices of the set of solutions of (4)."""
+        return list(kkt_points(self.h, full(ONE, len(self.y)), self.y[None], full(ZERO, 1)))
 
 
 def of_plus(check: Callable[..., None]) -> Callable[..., None]:
@@ -322,18 +259,18 @@ def of_plus(check: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(check)
     def of_each(
-        trial: Trial, *, x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction, **rest: Any
+        trial: Trial, *, x: Any, y: Any, z: Any, c: Fraction, lam: Fraction, **rest: Any
     ) -> None:
         check(trial, Plus(x, y, z, c, lam), **rest)
 
     return of_each
 
 
-def squared_nonneg(k: Matrix, y: Labels, q: Matrix) -> Point:
+def squared_nonneg(p: Plus, q: Matrix) -> Point:
     """Problem (3) with xi >= 0 kept, in alpha and the multipliers beta of xi >= 0."""
-    n = len(y)
-    h = blocks(combine(1, signed(k, y), 1, q), q, q)
-    return solution(h, [ONE] * n + [ZERO] * n, [[*map(Fraction, y), *[ZERO] * n]], [ZERO])
+    linear = np.repeat([ONE, ZERO], len(p.y))
+    balance = linear * [*p.y, *p.y]
+    return solution(np.block([[p.ky + q, q], [q, q]]), linear, balance[None], full(ZERO, 1))
 
 
 # ------------------------------------------------------------------------------------------ draws
@@ -347,7 +284,7 @@ def draw_labels(rng: Rng, n: int) -> tuple[int, ...]:
     return tuple(y)
 
 
-def draw_rows(rng: Rng, n: int, d: int) -> Matrix:
+def draw_rows(rng: Rng, n: int, d: int) -> list[list[Fraction]]:
     """Coarse points, n of them in d dimensions."""
     return [draw_vector(rng, d, 3, 1) for _ in range(n)]
 
@@ -364,11 +301,12 @@ def draw_plus(rng: Rng, most: int = 4, least: int = 2) -> Inputs:
     }
 
 
-def draw_balanced(rng: Rng, y: Labels) -> Vector:
+def draw_balanced(rng: Rng, y: tuple[int, ...]) -> Vector:
     """A feasible point of (4) that is not 0."""
-    raw = [Fraction(int(v)) for v in rng.integers(0, 4, len(y))]
+    labels = np.array(y)
+    raw = np.array([Fraction(int(v)) for v in rng.integers(0, 4, len(y))])
     for sign in (-1, 1):
-        if not any(v for v, label in zip(raw, y, strict=True) if label == sign):
-            raw[list(y).index(sign)] = ONE
-    total = {s: sum((v for v, u in zip(raw, y, strict=True) if u == s), ZERO) for s in (-1, 1)}
-    return [v / total[label] * total[1] for v, label in zip(raw, y, strict=True)]
+        if not any(raw[labels == sign]):
+            raw[y.index(sign)] = ONE
+    positive = sum(raw[labels == 1])
+    return np.where(labels == 1, raw, raw / sum(raw[labels == -1]) * positive)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Matrix, Vector, dot, scale, vector
+from verification.claims._rational import vector
 from verification.claims._svm import (
     HALF,
     ONE,
     ZERO,
+    Matrix,
     Plus,
-    apply,
-    combination,
-    combine,
+    Vector,
     draw_plus,
+    full,
     identity,
     inverse,
-    kkt_points,
-    multiply,
     of_plus,
-    quadratic,
-    transpose,
+    signed,
 )
 
 #: (n, C, lam) -> upper bound on alpha
@@ -46,12 +46,11 @@ def _draw_two(rng: Rng) -> Inputs:
 @of_plus
 def _check_two(trial: Trial, p: Plus, *, box: Box) -> None:
     # One direction, alpha = (a, a): minimise a^2 (1'H1)/2 - 2a, then cut at the bound.
-    free = 2 / quadratic(p.h, [ONE, ONE])
+    free = 2 / p.h.sum()
     boxed = min(free, box(2, p.c, p.lam))
-    w = combination([boxed * t for t in p.y], p.x)
-    trial.exactly(
-        w == p.solved.w, "the box changes w", alpha=free, boxed=boxed, w=p.solved.w, boxed_w=w
-    )
+    w = p.w(full(boxed, 2))
+    same = np.array_equal(w, p.solved.w)
+    trial.exactly(same, "the box changes w", alpha=free, boxed=boxed, w=p.solved.w, boxed_w=w)
 
 
 BOX_PRINTED = Claim(
@@ -81,7 +80,7 @@ BOX_PRINTED = Claim(
 
 @of_plus
 def _check_box(trial: Trial, p: Plus, *, box: Box) -> None:
-    most = max(max(point.a) for point in kkt_points(p.h, [ONE] * len(p.y), p.balance, [ZERO]))
+    most = max(max(point.a) for point in p.solutions())
     trial.exactly(most <= box(len(p.y), p.c, p.lam), "alpha is above the bound", alpha=most)
 
 
@@ -118,42 +117,32 @@ BOX = Claim(
 
 def square_root(a: Matrix) -> tuple[Matrix, Vector]:
     """L, D with A = L diag(D) L', L with a diagonal of ones, A positive definite."""
-    n = len(a)
-    low, diagonal = identity(n), [ZERO] * n
-    for i in range(n):
-        for j in range(i + 1):
-            v = a[i][j] - sum((low[i][k] * diagonal[k] * low[j][k] for k in range(j)), ZERO)
-            if i == j:
-                diagonal[i] = v
-            else:
-                low[i][j] = v / diagonal[j]
+    low, diagonal = identity(len(a)), full(ZERO, len(a))
+    for j in range(len(a)):
+        column = a[j:, j] - low[j:, :j] * diagonal[:j] @ low[j, :j]
+        diagonal[j] = column[0]
+        low[j:, j] = column / column[0]
     return low, diagonal
 
 
 @of_plus
 def _check_hard(trial: Trial, p: Plus, *, sign: Callable[[int], int], part: Fraction) -> None:
-    normal = combine(p.lam, identity(len(p.zt[0])), part * p.c, multiply(transpose(p.zt), p.zt))
-    low, diagonal = square_root(normal)
+    low, diagonal = square_root(replace(p, c=part * p.c).normal)
     # F = Z~ L^-T D^-1/2; the root is left to the inner product, so that all stays rational.
-    rows = transpose(multiply(inverse(low), transpose(p.zt)))
-    weight = [*[ONE] * len(p.x[0]), *(1 / v for v in diagonal)]
-    points = [[*u, *scale(sign(t), f)] for u, f, t in zip(p.x, rows, p.y, strict=True)]
-    weighted = [[a * b for a, b in zip(weight, row, strict=True)] for row in points]
-    kernel = multiply(points, transpose(weighted))
-    h = [
-        [s * t * v for t, v in zip(p.y, row, strict=True)]
-        for s, row in zip(p.y, kernel, strict=True)
-    ]
-    point = p.minimum(h)
+    weight = np.concatenate([full(ONE, p.x.shape[1]), 1 / diagonal])
+    signs = np.array([[sign(t)] for t in p.y], dtype=object)
+    points = np.hstack([p.x, signs * (p.zt @ inverse(low).T)])
+    point = p.minimum(signed(points * weight @ points.T, p.y))
     trial.exactly(point is not None, "the hard-margin SVM has no solution")
     if point is None:
         return
-    u = combination([a * t for a, t in zip(point.a, p.y, strict=True)], points)
-    hard = [t * (v + point.mult[0]) for t, v in zip(p.y, apply(weighted, u), strict=True)]
+    u = point.a * p.y @ points
+    hard = p.y * (points @ (weight * u) + point.mult[0])
     trial.exactly(min(hard) == 1, "the margin is not 1", margins=hard)
-    norm = dot(u, [a * b for a, b in zip(weight, u, strict=True)])
+    norm = u @ (weight * u)
+    found = (norm / 2, *u[: p.x.shape[1]], point.mult[0])
     trial.exactly(
-        (norm / 2, u[: len(p.x[0])], point.mult[0]) == (p.solved.value, p.solved.w, p.solved.b),
+        found == (p.solved.value, *p.solved.w, p.solved.b),
         "the hard-margin SVM is another problem",
         hard=norm / 2,
         optimum=p.solved.value,

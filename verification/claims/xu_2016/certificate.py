@@ -6,24 +6,14 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Vector, dot, scale
-from verification.claims._svm import (
-    ZERO,
-    Plus,
-    apply,
-    draw_balanced,
-    draw_plus,
-    of_plus,
-    solve_squared,
-)
+from verification.claims._svm import Plus, Vector, draw_balanced, draw_plus, of_plus
 
 
 def _draw_gap(rng: Rng) -> Inputs:
     given = draw_plus(rng)
     alpha = draw_balanced(rng, given["y"])
     if rng.random() < 0.3:
-        solved = solve_squared(**given)
-        alpha = scale(Fraction(int(rng.integers(1, 5)), 2), solved.alpha)
+        alpha = Fraction(int(rng.integers(1, 5)), 2) * Plus(**given).solved.alpha
     return {**given, "alpha": alpha}
 
 
@@ -36,17 +26,17 @@ def _check_gap(
     gap: Callable[[Fraction, Fraction, Fraction], Fraction],
     middle: bool,
 ) -> None:
-    g = apply(p.h, alpha)
-    total, q = sum(alpha, ZERO), dot(alpha, g)
-    least = {s: min(v for v, t in zip(g, p.y, strict=True) if t == s) for s in (1, -1)}
+    g = p.h @ alpha
+    total, q = alpha.sum(), alpha @ g
+    least = {s: min(g[p.y == s]) for s in (1, -1)}
     m = (least[1] + least[-1]) / 2 if middle else min(least.values())
     if m <= 0:
         trial.nothing_claimed()
         return
-    w = scale(1 / m, p.w(alpha))
+    w = p.w(alpha) / m
     b = (least[-1] - least[1]) / (2 * m)
-    vt = scale(1 / m, p.vt(alpha))
-    xi = apply(p.zt, vt)
+    vt = p.vt(alpha) / m
+    xi = p.zt @ vt
     trial.exactly(p.feasible(w, b, xi), "the primal point is infeasible", xi=xi)
     primal = p.value(w, vt, xi)
     t = total / q

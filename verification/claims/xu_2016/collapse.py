@@ -6,17 +6,17 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Vector, draw_vector, scale, vector
+from verification.claims._rational import draw_vector, vector
 from verification.claims._svm import (
     ONE,
     ZERO,
     Labels,
     Plus,
     Point,
-    combine,
+    Vector,
     deformed,
     draw_labels,
-    gram,
+    full,
     identity,
     of_plus,
     svm_dual,
@@ -27,11 +27,8 @@ from verification.claims.xu_2016.equation_2 import dual_of_hinge
 def with_free_slack(p: Plus, delta: Fraction) -> Point:
     """(4) with K~ + delta I; squared-hinge SVM, Q = I/C, for an infinite delta (negative here)."""
     unit = identity(len(p.y))
-    if delta < 0:
-        q = [scale(1 / p.c, row) for row in unit]
-    else:
-        q = deformed(combine(1, gram(p.zt), delta, unit), p.c, p.lam)
-    return svm_dual(combine(1, p.ky, 1, q), p.y)
+    q = unit / p.c if delta < 0 else deformed(p.kt + delta * unit, p.c, p.lam)
+    return svm_dual(p.ky + q, p.y)
 
 
 SVM = Fraction(-1)
@@ -82,14 +79,13 @@ BACK_PRINTED = Claim(
 
 def hulls_meet(x: Vector, y: Labels) -> bool:
     """Whether the intervals of the two classes have a point in common."""
-    ends = {s: [v for v, t in zip(x, y, strict=True) if t == s] for s in (1, -1)}
-    return max(min(v) for v in ends.values()) <= min(max(v) for v in ends.values())
+    ends = [x[y == 1], x[y == -1]]
+    return bool(max(map(min, ends)) <= min(map(max, ends)))
 
 
 def means_equal(x: Vector, y: Labels) -> bool:
     """Whether the classes have the same mean."""
-    ends = [[v for v, t in zip(x, y, strict=True) if t == s] for s in (1, -1)]
-    return sum(ends[0]) * len(ends[1]) == sum(ends[1]) * len(ends[0])
+    return bool(x[y == 1].mean() == x[y == -1].mean())
 
 
 @of_plus
@@ -103,9 +99,9 @@ def _check_when(
 ) -> None:
     found = [with_free_slack(p, delta).a]
     if hinge and len(p.y) <= 3:
-        solved = dual_of_hinge(p.ky, gram(p.z), p.y, p.c, p.lam, (0, 1), both=True)
-        found.append(solved[1][: len(p.y)] if solved else [])
-    expected = collapsed([row[0] for row in p.x], p.y)
+        solved = dual_of_hinge(p)
+        found.append(solved.alpha if solved else full(ZERO, len(p.y)))
+    expected = collapsed(p.x[:, 0], p.y)
     for alpha in found:
         w = p.w(alpha)
         trial.exactly(expected == (not any(w)), "w is 0 in other cases", w=w, expected=expected)

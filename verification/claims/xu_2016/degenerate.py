@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Matrix, draw_vector, maximise, scale, vector
+from verification.claims._rational import draw_vector, vector
 from verification.claims._svm import (
     ONE,
     ZERO,
+    Matrix,
     Plus,
     augmented,
-    combine,
     deformed,
     draw_plus,
-    gram,
-    identity,
-    margins,
-    multiply,
+    full,
     of_plus,
-    primal_squared,
-    quadratic,
     ray,
     semidefinite,
     signed,
-    solve_squared,
-    transpose,
 )
 
 # ------------------------------------------------------------------------------------- one class
@@ -40,21 +36,12 @@ def _draw_one(rng: Rng) -> Inputs:
 
 @of_plus
 def _check_one(trial: Trial, p: Plus, *, biases: tuple[Fraction, ...]) -> None:
-    n = len(p.y)
-    balance = [Fraction(t) for t in p.y]
-    signs = [scale(-1, row) for row in identity(n)]
-    most = maximise(
-        [ONE] * n, [balance, scale(-1, balance), *signs, [ONE] * n], [ZERO] * (n + 2) + [ONE]
-    )
-    trial.exactly(most.value == 0, "alpha = 0 is not the only feasible point", alpha=most.x)
+    another = ray(full(ZERO, len(p.y), len(p.y)), p.y)
+    trial.exactly(another is None, "alpha = 0 is not the only feasible point", alpha=another)
+    w, vt, xi = (full(ZERO, n) for n in (p.x.shape[1], p.zt.shape[1], len(p.y)))
     for b in biases:
-        w, xi = [ZERO] * len(p.x[0]), [ZERO] * n
-        value = primal_squared(w, [ZERO] * (len(p.z[0]) + 1), xi, p.c, p.lam)
-        trial.exactly(
-            value == 0 and min(margins(p.x, p.y, w, b * p.y[0])) >= 1,
-            "not a solution",
-            b=b * p.y[0],
-        )
+        b *= p.y[0]
+        trial.exactly(p.value(w, vt, xi) == 0 and p.feasible(w, b, xi), "not a solution", b=b)
 
 
 ONE_CLASS = Claim(
@@ -88,8 +75,7 @@ def _draw_contradictory(rng: Rng) -> Inputs:
 
 @of_plus
 def _check_feasible(trial: Trial, p: Plus, *, constant: int) -> None:
-    kt = [[v + constant for v in row] for row in gram(p.z)]
-    direction = ray(combine(1, p.ky, 1, deformed(kt, p.c, p.lam)), p.y)
+    direction = ray(p.ky + deformed(p.kz + constant, p.c, p.lam), p.y)
     trial.exactly(direction is None, "the dual has a ray: no feasible point", ray=direction)
     if constant:
         value = p.solved.value
@@ -124,10 +110,10 @@ def _draw_kernel(rng: Rng) -> Inputs:
 def _check_bounded(
     trial: Trial, *, k: Matrix, z: Matrix, c: Fraction, lam: Fraction, definite: bool
 ) -> None:
+    k, zt = np.array(k), augmented(np.array(z))
     if definite:
-        k = multiply(k, transpose(k))
-    h = combine(1, signed(k, (1, -1)), 1, deformed(gram(augmented(z)), c, lam))
-    curvature = quadratic(h, [ONE, ONE])
+        k = k @ k.T
+    curvature = (signed(k, np.array([1, -1])) + deformed(zt @ zt.T, c, lam)).sum()
     trial.exactly(
         curvature > 0, "(4) falls without bound along alpha = (1, 1)", curvature=curvature
     )
@@ -161,9 +147,8 @@ def _draw_correcting(rng: Rng) -> Inputs:
 def _check_correcting(
     trial: Trial, *, kz: Matrix, c: Fraction, lam: Fraction, definite: bool
 ) -> None:
-    if definite:
-        kz = multiply(kz, transpose(kz))
-    kt = [[v + 1 for v in row] for row in kz]
+    kz = np.array(kz)
+    kt = (kz @ kz.T if definite else kz) + 1
     try:
         q = deformed(kt, c, lam)
     except ArithmeticError:
@@ -198,9 +183,9 @@ INDEFINITE_Z = Claim(
 def _check_weight(
     trial: Trial, p: Plus, *, weight: Fraction, relation: Callable[[Fraction, Fraction], bool]
 ) -> None:
-    last = len(p.y) - 1
-    kept = solve_squared(p.x, p.y, p.z, p.c, p.lam, [*[ONE] * last, weight]).value
-    dropped = solve_squared(p.x[:last], p.y[:last], p.z[:last], p.c, p.lam).value
+    weights = np.array([*[ONE] * (len(p.y) - 1), weight])
+    kept = replace(p, weights=weights).solved.value
+    dropped = Plus(p.x[:-1], p.y[:-1], p.z[:-1], p.c, p.lam).solved.value
     trial.exactly(
         relation(kept, dropped), "another optimum without the sample", with_=kept, without=dropped
     )

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Matrix, scale
-from verification.claims._svm import (
-    Plus,
-    combine,
-    draw_plus,
-    draw_rows,
-    gram,
-    identity,
-    inverse,
-    multiply,
-    of_plus,
-    transpose,
-)
+from verification.claims._svm import Matrix, Plus, draw_plus, draw_rows, identity, inverse, of_plus
 
 
 @of_plus
@@ -29,12 +19,10 @@ def _check(
     ratio: Callable[[Fraction, Fraction], Fraction],
     outer: Callable[[Fraction], Fraction],
 ) -> None:
-    unit = identity(len(p.zt[0]))
-    left = inverse(combine(p.lam, unit, p.c, multiply(transpose(p.zt), p.zt)))
-    middle = inverse(combine(ratio(p.lam, p.c), identity(len(p.zt)), 1, gram(p.zt)))
-    less = multiply(multiply(transpose(p.zt), middle), p.zt)
-    right = [scale(outer(p.lam), row) for row in combine(1, unit, -1, less)]
-    trial.exactly(left == right, "the two sides differ", left=left, right=right)
+    left = inverse(p.normal)
+    middle = inverse(ratio(p.lam, p.c) * identity(len(p.zt)) + p.kt)
+    right = outer(p.lam) * (identity(len(left)) - p.zt.T @ middle @ p.zt)
+    trial.exactly(np.array_equal(left, right), "the two sides differ", left=left, right=right)
 
 
 TWELVE = Claim(
@@ -57,15 +45,10 @@ TWELVE = Claim(
 def _draw(rng: Rng) -> Inputs:
     n, k = int(rng.integers(1, 4)), int(rng.integers(1, 4))
     while True:  # footnote 2 speaks of matrices with inverses
-        given = {
-            "a": draw_rows(rng, n, n),
-            "u": draw_rows(rng, n, k),
-            "m": draw_rows(rng, k, k),
-            "v": draw_rows(rng, k, n),
-        }
+        shapes = {"a": (n, n), "u": (n, k), "m": (k, k), "v": (k, n)}
+        given = {name: np.array(draw_rows(rng, *shape)) for name, shape in shapes.items()}
         try:
-            inner = multiply(multiply(given["v"], inverse(given["a"])), given["u"])
-            inverse(combine(1, inverse(given["m"]), 1, inner))
+            inverse(inverse(given["m"]) + given["v"] @ inverse(given["a"]) @ given["u"])
         except ArithmeticError:
             continue
         return given
@@ -75,14 +58,14 @@ def _check_footnote(
     trial: Trial, *, a: Matrix, u: Matrix, m: Matrix, v: Matrix, sign: int, turned: bool
 ) -> None:
     ai = inverse(a)
-    inner = combine(1, inverse(m) if turned else m, 1, multiply(multiply(v, ai), u))
+    inner = (inverse(m) if turned else m) + v @ ai @ u
     try:
-        less = multiply(multiply(multiply(ai, u), inverse(inner)), multiply(v, ai))
+        less = ai @ u @ inverse(inner) @ v @ ai
     except ArithmeticError:
         trial.exactly(False, "the inner matrix has no inverse", inner=inner)
         return
-    product = multiply(combine(1, a, 1, multiply(multiply(u, m), v)), combine(1, ai, sign, less))
-    trial.exactly(product == identity(len(a)), "not the inverse", product=product)
+    product = (a + u @ m @ v) @ (ai + sign * less)
+    trial.exactly(np.array_equal(product, identity(len(a))), "not the inverse", product=product)
 
 
 FOOTNOTE = Claim(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Vector, dot, draw_vector
-from verification.claims._svm import ZERO, Plus, apply, deformed, draw_plus, gram, of_plus
+from verification.claims._rational import draw_vector
+from verification.claims._svm import Labels, Plus, Vector, draw_plus, of_plus
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -17,13 +16,10 @@ def _draw(rng: Rng) -> Inputs:
 
 @of_plus
 def _check_value(
-    trial: Trial, p: Plus, *, new: Vector, terms: Callable[[Fraction, int], Fraction]
+    trial: Trial, p: Plus, *, new: Vector, terms: Callable[[Vector, Labels], Vector]
 ) -> None:
-    found = p.solved.b + sum(
-        (terms(a, t) * dot(row, new) for a, t, row in zip(p.solved.alpha, p.y, p.x, strict=True)),
-        ZERO,
-    )
-    right = dot(p.solved.w, new) + p.solved.b
+    found = terms(p.solved.alpha, p.y) @ (p.x @ new) + p.solved.b
+    right = p.solved.w @ new + p.solved.b
     trial.exactly(found == right, "another value at a new point", found=found, right=right)
 
 
@@ -47,17 +43,13 @@ def _check_b(
     p: Plus,
     *,
     new: Vector,
-    target: Callable[[int, Fraction], Fraction],
-    over: Callable[[Fraction], bool],
+    target: Callable[[Labels, Vector], Vector],
+    over: Callable[[Vector], Vector],
 ) -> None:
-    k, kt = p.k, gram(p.zt)
-    xi = apply(deformed(kt, p.c, p.lam), p.solved.alpha)
-    u = [a * t for a, t in zip(p.solved.alpha, p.y, strict=True)]
-    found = [
-        target(p.y[i], xi[i]) - dot(k[i], u) for i in range(len(p.y)) if over(p.solved.alpha[i])
-    ]
+    alpha = p.solved.alpha
+    found = (target(p.y, p.q @ alpha) - p.k @ (alpha * p.y))[over(alpha)]
     trial.exactly(
-        bool(found) and all(b == p.solved.b for b in found),
+        len(found) > 0 and all(found == p.solved.b),
         "the formula gives another b",
         b=p.solved.b,
         found=found,
@@ -75,7 +67,7 @@ B = Claim(
     check=_check_b,
     says={"target": lambda t, xi: t * (1 - xi), "over": lambda a: a > 0},
     wrong={
-        "as in an SVM, without the slack": {"target": lambda t, xi: Fraction(t)},
+        "as in an SVM, without the slack": {"target": lambda t, xi: t},
         "over all samples": {"over": lambda a: a >= 0},
         "1 + xi": {"target": lambda t, xi: t * (1 + xi)},
     },

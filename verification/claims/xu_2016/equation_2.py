@@ -3,62 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Matrix, Vector, dot, draw_vector, scale, square
+from verification.claims._rational import draw_vector
 from verification.claims._svm import (
     ONE,
     ZERO,
-    Labels,
+    Matrix,
     Plus,
-    Point,
-    apply,
-    blocks,
-    combination,
-    combine,
+    Vector,
     draw_plus,
-    gram,
-    margins,
+    full,
     minimum,
     of_plus,
-    quadratic,
 )
 
 
+@dataclass(frozen=True)
+class Hinge:
+    """Maximum of (2) with gamma = a + b - C, and the multipliers of the equations kept."""
+
+    value: Fraction
+    alpha: Vector
+    gamma: Vector
+    mult: dict[int, Fraction]
+
+
 def dual_of_hinge(
-    ky: Matrix, kz: Matrix, y: Labels, c: Fraction, lam: Fraction, rows: Sequence[int], both: bool
-) -> tuple[Fraction, Vector, dict[int, Fraction]] | None:
-    """Maximum of (2), gamma = a + b - C, multipliers of the equations kept; None if unbounded.
+    p: Plus, rows: Sequence[int] = (0, 1), both: bool = True, kz: Matrix | None = None
+) -> Hinge | None:
+    """Maximum of (2); None if unbounded.
 
     `rows` names the equations that are kept: 0 is a'y = 0 and 1 is sum(a + b - C) = 0. Without
-    `both`, b = 0: the dual of (1) without xi >= 0.
+    `both`, b = 0: the dual of (1) without xi >= 0. `kz` takes the place of the linear kernel.
     """
-    n = len(y)
-    part = [scale(1 / lam, row) for row in kz]
-    linear = [c * sum(row) for row in part]
-    h, p = combine(1, ky, 1, part), [1 + v for v in linear]
-    e = [[Fraction(v) for v in y], [ONE] * n]
+    n = len(p.y)
+    kz = p.kz if kz is None else kz
+    part = kz / p.lam
+    linear = p.c * part.sum(axis=1)
+    h, right, e = p.ky + part, 1 + linear, np.stack([p.y, full(ONE, n)])
     if both:
-        h, p = blocks(h, part, part), p + linear
-        e = [[*e[0], *[ZERO] * n], [ONE] * (2 * n)]
-    r = [ZERO, n * c]
-    point: Point | None = minimum(h, p, [e[k] for k in rows], [r[k] for k in rows])
+        h, right = np.block([[h, part], [part, part]]), np.concatenate([right, linear])
+        e = np.hstack([e, np.stack([full(ZERO, n), full(ONE, n)])])
+    kept = list(rows)
+    point = minimum(h, right, e[kept], np.array([ZERO, n * p.c])[kept])
     if point is None:
         return None
     alpha = point.a[:n]
-    gamma = [a + b - c for a, b in zip(alpha, point.a[n:] or [ZERO] * n, strict=True)]
-    value = sum(alpha) - quadratic(ky, alpha) / 2 - quadratic(kz, gamma) / (2 * lam)
-    return value, alpha + gamma, dict(zip(rows, point.mult, strict=True))
+    gamma = alpha - p.c + (point.a[n:] if both else 0)
+    value = sum(alpha) - alpha @ p.ky @ alpha / 2 - gamma @ kz @ gamma / (2 * p.lam)
+    return Hinge(value, alpha, gamma, dict(zip(rows, point.mult, strict=True)))
 
 
-def model_of(
-    parts: Vector, x: Matrix, y: Labels, z: Matrix, lam: Fraction
-) -> tuple[Vector, Vector]:
-    """W = X'(a.y) and v = Z'gamma/lam from the parts [a; gamma]."""
-    n = len(y)
-    w = combination([a * t for a, t in zip(parts[:n], y, strict=True)], x)
-    return w, scale(1 / lam, combination(parts[n:], z))
+def model_of(found: Hinge, p: Plus) -> tuple[Vector, Vector]:
+    """W = X'(a.y) and v = Z'gamma/lam."""
+    return p.w(found.alpha), found.gamma @ p.z / p.lam
 
 
 @of_plus
@@ -72,35 +75,32 @@ def _check_duality(
     nonneg: bool,
     both: bool,
 ) -> None:
-    found = dual_of_hinge(p.ky, gram(p.z), p.y, p.c, p.lam / divisor, rows, both)
+    found = dual_of_hinge(replace(p, lam=p.lam / divisor), rows, both)
     trial.exactly(found is not None, "the dual has no solution although the primal has one")
     if found is None:
         return
-    dual, both_parts, mult = found
-    w, v = model_of(both_parts, p.x, p.y, p.z, p.lam)
-    b, rho = mult.get(0, ZERO), mult.get(1, ZERO)
-    xi = [t + rho for t in apply(p.z, v)]
+    w, v = model_of(found, p)
+    b, rho = found.mult.get(0, ZERO), found.mult.get(1, ZERO)
+    xi = p.z @ v + rho
     feasible = p.feasible(w, b, xi)
     if nonneg:
         feasible = feasible and min(xi) >= 0
     trial.exactly(feasible, "the primal point of the largest dual value is infeasible", xi=xi)
-    primal = square(w) / 2 + p.c * sum(xi) + p.lam * square(v) / 2
+    primal, dual = w @ w / 2 + p.c * sum(xi) + p.lam * (v @ v) / 2, found.value
     trial.exactly(primal == dual, "primal and dual value differ", primal=primal, dual=dual)
     step_b = Fraction(1, 64)
     others = [*others, (w, b + step_b, v), (w, b - step_b, v)]
     if tuple(rows) != (0, 1):  # what both equations give; nothing new where they are kept
-        whole = dual_of_hinge(p.ky, gram(p.z), p.y, p.c, p.lam, (0, 1), nonneg)
+        whole = dual_of_hinge(p, both=nonneg)
         if whole is not None:
-            w_, v_ = model_of(whole[1], p.x, p.y, p.z, p.lam)
-            others.append((w_, whole[2][0], v_))
+            w_, v_ = model_of(whole, p)
+            others.append((w_, whole.mult[0], v_))
     for w_, b_, v_ in others:
         # Towards every feasible point the objective must not fall: optimal, whatever (2) says.
-        free = apply(p.z, v_)
-        least = [1 - m - t for m, t in zip(margins(p.x, p.y, w_, b_), free, strict=True)]
-        rho_ = max(least + [-t for t in free] if nonneg else least)
-        step = dot(w, [p - q for p, q in zip(w_, w, strict=True)])
-        step += p.c * sum(t + rho_ - u for t, u in zip(free, xi, strict=True))
-        step += p.lam * dot(v, [p - q for p, q in zip(v_, v, strict=True)])
+        free = p.z @ v_
+        least = 1 - p.margins(w_, b_) - free
+        rho_ = max(*least, *-free) if nonneg else max(least)
+        step = w @ (w_ - w) + p.c * sum(free + rho_ - xi) + p.lam * (v @ (v_ - v))
         trial.exactly(step >= 0, "a feasible point has a smaller value", slope=step)
 
 
@@ -158,15 +158,11 @@ VARIABLES = DUALITY.also(
 
 @of_plus
 def _check_constant(trial: Trial, p: Plus, *, rows: Sequence[int]) -> None:
-    ones = [[ONE] * len(p.y)] * len(p.y)
-    ky, kz = p.ky, gram(p.z)
-    plain = dual_of_hinge(ky, kz, p.y, p.c, p.lam, rows, both=True)
-    moved = dual_of_hinge(ky, combine(1, kz, 3, ones), p.y, p.c, p.lam, rows, both=True)
-    values = [None if found is None else found[0] for found in (plain, moved)]
+    plain, moved = dual_of_hinge(p, rows), dual_of_hinge(p, rows, kz=p.kz + 3)
+    values = [None if found is None else found.value for found in (plain, moved)]
     trial.exactly(values[0] == values[1], "the constant changes the optimum", optima=values)
     if plain is not None:
-        gamma = plain[1][len(p.y) :]
-        trial.exactly(dot(gamma, [ONE] * len(p.y)) == 0, "sum(a+b-C) is not 0", gamma=gamma)
+        trial.exactly(sum(plain.gamma) == 0, "sum(a+b-C) is not 0", gamma=plain.gamma)
 
 
 ANY_KERNEL = Claim(

@@ -6,22 +6,19 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Vector, add, scale, square, vector
+from verification.claims._rational import vector
 from verification.claims._svm import (
-    ZERO,
     Plus,
-    apply,
-    combination,
-    combine,
+    Vector,
     draw_plus,
     identity,
     inverse,
-    multiply,
     of_plus,
     squared_nonneg,
     svm_dual,
-    transpose,
 )
 
 #: The two samples of the counterexample: xi = (-1/467, 59/467) at the optimum of (3).
@@ -38,21 +35,18 @@ Relation = Callable[[Fraction, Fraction], bool]
 def draw_tilted(rng: Rng) -> Inputs:
     """Correcting functions that are cheaper tilted than high: negative slacks are common."""
     given = draw_plus(rng, most=3)
-    given["z"] = [scale(2, row) for row in given["z"]]
+    given["z"] = 2 * np.array(given["z"])
     return {**given, "lam": int(rng.choice([1, 10])) * given["lam"]}
 
 
 def with_nonneg(p: Plus) -> tuple[Fraction, Vector]:
     """Least value and slacks of (3) with xi >= 0; proved by a feasible point of the same value."""
-    point = squared_nonneg(p.k, p.y, p.q)
-    n = len(p.y)
-    w = p.w(point.a[:n])
-    vt = p.vt(add(point.a[:n], point.a[n:]))
-    xi = apply(p.zt, vt)
-    value = p.value(w, vt, xi)
-    if not p.feasible(w, point.mult[0], xi) or min(xi) < 0 or value != -point.value:
+    point = squared_nonneg(p, p.q)
+    alpha, beta = np.split(point.a, 2)
+    found = p.recovered(point, alpha, p.vt(alpha + beta))
+    if min(found.xi) < 0:
         raise ArithmeticError("an exact optimality certificate does not hold")
-    return value, xi
+    return found.value, found.xi
 
 
 @of_plus
@@ -120,10 +114,9 @@ CONDITION = Claim(
 
 @of_plus
 def _check_free(trial: Trial, p: Plus, *, free: bool) -> None:
-    n = len(p.y)
-    q = [scale(1 / p.c, row) for row in identity(n)] if free else p.q
-    without = -svm_dual(combine(1, p.ky, 1, q), p.y).value
-    kept = -squared_nonneg(p.k, p.y, q).value
+    q = identity(len(p.y)) / p.c if free else p.q
+    without = -svm_dual(p.ky + q, p.y).value
+    kept = -squared_nonneg(p, q).value
     trial.exactly(without == kept, "the optima differ", without=without, kept=kept)
 
 
@@ -145,7 +138,7 @@ FREE = Claim(
 
 @of_plus
 def _check_variables(trial: Trial, p: Plus, *, kept: bool) -> None:
-    n_variables = -svm_dual(combine(1, p.ky, 1, p.q), p.y).value
+    n_variables = -svm_dual(p.h, p.y).value
     least = with_nonneg(p)[0] if kept else p.solved.value
     trial.exactly(
         n_variables == least,
@@ -174,21 +167,16 @@ VARIABLES_PRINTED = Claim(
 
 @of_plus
 def _check_rho(trial: Trial, p: Plus, *, penalised: int) -> None:
-    last = len(p.zt[0]) - 1
-    ridge = [
-        [p.lam * v * (penalised if i == last else 1) for v in row]
-        for i, row in enumerate(identity(last + 1))
-    ]
-    normal = inverse(combine(1, ridge, p.c, multiply(transpose(p.zt), p.zt)))
-    q = multiply(multiply(p.zt, normal), transpose(p.zt))
-    point = svm_dual(combine(1, p.ky, 1, q), p.y)
+    normal = p.normal.copy()
+    normal[-1, -1] -= p.lam * (1 - penalised)
+    back = inverse(normal)
+    point = svm_dual(p.ky + p.zt @ back @ p.zt.T, p.y)
     w = p.w(point.a)
-    vt = apply(normal, combination(point.a, p.zt))
-    xi = apply(p.zt, vt)
+    vt = back @ (point.a @ p.zt)
+    xi = p.zt @ vt
     feasible = p.feasible(w, point.mult[0], xi)
     trial.exactly(feasible, "the primal point of the largest dual value is infeasible")
-    loss = p.c * sum((t * t for t in xi), ZERO)
-    value = (square(w) + loss + p.lam * square(vt[:last])) / 2
+    value = (w @ w + p.c * (xi @ xi) + p.lam * (vt[:-1] @ vt[:-1])) / 2
     trial.exactly(value == -point.value, "values differ", primal=value, dual=-point.value)
 
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Matrix, Vector, scale
 from verification.claims._svm import (
     ONE,
+    Matrix,
     Plus,
-    combine,
+    Vector,
     deformed,
     draw_plus,
-    gram,
     identity,
     inverse,
-    multiply,
     of_plus,
     semidefinite,
-    solve_squared,
-    transpose,
 )
 
 #: (K~, C, lam) -> Q
@@ -29,16 +28,16 @@ Form = Callable[[Matrix, Fraction, Fraction], Matrix]
 
 def printed(kt: Matrix, c: Fraction, lam: Fraction) -> Matrix:
     """(5) as it stands."""
-    middle = inverse(combine(lam / c, identity(len(kt)), 1, kt))
-    return [scale(1 / lam, row) for row in combine(1, kt, -1, multiply(multiply(kt, middle), kt))]
+    return (kt - kt @ inverse(lam / c * identity(len(kt)) + kt) @ kt) / lam
 
 
 @of_plus
 def _check(trial: Trial, p: Plus, *, form: Form) -> None:
-    right = multiply(multiply(p.zt, inverse(p.normal)), transpose(p.zt))
-    found = form(gram(p.zt), p.c, p.lam)
-    trial.exactly(found == right, "Q is another matrix", found=found, right=right)
-    above = combine(1 / p.c, identity(len(p.zt)), -1, found)
+    right = p.zt @ inverse(p.normal) @ p.zt.T
+    found = form(p.kt, p.c, p.lam)
+    same = np.array_equal(found, right)
+    trial.exactly(same, "Q is another matrix", found=found, right=right)
+    above = identity(len(p.zt)) / p.c - found
     trial.exactly(semidefinite(found) and semidefinite(above), "not within 0, I/C", found=found)
 
 
@@ -53,13 +52,9 @@ FORMS = Claim(
     says={"form": printed},
     wrong={
         "C/lam for lam/C": {"form": lambda kt, c, lam: printed(kt, lam, c)},
-        "lam for 1/lam": {
-            "form": lambda kt, c, lam: [scale(lam * lam, row) for row in printed(kt, c, lam)]
-        },
-        "K~ without + 1": {
-            "form": lambda kt, c, lam: printed([[v - 1 for v in row] for row in kt], c, lam)
-        },
-        "+ for -": {"form": lambda kt, c, lam: combine(2 / lam, kt, -1, printed(kt, c, lam))},
+        "lam for 1/lam": {"form": lambda kt, c, lam: lam * lam * printed(kt, c, lam)},
+        "K~ without + 1": {"form": lambda kt, c, lam: printed(kt - 1, c, lam)},
+        "+ for -": {"form": lambda kt, c, lam: 2 / lam * kt - printed(kt, c, lam)},
     },
     instances=60,
 )
@@ -71,9 +66,7 @@ SHORT = FORMS.also(
     says={"form": deformed},
     wrong={
         "lam and C exchanged": {"form": lambda kt, c, lam: deformed(kt, lam, c)},
-        "(lam I + C K~)^-1": {
-            "form": lambda kt, c, lam: inverse(combine(lam, identity(len(kt)), c, kt))
-        },
+        "(lam I + C K~)^-1": {"form": lambda kt, c, lam: inverse(lam * identity(len(kt)) + c * kt)},
     },
     instances=40,
 )
@@ -91,13 +84,11 @@ def _draw_weighted(rng: Rng) -> Inputs:
 def _check_weighted(
     trial: Trial, p: Plus, *, weights: Vector, effective: Callable[[Fraction], Fraction]
 ) -> None:
-    again = [i for i, t in enumerate(weights) for _ in range(int(t))]
-    repeated = solve_squared(
-        [p.x[i] for i in again], [p.y[i] for i in again], [p.z[i] for i in again], p.c, p.lam
-    )
-    found = solve_squared(p.x, p.y, p.z, p.c, p.lam, [effective(t) for t in weights])
+    again = np.repeat(np.arange(len(p.y)), [int(t) for t in weights])
+    repeated = Plus(p.x[again], p.y[again], p.z[again], p.c, p.lam).solved
+    found = replace(p, weights=np.array([effective(t) for t in weights])).solved
     trial.exactly(
-        (found.value, found.w, found.b) == (repeated.value, repeated.w, repeated.b),
+        (found.value, *found.w, found.b) == (repeated.value, *repeated.w, repeated.b),
         "weighted and repeated samples give different solutions",
         weighted=found.value,
         repeated=repeated.value,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Trial
-from verification.claims._rational import Matrix, vector
-from verification.claims._svm import ONE, augmented, combine, deformed, gram
+from verification.claims._rational import vector
+from verification.claims._svm import ONE, Matrix, augmented, deformed
 
 Floats = list[list[float]]
 
@@ -71,11 +73,11 @@ def _check_floats(
     lam: Fraction,
     evaluate: Callable[[Floats, float, float], Floats],
 ) -> None:
-    zt = augmented(z)
-    exact = deformed(gram(zt), c, lam)
-    found = evaluate([[float(v) for v in row] for row in zt], float(c), float(lam))
-    error = combine(1, [[Fraction(v) for v in row] for row in found], -1, exact)
-    relative = max(abs(v) for row in error for v in row) / max(abs(v) for row in exact for v in row)
+    zt = augmented(np.array(z))
+    exact = deformed(zt @ zt.T, c, lam)
+    found = evaluate(zt.astype(float).tolist(), float(c), float(lam))
+    error = np.array([[Fraction(v) for v in row] for row in found]) - exact
+    relative = np.abs(error).max() / np.abs(exact).max()
     trial.exactly(
         relative <= Fraction(1, 10**12),
         "the relative error in double precision is larger than 1e-12",

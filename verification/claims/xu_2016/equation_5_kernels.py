@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import vector
-from verification.claims._svm import (
-    ONE,
-    Plus,
-    apply,
-    combine,
-    deformed,
-    draw_plus,
-    gram,
-    of_plus,
-    ray,
-    solve_squared,
-)
+from verification.claims._svm import ONE, Plus, deformed, draw_plus, of_plus, ray
 
 
 def _draw_kernel(rng: Rng) -> Inputs:
@@ -25,14 +16,12 @@ def _draw_kernel(rng: Rng) -> Inputs:
 
 @of_plus
 def _check_kernel(trial: Trial, p: Plus, *, power: int, constant: int) -> None:
-    features = [[v**power for v in row] for row in p.z]
-    kt = [[v + constant for v in row] for row in gram(features)]
-    h = combine(1, p.ky, 1, deformed(kt, p.c, p.lam))
-    point = p.minimum(h)
-    solved = solve_squared(p.x, p.y, features, p.c, p.lam)
+    features = replace(p, z=p.z**power)
+    h = p.ky + deformed(features.kz + constant, p.c, p.lam)
+    point, solved = p.minimum(h), features.solved
     if point is None:
         direction = ray(h, p.y)
-        proved = direction is not None and not any(apply(h, direction))
+        proved = direction is not None and not any(h @ direction)
         trial.exactly(not proved, "(4) falls without bound along a ray", ray=direction)
     else:
         trial.exactly(

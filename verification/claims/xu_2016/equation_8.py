@@ -5,30 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Matrix, Vector, dot, draw_vector, square
+from verification.claims._rational import draw_vector
 from verification.claims._svm import (
-    ONE,
     Labels,
+    Matrix,
     Plus,
-    apply,
-    augmented,
-    combination,
-    combine,
+    Vector,
     draw_balanced,
     draw_plus,
-    gram,
     identity,
     inverse,
-    margins,
-    multiply,
     of_plus,
-    quadratic,
-    signed,
-    transpose,
 )
 from verification.claims.xu_2016.equation_5 import printed
-from verification.claims.xu_2016.proposition_1 import hessian
 
 #: (alpha, y, X) -> w
 Recovery = Callable[[Vector, Labels, Matrix], Vector]
@@ -36,15 +28,12 @@ Recovery = Callable[[Vector, Labels, Matrix], Vector]
 Normal = Callable[[Matrix, Matrix, Fraction], Matrix]
 
 
-def lagrangian(
-    x: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction, u: Vector, alpha: Vector
-) -> Fraction:
+def lagrangian(p: Plus, u: Vector, alpha: Vector) -> Fraction:
     """(8) at u = [w, b, v~]."""
-    d = len(x[0])
+    d = p.x.shape[1]
     w, b, vt = u[:d], u[d], u[d + 1 :]
-    xi = apply(augmented(z), vt)
-    excess = [m - 1 + t for m, t in zip(margins(x, y, w, b), xi, strict=True)]
-    return (square(w) + c * square(xi) + lam * square(vt)) / 2 - dot(alpha, excess)
+    xi = p.zt @ vt
+    return p.value(w, vt, xi) - alpha @ (p.margins(w, b) - 1 + xi)
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -68,41 +57,25 @@ def _check(
     weight: Recovery,
     normal: Normal,
     balanced: bool,
-    value: Callable[[Matrix, Labels, Matrix, Fraction, Fraction], Matrix],
+    value: Callable[[Plus], Matrix],
 ) -> None:
     if not balanced:
-        alpha = [abs(v) + i for i, v in enumerate(other)]
-    system = normal(
-        combine(p.lam, identity(len(p.zt[0])), 0, identity(len(p.zt[0]))),
-        multiply(transpose(p.zt), p.zt),
-        p.c,
-    )
-    u = [*weight(alpha, p.y, p.x), b, *apply(inverse(system), combination(alpha, p.zt))]
-    slopes = []
-    for i in range(len(u)):  # central differences are exact: (8) is quadratic
-        step = [ONE * (i == j) for j in range(len(u))]
-        ends = [
-            lagrangian(
-                p.x,
-                p.y,
-                p.z,
-                p.c,
-                p.lam,
-                [p + sign * q for p, q in zip(u, step, strict=True)],
-                alpha,
-            )
-            for sign in (1, -1)
-        ]
-        slopes.append((ends[0] - ends[1]) / 2)
+        alpha = np.array([abs(v) + i for i, v in enumerate(other)])
+    system = normal(p.lam * identity(p.zt.shape[1]), p.zt.T @ p.zt, p.c)
+    u = np.array([*weight(alpha, p.y, p.x), b, *inverse(system) @ (alpha @ p.zt)])
+    slopes = [  # central differences are exact: (8) is quadratic
+        (lagrangian(p, u + step, alpha) - lagrangian(p, u - step, alpha)) / 2
+        for step in identity(len(u))
+    ]
     trial.exactly(not any(slopes), "the Lagrangian is not stationary", slopes=slopes)
-    found = lagrangian(p.x, p.y, p.z, p.c, p.lam, u, alpha)
-    said = sum(alpha) - quadratic(value(p.k, p.y, p.z, p.c, p.lam), alpha) / 2
+    found = lagrangian(p, u, alpha)
+    said = sum(alpha) - alpha @ value(p) @ alpha / 2
     trial.exactly(found == said, "another value", lagrangian=found, said=said)
 
 
-def thirteen(k: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction) -> Matrix:
+def thirteen(p: Plus) -> Matrix:
     """The quadratic form of (13), with Q as printed."""
-    return combine(1, signed(k, y), 1, printed(gram(augmented(z)), c, lam))
+    return p.ky + printed(p.kt, p.c, p.lam)
 
 
 STATIONARY = Claim(
@@ -114,19 +87,17 @@ STATIONARY = Claim(
     draw=_draw,
     check=_check,
     says={
-        "weight": lambda a, y, x: combination([u * t for u, t in zip(a, y, strict=True)], x),
-        "normal": lambda ridge, scatter, c: combine(1, ridge, c, scatter),
+        "weight": lambda a, y, x: a * y @ x,
+        "normal": lambda ridge, scatter, c: ridge + c * scatter,
         "balanced": True,
         "value": thirteen,
     },
     wrong={
-        "w = sum alpha_i x_i": {"weight": lambda a, y, x: combination(a, x)},
-        "v~ without C": {"normal": lambda ridge, scatter, c: combine(1, ridge, 1, scatter)},
+        "w = sum alpha_i x_i": {"weight": lambda a, y, x: a @ x},
+        "v~ without C": {"normal": lambda ridge, scatter, c: ridge + scatter},
         "v~ = sum alpha_i z~_i / lam": {"normal": lambda ridge, scatter, c: ridge},
         "without (10)": {"balanced": False},
-        "Q twice": {
-            "value": lambda k, y, z, c, lam: combine(2, hessian(k, y, z, c, lam), -1, signed(k, y))
-        },
+        "Q twice": {"value": lambda p: 2 * p.h - p.ky},
     },
     instances=60,
     note="(8) is called the Lagrangian of (6); it is that of (7), which is the same problem.",

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from verification.claims import Claim, Trial
-from verification.claims._rational import Matrix, vector
-from verification.claims._svm import (
-    ONE,
-    Labels,
-    Plus,
-    apply,
-    combination,
-    combine,
-    draw_plus,
-    of_plus,
-    ray,
-    signed,
-)
+from verification.claims._rational import vector
+from verification.claims._svm import ONE, Labels, Matrix, Plus, draw_plus, of_plus, ray, signed
 
 
 def label_signed(k: Matrix, q: Matrix, y: Labels) -> Matrix:
     """The form of the dual: (K + Q) . yy'."""
-    return signed(combine(1, k, 1, q), y)
+    return signed(k + q, y)
 
 
 def as_before(k: Matrix, q: Matrix, y: Labels) -> Matrix:
     """That of (4): K . yy' + Q."""
-    return combine(1, signed(k, y), 1, q)
+    return signed(k, y) + q
 
 
 @of_plus
@@ -71,14 +62,12 @@ def _check_dual(trial: Trial, p: Plus, *, form: Callable[[Matrix, Matrix, Labels
     point = p.minimum(h)
     if point is None:
         direction = ray(h, p.y)
-        u = [a * t for a, t in zip(direction or [], p.y, strict=False)]
-        proved = direction is not None and not any(combination(u, p.x) + combination(u, p.zt))
+        joined = np.hstack([p.x, p.zt])
+        proved = direction is not None and not any(direction * p.y @ joined)
         trial.exactly(proved, "neither a solution nor a proof of infeasibility", ray=direction)
         return
-    u = [a * t for a, t in zip(point.a, p.y, strict=True)]
-    w = combination(u, p.x)
-    vt = p.vt(u)
-    xi = [t * v for t, v in zip(p.y, apply(p.zt, vt), strict=True)]
+    w, vt = p.w(point.a), p.vt(point.a * p.y)
+    xi = p.y * (p.zt @ vt)
     feasible = p.feasible(w, point.mult[0], xi)
     trial.exactly(feasible, "the primal point of the solution is infeasible", xi=xi)
     value = p.value(w, vt, xi)
@@ -98,8 +87,8 @@ SIGNED_DUAL = Claim(
     says={"form": label_signed},
     wrong={
         "K . yy' + Q": {"form": as_before},
-        "K + Q . yy'": {"form": lambda k, q, y: combine(1, k, 1, signed(q, y))},
-        "Q twice": {"form": lambda k, q, y: signed(combine(1, k, 2, q), y)},
+        "K + Q . yy'": {"form": lambda k, q, y: k + signed(q, y)},
+        "Q twice": {"form": lambda k, q, y: signed(k + 2 * q, y)},
     },
     instances=60,
     note="A hard-margin SVM on the joined features [x; z~], the second part in the metric of "

@@ -6,23 +6,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Matrix, square
 from verification.claims._svm import (
     ONE,
     ZERO,
-    Labels,
     Plus,
     Point,
-    blocks,
-    combine,
     draw_plus,
-    gram,
+    full,
     identity,
-    margins,
     minimum,
     of_plus,
-    signed,
 )
 from verification.claims.xu_2016.collapse import SVM, with_free_slack
 from verification.claims.xu_2016.equation_2 import dual_of_hinge
@@ -49,12 +45,8 @@ def _check_limit(
         low <= value <= (1 + share) * low, "the optimum is not between", svm=low, plus=value
     )
     w, u = p.w(svm.a), p.w(found.a)
-    trial.exactly(
-        square([a - b for a, b in zip(w, u, strict=True)]) <= 2 * share * low,
-        "w is farther away",
-        svm=w,
-        plus=u,
-    )
+    near = (w - u) @ (w - u) <= 2 * share * low
+    trial.exactly(near, "w is farther away", svm=w, plus=u)
 
 
 LIMIT = Claim(
@@ -80,20 +72,19 @@ LIMIT = Claim(
 # ------------------------------------------------------------------------- the same for the hinge
 
 
-def hinge_svm(x: Matrix, y: Labels, c: Fraction) -> Point | None:
+def hinge_svm(p: Plus) -> Point | None:
     """SVM with the hinge loss, in alpha and C - alpha; None without a free support vector."""
-    n = len(y)
-    zero = [[ZERO] * n] * n
-    e = [[*map(Fraction, y), *[ZERO] * n]]
-    e += [[*row, *row] for row in identity(n)]
-    h = blocks(signed(gram(x), y), zero, zero)
-    return minimum(h, [ONE] * n + [ZERO] * n, e, [ZERO] + [c] * n)
+    n = len(p.y)
+    zero, unit = full(ZERO, n, n), identity(n)
+    h = np.block([[p.ky, zero], [zero, zero]])
+    e = np.block([[p.y[None], zero[:1]], [unit, unit]])
+    return minimum(h, np.repeat([ONE, ZERO], n), e, np.array([ZERO] + [p.c] * n))
 
 
 def _draw_hinge(rng: Rng) -> Inputs:
     while True:  # with a free support vector b is unique, and the system regular
         given = draw_plus(rng, most=3)
-        if hinge_svm(given["x"], given["y"], given["c"]) is not None:
+        if hinge_svm(Plus(**given)) is not None:
             return {**given, "delta": Fraction(int(10 ** int(rng.integers(0, 5))))}
 
 
@@ -101,25 +92,20 @@ def _draw_hinge(rng: Rng) -> Inputs:
 def _check_hinge(
     trial: Trial, p: Plus, *, delta: Fraction, share: Fraction, at: Callable[[Fraction], Fraction]
 ) -> None:
-    svm = hinge_svm(p.x, p.y, p.c)
-    kz = combine(1, gram(p.z), delta, identity(len(p.y)))
-    plus = dual_of_hinge(p.ky, kz, p.y, at(p.c), p.lam, (0, 1), both=True)
+    svm = hinge_svm(p)
+    plus = dual_of_hinge(replace(p, c=at(p.c)), kz=p.kz + delta * identity(len(p.y)))
     trial.exactly(svm is not None and plus is not None, "a problem has no solution")
     if svm is None or plus is None:
         return
-    low, value = -svm.value, plus[0]
-    w = p.w(svm.a[: len(p.y)])
-    u = p.w(plus[1][: len(p.y)])
-    xi = [max(ZERO, 1 - m) for m in margins(p.x, p.y, w, svm.mult[0])]
-    spread = square(xi) - sum(xi, ZERO) ** 2 / len(xi)
+    low, value = -svm.value, plus.value
+    w, u = p.w(svm.a[: len(p.y)]), p.w(plus.alpha)
+    xi = 1 - p.margins(w, svm.mult[0])
+    xi = xi * (xi > 0)
+    spread = xi @ xi - xi.sum() ** 2 / len(xi)
     excess = share * p.lam / (2 * delta) * spread
     trial.exactly(low <= value <= low + excess, "the optimum is not between", svm=low, plus=value)
-    trial.exactly(
-        square([a - b for a, b in zip(w, u, strict=True)]) <= 2 * excess,
-        "w is farther away",
-        svm=w,
-        plus=u,
-    )
+    near = (w - u) @ (w - u) <= 2 * excess
+    trial.exactly(near, "w is farther away", svm=w, plus=u)
 
 
 LIMIT_HINGE = Claim(

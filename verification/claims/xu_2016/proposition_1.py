@@ -5,36 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Matrix, Vector, dot, draw_vector, scale
+from verification.claims._rational import draw_vector
 from verification.claims._svm import (
     HALF,
     ONE,
-    ZERO,
     Labels,
+    Matrix,
     Plus,
-    apply,
-    augmented,
-    combine,
+    Vector,
     deformed,
     draw_balanced,
     draw_plus,
-    gram,
-    margins,
-    minimum,
     of_plus,
-    quadratic,
     semidefinite,
     signed,
 )
-
-#: (K, y, Z, C, lam) -> the matrix of the quadratic form in alpha
-Hessian = Callable[[Matrix, Labels, Matrix, Fraction, Fraction], Matrix]
-
-
-def hessian(k: Matrix, y: Labels, z: Matrix, c: Fraction, lam: Fraction) -> Matrix:
-    """K . yy' + Q."""
-    return combine(1, signed(k, y), 1, deformed(gram(augmented(z)), c, lam))
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -42,10 +30,10 @@ def _draw(rng: Rng) -> Inputs:
     d, s = len(given["x"][0]), len(given["z"][0])
     return {
         **given,
-        "alpha": scale(Fraction(1, int(rng.integers(1, 6))), draw_balanced(rng, given["y"])),
-        "w": draw_vector(rng, d, 2, 2),
+        "alpha": Fraction(1, int(rng.integers(1, 6))) * draw_balanced(rng, given["y"]),
+        "w": np.array(draw_vector(rng, d, 2, 2)),
         "b": draw_vector(rng, 1, 2, 2)[0],
-        "v": draw_vector(rng, s, 1, 2),
+        "v": np.array(draw_vector(rng, s, 1, 2)),
     }
 
 
@@ -58,22 +46,20 @@ def _check(
     w: Vector,
     b: Fraction,
     v: Vector,
-    form: Hessian,
+    form: Callable[[Plus], Matrix],
     balanced: bool,
 ) -> None:
-    h = form(p.k, p.y, p.z, p.c, p.lam)
-    rho = max(1 - m - dot(v, row) for m, row in zip(margins(p.x, p.y, w, b), p.z, strict=True))
-    vt = [*v, rho]
-    xi = apply(p.zt, vt)
+    h = form(p)
+    vt = np.array([*v, max(1 - p.margins(w, b) - p.z @ v)])
+    xi = p.zt @ vt
     primal = p.value(w, vt, xi)
-    dual = sum(alpha) - quadratic(h, alpha) / 2
+    dual = alpha.sum() - alpha @ h @ alpha / 2
     trial.exactly(dual <= primal, "a dual value is above a primal one", primal=primal, dual=dual)
-    step = dot(p.solved.w, [p - q for p, q in zip(w, p.solved.w, strict=True)])
-    step += p.c * dot(p.solved.xi, [p - q for p, q in zip(xi, p.solved.xi, strict=True)])
-    step += p.lam * dot(p.solved.vt, [p - q for p, q in zip(vt, p.solved.vt, strict=True)])
+    best = p.solved
+    step = best.w @ (w - best.w) + p.c * (best.xi @ (xi - best.xi))
+    step += p.lam * (best.vt @ (vt - best.vt))
     trial.exactly(step >= 0, "(3) falls from its solution to a feasible point", slope=step)
-    rows = p.balance if balanced else []
-    point = minimum(h, [ONE] * len(p.y), rows, [ZERO] * len(rows))
+    point = p.minimum(h, balanced)
     largest = None if point is None else -point.value
     trial.exactly(
         largest == p.solved.value,
@@ -91,29 +77,12 @@ DUALITY = Claim(
     "solution",
     draw=_draw,
     check=_check,
-    says={"form": hessian, "balanced": True},
+    says={"form": lambda p: p.ky + p.q, "balanced": True},
     wrong={
-        "Q . yy' for Q": {
-            "form": lambda k, y, z, c, lam: signed(
-                combine(1, k, 1, deformed(gram(augmented(z)), c, lam)), y
-            )
-        },
-        "K~ without + 1": {
-            "form": lambda k, y, z, c, lam: combine(1, signed(k, y), 1, deformed(gram(z), c, lam))
-        },
-        "C/lam for lam/C": {
-            "form": lambda k, y, z, c, lam: combine(
-                1,
-                signed(k, y),
-                c / lam,
-                deformed(gram(augmented(z)), lam, c),
-            )
-        },
-        "without 1/lam": {
-            "form": lambda k, y, z, c, lam: combine(
-                1, signed(k, y), lam, deformed(gram(augmented(z)), c, lam)
-            )
-        },
+        "Q . yy' for Q": {"form": lambda p: signed(p.k + p.q, p.y)},
+        "K~ without + 1": {"form": lambda p: p.ky + deformed(p.kz, p.c, p.lam)},
+        "C/lam for lam/C": {"form": lambda p: p.ky + p.c / p.lam * deformed(p.kt, p.lam, p.c)},
+        "without 1/lam": {"form": lambda p: p.ky + p.lam * p.q},
         "without a'y = 0": {"balanced": False},
     },
     instances=80,
@@ -131,18 +100,17 @@ def _check_identities(
         optimum=p.solved.value,
         alpha=p.solved.alpha,
     )
-    found = slacks(p.q, gram(p.zt), p.solved.alpha)
-    trial.exactly(found == p.solved.xi, "the slacks are others", xi=p.solved.xi, found=found)
-    halves = [
-        sum((a for a, t in zip(p.solved.alpha, p.y, strict=True) if t == s), ZERO) for s in (1, -1)
-    ]
+    found = slacks(p.q, p.kt, p.solved.alpha)
+    same = np.array_equal(found, p.solved.xi)
+    trial.exactly(same, "the slacks are others", xi=p.solved.xi, found=found)
+    halves = [sum(p.solved.alpha[p.y == s]) for s in (1, -1)]
     trial.exactly(halves == [p.solved.value] * 2, "a class does not hold half", halves=halves)
 
 
 def _draw_identities(rng: Rng) -> Inputs:
     given = draw_plus(rng)
     tilt = int(rng.choice([1, 2]))  # correcting functions cheaper tilted than high: xi < 0
-    given["z"] = [scale(tilt, row) for row in given["z"]]
+    given["z"] = tilt * np.array(given["z"])
     return given
 
 
@@ -155,11 +123,11 @@ IDENTITIES = Claim(
     expected="repaired",
     draw=_draw_identities,
     check=_check_identities,
-    says={"share": HALF, "slacks": lambda q, kt, a: apply(q, a)},
+    says={"share": HALF, "slacks": lambda q, kt, a: q @ a},
     wrong={
         "optimum = sum(alpha)": {"share": ONE},
-        "xi = K~ alpha": {"slacks": lambda q, kt, a: apply(kt, a)},
-        "xi = max(0, Q alpha)": {"slacks": lambda q, kt, a: [max(ZERO, t) for t in apply(q, a)]},
+        "xi = K~ alpha": {"slacks": lambda q, kt, a: kt @ a},
+        "xi = max(0, Q alpha)": {"slacks": lambda q, kt, a: np.maximum(0, q @ a)},
     },
     instances=60,
     note="Ours; the paper does not say how the slacks follow from alpha.",
@@ -174,11 +142,11 @@ def _check_form(
     trial: Trial, p: Plus, *, alpha: Vector, kernel: Callable[[Matrix, Matrix, Labels], Matrix]
 ) -> None:
     k = kernel(p.k, p.q, p.y)
-    trial.exactly(k == [list(row) for row in zip(*k, strict=True)], "not symmetric", kernel=k)
-    u = [a * t for a, t in zip(alpha, p.y, strict=True)]
+    trial.exactly(np.array_equal(k, k.T), "not symmetric", kernel=k)
+    u = alpha * p.y
     trial.exactly(semidefinite(k), "not positive semidefinite", kernel=k)
     trial.exactly(
-        quadratic(k, u) == quadratic(p.h, alpha),
+        u @ k @ u == alpha @ p.h @ alpha,
         "the quadratic form of an SVM with this kernel is not that of (4)",
         kernel=k,
     )
@@ -186,7 +154,7 @@ def _check_form(
 
 def _draw_form(rng: Rng) -> Inputs:
     given = draw_plus(rng)
-    return {**given, "alpha": draw_vector(rng, len(given["y"]), 3, 1)}
+    return {**given, "alpha": np.array(draw_vector(rng, len(given["y"]), 3, 1))}
 
 
 FORM = Claim(
@@ -197,10 +165,10 @@ FORM = Claim(
     method="quadratic forms at random points, exact elimination",
     draw=_draw_form,
     check=_check_form,
-    says={"kernel": lambda k, q, y: combine(1, k, 1, signed(q, y))},
+    says={"kernel": lambda k, q, y: k + signed(q, y)},
     wrong={
-        "K + Q": {"kernel": lambda k, q, y: combine(1, k, 1, q)},
-        "K - Q . yy'": {"kernel": lambda k, q, y: combine(1, k, -1, signed(q, y))},
+        "K + Q": {"kernel": lambda k, q, y: k + q},
+        "K - Q . yy'": {"kernel": lambda k, q, y: k - signed(q, y)},
     },
     instances=80,
     note="Of an SVM without the bound alpha <= C, i.e. with a hard margin: see Algorithm 1. The "

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import vector
-from verification.claims._svm import ONE, ZERO, Plus, apply, draw_plus, kkt_points, of_plus
+from verification.claims._svm import Plus, draw_plus, of_plus
 
 #: Three samples of which two are the same.
 TWINS = {
@@ -23,10 +23,10 @@ def _check_unique(trial: Trial, p: Plus, *, unique: tuple[str, ...]) -> None:
     found: dict[str, set[tuple[Fraction, ...]]] = {
         name: set() for name in ("w", "b", "v~", "xi", "a")
     }
-    for point in kkt_points(p.h, [ONE] * len(p.y), p.balance, [ZERO]):
+    for point in p.solutions():
         found["w"].add(tuple(p.w(point.a)))
         found["b"].add(tuple(point.mult))
-        found["xi"].add(tuple(apply(p.q, point.a)))
+        found["xi"].add(tuple(p.q @ point.a))
         found["v~"].add(tuple(p.vt(point.a)))
         found["a"].add(tuple(point.a))
     trial.exactly(
