@@ -73,34 +73,21 @@ class Suite:
     peer: peers.Trainer
 
 
+def _factors(small: float, large: float) -> dict[str, float]:
+    return dict.fromkeys(SMALL, small) | dict.fromkeys(LARGE, large)
+
+
 #: The multiclass hinge; the smooth top-5 hinge with gamma = 1.
 HINGES = Suite(
-    Loss(
-        "hinge",
-        "TopKSVC",
-        {"k": 1, "gamma": 0.0},
-        1e-5,
-        dict.fromkeys(SMALL, 1.5) | dict.fromkeys(LARGE, 4.0),
-    ),
-    Loss(
-        "smooth",
-        "TopKSVC",
-        {"k": 5, "gamma": 1.0},
-        1e-6,
-        dict.fromkeys(SMALL, 2.0) | dict.fromkeys(LARGE, 1.0),
-    ),
+    Loss("hinge", "TopKSVC", {"k": 1, "gamma": 0.0}, 1e-5, _factors(1.5, 4.0)),
+    Loss("smooth", "TopKSVC", {"k": 5, "gamma": 1.0}, 1e-6, _factors(2.0, 1.0)),
     peers.CRAMMER_SINGER,
 )
 #: Multinomial logistic regression; the top-5 entropy (alpha).
+_ENTROPY = "TopKLogisticRegression"
 ENTROPIES = Suite(
-    Loss(
-        "softmax",
-        "TopKLogisticRegression",
-        {"k": 1},
-        1e-6,
-        dict.fromkeys(DATASETS, 2.0) | {"digits": 1.0},
-    ),
-    Loss("topk", "TopKLogisticRegression", {"k": 5}, 1e-5, dict.fromkeys(DATASETS, 3.0)),
+    Loss("softmax", _ENTROPY, {"k": 1}, 1e-6, _factors(2.0, 2.0) | {"digits": 1.0}),
+    Loss("topk", _ENTROPY, {"k": 5}, 1e-5, _factors(3.0, 3.0)),
     peers.LOGISTIC,
 )
 
