@@ -91,6 +91,14 @@ def overclaimed(
     return problems
 
 
+def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
+    """Weights (n,), ones by default."""
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
+    if weight.shape != (n,) or not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise InvalidArgumentError(f"sample_weight: expected {n} finite numbers >= 0")
+    return weight
+
+
 def erm(
     coef: ArrayLike,
     X: Array | Sparse | None = None,
@@ -229,9 +237,7 @@ def _check(
         raise InvalidArgumentError(f"y: expected class indices 0..{m - 1}, got {labels.max()}")
     if not (np.isfinite(C) and C > 0):
         raise InvalidArgumentError(f"C={C!r}: expected a positive number")
-    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise InvalidArgumentError(f"sample_weight: expected {n} finite numbers >= 0")
+    weights = check_weight(sample_weight, n)
     A = dual.tocsr() if hasattr(dual, "tocsr") else dual if dual is None else np.asarray(dual)
     if A is not None:
         entries = A.data if hasattr(A, "tocsr") else A

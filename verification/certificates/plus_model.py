@@ -11,7 +11,7 @@ from refsolve import proposals
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import EPS, Rows, Space, precision
 from refsolve.proofs.svm_plus import PlusProof, Point
-from verification.certificates.model import ModelCertificate
+from verification.certificates.model import ModelCertificate, check_weight
 from verification.errors import InvalidArgumentError
 
 Array = np.ndarray
@@ -192,14 +192,6 @@ def _doubt(problem: Problem, proof: PlusProof) -> float:
         largest = np.minimum((z.norms**2 + 1 + problem.delta) / problem.lam, 1 / problem.cost).max()
         doubt += Q_ERROR / 2 * largest * gamma.sum() ** 2
     return float(doubt)
-
-
-def check_weight(sample_weight: ArrayLike | None, n: int) -> Array:
-    """Weights (n,), ones by default."""
-    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
-    if weight.shape != (n,) or not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise InvalidArgumentError(f"sample_weight: expected {n} finite numbers >= 0")
-    return weight
 
 
 def views(

@@ -18,22 +18,25 @@ from verification.problems.problem import lookup
 LARGEST = float(np.finfo(float).max)
 
 
-def precision(instance: Instance) -> float:
-    """Unit roundoff eps of the main array's dtype; integers count as float64."""
+def _floats(instance: Instance) -> np.finfo[Any]:
+    """The floats of the main array; integers count as float64."""
     dtype = instance[lookup(instance.problem).data].dtype
-    return float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(float).eps)
+    return np.finfo(dtype if dtype.kind == "f" else float)
+
+
+def precision(instance: Instance) -> float:
+    """Unit roundoff eps of the main array's dtype."""
+    return float(_floats(instance).eps)
 
 
 def smallest(instance: Instance) -> float:
     """Smallest normal number of the main array's dtype."""
-    dtype = instance[lookup(instance.problem).data].dtype
-    return float(np.finfo(dtype if dtype.kind == "f" else float).tiny)
+    return float(_floats(instance).tiny)
 
 
 def quantum(instance: Instance) -> float:
     """Least positive number of the main array's dtype: below `smallest` all numbers are multiples of it."""
-    dtype = instance[lookup(instance.problem).data].dtype
-    return float(np.finfo(dtype if dtype.kind == "f" else float).smallest_subnormal)
+    return float(_floats(instance).smallest_subnormal)
 
 
 def underflow(instance: Instance, d: int, *units: Fraction | float) -> Fraction:

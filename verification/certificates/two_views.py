@@ -9,7 +9,8 @@ from refsolve.proofs import two_views
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import EPS
 from refsolve.proofs.svm_plus import Point
-from verification.certificates.plus_model import PlusCertificate, Rows, check_weight, vector, views
+from verification.certificates.model import check_weight
+from verification.certificates.plus_model import PlusCertificate, Rows, vector, views
 
 Array = np.ndarray
 
