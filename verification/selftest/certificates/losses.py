@@ -28,7 +28,7 @@ LOSSES = (
 )
 #: Instances per loss; the solutions are kept, for the next wrong certificate.
 ROUNDS = 2
-INDICATOR = (0, 1, 1, 0)
+INDICATOR = np.array([0, 1, 1, 0])
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Example:
     @property
     def own(self) -> dict[str, Any]:
         """Keyword arguments over the entries of z: their costs, and y for the multilabel losses."""
-        labels = {"y": np.array(self.y)} if self.family == "multilabel" else {}
+        labels = {"y": self.y} if self.family == "multilabel" else {}
         return {"costs": exact.floats(self.own_costs), **labels, **self.params}
 
     @property
@@ -72,7 +72,7 @@ class Example:
 
     def signs(self) -> Vector:
         """Minus at the ground truth."""
-        truth = np.arange(self.d) == self.y if self.family == "ova" else np.array(self.y)
+        truth = np.arange(self.d) == self.y if self.family == "ova" else self.y
         return 1 - 2 * truth.astype(object)
 
     def margins(self, f: Vector) -> Vector:
@@ -118,11 +118,6 @@ def examples(seed: int, salt: int) -> Iterator[tuple[Example, np.random.Generato
             yield Example(stem, rows, params, gamma, family, y, scores, costs, weight), rng
 
 
-def label(e: Example) -> Any:
-    """The ground truth as the certificates take it."""
-    return e.y if isinstance(e.y, int) else np.array(e.y)
-
-
 def nearer(found: Any, step: Vector, what: str) -> None:
     """The distance claimed is that of this step at least."""
     bounded(Fraction(found.distance) ** 2, step @ step, 0, f"{what} distance squared")
@@ -135,9 +130,7 @@ def values(seed: int) -> None:
         right = e.weight * e.value(z)
         for off in (ZERO, exact.eighths(rng, 1)[0]):
             number = float(right + off)
-            found = certificates.loss_value(
-                e.stem, number, exact.floats(e.scores), label(e), **e.given
-            )
+            found = certificates.loss_value(e.stem, number, exact.floats(e.scores), e.y, **e.given)
             what = f"value of {e.stem}:"
             close(found.gap, abs(Fraction(number) - right), float(abs(right)), f"{what} gap", 1e-15)
             close(found.scale, e.weight * abs(z).max(), 1.0, f"{what} scale")
@@ -171,7 +164,7 @@ def gradients(seed: int) -> None:
         known = [] if best is None else [exact.vector(exact.floats(best))]
         for x in (inside(rng, e.rows), off, *known):
             g = exact.floats(e.weight * e.push(x))
-            found = certificates.gradient(e.stem, g, exact.floats(e.scores), label(e), **e.given)
+            found = certificates.gradient(e.stem, g, exact.floats(e.scores), e.y, **e.given)
             missed = e.weight * exact.violation(e.rows, x)
             close(found.violation, missed, 1.0, f"{what} violation", 1e-14)
             close(found.scale, e.weight * abs(z).max(), 1.0, f"{what} scale")
@@ -185,7 +178,7 @@ def gradients(seed: int) -> None:
         if e.family == "multiclass":
             g = exact.floats(e.push(e.weight * inside(rng, e.rows)))
             g[e.y] += 1
-            other = certificates.gradient(e.stem, g, exact.floats(e.scores), label(e), **e.given)
+            other = certificates.gradient(e.stem, g, exact.floats(e.scores), e.y, **e.given)
             close(other.violation, ONE, 1.0, f"{what} violation")
         if best is not None:
             require(found.gap <= 1e-14 and found.distance <= 1e-7, what, "not sharp", found)
@@ -231,7 +224,7 @@ def updates(seed: int) -> None:
         for number, x in enumerate((*points(best, rng), exact.floats(inside(rng, e.rows)))):
             a = exact.floats(-mass * e.push(exact.vector(x)))
             found = certificates.sdca_update(
-                e.stem, a, exact.floats(e.scores), label(e), float(gram), C=float(C), **e.given
+                e.stem, a, exact.floats(e.scores), e.y, float(gram), C=float(C), **e.given
             )
             at = exact.vector(x)
             missed = exact.violation(e.rows, at)

@@ -49,7 +49,7 @@ def rows_of(stem: str, d: int, r: Fraction, k: int = 1, y: Any = None) -> Rows:
     if stem == "topk_cone":
         return (*below, *share)
     if stem == "bipartite_simplex":
-        up = tuple(Fraction(v) for v in y)
+        up = tuple(Fraction(int(v)) for v in y)
         down = tuple(1 - v for v in up)
         return (
             *below,
