@@ -18,7 +18,7 @@ INSTANCES = trainers.instances("quick", 0)
 
 
 def test_instances_cover_every_loss_and_family_and_depend_on_the_seed() -> None:
-    assert {i["loss"] for i in INSTANCES} == set(trainers.LOSSES)
+    assert {i["loss"] for i in INSTANCES} == set(trainers.losses())
     assert {i.family for i in INSTANCES} == set(trainers.FAMILIES)
     assert trainers.instances("quick", 0) == INSTANCES != trainers.instances("quick", 1)
     assert len(trainers.instances("thorough", 0)) > len(INSTANCES)
@@ -31,16 +31,7 @@ def test_losses_are_those_declared() -> None:
     declared = {s.name for s in discover() if s.kind == "losses" and not s.oracle_only}
     # nothing of ours trains on rows of labels; rankings have judges of their own
     others = {s for s in declared if s.startswith("multilabel")} | {"average_precision"}
-    # what has neither the structure nor the curvature that the estimators' solvers need is trained
-    # by `fast.models.multiclass_erm` alone
-    estimated = {"lists", "curvature"}
-    bare = {
-        s
-        for s in declared - others
-        if (found := named(s).capabilities) >= {"updates"} and not found & estimated
-    }
-    assert bare
-    assert set(trainers.LOSSES) == declared - others - bare
+    assert set(trainers.losses()) == declared - others
 
 
 @pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: f"{i['loss']}-{i.family}")

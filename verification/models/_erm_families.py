@@ -9,24 +9,11 @@ import numpy as np
 
 from refsolve import catalogue
 from refsolve.proofs.loss import generator_of
+from verification.models import twins
 
 Params = dict[str, Any]
 Rng = np.random.Generator
 
-#: convex loss -> the estimator of `fast` that trains it, and what it calls the loss.
-LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
-    "multiclass_hinge": ("TopKSVC", {"k": 1, "gamma": 0.0}),
-    "topk_hinge_alpha": ("TopKSVC", {"variant": "alpha", "gamma": 0.0}),
-    "topk_hinge_beta": ("TopKSVC", {"variant": "beta", "gamma": 0.0}),
-    "smooth_topk_hinge_alpha": ("TopKSVC", {"variant": "alpha"}),
-    "smooth_topk_hinge_beta": ("TopKSVC", {"variant": "beta"}),
-    "softmax": ("TopKLogisticRegression", {"k": 1}),
-    "topk_entropy_alpha": ("TopKLogisticRegression", {"variant": "alpha"}),
-    "topk_entropy_beta": ("TopKLogisticRegression", {"variant": "beta"}),
-    "ova_hinge": ("TopKSVC", {"k": 1, "gamma": 0.0}),
-    "ova_smooth_hinge": ("TopKSVC", {"k": 1}),
-    "ova_logistic": ("TopKLogisticRegression", {"k": 1}),
-}
 #: Losses that are taken for one another.
 RELATIVES: dict[str, tuple[str, ...]] = {
     "multiclass_hinge": ("ova_hinge",),
@@ -53,7 +40,32 @@ def convex(family: str = "") -> tuple[str, ...]:
     )
 
 
+def trained() -> tuple[str, ...]:
+    """Losses that `fast` trains: those with a dual and a twin, of one class per example."""
+    return tuple(s for s in convex() if not labelled(s) and twins.exists("losses", s))
+
+
 MULTILABEL = convex("multilabel")
+
+
+def estimator(loss: str, given: Params) -> tuple[str, dict[str, Any]] | None:
+    """Estimator of `fast` with the parameters that make it train a loss, or None if none does.
+
+    One-vs-all losses are sums of binary ones.
+    """
+    from fast.families import named
+    from fast.families.entropies import Entropy
+    from fast.families.hinges import Hinge
+    from fast.families.signed import Signed
+    from fast.kernels.signed import LOGISTIC
+
+    found = named(loss, **given)
+    variant = {"variant": "beta"} if loss.endswith("beta") else {}
+    if isinstance(found, Entropy) or (isinstance(found, Signed) and found.variant == LOGISTIC):
+        return "TopKLogisticRegression", {"k": getattr(found, "k", 1), **variant}
+    if isinstance(found, Hinge | Signed):
+        return "TopKSVC", {"k": getattr(found, "k", 1), "gamma": found.gamma, **variant}
+    return None
 
 
 def labelled(loss: str) -> bool:
@@ -176,7 +188,7 @@ def _stream(maker: Maker) -> Callable[[Rng, int], Iterator[Params]]:
 
     def generate(rng: Rng, largest: int) -> Iterator[Params]:
         while True:
-            for loss in rng.permutation(list(LOSSES)):
+            for loss in rng.permutation(trained()):
                 drawn = {"loss": str(loss), "C": _C(rng), "k": None, "gamma": None}
                 yield settle(drawn | maker(rng, largest), rng)
 

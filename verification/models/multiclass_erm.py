@@ -15,9 +15,9 @@ import numpy as np
 from refsolve.proofs.space import EPS
 from verification.certificates.model import ModelCertificate, erm
 from verification.models import ModelTask, Params, Side, Violation, _erm_families, _shrink
-from verification.models._erm_families import FAMILIES, parameters
-from verification.models._erm_families import LOSSES as LOSSES
+from verification.models._erm_families import FAMILIES, estimator, parameters
 from verification.models._erm_families import MULTILABEL as MULTILABEL
+from verification.models._erm_families import trained as trained
 
 #: Tolerance of the witness; problems of the size that is drawn are solved to rounding.
 SHARP = 1e-10
@@ -33,6 +33,31 @@ def classes(params: Params) -> int:
 def _given(params: Params) -> dict[str, Any]:
     names = ("X", "y", "loss", "C", "k", "gamma", "sample_weight", "costs", "K")
     return {name: params[name] for name in names}
+
+
+def _any_loss(
+    loss: str, own: Params, y: np.ndarray, C: float, weight: np.ndarray | None,
+    X: np.ndarray | None, K: np.ndarray | None, tol: float,
+) -> dict[str, Any]:  # fmt: skip
+    """What no estimator trains: by the algorithms themselves, a kernel by a root of its matrix."""
+    from fast.families import named
+    from fast.models import multiclass_erm
+
+    if K is not None:
+        values, vectors = np.linalg.eigh(K)
+        X = vectors * np.sqrt(np.maximum(values, 0.0))
+    r = C * (np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64))
+    rows, labels = np.ascontiguousarray(X, dtype=np.float64), np.asarray(y, dtype=np.int64)
+    for solver in ("auto", "sdca"):  # quasi-Newton steps end early where the data are separable
+        found = multiclass_erm.train(
+            rows, labels, r, loss=named(loss, **own), tol=tol, max_iter=10_000, solver=solver
+        )
+        if found.gap <= tol:
+            break
+    masses = found.masses.toarray() if hasattr(found.masses, "toarray") else found.masses
+    A = -np.asarray(masses)
+    A[np.arange(len(y)), labels] -= A.sum(axis=1)
+    return {"W": found.W if K is None else A, "A": A}
 
 
 class MulticlassErm(ModelTask):
@@ -184,21 +209,22 @@ class MulticlassErm(ModelTask):
         K: np.ndarray | None = None,
         tol: float = 1e-6,
     ) -> dict[str, Any]:
-        """The estimators of `fast`; a one-vs-all loss as one binary model per class."""
+        """The estimators of `fast`, or its trainer of any loss; one-vs-all: a binary model per class."""
         from sklearn.exceptions import ConvergenceWarning
 
         import fast
 
-        if loss not in LOSSES:
-            raise ValueError(f"loss={loss!r}: fast trains {', '.join(LOSSES)}")
-        name, meaning = LOSSES[loss]
-        given = {"k": k, "gamma": gamma}
-        params: dict[str, Any] = {"tol": tol, "max_iter": 10_000, "random_state": 0}
-        params |= {n: v for n, v in given.items() if v is not None} | meaning
+        if loss not in trained():
+            raise ValueError(f"loss={loss!r}: fast trains {', '.join(trained())}")
+        data = X if K is None else K
+        own = {n: v for n, v in {"k": k, "gamma": gamma}.items() if v is not None}
+        known = estimator(loss, own)
+        if known is None:
+            return _any_loss(loss, own, y, C, sample_weight, X, K, tol)
+        params: dict[str, Any] = {"tol": tol, "max_iter": 10_000, "random_state": 0} | known[1]
         if K is not None:
             params["kernel"] = "precomputed"
-        data = X if K is None else K
-        make = getattr(fast, name)
+        make = getattr(fast, known[0])
 
         def fit(labels: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
             model = make(C=C, **params).fit(data, labels, sample_weight=sample_weight)
@@ -220,7 +246,7 @@ class MulticlassErm(ModelTask):
 
     def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
         """From `fast`, and from the oracle for costs and multilabel losses, which it does not train."""
-        if params["costs"] is None and params["loss"] in LOSSES:
+        if params["costs"] is None and params["loss"] in trained():
             own = {n: v for n, v in params.items() if n not in ("costs", "tol")}
             found = self.train(**own, tol=SHARP)
             return {"W": found["W"]}, {"A": found["A"]}

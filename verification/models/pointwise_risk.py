@@ -21,7 +21,7 @@ from refsolve.models import pointwise_risk as declared
 from refsolve.proofs import families
 from verification.errors import NoDualPointError, VerificationError
 from verification.models import ModelTask, Params, Side, Violation, _shrink
-from verification.models._erm_families import LOSSES, convex, parameters
+from verification.models._erm_families import convex, parameters, trained
 from verification.models._erm_families import settle as _settle
 
 EPS = float(np.finfo(float).eps)
@@ -116,7 +116,7 @@ Maker = Callable[[Rng, int], Params]
 def _stream(maker: Maker) -> Callable[[Rng, int], Iterator[Params]]:
     def generate(rng: Rng, largest: int) -> Iterator[Params]:
         while True:
-            for loss in rng.permutation(list(LOSSES)):
+            for loss in rng.permutation(trained()):
                 m = int(rng.integers(2, min(largest, 6) + 1))
                 yield TASK.settle(
                     {"k": None, "gamma": None, "loss": str(loss)} | maker(rng, m), rng

@@ -22,6 +22,7 @@ from refsolve.proofs.loss import generator_of
 from refsolve.spec import REQUIRED, Symbol
 from verification import models
 from verification.errors import UnknownProblemError
+from verification.models import twins
 
 KINDS = ("sets", "losses", "functions", "models")
 #: Seconds that a call of a trainer of `fast` may take for compiling: every loss has kernels of its own, so
@@ -221,15 +222,7 @@ def fast_candidate(name: str) -> Callable[..., Any] | None:
         if train is not None:
             train.__func__.allowance = COMPILING
         return train
-    package = importlib.import_module(f"fast.{problem.kind}")
-    for folder in catalogue.paths():
-        room = str(folder / "fast" / problem.kind)
-        if room not in package.__path__:
-            package.__path__.append(room)
-    try:
-        module = importlib.import_module(f"fast.{problem.kind}.{problem.stem}")
-    except ModuleNotFoundError as error:
-        if error.name == f"fast.{problem.kind}.{problem.stem}":
-            return None
-        raise
+    if not twins.exists(problem.kind, problem.stem):
+        return None
+    module = importlib.import_module(f"fast.{problem.kind}.{problem.stem}")
     return getattr(module, problem.function, None)

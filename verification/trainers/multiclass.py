@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,21 +22,28 @@ from verification.verdicts.report import Report
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 TRUNCATED = "truncated_topk_entropy"
-#: loss of `refsolve` -> the estimator that trains it, and what it calls the loss.
-LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
-    **multiclass_erm.LOSSES,
-    TRUNCATED: ("TopKLogisticRegression", {"truncated": True}),
-}
 PROBLEM = "multiclass_erm.primal"
 #: Instances per loss; the other families are judged by `verification.verify`, without the oracle.
 COUNTS = {"quick": 4, "thorough": 20}
 FAMILIES = ("random", "zero rows", "repeated examples", "one example per class")
 
 
+def losses() -> tuple[str, ...]:
+    """Those that `fast` trains."""
+    return (*multiclass_erm.trained(), TRUNCATED)
+
+
+class Fitted(NamedTuple):
+    """What is trained without an estimator."""
+
+    coef_: np.ndarray
+    dual_coef_: np.ndarray
+
+
 def instances(profile: str, seed: int) -> list[Instance]:
     """Small problems of every loss and family; only the arguments that are given."""
     found = []
-    for number, loss in enumerate(LOSSES):
+    for number, loss in enumerate(losses()):
         # the truncated loss has k and no gamma, like an entropy
         drawn_as = "topk_entropy_beta" if loss == TRUNCATED else loss
         for family in FAMILIES:
@@ -55,7 +62,12 @@ def train(loss: str, given: dict[str, Any], X: Any, y: Any, trainer: Any = None)
     """Fit the estimator of a loss; one-vs-rest for the losses that are sums of binary ones."""
     import fast
 
-    name, meaning = LOSSES[loss]
+    own: dict[str, Any] = {n: given[n] for n in ("k", "gamma") if n in given}
+    known = multiclass_erm.estimator(loss, own)
+    if known is None and trainer is None:
+        return Fitted(*multiclass_erm.TASK.train(y, loss=loss, X=X, **given).values())
+    name, meaning = known or ("", {})
+    meaning = {"truncated": True} if loss == TRUNCATED else meaning
     make = trainer or getattr(fast, name)
     params = {"max_iter": 10_000, "random_state": 0, **given, **meaning}
     if not loss.startswith("ova"):
@@ -95,7 +107,11 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
         claims = certificates.judge_claims(model, X, y)
         if not claims.ok:
             return claims
-    ours = certificates.trained(model, X, y)
+    if isinstance(model, Fitted):
+        asked = {name: value for name, value in given.items() if name != "tol"}
+        ours = certificates.erm(model.coef_, X, y, loss=loss, dual=model.dual_coef_, **asked)
+    else:
+        ours = certificates.trained(model, X, y)
     if loss == TRUNCATED:
         return _descent(model, X, y, given, ours)
     full = Instance.of(

@@ -1,0 +1,24 @@
+"""The twins in `fast` of the stems that are declared, also in folders outside of the packages."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from types import ModuleType
+
+from refsolve import catalogue
+
+
+def package(kind: str) -> ModuleType:
+    """The package of `fast` for a kind, with the folders that were added."""
+    found = importlib.import_module(f"fast.{kind}")
+    for folder in catalogue.paths():
+        room = str(folder / "fast" / kind)
+        if room not in found.__path__:
+            found.__path__.append(room)
+    return found
+
+
+def exists(kind: str, stem: str) -> bool:
+    """Whether a stem has a twin."""
+    return importlib.util.find_spec(f"{package(kind).__name__}.{stem}") is not None
