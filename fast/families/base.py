@@ -227,7 +227,7 @@ class Loss:
         """What solvers may need of it.
 
         "updates" of dual blocks, "gradients" of a smooth loss, products with Hessians ("curvature"),
-        or the structure of a top-k hinge ("lists").
+        or the `structure` of a top-k hinge ("lists").
         """
         found = {"updates"} if "sdca_update" in self.operations else set()
         return frozenset(found | ({"gradients"} if self.smooth else set()))

@@ -98,6 +98,10 @@ For k_ii = 0 all mass that is allowed goes to the largest costs.
         k = self._checked("k", self.k, others) if self.k != 1 else 1
         return self.variant, int(k), 0.0
 
+    def structure(self, others: int) -> tuple[int, int, float, float]:
+        """(variant, k, gamma, price) for class lists; price 1: half the square of the hinge."""
+        return *self.parameters(others), 0.0
+
     def weight(self, C: Any) -> float:
         """C of a dual update, not subnormal where gamma is divided by it."""
         return divisor("C", C) if self.smooth else number("C", C, positive=True)

@@ -65,6 +65,15 @@ class SquaredTopKHinge(Loss):
     bounded = True
     kernels = compiled(globals(), __file__)
 
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """Class lists are enough: at most the ties of the k largest carry mass."""
+        return super().capabilities | {"lists"}
+
+    def structure(self, others: int) -> tuple[int, int, float, float]:
+        """(variant, k, gamma, price): see `fast.families.hinges.Hinge`."""
+        return ALPHA, int(self.parameters(others)[0]), 0.0, 1.0
+
 
 value, gradient, conjugate, prox, sdca_update = faces(
     SquaredTopKHinge,

@@ -10,6 +10,9 @@ Each example i keeps a list of other classes, ``index[i, :count[i]]``, with thei
   the listed classes only.
 
 Scaling: P(W) = 1/2 ||W||^2 + sum_i r_i L(y_i, W x_i), r_i = C * weight_i. Layout: W is (m, d).
+
+A loss is (variant, k, gamma, price). With price 0 the blocks lie in Delta_k(r_i); the squared hinge has
+price 1: the mass s_i has no bound and costs s_i^2/(2 r_i).
 """
 
 from __future__ import annotations
@@ -85,12 +88,12 @@ def refresh_rows(
 ):
     """Losses, Fenchel-Young gaps and new lists of the rows first, first+1, ... of ``scores``.
 
-    ``loss`` is (variant, k, gamma), ``lists`` (index, value, count), ``work`` (6, m) scratch.
+    ``loss`` is (variant, k, gamma, price), ``lists`` (index, value, count), ``work`` (6, m) scratch.
     ``reach[i]``: how far below the margin a class may lie and still be listed; an
     example with a gap <= ``negligible`` keeps only the classes with mass. Returns how often ``keep``
     or the lists were too short, and the largest support that a smooth loss asked for.
     """
-    variant, k, gamma = loss
+    variant, k, gamma, price = loss
     index, value, count = lists
     m = scores.shape[1]
     top, place, seen = work[0], work[1], work[2]
@@ -128,9 +131,11 @@ def refresh_rows(
                 z[t] = top[t] + shift
             value_i = hinge_of_sorted(variant, z, k)
             lowest = z[k - 1]
+        if price > 0.0:
+            value_i *= 0.5 * value_i
         # Fenchel-Young gap of the block, and the classes that carry mass
         gap = r[i] * value_i
-        square = 0.0
+        square, total = 0.0, 0.0
         n_list = 0
         for t in range(count[i]):
             v = value[i, t]
@@ -138,12 +143,13 @@ def refresh_rows(
                 j = index[i, t]
                 gap -= v * (f[j] + shift)
                 square += v * v
+                total += v
                 index[i, n_list] = j
                 value[i, n_list] = v
                 n_list += 1
                 seen[j] = i
-        if gamma > 0.0 and r[i] > 0.0:
-            gap += 0.5 * gamma / r[i] * square
+        if r[i] > 0.0:
+            gap += 0.5 / r[i] * (gamma * square + price * total * total)
         out_loss[i] = value_i
         out_gap[i] = gap
         old = n_list
@@ -184,11 +190,11 @@ def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle,
     """One pass over order[:n_order]; returns (dual increase, examples kept, list entries visited).
 
     The block maximises the dual exactly: with q = W x_i - K a_i, den = K + gamma/r and
-    b = (q_j - q_y + 1)/den it is the biased projection of b with rho = K/den. An example that did
+    b = (q_j - q_y + 1)/den it is the biased projection of b with rho = (K + price/r)/den. An example that did
     not change twice in a row leaves ``order``, whose first entries are those kept.
     """
     dense, data, indices, indptr = rows
-    variant, k, gamma = loss
+    variant, k, gamma, price = loss
     index, value, count = lists
     b_all, x_all, z_all, scratch = work[0], work[1], work[2], work[3]
     gain = 0.0
@@ -200,7 +206,7 @@ def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle,
         visited += p + 1
         K = squares[i]
         s_old = mass[i]
-        ridge = gamma / r[i]
+        ridge, slope = gamma / r[i], price / r[i]
         den = K + ridge
         b, x, z = b_all[:p], x_all[:p], z_all[:p]
         if den > TINY:
@@ -208,7 +214,8 @@ def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle,
             for t in range(p):
                 z[t] = row_dot(dense, data, indices, indptr, i, W, index[i, t]) - f_y + 1.0
                 b[t] = (z[t] + K * (value[i, t] + s_old)) / den
-            s = project_row(variant, b, k, r[i], K / den, x, scratch[:p])
+            radius = np.inf if price > 0.0 else r[i]
+            s = project_row(variant, b, k, radius, (K + slope) / den, x, scratch[:p])
         else:  # a zero row without smoothing: all mass on the first k classes, all equally good
             s = r[i] * min(p, k) / k
             for t in range(p):
@@ -233,6 +240,7 @@ def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle,
         kept += 1
         change = s - s_old
         gain += linear - 0.5 * K * (quadratic + change * change) - 0.5 * ridge * smooth
+        gain -= 0.5 * slope * change * (s + s_old)
         for t in range(p):
             delta = x[t] - value[i, t]
             if delta != 0.0:
@@ -263,14 +271,16 @@ def primal_from_dual(rows, y, lists, mass, W):
 
 
 @kernel
-def squared_masses(r, lists):
-    """sum_i ||x_i||^2 / r_i: the strongly concave part of the smooth dual, over gamma/2."""
+def squared_masses(r, loss, lists):
+    """sum_i (gamma ||x_i||^2 + price s_i^2)/r_i: twice the quadratic part of the conjugates."""
+    _, _, gamma, price = loss
     _, value, count = lists
     total = 0.0
     for i in range(count.shape[0]):
-        s = 0.0
+        s, square = 0.0, 0.0
         for t in range(count[i]):
-            s += value[i, t] * value[i, t]
+            s += value[i, t]
+            square += value[i, t] * value[i, t]
         if s > 0.0:
-            total += s / r[i]
+            total += (gamma * square + price * s * s) / r[i]
     return total

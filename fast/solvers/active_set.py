@@ -26,7 +26,7 @@ MAX_PASSES = 60  # of the active examples between two checks
 
 
 class ActiveSetSolver:
-    """Trains one top-k hinge model; see :func:`fast.models.multiclass_erm.train`."""
+    """Trains one top-k hinge model, also smoothed or squared; see :func:`fast.models.multiclass_erm.train`."""
 
     NEEDS = "lists"
 
@@ -36,16 +36,16 @@ class ActiveSetSolver:
 
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
         self.X, self.y, self.r, self.m = X, y, r, m
-        self.loss = loss.parameters(m - 1)
+        self.loss = _, k, gamma, _ = loss.structure(m - 1)
         n, d = X.shape
         self.rng = np.random.default_rng(seed)
         self.rows = as_rows(X)
         self.squares = squared_norms(X)
         others = m - 1
-        self.keep = min(others, loss.k + (4 if loss.gamma == 0.0 else 16))
+        self.keep = min(others, k + (4 if gamma == 0.0 else 16))
         empty = np.zeros((n, 0), np.int32), np.zeros((n, 0)), np.zeros(n, np.int64)
         self.lists: tuple[np.ndarray, np.ndarray, np.ndarray] = empty
-        roomy = loss.gamma > 0.0 and n * others <= ROOM
+        roomy = gamma > 0.0 and n * others <= ROOM
         self._make_lists(others if roomy else min(others, 2 * self.keep + 4))
         width = X.nnz / n if is_sparse(X) else d
         self.entry_cost = 15.0 + (1.2 if is_sparse(X) else 0.3) * width
@@ -128,10 +128,10 @@ class ActiveSetSolver:
         return primal, self.dual_objective(half)
 
     def dual_objective(self, half_norm: float) -> float:
-        """D = sum_i <1,x_i> - gamma/2 sum_i ||x_i||^2/r_i - ||W||^2/2."""
+        """D = sum_i <1,x_i> - (gamma ||x_i||^2 + price <1,x_i>^2)/(2 r_i) - ||W||^2/2."""
         value = float(self.mass.sum()) - half_norm
-        gamma = self.loss[2]
-        return value - 0.5 * gamma * squared_masses(self.r, self.lists) if gamma else value
+        flat = not any(self.loss[2:])
+        return value if flat else value - 0.5 * squared_masses(self.r, self.loss, self.lists)
 
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
         """Rounds until state.gap <= tol, or max_iter, or the callback stops."""

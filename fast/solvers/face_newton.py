@@ -8,6 +8,8 @@ step is projected back onto the simplices. The face of example i has the tangent
 * alpha: {d : d = 0 on zeros, d = <1,d>/k on entries at the cap s/k, and <1,d> = 0 if s = r};
 * beta:  {d : d = 0 on zeros and on entries at the cap r/k, and <1,d> = 0 if s = r}.
 
+The squared hinge has a cone for a simplex, r = inf, and the price s^2/(2 r_i) in the quadratic.
+
 A direction is an array (q, capacity) aligned with the lists of the q examples in ``members``.
 """
 
@@ -54,7 +56,7 @@ def classify(v, n, total, radius, variant, k, kinds):
 @kernel
 def find_faces(examples, r, squares, loss, lists, mass, members, kinds, saturated):
     """Collect the examples whose face has a positive dimension; returns (number, dimension)."""
-    variant, k, _ = loss
+    variant, k, _, price = loss
     _, value, count = lists
     q = 0
     dimension = 0
@@ -62,7 +64,8 @@ def find_faces(examples, r, squares, loss, lists, mass, members, kinds, saturate
         i = examples[position]
         if squares[i] == 0.0:  # a zero row couples with nothing: its own update is exact
             continue
-        dim, full = classify(value[i], count[i], mass[i], r[i], variant, k, kinds[q])
+        radius = np.inf if price > 0.0 else r[i]
+        dim, full = classify(value[i], count[i], mass[i], radius, variant, k, kinds[q])
         if dim > 0:
             members[q] = i
             saturated[q] = full
@@ -105,26 +108,27 @@ def to_tangent(g, n_list, kinds, full, alpha, k):
 
 
 @kernel
-def face_gradient(rows, y, r, loss, lists, face, W, margin, out):
-    """Out = tangent part of (f_j - f_y + margin) - margin*gamma/r x under the scores of W."""
+def face_gradient(rows, y, r, loss, lists, face, W, margin, sums, out):
+    """Out = tangent part of (f_j - f_y + margin) - (margin*gamma x + price*sums)/r under W's scores."""
     dense, data, indices, indptr = rows
-    variant, k, gamma = loss
+    variant, k, gamma, price = loss
     index, value, count = lists
     members, kinds, saturated = face
     for t in range(members.shape[0]):
         i = members[t]
-        f_y = row_dot(dense, data, indices, indptr, i, W, y[i])
+        shift = margin - price / r[i] * sums[t]
+        shift -= row_dot(dense, data, indices, indptr, i, W, y[i])
         for a in range(count[i]):
             out[t, a] = 0.0
             if kinds[t, a] != FIXED:
-                z = row_dot(dense, data, indices, indptr, i, W, index[i, a]) - f_y + margin
+                z = row_dot(dense, data, indices, indptr, i, W, index[i, a]) + shift
                 out[t, a] = z - margin * gamma / r[i] * value[i, a]
         to_tangent(out[t], count[i], kinds[t], saturated[t], variant == ALPHA, k)
 
 
 @kernel
-def direction_to_primal(rows, y, lists, face, direction, V):
-    """V = the change of W that belongs to ``direction``."""
+def direction_to_primal(rows, y, lists, face, direction, sums, V):
+    """V = the change of W that belongs to ``direction``; ``sums`` = <1,d> of each example."""
     dense, data, indices, indptr = rows
     index, _, count = lists
     members = face[0]
@@ -137,22 +141,26 @@ def direction_to_primal(rows, y, lists, face, direction, V):
             if v != 0.0:
                 row_axpy(dense, data, indices, indptr, i, -v, V, index[i, a])
                 s += v
+        sums[t] = s
         if s != 0.0:
             row_axpy(dense, data, indices, indptr, i, s, V, y[i])
 
 
 @kernel
-def conjugate_gradients(rows, y, r, squares, loss, lists, face, W, proximal, max_steps, arrays, V):
+def conjugate_gradients(
+    rows, y, r, squares, loss, lists, face, sums, W, proximal, max_steps, arrays, V
+):
     """Maximise the quadratic on the face, minus proximal/2 sum_i K_i ||d_i||^2.
 
-    Leaves the step in arrays[0]; returns (gain that the quadratic predicts, iterations).
+    ``sums``: the masses of the members, then scratch. Leaves the step in arrays[0]; returns (gain that the
+    quadratic predicts, iterations).
     """
-    _variant, _k, gamma = loss
-    members, _, _ = face
+    gamma = loss[2]
+    members = face[0]
     count = lists[2]
     step, residual, search, image = arrays
     q = members.shape[0]
-    face_gradient(rows, y, r, loss, lists, face, W, 1.0, residual)
+    face_gradient(rows, y, r, loss, lists, face, W, 1.0, sums, residual)
     decrease = 0.0
     for t in range(q):
         i = members[t]
@@ -165,8 +173,8 @@ def conjugate_gradients(rows, y, r, squares, loss, lists, face, W, proximal, max
     predicted = 0.0
     done = 0
     while done < max_steps and decrease > 0.0:
-        direction_to_primal(rows, y, lists, face, search, V)
-        face_gradient(rows, y, r, loss, lists, face, V, 0.0, image)
+        direction_to_primal(rows, y, lists, face, search, sums, V)
+        face_gradient(rows, y, r, loss, lists, face, V, 0.0, sums, image)
         curvature = 0.0
         for t in range(q):
             i = members[t]
@@ -203,7 +211,7 @@ def conjugate_gradients(rows, y, r, squares, loss, lists, face, W, proximal, max
 @kernel
 def feasible_length(r, loss, lists, face, step, mass):
     """Largest length up to 1 at which value + length*step is in every Delta_k(r_i)."""
-    variant, k, _ = loss
+    variant, k, _, price = loss
     _, value, count = lists
     members, kinds, saturated = face
     longest = 1.0
@@ -212,7 +220,7 @@ def feasible_length(r, loss, lists, face, step, mass):
         s = 0.0
         for a in range(count[i]):
             s += step[t, a]
-        if s > 0.0 and not saturated[t]:
+        if s > 0.0 and not saturated[t] and price == 0.0:
             longest = min(longest, max(r[i] - mass[i], 0.0) / s)
         for a in range(count[i]):
             if kinds[t, a] != FREE:  # these stay where they are, or at the cap
@@ -231,7 +239,7 @@ def feasible_length(r, loss, lists, face, step, mass):
 def try_step(rows, y, r, loss, lists, face, step, length, trial, V, work):
     """Trial = projection of value + length*step; V = its change of W; returns the linear gain."""
     dense, data, indices, indptr = rows
-    variant, k, gamma = loss
+    variant, k, gamma, price = loss
     index, value, count = lists
     members = face[0]
     V[:] = 0.0
@@ -239,20 +247,23 @@ def try_step(rows, y, r, loss, lists, face, step, length, trial, V, work):
     for t in range(members.shape[0]):
         i = members[t]
         p = count[i]
+        radius = np.inf if price > 0.0 else r[i]
         for a in range(p):
             work[0, a] = value[i, a] + length * step[t, a]
-        project_row(variant, work[0, :p], k, r[i], 0.0, trial[t, :p], work[1, :p])
+        project_row(variant, work[0, :p], k, radius, 0.0, trial[t, :p], work[1, :p])
         s = 0.0
         square = 0.0
+        total = 0.0
         for a in range(p):
             delta = trial[t, a] - value[i, a]
+            total += trial[t, a] + value[i, a]
             if delta != 0.0:
                 row_axpy(dense, data, indices, indptr, i, -delta, V, index[i, a])
                 s += delta
                 square += delta * (trial[t, a] + value[i, a])
         if s != 0.0:
             row_axpy(dense, data, indices, indptr, i, s, V, y[i])
-        gain += s - 0.5 * gamma / r[i] * square
+        gain += s - 0.5 / r[i] * (gamma * square + price * s * total)
     return gain
 
 
@@ -292,7 +303,7 @@ class FaceNewton:
         y: np.ndarray,
         r: np.ndarray,
         squares: np.ndarray,
-        loss: tuple[int, int, float],
+        loss: tuple[int, int, float, float],
         lists: tuple[np.ndarray, np.ndarray, np.ndarray],
         mass: np.ndarray,
         W: np.ndarray,
@@ -317,7 +328,7 @@ class FaceNewton:
         face = (members[:q], self._kinds[:q], saturated[:q])
         step, residual, search, image, trial = (a[:q] for a in self._arrays)
         predicted, done = conjugate_gradients(
-            rows, y, r, squares, loss, lists, face, W, self.proximal, steps,
+            rows, y, r, squares, loss, lists, face, mass[members[:q]], W, self.proximal, steps,
             (step, residual, search, image), self.V,
         )  # fmt: skip
 

@@ -40,6 +40,7 @@ SPEC = Spec(
 )
 
 cone = True
+fewest = bounded.fewest
 
 
 def constraints(x: cp.Expression, k: int) -> list[Any]:

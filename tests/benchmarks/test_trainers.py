@@ -25,7 +25,6 @@ def test_instances_cover_every_loss_and_family_and_depend_on_the_seed() -> None:
 
 
 def test_losses_are_those_declared() -> None:
-    from fast.families import named
     from verification.problems.stems import discover
 
     declared = {s.name for s in discover() if s.kind == "losses" and not s.oracle_only}

@@ -3,8 +3,12 @@
 import itertools
 
 import numpy as np
+import pytest
+from sklearn.datasets import load_digits
 
 from fast.losses import squared_topk_hinge as squared
+from fast.models import multiclass_erm
+from verification.certificates.model import erm
 
 
 def naive_value(z, k):
@@ -44,3 +48,20 @@ def test_prox_and_update_satisfy_fenchel_and_young_with_equality():
         f, x = q + k_ii * a, -a[1:] / box
         gap = squared.value(f, y, k=k) + x.sum() ** 2 / 2 - x @ (f[1:] - f[0] + 1.0)
         assert abs(gap) <= 1e-10 * (1 + box)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_digits_are_trained_to_a_gap_that_the_trusted_core_confirms(k, C):
+    X, y = (part[:300] for part in load_digits(return_X_y=True))
+    loss = squared.SquaredTopKHinge(k=k)
+    found = multiclass_erm.train(X / 16, y, C, 10, loss, tol=1e-6)
+    assert found.solver == "active"
+    assert found.gap <= 1e-6
+    A = -found.masses.toarray()
+    A[np.arange(len(y)), y] -= A.sum(axis=1)
+    proof = erm(found.W, X / 16, y, loss="squared_topk_hinge", C=C, k=k, dual=A)
+    assert proof.relative_gap <= 2e-6
+    reference = multiclass_erm.train(X / 16, y, C, 10, loss, tol=0.1, solver="sdca")
+    assert reference.dual <= found.primal
+    assert found.dual <= reference.primal

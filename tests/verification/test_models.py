@@ -199,7 +199,7 @@ def test_shrinking_ends_at_a_tiny_data_set():
     found = report.counterexample_result.instance
     assert found["X"].shape[0] <= 3
     assert found["X"].shape[1] == 1
-    assert found["C"] == 1.0
+    assert found["C"] == 0.5  # at C = 1 the half of it is as good
     assert "topk_hinge_alpha" in report.counterexample  # what is built in is said
     assert "# right" in report.counterexample
 
