@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import wrightomega
+from scipy.special import softmax, wrightomega
 
 from verification.mutants import wrong
 from verification.mutants.precision import lambert
@@ -128,3 +128,12 @@ def truncated_keeps_the_largest(v: Array, k: int, t: float, costs: Costs) -> Arr
     out = v.copy()
     out[kept] -= t * point(b[kept], t)[0]
     return out
+
+
+@wrong("sparsemax.gradient")
+def softmax_instead(scores: Array, y: int, costs: Costs, sample_weight: Weight) -> Array:
+    """The probabilities are those of softmax: none of them is ever 0."""
+    f = np.asarray(scores, dtype=float)
+    g = softmax(f if costs is None else f + costs)
+    g[y] -= 1.0
+    return weight(sample_weight) * g

@@ -17,6 +17,7 @@ from verification.mutants.sound.projections import (
     margins,
     prices,
     threshold,
+    unbounded,
     update,
     weight,
 )
@@ -160,3 +161,20 @@ def m_dimensional_sum(**given: Any) -> Array:
     Proposition 3 fails for k >= 2); the published update belongs to the sum over the others.
     """
     return update(printed, **given)
+
+
+@wrong("squared_topk_hinge.gradient")
+def forgets_the_mean(y: int, k: int, sample_weight: Weight, **given: Any) -> Array:
+    """The k largest margins get the whole hinge each, not the k-th part of it."""
+    z = margins(y=y, **given)
+    top = np.argsort(-z, kind="stable")[:k]
+    x = np.zeros(z.size)
+    x[top] = weight(sample_weight) * max(z[top].mean(), 0.0)
+    return np.insert(x, y, -x.sum())
+
+
+@wrong("squared_topk_hinge.value")
+def squares_the_entries(k: int, sample_weight: Weight, **given: Any) -> float:
+    """The conjugate is given the square of x, not that of its sum: the distance to the polar cone."""
+    x = unbounded(margins(**given), k)
+    return weight(sample_weight) * float(x @ x) / 2

@@ -162,3 +162,26 @@ def sides_projected_apart(a: Array, y: Array, r: float = 1.0) -> Array:
     for side in (inside, ~inside):
         out[side] = beta(a[side], 1, r, 0.0)
     return out
+
+
+@wrong("capped_simplex.projection")
+def cap_afterwards(a: Array, r: float = 1.0, cap: float = 1.0) -> Array:
+    """Projected on the simplex, then clipped at the cap; what is cut off goes to the others by scaling.
+
+    It has to go to all of them by the same amount, also to those that the simplex had set to 0.
+    """
+    x = np.maximum(a - threshold(np.asarray(a, dtype=float), r, r), 0)
+    for _ in range(200):
+        x = np.minimum(x, cap)
+        room = (x > 0) & (x < cap)
+        if not room.any() or abs(x.sum() - r) < 1e-13 * r:
+            break
+        x = np.where(room, x * (1 + (r - x.sum()) / x[room].sum()), x)
+    return x
+
+
+@wrong("l1_ball.projection")
+def by_average(a: Array, r: float = 1.0) -> Array:
+    """The excess ||a||_1 - r is taken from all entries alike, although small ones cannot give as much."""
+    share = max(np.abs(a).sum() - r, 0.0) / np.size(a)
+    return np.sign(a) * np.maximum(np.abs(a) - share, 0.0)
