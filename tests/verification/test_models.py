@@ -270,7 +270,7 @@ def test_rows_of_labels(loss):
 
 
 def test_costs_are_judged_against_the_oracle():
-    for instance in datasets.draw(ERM, "costs", 2, 1, largest=6, fixed=LOSS):
+    for instance in datasets.draw(ERM, "costs", 2, 2, largest=6, fixed=LOSS):
         primal = judging.witness(instance).primal
         assert judging.judge(instance, Candidate(None, parts=dict(primal))).ok
         given = {n: instance[n] for n in ("X", "y", "C", "k")}
