@@ -1,9 +1,12 @@
-"""cvxpy on first use: importing it costs about two seconds that the formulas do not need."""
+"""Imports on first use: cvxpy costs about two seconds that the formulas do not need; stems are found."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from refsolve import catalogue
 
 
 class _LazyModule:
@@ -19,9 +22,20 @@ class _LazyModule:
         return f"<lazy module {self._name!r}>"
 
 
+def members(kind: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a room: its stems, imported when they are asked for."""
+
+    def get(name: str) -> Any:
+        if not name.startswith("_") and name in catalogue.stems(kind):
+            return importlib.import_module(f"refsolve.{kind}.{name}")
+        raise AttributeError(f"module 'refsolve.{kind}' has no attribute {name!r}")
+
+    return get, lambda: list(catalogue.stems(kind))
+
+
 if TYPE_CHECKING:
     import cvxpy as cp
 else:
     cp = _LazyModule("cvxpy")
 
-__all__ = ["cp"]
+__all__ = ["cp", "members"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -110,17 +110,6 @@ def stems(kind: str | None = None) -> tuple[str, ...]:
     return _stems(kind)
 
 
-def members(kind: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a room: its stems, imported when they are asked for."""
-
-    def get(name: str) -> Any:
-        if not name.startswith("_") and name in stems(kind):
-            return importlib.import_module(f"refsolve.{kind}.{name}")
-        raise AttributeError(f"module 'refsolve.{kind}' has no attribute {name!r}")
-
-    return get, lambda: list(stems(kind))
-
-
 def kind(stem: str) -> str:
     """Folder of a stem: "sets", "losses", "functions" or "models"."""
     for each in OPERATIONS:
@@ -146,7 +135,7 @@ def operations(stem: str) -> tuple[str, ...]:
     return tuple(getattr(load(stem), "operations", OPERATIONS[kind(stem)]))
 
 
-def arguments(module: ModuleType) -> tuple[str, ...]:
+def arguments(module: ModuleType | protocols.Set) -> tuple[str, ...]:
     """Arguments of a set's projection: ``arguments``, or a, its parameters and rho."""
     return tuple(getattr(module, "arguments", ("a", *module.SPEC.names, "rho")))
 
@@ -164,7 +153,7 @@ def admit(stem: str, d: int, params: Mapping[str, Any]) -> None:
         check(d, **params)
 
 
-def has_rho(module: ModuleType) -> bool:
+def has_rho(module: ModuleType | protocols.Set) -> bool:
     """Whether a set's projection takes the weight rho of the squared sum."""
     return "rho" in arguments(module)
 

@@ -17,7 +17,7 @@ from refsolve import _pieces_program, _ranking_program, catalogue, certificates
 from refsolve._lazy import cp
 from refsolve.arguments import check_example, check_point, set_arguments, take
 from refsolve.operations import WEIGHT
-from refsolve.posing import Answer, Posed, Template
+from refsolve.posing import Answer, Posed, Template, scaled_by
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
 from refsolve.spec import Symbol, check_vector
@@ -92,21 +92,6 @@ def _parameter(symbol: Symbol | None) -> Any:
     return cp.Parameter(nonneg=low is not None and low >= 0)
 
 
-def _power(size: float) -> float:
-    """A power of two near ``size``: exact to divide by, and few different ones occur."""
-    return math.ldexp(1.0, round(math.log2(size))) if size > 0 else 1.0
-
-
-def _scaled(loss: Loss, size: float) -> tuple[float, dict[str, Any]]:
-    """Scale by which z may be divided, and the loss's parameters in that scale."""
-    if not loss.module.SPEC.homogeneous:
-        return 1.0, loss.params
-    scale = _power(size)
-    units = {s.name: s.unit for s in loss.module.SPEC.symbols}
-    params = {n: v / scale if units[n] == "z" else v for n, v in loss.params.items()}
-    return scale, params
-
-
 def _key(loss: Loss, params: Mapping[str, Any]) -> tuple[Any, ...]:
     labels = tuple(tuple(v.tolist()) for v in loss.arguments)
     return (loss.d, *labels, *sorted(params.items()))
@@ -114,8 +99,39 @@ def _key(loss: Loss, params: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _with_parameters(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Real parameters replaced by cvxpy ones, and those; the integers stay as structure."""
-    real = {n: cp.Parameter(nonneg=True) for n, v in params.items() if isinstance(v, float)}
+    real = {n: cp.Parameter(nonneg=True) for n in _reals(params)}
     return {**params, **real}, real
+
+
+def _minimiser(
+    loss: Loss, params: Mapping[str, Any], coupled: bool | None
+) -> Callable[[], Template]:
+    """Program of argmin beta/2 (||x||^2 + [coupled] s^2) - <b,x> + conjugate(x); None: beta = 0."""
+
+    def build() -> Template:
+        x, data = cp.Variable(loss.d), cp.Parameter(loss.d)
+        declared, parameters = _with_parameters(params)
+        conjugate, domain = loss.module.conjugate(x, *loss.arguments, **declared)
+        linear = -(data @ x) + conjugate
+        objective = linear
+        if coupled is not None:
+            parameters["beta"] = cp.Parameter(nonneg=True)
+            square = cp.sum_squares(x) + (cp.square(cp.sum(x)) if coupled else 0)
+            objective = parameters["beta"] / 2 * square + linear
+        problem = cp.Problem(cp.Minimize(objective), domain)
+        return Template(problem, {"b": data, **parameters}, {"x": x})
+
+    return build
+
+
+def _reals(params: Mapping[str, Any]) -> dict[str, float]:
+    """The real parameters, which programs take as numbers."""
+    return {n: v for n, v in params.items() if isinstance(v, float)}
+
+
+def _repaired(loss: Loss, x: Array) -> Array:
+    """A dual point as found, moved into the domain, in float64."""
+    return np.asarray(loss.repair(x), dtype=float)
 
 
 def _weighted_margins(stem: str, params: dict[str, Any]) -> tuple[Loss, Array, Any, float, dict]:
@@ -131,7 +147,7 @@ def _weighted_margins(stem: str, params: dict[str, Any]) -> tuple[Loss, Array, A
 def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     """The value as min value(z) subject to z = its data; the multiplier is the gradient."""
     loss, z, _, weight, given = _weighted_margins(stem, params)
-    scale, scaled = _scaled(loss, float(abs(z).max()))
+    scale, scaled = scaled_by(loss, float(abs(z).max()))
 
     def build() -> Template:
         variable, data = cp.Variable(z.size), cp.Parameter(z.size)
@@ -143,7 +159,7 @@ def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
 
     def finish(found: Mapping[str, Any]) -> Answer:
         value = weight * scale * float(found["value"])
-        x = np.asarray(loss.repair(-found["minus_x"]), dtype=float)
+        x = _repaired(loss, -found["minus_x"])
         certificate = certificates.loss_value(stem, value, x=x, **given)
         return Answer(value, value, x, certificate)
 
@@ -154,23 +170,17 @@ def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
 def _gradient(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     """A subgradient in the scores: x = argmax <z,x> - conjugate(x), set into the block."""
     loss, z, y, weight, given = _weighted_margins(stem, params)
-    scale, scaled = _scaled(loss, float(abs(z).max()))
-
-    def build() -> Template:
-        x, data = cp.Variable(z.size), cp.Parameter(z.size)
-        declared, real = _with_parameters(scaled)
-        conjugate, domain = module.conjugate(x, *loss.arguments, **declared)
-        problem = cp.Problem(cp.Maximize(data @ x - conjugate), domain)
-        return Template(problem, {"z": data, **real}, {"x": x})
+    scale, scaled = scaled_by(loss, float(abs(z).max()))
 
     def finish(found: Mapping[str, Any]) -> Answer:
-        g = -weight * loss.block(np.asarray(loss.repair(found["x"]), dtype=float), y)
+        g = -weight * loss.block(_repaired(loss, found["x"]), y)
         certificate = certificates.gradient(stem, g, **given)
         return Answer(g, certificate.value, z, certificate)
 
-    values = {"z": z / scale} | {n: v for n, v in scaled.items() if isinstance(v, float)}
+    values = {"b": z / scale, **_reals(scaled)}
     unit = weight * float(loss.size(z)) or 1.0
-    return Posed(_key(loss, _structure(scaled)), build, values, finish, unit)
+    key = _key(loss, _structure(scaled))
+    return Posed(key, _minimiser(loss, scaled, None), values, finish, unit)
 
 
 def _conjugate(stem: str, module: ModuleType, params: dict[str, Any]) -> Answer:
@@ -181,7 +191,7 @@ def _conjugate(stem: str, module: ModuleType, params: dict[str, Any]) -> Answer:
     c = loss.check_own_costs(given["costs"])
     value = np.inf
     if loss.violation(x) <= x.size * certificates.DOMAIN_SLACK:
-        inside = x if loss.generator.rational else np.asarray(loss.repair(x), dtype=float)
+        inside = x if loss.generator.rational else _repaired(loss, x)
         declared = module.conjugate(cp.Constant(inside), *loss.arguments, **loss.params)[0]
         value = float(declared.value) - float(c @ x)
     certificate = certificates.conjugate(stem, value, x, **given, **params)
@@ -196,7 +206,7 @@ def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     loss = check_point(stem, v.size, y, params)
     c = loss.check_own_costs(costs)
     size = float(loss.size(v + c))
-    scale, scaled = _scaled(loss, size)
+    scale, scaled = scaled_by(loss, size)
     step = t / scale
 
     def build() -> Template:
@@ -211,7 +221,7 @@ def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
         return Template(problem, parameters, {"move": move, "x": tie.dual_variables[0]})
 
     def finish(found: Mapping[str, Any]) -> Answer:
-        x = np.asarray(loss.repair(found["x"] / weights["loss"]), dtype=float)
+        x = _repaired(loss, found["x"] / weights["loss"])
         answers = []
         # the minimiser as found, and from the multiplier: better where t is tiny
         for u in (v + scale * found["move"], v - t * x):
@@ -233,21 +243,16 @@ def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
 def _dual_prox(stem: str, loss: Loss, v: Array, t: float, c: Array, given: dict[str, Any]) -> Posed:
     """The prox of an entropy from its dual, u = v - t x: better for long steps, x being small."""
 
-    def build() -> Template:
-        x, data, curvature = cp.Variable(v.size), cp.Parameter(v.size), cp.Parameter(nonneg=True)
-        conjugate, domain = loss.module.conjugate(x, *loss.arguments, **loss.params)
-        objective = curvature / 2 * cp.sum_squares(x) - data @ x + conjugate
-        problem = cp.Problem(cp.Minimize(objective), domain)
-        return Template(problem, {"b": data, "t": curvature}, {"x": x})
-
     def finish(found: Mapping[str, Any]) -> Answer:
-        x = np.asarray(loss.repair(found["x"]), dtype=float)
+        x = _repaired(loss, found["x"])
         u = v - t * x
         certificate = certificates.prox(stem, u, v, t=t, **given)
         return Answer(u, certificate.value, x, certificate)
 
     unit = float(loss.size(v + c))
-    return Posed(("dual", *_key(loss, loss.params)), build, {"b": v + c, "t": t}, finish, unit)
+    key = ("dual", *_key(loss, _structure(loss.params)))
+    values = {"b": v + c, "beta": t, **_reals(loss.params)}
+    return Posed(key, _minimiser(loss, loss.params, False), values, finish, unit)
 
 
 def _sdca_update(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed | Answer:
@@ -271,25 +276,14 @@ def _sdca_update(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed
     beta = float(gram * mass)
     # the objective may be divided by anything, the conjugate being homogeneous in gamma
     size = max(float(abs(b).max()), beta, loss.modulus)
-    scale, scaled = _scaled(loss, size)
-
-    def build() -> Template:
-        x, data, curvature = cp.Variable(b.size), cp.Parameter(b.size), cp.Parameter(nonneg=True)
-        declared, real = _with_parameters(scaled)
-        conjugate, domain = module.conjugate(x, *loss.arguments, **declared)
-        square = cp.sum_squares(x)
-        if loss.family.coupled:
-            square += cp.square(cp.sum(x))
-        objective = curvature / 2 * square - data @ x + conjugate
-        problem = cp.Problem(cp.Minimize(objective), domain)
-        return Template(problem, {"b": data, "beta": curvature, **real}, {"x": x})
+    scale, scaled = scaled_by(loss, size)
 
     def finish(found: Mapping[str, Any]) -> Answer:
-        return answer(loss.block(np.asarray(loss.repair(found["x"]), dtype=float) * float(mass), y))
+        return answer(loss.block(_repaired(loss, found["x"]) * float(mass), y))
 
-    values = {"b": b / scale, "beta": beta / scale}
-    values |= {n: v for n, v in scaled.items() if isinstance(v, float)}
+    values = {"b": b / scale, "beta": beta / scale, **_reals(scaled)}
     unit = float(mass) * float(loss.size(b)) or 1.0
+    build = _minimiser(loss, scaled, loss.family.coupled)
     return Posed(_key(loss, _structure(scaled)), build, values, finish, unit)
 
 

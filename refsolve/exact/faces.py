@@ -11,9 +11,12 @@ import itertools
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from refsolve import catalogue
 from refsolve.errors import InvalidParameterError
 from refsolve.exact._rational import ZERO, Vector
+from refsolve.generators.interior import eliminate
 
 MAX_SIZE = 5
 
@@ -60,22 +63,7 @@ def _equality_minimiser(
         for i in range(d)
     ]
     system += [[*g, *([ZERO] * count), h] for g, h in rows]
-    solution = _solve(system)
-    return None if solution is None else solution[:d]
-
-
-def _solve(system: list[list[Fraction]]) -> list[Fraction] | None:
-    """Gauss-Jordan elimination of an augmented square system; None if it is singular."""
-    size = len(system)
-    for column in range(size):
-        pivot = next((i for i in range(column, size) if system[i][column] != 0), None)
-        if pivot is None:
-            return None
-        system[column], system[pivot] = system[pivot], system[column]
-        head = system[column][column]
-        system[column] = [v / head for v in system[column]]
-        for i in range(size):
-            factor = system[i][column]
-            if i != column and factor != 0:
-                system[i] = [v - factor * w for v, w in zip(system[i], system[column], strict=True)]
-    return [row[-1] for row in system]
+    try:
+        return eliminate(np.array(system, dtype=object))[:d].tolist()
+    except ArithmeticError:
+        return None

@@ -100,7 +100,7 @@ def _search(
              [A, np.full((len(fixed), len(fixed)), zero, b.dtype), -equal[:, None]]]
         )  # fmt: skip
         try:
-            found = _solve(system)
+            found = eliminate(system)
         except ArithmeticError:
             break
         dx, dy = found[:d], found[d:]
@@ -145,8 +145,8 @@ def _finite(v: Float | Decimal) -> bool:
     return bool(v.is_finite() if isinstance(v, decimal.Decimal) else np.isfinite(v))
 
 
-def _solve(system: Array) -> Array:
-    """Elimination with pivots of an augmented square system."""
+def eliminate(system: Array) -> Array:
+    """Elimination with pivots of an augmented square system; ArithmeticError if it is singular."""
     M = system.copy()
     size = len(M)
     for k in range(size):

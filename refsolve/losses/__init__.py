@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from refsolve import catalogue
+from refsolve._lazy import members
 
-__getattr__, __dir__ = catalogue.members("losses")
+__getattr__, __dir__ = members("losses")

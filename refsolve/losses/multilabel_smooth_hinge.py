@@ -5,15 +5,16 @@ L(y, f) = min_p phi(z - p) + ||p||^2/(2 gamma), phi the multilabel hinge.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from refsolve import calculus
 from refsolve.losses import multilabel_hinge as hinge
-from refsolve.spec import Spec
 
-SPEC = Spec(
+SPEC = replace(
+    hinge.SPEC,
     title="Smooth multilabel hinge loss",
-    kind="losses",
     formulas={
-        "z": "z_j = f_j + c_j at j in N, z_l = -f_l + c_l at l in P: all m labels",
+        **hinge.SPEC.formulas,
         "value": (
             "min_p phi(z - p) + ||p||^2/(2 gamma), phi the multilabel hinge;\n"
             "(<z,p> - 1/2 ||p||^2)/gamma at the minimiser p, the projection of z on the set times gamma"
@@ -27,7 +28,6 @@ SPEC = Spec(
         ),
     },
     symbols=(*hinge.SPEC.symbols, calculus.GAMMA),
-    scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Lapin et al. 2018 (TPAMI), smooth multilabel SVM; the conjugate is derived in the lesson",
     notes=(
         "0 <= phi - L <= gamma, as ||x||^2 <= 2 on the set; the gradient is 1/gamma-Lipschitz in f",
@@ -36,7 +36,6 @@ SPEC = Spec(
             "of the mass at that label"
         ),
     ),
-    homogeneous=True,
 )
 
 family = "multilabel"

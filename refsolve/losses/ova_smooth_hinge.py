@@ -5,15 +5,16 @@ L(y, f) = sum_j min_p max{0, z_j - p} + p^2/(2 gamma), z_j = f_j + c_j at j != y
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from refsolve import calculus
 from refsolve.losses import ova_hinge as hinge
-from refsolve.spec import Spec
 
-SPEC = Spec(
+SPEC = replace(
+    hinge.SPEC,
     title="Smooth one-vs-all hinge loss",
-    kind="losses",
     formulas={
-        "z": "z_j = f_j + c_j at j != y, z_y = -f_y + c_y: all m classes",
+        **hinge.SPEC.formulas,
         "value": "sum_j (z_j p_j - p_j^2/2)/gamma,  p = clip(z, 0, gamma)",
         "conjugate": "gamma/2 ||x||^2 - <c,x> on 0 <= x_j <= 1; +inf elsewhere",
         "gradient": "x_j at j != y, -x_y at y, with x = p/gamma",
@@ -29,7 +30,6 @@ SPEC = Spec(
         "0 <= hinge - L <= m gamma/2; the gradient is 1/gamma-Lipschitz",
         "Shalev-Shwartz and Zhang 2014 smooth the binary hinge in the same way",
     ),
-    homogeneous=True,
 )
 
 family = "ova"

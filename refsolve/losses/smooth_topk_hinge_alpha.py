@@ -5,15 +5,16 @@ L(y, f) = min_p phi(z - p) + ||p||^2/(2 gamma), phi the top-k hinge (alpha) over
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from refsolve import calculus
 from refsolve.losses import topk_hinge_alpha as hinge
-from refsolve.spec import Spec
 
-SPEC = Spec(
+SPEC = replace(
+    hinge.SPEC,
     title="Smooth top-k hinge loss, alpha variant",
-    kind="losses",
     formulas={
-        "z": "z_j = f_j - f_y + c_j for the d = m - 1 classes j != y",
+        **hinge.SPEC.formulas,
         "value": (
             "min_p phi(z - p) + ||p||^2/(2 gamma), phi the top-k hinge, alpha variant;\n"
             "(<z,p> - 1/2 ||p||^2)/gamma at the minimiser p, the projection of z on the set times gamma"
@@ -27,7 +28,6 @@ SPEC = Spec(
         ),
     },
     symbols=(*hinge.SPEC.symbols, calculus.GAMMA),
-    scaling="a loss per example; the objective is (1/n) sum L + lambda/2 ||W||^2, C = 1/(lambda n)",
     source="Lapin et al. 2016, Propositions 6 and 10",
     notes=(
         "0 <= phi - L <= gamma/(2k); the gradient is 1/gamma-Lipschitz in z",
@@ -36,7 +36,6 @@ SPEC = Spec(
             "for small gamma (erratum E11)"
         ),
     ),
-    homogeneous=True,
 )
 
 dual_set = hinge.dual_set

@@ -13,7 +13,7 @@ from refsolve import catalogue
 from refsolve.errors import InvalidGramError, InvalidParameterError
 from refsolve.proofs import erm, families
 from refsolve.proofs.certificate import Array, Real
-from refsolve.proofs.loss import Loss
+from refsolve.proofs.loss import Loss, module_of
 from refsolve.proofs.space import Rows, Sparse
 from refsolve.spec import Symbol, check_matrix, check_vector, refuse_masked
 
@@ -95,20 +95,17 @@ class Data:
         """G with GG' = K: X itself, or U sqrt(eigenvalues)."""
         if self.K is None:
             return self.X.toarray() if hasattr(self.X, "toarray") else self.X
-        roots, vectors = self._spectrum()
+        roots, vectors = self._spectrum
         return vectors * roots
 
     def expansion(self, W: Array) -> Array:
         """B (m, n) with G'B' = W for W in the row space of `factor`."""
-        roots, vectors = self._spectrum()
-        return ((vectors / roots) @ W).T
+        roots, vectors = self._spectrum
+        return ((vectors / np.where(roots > 0, roots, 1)) @ W).T
 
+    @cached_property
     def _spectrum(self) -> tuple[Array, Array]:
-        values, vectors = np.linalg.eigh(np.asarray(self.K))
-        keep = values > 1e-13 * max(values.max(), 0)
-        if not keep.any():  # K = 0: one direction of length 0 keeps the shapes
-            return np.ones(1), np.zeros((self.n, 1))
-        return np.sqrt(values[keep]), vectors[:, keep]
+        return spectrum(np.asarray(self.K), 1e-13)
 
 
 def check_data(loss: str, y: ArrayLike | Sparse, given: dict[str, Any]) -> Data:
@@ -145,6 +142,15 @@ def check_data(loss: str, y: ArrayLike | Sparse, given: dict[str, Any]) -> Data:
     return Data(declared, y, X, K, lam, box, costs, weight, m)
 
 
+def spectrum(gram: Array, least: float) -> tuple[Array, Array]:
+    """Roots of the eigenvalues above a part of the largest, and their vectors."""
+    values, vectors = np.linalg.eigh(gram)
+    keep = values > least * max(values.max(), 0)
+    if not keep.any():  # K = 0: one direction of length 0 keeps the shapes
+        return np.zeros(1), np.zeros((len(values), 1))
+    return np.sqrt(values[keep]), vectors[:, keep]
+
+
 def check_gram(K: object, name: str = "K") -> Array:
     """A symmetric positive semidefinite matrix, symmetrised, or `InvalidGramError`."""
     gram = check_matrix(name, K, (None, None))
@@ -179,11 +185,7 @@ def check_examples(X: Rows, name: str = "X") -> Any:
 
 
 def _load_loss(stem: str) -> Any:
-    if catalogue.kind(stem) != "losses":
-        raise InvalidParameterError(
-            "loss", stem, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
-        )
-    module = catalogue.load(stem)
+    module = module_of(stem)
     families.of(module)  # refuses a loss over rankings
     if "sdca_update" not in catalogue.operations(stem):
         raise InvalidParameterError("loss", stem, "a convex loss", "train by convex steps")

@@ -7,20 +7,22 @@ by their largest norm; the dual by U/size, size bounding the quadratic terms.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve._lazy import cp
 from refsolve.errors import InfeasibleError
 from refsolve.fenchel import Block, Map, Term
 from refsolve.models._svm_plus import Data, PlusCertificate, check_data, scaled
-from refsolve.models._svm_plus_proof import certify
+from refsolve.models._svm_plus_proof import Formulas, certify
 from refsolve.models._svm_space import reach, separated
 from refsolve.oracle import SOLVERS, Answer, Posed
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.space import Rows
 from refsolve.proofs.svm_plus import Point
 
 #: Farkas multipliers of sum 1 that pull to less than this, beside the largest row, are a proof.
@@ -52,9 +54,33 @@ def _prove(data: Data, alpha: Array, beta: Array, *points: Point) -> PlusCertifi
     return min(proofs, key=lambda proof: proof.gap)
 
 
-def pose(squared: bool, operation: str, given: dict[str, Any]) -> Posed:
+@dataclass(frozen=True)
+class Offered(Formulas):
+    """All that the module of an SVM+ offers: its formulas and its programs."""
+
+    def declaration(
+        self, X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, **given: Any
+    ) -> fenchel.Model:
+        """The model as norms and losses, from which its programs follow.
+
+        With the squared hinge, "paid" absorbed in "tie" leaves the published dual.
+        """
+        return declared(check_data(self.squared, {"X": X, "y": y, "Z": Z, **given}))
+
+    def pose_primal(self, given: dict[str, Any]) -> Posed:
+        """Instance of the primal: x is w (d,), or coef (n,) with K; dual alpha.
+
+        The certificate holds the whole model, beta and whether it collapsed.
+        """
+        return _pose(check_data(self.squared, given), "primal")
+
+    def pose_dual(self, given: dict[str, Any]) -> Posed:
+        """Instance of the dual: x is alpha (n,), dual is w or coef."""
+        return _pose(check_data(self.squared, given), "dual")
+
+
+def _pose(data: Data, operation: str) -> Posed:
     """Instance of an SVM+; `InfeasibleError` if signed correcting functions leave no point."""
-    data = check_data(squared, given)
     if data.signed and data.delta == 0:
         _check_feasible(data)
     model, U = declared(data), _unit(data)

@@ -7,16 +7,17 @@ weight zero are no examples; their coefficients are kept.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import check_classes
-from refsolve.models._data import check_examples, check_gram
+from refsolve.models._data import check_examples, check_gram, spectrum
 from refsolve.proofs import space
 from refsolve.proofs.certificate import Array, Real
-from refsolve.proofs.space import Rows, Sparse
+from refsolve.proofs.space import EPS, Rows, Sparse
 from refsolve.spec import LARGEST, Symbol, check_vector
 
 
@@ -27,22 +28,19 @@ class Space(space.Space):
         """G (n, p) with GG' the products between the examples."""
         if self.gram is None:
             return self.dense().astype(float)
-        roots, vectors = self._spectrum()
+        roots, vectors = self._spectrum
         return vectors * roots
 
     def from_factor(self, w: Array) -> Array:
         """The vector whose values are Gw."""
         if self.gram is None:
             return w.astype(Real)
-        roots, vectors = self._spectrum()
+        roots, vectors = self._spectrum
         return self.pull((vectors @ (w / np.where(roots > 0, roots, 1))).astype(Real))
 
+    @cached_property
     def _spectrum(self) -> tuple[Array, Array]:
-        values, vectors = np.linalg.eigh(self.kernel())
-        keep = values > 4 * len(values) * np.finfo(float).eps * max(values.max(), 0)
-        if not keep.any():  # K = 0: one direction of length 0 keeps the shapes
-            return np.zeros(1), np.zeros((len(values), 1))
-        return np.sqrt(values[keep]), vectors[:, keep]
+        return spectrum(self.kernel(), 4 * len(self.kept) * EPS)
 
     def given(
         self, name: str, direct: ArrayLike | None, coefficients: str, coef: ArrayLike | None

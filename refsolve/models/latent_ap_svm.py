@@ -107,13 +107,10 @@ class Data:
         return np.where(self.positive, chosen, self.best(w))
 
     def pull(self, inversions: Array, candidates: Array) -> Array:
-        """The vectors g_t, (m, d)."""
-        rows = []
-        for places, c in zip(candidates, self.queries.coefficients(inversions), strict=True):
-            full = np.zeros(len(self.order), Real)
-            full[places] = c
-            rows.append(self.space.pull(full))
-        return np.array(rows)
+        """The vector g_t of one cut, (d,)."""
+        full = np.zeros(len(self.order), Real)
+        full[candidates] = self.queries.coefficients(inversions)
+        return self.space.pull(full)
 
 
 def check_data(X: Rows, bags: ArrayLike, y: ArrayLike, C: float) -> Data:
@@ -265,11 +262,9 @@ def pose_primal(given: dict[str, Any]) -> Posed:
         def add(w: Array, _: float = 0.0) -> bool:
             seen = data.seen(w, chosen)
             inversions = data.queries.most_violated(data.scores(seen, w))[1]
-            cut = (
-                data.queries.delta(inversions[None])[0],
-                data.pull(inversions[None], seen[None])[0],
-            )
-            return master.add(0, np.concatenate([inversions, seen]), *cut)
+            offset = data.queries.delta(inversions[None])[0]
+            tag = np.concatenate([inversions, seen])
+            return master.add(0, tag, offset, data.pull(inversions, seen))
 
         def finish(found: dict[str, Any]) -> Answer:
             tags = np.array(master.tags[0])

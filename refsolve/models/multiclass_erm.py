@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve._lazy import cp
+from refsolve.arguments import take
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import Data, check_data
 from refsolve.models._trained import ModelCertificate
-from refsolve.posing import Answer, Posed, Template
+from refsolve.posing import Answer, Posed, Template, scaled_by
 from refsolve.proofs.certificate import Array
 from refsolve.spec import Spec, Symbol, check_matrix
 
@@ -153,12 +154,8 @@ def _scales(data: Data) -> tuple[Array, float, float, float, dict[str, Any]]:
     """H/t, t, s, the largest weight, and the loss's parameters in units of s."""
     H = np.sqrt(data.C) * data.factor()
     t = max(1.0, float(np.sqrt((H * H).sum(axis=1).max())))
-    s, params = 1.0, data.loss.params
-    if data.loss.module.SPEC.homogeneous:
-        s = 2.0 ** round(np.log2(max(abs(data.costs).max(), 2.0**-40)))
-        units = {symbol.name: symbol.unit for symbol in data.loss.module.SPEC.symbols}
-        params = {n: v / s if units[n] == "z" else v for n, v in params.items()}
-    return H / t, t, s, float(data.weight.max()) or 1.0, dict(params)
+    s, params = scaled_by(data.loss, max(abs(data.costs).max(), 2.0**-40))
+    return H / t, t, s, float(data.weight.max()) or 1.0, params
 
 
 def _key(data: Data, params: Mapping[str, Any], rank: int) -> tuple[Any, ...]:
@@ -173,7 +170,7 @@ def _unit(data: Data) -> float:
 
 def pose_primal(given: dict[str, Any]) -> Posed:
     """Instance of ``multiclass_erm.primal``: x is W (d, m), or B (m, n) for a Gram matrix."""
-    loss, y = _required(given, "loss"), _required(given, "y")
+    loss, y = take(given, "loss"), take(given, "y")
     data = check_data(loss, y, given)
     H, t, s, top, params = _scales(data)
     n, m, d = data.n, data.m, data.loss.d
@@ -205,7 +202,7 @@ def pose_primal(given: dict[str, Any]) -> Posed:
 
 def pose_dual(given: dict[str, Any]) -> Posed:
     """Instance of ``multiclass_erm.dual``: x is A (m, n)."""
-    loss, y = _required(given, "loss"), _required(given, "y")
+    loss, y = take(given, "loss"), take(given, "y")
     data = check_data(loss, y, given)
     H, t, s, top, params = _scales(data)
     n, d = data.n, data.loss.d
@@ -239,9 +236,3 @@ def pose_dual(given: dict[str, Any]) -> Posed:
         "weight": weight / size,
     }
     return Posed(_key(data, params, H.shape[1]), build, values, finish, _unit(data))
-
-
-def _required(given: dict[str, Any], name: str) -> Any:
-    if name not in given:
-        raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
-    return given.pop(name)

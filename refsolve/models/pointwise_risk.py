@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike
 
 from refsolve import catalogue
 from refsolve._lazy import cp
+from refsolve.arguments import take
 from refsolve.errors import InvalidParameterError
 from refsolve.models._trained import ModelCertificate
-from refsolve.oracle import Answer, Posed, Template
+from refsolve.posing import Answer, Posed, Template, scaled_by
 from refsolve.proofs import families
-from refsolve.proofs.loss import Loss
+from refsolve.proofs.loss import Loss, module_of
 from refsolve.proofs.pointwise_risk import Balance
 from refsolve.spec import Spec, Symbol, check_matrix, check_vector
 
@@ -85,12 +86,7 @@ class _Risk:
         params = dict(given)
         self.p = check_probabilities(p).astype(np.longdouble)
         self.m = m = self.p.size
-        if catalogue.kind(loss) != "losses":
-            raise InvalidParameterError(
-                "loss", loss, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
-            )
-        module = catalogue.load(loss)
-        family = families.of(module)
+        family = families.of(module_of(loss))
         if family.name == "multilabel" or "sdca_update" not in catalogue.operations(loss):
             raise InvalidParameterError(
                 "loss", loss, "a convex loss of one class", "choose another loss"
@@ -217,16 +213,9 @@ def margin(
 
 def _take(given: dict[str, Any]) -> tuple[_Risk, float, dict[str, Any]]:
     """The instance, the unit of its scores and the loss's parameters in that unit."""
-    for name in ("loss", "p"):
-        if name not in given:
-            raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
     rest = dict(given)
-    risk = _Risk(rest.pop("loss"), rest.pop("p"), rest)
-    s, params = 1.0, risk.loss.params
-    if risk.loss.module.SPEC.homogeneous:
-        s = 2.0 ** round(np.log2(max(abs(risk.costs).max(), 2.0**-40)))
-        params = {n: v / s if n == "gamma" else v for n, v in params.items()}
-    return risk, s, dict(params)
+    risk = _Risk(take(rest, "loss"), take(rest, "p"), rest)
+    return risk, *scaled_by(risk.loss, max(abs(risk.costs).max(), 2.0**-40))
 
 
 def _key(risk: _Risk, params: Mapping[str, Any]) -> tuple[Any, ...]:

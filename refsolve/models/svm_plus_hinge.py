@@ -7,16 +7,8 @@ xi_i = <v,z_i> + rho >= 0 and rho free. The dual has alpha and beta >= 0 with su
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import ArrayLike
-
-from refsolve import fenchel
-from refsolve.models import _svm_plus_program
-from refsolve.models._svm_plus import BOX, LAM, OWN, check_data
-from refsolve.models._svm_plus_proof import Formulas
-from refsolve.oracle import Posed
-from refsolve.proofs.space import Rows
+from refsolve.models._svm_plus import BOX, LAM, OWN
+from refsolve.models._svm_plus_program import Offered
 from refsolve.spec import Spec
 
 SPEC = Spec(
@@ -51,26 +43,7 @@ SPEC = Spec(
         "w and v are unique; alpha, beta, b and rho need not be",
     ),
 )
-FORMULAS = Formulas(squared=False)
-recover, certificate = FORMULAS.recover, FORMULAS.certificate
-primal, dual = FORMULAS.primal, FORMULAS.dual
-
-
-def declaration(
-    X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, **given: Any
-) -> fenchel.Model:
-    """The model as norms and losses, from which its programs follow."""
-    return _svm_plus_program.declared(check_data(False, {"X": X, "y": y, "Z": Z, **given}))
-
-
-def pose_primal(given: dict[str, Any]) -> Posed:
-    """Instance of ``svm_plus_hinge.primal``: x is w (d,), or coef (n,) with K; dual alpha.
-
-    The certificate holds the whole model, beta and whether it collapsed.
-    """
-    return _svm_plus_program.pose(False, "primal", given)
-
-
-def pose_dual(given: dict[str, Any]) -> Posed:
-    """Instance of ``svm_plus_hinge.dual``: x is alpha (n,), dual is w or coef."""
-    return _svm_plus_program.pose(False, "dual", given)
+_offered = Offered(squared=False)
+recover, certificate = _offered.recover, _offered.certificate
+primal, dual, declaration = _offered.primal, _offered.dual, _offered.declaration
+pose_primal, pose_dual = _offered.pose_primal, _offered.pose_dual

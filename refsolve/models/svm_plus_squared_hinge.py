@@ -12,11 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve import fenchel
-from refsolve.models import _svm_plus_program
 from refsolve.models._svm_plus import BOX, LAM, OWN, check_data
-from refsolve.models._svm_plus_proof import Formulas
-from refsolve.oracle import Posed
+from refsolve.models._svm_plus_program import Offered, declared
 from refsolve.proofs.space import Rows
 from refsolve.spec import Spec
 
@@ -61,10 +58,11 @@ SPEC = Spec(
         "alpha need not be unique; w, b, v, rho, xi are",
     ),
 )
-FORMULAS = Formulas(squared=True)
-recover, certificate = FORMULAS.recover, FORMULAS.certificate
-primal, dual = FORMULAS.primal, FORMULAS.dual
-relative_gap = FORMULAS.relative_gap
+_offered = Offered(squared=True)
+recover, certificate = _offered.recover, _offered.certificate
+primal, dual, declaration = _offered.primal, _offered.dual, _offered.declaration
+pose_primal, pose_dual = _offered.pose_primal, _offered.pose_dual
+relative_gap = _offered.relative_gap
 
 
 def deformed_kernel(
@@ -87,28 +85,7 @@ def deformed_kernel(
         y = np.where(np.cumsum(np.asarray(sample_weight) > 0) % 2, 1, -1)
     given = {"X": np.zeros((n, 1)), "y": y, "Z": Z, "Kz": Kz, "C": C, "lam": lam}
     data = check_data(True, {**given, "sample_weight": sample_weight, "free_slack": free_slack})
-    declared = _svm_plus_program.declared(data)
-    F = np.asarray(declared.absorbed("paid", "tie").terms["alpha"].maps["absorbed"])
+    F = np.asarray(declared(data).absorbed("paid", "tie").terms["alpha"].maps["absorbed"])
     Q = np.zeros((n, n))
     Q[np.ix_(data.x.kept, data.x.kept)] = F @ F.T
     return Q
-
-
-def declaration(
-    X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, **given: Any
-) -> fenchel.Model:
-    """The model as norms and losses; with "paid" absorbed in "tie" its dual is the one above."""
-    return _svm_plus_program.declared(check_data(True, {"X": X, "y": y, "Z": Z, **given}))
-
-
-def pose_primal(given: dict[str, Any]) -> Posed:
-    """Instance of ``svm_plus_squared_hinge.primal``: x is w (d,), or coef (n,) with K; dual alpha.
-
-    The certificate holds the whole model, beta and whether it collapsed.
-    """
-    return _svm_plus_program.pose(True, "primal", given)
-
-
-def pose_dual(given: dict[str, Any]) -> Posed:
-    """Instance of ``svm_plus_squared_hinge.dual``: x is alpha (n,), dual is w or coef."""
-    return _svm_plus_program.pose(True, "dual", given)

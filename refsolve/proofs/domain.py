@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -20,11 +19,6 @@ from refsolve._types import Floats, Number
 Array = np.ndarray[Any, Any]
 #: From this many entries on, proposals are computed in float64.
 LARGE = 10_000
-
-
-def is_biased(module: ModuleType | protocols.Set) -> bool:
-    """Whether the projection on a set takes the weight rho of the squared sum."""
-    return "rho" in getattr(module, "arguments", ("rho",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +80,7 @@ class Domain:
         if not hasattr(self.module, "nearest"):
             return None
         params = dict(self.params)
-        if is_biased(self.module):
+        if catalogue.has_rho(self.module):
             params["rho"] = rho
         elif np.any(rho):
             return None

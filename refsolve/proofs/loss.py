@@ -31,11 +31,6 @@ from refsolve.proofs.families import others as others
 Array = np.ndarray[Any, Any]
 
 
-def block(x: Array, y: Label) -> Array:
-    """The dual direction of x over the others: -x at j != y and <1,x> at y."""
-    return families.Multiclass().block(x, y)
-
-
 class Loss:
     """Numpy formulas of a declared loss.
 
@@ -62,13 +57,9 @@ class Loss:
     def __init__(
         self, stem: str, params: Mapping[str, Any], d: int, y: Label | None = None
     ) -> None:
-        if catalogue.kind(stem) != "losses":
-            raise InvalidParameterError(
-                "loss", stem, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
-            )
         self.stem = stem
         self.d = d
-        self.module = catalogue.load(stem)
+        self.module = module_of(stem)
         self.family = families.of(self.module)
         self.m = self.family.classes(d)
         self.default_cost: float = getattr(self.module, "default_cost", 1.0)
@@ -90,11 +81,6 @@ class Loss:
     def arguments(self) -> tuple[Any, ...]:
         """What the declaration's functions take between z or x and the parameters."""
         return (np.asarray(self.y),) if self.labelled else ()
-
-    @property
-    def gamma(self) -> Any:
-        """Curvature of the conjugate where it is one number, else 0."""
-        return self.generator.gamma if isinstance(self.generator, Quadratic) else 0.0
 
     @property
     def modulus(self) -> Any:
@@ -163,10 +149,6 @@ class Loss:
         """Conjugate in z at a point of the domain (the one in u is <c,x> less)."""
         return self.generator.value(x + self.target, self._rest(complement))
 
-    def nearest(self, b: Array, rho: Float = 0.0) -> Array | None:
-        """Proposal for the projection of b on the domain, if the set has one."""
-        return self.domain.nearest(b, rho)
-
     def propose(self, b: Array, beta: Float, coupled: bool = False) -> tuple[Array, Any] | None:
         """Proposal for argmin beta/2 (||x||^2 + [coupled] s^2) - <b,x> + conjugate(x).
 
@@ -210,6 +192,15 @@ class Loss:
         if point is None and (self.kept is not None or np.ndim(self.target)):
             point = self.maximum(z)
         return self.generator.bounds(self.domain, z, point)
+
+
+def module_of(stem: str) -> ModuleType:
+    """The module that declares a loss; refused if the stem is of another kind."""
+    if catalogue.kind(stem) != "losses":
+        raise InvalidParameterError(
+            "loss", stem, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
+        )
+    return catalogue.load(stem)
 
 
 def generator_of(module: ModuleType) -> Generator:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from refsolve import catalogue
 from refsolve._types import Float, Floats
 from refsolve.proofs.certificate import Certificate, Real, norm, roundoff, up
-from refsolve.proofs.domain import is_biased
 
 Array = np.ndarray[Any, Any]
 
@@ -50,7 +50,7 @@ def projection_gap(
     g = x - a + rho * s
     w = -g if w is None else np.asarray(w, Real)
     if hasattr(module, "radius"):  # the part with s <= r that holds x and the solution suffices
-        biased = {"rho": rho} if is_biased(module) else {}
+        biased = {"rho": rho} if catalogue.has_rho(module) else {}
         bound = np.maximum(module.radius(a, **biased, **params), s)
         params = {**params, "r": np.minimum(params.get("r", np.inf), bound)}
     e = g + w
@@ -70,7 +70,7 @@ def projection(
     repaired = module.repair(given, **checked)
     s = repaired.sum()
     gap = projection_gap(module, repaired, a, rho=rho, **checked)
-    biased = {"rho": rho} if is_biased(module) else {}
+    biased = {"rho": rho} if catalogue.has_rho(module) else {}
     proposal = module.nearest(a, **biased, **checked)
     better = projection_gap(module, proposal, a, rho=rho, **checked)
     # the same dual point, now for the candidate: sharp to second order

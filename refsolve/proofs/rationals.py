@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from refsolve import catalogue
 from refsolve import formulas as f
 from refsolve._types import Array, Scalar
 from refsolve.errors import UncertainError
 from refsolve.generators import Point
 from refsolve.generators.quadratic import Quadratic
-from refsolve.proofs.domain import Domain, is_biased
+from refsolve.proofs.domain import Domain
 
 Vector = np.ndarray[Any, Any]  # of Fraction objects
 ZERO = Fraction(0)
@@ -87,7 +88,7 @@ def project(domain: Domain, b: Vector, rho: Fraction = ZERO) -> Vector:
         if error.name != name:
             raise
         raise UncertainError(f"there is no exact projection on {domain.stem}") from None
-    biased = {"rho": rho} if is_biased(domain.module) else {}
+    biased = {"rho": rho} if catalogue.has_rho(domain.module) else {}
     if rho != 0 and not biased:
         raise UncertainError(f"{domain.stem} has no biased projection")
     x = vector(module.project(b.tolist(), **biased, **domain.params))

@@ -9,7 +9,7 @@ from _draw import CONVEX, LOSSES, SETS, biased, example, set_params
 import refsolve
 from refsolve import catalogue, certificates, exact
 from refsolve.errors import InvalidParameterError, Status
-from refsolve.proofs.loss import block, others
+from refsolve.proofs.families import Multiclass, others
 
 
 def _objective(x, a, rho):
@@ -163,11 +163,17 @@ def test_wrong_updates_are_caught():
     # rho = 0 instead of K/den; gamma forgotten; costs forgotten; the printed sum over m classes
     b = (others(q - q[y], y) + 1) / k_ii
     unbiased = exact.project("topk_simplex_alpha", b, k=2, r=C).array()
-    assert certificates.sdca_update("topk_hinge_alpha", block(unbiased, y), **given).gap > 1e-3
+    assert (
+        certificates.sdca_update("topk_hinge_alpha", Multiclass().block(unbiased, y), **given).gap
+        > 1e-3
+    )
     smooth = {**given, "gamma": 2.0}
     assert certificates.sdca_update("smooth_topk_hinge_alpha", right, **smooth).gap > 1e-3
     costless = exact.project("topk_simplex_alpha", b - 1 / k_ii, k=2, r=C, rho=1).array()
-    assert certificates.sdca_update("topk_hinge_alpha", block(costless, y), **given).gap > 1e-3
+    assert (
+        certificates.sdca_update("topk_hinge_alpha", Multiclass().block(costless, y), **given).gap
+        > 1e-3
+    )
     unbalanced = right.copy()
     unbalanced[y] = 0
     assert certificates.sdca_update("topk_hinge_alpha", unbalanced, **given).violation > 0.01

@@ -7,7 +7,8 @@ from _draw import CONVEX, LOSSES, example
 import refsolve
 from refsolve import catalogue, certificates, exact
 from refsolve.errors import Status
-from refsolve.proofs.loss import Loss, block, generator_of
+from refsolve.proofs.families import Multiclass
+from refsolve.proofs.loss import Loss, generator_of
 
 HINGES = [s for s in CONVEX if example(s, np.random.default_rng(0)).loss.modulus == 0]
 #: Conjugate quadratic on a set with exact projections.
@@ -160,5 +161,5 @@ def test_update_maximises_the_dual_over_one_block():
     for _ in range(40):
         x = L.repair(rng.uniform(0, 1, size=2))
         for step in (1.0, 0.01):
-            a = (1 - step) * update + step * C * block(x, 2)
+            a = (1 - step) * update + step * C * Multiclass().block(x, 2)
             assert value(a) <= best + 1e-9
