@@ -14,15 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import margin_certificates as certificates
-from refsolve._types import Float
+from refsolve._types import Array, Float, Real
 from refsolve.arguments import check_example, check_point, take
 from refsolve.operations import STEP, WEIGHT
 from refsolve.proofs.certificate import Certificate
 from refsolve.proofs.loss import Loss
 from refsolve.spec import check_vector
-
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 
 
 def example_of(stem: str, given: dict[str, Any]) -> tuple[Loss, Array, Any, Array, float]:

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from refsolve._types import Array, Real
 from refsolve.errors import InvalidParameterError
 from refsolve.spec import check_matrix, check_vector, refuse_masked
 
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 #: Number of samples up to which all rankings are listed.
 MAX_LISTED = 8
 

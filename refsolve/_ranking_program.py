@@ -13,11 +13,11 @@ from refsolve._lazy import cp
 from refsolve._ranking import signed
 from refsolve._ranking_proof import lacking, repair_flows, size
 from refsolve._ranking_scores import Query
+from refsolve._types import Array
 from refsolve.arguments import take
 from refsolve.errors import InvalidParameterError
 from refsolve.posing import TOLERANCE, Answer, Posed, Template
 
-Array = np.ndarray[Any, Any]
 #: Pairs of a positive and a negative up to which the program is posed.
 MAX_PAIRS = 200_000
 #: Where a column of x is cut into below and above. At a tie it is fractional: a cut near 1 takes

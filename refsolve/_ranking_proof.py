@@ -17,19 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from refsolve import catalogue
 from refsolve._ranking import from_coefficients, signed
 from refsolve._ranking_scores import Query
+from refsolve._types import Array, Real
 from refsolve.errors import InvalidParameterError
 from refsolve.proofs.certificate import Certificate, candidate, number_error, up
 from refsolve.proofs.families import is_ranking
 
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
-
 
 def _check(stem: str, scores: ArrayLike, y: ArrayLike, params: dict[str, Any]) -> Query:
-    from refsolve import catalogue
-
     module = catalogue.load(stem)
     if not is_ranking(module):
         raise InvalidParameterError("stem", stem, "a loss over rankings", "use average_precision")

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve._ranking import check_relevance, conjugate_partition, loss_of_counts
+from refsolve._types import Array, Real
 from refsolve.spec import check_vector
 
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 #: Gains held at a time.
 BLOCK = 1_000_000
 

@@ -9,6 +9,8 @@ import numpy as np
 
 #: Rows of floats or longdoubles, or of Fractions (dtype object).
 Array: TypeAlias = np.ndarray[Any, Any]
+#: Extended precision.
+Real = np.longdouble
 #: A number of an example or a bound; a float, or a longdouble with all its digits.
 Float: TypeAlias = float | np.floating[Any]
 #: The same where every formula is exact too.

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import catalogue
-from refsolve._types import Float
+from refsolve._types import Array, Float
 from refsolve.checking import check_vector
 from refsolve.errors import InvalidParameterError
 from refsolve.operations import RHO
 from refsolve.proofs import families
 from refsolve.proofs.families import check_indicator
 from refsolve.proofs.loss import Loss
-
-Array = np.ndarray[Any, Any]
 
 
 def set_arguments(

@@ -15,6 +15,7 @@ import numpy as np
 
 from refsolve import _pieces_program, _ranking_program, catalogue, certificates
 from refsolve._lazy import cp
+from refsolve._types import Array
 from refsolve.arguments import check_example, check_point, set_arguments, take
 from refsolve.operations import WEIGHT
 from refsolve.posing import Answer, Posed, Template, scaled_by
@@ -22,7 +23,6 @@ from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
 from refsolve.spec import Symbol, check_vector
 
-Array = np.ndarray[Any, Any]
 TINY = float(np.finfo(float).tiny)
 #: Steps of a prox below this one move z by less than the solvers see.
 SHORT = 1e-6

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from refsolve._types import Number
+from refsolve._types import Array, Number
 
-Array = np.ndarray[Any, Any]
 #: Rows (g, h, equality) meaning <g,x> <= h or = h, rational.
 Rows = list[tuple[list[Fraction], Fraction, bool]]
 

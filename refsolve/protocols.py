@@ -9,8 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
+from refsolve._types import Array
 from refsolve.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
     from refsolve.posing import Posed
     from refsolve.spec import Spec
-
-Array = np.ndarray[Any, Any]
 
 
 class Stem(Protocol):

@@ -196,15 +196,11 @@ class Spec:
     oracle_only: bool = False
     erratum: str = ""
     reason: str = ""
-    _names: tuple[str, ...] = field(init=False, repr=False, default=())
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_names", tuple(s.name for s in self.symbols))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the parameters."""
-        return self._names
+        return tuple(s.name for s in self.symbols)
 
     def check(self, params: Mapping[str, Any], d: int | None = None) -> dict[str, Any]:
         """Validated parameters with defaults filled in; unknown names are refused.
@@ -217,8 +213,8 @@ class Spec:
             Number of entries, for the ranges that depend on it.
         """
         for name, value in params.items():
-            if name not in self._names:
-                expected = ", ".join(self._names) or "no parameters"
+            if name not in self.names:
+                expected = ", ".join(self.names) or "no parameters"
                 raise InvalidParameterError(name, value, f"one of: {expected}", f"drop {name}")
         checked = {}
         for symbol in self.symbols:

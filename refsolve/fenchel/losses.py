@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
 from refsolve._lazy import cp
+from refsolve._types import Array
 
 if TYPE_CHECKING:
     from cvxpy import Constraint, Expression, Parameter
 
-Array: TypeAlias = np.ndarray[Any, Any]
 #: An expression, its constraints, and constraints whose multipliers sum to p with these signs.
 Posing: TypeAlias = "tuple[Expression, list[Constraint], list[tuple[int, Constraint]]]"
 

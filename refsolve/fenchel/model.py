@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from refsolve._types import Array
 from refsolve.errors import InvalidParameterError
 from refsolve.fenchel.losses import Loss, Slopes
 
 if TYPE_CHECKING:
     from cvxpy import Expression
 
-Array: TypeAlias = np.ndarray[Any, Any]
 Map: TypeAlias = float | Array
 Point: TypeAlias = Mapping[str, Array]
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refsolve._lazy import cp
+from refsolve._types import Array
 from refsolve.fenchel.model import Model, adjoint, image
 from refsolve.oracle import Answer, Posed, Template
 
 if TYPE_CHECKING:
     from cvxpy import Constraint, Parameter
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast, runtime_checkable
 
-import numpy as np
-
-from refsolve._types import Float, Floats
+from refsolve._types import Array, Float, Floats
 from refsolve.errors import InvalidParameterError
 from refsolve.protocols import missing
 
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from refsolve.proofs.curved import Curved, Found, Solution
     from refsolve.proofs.domain import Domain
 
-Array = np.ndarray[Any, Any]
 Decimals = Sequence[Decimal]
 
 __all__ = ["Decimals", "Generator", "Point", "Twin", "WithRest", "check"]

@@ -4,13 +4,9 @@ logarithm does not.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from refsolve._types import Floats
-
-Array = np.ndarray[Any, Any]
+from refsolve._types import Array, Floats
 
 
 def logsumexp(z: Array) -> Array:

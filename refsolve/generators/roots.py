@@ -9,8 +9,6 @@ import numpy as np
 
 from refsolve._types import Float, Floats
 
-Array = np.ndarray[Any, Any]
-
 
 def log_root(z: Floats, alpha: Float) -> Any:
     """Log X of the root X of alpha X + log X = z; alpha X = W(e^(z + log alpha))."""

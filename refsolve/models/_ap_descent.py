@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from refsolve._types import Array
 from refsolve.models._ap_cuts import CutCertificate, Finish, Master
 from refsolve.oracle import Answer, Posed
 
-Array = np.ndarray[Any, Any]
 #: A step that lowers J by less, relative to its natural size, is the last; at most ROUNDS steps.
 LEAST, ROUNDS = 1e-9, 100
 

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from refsolve._lazy import cp
+from refsolve._types import Array, Real
 from refsolve.errors import InfeasibleError
 from refsolve.oracle import SOLVERS
 from refsolve.proofs import ranking_model
 
-Array = np.ndarray[Any, Any]
-Real = np.longdouble
 #: Of the largest ||x_i||: hulls closer than this count as touching.
 TOUCHING = 1e-9
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from refsolve import catalogue
 from refsolve._lazy import cp
+from refsolve._types import Array
 from refsolve.arguments import take
 from refsolve.errors import InvalidParameterError
 from refsolve.models._trained import ModelCertificate
@@ -24,8 +25,6 @@ from refsolve.proofs import families
 from refsolve.proofs.loss import Loss, module_of
 from refsolve.proofs.pointwise_risk import Balance
 from refsolve.spec import Spec, Symbol, check_matrix, check_vector
-
-Array = np.ndarray[Any, Any]
 
 SPEC = Spec(
     title="Pointwise risk (expected loss at one x)",

@@ -7,17 +7,14 @@ alpha >= 0, <alpha,y> = 0. X (n, d) and Z (n, s), or Gram matrices K and Kz (n, 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from refsolve._types import Array
 from refsolve.models._svm_plus import BOX, LAM, OWN, check_data
 from refsolve.models._svm_plus_program import Offered, declared
 from refsolve.proofs.space import Rows
 from refsolve.spec import Spec
-
-Array = np.ndarray[Any, Any]
 
 SPEC = Spec(
     title="SVM with privileged information, squared hinge (SVM2+)",

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from refsolve._types import Float, Floats
+from refsolve._types import Array, Float, Floats, Real
 from refsolve.checking import check_vector
-
-Real = np.longdouble
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

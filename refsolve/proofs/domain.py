@@ -14,9 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from refsolve import catalogue, protocols
-from refsolve._types import Floats, Number
+from refsolve._types import Array, Floats, Number
 
-Array = np.ndarray[Any, Any]
 #: From this many entries on, proposals are computed in float64.
 LARGE = 10_000
 

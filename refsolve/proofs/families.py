@@ -22,11 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from refsolve._types import Label
+from refsolve._types import Array, Label
 from refsolve.checking import check_vector, refuse_masked
 from refsolve.errors import InvalidParameterError
-
-Array = np.ndarray[Any, Any]
 
 
 def check_class(y: object, m: int) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import catalogue, generators
-from refsolve._types import Float, Label
+from refsolve._types import Array, Float, Label
 from refsolve.checking import check_vector
 from refsolve.errors import InvalidParameterError
 from refsolve.generators import Generator, Point
@@ -27,8 +27,6 @@ from refsolve.generators.quadratic import Quadratic
 from refsolve.proofs import families
 from refsolve.proofs.domain import Domain
 from refsolve.proofs.families import others as others
-
-Array = np.ndarray[Any, Any]
 
 
 class Loss:

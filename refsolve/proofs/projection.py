@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
-from refsolve._types import Float, Floats
+from refsolve._types import Array, Float, Floats
 from refsolve.proofs.certificate import Certificate, Real, norm, roundoff, up
-
-Array = np.ndarray[Any, Any]
 
 
 def projection_size(module: ModuleType, a: Array, *, rho: float = 0.0, **params: Any) -> float:
