@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,14 @@ from refsolve._types import Array, Number
 
 #: Rows (g, h, equality) meaning <g,x> <= h or = h, rational.
 Rows = list[tuple[list[Fraction], Fraction, bool]]
+
+
+def objects(values: Iterable[Any]) -> Array:
+    """An array of Fractions or Decimals."""
+    items = list(values)
+    out = np.empty(len(items), dtype=object)
+    out[:] = items
+    return out
 
 
 def single(value: object) -> Any:

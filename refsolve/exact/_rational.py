@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,15 @@ ZERO = Fraction(0)
 def clip(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
     """Value moved into [low, high]."""
     return min(max(value, low), high)
+
+
+def neighbours(
+    knots: Sequence[Fraction], before: Callable[[Fraction], bool]
+) -> tuple[Fraction, Fraction]:
+    """The two ascending knots between which a condition ceases to hold."""
+    last = len(knots) - 1
+    at = bisect_left(knots, True, min(1, last), last, key=lambda knot: not before(knot))
+    return knots[max(at - 1, 0)], knots[at]
 
 
 def fenchel_young(

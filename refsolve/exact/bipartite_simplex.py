@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from refsolve.exact import simplex
-from refsolve.exact._rational import ZERO, Vector
+from refsolve.exact._rational import ZERO, Vector, neighbours
 
 
 def project(a: Vector, y: Sequence[bool], r: Fraction) -> list[Fraction]:
@@ -28,12 +28,10 @@ def project(a: Vector, y: Sequence[bool], r: Fraction) -> list[Fraction]:
 
     ends = -max(high), max(low)
     knots = sorted({*ends, *(v for v in (*low, *(-v for v in high)) if ends[0] < v < ends[1])})
-    first, last = 0, len(knots) - 1  # excess >= 0 at the first knot, <= 0 at the last
-    while last - first > 1:
-        middle = (first + last) // 2
-        first, last = (middle, last) if excess(knots[middle]) > 0 else (first, middle)
-    left, right = excess(knots[first]), excess(knots[last])
-    t = knots[first] + (knots[last] - knots[first]) * left / (left - right)
+    # excess >= 0 at the first knot, <= 0 at the last
+    first, last = neighbours(knots, lambda t: excess(t) > 0)
+    left, right = excess(first), excess(last)
+    t = first + (last - first) * left / (left - right)
     if total(low, t) > r:
         sides = iter(simplex.project(low, r, ZERO)), iter(simplex.project(high, r, ZERO))
         return [next(sides[int(side)]) for side in y]

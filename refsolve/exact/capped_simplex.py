@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from refsolve.exact._rational import ZERO, Vector, clip
+from refsolve.exact._rational import ZERO, Vector, clip, neighbours
 
 
 def project(a: Vector, r: Fraction, cap: Fraction) -> list[Fraction]:
@@ -14,11 +14,7 @@ def project(a: Vector, r: Fraction, cap: Fraction) -> list[Fraction]:
         return sum((clip(v - t, ZERO, cap) for v in a), ZERO)
 
     knots = sorted({*a, *(v - cap for v in a)})
-    low, high = 0, len(knots) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if total(knots[middle]) >= r else (low, middle)
-    left, right = knots[low], knots[high]
+    left, right = neighbours(knots, lambda t: total(t) >= r)
     s_left, s_right = total(left), total(right)
     # between neighbouring knots the sum is linear; a flat piece is at 0, or at r
     share = (s_left - r) / (s_left - s_right) if s_left > s_right else ZERO

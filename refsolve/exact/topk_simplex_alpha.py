@@ -7,7 +7,9 @@ A = a_[k] - rest, and delta is the only root of p + q = min{(S_k(a) + delta)/(k 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from fractions import Fraction
+from operator import itemgetter
 
 from refsolve.exact._rational import ZERO, Vector, clip
 
@@ -63,12 +65,5 @@ def _inverse(levels: list[Fraction]) -> list[tuple[Fraction, Fraction, int]]:
 
 def _at(pieces: list[tuple[Fraction, Fraction, int]], delta: Fraction) -> Fraction:
     """Value of the inverse at delta (its largest value at delta = 0)."""
-    low, high = 0, len(pieces)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if pieces[middle][0] <= delta:
-            low = middle
-        else:
-            high = middle
-    start, level, slope = pieces[low]
+    start, level, slope = pieces[bisect_right(pieces, delta, key=itemgetter(0)) - 1]
     return level + (delta - start) / slope

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from refsolve.exact._rational import ZERO, Vector, clip
+from refsolve.exact._rational import ZERO, Vector, clip, neighbours
 
 
 def project(a: Vector, k: int, r: Fraction, rho: Fraction) -> list[Fraction]:
@@ -26,11 +26,7 @@ def project(a: Vector, k: int, r: Fraction, rho: Fraction) -> list[Fraction]:
     t = ZERO
     if excess(ZERO) > 0:
         knots = sorted({ZERO, *(v for v in a if v > 0), *(v - cap for v in a if v > cap)})
-        low, high = 0, len(knots) - 1  # beyond the largest entry s = 0
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if excess(knots[middle]) > 0 else (low, middle)
-        left, right = knots[low], knots[high]
+        left, right = neighbours(knots, lambda t: excess(t) > 0)  # s = 0 beyond the largest entry
         s_left, s_right = total(left), total(right)
         slope = (s_right - s_left) / (right - left)
         t = left

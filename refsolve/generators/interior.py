@@ -17,6 +17,7 @@ import numpy as np
 from refsolve._types import Array, Float
 from refsolve.errors import InvalidParameterError
 from refsolve.exact.decimals import decimal_of
+from refsolve.formulas import objects
 
 if TYPE_CHECKING:
     from refsolve.generators.separable import Separable
@@ -41,17 +42,13 @@ def minimise(h: Separable, domain: Domain, b: Array, alpha: Float | Decimal, rho
     context.prec = 2 * precision + 10
     with decimal.localcontext(context):
         found = _search(h, domain, b, alpha, rho, decimal.Decimal((0, (1,), 5 - precision)))
-    out = np.empty(b.shape, dtype=object)
-    out[:] = [+v for v in found.tolist()]
-    return out
+    return objects(+v for v in found.tolist())
 
 
 def _numbers(values: list[Fraction], like: Array) -> Array:
     if like.dtype != object:
         return np.array([np.longdouble(v.numerator) / v.denominator for v in values], like.dtype)
-    out = np.empty(len(values), dtype=object)
-    out[:] = [decimal_of(v) for v in values]
-    return out
+    return objects(map(decimal_of, values))
 
 
 def _search(

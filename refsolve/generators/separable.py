@@ -147,12 +147,12 @@ class Separable:
 
     def solve(self, core: Curved, b: list[Decimal], alpha: Decimal) -> Found:
         """By the interior point method, in the precision of the context."""
-        x = minimise(self, core.domain, _objects(b), alpha, core.rho)
+        x = minimise(self, core.domain, f.objects(b), alpha, core.rho)
         return x.tolist(), [], ZERO, []
 
     def conditions(self, core: Curved, found: Found) -> Decimal:
         """The violation of the set's own constraints: `refsolve.proofs.curved.gap` says the rest."""
-        return decimal_of(f.single(core.decimal_domain.violation(_objects(found[0]))))
+        return decimal_of(f.single(core.decimal_domain.violation(f.objects(found[0]))))
 
     def complements(self, x: Decimals) -> list[Decimal]:
         """None."""
@@ -170,7 +170,7 @@ class Separable:
 
     def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
         """phi'(p_i)."""
-        return self.slope(_objects(p)).tolist()
+        return self.slope(f.objects(p)).tolist()
 
     def divergence(self, x: Decimals, complement: Decimals, p: Decimals, rest: Decimals) -> Decimal:
         """phi(x) - phi(p) - phi'(p)(x - p)."""
@@ -182,7 +182,7 @@ class Separable:
         """A change of b moves x by no more than the curvature lets it, wherever x goes."""
         least = decimal_of(core.alpha) + decimal_of(float(self.modulus))
         if least <= 0:
-            least = decimal_of(min(self.curvature(_objects(found.x)).tolist()))
+            least = decimal_of(min(self.curvature(f.objects(found.x)).tolist()))
         d = Decimal(len(found.x))
         return [by * d.sqrt() / least] * len(found.x)
 
@@ -206,16 +206,10 @@ class Separable:
         return self._number([decimal_of(v) for v in x])
 
     def _number(self, x: Decimals) -> Decimal:
-        return decimal_of(f.single(self.value(_objects(x))))
+        return decimal_of(f.single(self.value(f.objects(x))))
 
     def rounded(self, x: Sequence[float], eps: float) -> float:
         """The terms of h, and how steep they are."""
         at = self.inner([Fraction(v) for v in x])[0]
         steep = (abs(v * w) for v, w in zip(at, self.slopes(at, []), strict=True))
         return float(1 + abs(self._number(at)) + sum(steep))
-
-
-def _objects(values: Decimals) -> Array:
-    out = np.empty(len(values), dtype=object)
-    out[:] = list(values)
-    return out

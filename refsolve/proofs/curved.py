@@ -165,9 +165,7 @@ def gap(core: Curved, x: Decimals, complement: Decimals, p: Decimals, rest: Deci
 
 def support(core: Curved, w: Decimals) -> Decimal:
     """Support function of the dual set, as the set declares it."""
-    array = np.empty(len(w), dtype=object)
-    array[:] = list(w)
-    return decimal_of(f.single(core.decimal_domain.support(array)))
+    return decimal_of(f.single(core.decimal_domain.support(f.objects(w))))
 
 
 def value(core: Curved, found: Solution) -> Decimal:

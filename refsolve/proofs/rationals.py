@@ -32,11 +32,8 @@ def exact(value: Scalar | Decimal) -> Fraction:
 
 def vector(values: Array | Iterable[Scalar | Decimal]) -> Vector:
     """An object array of Fractions from numbers."""
-    items = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    out = np.empty(len(items), dtype=object)
-    for i, value in enumerate(items):
-        out[i] = exact(value)
-    return out
+    items = values.tolist() if isinstance(values, np.ndarray) else values
+    return f.objects(exact(value) for value in items)
 
 
 def total(v: Vector) -> Fraction:
