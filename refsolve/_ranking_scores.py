@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from refsolve._ranking import check_relevance, conjugate_partition, loss_of_counts
 from refsolve._types import Array, Real
+from refsolve.proofs.space import chunks
 from refsolve.spec import check_vector
 
 #: Gains held at a time.
@@ -69,9 +70,8 @@ class Query:
     def blocks(self, ranks: Array) -> Iterator[tuple[slice, Array]]:
         """Slices of the ranks, and delta_j(i) (P + 1, columns) with i from P + 1 down to 1."""
         step = max(1, BLOCK // (self.P + 1))
-        for start in range(0, ranks.size, step):
-            part = slice(start, min(start + step, ranks.size))
-            sums = np.zeros((self.P + 1, part.stop - start), Real)
+        for part in chunks(ranks.size, step):
+            sums = np.zeros((self.P + 1, part.stop - part.start), Real)
             np.cumsum(self.gains(ranks[part])[::-1], axis=0, out=sums[1:])
             yield part, sums
 

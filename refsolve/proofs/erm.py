@@ -11,7 +11,7 @@ extended precision where they are not too long.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from refsolve.proofs import families
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.loss import Loss
 from refsolve.proofs.model import Proof
-from refsolve.proofs.space import Sparse
+from refsolve.proofs.space import Sparse, chunks
 
 ROWS_AT_ONCE = 4096
 #: Multiplications per matrix product up to which extended precision is affordable.
@@ -76,7 +76,7 @@ class Problem:
         error, moved = 0.0, 0.0
         V = np.zeros((m, self.width), real)  # or A itself, transposed, with a Gram matrix
         spread = np.zeros(m)  # sum_i |a_ij| ||x_i||, for the rounding of V
-        for rows in self._chunks():
+        for rows in chunks(self.n, ROWS_AT_ONCE):
             mass, labels, part = self.mass[rows], self.labels[rows], self._rows(rows)
             one, costs = self.at(rows)
             z = one.margins(np.asarray(part @ W.T, dtype=real), labels, costs)
@@ -107,10 +107,6 @@ class Problem:
         return Proof(
             losses + norm / 2, gains - squares / 2, residuals, apart / 2, named, real(error), moved
         )
-
-    def _chunks(self) -> Iterator[slice]:
-        for start in range(0, self.n, ROWS_AT_ONCE):
-            yield slice(start, min(start + ROWS_AT_ONCE, self.n))
 
     def _rows(self, rows: slice) -> Any:
         part = self.X[rows]

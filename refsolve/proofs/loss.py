@@ -26,7 +26,6 @@ from refsolve.generators import Generator, Point
 from refsolve.generators.quadratic import Quadratic
 from refsolve.proofs import families
 from refsolve.proofs.domain import Domain
-from refsolve.proofs.families import others as others
 
 
 class Loss:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from refsolve.errors import UncertainError
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.rationals import exact
+from refsolve.proofs.space import chunks
 
 #: Pairs of a positive and a negative up to which arithmetic is exact.
 LIMIT = 100_000
@@ -140,7 +141,7 @@ def _maxima(gains: Callable[[slice], Array], P: int, N: int) -> tuple[Any, Array
     """The sum over j of max_i delta_j(i), and how many positives the largest maximiser puts below j."""
     total: Any = 0
     below = np.zeros(N, dtype=np.int64)
-    for rows in _chunks(N, max(1, PAIRS_AT_ONCE // P)):
+    for rows in chunks(N, max(1, PAIRS_AT_ONCE // P)):
         h = gains(rows)
         # column m holds the gain of the last m positives; the first of equals has fewest inversions
         suffix = np.zeros((h.shape[0], P + 1), dtype=h.dtype)
@@ -152,11 +153,6 @@ def _maxima(gains: Callable[[slice], Array], P: int, N: int) -> tuple[Any, Array
         if best[-1] == 0:
             break
     return total, below
-
-
-def _chunks(n: int, size: int) -> Iterator[slice]:
-    for start in range(0, n, size):
-        yield slice(start, min(start + size, n))
 
 
 @functools.lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ with a Gram matrix. The coefficients of rows that are no examples count in p too
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
@@ -35,6 +35,12 @@ class Sparse(Protocol):
 
 #: Features as users have them.
 Rows: TypeAlias = ArrayLike | Sparse | None
+
+
+def chunks(n: int, size: int) -> Iterator[slice]:
+    """Slices of at most ``size`` of n rows, in order."""
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
 
 
 def precision(*sizes: float) -> type[np.floating[Any]]:
