@@ -65,6 +65,14 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     return njit(function, _nrt=False, **options)
 
 
+def inlined(function: Callable) -> Any:
+    """A `kernel` that becomes part of its callers before they are compiled.
+
+    For functions that only pass on: compiled by itself, each would translate all it calls once more.
+    """
+    return kernel(function, inline="always")
+
+
 def _stamp(dispatcher: Any, function: Any) -> None:
     """Make the cache of ``dispatcher`` depend on every file its code comes from."""
     files = {function.__code__.co_filename}

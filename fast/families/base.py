@@ -201,13 +201,11 @@ class Loss:
         cost = self.costs(costs, rows, width, one_per, labels)
         both = np.empty((n, 2)) if numbers is None else numbers
         space = np.empty((SCRATCH, rows.m))
-        run_rows = self.kernels.run_rows
+        loop = self.kernels.loops[operation]
 
         def drive(given: Array, part: slice, out: Array) -> int:
             own = cost[part] if len(cost) == n else cost
-            return run_rows(
-                operation, p, scalar, given, labels[part], own, weight[part], both[part], out, space
-            )
+            return loop(p, scalar, given, labels[part], own, weight[part], both[part], out, space)
 
         return rows.through(drive, scalars=operation in (VALUE, CONJUGATE))
 
@@ -217,8 +215,13 @@ class Loss:
 
     @classmethod
     def warm_up(cls) -> None:
-        """Compile the loop, on two rows; it serves every operation."""
-        cls().value(np.zeros((2, 2)), np.eye(2) if cls.indicated else [0, 1])
+        """Compile the loops, on two rows."""
+        loss, rows = cls(), np.zeros((2, 2))
+        y = np.eye(2) if cls.indicated else [0, 1]
+        arguments = {"value": (y,), "gradient": (y,), "sdca_update": (y, [1.0, 1.0])}
+        for operation in cls.operations:
+            given = {} if operation in arguments or not cls.indicated else {"y": y}
+            getattr(loss, operation)(rows, *arguments.get(operation, ()), **given)
 
     # ---- what trainers ask
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fast._numba import kernel
+from fast._numba import inlined
 from fast.families.base import Loss, named
 from fast.kernels import entropies, entropy_steps
 from fast.kernels.entropies import TRUNCATED
@@ -22,49 +22,34 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-@kernel(forceinline=True)
+@inlined
 def value_row(p, z, x, work):
     """The loss of margins z; p is (variant, k)."""
-    if p[0] == TRUNCATED:
-        return entropies.truncated_value_row(z, p[1], work)
     return entropies.value_row(p[0], z, p[1], work)
 
 
-@kernel(forceinline=True)
+@inlined
 def gradient_row(p, z, x, work):
     """Write the gradient; returns 1 - <1,x>."""
-    if p[0] == TRUNCATED:
-        _, rest = entropies.truncated_gradient_row(z, p[1], x, work)
-    else:
-        _, rest = entropies.gradient_row(p[0], z, p[1], x, work)
-    return rest
+    return entropies.gradient_row(p[0], z, p[1], x, work)[1]
 
 
-@kernel(forceinline=True)
+@inlined
 def conjugate_row(p, x, costs, known, slack):
     """Conjugate less <costs,x>."""
-    if p[0] == TRUNCATED:
-        return entropies.truncated_conjugate_row(x, costs, p[1], known, slack)
     return entropies.conjugate_row(p[0], x, costs, p[1], known, slack)
 
 
-@kernel(forceinline=True)
-def prox_at(p, row, y, costs, t, out, space):
+@inlined
+def prox_row(p, v, costs, t, out, z, work):
     """Write the proximal point; returns 1 - <1,x>."""
-    if p[0] == TRUNCATED:
-        _, rest = entropy_steps.truncated_prox_row(
-            row, costs, p[1], t, out, space[1], space[2], space[3]
-        )
-    else:
-        _, rest = entropy_steps.prox_row(p[0], row, costs, p[1], t, out, space[1], space[3])
-    return rest
+    return entropy_steps.prox_row(p[0], v, costs, p[1], t, out, z, work)[1]
 
 
-@kernel(forceinline=True)
+@inlined
 def update_row(p, b, r, norm, x, work):
     """Write x with the block -r x; returns (r, 1 - <1,x>)."""
-    _, rest = entropy_steps.update_row(p[0], b, p[1], r, norm, x, work)
-    return r, rest
+    return r, entropy_steps.update_row(p[0], b, p[1], r, norm, x, work)[1]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fast._docs import Entry
-from fast._numba import kernel
+from fast._numba import inlined
 from fast._rows import Rows
 from fast._validation import check_classes, check_indicator, divisor
 from fast.errors import InvalidParameterError
@@ -22,14 +22,14 @@ from fast.kernels.signed import BIPARTITE, BOX, ENTROPY
 Array = NDArray[Any]
 
 
-@kernel(forceinline=True)
+@inlined
 def charged(own, costs, side, cost):
     """Write the costs, those on P ``own`` times (0 or 1)."""
     for j in range(cost.shape[0]):
         cost[j] = own * costs[j] if side[j] else costs[j]
 
 
-@kernel(forceinline=True)
+@inlined
 def value_at(p, row, y, costs, space):
     """Loss of a row of scores; p is (variant, gamma, own)."""
     cost, z = space[4], space[1]
@@ -38,7 +38,7 @@ def value_at(p, row, y, costs, space):
     return signed.value_row(p[0], z, y, p[1], space[2], space[3])
 
 
-@kernel(forceinline=True)
+@inlined
 def gradient_at(p, row, y, costs, weight, out, space):
     """Write ``weight`` times the gradient in the scores."""
     cost, z, x = space[4], space[1], space[2]
@@ -49,7 +49,7 @@ def gradient_at(p, row, y, costs, weight, out, space):
     return 0.0
 
 
-@kernel(forceinline=True)
+@inlined
 def update_at(p, row, y, costs, r, norm, out, space):
     """Write the dual block of an example."""
     cost, z, x = space[4], space[1], space[2]
@@ -60,7 +60,7 @@ def update_at(p, row, y, costs, r, norm, out, space):
     return 0.0
 
 
-@kernel(forceinline=True)
+@inlined
 def prox_at(p, row, y, costs, t, out, space):
     """Write the proximal point of a row of coordinates z."""
     charged(p[2], costs, y, space[4])
@@ -68,7 +68,7 @@ def prox_at(p, row, y, costs, t, out, space):
     return 0.0
 
 
-@kernel(forceinline=True)
+@inlined
 def conjugate_at(p, row, y, costs, known, slack, space):
     """Conjugate at a row of coordinates z."""
     charged(p[2], costs, y, space[4])

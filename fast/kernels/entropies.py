@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from fast._elementary import exp, log
-from fast._numba import kernel
+from fast._numba import inlined, kernel
 from fast._simd import choose, larger, plus, smaller
 from fast.kernels.hinges import ALPHA
 from fast.kernels.projections import LOWEST, WHOLE, kth_largest, largest_below
@@ -153,7 +153,7 @@ def _log_odds(n, k, base, z, work):
     return base + rise / k + (rho * math.log(k) + (1.0 - rho) * math.log(z / (1.0 - rho)))
 
 
-@kernel
+@inlined
 def value_row(variant, u, k, work):
     """Return the loss L(u) > 0."""
     n, base, z = capped(variant, u, k, work)
@@ -219,7 +219,7 @@ def conjugate_row(variant, x, costs, k, complement, slack):
     return total + (rest * math.log(rest) if rest > 0.0 else 0.0)
 
 
-@kernel
+@inlined
 def truncated_value_row(u, k, work):
     """Return log(1 + sum of e^u over all but the k - 1 largest), k <= d."""
     base, z = _tail(u, k, work)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from fast._elementary import exp
-from fast._numba import kernel
+from fast._numba import inlined, kernel
 from fast._simd import choose, plus, smaller
 from fast._validation import LIMIT
 from fast.functions.lambert_w_exp import root
@@ -274,7 +274,7 @@ def _shrunk(b, a):
     return min(a, HUGE)
 
 
-@kernel
+@inlined
 def prox_row(variant, v, costs, k, t, p, z, work):
     """Write p = argmin over u of L(u + costs) + ||u - v||^2/(2t) = v - t x; returns (s, 1 - s) of x."""
     for i in range(v.shape[0]):
@@ -285,7 +285,7 @@ def prox_row(variant, v, costs, k, t, p, z, work):
     return s, rest
 
 
-@kernel
+@inlined
 def update_row(variant, b, k, r, k_ii, x, work):
     """Write the x whose block a_j = -r x_j maximises the dual, r = w C; returns (s, 1 - s).
 
@@ -295,7 +295,7 @@ def update_row(variant, b, k, r, k_ii, x, work):
     return solve_row(variant, b, k, _shrunk(b, a), 1.0, x, work)
 
 
-@kernel
+@inlined
 def truncated_prox_row(v, costs, k, t, p, z, x, work):
     """Write a global minimiser p over u of the truncated loss of u + costs plus ||u - v||^2/(2t).
 

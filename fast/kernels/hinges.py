@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fast._numba import kernel
+from fast._numba import inlined, kernel
 from fast._simd import choose, larger, plus
 from fast._validation import LIMIT
 from fast.kernels.projections import WHOLE, kth_largest, largest_below, write_zero
@@ -19,7 +19,7 @@ ALPHA = 0
 BETA = 1
 
 
-@kernel
+@inlined
 def project_row(variant, a, k, r, rho, x, work):
     """Write the biased projection on the top-k simplex of the variant; returns <1,x>."""
     if variant == ALPHA:
@@ -124,7 +124,7 @@ def divided(x, den):
     return s
 
 
-@kernel
+@inlined
 def value_row(variant, z, k, gamma, x, work):
     """Return the loss phi(z) >= 0; for gamma > 0 ``x`` becomes the projection of z on radius gamma."""
     if gamma == 0.0:
@@ -134,7 +134,7 @@ def value_row(variant, z, k, gamma, x, work):
     return envelope(z, x, gamma)
 
 
-@kernel
+@inlined
 def gradient_row(variant, z, k, gamma, x, work):
     """Write the (sub)gradient x of phi at z, a point of Delta_k(1); returns <1,x>."""
     if gamma == 0.0:
@@ -143,7 +143,7 @@ def gradient_row(variant, z, k, gamma, x, work):
     return divided(x, gamma)
 
 
-@kernel
+@inlined
 def conjugate_row(variant, x, costs, k, gamma, slack):
     """Return gamma/2 ||x||^2 - <costs,x> on Delta_k(1), +inf outside.
 
@@ -169,7 +169,7 @@ def conjugate_row(variant, x, costs, k, gamma, slack):
     return 0.5 * gamma * square - inner if inside else np.inf
 
 
-@kernel
+@inlined
 def prox_row(variant, v, costs, k, t, gamma, p, z, work):
     """Write p = argmin over u of phi(u + costs) + ||u - v||^2/(2t).
 
@@ -183,7 +183,7 @@ def prox_row(variant, v, costs, k, t, gamma, p, z, work):
         p[i] = v[i] - (t / total) * p[i]
 
 
-@kernel
+@inlined
 def update_row(variant, b, k, r, k_ii, den, x, work):
     """Write the maximiser of the dual in one block; returns <1,x>.
 

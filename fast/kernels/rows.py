@@ -13,8 +13,9 @@ Instead of the last it may bring ``prox_row`` and ``update_row``, which are made
 other coordinates bring the functions ``*_at`` of a whole row.
 
 The functions of this file are texts for the compiler: `compiled` makes kernels of them that call those of
-a loss. These are found in the globals of a function, so that they are inlined and the machine code
-is kept on disk with the file of the loss; as arguments they would be neither.
+a loss. These are found in the globals of a function, so that the machine code is kept on disk with the
+file of the loss; as arguments they would cost the cache. There is a loop per operation, so that the
+first value waits for no other.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from fast._numba import kernel
+from fast._numba import inlined, kernel
 from fast._rows import load
 from fast._validation import LIMIT
 from fast.kernels.hinges import others, with_own
@@ -34,8 +35,10 @@ value_row: Kernel
 gradient_row: Kernel
 conjugate_row: Kernel
 step_row: Kernel
+operation: int  # of a loop: branches of the others are cut before it is compiled
 
-VALUE, GRADIENT, UPDATE, PROX, CONJUGATE = range(5)
+OPERATIONS = 5
+VALUE, GRADIENT, UPDATE, PROX, CONJUGATE = range(OPERATIONS)
 SCRATCH = 5  # rows of the scratch space
 
 
@@ -89,7 +92,7 @@ def conjugate_at(p, row, y, costs, known, slack, space):
     return conjugate_row(p, row, costs, known, slack)
 
 
-def run_rows(operation, p, scalar, given, y, costs, weights, numbers, out, space):
+def run_rows(p, scalar, given, y, costs, weights, numbers, out, space):
     """Fill the rows of ``out``; returns the number of rows done (fewer: a bad entry).
 
     ========= ============== ======= ============== =============== =======
@@ -148,16 +151,14 @@ def ascend(p, f, gram, y, costs, r, blocks, change, space):
             blocks[i, j] = new
 
 
-_TEXTS = (
-    prox_row, update_row, value_at, gradient_at, update_at, prox_at, conjugate_at, run_rows, ascend,
-)  # fmt: skip
+_INLINED = prox_row, update_row, value_at, gradient_at, update_at, prox_at, conjugate_at
 
 
 @dataclass(frozen=True)
 class RowKernels:
-    """The compiled loops of a loss."""
+    """The loops of a loss, each compiled at its first call."""
 
-    run_rows: Callable[..., int]
+    loops: tuple[Callable[..., int], ...]  # by operation: VALUE, GRADIENT, ...
     ascend: Callable[..., None]
 
 
@@ -172,10 +173,17 @@ def compiled(brought: Mapping[str, Any], file: str) -> RowKernels:
         Its path, ``__file__``: the machine code is kept beside it.
     """
     space = {**globals(), **{name: value for name, value in brought.items() if "__" not in name}}
-    for text in _TEXTS:
-        if text.__name__ not in brought:
-            code = text.__code__.replace(co_filename=file)
-            made = FunctionType(code, space, text.__name__)
-            made.__doc__, made.__module__ = text.__doc__, brought.get("__name__", __name__)
-            space[text.__name__] = kernel(made)
-    return RowKernels(space["run_rows"], space["ascend"])
+
+    def make(text: Any, name: str, compiler: Kernel, **constants: int) -> Any:
+        code = text.__code__.replace(co_filename=file)
+        made = FunctionType(code, space | constants if constants else space, name)
+        made.__qualname__ = name  # by which, and by the file, machine code is found on disk
+        made.__doc__, made.__module__ = text.__doc__, brought.get("__name__", __name__)
+        return compiler(made)
+
+    for text in _INLINED:
+        name = text.__name__
+        if name not in brought:
+            space[name] = make(text, name, inlined)
+    loops = (make(run_rows, f"run_rows_{i}", kernel, operation=i) for i in range(OPERATIONS))
+    return RowKernels(tuple(loops), make(ascend, "ascend", kernel))

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from fast._elementary import exp, log
-from fast._numba import kernel
+from fast._numba import inlined, kernel
 from fast._simd import choose, larger, plus
 from fast._validation import LIMIT
 from fast.kernels.hinges import divided, envelope
@@ -105,7 +105,7 @@ def _entropy_value(z, y):
     return below / count + math.log1p(rest)
 
 
-@kernel
+@inlined
 def value_row(variant, z, y, gamma, x, work):
     """Return the loss; for gamma > 0 ``x`` becomes the projection of z on radius gamma."""
     if variant == LOGISTIC:
@@ -118,7 +118,7 @@ def value_row(variant, z, y, gamma, x, work):
     return envelope(z, x, gamma)
 
 
-@kernel
+@inlined
 def gradient_row(variant, z, y, gamma, x, work):
     """Write the (sub)gradient x of the loss in z."""
     if variant == LOGISTIC:
@@ -134,7 +134,7 @@ def gradient_row(variant, z, y, gamma, x, work):
         divided(x, gamma)
 
 
-@kernel
+@inlined
 def conjugate_row(variant, x, y, costs, gamma, slack):
     """Return the conjugate at x less <costs,x>, +inf outside its domain.
 
@@ -182,7 +182,7 @@ def step_row(variant, z, y, alpha, gamma, x, work):
         divided(x, den)
 
 
-@kernel
+@inlined
 def prox_row(variant, v, y, costs, t, gamma, p, z, work):
     """Write p = argmin over u of L(u + costs) + ||u - v||^2/(2t) = v - t x, x the dual step."""
     for j in range(v.shape[0]):
@@ -192,7 +192,7 @@ def prox_row(variant, v, y, costs, t, gamma, p, z, work):
         p[j] = v[j] - t * p[j]
 
 
-@kernel
+@inlined
 def update_row(variant, b, y, r, k_ii, gamma, x, work):
     """Write r times the maximiser x of the dual in one block.
 

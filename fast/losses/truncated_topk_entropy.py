@@ -8,9 +8,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fast._numba import inlined
 from fast.families import faces
 from fast.families.entropies import Entropy
+from fast.kernels import entropies, entropy_steps
 from fast.kernels.entropies import TRUNCATED
+from fast.kernels.rows import compiled
+
+
+@inlined
+def value_row(p, z, x, work):
+    """The loss of margins z; p is (variant, k)."""
+    return entropies.truncated_value_row(z, p[1], work)
+
+
+@inlined
+def gradient_row(p, z, x, work):
+    """Write the gradient; returns 1 - <1,x>."""
+    return entropies.truncated_gradient_row(z, p[1], x, work)[1]
+
+
+@inlined
+def conjugate_row(p, x, costs, known, slack):
+    """Conjugate less <costs,x>."""
+    return entropies.truncated_conjugate_row(x, costs, p[1], known, slack)
+
+
+@inlined
+def prox_at(p, row, y, costs, t, out, space):
+    """Write the proximal point; returns 1 - <1,x>."""
+    z, x, work = space[1], space[2], space[3]
+    return entropy_steps.truncated_prox_row(row, costs, p[1], t, out, z, x, work)[1]
 
 
 @dataclass(frozen=True)
@@ -18,6 +46,7 @@ class TruncatedTopKEntropy(Entropy):
     """The loss, with its parameters."""
 
     k: int = 1
+    kernels = compiled(globals(), __file__)
     variant = TRUNCATED
     bounded = True
     operations = ("value", "gradient", "conjugate", "prox")
