@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from fast.families.hinges import Hinge
 from fast.solvers.claimed_rows import entropy_masses, hinge_bounds, hinge_masses
-from fast.solvers.rounding import EPS, down, enough, precisions, row_norms, up
+from fast.solvers.rounding import EPS, confirmed, down, precisions, row_norms, up
 from fast.solvers.rows import is_sparse
 
 AT_ONCE = 4096  # rows
@@ -44,17 +44,11 @@ def claims(
     tol : float
     """
     n, d = (X if K is None else K).shape
-    found: tuple[float, float] | None = None
-    for real in precisions(n * d * len(W)):
-        with np.errstate(all="ignore"):
-            primal, dual = _Level(X, K, W, masses, y, r, loss, real).bounds()
-        if found is not None:
-            primal, dual = min(primal, found[0]), max(dual, found[1])
-        found = primal, dual
-        if enough(primal, dual, claimed, tol):
-            break
-    assert found is not None
-    return found
+
+    def bounds(real: Any) -> tuple[float, float]:
+        return _Level(X, K, W, masses, y, r, loss, real).bounds()
+
+    return confirmed(precisions(n * d * len(W)), bounds, claimed, tol)
 
 
 class _Level:

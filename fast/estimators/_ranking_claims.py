@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fast.solvers.rounding import EPS, Rows, down, enough, precisions, up
+from fast.solvers.rounding import EPS, Rows, confirmed, down, precisions, up
 from fast.solvers.rows import is_sparse
 
 DENSE = 1_000_000  # entries up to which a sparse matrix may be made dense
@@ -56,19 +56,12 @@ def claims(
         P and D in float64: arithmetic in which they are confirmed suffices.
     tol : float
     """
-    found: tuple[float, float] | None = None
-    for real in precisions(X.shape[0] * X.shape[1]):
+
+    def bounds(real: Any) -> tuple[float, float]:
         rows = _without_offset(X, real)
-        with np.errstate(all="ignore"):
-            primal = _primal(rows, w.astype(real), C, loss, dual)
-            bound = _dual(rows, C, dual)
-        if found is not None:
-            primal, bound = min(primal, found[0]), max(bound, found[1])
-        found = primal, bound
-        if enough(primal, bound, claimed, tol):
-            break
-    assert found is not None
-    return found
+        return _primal(rows, w.astype(real), C, loss, dual), _dual(rows, C, dual)
+
+    return confirmed(precisions(X.shape[0] * X.shape[1]), bounds, claimed, tol)
 
 
 def _without_offset(X: Any, real: Any) -> Rows:

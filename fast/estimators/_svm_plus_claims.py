@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from fast.solvers.rounding import Gram, Rows, down, enough, precisions, up
+from fast.solvers.rounding import Gram, Rows, confirmed, down, precisions, up
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import certified_gap
 
@@ -52,20 +52,13 @@ class Claims:
 
     def of(self, solution: Any, y: np.ndarray) -> tuple[float, float]:
         """(P, D) of one solution."""
-        found: tuple[float, float] | None = None
-        claimed = solution.result.primal, solution.result.dual
-        for real in self.levels:
+
+        def bounds(real: Any) -> tuple[float, float]:
             level = self.made.setdefault(real, Level(self.problem, real))
-            with np.errstate(all="ignore"):
-                primal = level.primal(solution, y)
-                dual = level.dual(solution, y)
-            if found is not None:
-                primal, dual = min(primal, found[0]), max(dual, found[1])
-            found = primal, dual
-            if enough(primal, dual, claimed, self.problem.tol):
-                break
-        assert found is not None
-        return found
+            return level.primal(solution, y), level.dual(solution, y)
+
+        claimed = solution.result.primal, solution.result.dual
+        return confirmed(self.levels, bounds, claimed, self.problem.tol)
 
 
 class Level:

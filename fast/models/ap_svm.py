@@ -120,16 +120,9 @@ def train(
     oracle = RankingOracle(queries, method, reference)
     cuts = known_cuts(queries, reference, start)
     start = start.w if isinstance(start, TrainingResult) else start
-
-    def ask(state: ScoreState) -> bool:
-        state.inversions = oracle.inversions(state.cut.coefficients)
-        return report is not None and bool(report(state))
-
     found = structured.train(
         X, oracle, C, tol=tol, max_iter=max_iter, solver=solver, start=start, cuts=cuts,
-        report=None if report is None else ask,
+        report=structured.reporting(report, oracle.inversions),
     )  # fmt: skip
-    rankings = np.empty((len(found.weights), queries.n), np.int32)
-    for t in range(len(rankings)):
-        rankings[t] = oracle.inversions(found.coefficients[[t]].toarray()[0])
+    rankings = found.rankings(oracle.inversions, queries.n)
     return TrainingResult(weights=found.weights, rankings=rankings, **found.certificate())

@@ -117,21 +117,14 @@ def train(
     number("C", C, positive=True)
     positives = mask_of(y, X.shape[0])
     parts = Parts(X, positives, checked_mask(easy, positives), C, method)
-
-    def ask(state: ScoreState) -> bool:
-        state.inversions = parts.inversions(state.cut.coefficients)
-        return report is not None and bool(report(state))
-
     perfect = [(0.0, np.zeros(len(parts.hard)))]
     found = structured.solve(
-        parts.problem, tol, max_iter, solver, start, perfect, None if report is None else ask
-    )
-    rankings = np.empty((len(found.weights), len(positives)), np.int32)
-    for t in range(len(rankings)):
-        rankings[t] = parts.inversions(found.coefficients[[t]].toarray()[0])
+        parts.problem, tol, max_iter, solver, start, perfect,
+        structured.reporting(report, parts.inversions),
+    )  # fmt: skip
     return TrainingResult(
         weights=found.weights,
-        rankings=rankings,
+        rankings=found.rankings(parts.inversions, len(positives)),
         b=bias_of(X[parts.bound], parts.signs[parts.bound], found.w),
         mu=parts.mu(),
         **found.certificate(),

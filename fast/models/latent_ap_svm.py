@@ -224,19 +224,14 @@ class Steps:
     def take(self, chosen: np.ndarray, w: np.ndarray, last: Any) -> TrainingResult:
         """The problem with these candidates, solved from w on."""
         oracle = BagOracle(self.queries, self.method, self.grouped, chosen)
-
-        def ask(state: ScoreState) -> bool:
-            state.inversions = oracle.ranking(state.cut.coefficients)[0]
-            return self.report is not None and bool(self.report(state))
-
         found = structured.train(
             self.X, oracle, self.C, start=w, cuts=self.known(chosen, last),
-            report=None if self.report is None else ask, **self.options,
+            report=structured.reporting(self.report, lambda a: oracle.ranking(a)[0]), **self.options,
         )  # fmt: skip
         shape = len(found.weights), self.queries.n
         rankings, candidates = np.empty(shape, np.int32), np.empty(shape, np.int64)
-        for t in range(len(rankings)):
-            rankings[t], candidates[t] = oracle.ranking(found.coefficients[[t]].toarray()[0])
+        for t, coefficients in enumerate(found.cuts()):
+            rankings[t], candidates[t] = oracle.ranking(coefficients)
         return TrainingResult(
             weights=found.weights, rankings=rankings, candidates=candidates, chosen=chosen,
             latent=chosen, objectives=[], converged=False, **found.certificate(),

@@ -201,14 +201,14 @@ def _rising(k, c, size, s, t):
 
 
 @kernel
-def divide(s, t, size, counts, stack):
+def halve(s, t, size, counts, stack, first, last, low, high, narrow):
     """Divide and conquer: the rank of the middle negative bounds those of both halves.
 
     A part whose negatives all have the same rank is not looked at. On the stack are the parts that
-    wait: first and last negative, lowest and highest rank.
+    wait: first and last negative, lowest and highest rank. ``narrow``: ranks are searched between these.
     """
     n = t.shape[0]
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 1, n, 1, s.shape[0] + 1
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = first, last, low, high
     depth = 1
     while depth:
         depth -= 1
@@ -219,13 +219,20 @@ def divide(s, t, size, counts, stack):
                 add(counts, low, last - first + 1)
                 break
             j = (first + last) >> 1
-            i = place(j, low, high, size, s, t[n - j])
+            begin, end = (low, high) if narrow else (1, s.shape[0] + 1)
+            i = place(j, begin, end, size, s, t[n - j])
             add(counts, i, 1)
             stack[depth, 0], stack[depth, 1] = j + 1, last
             stack[depth, 2], stack[depth, 3] = i, high
             depth += 1
             last = j - 1
             high = i
+
+
+@kernel
+def divide(s, t, size, counts, stack):
+    """Halve the negatives between all ranks."""
+    halve(s, t, size, counts, stack, 1, t.shape[0], 1, s.shape[0] + 1, True)
 
 
 @kernel
@@ -240,21 +247,4 @@ def share(s, t, size, counts, stack):
         return
     right = place(n, 1, p + 1, size, s, t[0])
     add(counts, right, 1)
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 2, n - 1, left, right
-    depth = 1
-    while depth:
-        depth -= 1
-        first, last = stack[depth, 0], stack[depth, 1]
-        low, high = stack[depth, 2], stack[depth, 3]
-        while first <= last:
-            if low == high:
-                add(counts, low, last - first + 1)
-                break
-            j = (first + last) >> 1
-            i = place(j, 1, p + 1, size, s, t[n - j])
-            add(counts, i, 1)
-            stack[depth, 0], stack[depth, 1] = j + 1, last
-            stack[depth, 2], stack[depth, 3] = i, high
-            depth += 1
-            last = j - 1
-            high = i
+    halve(s, t, size, counts, stack, 2, n - 1, left, right, False)

@@ -38,6 +38,23 @@ def enough(primal: float, dual: float, claimed: tuple[float, float], tol: float)
     return primal - dual - gap <= NEGLIGIBLE * tol * size and not missed
 
 
+def confirmed(
+    levels: list[Any],
+    bounds: Callable[[Any], tuple[float, float]],
+    claimed: tuple[float, float],
+    tol: float,
+) -> tuple[float, float]:
+    """The best of the ``bounds`` (P, D) in one arithmetic after the other, until they are `enough`."""
+    primal, dual = np.inf, -np.inf
+    for real in levels:
+        with np.errstate(all="ignore"):
+            above, below = bounds(real)
+        primal, dual = min(above, primal), max(below, dual)
+        if enough(primal, dual, claimed, tol):
+            break
+    return primal, dual
+
+
 def up(value: Any) -> float:
     """A bound from above as float64, which must not lower it."""
     rounded = np.float64(value)

@@ -17,7 +17,7 @@ L-BFGS with a line search, on 8 of these kinds, always needed more (29 to 54, an
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,10 +48,36 @@ class StructuredResult(Certified):
     offsets: np.ndarray
     coefficients: sp.csr_array
 
+    def cuts(self) -> Iterator[np.ndarray]:
+        """Coefficients (n,) of each cut."""
+        for t in range(len(self.weights)):
+            yield self.coefficients[[t]].toarray()[0]
+
+    def rankings(self, inversions: Callable[[np.ndarray], np.ndarray], n: int) -> np.ndarray:
+        """(m, n) int32, ``inversions`` of the coefficients of each cut."""
+        found = np.empty((len(self.weights), n), np.int32)
+        for row, coefficients in zip(found, self.cuts(), strict=True):
+            row[:] = inversions(coefficients)
+        return found
+
     def certificate(self) -> dict[str, Any]:
         """What results of models have in common with this one: all but weights and cuts."""
         own = ("weights", "offsets", "coefficients")
         return {name: value for name, value in vars(self).items() if name not in own}
+
+
+def reporting(
+    report: Callable[[ScoreState], bool] | None, inversions: Callable[[np.ndarray], Any]
+) -> Callable[[ScoreState], bool] | None:
+    """``report`` told of the last ranking: ``state.inversions``, of the coefficients of its cut."""
+    if report is None:
+        return None
+
+    def ask(state: ScoreState) -> bool:
+        state.inversions = inversions(state.cut.coefficients)
+        return bool(report(state))
+
+    return ask
 
 
 def check_solver(solver: str) -> str:
