@@ -136,13 +136,13 @@ def test_the_lower_bound_lies_below_random_models(seed):
     bound = _gap.lower_bound(problem, multipliers, pieces, F(0))
     assert bound is not None
     for _ in range(20):
-        w = [_rational.draw_vector(rng, len(problem.examples[0]), spread=1) for _ in range(m)]
-        assert _erm.primal(problem, w, loss) >= bound
+        w = [_rational.draw_vector(rng, problem.examples.shape[1], spread=1) for _ in range(m)]
+        assert _erm.primal(problem, np.array(w), loss) >= bound
     outside = [[F(1)] * m for _ in problem.labels]
     assert _gap.lower_bound(problem, outside, pieces, F(0)) is None
 
 
 def test_columns_and_blocks_are_inverse():
     a = _erm.column([F(1, 2), F(1, 4)], 1)
-    assert a == [F(-1, 2), F(3, 4), F(-1, 4)]
-    assert _erm.block(a, 1) == [F(1, 2), F(1, 4)]
+    assert a.tolist() == [F(-1, 2), F(3, 4), F(-1, 4)]
+    assert _erm.block(a, 1).tolist() == [F(1, 2), F(1, 4)]

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims._cone import smooth_hinge_alpha
 from verification.claims._erm import Loss, Problem, draw_problem, dual, norm2, primal, weights
 from verification.claims._oracle import dual_solution, primal_solution
-from verification.claims._rational import Matrix, Vector, dot, scale, square
+from verification.claims._rational import Array, Matrix, Vector, dot, square
 from verification.claims._topk import ZERO, conjugate, costs
 from verification.claims._trial import Inputs, Rng, Trial
 from verification.claims._update import smooth_conjugate
@@ -38,8 +40,8 @@ def lower_bound(
         if value is None:
             return None
         constant -= (value + gamma / 2 * square(p)) / problem.n
-        columns.append(scale(-problem.radius, of_differences([p], y)[0]))
-    return constant - problem.lam / 2 * norm2(weights(problem, columns))
+        columns.append(of_differences([p], y)[0])
+    return constant - problem.lam / 2 * norm2(weights(problem, -problem.radius * np.array(columns)))
 
 
 def check_bounds(
@@ -48,8 +50,8 @@ def check_bounds(
     problem: Problem,
     gamma: Fraction,
     multipliers: Matrix,
-    w: Matrix,
-    columns: Matrix,
+    w: Array,
+    columns: Array,
     pieces: Pieces,
 ) -> None:
     """Whether the gap can close: a bound below all P(W) against a bound above all D(A).

@@ -7,11 +7,12 @@ never 0 (e^q is transcendental), and decimals decide, with a margin or not at al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import lcm
+
+from verification.claims._rational import Numbers
 
 DIGITS = 60
 #: Values this small are not told from 0 by decimals of that many digits.
@@ -115,7 +116,7 @@ def entropy_term(x: Fraction) -> Log:
     return x * log(x) if x else Log()
 
 
-def binary(x: Sequence[Fraction]) -> Log:
+def binary(x: Numbers) -> Log:
     """<x,log x> + (1-s) log(1-s), the conjugate of the softmax loss."""
     total = Log()
     for v in [*x, 1 - sum(x, Fraction(0))]:

@@ -10,7 +10,7 @@ import numpy as np
 import refsolve
 from refsolve import exact
 from verification.claims._erm import Problem, column
-from verification.claims._rational import Matrix, Vector, without
+from verification.claims._rational import Array, Vector
 from verification.claims._trial import Inputs
 
 
@@ -39,26 +39,29 @@ def _data(problem: Problem, loss: str, gamma: Fraction) -> Inputs:
     return {**given, "n_classes": problem.m, **_smoothing(gamma)}
 
 
-def primal_solution(problem: Problem, loss: str, gamma: Fraction) -> Matrix:
+def primal_solution(problem: Problem, loss: str, gamma: Fraction) -> Array:
     """W that minimises P up to the solver's accuracy, one vector per class."""
     found = refsolve.solve("multiclass_erm.primal", **_data(problem, loss, gamma)).x
-    return [rational(row) for row in np.asarray(found).T]
+    return np.array([rational(row) for row in np.asarray(found).T])
 
 
-def dual_solution(problem: Problem, loss: str, gamma: Fraction) -> Matrix:
+def dual_solution(problem: Problem, loss: str, gamma: Fraction) -> Array:
     """Columns that maximise D up to the solver's accuracy, moved into the domain."""
     found = np.asarray(refsolve.solve("multiclass_erm.dual", **_data(problem, loss, gamma)).x)
-    return [
-        column(feasible(without(list(-a), y), problem.k, problem.radius), y)
-        for a, y in zip(found.T, problem.labels, strict=True)
-    ]
+    pairs = zip(-found.T, problem.labels, strict=True)
+    blocks = [(feasible(np.delete(a, y), problem.k, problem.radius), y) for a, y in pairs]
+    return np.array([column(x, y) for x, y in blocks])
 
 
-def update_solution(problem: Problem, q: Vector, y: int, k_ii: Fraction, gamma: Fraction) -> Vector:
+def update_solution(problem: Problem, q: Array, y: int, k_ii: Fraction, gamma: Fraction) -> Vector:
     """Block that maximises D over one column, by CVXPY, moved into the domain."""
     loss = "smooth_topk_hinge_alpha" if gamma else "topk_hinge_alpha"
-    scores = np.array([float(v) for v in q])
-    given: dict[str, Any] = {"q": scores, "y": y, "k_ii": float(k_ii), "C": float(problem.radius)}
+    given: dict[str, Any] = {
+        "q": q.astype(float),
+        "y": y,
+        "k_ii": float(k_ii),
+        "C": float(problem.radius),
+    }
     given |= {"k": problem.k, **_smoothing(gamma)}
     found = np.asarray(refsolve.solve(f"{loss}.sdca_update", **given).x)
-    return feasible(without(list(-found), y), problem.k, problem.radius)
+    return feasible(np.delete(-found, y), problem.k, problem.radius)

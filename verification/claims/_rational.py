@@ -11,11 +11,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import lcm
+from typing import Any
+
+import numpy as np
 
 from verification.claims._trial import Rng
 
 Vector = list[Fraction]
 Matrix = list[Vector]
+#: The same for formulas, where numpy's operations stand for those of linear algebra.
+Array = np.ndarray[Any, Any]
+Numbers = Sequence[Fraction] | Array
 
 
 def vector(*values: int | str | Fraction) -> Vector:
@@ -23,7 +29,7 @@ def vector(*values: int | str | Fraction) -> Vector:
     return [Fraction(value) for value in values]
 
 
-def dot(u: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
+def dot(u: Numbers, v: Numbers) -> Fraction:
     """Inner product."""
     return sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))
 
@@ -38,7 +44,7 @@ def scale(t: Fraction | int, u: Sequence[Fraction]) -> Vector:
     return [t * a for a in u]
 
 
-def square(u: Sequence[Fraction]) -> Fraction:
+def square(u: Numbers) -> Fraction:
     """Squared Euclidean norm."""
     return dot(u, u)
 
@@ -64,6 +70,12 @@ def draw_weights(rng: Rng, size: int) -> Vector:
     raw = [int(v) for v in rng.integers(0, 4, size)]
     raw[int(rng.integers(size))] += 1
     return [Fraction(v, sum(raw)) for v in raw]
+
+
+def draw_mixture(rng: Rng, points: Matrix) -> Vector:
+    """Random convex combination of the points."""
+    found: Vector = (np.array(draw_weights(rng, len(points))) @ np.array(points)).tolist()
+    return found
 
 
 def solve(a: Matrix, b: Vector) -> Vector | None:

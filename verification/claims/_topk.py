@@ -17,11 +17,12 @@ import numpy as np
 from verification.claims._ledger import Claim
 from verification.claims._rational import (
     Matrix,
+    Numbers,
     Vector,
     add,
     dot,
+    draw_mixture,
     draw_vector,
-    draw_weights,
     maximise,
     scale,
 )
@@ -106,7 +107,7 @@ def beta_halfspaces(d: int, k: int, r: Fraction = ONE) -> tuple[Matrix, Vector]:
     return [*lower, *upper, [ONE] * d], [ZERO] * d + [r / k] * d + [r]
 
 
-def inside(x: Sequence[Fraction], halfspaces: tuple[Matrix, Vector]) -> bool:
+def inside(x: Numbers, halfspaces: tuple[Matrix, Vector]) -> bool:
     """Whether A x <= b."""
     return all(dot(row, x) <= rhs for row, rhs in zip(*halfspaces, strict=True))
 
@@ -178,9 +179,7 @@ def draw_dual(rng: Rng, d: int, k: int) -> Vector:
     kind = int(rng.integers(4))
     points = pieces_alpha(d, k) if kind < 2 else pieces_beta(d, k)
     chosen = [points[int(i)] for i in rng.integers(len(points), size=3)]
-    x = [ZERO] * d
-    for weight, point in zip(draw_weights(rng, 3), chosen, strict=True):
-        x = add(x, scale(weight, point))
+    x = draw_mixture(rng, chosen)
     if kind == 3:
         x[int(rng.integers(d))] += Fraction(int(rng.choice([-1, 1])), 6)
     return x

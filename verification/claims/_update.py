@@ -3,42 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from verification.claims._cone import project_simplex
-from verification.claims._erm import (
-    Problem,
-    column,
-    draw_block,
-    draw_problem,
-    dual,
-    scores,
-    weights,
-)
+from verification.claims._erm import Problem, column, draw_block, draw_problem, dual, weights
 from verification.claims._ledger import Claim
 from verification.claims._oracle import update_solution
-from verification.claims._rational import Matrix, Vector, add, draw_vector, scale, square, without
-from verification.claims._topk import ZERO, alpha_halfspaces, inside, pieces_alpha
+from verification.claims._rational import Array, draw_vector, square
+from verification.claims._topk import alpha_halfspaces, inside, pieces_alpha
 from verification.claims._trial import Inputs, Rng, Trial
 
 #: (q, y, <x_i,x_i>, gamma n lam) -> b
-Target = Callable[[Vector, int, Fraction, Fraction], Vector]
+Target = Callable[[Array, int, Fraction, Fraction], Array]
 #: (<x_i,x_i>, gamma n lam) -> rho
 Bias = Callable[[Fraction, Fraction], Fraction]
 Radius = Callable[[Problem], Fraction]
 
 
-def smooth_conjugate(gamma: Fraction) -> Callable[[Vector, int], Fraction | None]:
+def smooth_conjugate(gamma: Fraction) -> Callable[[Array, int], Fraction | None]:
     """gamma/2 ||v||^2 - <1,v> on the top-k simplex of the others, None (+infinity) outside."""
 
-    def value(v: Vector, k: int) -> Fraction | None:
+    def value(v: Array, k: int) -> Fraction | None:
         if not inside(v, alpha_halfspaces(len(v), k)):
             return None
-        return gamma / 2 * square(v) - sum(v, ZERO)
+        return gamma / 2 * square(v) - sum(v)
 
     return value
 
@@ -48,53 +39,53 @@ def draw_update(rng: Rng, zero_examples: bool = False) -> Inputs:
     problem = draw_problem(rng)
     i = int(rng.integers(problem.n))
     if square(problem.examples[i]) == 0 and not zero_examples:
-        examples = list(problem.examples)
-        examples[i] = [v + 1 for v in examples[i]]
-        problem = replace(problem, examples=examples)
+        problem.examples[i] += 1
     d = problem.m - 1
     corners = pieces_alpha(d, problem.k)
 
-    def point() -> Vector:
+    def point() -> Array:
         return draw_block(rng, corners, problem.radius)
 
-    stray = point() if rng.random() < 0.5 else draw_vector(rng, d, spread=1)
+    stray = point() if rng.random() < 0.5 else np.array(draw_vector(rng, d, spread=1))
     return {
         "problem": problem,
-        "columns": [column(point(), y) for y in problem.labels],
+        "columns": np.array([column(point(), y) for y in problem.labels]),
         "i": i,
         "x": point(),
         "other": stray,
     }
 
 
-def partial_scores(problem: Problem, columns: Matrix, i: int) -> tuple[Vector, Fraction]:
+def partial_scores(problem: Problem, columns: Array, i: int) -> tuple[Array, Fraction]:
     """Q = W'x_i - <x_i,x_i> a_i and <x_i,x_i>."""
     x, k_ii = problem.examples[i], square(problem.examples[i])
-    return add(scores(weights(problem, columns), x), scale(-k_ii, columns[i])), k_ii
+    return weights(problem, columns) @ x - k_ii * columns[i], k_ii
 
 
-def with_block(columns: Matrix, i: int, x: Vector, y: int) -> Matrix:
+def with_block(columns: Array, i: int, x: Array, y: int) -> Array:
     """The dual point with the block x in column i."""
-    return [column(x, y) if j == i else a for j, a in enumerate(columns)]
+    changed = columns.copy()
+    changed[i] = column(x, y)
+    return changed
 
 
-def differences(q: Vector, y: int) -> Vector:
+def differences(q: Array, y: int) -> Array:
     """Q without y + (1 - q_y) 1."""
-    return [v + 1 - q[y] for v in without(q, y)]
+    return np.delete(q, y) + 1 - q[y]
 
 
-def _objective(x: Vector, b: Vector, rho: Fraction) -> Fraction:
-    return square(add(x, scale(-1, b))) + rho * sum(x, ZERO) ** 2
+def _objective(x: Array, b: Array, rho: Fraction) -> Fraction:
+    return square(x - b) + rho * sum(x) ** 2
 
 
 def check_identity(
     trial: Trial,
     *,
     problem: Problem,
-    columns: Matrix,
+    columns: Array,
     i: int,
-    x: Vector,
-    other: Vector,
+    x: Array,
+    other: Array,
     gamma: Fraction,
     target: Target,
     bias: Bias,
@@ -110,7 +101,7 @@ def check_identity(
     b, rho, r = target(q, y, k_ii, smoothing), bias(k_ii, smoothing), radius(problem)
     conjugate = smooth_conjugate(gamma)
 
-    def value(candidate: Vector) -> Fraction | None:
+    def value(candidate: Array) -> Fraction | None:
         return dual(problem, with_block(columns, i, candidate, y), conjugate)
 
     at_x, at_other = value(x), value(other)
@@ -126,7 +117,7 @@ def check_identity(
             dual_difference=at_x - at_other,
             objective_difference=difference,
         )
-    best = project_simplex(b, problem.k, rho, r)
+    best = np.array(project_simplex(list(b), problem.k, rho, r))
     at_best = value(best)
     trial.exactly(
         at_best is not None and all(at_best >= v for v in (at_x, at_other) if v is not None),
@@ -139,7 +130,7 @@ def check_numerically(
     trial: Trial,
     *,
     problem: Problem,
-    columns: Matrix,
+    columns: Array,
     i: int,
     gamma: Fraction,
     target: Target,
@@ -151,8 +142,8 @@ def check_numerically(
     y, smoothing = problem.labels[i], gamma * problem.n * problem.lam
     q, k_ii = partial_scores(problem, columns, i)
     b, rho, r = target(q, y, k_ii, smoothing), bias(k_ii, smoothing), radius(problem)
-    printed = project_simplex(b, problem.k, rho, r)
-    found = update_solution(problem, q, y, k_ii, gamma)
+    printed = np.array(project_simplex(list(b), problem.k, rho, r))
+    found = np.array(update_solution(problem, q, y, k_ii, gamma))
     conjugate = smooth_conjugate(gamma)
     at_printed = dual(problem, with_block(columns, i, printed, y), conjugate)
     at_found = dual(problem, with_block(columns, i, found, y), conjugate)

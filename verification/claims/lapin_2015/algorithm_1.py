@@ -9,13 +9,7 @@ import numpy as np
 
 from refsolve import exact
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._erm import (
-    Problem,
-    column,
-    dual,
-    primal,
-    weights,
-)
+from verification.claims._erm import Problem, column, dual, primal, weights
 from verification.claims._gap import check_bounds
 from verification.claims._rational import Vector, scale, vector
 from verification.claims._topk import ONE, ZERO, hinge_alpha
@@ -41,7 +35,7 @@ def _draw(rng: Rng) -> Inputs:
     ]
     return {
         "problem": Problem(
-            examples=examples,
+            examples=np.array(examples),
             labels=tuple(int(v) for v in rng.integers(m, size=n)),
             m=m,
             k=int(rng.integers(1, m)),
@@ -62,10 +56,11 @@ def _certified_gap(problem: Problem, blocks: np.ndarray) -> tuple[Fraction, Frac
     for row, y in zip(blocks, problem.labels, strict=True):
         moved = exact.project("topk_simplex_alpha", row, k=problem.k, r=problem.radius).x
         columns.append(column(list(moved), y))
-    value = dual(problem, columns, smooth_conjugate(ZERO))
+    found = np.array(columns)
+    value = dual(problem, found, smooth_conjugate(ZERO))
     if value is None:
         raise ArithmeticError("a projected block lies outside of the domain")
-    return primal(problem, weights(problem, columns), hinge_alpha), value
+    return primal(problem, weights(problem, found), hinge_alpha), value
 
 
 def _check(trial: Trial, *, problem: Problem, seed: int, update: Update) -> None:
@@ -132,13 +127,13 @@ ALGORITHM_1 = Claim(
 
 
 #: Two equal examples of different classes: W can only push the third class down.
-TWINS = Problem([vector(1), vector(1)], (0, 1), 3, 2, Fraction(1, 10))
+TWINS = Problem(np.array([vector(1), vector(1)]), (0, 1), 3, 2, Fraction(1, 10))
 WITNESS = {
     "problem": TWINS,
     "gamma": ZERO,
     "multipliers": [vector("13/30", "1/2", "1/15"), vector("1/2", "13/30", "1/15")],
-    "w": [vector("2/3"), vector("2/3"), vector("-4/3")],
-    "columns": [column(vector("2/3", "2/3"), 0), column(vector("2/3", "2/3"), 1)],
+    "w": np.array([vector("2/3"), vector("2/3"), vector("-4/3")]),
+    "columns": np.array([column(vector("2/3", "2/3"), y) for y in (0, 1)]),
 }
 
 PRINTED_LOSS_GAP = Claim(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._gap import of_differences
-from verification.claims._rational import Matrix, Vector, add, draw_vector, draw_weights, scale
+from verification.claims._rational import Matrix, Vector, draw_mixture, draw_vector
 from verification.claims._topk import conjugate
 from verification.claims.lapin_2015.lemma_2 import zeroed
 
@@ -20,9 +19,7 @@ def _draw(rng: Rng) -> Inputs:
     pieces = [draw_vector(rng, m, spread=2) for _ in range(count)]
     if rng.random() < 0.5:
         pieces += [zeroed(piece, j) for piece in pieces]  # compatible: see Lemma 2
-    y = [Fraction(0)] * m
-    for weight, piece in zip(draw_weights(rng, len(pieces)), pieces, strict=True):
-        y = add(y, scale(weight, zeroed(piece, j)))
+    y = draw_mixture(rng, [zeroed(piece, j) for piece in pieces])
     return {
         "pieces": pieces,
         "offsets": draw_vector(rng, len(pieces), spread=2),

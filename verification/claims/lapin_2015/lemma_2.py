@@ -7,14 +7,7 @@ from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._gap import of_differences
-from verification.claims._rational import (
-    Matrix,
-    Vector,
-    add,
-    draw_vector,
-    draw_weights,
-    scale,
-)
+from verification.claims._rational import Matrix, Vector, draw_mixture, draw_vector
 from verification.claims._topk import conjugate
 
 Formula = Callable[[Matrix, Vector, Vector, int], Fraction | None]
@@ -33,9 +26,7 @@ def _draw(rng: Rng) -> Inputs:
     # a point of the domain stays in it, at no higher conjugate, when its entry j is dropped.
     pieces = free + [zeroed(piece, j) for piece in free]
     offsets = 2 * draw_vector(rng, count, spread=2)
-    y = [Fraction(0)] * m
-    for weight, piece in zip(draw_weights(rng, len(pieces)), pieces, strict=True):
-        y = add(y, scale(weight, zeroed(piece, j)))
+    y = draw_mixture(rng, [zeroed(piece, j) for piece in pieces])
     y[j] = -sum(y, Fraction(0))
     if rng.random() < 0.4:
         y[int(rng.integers(m))] += Fraction(int(rng.choice([-1, 1])), 2)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._erm import Problem, dual
-from verification.claims._rational import Matrix, Vector, draw_vector, scale, without
+from verification.claims._rational import Array, Vector, draw_vector
 from verification.claims._topk import ONE, ZERO, alpha_halfspaces, hinge_alpha, linear_on
 from verification.claims._update import (
     check_identity,
@@ -20,9 +21,9 @@ from verification.claims._update import (
 )
 
 
-def target(q: Vector, y: int, k_ii: Fraction, smoothing: Fraction = ZERO) -> Vector:
+def target(q: Array, y: int, k_ii: Fraction, smoothing: Fraction = ZERO) -> Array:
     """B = (q without y + (1 - q_y) 1)/<x_i,x_i>."""
-    return scale(1 / k_ii, differences(q, y))
+    return differences(q, y) / k_ii
 
 
 SAYS = {
@@ -34,12 +35,8 @@ WRONG: Mapping[str, Mapping[str, Any]] = {
     "rho = 0": {"bias": lambda k_ii, smoothing: ZERO},
     "rho = 2": {"bias": lambda k_ii, smoothing: 2 * ONE},
     "radius 1/n": {"radius": lambda problem: Fraction(1, problem.n)},
-    "b without q_y": {
-        "target": lambda q, y, k_ii, smoothing: [(v + 1) / k_ii for v in without(q, y)]
-    },
-    "b without costs": {
-        "target": lambda q, y, k_ii, smoothing: [(v - q[y]) / k_ii for v in without(q, y)]
-    },
+    "b without q_y": {"target": lambda q, y, k_ii, smoothing: (np.delete(q, y) + 1) / k_ii},
+    "b without costs": {"target": lambda q, y, k_ii, smoothing: (np.delete(q, y) - q[y]) / k_ii},
 }
 
 
@@ -77,10 +74,9 @@ def fill(c: Vector, k: int, radius: Fraction) -> Vector:
 def _draw_zero(rng: Rng) -> Inputs:
     given = draw_update(rng)
     problem, i = given["problem"], given["i"]
-    examples = [[ZERO] * len(x) if j == i else x for j, x in enumerate(problem.examples)]
+    problem.examples[i] = ZERO
     return {
-        **{name: given[name] for name in ("columns", "i", "x")},
-        "problem": replace(problem, examples=examples),
+        **{name: given[name] for name in ("columns", "i", "x", "problem")},
         "c": [abs(v) for v in draw_vector(rng, problem.m - 1, spread=2)],
     }
 
@@ -89,21 +85,22 @@ def _check_zero(
     trial: Trial,
     *,
     problem: Problem,
-    columns: Matrix,
+    columns: Array,
     i: int,
-    x: Vector,
+    x: Array,
     c: Vector,
     fill: Callable[[Vector, int, Fraction], Vector],
 ) -> None:
     y = problem.labels[i]
 
-    def conjugate(v: Vector, k: int) -> Fraction | None:
-        return linear_on(alpha_halfspaces)(v, c, k)
+    def conjugate(v: Array, k: int) -> Fraction | None:
+        return linear_on(alpha_halfspaces)(list(v), c, k)
 
-    def value(candidate: Vector) -> Fraction | None:
+    def value(candidate: Array) -> Fraction | None:
         return dual(problem, with_block(columns, i, candidate, y), conjugate)
 
-    best, at_x, at_zero = fill(c, problem.k, problem.radius), value(x), value([ZERO] * len(c))
+    best = np.array(fill(c, problem.k, problem.radius))
+    at_x, at_zero = value(x), value(0 * x)
     at_best = value(best)
     if at_best is None or at_x is None or at_zero is None:
         trial.exactly(False, "a block outside of the domain", block=best)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._erm import (
     Problem,
@@ -15,19 +17,10 @@ from verification.claims._erm import (
     draw_problem,
     norm2,
     primal,
-    scores,
     weights,
 )
 from verification.claims._gap import of_differences
-from verification.claims._rational import (
-    Matrix,
-    Vector,
-    add,
-    dot,
-    draw_vector,
-    scale,
-    vector,
-)
+from verification.claims._rational import Array, Vector, dot, draw_vector, scale, vector
 from verification.claims._topk import (
     conjugate,
     costs,
@@ -43,15 +36,15 @@ from verification.claims.lapin_2015.proposition_3 import other_classes
 VARIANTS = {"alpha": (hinge_alpha, pieces_alpha), "beta": (hinge_beta, pieces_beta)}
 
 
-def conjugate_in_u(v: Vector, k: int, variant: str) -> Fraction | None:
+def conjugate_in_u(v: Array, k: int, variant: str) -> Fraction | None:
     """Conjugate of u -> loss(u + 1) over the other classes, by a linear program."""
     slopes = VARIANTS[variant][1](len(v), k)
-    return conjugate(slopes, [sum(slope, Fraction(0)) for slope in slopes], v)
+    return conjugate(slopes, [sum(slope, Fraction(0)) for slope in slopes], list(v))
 
 
 def dual_printed(
     problem: Problem,
-    columns: Matrix,
+    columns: Array,
     variant: str,
     *,
     half: Fraction = Fraction(1, 2),
@@ -60,30 +53,25 @@ def dual_printed(
     """D(A) inside its domain, with tr(A K A') from the Gram matrix; None outside."""
     total, n = Fraction(0), problem.n
     for a, y in zip(columns, problem.labels, strict=True):
-        value = conjugate_in_u(scale(problem.lam * n, block(a, y)), problem.k, variant)
+        value = conjugate_in_u(problem.lam * n * block(a, y), problem.k, variant)
         if value is None:
             return None
         total += value
-    trace = sum(
-        (
-            dot(x, other) * dot(a, b)
-            for x, a in zip(problem.examples, columns, strict=True)
-            for other, b in zip(problem.examples, columns, strict=True)
-        ),
-        Fraction(0),
-    )
+    trace = (problem.examples @ problem.examples.T * (columns @ columns.T)).sum()
     return -(total / n if averaged else total) - half * problem.lam * trace
 
 
 def _draw(rng: Rng) -> Inputs:
     problem, variant = draw_problem(rng), str(rng.choice(list(VARIANTS)))
     points = VARIANTS[variant][1](problem.m - 1, problem.k)
-    dimension = len(problem.examples[0])
+    dimension = problem.examples.shape[1]
+    w = [draw_vector(rng, dimension, spread=2) for _ in range(problem.m)]
+    columns = [column(draw_block(rng, points, problem.radius), y) for y in problem.labels]
     return {
         "problem": problem,
         "variant": variant,
-        "w": [draw_vector(rng, dimension, spread=2) for _ in range(problem.m)],
-        "columns": [column(draw_block(rng, points, problem.radius), y) for y in problem.labels],
+        "w": np.array(w),
+        "columns": np.array(columns),
     }
 
 
@@ -92,35 +80,33 @@ def _check(
     *,
     problem: Problem,
     variant: str,
-    w: Matrix,
-    columns: Matrix,
-    dual: Callable[[Problem, Matrix, str], Fraction | None],
-    recover: Callable[[Problem, Matrix], Matrix],
+    w: Array,
+    columns: Array,
+    dual: Callable[[Problem, Array, str], Fraction | None],
+    recover: Callable[[Problem, Array], Array],
 ) -> None:
     """P(W) - D(A) = (1/n) sum of Fenchel-Young residuals + lam/2 ||W - X A'||^2, term by term."""
     recovered, loss = recover(problem, columns), VARIANTS[variant][0]
     residuals = []
     for x, y, a in zip(problem.examples, problem.labels, columns, strict=True):
-        u = [z - 1 for z in margins(scores(w, x), y)]
-        v = scale(problem.lam * problem.n, block(a, y))
+        z = margins(w @ x, y)
+        v = problem.lam * problem.n * block(a, y)
         conjugated = conjugate_in_u(v, problem.k, variant)
         if conjugated is None:
             trial.exactly(False, "a column of the domain has an infinite conjugate")
             return
-        residuals.append(loss([t + 1 for t in u], problem.k) + conjugated - dot(v, u))
+        residuals.append(loss(z, problem.k) + conjugated - v @ (np.array(z) - 1))
     trial.exactly(min(residuals) >= 0, "a Fenchel-Young residual is negative")
-    distance = norm2([add(row, scale(-1, other)) for row, other in zip(w, recovered, strict=True)])
     value = dual(problem, columns, variant)
     gap = None if value is None else primal(problem, w, loss) - value
     trial.exactly(
-        gap == sum(residuals, Fraction(0)) / problem.n + problem.lam / 2 * distance,
+        gap == sum(residuals) / problem.n + problem.lam / 2 * norm2(w - recovered),
         "P(W) - D(A) is not the sum of the Fenchel-Young residuals and lam/2 ||W - XA'||^2",
         gap=gap,
     )
     for i, x in enumerate(problem.examples):
-        row = [dot(other, x) for other in problem.examples]
-        kernel = [dot([a[j] for a in columns], row) for j in range(problem.m)]
-        trial.exactly(scores(recovered, x) == kernel, "W'x_i is not A K_i", example=i)
+        same = np.array_equal(recovered @ x, problem.examples @ x @ columns)
+        trial.exactly(same, "W'x_i is not A K_i", example=i)
 
 
 THEOREM_1 = Claim(
@@ -136,7 +122,7 @@ THEOREM_1 = Claim(
     wrong={
         "lam in place of lam/2": {"dual": partial(dual_printed, half=Fraction(1))},
         "sum in place of the mean": {"dual": partial(dual_printed, averaged=False)},
-        "W = -XA'": {"recover": lambda p, a: [scale(-1, row) for row in weights(p, a)]},
+        "W = -XA'": {"recover": lambda p, a: -weights(p, a)},
     },
     instances=200,
 )
@@ -161,7 +147,8 @@ def _check_outside(trial: Trial, *, a: Vector, y: int, k: int, outside: int) -> 
     offsets = [dot(slope, costs(m, y)) for slope in slopes]
     conjugated = conjugate(of_differences(slopes, y), offsets, scale(-1, a))
     trial.exactly(conjugated is None, "the conjugate is finite although <1,a> is not 0")
-    at_zero = primal(Problem([vector(0)], (y,), m, k, Fraction(1)), [vector(0)] * m, hinge_alpha)
+    zero = np.array([vector(0)] * m)
+    at_zero = primal(Problem(zero[:1], (y,), m, k, Fraction(1)), zero, hinge_alpha)
     trial.exactly(
         outside < 0,
         "D(A) = -Phi*(-a) = -infinity, and a dual value of +infinity exceeds every P(W)",

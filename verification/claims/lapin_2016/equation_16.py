@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Trial
 from verification.claims._cone import smooth_hinge_alpha
 from verification.claims._erm import Problem, column, primal
 from verification.claims._gap import check_bounds, check_meeting, draw_training, lower_bound
-from verification.claims._rational import Vector, vector
+from verification.claims._rational import Array, Matrix, vector
 from verification.claims._topk import ONE, ZERO, hinge_alpha
 from verification.claims.lapin_2015.proposition_3 import all_classes, other_classes
 
@@ -26,14 +28,11 @@ PRINTED = Claim(
     right={"pieces": other_classes},
     witnesses=(
         {
-            "problem": Problem([vector(1), vector(1)], (0, 1), 3, 2, Fraction(1, 10)),
+            "problem": Problem(np.array([vector(1), vector(1)]), (0, 1), 3, 2, Fraction(1, 10)),
             "gamma": ONE,
             "multipliers": [vector("14/34", "1/2", "3/34"), vector("1/2", "14/34", "3/34")],
-            "w": [vector("10/17"), vector("10/17"), vector("-20/17")],
-            "columns": [
-                column(vector("10/17", "10/17"), 0),
-                column(vector("10/17", "10/17"), 1),
-            ],
+            "w": np.array([vector("10/17"), vector("10/17"), vector("-20/17")]),
+            "columns": np.array([column(vector("10/17", "10/17"), y) for y in (0, 1)]),
         },
     ),
     note="The same cause as in Proposition 3 of the 2015 paper: D belongs to the loss of the "
@@ -72,8 +71,8 @@ def _check_regulariser(
     trial: Trial,
     *,
     problem: Problem,
-    multipliers: list[Vector],
-    w: list[Vector],
+    multipliers: Matrix,
+    w: Array,
     factor: int,
 ) -> None:
     """All P(W) of section 2 from below, against all D(A) of (16) from above (k = 1)."""
@@ -100,9 +99,9 @@ REGULARISER = Claim(
     right={"factor": 1},
     witnesses=(
         {
-            "problem": Problem([vector(1)], (0,), 2, 1, Fraction(1)),
+            "problem": Problem(np.array([vector(1)]), (0,), 2, 1, Fraction(1)),
             "multipliers": [vector(0, 1)],
-            "w": [vector("1/2"), vector("-1/2")],
+            "w": np.array([vector("1/2"), vector("-1/2")]),
         },
     ),
     note="(16) has lam/2 ||W||^2, and so has the code: read C = 1/(lam n) everywhere. With lam = 1 "

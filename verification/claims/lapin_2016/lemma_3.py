@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._gap import of_differences
-from verification.claims._rational import Matrix, Vector, add, draw_vector, draw_weights, scale
+from verification.claims._rational import Matrix, Vector, draw_mixture, draw_vector
 from verification.claims._topk import ZERO, conjugate
 
 
@@ -15,9 +15,7 @@ def _draw(rng: Rng) -> Inputs:
     m, count = int(rng.integers(2, 5)), int(rng.integers(1, 5))
     y = int(rng.integers(m))
     pieces = [draw_vector(rng, m, spread=2) for _ in range(count)]
-    v = [ZERO] * m
-    for weight, slope in zip(draw_weights(rng, count), of_differences(pieces, y), strict=True):
-        v = add(v, scale(weight, slope))
+    v = draw_mixture(rng, of_differences(pieces, y))
     if rng.random() < 0.5:
         v[int(rng.integers(m))] += Fraction(int(rng.choice([-1, 1])), 2)
     return {"pieces": pieces, "offsets": draw_vector(rng, count, spread=2), "y": y, "v": v}

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from verification.claims import Claim, Inputs, Rng
-from verification.claims._rational import Vector, scale
+from verification.claims._rational import Array
 from verification.claims._topk import ONE
 from verification.claims._update import (
     check_identity,
@@ -17,9 +17,9 @@ from verification.claims._update import (
 )
 
 
-def target(q: Vector, y: int, k_ii: Fraction, smoothing: Fraction) -> Vector:
+def target(q: Array, y: int, k_ii: Fraction, smoothing: Fraction) -> Array:
     """B = (q without y + (1 - q_y) 1)/(<x_i,x_i> + gamma n lam)."""
-    return scale(1 / (k_ii + smoothing), differences(q, y))
+    return differences(q, y) / (k_ii + smoothing)
 
 
 def bias(k_ii: Fraction, smoothing: Fraction) -> Fraction:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._erm import Problem, block, draw_block, dual
 from verification.claims._logs import Log, binary, log
-from verification.claims._rational import Matrix, Vector, dot, draw_vector, scale, square, without
+from verification.claims._rational import Array, Numbers, Vector, draw_vector, square
 from verification.claims._topk import ONE, ZERO, alpha_halfspaces, inside, pieces_alpha
-from verification.claims._update import draw_update, partial_scores, with_block
+from verification.claims._update import differences, draw_update, partial_scores, with_block
 from verification.claims.lapin_2016.proposition_8 import Planted, plant_alpha
 
 
-def quadratic_dual(problem: Problem, columns: Matrix) -> Fraction:
+def quadratic_dual(problem: Problem, columns: Array) -> Fraction:
     """D without the entropies: -lam/2 tr(A K A')."""
     found = dual(problem, columns, lambda v, k: ZERO)
     if found is None:
@@ -22,9 +24,9 @@ def quadratic_dual(problem: Problem, columns: Matrix) -> Fraction:
     return found
 
 
-def target(q: Vector, y: int) -> Vector:
+def target(q: Array, y: int) -> Array:
     """B = q without y, less q_y."""
-    return [v - q[y] for v in without(q, y)]
+    return np.delete(q, y) - q[y]
 
 
 def curvature(k_ii: Fraction, problem: Problem) -> Fraction:
@@ -36,11 +38,11 @@ def _check_identity(
     trial: Trial,
     *,
     problem: Problem,
-    columns: Matrix,
+    columns: Array,
     i: int,
-    x: Vector,
-    other: Vector,
-    target: Callable[[Vector, int], Vector],
+    x: Array,
+    other: Array,
+    target: Callable[[Array, int], Array],
     curvature: Callable[[Fraction, Problem], Fraction],
     factor: Fraction,
     domain: Callable,
@@ -50,18 +52,18 @@ def _check_identity(
     q, k_ii = partial_scores(problem, columns, i)
     b, alpha = target(q, y), curvature(k_ii, problem)
 
-    def printed(point: Vector) -> Log | None:
+    def printed(point: Array) -> Log | None:
         if not inside(point, domain(len(point), problem.k)):
             return None
-        total = sum(point, ZERO)
-        return alpha * factor * (square(point) + total**2) - dot(b, point) + binary(point)
+        rational = alpha * factor * (square(point) + sum(point) ** 2) - b @ point
+        return rational + binary(point)
 
-    def value(point: Vector) -> Log | None:
+    def value(point: Array) -> Log | None:
         """-n D, from the conjugate of Proposition 7 on the top-k simplex."""
-        changed = with_block(columns, i, scale(problem.radius, point), y)
+        changed = with_block(columns, i, problem.radius * point, y)
         entropies = Log()
         for a, label in zip(changed, problem.labels, strict=True):
-            v = scale(1 / problem.radius, block(a, label))
+            v = block(a, label) / problem.radius
             if not inside(v, alpha_halfspaces(len(v), problem.k)):
                 return None
             entropies = entropies + binary(v)
@@ -83,7 +85,7 @@ def _draw_update(rng: Rng) -> Inputs:
     kinds = (
         lambda: draw_block(rng, corners, ONE),
         lambda: draw_block(rng, pieces_alpha(problem.m - 1, 1), ONE),  # of the simplex
-        lambda: draw_vector(rng, problem.m - 1, spread=1),
+        lambda: np.array(draw_vector(rng, problem.m - 1, spread=1)),
     )
     other = kinds[int(rng.choice(3, p=[0.6, 0.25, 0.15]))]()
     return {**given, "x": draw_block(rng, corners, ONE), "other": other}
@@ -109,9 +111,7 @@ PROPOSITION_11 = Claim(
     wrong={
         "alpha without 1/(lam n)": {"curvature": lambda k_ii, problem: k_ii},
         "alpha in place of alpha/2": {"factor": ONE},
-        "b with the costs of the hinges": {
-            "target": lambda q, y: [v + 1 - q[y] for v in without(q, y)]
-        },
+        "b with the costs of the hinges": {"target": differences},
         "the simplex for every k": {"domain": lambda d, k: alpha_halfspaces(d, 1)},
     },
     instances=200,
@@ -147,7 +147,7 @@ def _check_system(
     slack: Vector,
     k: int,
     alpha: Fraction,
-    other: Vector,
+    other: Array,
     share: Callable[[int], Fraction],
     sign: int,
 ) -> None:
@@ -158,7 +158,7 @@ def _check_system(
     # alpha x_i = V(b_i - t - nu_i)
     b = [inverse(alpha * x_i) + t + sign * nu for x_i, nu in zip(x, slack, strict=True)]
 
-    def objective(point: Vector) -> Log:
+    def objective(point: Numbers) -> Log:
         total = alpha / 2 * (square(point) + sum(point, ZERO) ** 2) + binary(point)
         for v, b_i in zip(point, b, strict=True):
             total = total - v * b_i

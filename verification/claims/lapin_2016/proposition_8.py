@@ -12,10 +12,13 @@ from fractions import Fraction
 from functools import partial
 from math import prod
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._entropies import alpha_power, beta_power
+from verification.claims._erm import draw_block
 from verification.claims._logs import Log, binary, log
-from verification.claims._rational import Vector, add, draw_weights, scale
+from verification.claims._rational import Vector
 from verification.claims._topk import (
     ONE,
     ZERO,
@@ -73,12 +76,10 @@ def _draw(rng: Rng, plant: Callable, pieces: Callable) -> Inputs:
     found: Planted = plant(rng, d, k)
     order = [int(i) for i in rng.permutation(d)]
     # candidates of the set, and of the simplex, most of them outside of it
-    corners, other = pieces(d, k if rng.random() < 0.7 else 1), [ZERO] * d
-    for weight in draw_weights(rng, 3):
-        other = add(other, scale(weight, corners[int(rng.integers(len(corners)))]))
+    other = draw_block(rng, pieces(d, k if rng.random() < 0.7 else 1), ONE)
     x = [found.x[i] for i in order]
     if rng.random() < 0.5:  # near the maximiser, where a wrong one would be beaten
-        other = [(15 * v + c) / 16 for v, c in zip(x, other, strict=True)]
+        other = (15 * np.array(x) + other) / 16
     return {
         "x": x,
         "w": [found.w[i] for i in order],

@@ -4,65 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from verification.claims import Claim, Trial
 from verification.claims._rational import vector
 from verification.claims._svm import ONE, Matrix, augmented, deformed
 
-Floats = list[list[float]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def _inverse_of_floats(a: Floats) -> Floats:
     """Gauss-Jordan with row exchanges, in double precision."""
     n = len(a)
-    rows = [[*row, *(float(i == j) for j in range(n))] for i, row in enumerate(a)]
+    rows = np.hstack([a, np.eye(n)])
     for col in range(n):
-        best = max(range(col, n), key=lambda r: abs(rows[r][col]))
-        rows[col], rows[best] = rows[best], rows[col]
-        rows[col] = [v / rows[col][col] for v in rows[col]]
-        for r in range(n):
-            if r != col:
-                factor = rows[r][col]
-                rows[r] = [v - factor * u for v, u in zip(rows[r], rows[col], strict=True)]
-    return [row[n:] for row in rows]
+        best = col + int(np.argmax(abs(rows[col:, col])))
+        rows[[col, best]] = rows[[best, col]]
+        rows[col] /= rows[col, col]
+        others = np.arange(n) != col
+        rows[others] -= np.outer(rows[others, col], rows[col])
+    return rows[:, n:]
 
 
 def _product(a: Floats, b: Floats) -> Floats:
-    columns = list(zip(*b, strict=True))
-    return [
-        [sum(u * v for u, v in zip(row, column, strict=True)) for column in columns] for row in a
-    ]
+    """Matrix product, summed in order, the same on every machine."""
+    found: Floats = (a[:, :, None] * b).sum(axis=1)
+    return found
 
 
 def printed_in_floats(zt: Floats, c: float, lam: float) -> Floats:
     """(5) step by step in double precision."""
-    n = len(zt)
-    kt = _product(zt, [list(column) for column in zip(*zt, strict=True)])
-    middle = _inverse_of_floats(
-        [[kt[i][j] + (lam / c if i == j else 0.0) for j in range(n)] for i in range(n)]
-    )
-    less = _product(_product(kt, middle), kt)
-    return [[(kt[i][j] - less[i][j]) / lam for j in range(n)] for i in range(n)]
+    kt = _product(zt, zt.T)
+    middle = _inverse_of_floats(kt + lam / c * np.eye(len(kt)))
+    return (kt - _product(_product(kt, middle), kt)) / lam
 
 
 def factored_in_floats(zt: Floats, c: float, lam: float) -> Floats:
     """FF' with F = Z~ L^-T, LL' = lam I + C Z~'Z~, in double precision."""
-    size = len(zt[0])
-    lower = [[0.0] * size for _ in range(size)]
-    for i in range(size):
-        for j in range(i + 1):
-            v = c * sum(row[i] * row[j] for row in zt) + (lam if i == j else 0.0)
-            v -= sum(lower[i][k] * lower[j][k] for k in range(j))
-            lower[i][j] = v**0.5 if i == j else v / lower[j][j]
-    factor = []
-    for row in zt:
-        f: list[float] = []
-        for i in range(size):
-            f.append((row[i] - sum(lower[i][k] * f[k] for k in range(i))) / lower[i][i])
-        factor.append(f)
-    return _product(factor, [list(column) for column in zip(*factor, strict=True)])
+    lower = np.linalg.cholesky(c * _product(zt.T, zt) + lam * np.eye(zt.shape[1]))
+    factor = solve_triangular(lower, zt.T, lower=True).T
+    return _product(factor, factor.T)
 
 
 def _check_floats(
@@ -75,8 +59,8 @@ def _check_floats(
 ) -> None:
     zt = augmented(np.array(z))
     exact = deformed(zt @ zt.T, c, lam)
-    found = evaluate(zt.astype(float).tolist(), float(c), float(lam))
-    error = np.array([[Fraction(v) for v in row] for row in found]) - exact
+    found = evaluate(zt.astype(float), float(c), float(lam))
+    error = np.vectorize(Fraction, otypes=[object])(found) - exact
     relative = np.abs(error).max() / np.abs(exact).max()
     trial.exactly(
         relative <= Fraction(1, 10**12),
