@@ -8,7 +8,8 @@ computed here by enumeration uses none of the paper's results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, combinations_with_replacement, pairwise, permutations, product
@@ -185,6 +186,14 @@ def maximisers(values: Sequence[Fraction]) -> list[int]:
     """Places, counted from 1, of the largest value."""
     most = max(values)
     return [i for i, value in enumerate(values, 1) if value == most]
+
+
+def first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The least of low, ..., high from which on `holds` is true, by halving; it is not asked at high.
+
+    Where its values are in another order, it is where the halving ends.
+    """
+    return low + bisect_left(range(low, high), True, key=holds)
 
 
 # -------------------------------------------------------------------------------------- draws

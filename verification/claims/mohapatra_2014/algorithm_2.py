@@ -11,6 +11,7 @@ from verification.claims._ranking import (
     ZERO,
     delta,
     draw_lists,
+    first,
     maximisers,
     pairs_turned,
     slack,
@@ -45,36 +46,29 @@ Search = Callable[[Column], int]
 
 def bisect(column: Column, last: int) -> int:
     """Largest argmax over {1..last} where delta_j is concave there, by the signs of its steps."""
-    low, high = 1, last
-    while low < high:
-        middle = (low + high) // 2
-        if column.step(middle) > 0:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return first(lambda k: column.step(k) > 0, 1, last)
 
 
 def corrected(column: Column) -> int:
     """Bisection over {1..min(P,j)+1}, a scan of the ranks that are left, up to P+1."""
     p = min(column.p, column.j)
-    first = bisect(column, p + 1)
+    i_1 = bisect(column, p + 1)
     if p == column.p:
-        return first
+        return i_1
     rest = [column.value(i) for i in range(p + 2, column.p + 2)]
-    best = p + 1 + maximisers(rest)[-1]
-    return first if column.value(first) > rest[best - p - 2] else best
+    i_2 = p + 1 + maximisers(rest)[-1]
+    return i_1 if column.value(i_1) > rest[i_2 - p - 2] else i_2
 
 
 def printed(column: Column) -> int:
     """(7) over {1..p}, (8) over {p+1..P}, (9)."""
     p = min(column.p, column.j)
-    first = bisect(column, p)
+    i_1 = bisect(column, p)
     if p == column.p:
-        return first
+        return i_1
     rest = [column.value(i) for i in range(p + 1, column.p + 1)]
-    best = p + maximisers(rest)[0]
-    return first if column.value(first) >= rest[best - p - 1] else best
+    i_2 = p + maximisers(rest)[0]
+    return i_1 if column.value(i_1) >= rest[i_2 - p - 1] else i_2
 
 
 def scan(column: Column) -> int:

@@ -10,7 +10,7 @@ from operator import ge, gt, lt
 import numpy as np
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._ranking import draw_lists, pairs_turned, slack
+from verification.claims._ranking import draw_lists, first, pairs_turned, slack
 from verification.claims._rational import Vector, vector
 from verification.claims.mohapatra_2014.algorithm_2 import Column, corrected
 from verification.claims.mohapatra_2014.proposition_1 import draw_many
@@ -18,14 +18,9 @@ from verification.claims.mohapatra_2014.proposition_1 import draw_many
 
 def threshold(s: Vector, t: Vector) -> Fraction | None:
     """The largest score below which every negative has the rank P+1; None if all have it."""
-    low, high = 0, len(t)  # by the first property the negatives of a rank <= P come first
-    while low < high:
-        middle = (low + high) // 2
-        if corrected(Column(middle + 1, s, t)) <= len(s):
-            low = middle + 1
-        else:
-            high = middle
-    return t[low - 1] if low else None
+    # by the first property the negatives of a rank <= P come first
+    found = first(lambda j: corrected(Column(j + 1, s, t)) > len(s), 0, len(t))
+    return t[found - 1] if found else None
 
 
 #: (score, threshold) -> whether the negative gets Algorithm 2
@@ -147,15 +142,8 @@ class Negatives:
 
 def over_all(negatives: Negatives, active: int) -> int:
     """Number of active negatives by binary search, each step a quickselect over all scores."""
-    low, high = 0, len(negatives.scores)
-    while low < high:
-        middle = (low + high) // 2
-        value, _, _ = negatives.select(negatives.scores, middle)
-        if len(negatives.scores) - 1 - value < active:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    n = len(negatives.scores)
+    return first(lambda k: n - 1 - negatives.select(negatives.scores, k)[0] >= active, 0, n)
 
 
 def over_the_rest(negatives: Negatives, active: int) -> int:

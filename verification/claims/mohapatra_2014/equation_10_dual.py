@@ -6,6 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import ONE, ZERO, draw_samples
 from verification.claims._rational import Vector, draw_weights
@@ -65,7 +67,7 @@ def _check(
     least = 2 / gap  # w'(x_+ - x_-) >= 2 of the closest pair; some bias then serves all
     # Any feasible pair: w beyond its bound, mu on pairs, or anywhere if it need not be balanced.
     w = least * (1 + beyond)
-    mixed = [sum((v * cut[i] for v, cut in zip(weights, found, strict=True)), ZERO) for i in (0, 1)]
+    mixed = np.array(weights) @ np.array(found)
     positives = [v for y, v in easy if y > 0]
     negatives = [v for y, v in easy if y < 0]
     pairs = list(zip(masses, positives, negatives, strict=False))

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
+import numpy as np
+
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._ranking import ZERO, ap_loss, draw_samples, interleavings
+from verification.claims._ranking import ZERO, ap_loss, draw_samples, interleavings, score_change
 from verification.claims._rational import Vector, draw_vector, draw_weights
-from verification.claims.mohapatra_2014.equation_3 import hinge
+from verification.claims.mohapatra_2014.equation_3 import hinge, lists
 
 #: A ranking as a cut of one dimension: its loss, and the slope of its change of score in w.
 Cut = tuple[Fraction, Fraction]
@@ -21,14 +23,9 @@ def cuts(labels: tuple[int, ...], x: Vector) -> list[Cut]:
     """All rankings that keep positives and negatives in the order of x, or in the reverse one."""
     found = set()
     for sign in (1, -1):
-        s = sorted((sign * v for v, label in zip(x, labels, strict=True) if label), reverse=True)
-        t = sorted(
-            (sign * v for v, label in zip(x, labels, strict=True) if not label), reverse=True
-        )
-        for counts in interleavings(len(s), len(t)):
-            turned = (s[k] - t[j] for k, c in enumerate(counts) for j in range(c))
-            slope = Fraction(-2 * sign, len(s) * len(t)) * sum(turned, ZERO)
-            found.add((ap_loss(counts), slope))
+        s, t = lists(labels, [sign * v for v in x])
+        rankings = interleavings(len(s), len(t))
+        found |= {(ap_loss(counts), sign * score_change(counts, s, t)) for counts in rankings}
     return sorted(found)
 
 
@@ -81,10 +78,7 @@ def _check(
     sign: int,
 ) -> None:
     found = cuts(labels, x)
-    mixed = (
-        sum((v * cut[0] for v, cut in zip(weights, found, strict=True)), ZERO),
-        sum((v * cut[1] for v, cut in zip(weights, found, strict=True)), ZERO),
-    )
+    mixed = np.array(weights) @ np.array(found)
     p, d = primal(labels, x, w, c), value(mixed[0], mixed[1], c)
     trial.exactly(d <= p, "a dual value is above a primal value", primal=p, dual=d)
     best = best_mixture(found, c)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import accumulate
 
 from verification.claims import Claim, Inputs, Rng, Trial
+from verification.claims._ranking import first
 from verification.claims._rational import Vector, vector
 
 #: (function on 1..p, p) -> place of its maximum
@@ -25,26 +26,12 @@ def unimodal(values: Vector) -> bool:
 
 def bisect_left(f: Callable[[int], Fraction], p: int) -> int:
     """Halve the range by comparing neighbours, to the left if they are equal."""
-    low, high = 1, p
-    while low < high:
-        middle = (low + high) // 2
-        if f(middle) >= f(middle + 1):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return first(lambda i: f(i) >= f(i + 1), 1, p)
 
 
 def bisect_right(f: Callable[[int], Fraction], p: int) -> int:
     """The same, to the right if they are equal."""
-    low, high = 1, p
-    while low < high:
-        middle = (low + high) // 2
-        if f(middle) > f(middle + 1):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return first(lambda i: f(i) > f(i + 1), 1, p)
 
 
 def scan(f: Callable[[int], Fraction], p: int) -> int:
