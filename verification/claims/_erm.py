@@ -14,10 +14,9 @@ from fractions import Fraction
 import numpy as np
 
 from verification.claims._rational import Array, Matrix, Vector, draw_vector, draw_weights
-from verification.claims._topk import margins
+from verification.claims._topk import Loss, margins
 from verification.claims._trial import Rng
 
-Loss = Callable[[Vector, int], Fraction]
 Conjugate = Callable[[Array, int], Fraction | None]
 
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from verification.claims._cone import smooth_hinge_alpha
-from verification.claims._erm import Loss, Problem, draw_problem, dual, norm2, primal, weights
+from verification.claims._erm import Problem, draw_problem, dual, norm2, primal, weights
 from verification.claims._oracle import dual_solution, primal_solution
 from verification.claims._rational import Array, Matrix, Vector, dot, square
-from verification.claims._topk import ZERO, conjugate, costs
+from verification.claims._topk import ZERO, Loss, conjugate, costs
 from verification.claims._trial import Inputs, Rng, Trial
 from verification.claims._update import smooth_conjugate
 

@@ -21,6 +21,9 @@ ONE = Fraction(1)
 ZERO = Fraction(0)
 
 Counts = Sequence[int]
+Labels = tuple[int, ...]
+Ranking = tuple[int, ...]
+Score = Callable[[Labels, Vector], Fraction]
 
 # ---------------------------------------------------------------------------- single rankings
 

@@ -6,7 +6,7 @@ own answers: a linear program returns only after its dual point (or its ray) has
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -22,6 +22,8 @@ Matrix = list[Vector]
 #: The same for formulas, where numpy's operations stand for those of linear algebra.
 Array = np.ndarray[Any, Any]
 Numbers = Sequence[Fraction] | Array
+Function = Callable[[Fraction], Fraction]
+Relation = Callable[[Fraction, Fraction], bool]
 
 
 def vector(*values: int | str | Fraction) -> Vector:

@@ -28,6 +28,11 @@ from verification.claims._rational import (
 )
 from verification.claims._trial import Inputs, Rng, Trial
 
+#: (margins or scores, k) -> loss
+Loss = Callable[[Vector, int], Fraction]
+#: (b, costs, k) -> conjugate, None for +infinity
+Formula = Callable[[Vector, Vector, int], Fraction | None]
+
 ONE = Fraction(1)
 ZERO = Fraction(0)
 
@@ -126,9 +131,7 @@ def conjugate(pieces: Matrix, offsets: Vector, v: Vector) -> Fraction | None:
     return None if optimum.value is None else optimum.value - highest
 
 
-def linear_on(
-    halfspaces: Callable[[int, int], tuple[Matrix, Vector]],
-) -> Callable[[Vector, Vector, int], Fraction | None]:
+def linear_on(halfspaces: Callable[[int, int], tuple[Matrix, Vector]]) -> Formula:
     """b, c, k -> -<c,b> on a set, None (+infinity) outside of it."""
 
     def formula(b: Vector, c: Vector, k: int) -> Fraction | None:
@@ -144,10 +147,10 @@ def check_pair(
     b: Vector,
     c: Vector,
     k: int,
-    value: Callable[[Vector, int], Fraction],
+    value: Loss,
     pieces: Callable[[int, int], Matrix],
     domain: Callable[[int, int], tuple[Matrix, Vector]],
-    formula: Callable[[Vector, Vector, int], Fraction | None],
+    formula: Formula,
 ) -> None:
     """Whether value(a + c) and formula(b) are conjugate: each follows from the other."""
     slopes = pieces(len(a), k)
@@ -203,7 +206,7 @@ def pair_claim(
     section: str,
     statement: str,
     *,
-    value: Callable[[Vector, int], Fraction],
+    value: Loss,
     pieces: Callable[[int, int], Matrix],
     domain: Callable[[int, int], tuple[Matrix, Vector]],
     wrong: Mapping[str, Mapping[str, Any]],

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector, draw_vector, vector, without
-from verification.claims._topk import ZERO, costs, hinge_alpha, kth, top
+from verification.claims._topk import ZERO, Loss, costs, hinge_alpha, kth, top
 
 
 def draw_scores(rng: Rng) -> Inputs:
@@ -72,9 +72,7 @@ PSI_OTHERS = PSI_PRINTED.corrected(
 # -------------------------------------------------------------------------------------- the chain
 
 
-def _check_chain(
-    trial: Trial, *, f: Vector, y: int, k: int, middle: Callable[[Vector, int], Fraction]
-) -> None:
+def _check_chain(trial: Trial, *, f: Vector, y: int, k: int, middle: Loss) -> None:
     z = violations(f, y)
     # Ties count as errors: the strongest reading of the top-k error.
     error = Fraction(int(sum(v >= f[y] for v in without(f, y)) >= k))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from verification.claims import Claim, Trial
 from verification.claims._rational import Vector
-from verification.claims._topk import ZERO, hinge_alpha, hinge_beta, kth
+from verification.claims._topk import ZERO, Loss, hinge_alpha, hinge_beta, kth
 from verification.claims.lapin_2015.equation_3 import draw_scores, psi, violations
 
 
@@ -16,13 +15,7 @@ def _equal(z: Vector, k: int) -> bool:
 
 
 def _check(
-    trial: Trial,
-    *,
-    f: Vector,
-    y: int,
-    k: int,
-    beta: Callable[[Vector, int], Fraction],
-    equal: Callable[[Vector, int], bool],
+    trial: Trial, *, f: Vector, y: int, k: int, beta: Loss, equal: Callable[[Vector, int], bool]
 ) -> None:
     z = violations(f, y)
     chain = [psi(z, k), hinge_alpha(z, k), beta(z, k), hinge_alpha(z, 1)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
@@ -10,6 +9,8 @@ from verification.claims._gap import Pieces
 from verification.claims._rational import Matrix, Vector, dot, draw_vector, put, vector, without
 from verification.claims._topk import (
     ONE,
+    Formula,
+    Loss,
     alpha_halfspaces,
     beta_halfspaces,
     conjugate,
@@ -86,13 +87,7 @@ SPECIAL_CASES = PRINTED.corrected(
 
 
 def _check_others(
-    trial: Trial,
-    *,
-    y: int,
-    k: int,
-    v: Vector,
-    pieces: Pieces,
-    formula: Callable[[Vector, Vector, int], Fraction | None],
+    trial: Trial, *, y: int, k: int, v: Vector, pieces: Pieces, formula: Formula
 ) -> None:
     _check(trial, y=y, k=k, v=v, pieces=pieces)
     m = len(v)
@@ -146,14 +141,7 @@ def _draw_identity(rng: Rng) -> Inputs:
 
 
 def _check_identity(
-    trial: Trial,
-    *,
-    y: int,
-    k: int,
-    v: Vector,
-    z: Vector,
-    loss: Callable[[Vector, int], Fraction],
-    formula: Callable[[Vector, Vector, int], Fraction | None],
+    trial: Trial, *, y: int, k: int, v: Vector, z: Vector, loss: Loss, formula: Formula
 ) -> None:
     printed = hinge_alpha(put(z, y), k)
     trial.exactly(printed == loss(z, k), "the loss is another one", printed=printed)

@@ -9,7 +9,7 @@ from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._cone import smooth_hinge_alpha
 from verification.claims._entropies import alpha_power, beta_power, ratios
 from verification.claims._rational import Vector, vector
-from verification.claims._topk import ONE, ZERO, hinge_alpha, hinge_beta, kth, margins
+from verification.claims._topk import ONE, ZERO, Loss, hinge_alpha, hinge_beta, kth, margins
 from verification.claims.lapin_2015.equation_3 import draw_scores
 from verification.claims.lapin_2016.lemma_1 import error_with_ties
 from verification.claims.risk import smooth_hinge_beta
@@ -87,7 +87,7 @@ def _check_entropies(
     y: int,
     k: int,
     kept: Callable[[Vector, int], Vector],
-    beta: Callable[[Vector, int], Fraction],
+    beta: Loss,
     error: Callable[[Vector, int, int], bool],
 ) -> None:
     r = ratios(w, y)

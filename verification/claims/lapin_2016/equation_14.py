@@ -8,7 +8,7 @@ from fractions import Fraction
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._entropies import ratios
 from verification.claims._rational import Vector
-from verification.claims._topk import ONE, ZERO
+from verification.claims._topk import ONE, ZERO, Loss
 from verification.claims.lapin_2016.bounds import dropped
 from verification.claims.lapin_2016.lemma_1 import error_with_ties
 
@@ -28,13 +28,7 @@ def printed(w: Vector, y: int) -> Fraction:
 
 
 def _check(
-    trial: Trial,
-    *,
-    w: Vector,
-    y: int,
-    k: int,
-    loss: Callable[[Vector, int], Fraction],
-    kept: Callable[[Vector, int], Vector],
+    trial: Trial, *, w: Vector, y: int, k: int, loss: Loss, kept: Callable[[Vector, int], Vector]
 ) -> None:
     full = loss(w, y)
     trial.exactly(full == sum(w, ZERO) / w[y], "(14) is not (5)", exp=full)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._logs import DIGITS, Log, decimal, log
+from verification.claims._rational import Function
 
 
 def equation(w: Fraction) -> Log:
@@ -35,7 +36,7 @@ def _check(
     *,
     low: Fraction,
     high: Fraction,
-    slope: Callable[[Fraction], Fraction],
+    slope: Function,
     small: Callable[[Decimal], Decimal],
     large: Callable[[Decimal], Decimal],
 ) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import Vector, vector
+from verification.claims._rational import Function, Vector, vector
 from verification.claims._topk import ONE, ZERO
 from verification.claims.risk import Piece, constant_only, draw_probabilities, minimisers, optimal
 
@@ -30,9 +29,7 @@ def _draw_binary(rng: Rng) -> Inputs:
     }
 
 
-def _check_binary(
-    trial: Trial, *, p: Fraction, other: Fraction, bayes: Callable[[Fraction], Fraction]
-) -> None:
+def _check_binary(trial: Trial, *, p: Fraction, other: Fraction, bayes: Function) -> None:
     def risk(f: Fraction) -> Fraction:
         return p * max(ZERO, 1 - f) + (1 - p) * max(ZERO, 1 + f)
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from verification.claims import Claim, Inputs, Rng, Trial
+from verification.claims._rational import Function
 from verification.claims._topk import ONE, ZERO
 
 HALF = Fraction(1, 2)
@@ -89,7 +90,7 @@ def _check_plain(
     *,
     a: Fraction,
     b: Fraction,
-    loss: Callable[[Fraction], Fraction],
+    loss: Function,
     conjugate: Callable[[Fraction], Fraction | None],
 ) -> None:
     at_b = conjugate(b)

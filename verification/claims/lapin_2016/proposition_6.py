@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._cone import project_simplex, smooth_hinge_alpha
-from verification.claims._rational import Vector, add, dot, draw_vector, scale, square
+from verification.claims._rational import Function, Vector, add, dot, draw_vector, scale, square
 from verification.claims._topk import (
     ONE,
     ZERO,
@@ -66,7 +66,7 @@ def _check(
     gamma: Fraction,
     projection: Projection,
     conjugate: Conjugate,
-    constant: Callable[[Fraction], Fraction],
+    constant: Function,
 ) -> None:
     def printed(point: Vector) -> Fraction:
         z = add(point, c)

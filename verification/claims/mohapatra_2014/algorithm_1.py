@@ -8,6 +8,7 @@ from fractions import Fraction
 from verification.claims import Claim, Trial
 from verification.claims._ranking import (
     ZERO,
+    Labels,
     delta,
     draw_lists,
     draw_samples,
@@ -98,7 +99,7 @@ RIGHT = PRINTED.corrected(
 )
 
 
-def _check_all(trial: Trial, *, labels: tuple[int, ...], scores: Vector, choice: Choice) -> None:
+def _check_all(trial: Trial, *, labels: Labels, scores: Vector, choice: Choice) -> None:
     at_truth = score_of(labels, truth(labels), scores)
     values = [
         (1 - precision_of([labels[i] for i in order]))

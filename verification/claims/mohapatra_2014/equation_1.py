@@ -9,6 +9,8 @@ from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import (
     ONE,
     ZERO,
+    Labels,
+    Ranking,
     above,
     average_precision,
     below,
@@ -38,9 +40,9 @@ def by_inversions(c: int, t: int, p: int, n: int) -> tuple[Fraction, Fraction]:
 def _check_map(
     trial: Trial,
     *,
-    labels: tuple[int, ...],
+    labels: Labels,
     features: Vector,
-    order: tuple[int, ...],
+    order: Ranking,
     weights: Weights,
     total: Fraction,
 ) -> None:
@@ -87,9 +89,9 @@ MAP = Claim(
 def _check_counts(
     trial: Trial,
     *,
-    labels: tuple[int, ...],
+    labels: Labels,
     features: Vector,
-    order: tuple[int, ...],
+    order: Ranking,
     precision: Callable[[list[int]], Fraction],
 ) -> None:
     levels = levels_of(order)

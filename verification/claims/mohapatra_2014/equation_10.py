@@ -7,8 +7,16 @@ from fractions import Fraction
 from operator import ge, gt
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._ranking import ONE, ZERO, slack
-from verification.claims._rational import Matrix, Vector, dot, draw_vector, maximise, vector
+from verification.claims._ranking import ONE, ZERO, Labels, slack
+from verification.claims._rational import (
+    Matrix,
+    Relation,
+    Vector,
+    dot,
+    draw_vector,
+    maximise,
+    vector,
+)
 from verification.claims.mohapatra_2014.equation_3 import lists, worst_loss
 
 # -------------------------------------------------------------------------- strict constraints
@@ -42,7 +50,7 @@ def _check_attained(
     easy: Vector,
     pair: Fraction | None,
     c: Fraction,
-    relation: Callable[[Fraction, Fraction], bool],
+    relation: Relation,
     rhs: Fraction,
 ) -> None:
     """`easy` holds y_i x_i > 0; the closed problem's minimiser is unique, so it decides."""
@@ -91,7 +99,7 @@ STRICT_RIGHT = STRICT_PRINTED.corrected(
 # ------------------------------------------------------------------------------------- the bias
 
 
-def separable(points: list[Vector], labels: tuple[int, ...], bias: bool) -> bool:
+def separable(points: list[Vector], labels: Labels, bias: bool) -> bool:
     """Whether y_i (w'x_i + b) >= 1 has a solution; b = 0 without a bias."""
     rows: Matrix = []
     for x, label in zip(points, labels, strict=True):
@@ -114,9 +122,7 @@ def _draw_easy(rng: Rng) -> Inputs:
     return {"points": [x for x, _ in easy], "labels": tuple(label for _, label in easy)}
 
 
-def _check_feasible(
-    trial: Trial, *, points: list[Vector], labels: tuple[int, ...], bias: bool
-) -> None:
+def _check_feasible(trial: Trial, *, points: list[Vector], labels: Labels, bias: bool) -> None:
     trial.exactly(
         separable(points, labels, bias),
         "no w satisfies the easy constraints, though a linear classifier has y f >= 1 there",
@@ -168,28 +174,23 @@ def _draw_split(rng: Rng) -> Inputs:
 Which = Callable[[tuple[int, ...], tuple[bool, ...]], list[int]]
 
 
-def every(labels: tuple[int, ...], hard: tuple[bool, ...]) -> list[int]:
+def every(labels: Labels, hard: tuple[bool, ...]) -> list[int]:
     """All samples."""
     return list(range(len(labels)))
 
 
-def difficult(labels: tuple[int, ...], hard: tuple[bool, ...]) -> list[int]:
+def difficult(labels: Labels, hard: tuple[bool, ...]) -> list[int]:
     """X_d."""
     return [i for i, is_hard in enumerate(hard) if is_hard]
 
 
-def part(labels: tuple[int, ...], scores: Vector, samples: list[int]) -> tuple[Vector, Vector]:
+def part(labels: Labels, scores: Vector, samples: list[int]) -> tuple[Vector, Vector]:
     """Scores of these positives and of these negatives, descending."""
     return lists(tuple(labels[i] for i in samples), [scores[i] for i in samples])
 
 
 def _check_bound(
-    trial: Trial,
-    *,
-    labels: tuple[int, ...],
-    scores: Vector,
-    hard: tuple[bool, ...],
-    which: Which,
+    trial: Trial, *, labels: Labels, scores: Vector, hard: tuple[bool, ...], which: Which
 ) -> None:
     if any((1 if labels[i] else -1) * scores[i] < 1 for i in easy_ones(labels, hard)):
         raise ArithmeticError("an easy constraint is violated")
@@ -226,7 +227,7 @@ BOUND_PRINTED = Claim(
 def _check_both(
     trial: Trial,
     *,
-    labels: tuple[int, ...],
+    labels: Labels,
     scores: Vector,
     hard: tuple[bool, ...],
     which: Which,
@@ -239,7 +240,7 @@ def _check_both(
     )
 
 
-def easy_ones(labels: tuple[int, ...], hard: tuple[bool, ...]) -> list[int]:
+def easy_ones(labels: Labels, hard: tuple[bool, ...]) -> list[int]:
     """X_e."""
     return [i for i, is_hard in enumerate(hard) if not is_hard]
 

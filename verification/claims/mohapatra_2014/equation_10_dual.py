@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._ranking import ONE, ZERO, draw_samples
+from verification.claims._ranking import ONE, ZERO, Labels, draw_samples
 from verification.claims._rational import Vector, draw_weights
 from verification.claims.mohapatra_2014.equation_3_dual import Cut, best_mixture, cuts, primal
 
@@ -52,7 +52,7 @@ def closest(easy: list[tuple[int, Fraction]]) -> Fraction:
 def _check(
     trial: Trial,
     *,
-    labels: tuple[int, ...],
+    labels: Labels,
     x: Vector,
     easy: list[tuple[int, Fraction]],
     c: Fraction,
@@ -86,7 +86,7 @@ def _check(
 
 
 def _solution(
-    labels: tuple[int, ...], x: Vector, found: list[Cut], gap: Fraction, c: Fraction, value: Dual
+    labels: Labels, x: Vector, found: list[Cut], gap: Fraction, c: Fraction, value: Dual
 ) -> tuple[Fraction, Fraction]:
     """Primal and dual value at the exact dual solution: mu = 0, or mu on the closest pair."""
     free = best_mixture(found, c)

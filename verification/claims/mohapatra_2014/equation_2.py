@@ -9,6 +9,9 @@ from typing import Any
 from verification.claims import Claim, Inputs, Trial
 from verification.claims._ranking import (
     ZERO,
+    Labels,
+    Ranking,
+    Score,
     draw_samples,
     joint_feature,
     levels_by_score,
@@ -18,7 +21,7 @@ from verification.claims._ranking import (
 from verification.claims._rational import Vector, vector
 
 
-def _inverts(labels: tuple[int, ...], levels: tuple[int, ...], scores: Vector) -> bool:
+def _inverts(labels: Labels, levels: Ranking, scores: Vector) -> bool:
     """Whether some positive and negative of different scores are not ranked as they say."""
     p = [i for i, label in enumerate(labels) if label]
     n = [j for j, label in enumerate(labels) if not label]
@@ -32,11 +35,7 @@ def _inverts(labels: tuple[int, ...], levels: tuple[int, ...], scores: Vector) -
 
 
 def _check(
-    trial: Trial,
-    *,
-    labels: tuple[int, ...],
-    scores: Vector,
-    predict: Callable[[tuple[int, ...], Vector], tuple[int, ...]],
+    trial: Trial, *, labels: Labels, scores: Vector, predict: Callable[[Labels, Vector], Ranking]
 ) -> None:
     values = [
         (joint_feature(labels, levels, scores), levels) for levels in weak_rankings(len(labels))
@@ -72,7 +71,7 @@ PREDICTION = Claim(
 # -------------------------------------------------------------------------- the AP of equal scores
 
 
-def by_thresholds(labels: tuple[int, ...], scores: Vector) -> Fraction:
+def by_thresholds(labels: Labels, scores: Vector) -> Fraction:
     """Sum over the distinct scores of precision times gain in recall, as scikit-learn has it."""
     total, before = ZERO, 0
     for value in sorted(set(scores), reverse=True):
@@ -82,24 +81,18 @@ def by_thresholds(labels: tuple[int, ...], scores: Vector) -> Fraction:
     return total
 
 
-def expected(labels: tuple[int, ...], scores: Vector) -> Fraction:
+def expected(labels: Labels, scores: Vector) -> Fraction:
     """Mean AP over all orders of equal scores."""
     found = precisions(labels, levels_by_score(scores))
     return sum(found, ZERO) / len(found)
 
 
-def pessimistic(labels: tuple[int, ...], scores: Vector) -> Fraction:
+def pessimistic(labels: Labels, scores: Vector) -> Fraction:
     """AP with the negatives first among equal scores."""
     return min(precisions(labels, levels_by_score(scores)))
 
 
-def _check_ties(
-    trial: Trial,
-    *,
-    labels: tuple[int, ...],
-    scores: Vector,
-    precision: Callable[[tuple[int, ...], Vector], Fraction],
-) -> None:
+def _check_ties(trial: Trial, *, labels: Labels, scores: Vector, precision: Score) -> None:
     found = precisions(labels, levels_by_score(scores))
     value = precision(labels, scores)
     trial.exactly(
@@ -134,13 +127,7 @@ TIES_PRINTED = Claim(
 )
 
 
-def _check_below(
-    trial: Trial,
-    *,
-    labels: tuple[int, ...],
-    scores: Vector,
-    lower: Callable[[tuple[int, ...], Vector], Fraction],
-) -> None:
+def _check_below(trial: Trial, *, labels: Labels, scores: Vector, lower: Score) -> None:
     least, value = lower(labels, scores), by_thresholds(labels, scores)
     trial.exactly(least <= value, "the AP by thresholds is smaller", least=least, value=value)
 

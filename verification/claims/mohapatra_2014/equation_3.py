@@ -10,6 +10,8 @@ from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import (
     ONE,
     ZERO,
+    Labels,
+    Score,
     ap_loss,
     average_precision,
     draw_lists,
@@ -23,12 +25,12 @@ from verification.claims._ranking import (
     strict_rankings,
     truth,
 )
-from verification.claims._rational import Vector, draw_vector, draw_weights
+from verification.claims._rational import Function, Vector, draw_vector, draw_weights
 
 Loss = Callable[[Vector, Vector], Fraction]
 
 
-def lists(labels: tuple[int, ...], scores: Vector) -> tuple[Vector, Vector]:
+def lists(labels: Labels, scores: Vector) -> tuple[Vector, Vector]:
     """Scores of the positives and of the negatives, descending."""
     pairs = list(zip(labels, scores, strict=True))
     return (
@@ -37,9 +39,7 @@ def lists(labels: tuple[int, ...], scores: Vector) -> tuple[Vector, Vector]:
     )
 
 
-def _check_slack(
-    trial: Trial, *, labels: tuple[int, ...], scores: Vector, loss: Callable[[Fraction], Fraction]
-) -> None:
+def _check_slack(trial: Trial, *, labels: Labels, scores: Vector, loss: Function) -> None:
     at_truth = joint_feature(labels, truth(labels), scores)
     least = max(
         loss(average_precision([labels[i] for i in order]))
@@ -177,14 +177,14 @@ ZERO_LOSS = Claim(
 # ------------------------------------------------------------------ as a function of the scores
 
 
-def ramp(labels: tuple[int, ...], scores: Vector) -> Fraction:
+def ramp(labels: Labels, scores: Vector) -> Fraction:
     """L minus the largest change of score (the structured ramp)."""
     s, t = lists(labels, scores)
     best = max(score_change(c, s, t) for c in interleavings(len(s), len(t)))
     return slack(s, t) - best
 
 
-def hinge(labels: tuple[int, ...], scores: Vector) -> Fraction:
+def hinge(labels: Labels, scores: Vector) -> Fraction:
     """L of scores in any order."""
     return slack(*lists(labels, scores))
 
@@ -203,11 +203,11 @@ def _draw_pair(rng: Rng) -> Inputs:
 def _check_convex(
     trial: Trial,
     *,
-    labels: tuple[int, ...],
+    labels: Labels,
     points: list[Vector],
     weights: Vector,
     shift: Fraction,
-    loss: Callable[[tuple[int, ...], Vector], Fraction],
+    loss: Score,
     factor: Fraction,
 ) -> None:
     between = [weights[0] * a + weights[1] * b for a, b in zip(points[0], points[1], strict=True)]
@@ -236,14 +236,7 @@ CONVEX = Claim(
 )
 
 
-def _check_ramp(
-    trial: Trial,
-    *,
-    labels: tuple[int, ...],
-    scores: Vector,
-    loss: Callable[[tuple[int, ...], Vector], Fraction],
-    most: Loss,
-) -> None:
+def _check_ramp(trial: Trial, *, labels: Labels, scores: Vector, loss: Score, most: Loss) -> None:
     s, t = lists(labels, scores)
     value, least, bound = loss(labels, scores), worst_loss(s, t), most(s, t)
     trial.exactly(least <= value, "below the AP loss", value=value, ap_loss=least)

@@ -9,7 +9,14 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._ranking import ZERO, ap_loss, draw_samples, interleavings, score_change
+from verification.claims._ranking import (
+    ZERO,
+    Labels,
+    ap_loss,
+    draw_samples,
+    interleavings,
+    score_change,
+)
 from verification.claims._rational import Vector, draw_vector, draw_weights
 from verification.claims.mohapatra_2014.equation_3 import hinge, lists
 
@@ -19,7 +26,7 @@ Cut = tuple[Fraction, Fraction]
 Dual = Callable[[Fraction, Fraction, Fraction], Fraction]
 
 
-def cuts(labels: tuple[int, ...], x: Vector) -> list[Cut]:
+def cuts(labels: Labels, x: Vector) -> list[Cut]:
     """All rankings that keep positives and negatives in the order of x, or in the reverse one."""
     found = set()
     for sign in (1, -1):
@@ -29,7 +36,7 @@ def cuts(labels: tuple[int, ...], x: Vector) -> list[Cut]:
     return sorted(found)
 
 
-def primal(labels: tuple[int, ...], x: Vector, w: Fraction, c: Fraction) -> Fraction:
+def primal(labels: Labels, x: Vector, w: Fraction, c: Fraction) -> Fraction:
     """w^2/2 + C L(xw)."""
     return w**2 / 2 + c * hinge(labels, [v * w for v in x])
 
@@ -69,7 +76,7 @@ def _draw(rng: Rng) -> Inputs:
 def _check(
     trial: Trial,
     *,
-    labels: tuple[int, ...],
+    labels: Labels,
     x: Vector,
     c: Fraction,
     w: Fraction,

@@ -10,6 +10,7 @@ from operator import gt, lt
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import (
     ZERO,
+    Labels,
     ap_loss,
     draw_lists,
     draw_samples,
@@ -22,7 +23,15 @@ from verification.claims._ranking import (
     truth,
     weak_rankings,
 )
-from verification.claims._rational import Matrix, Vector, dot, draw_vector, maximise, vector
+from verification.claims._rational import (
+    Matrix,
+    Relation,
+    Vector,
+    dot,
+    draw_vector,
+    maximise,
+    vector,
+)
 from verification.claims.mohapatra_2014.equation_3 import hinge
 
 # ---------------------------------------------------------------------------------- tied ranks
@@ -35,7 +44,7 @@ def _mean(values: Sequence[Fraction]) -> Fraction:
 def _check_weak(
     trial: Trial,
     *,
-    labels: tuple[int, ...],
+    labels: Labels,
     scores: Vector,
     rules: Sequence[Callable[[Sequence[Fraction]], Fraction]],
 ) -> None:
@@ -200,7 +209,7 @@ def _check_counts(
     s: Vector,
     t: Vector,
     maximum: Callable[[list[list[Fraction]]], Fraction],
-    bend: Callable[[Fraction, Fraction], bool],
+    bend: Relation,
 ) -> None:
     table = gains(s, t)
     for k, row in enumerate(table, 1):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._ranking import ONE, ZERO, draw_samples
-from verification.claims._rational import Vector
+from verification.claims._ranking import ONE, ZERO, Labels, draw_samples
+from verification.claims._rational import Function, Vector
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -16,12 +15,7 @@ def _draw(rng: Rng) -> Inputs:
 
 
 def _check(
-    trial: Trial,
-    *,
-    labels: tuple[int, ...],
-    scores: Vector,
-    scale: Fraction,
-    term: Callable[[Fraction], Fraction],
+    trial: Trial, *, labels: Labels, scores: Vector, scale: Fraction, term: Function
 ) -> None:
     """Labellings against one term of each sample; `scale` stands before the joint feature."""
     n = len(labels)

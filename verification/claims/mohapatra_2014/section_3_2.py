@@ -8,6 +8,7 @@ from operator import eq, ge, le
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._ranking import (
+    Labels,
     above,
     average_precision,
     below,
@@ -196,17 +197,17 @@ def _draw_two(rng: Rng) -> Inputs:
 Key = Callable[[tuple[int, ...], list[int]], object]
 
 
-def counts_of_positives(labels: tuple[int, ...], levels: list[int]) -> object:
+def counts_of_positives(labels: Labels, levels: list[int]) -> object:
     """How many negatives stand above each positive, sample by sample."""
     return [above(labels, levels, i, 0) for i, label in enumerate(labels) if label]
 
 
-def sorted_counts(labels: tuple[int, ...], levels: list[int]) -> object:
+def sorted_counts(labels: Labels, levels: list[int]) -> object:
     """The same, whichever positive it is."""
     return sorted(above(labels, levels, i, 0) for i, label in enumerate(labels) if label)
 
 
-def counts_of_all(labels: tuple[int, ...], levels: list[int]) -> object:
+def counts_of_all(labels: Labels, levels: list[int]) -> object:
     """Negatives above each positive, positives below each negative, sample by sample."""
     return [
         above(labels, levels, i, 0) if label else below(labels, levels, i, 1)
@@ -214,7 +215,7 @@ def counts_of_all(labels: tuple[int, ...], levels: list[int]) -> object:
     ]
 
 
-def total(labels: tuple[int, ...], levels: list[int]) -> object:
+def total(labels: Labels, levels: list[int]) -> object:
     """Number of inversions."""
     return sum(above(labels, levels, i, 0) for i, label in enumerate(labels) if label)
 
@@ -222,7 +223,7 @@ def total(labels: tuple[int, ...], levels: list[int]) -> object:
 def _check_second(
     trial: Trial,
     *,
-    labels: tuple[int, ...],
+    labels: Labels,
     features: Vector,
     orders: tuple[list[int], list[int]],
     for_feature: Key,

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._ranking import draw_samples, slack
+from verification.claims._ranking import Labels, draw_samples, slack
 from verification.claims._rational import Vector, vector
 from verification.claims.mohapatra_2014.equation_3 import lists, worst_loss
 
 
-def signed(labels: tuple[int, ...], scores: Vector) -> Vector:
+def signed(labels: Labels, scores: Vector) -> Vector:
     """y_i f(x_i)."""
     return [v if label else -v for label, v in zip(labels, scores, strict=True)]
 
@@ -30,29 +30,27 @@ def _draw_separable(rng: Rng) -> Inputs:
 Test = Callable[[tuple[int, ...], Vector], bool]
 
 
-def all_right(labels: tuple[int, ...], scores: Vector) -> bool:
+def all_right(labels: Labels, scores: Vector) -> bool:
     """0-1 loss of 0: y f > 0 for all samples."""
     return min(signed(labels, scores)) > 0
 
 
-def with_margin(labels: tuple[int, ...], scores: Vector) -> bool:
+def with_margin(labels: Labels, scores: Vector) -> bool:
     """Hinge loss of 0: y f >= 1 for all samples."""
     return min(signed(labels, scores)) >= 1
 
 
-def ranked_right(labels: tuple[int, ...], scores: Vector) -> bool:
+def ranked_right(labels: Labels, scores: Vector) -> bool:
     """AP loss of 0, ties in their worst order."""
     return worst_loss(*lists(labels, scores)) == 0
 
 
-def no_slack(labels: tuple[int, ...], scores: Vector) -> bool:
+def no_slack(labels: Labels, scores: Vector) -> bool:
     """The loss of problem (3) is 0."""
     return slack(*lists(labels, scores)) == 0
 
 
-def _check_zero(
-    trial: Trial, *, labels: tuple[int, ...], scores: Vector, given: Test, then: Test
-) -> None:
+def _check_zero(trial: Trial, *, labels: Labels, scores: Vector, given: Test, then: Test) -> None:
     trial.exactly(
         then(labels, scores) or not given(labels, scores),
         "the one loss is 0, the other is not",
@@ -112,7 +110,7 @@ SURROGATES = Claim(
 Order = Callable[[tuple[int, ...], Vector], Vector]
 
 
-def by_score(labels: tuple[int, ...], scores: Vector) -> Vector:
+def by_score(labels: Labels, scores: Vector) -> Vector:
     """Scores themselves."""
     return scores
 
@@ -128,7 +126,7 @@ def _draw_easy(rng: Rng) -> Inputs:
 
 
 def _check_kept(
-    trial: Trial, *, labels: tuple[int, ...], scores: Vector, fraction: Fraction, order: Order
+    trial: Trial, *, labels: Labels, scores: Vector, fraction: Fraction, order: Order
 ) -> None:
     key = order(labels, scores)
     count = int(fraction * len(labels))

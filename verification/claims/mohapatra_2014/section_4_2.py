@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._ranking import ZERO, draw_samples
+from verification.claims._ranking import ZERO, Labels, draw_samples
 from verification.claims._rational import Vector, draw_vector
 from verification.claims.mohapatra_2014.equation_3 import hinge
 
@@ -26,7 +26,7 @@ Pick = Callable[[Sequence[Fraction]], Fraction]
 def _check(
     trial: Trial,
     *,
-    labels: tuple[int, ...],
+    labels: Labels,
     bags: list[Vector],
     others: list[Vector],
     positive: Pick,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._rational import draw_vector, vector
+from verification.claims._rational import Relation, draw_vector, vector
 from verification.claims._svm import (
     ONE,
     ZERO,
@@ -180,9 +179,7 @@ INDEFINITE_Z = Claim(
 
 
 @of_plus
-def _check_weight(
-    trial: Trial, p: Plus, *, weight: Fraction, relation: Callable[[Fraction, Fraction], bool]
-) -> None:
+def _check_weight(trial: Trial, p: Plus, *, weight: Fraction, relation: Relation) -> None:
     weights = np.array([*[ONE] * (len(p.y) - 1), weight])
     kept = replace(p, weights=weights).solved.value
     dropped = Plus(p.x[:-1], p.y[:-1], p.z[:-1], p.c, p.lam).solved.value

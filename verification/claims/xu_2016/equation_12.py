@@ -8,16 +8,13 @@ from fractions import Fraction
 import numpy as np
 
 from verification.claims import Claim, Inputs, Rng, Trial
+from verification.claims._rational import Function
 from verification.claims._svm import Matrix, Plus, draw_plus, draw_rows, identity, inverse, of_plus
 
 
 @of_plus
 def _check(
-    trial: Trial,
-    p: Plus,
-    *,
-    ratio: Callable[[Fraction, Fraction], Fraction],
-    outer: Callable[[Fraction], Fraction],
+    trial: Trial, p: Plus, *, ratio: Callable[[Fraction, Fraction], Fraction], outer: Function
 ) -> None:
     left = inverse(p.normal)
     middle = inverse(ratio(p.lam, p.c) * identity(len(p.zt)) + p.kt)

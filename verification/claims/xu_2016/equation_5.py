@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from verification.claims import Claim, Inputs, Rng, Trial
+from verification.claims._rational import Function
 from verification.claims._svm import (
     ONE,
     Matrix,
@@ -81,9 +82,7 @@ def _draw_weighted(rng: Rng) -> Inputs:
 
 
 @of_plus
-def _check_weighted(
-    trial: Trial, p: Plus, *, weights: Vector, effective: Callable[[Fraction], Fraction]
-) -> None:
+def _check_weighted(trial: Trial, p: Plus, *, weights: Vector, effective: Function) -> None:
     again = np.repeat(np.arange(len(p.y)), [int(t) for t in weights])
     repeated = Plus(p.x[again], p.y[again], p.z[again], p.c, p.lam).solved
     found = replace(p, weights=np.array([effective(t) for t in weights])).solved

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from verification.claims import Claim, Inputs, Rng, Trial
+from verification.claims._rational import Function
 from verification.claims._svm import (
     ONE,
     ZERO,
@@ -29,14 +29,7 @@ def _draw_limit(rng: Rng) -> Inputs:
 
 
 @of_plus
-def _check_limit(
-    trial: Trial,
-    p: Plus,
-    *,
-    delta: Fraction,
-    excess: Callable[[Fraction], Fraction],
-    at: Callable[[Fraction], Fraction],
-) -> None:
+def _check_limit(trial: Trial, p: Plus, *, delta: Fraction, excess: Function, at: Function) -> None:
     svm = with_free_slack(p, SVM)
     found = with_free_slack(replace(p, c=at(p.c)), delta)
     share = excess(p.lam / (p.c * delta))
@@ -89,9 +82,7 @@ def _draw_hinge(rng: Rng) -> Inputs:
 
 
 @of_plus
-def _check_hinge(
-    trial: Trial, p: Plus, *, delta: Fraction, share: Fraction, at: Callable[[Fraction], Fraction]
-) -> None:
+def _check_hinge(trial: Trial, p: Plus, *, delta: Fraction, share: Fraction, at: Function) -> None:
     svm = hinge_svm(p)
     plus = dual_of_hinge(replace(p, c=at(p.c)), kz=p.kz + delta * identity(len(p.y)))
     trial.exactly(svm is not None and plus is not None, "a problem has no solution")
