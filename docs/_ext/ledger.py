@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from markup import Html, table
@@ -25,11 +25,6 @@ def _evidence(result: ClaimResult) -> str:
     return f"{_text(result.method)} ({count}; {worst})"
 
 
-def _facts(counterexample: Mapping[str, Any]) -> str:
-    given = {k: v for k, v in counterexample.items() if k not in ("exact", "why")}
-    return ", ".join(f"{key} = {value}".replace("'", "") for key, value in given.items())
-
-
 def entry(result: ClaimResult) -> str:
     """One claim."""
     status = result.status if result.ok else f"{result.status}, unexpectedly"
@@ -39,12 +34,9 @@ def entry(result: ClaimResult) -> str:
         f"<dd><p>{_text(result.statement)}</p><p class='evidence'>{_evidence(result)}</p>",
     ]
     rows.append(f"<p class='evidence'><code>{_text(result.command)}</code></p>")
-    found = result.to_dict()["counterexample"]
-    if found is not None:
-        why = _text(found["why"])
-        rows.append(
-            f"<p class='evidence'>Counterexample: {why}. <code>{_text(_facts(found))}</code></p>"
-        )
+    if result.counterexample is not None:
+        why, given = _text(result.counterexample["why"]), _text(result.given)
+        rows.append(f"<p class='evidence'>Counterexample: {why}. <code>{given}</code></p>")
     if result.note:
         rows.append(f"<p class='evidence'>{_text(result.note)}</p>")
     return "".join([*rows, "</dd>"])

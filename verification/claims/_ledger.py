@@ -148,6 +148,13 @@ class ClaimResult:
         """The line for a shell that tries this claim again."""
         return f'refsolve claims --paper {self.paper} --only "{self.number}"'
 
+    @property
+    def given(self) -> str:
+        """The counterexample without what it contradicts: "name = value", fractions as words."""
+        facts = (self.counterexample or {}).items()
+        shown = (f"{name} = {v}" for name, v in facts if name not in ("exact", "why"))
+        return ", ".join(shown).replace("'", "")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings, lists and dictionaries; rational numbers become "p/q"."""
         return {**_plain(self), "command": self.command}

@@ -75,9 +75,7 @@ def _remarks(rows: Sequence[ClaimResult]) -> list[str]:
     for row in rows:
         parts = []
         if row.counterexample is not None:
-            facts = {k: v for k, v in row.counterexample.items() if k not in ("exact", "why")}
-            given = ", ".join(f"{key} = {value}".replace("'", "") for key, value in facts.items())
-            parts.append(f"{_text(row.counterexample['why'])}: `{given}`.")
+            parts.append(f"{_text(row.counterexample['why'])}: `{row.given}`.")
         if row.note:
             parts.append(_text(row.note))
         if parts:

@@ -140,11 +140,12 @@ def maximise(c: Vector, a: Matrix, b: Vector) -> Optimum:
     cost_scale = lcm(*(v.denominator for v in c))
     row_scale = [lcm(*(v.denominator for v in [*row, rhs])) for row, rhs in zip(a, b, strict=True)]
     # Columns: x = p - q with p, q >= 0, then the slacks, then the right-hand side.
-    table = [[int(-v * cost_scale) for v in c] + [int(v * cost_scale) for v in c] + [0] * (m + 1)]
+    table = np.zeros((m + 1, 2 * n + m + 1), dtype=object)
+    table[0, :n] = [int(-v * cost_scale) for v in c]
     for i, (row, rhs) in enumerate(zip(a, b, strict=True)):
-        scaled = [int(v * row_scale[i]) for v in row]
-        slack = [int(i == j) for j in range(m)]
-        table.append([*scaled, *(-v for v in scaled), *slack, int(rhs * row_scale[i])])
+        table[i + 1, :n] = [int(v * row_scale[i]) for v in row]
+        table[i + 1, [2 * n + i, -1]] = 1, int(rhs * row_scale[i])
+    table[:, n : 2 * n] = -table[:, :n]
     basis = [2 * n + i for i in range(m)]
     divisor = 1  # the true tableau is table / divisor: integers only, no fractions to reduce
 
@@ -153,29 +154,24 @@ def maximise(c: Vector, a: Matrix, b: Vector) -> Optimum:
         return [columns.get(j, zero) - columns.get(n + j, zero) for j in range(n)]
 
     while True:
-        entering = next((j for j in range(2 * n + m) if table[0][j] < 0), None)
+        entering = next((j for j, v in enumerate(table[0, :-1]) if v < 0), None)
         if entering is None:
             break
-        rows = [i for i in range(1, m + 1) if table[i][entering] > 0]
+        rows = [i for i in range(1, m + 1) if table[i, entering] > 0]
         if not rows:
-            step = {basis[i - 1]: Fraction(-table[i][entering], divisor) for i in range(1, m + 1)}
+            step = {basis[i - 1]: Fraction(-table[i, entering], divisor) for i in range(1, m + 1)}
             ray = point({**step, entering: Fraction(1)})
             _prove(all(dot(row, ray) <= 0 for row in a) and dot(c, ray) > 0)
             return Optimum(None, ray)
-        r = min(rows, key=lambda i: (Fraction(table[i][-1], table[i][entering]), basis[i - 1]))
-        pivot = table[r][entering]
-        for i in range(m + 1):
-            if i != r:
-                factor = table[i][entering]
-                table[i] = [
-                    (pivot * v - factor * w) // divisor
-                    for v, w in zip(table[i], table[r], strict=True)
-                ]
+        r = min(rows, key=lambda i: (Fraction(table[i, -1], table[i, entering]), basis[i - 1]))
+        pivot, others = table[r, entering], np.arange(m + 1) != r
+        less = np.outer(table[others, entering], table[r])
+        table[others] = (pivot * table[others] - less) // divisor
         divisor = pivot
         basis[r - 1] = entering
 
-    x = point({basis[i - 1]: Fraction(table[i][-1], divisor) for i in range(1, m + 1)})
-    y = [Fraction(table[0][2 * n + i] * row_scale[i], divisor * cost_scale) for i in range(m)]
+    x = point({basis[i - 1]: Fraction(table[i, -1], divisor) for i in range(1, m + 1)})
+    y = [Fraction(table[0, 2 * n + i] * row_scale[i], divisor * cost_scale) for i in range(m)]
     value = dot(c, x)
     _prove(all(dot(row, x) <= rhs for row, rhs in zip(a, b, strict=True)))
     _prove(min(y, default=Fraction(0)) >= 0 and dot(y, b) == value)

@@ -23,10 +23,7 @@ def _remarks(r: ClaimResult) -> Iterator[tuple[str, bool]]:
     if not r.ok:
         yield f"{r.paper} {r.number}: {r.failure}", False
     if r.counterexample is not None:
-        facts = {k: v for k, v in r.counterexample.items() if k not in ("exact", "why")}
-        # fractions are words here: shown as numbers, not in quotes
-        given = ", ".join(f"{name} = {value}".replace("'", "") for name, value in facts.items())
-        yield f"{r.number}: {r.counterexample['why']}. {given}", r.ok
+        yield f"{r.number}: {r.counterexample['why']}. {r.given}", r.ok
 
 
 _Paper = Annotated[str | None, typer.Option(help="One paper, e.g. lapin_2015; default: all.")]
