@@ -1,20 +1,12 @@
 """`refsolve bench ap` and `refsolve reproduce ap` from end to end, on little data."""
 
-import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from _commands import data
 
 from verification.app import main_job
 from verification.benchmarks import ap_exactness, ap_inference, ap_shapes, ap_training
-from verification.cli import app
-
-
-def run(*words: str) -> dict:
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout, parse_constant=pytest.fail)
 
 
 @pytest.fixture
@@ -34,7 +26,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_bench_ap_measures_everything(tmp_path: Path) -> None:
-    found = run("bench", "ap", "--repeats", "1", "--json", "--output", str(tmp_path / "new"))
+    found = data("bench", "ap", "--repeats", "1", "--output", tmp_path / "new")
     assert found["ok"] is None
     assert len(found["inference"]) == 2 * len(ap_inference.METHODS) + 2 * (
         len(ap_inference.METHODS) - 1
@@ -48,14 +40,12 @@ def test_bench_ap_measures_everything(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_bench_ap_measures_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("bench", "ap", "--no-inference", "--no-grid", "--no-exactness", "--C", "10", "--json")
-    found = run(*words, "--repeats", "1")
+    words = ("bench", "ap", "--no-inference", "--no-grid", "--no-exactness", "--C", "10")
+    found = data(*words, "--repeats", "1")
     assert [found[k] for k in ("inference", "grid", "exactness", "pictures")] == [[], [], [], []]
     assert {r["C"] for r in found["training"] if r["trainer"] == "APSVM"} == {10.0}
     monkeypatch.setattr(ap_training, "LIMITS", {10.0: 0})
-    result = CliRunner().invoke(app, [*words, "--repeats", "1", "--strict"])
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)["all_reached"] is False
+    assert data(*words, "--repeats", "1", "--strict", code=1)["all_reached"] is False
 
 
 def test_reproduce_ap_ranks_the_classes_asked_for(
@@ -64,9 +54,9 @@ def test_reproduce_ap_ranks_the_classes_asked_for(
     monkeypatch.setattr(
         main_job, "run_all", lambda jobs, task: {name: job() for name, job in jobs.items()}
     )
-    found = run(
+    found = data(
         "reproduce", "ap", "--classes", "0,8", "--tol", "1e-2", "--lowest", "1", "--highest", "1",
-        "--method", "AP-SVM", "--method", "binary SVM", "--json", "--output", str(tmp_path),
+        "--method", "AP-SVM", "--method", "binary SVM", "--output", tmp_path,
     )  # fmt: skip
     assert found["ok"] is True
     assert [c["name"] for c in found["classes"]] == ["0", "8"]

@@ -2,28 +2,21 @@
 
 import json
 import logging
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner, Result
+from _commands import data, run
+from _processes import python
 
-from verification.cli import app, command_names, is_ours
+from verification.cli import command_names, is_ours
 from verification.problems import stems
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Verdict
 
+ONE = ("verify", "--problem", "simplex.projection")
 GROUPS = {"reproduce": ("letter", "circle", "ap"), "bench": ("topk", "entropy", "ap")}
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(app, [str(w) for w in words])
-
-
-def data(result: Result) -> dict:
-    return json.loads(result.stdout, parse_constant=pytest.fail)
 
 
 def leaves() -> list[tuple[str, ...]]:
@@ -36,14 +29,11 @@ def leaves() -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("command", leaves(), ids=" ".join)
 def test_every_command_explains_itself_and_speaks_json(command: tuple[str, ...]) -> None:
-    result = run(*command, "--help")
-    assert result.exit_code == 0
-    assert "--json" in result.stdout
+    assert "--json" in run(*command, "--help").stdout
 
 
 def test_help_names_every_command() -> None:
     result = run("--help")
-    assert result.exit_code == 0
     assert [name for name in command_names() if name not in result.stdout] == []
 
 
@@ -53,19 +43,15 @@ def test_help_is_quick_because_commands_import_late() -> None:
         "try: app(['--help'])\nexcept SystemExit as end: assert not end.code\n"
         "print([n for n in ('cvxpy', 'numba', 'sklearn') if n in sys.modules], file=sys.stderr)"
     )
-    root = Path(__file__).resolve().parents[2]
-    result = subprocess.run(
-        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
-    )
-    assert result.stderr.strip() == "[]"
+    assert python("-c", code).stderr.strip() == "[]"
 
 
 def test_an_unknown_command_is_a_usage_error() -> None:
-    assert run("nonsense").exit_code == 2
+    run("nonsense", code=2)
 
 
 def test_list_has_every_stem() -> None:
-    found = {s["name"] for s in data(run("list", "--json"))["stems"]}
+    found = {s["name"] for s in data("list")["stems"]}
     assert found == {s.name for s in stems.discover()}
     shown = run("list").stdout
     assert [name for name in found if name not in shown] == []
@@ -76,7 +62,7 @@ def test_show_tells_the_declaration(stem: str) -> None:
     from refsolve import catalogue
 
     spec = catalogue.load(stem).SPEC
-    shown = data(run("show", stem, "--json"))
+    shown = data("show", stem)
     assert shown["formulas"] == dict(spec.formulas)
     assert [s["name"] for s in shown["symbols"]] == list(spec.names)
     assert shown["source"] == spec.source
@@ -94,14 +80,14 @@ def test_show_tells_the_declaration(stem: str) -> None:
 
 
 def test_show_takes_a_problem() -> None:
-    shown = data(run("show", "svm_plus_hinge.dual", "--json"))
+    shown = data("show", "svm_plus_hinge.dual")
     assert list(shown["answers"]) == ["svm_plus_hinge.dual"]
     assert "alpha, beta" in shown["answers"]["svm_plus_hinge.dual"]
     meanings = {name: text for name, text, _ in shown["arguments"]["svm_plus_hinge.dual"]}
     assert meanings["y"].startswith("-1 or 1")
     defaults = {name: text for name, _, text in shown["arguments"]["svm_plus_hinge.dual"]}
     assert (defaults["nonneg_slack"], defaults["Kz"]) == ("true", "null")  # as JSON has them
-    assert run("show", "simplex.value").exit_code == 2
+    run("show", "simplex.value", code=2)
 
 
 def test_show_prints_no_markup_of_docstrings():
@@ -118,20 +104,14 @@ def test_show_prints_no_markup_of_docstrings():
         (("verify", "--all", "--problem", "simplex.projection"), "either --problem NAME"),
         (("verify", "--all", "--solver", "a:b"), "go with --problem"),
         (("verify", "--problem", "simplex.nothing"), "simplex.projection"),
-        (
-            ("verify", "--problem", "simplex.projection", "--solver", "no_such_module:f"),
-            "no_such_module",
-        ),
-        (
-            ("verify", "--problem", "simplex.projection", "--solver", "math:pi"),
-            "expected a function",
-        ),
-        (("verify", "--problem", "simplex.projection", "--profile", "slow"), "quick, thorough"),
-        (("verify", "--problem", "simplex.projection", "--seed=-1"), "seed=-1: expected"),
+        ((*ONE, "--solver", "no_such_module:f"), "no_such_module"),
+        ((*ONE, "--solver", "math:pi"), "expected a function"),
+        ((*ONE, "--profile", "slow"), "quick, thorough"),
+        ((*ONE, "--seed=-1"), "seed=-1: expected"),
         (("verify", "--all", "--seed=-1"), "seed=-1: expected"),
         (("verify", "--all", "--profile", "slow"), "profile='slow': expected"),
-        (("verify", "--problem", "simplex.projection", "--timeout=-1"), "timeout=-1.0: expected"),
-        (("verify", "--problem", "simplex.projection", "--check", "luck"), "certified_gap"),
+        ((*ONE, "--timeout=-1"), "timeout=-1.0: expected"),
+        ((*ONE, "--check", "luck"), "certified_gap"),
         (("claims", "--paper", "nobody_1900"), "lapin_2015"),
         (("claims", "--only", "Theorem 99"), "Theorem 99"),
         (("reproduce", "letter", "--lowest", "2", "--highest", "1"), "lowest <= highest"),
@@ -152,20 +132,11 @@ def test_show_prints_no_markup_of_docstrings():
         (("verify", "--all", "--report", "pdf"), "report='pdf': expected some of html,junit,json"),
         (("verify", "--all", "--exec", "true"), "go with --problem"),
         (("verify", "--all", "--profile", "soak"), "quick or thorough"),
-        (("verify", "--problem", "simplex.projection", "--count", "5"), "only a soak run"),
-        (("verify", "--problem", "simplex.projection", "--set", "k"), "expected NAME=VALUE"),
-        (
-            ("verify", "--problem", "simplex.projection", "--set", "K=3"),
-            "simplex.projection can fix",
-        ),
-        (
-            ("verify", "--problem", "simplex.projection", "--solver", "a:b", "--exec", "c"),
-            "exclude each other",
-        ),
-        (
-            ("verify", "--problem", "simplex.projection", "--exec", "./no_such_program"),
-            "no_such_program",
-        ),
+        ((*ONE, "--count", "5"), "only a soak run"),
+        ((*ONE, "--set", "k"), "expected NAME=VALUE"),
+        ((*ONE, "--set", "K=3"), "simplex.projection can fix"),
+        ((*ONE, "--solver", "a:b", "--exec", "c"), "exclude each other"),
+        ((*ONE, "--exec", "./no_such_program"), "no_such_program"),
         (
             ("bench", "ap", "--no-inference", "--no-grid", "--no-training", "--no-exactness"),
             "nothing to measure",
@@ -180,8 +151,7 @@ def test_show_prints_no_markup_of_docstrings():
 def test_a_wrong_request_gets_one_paragraph_and_exit_code_2(
     words: tuple[str, ...], expected: str
 ) -> None:
-    result = run(*words)
-    assert result.exit_code == 2
+    result = run(*words, code=2)
     assert result.stdout == ""
     text = " ".join(result.stderr.split())
     assert text.startswith("Error: ")
@@ -207,17 +177,15 @@ def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr(stems, "discover", broken)
-    result = run("list")
-    assert result.exit_code == 1
+    result = run("list", code=1)
     assert isinstance(result.exception, ZeroDivisionError)
     assert not is_ours(result.exception)
 
 
 def test_verify_one_problem() -> None:
-    result = run("verify", "--problem", "simplex.projection", "--check", "purity", "--json")
-    assert result.exit_code == 0
-    assert data(result)["ok"] is True
-    assert data(result)["counts"]["pass"] > 0
+    found = data(*ONE, "--check", "purity")
+    assert found["ok"] is True
+    assert found["counts"]["pass"] > 0
 
 
 WRONG = "import numpy as np\n\ndef project(a, r):\n    return np.maximum(a, 0.0) * r\n"
@@ -228,11 +196,8 @@ def test_verify_somebody_s_wrong_solver(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "somebodys_solver.py").write_text(WRONG, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    result = run(
-        "verify", "--problem", "simplex.projection", "--solver", "somebodys_solver:project",
-        "--check", "certified_gap", "--output", "out",
-    )  # fmt: skip
-    assert result.exit_code == 1
+    solver = ("--solver", "somebodys_solver:project")
+    result = run(*ONE, *solver, "--check", "certified_gap", "--output", "out", code=1)
     assert "Smallest counterexample found" in result.stdout
     assert "FAILED" in result.stdout
     report = json.loads(Path("out/report.json").read_text(encoding="utf-8"))
@@ -253,22 +218,13 @@ def test_a_solver_of_which_nothing_can_be_judged_fails(
     (tmp_path / "lazy_solver.py").write_text(lazy, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    words = (
-        "verify",
-        "--problem",
-        "simplex.projection",
-        "--solver",
-        "lazy_solver:project",
-        "--check",
-        "purity",
-    )
-    assert run(*words).exit_code == 1
+    run(*ONE, "--check", "purity", "--solver", "lazy_solver:project", code=1)
 
 
 def test_claims_as_json_and_markdown(tmp_path: Path) -> None:
     page = tmp_path / "ledger.md"
-    result = run("claims", "--instances", "5", "--markdown", page, "--json")
-    ledger = data(result)["claims"]
+    result = run("claims", "--instances", "5", "--markdown", page, "--json", code=None)
+    ledger = json.loads(result.stdout, parse_constant=pytest.fail)["claims"]
     assert result.exit_code == (0 if all(c["ok"] for c in ledger) else 1)
     assert {"verified", "refuted"} <= {c["status"] for c in ledger}
     refuted = [c for c in ledger if c["status"] == "refuted"]
@@ -286,10 +242,8 @@ def test_counterexamples_of_claims_are_numbers() -> None:
 @pytest.mark.slow
 def test_reproduce_circle(tmp_path: Path) -> None:
     """One draw of one reading, from the command to the pictures; every gap certified."""
-    words = ("reproduce", "circle", "--draws", "1", "--reading", "uniform", "--json")
-    result = run(*words, "--output", tmp_path)
-    assert result.exit_code == 0, result.output
-    found = data(result)
+    words = ("reproduce", "circle", "--draws", "1", "--reading", "uniform")
+    found = data(*words, "--output", tmp_path)
     assert len(found["best"]) == 4
     assert {m["method"] for m in found["draws"]["uniform"]} == {
         m["method"] for m in found["authors_draw"]

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
+from _commands import data, refused, run
 
-from verification.cli import app
 from verification.failures import answers, replay
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,10 +27,6 @@ solver.serve({{"simplex.projection": lambda a, r, rho: 2.0 * solver.project(a, r
 """
 
 
-def run(*words: object) -> Result:
-    return CliRunner().invoke(app, [str(w) for w in words])
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a wrong solver is, and what `verify` writes about it."""
@@ -40,11 +35,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(here)
         patch.setattr(sys, "path", list(sys.path))
-        result = run(
-            "verify", "--problem", PROBLEM, "--solver", "a_wrong_solver:project",
-            "--check", "certified_gap", "--set", "r=2", "--report", "json, html", "-o", "out",
+        run(
+            "verify", "--problem", PROBLEM, "--solver", "a_wrong_solver:project", "--set", "r=2",
+            "--check", "certified_gap", "--report", "json, html", "-o", "out", code=1,
         )  # fmt: skip
-        assert result.exit_code == 1
     return here
 
 
@@ -57,67 +51,56 @@ def file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_formats_asked_for_are_written(file: Path) -> None:
     assert {p.name for p in file.parent.iterdir()} == {"report.html", "report.json", file.name}
-    data = json.loads((file.parent / "report.json").read_text(encoding="utf-8"))
-    assert data["settings"]["fixed"] == {"r": 2.0}
-    assert "--set r=2.0" in data["command"]
+    found = json.loads((file.parent / "report.json").read_text(encoding="utf-8"))
+    assert found["settings"]["fixed"] == {"r": 2.0}
+    assert "--set r=2.0" in found["command"]
 
 
 def test_what_cannot_be_written_is_said_before_the_run(file: Path) -> None:
     (file.parent.parent / "other" / "junit.xml").mkdir(parents=True)
-    result = run(
-        "verify", "--problem", PROBLEM, "--solver", "a_wrong_solver:never_looked_for",
-        "--report", "json,junit", "-o", "other",
-    )  # fmt: skip
-    assert result.exit_code == 2
-    assert "junit.xml" in result.stderr
+    solver = ("--problem", PROBLEM, "--solver", "a_wrong_solver:never_looked_for")
+    assert "junit.xml" in refused("verify", *solver, "--report", "json,junit", "-o", "other")
     assert not (file.parent.parent / "other" / "report.json").exists()
 
 
 def test_replay_ends_with_1_while_the_failure_is_there(file: Path) -> None:
     assert replay.load(file).instance["r"] == 2.0
-    failing = run("replay", file)
-    assert failing.exit_code == 1
+    failing = run("replay", file, code=1)
     assert "still fails" in failing.stdout
     assert "the same bits as then" in failing.stdout
-    data = json.loads(run("replay", file, "--json").stdout)
-    assert (data["then"]["verdict"], data["now"]["verdict"]) == ("fail", "fail")
-    assert data["same_bits"] is True
-    repaired = run("replay", file, "--solver", "fast.sets.simplex:project")
-    assert repaired.exit_code == 0
-    assert "passes now" in repaired.stdout
+    found = data("replay", file, code=1)
+    assert (found["then"]["verdict"], found["now"]["verdict"]) == ("fail", "fail")
+    assert found["same_bits"] is True
+    assert "passes now" in run("replay", file, "--solver", "fast.sets.simplex:project").stdout
 
 
 def test_shrink_writes_a_smaller_one(file: Path) -> None:
     result = run("shrink", file, "--seconds", "1", "-o", "smaller.json", "--json")
-    assert result.exit_code == 0
-    data = json.loads(result.stdout)
+    found = json.loads(result.stdout)
     small, large = replay.load("smaller.json"), replay.load(file)
     assert small.instance["a"].size <= large.instance["a"].size
-    assert data["after"]["code"] == small.code
+    assert found["after"]["code"] == small.code
     assert "wrote smaller.json" in result.stderr
     again = run("shrink", "smaller.json", "--seconds", "1")  # in its place
-    assert again.exit_code == 0
     header = next(line for line in again.stdout.splitlines() if "numbers in arrays" in line)
     assert header.split() == ["numbers", "in", "arrays", "message"], "the simplex has no k"
     kept = "None smaller was found" in again.stdout
     assert ("not made smaller" in again.stdout) is kept
-    gone = run("shrink", file, "--solver", "fast.sets.simplex:project")
-    assert gone.exit_code == 2
-    assert "the failure is gone" in " ".join(gone.stderr.split())
+    solver = ("--solver", "fast.sets.simplex:project")
+    assert "the failure is gone" in refused("shrink", file, *solver)
 
 
 def test_explain_says_by_how_much_and_what_is_right(file: Path) -> None:
     result = run("explain", file, "--output", "why.html")
-    assert result.exit_code == 0
     assert "What fails: " in result.stdout
     assert "EXCEEDED" in result.stdout
     assert "Certificate of the right answer" in result.stdout
     assert "<table>" in Path("why.html").read_text(encoding="utf-8")
-    data = json.loads(run("explain", file, "--json").stdout)
-    assert data["exceeded"]
+    found = data("explain", file)
+    assert found["exceeded"]
     stored = replay.load(file)
-    assert answers.equal(answers.from_dict(data["returned"]), stored.returned)
-    right = answers.from_dict(data["right"])
+    assert answers.equal(answers.from_dict(found["returned"]), stored.returned)
+    right = answers.from_dict(found["right"])
     assert np.isclose(right.x.sum(), 2.0)
 
 
@@ -126,21 +109,18 @@ def test_a_program_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     program = tmp_path / "spoilt.py"
     program.write_text(PROGRAM.format(solvers=solvers), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    result = run(
+    run(
         "verify", "--problem", PROBLEM, "--exec", f"{sys.executable} spoilt.py",
-        "--check", "certified_gap", "-o", "out",
+        "--check", "certified_gap", "-o", "out", code=1,
     )  # fmt: skip
-    assert result.exit_code == 1, result.output
     file = Path("out") / f"{PROBLEM}.replay.json"
     stored = replay.load(file)
     assert stored.program == (sys.executable, "spoilt.py")
-    again = run("replay", file)
-    assert again.exit_code == 1
-    assert "the same bits as then" in again.stdout
+    assert "the same bits as then" in run("replay", file, code=1).stdout
     sound = f"{sys.executable} {solvers}/solver.py"
-    assert run("replay", file, "--exec", sound).exit_code == 0
+    run("replay", file, "--exec", sound)
     program.unlink()
-    assert run("explain", file).exit_code == 0  # the program is gone, its answer is not
+    run("explain", file)  # the program is gone, its answer is not
 
 
 @pytest.mark.parametrize("command", ["replay", "shrink", "explain"])
@@ -148,18 +128,15 @@ def test_what_is_no_replay_file(command: str, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text("{}", encoding="utf-8")
     for path, says in ((other, "expected a replay file"), (tmp_path / "no.json", "No such file")):
-        result = run(command, path)
-        assert result.exit_code == 2
+        result = run(command, path, code=2)
         assert result.stdout == ""
         assert says in " ".join(result.stderr.split())
 
 
 def test_a_solver_that_is_gone(file: Path) -> None:
-    data = json.loads(file.read_text(encoding="utf-8"))
-    Path("orphan.json").write_text(json.dumps({**data, "candidate": "no.module"}), encoding="utf-8")
-    result = run("replay", "orphan.json")
-    assert result.exit_code == 2
-    assert "no.module" in result.stderr
-    assert run("explain", "orphan.json").exit_code == 0
-    assert run("shrink", file, "--seconds", "0").exit_code == 2
-    assert run("explain", file, "--output", "no/such/folder.html").exit_code == 2
+    orphan = {**json.loads(file.read_text(encoding="utf-8")), "candidate": "no.module"}
+    Path("orphan.json").write_text(json.dumps(orphan), encoding="utf-8")
+    assert "no.module" in refused("replay", "orphan.json")
+    run("explain", "orphan.json")
+    run("shrink", file, "--seconds", "0", code=2)
+    run("explain", file, "--output", "no/such/folder.html", code=2)

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+import refsolve
 from refsolve import catalogue
+from refsolve.errors import Status
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss, generator_of
 
@@ -110,3 +112,11 @@ def example(
 def rational_point(rng: np.random.Generator, d: int) -> list[Fraction]:
     """Small fractions with many ties."""
     return [Fraction(int(rng.integers(-4, 7)), int(rng.integers(1, 4))) for _ in range(d)]
+
+
+def certified(problem: str, **given: Any) -> Any:
+    """The oracle's answer, which has to be certified."""
+    found = refsolve.solve(problem, **given)
+    assert found.status is Status.CERTIFIED
+    assert found.certificate.gap >= 0
+    return found

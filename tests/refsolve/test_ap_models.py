@@ -4,6 +4,7 @@ import _naive_rankings as naive
 import numpy as np
 import pytest
 import scipy.sparse
+from _draw import certified
 
 import refsolve
 from refsolve.errors import InvalidParameterError, Status
@@ -32,8 +33,7 @@ def test_problem_3_as_printed_has_this_optimum(P, N):
         w, optimum = naive.solve(naive.cuts(X, y), C, 2)
         for operation in ("primal", "dual"):
             for rankings in ("all", "cutting_plane", "auto"):
-                found = refsolve.solve(f"ap_svm.{operation}", X=X, y=y, C=C, rankings=rankings)
-                assert found.status is Status.CERTIFIED
+                found = certified(f"ap_svm.{operation}", X=X, y=y, C=C, rankings=rankings)
                 assert found.value == pytest.approx(optimum, abs=1e-6 * C)
                 assert np.linalg.norm(found.certificate.w - w) <= 1e-3
         assert ap_svm.primal(X, y, w=w, C=C) == pytest.approx(
@@ -76,9 +76,8 @@ def test_the_cutting_plane_certifies_itself_at_any_size(n, C):
     rng = np.random.default_rng(112)
     X = rng.normal(size=(n, 4))
     y = X[:, 0] + rng.normal(size=n) > 0.5
-    primal = refsolve.solve("ap_svm.primal", X=X, y=y, C=C)
-    dual = refsolve.solve("ap_svm.dual", X=X, y=y, C=C)
-    assert primal.status is dual.status is Status.CERTIFIED
+    primal = certified("ap_svm.primal", X=X, y=y, C=C)
+    dual = certified("ap_svm.dual", X=X, y=y, C=C)
     assert primal.value == pytest.approx(dual.value, rel=1e-7)
     both = ap_svm.certificate(
         X, y, C=C, w=primal.x, rankings=dual.certificate.rankings, weights=dual.x
@@ -246,8 +245,7 @@ def test_a_query_of_one_class_is_refused_by_name():
 def test_badly_scaled_examples(scale, C):
     X, y = _data(np.random.default_rng(119), 3, 4, d=3)
     for operation in ("primal", "dual"):
-        found = refsolve.solve(f"ap_svm.{operation}", X=scale * X, y=y, C=C)
-        assert found.status is Status.CERTIFIED
+        certified(f"ap_svm.{operation}", X=scale * X, y=y, C=C)
 
 
 @pytest.mark.parametrize("n", [6, 20])
@@ -259,8 +257,7 @@ def test_separable_data_are_certified_relative_to_the_small_optimum(n):
     values = []
     for C in (1e2, 1e5):
         for operation in ("primal", "dual"):
-            found = refsolve.solve(f"ap_svm.{operation}", X=X, y=y, C=C)
-            assert found.status is Status.CERTIFIED
+            found = certified(f"ap_svm.{operation}", X=X, y=y, C=C)
             assert found.certificate.relative_gap <= 2e-8
             values.append(found.value)
     assert max(values) < 1
@@ -268,11 +265,10 @@ def test_separable_data_are_certified_relative_to_the_small_optimum(n):
 
 
 def test_examples_that_are_all_zero_leave_the_worst_ranking():
-    found = refsolve.solve("ap_svm.primal", X=np.zeros((5, 2)), y=[1, 1, 0, 0, 0], C=2.0)
+    found = certified("ap_svm.primal", X=np.zeros((5, 2)), y=[1, 1, 0, 0, 0], C=2.0)
     worst = 1 - (1 / 4 + 2 / 5) / 2
     assert found.value == pytest.approx(2.0 * worst)
     assert (found.x == 0).all()
-    assert found.status is Status.CERTIFIED
 
 
 def test_ties_at_the_optimum_and_repeated_examples():

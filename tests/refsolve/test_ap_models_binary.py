@@ -6,9 +6,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse
+from _draw import certified
 
 import refsolve
-from refsolve.errors import Status
 from refsolve.models import binary_svm
 
 
@@ -37,8 +37,7 @@ def test_the_structural_form_has_the_optimum_of_the_hinges(n, C, bias):
     for operation in ("primal", "dual"):
         for labels in ("all", "cutting_plane") if n <= 9 else ("cutting_plane",):
             given = {"X": X, "y": y, "C": C, "bias": bias, "labels": labels}
-            found = refsolve.solve(f"binary_svm.{operation}", **given)
-            assert found.status is Status.CERTIFIED
+            found = certified(f"binary_svm.{operation}", **given)
             assert found.value == pytest.approx(optimum, abs=1e-6 * C)
             proof = found.certificate
             assert binary_svm.primal(X, y, w=proof.w, b=proof.b, C=C, bias=bias) == pytest.approx(
@@ -154,5 +153,4 @@ def test_one_class_sparse_rows_and_scales():
     assert sparse.value == pytest.approx(_hinges(X, y, 1.0, False), abs=1e-7)
     for scale, C in itertools.product((1e-3, 1e3), (1e-2, 1e2)):
         for bias in (False, True, "free"):
-            found = refsolve.solve("binary_svm.primal", X=scale * X, y=y, C=C, bias=bias)
-            assert found.status is Status.CERTIFIED
+            certified("binary_svm.primal", X=scale * X, y=y, C=C, bias=bias)

@@ -6,11 +6,11 @@ import _sixty_digits
 import numpy as np
 import pytest
 import scipy.optimize
-from _draw import example
+from _draw import certified, example
 
 import refsolve
 from refsolve import certificates
-from refsolve.errors import InvalidParameterError, Status
+from refsolve.errors import InvalidParameterError
 from refsolve.generators.entropy import TopK
 from refsolve.proofs.loss import Loss
 
@@ -176,10 +176,8 @@ def test_large_scores_and_both_ends_of_the_step():
         params = {} if stem == "softmax" else {"k": 2}
         for scale, t in ((1e4, 1.0), (1.0, 1e-300), (1.0, 1e-8), (1e4, 1e10), (1.0, 1e10)):
             q = rng.normal(size=5) * scale
-            found = refsolve.solve(f"{stem}.prox", v=q[1:], t=min(t, 1e6), **params)
-            assert found.status is Status.CERTIFIED
-            found = refsolve.solve(f"{stem}.sdca_update", q=q, y=0, k_ii=t, **params)
-            assert found.status is Status.CERTIFIED
+            certified(f"{stem}.prox", v=q[1:], t=min(t, 1e6), **params)
+            certified(f"{stem}.sdca_update", q=q, y=0, k_ii=t, **params)
 
 
 # ---- truncated
@@ -200,8 +198,7 @@ def test_the_truncated_loss_is_the_least_of_all_pieces():
             for z in (rng.normal(size=d) * 2, rng.integers(-1, 2, size=d) * 1.0):
                 scores = np.insert(z, 1, 0.0)
                 naive = min(_softmax(z[kept]) for kept in _pieces(z, k))
-                found = refsolve.solve("truncated_topk_entropy.value", scores=scores, y=1, k=k)
-                assert found.status is Status.CERTIFIED
+                found = certified("truncated_topk_entropy.value", scores=scores, y=1, k=k)
                 assert found.value == pytest.approx(naive, abs=1e-8)
                 loss = Loss("truncated_topk_entropy", {"k": k}, d)
                 assert float(loss.value_bounds(z.astype(Real))[1]) == pytest.approx(
@@ -215,8 +212,7 @@ def test_the_truncated_prox_is_the_best_over_all_pieces():
         for k in range(1, d + 1):
             v, t = rng.normal(size=d) * 2, float(rng.uniform(0.2, 4))
             c = rng.uniform(0, 1, size=d)
-            found = refsolve.solve("truncated_topk_entropy.prox", v=v, t=t, k=k, costs=c)
-            assert found.status is Status.CERTIFIED
+            found = certified("truncated_topk_entropy.prox", v=v, t=t, k=k, costs=c)
             tried = []
             for kept in _pieces(v, k):
                 part = refsolve.solve("softmax.prox", v=v[kept], t=t, costs=c[kept])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from _draw import CONVEX, example
+from _draw import CONVEX, certified, example
 
 import refsolve
-from refsolve.errors import InvalidGramError, InvalidParameterError, Status
+from refsolve.errors import InvalidGramError, InvalidParameterError
 from refsolve.models import multiclass_erm as erm
 from refsolve.proofs import domain
 
@@ -32,9 +32,8 @@ def test_strong_duality_with_costs_and_weights(stem, gram):
     rng = np.random.default_rng(61)
     for _ in range(3):
         y, given = _problem(stem, rng, gram=gram)
-        p = refsolve.solve("multiclass_erm.primal", loss=stem, y=y, **given)
-        d = refsolve.solve("multiclass_erm.dual", loss=stem, y=y, **given)
-        assert p.status is d.status is Status.CERTIFIED
+        p = certified("multiclass_erm.primal", loss=stem, y=y, **given)
+        d = certified("multiclass_erm.dual", loss=stem, y=y, **given)
         assert p.value == pytest.approx(d.value, abs=1e-7)
         model = {"B" if gram else "W": p.x}
         both = erm.certificate(stem, y, A=d.x, **model, **given)
@@ -157,10 +156,7 @@ def test_badly_scaled_examples_are_rescaled(scale):
     for stem in ("topk_hinge_alpha", "smooth_topk_hinge_beta"):
         params = {"k": 2} | ({"gamma": 0.5} if stem.startswith("smooth") else {})
         for operation in ("primal", "dual"):
-            result = refsolve.solve(
-                f"multiclass_erm.{operation}", loss=stem, X=X, y=y, C=1.0, **params
-            )
-            assert result.status is Status.CERTIFIED
+            certified(f"multiclass_erm.{operation}", loss=stem, X=X, y=y, C=1.0, **params)
 
 
 def test_a_zero_gram_matrix_and_zero_weights_are_valid():
@@ -237,8 +233,7 @@ def test_a_row_without_labels_has_no_cross_entropy_but_a_hinge():
     given = {"X": np.eye(2), "y": [[0, 0], [1, 0]], "C": 1.0}
     with pytest.raises(InvalidParameterError, match="at least one positive"):
         refsolve.solve("multiclass_erm.primal", loss="multilabel_entropy", **given)
-    result = refsolve.solve("multiclass_erm.dual", loss="multilabel_hinge", **given)
-    assert result.status is Status.CERTIFIED
+    result = certified("multiclass_erm.dual", loss="multilabel_hinge", **given)
     assert abs(result.x[:, 0]).max() <= 1e-15
 
 

@@ -5,18 +5,18 @@ import itertools
 import cvxpy as cp
 import numpy as np
 import pytest
+from _draw import certified
 
 import refsolve
 from refsolve import catalogue
-from refsolve.errors import InvalidParameterError, Status
+from refsolve.errors import InvalidParameterError
 from refsolve.proofs.loss import Loss
 
 LABELS = ([0, 1, 0, 0, 1], [1, 0, 0, 0, 0], [1, 1, 1, 1, 0])
 
 
 def _value(stem, scores, y, **params):
-    result = refsolve.solve(f"{stem}.value", scores=scores, y=y, **params)
-    assert result.status is Status.CERTIFIED
+    result = certified(f"{stem}.value", scores=scores, y=y, **params)
     return result.value
 
 
@@ -154,7 +154,6 @@ def test_one_vs_all_risk_separates_into_binary_ones():
             margins = cp.multiply(np.where(y == j, 1.0, -1.0), X @ w)
             problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * loss(margins)))
             total += problem.solve(solver="CLARABEL")
-        joint = refsolve.solve("multiclass_erm.primal", loss=stem, X=X, y=y, C=C, **params)
-        assert joint.status is Status.CERTIFIED
+        joint = certified("multiclass_erm.primal", loss=stem, X=X, y=y, C=C, **params)
         # P is divided by lambda = 1/(C n) there
         assert joint.value * C * 12 == pytest.approx(total, rel=1e-6)

@@ -3,17 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from _draw import certified
 from _privileged import draw
 from sklearn.svm import SVC
 
-import refsolve
 from refsolve.models import svm, svm_2k
 
 LOSSES = ("hinge", "squared_hinge")
-
-
-def _solve(problem, **given):
-    return refsolve.solve(problem, **given).raise_if_uncertain()
 
 
 def _risk(X, y, w, b, cost, loss):
@@ -32,7 +28,7 @@ def test_svm_primal_meets_dual_and_libsvm(loss, seed):
     weight = np.random.default_rng(seed).exponential(size=16) * (np.arange(16) != 5)
     C = 10.0 ** (seed - 1)
     given = {"X": X, "y": y, "C": C, "loss": loss, "sample_weight": weight}
-    upper, lower = _solve("svm.primal", **given), _solve("svm.dual", **given)
+    upper, lower = certified("svm.primal", **given), certified("svm.dual", **given)
     np.testing.assert_allclose(upper.value, lower.value, rtol=1e-7)
     proof = upper.certificate
     np.testing.assert_allclose(proof.gap, proof.primal - proof.dual, atol=1e-12 * proof.scale)
@@ -54,7 +50,7 @@ def test_svm_primal_meets_dual_and_libsvm(loss, seed):
     found = X[kept][peer.support_].T @ peer.dual_coef_[0]
     np.testing.assert_allclose(found, proof.w, atol=1e-4 * (1 + abs(proof.w).max()))
 
-    kernel = _solve("svm.primal", K=X @ X.T, **{k: v for k, v in given.items() if k != "X"})
+    kernel = certified("svm.primal", K=X @ X.T, **{k: v for k, v in given.items() if k != "X"})
     np.testing.assert_allclose(kernel.value, upper.value, rtol=1e-7)
     np.testing.assert_allclose(X.T @ kernel.x, proof.w, atol=1e-5 * (1 + abs(proof.w).max()))
     sparse = svm.certificate(**{**given, "X": scipy.sparse.csr_array(X)}, alpha=lower.x)
@@ -80,7 +76,7 @@ def test_svm_bias_is_the_best_one(loss):
 def test_svm_certificate_rejects_wrong_answers(loss):
     X, y, _ = draw(12, 2, 1, 1)
     given = {"X": X, "y": y, "C": 0.7, "loss": loss}
-    proof = _solve("svm.primal", **given).certificate
+    proof = certified("svm.primal", **given).certificate
     right = {"w": proof.w, "b": proof.b, "alpha": proof.alpha}
     assert svm.certificate(**given, **right).relative_gap < 1e-8
     for change in (
@@ -116,7 +112,7 @@ def test_svm_2k_primal_meets_dual(D, eps, seed):
     weight = np.random.default_rng(seed).exponential(size=13) * (np.arange(13) != 4)
     p = {"CA": 1.0, "CB": 0.6, "D": D, "eps": eps}
     given = {"X": X, "y": y, "Z": Z, "sample_weight": weight, **p}
-    upper, lower = _solve("svm_2k.primal", **given), _solve("svm_2k.dual", **given)
+    upper, lower = certified("svm_2k.primal", **given), certified("svm_2k.dual", **given)
     np.testing.assert_allclose(upper.value, lower.value, rtol=1e-7)
     proof = upper.certificate
     model = {"w": proof.w, "b": proof.b, "v": proof.v, "rho": proof.rho}
@@ -132,13 +128,13 @@ def test_svm_2k_primal_meets_dual(D, eps, seed):
     np.testing.assert_allclose([value, svm_2k.dual(**given, alpha=lower.x)], lower.value)
 
     swapped = {"X": Z, "Z": X, "CA": 0.6, "CB": 1.0, "D": D, "eps": eps}
-    other = _solve("svm_2k.primal", y=y, sample_weight=weight, **swapped)
+    other = certified("svm_2k.primal", y=y, sample_weight=weight, **swapped)
     np.testing.assert_allclose(other.value, upper.value, rtol=1e-7)
     kernels = {"K": X @ X.T, "Kz": Z @ Z.T, "y": y, "sample_weight": weight, **p}
-    np.testing.assert_allclose(_solve("svm_2k.dual", **kernels).value, upper.value, rtol=1e-7)
+    np.testing.assert_allclose(certified("svm_2k.dual", **kernels).value, upper.value, rtol=1e-7)
     if D == 0:
         alone = [
-            _solve("svm.primal", X=view, y=y, C=cost, sample_weight=weight).value
+            certified("svm.primal", X=view, y=y, C=cost, sample_weight=weight).value
             for view, cost in ((X, 1.0), (Z, 0.6))
         ]
         np.testing.assert_allclose(sum(alone), upper.value, rtol=1e-7)
@@ -150,7 +146,7 @@ def test_svm_2k_primal_meets_dual(D, eps, seed):
 def test_svm_2k_certificate_rejects_wrong_answers():
     X, y, Z = draw(12, 2, 2, 6)
     given = {"X": X, "y": y, "Z": Z, "CA": 1.0, "CB": 0.5, "D": 0.8, "eps": 0.1}
-    proof = _solve("svm_2k.primal", **given).certificate
+    proof = certified("svm_2k.primal", **given).certificate
     right = {"w": proof.w, "b": proof.b, "v": proof.v, "rho": proof.rho, "alpha": proof.alpha}
     assert svm_2k.certificate(**given, **right).relative_gap < 1e-8
     rng = np.random.default_rng(0)

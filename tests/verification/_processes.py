@@ -1,7 +1,19 @@
 """Processes that a test has started."""
 
+import subprocess
+import sys
 import time
 from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def python(*words, code=0):
+    """What Python printed in a process of its own, which has to end with this exit code."""
+    command, both = [sys.executable, *words], {"capture_output": True, "text": True}
+    done = subprocess.run(command, cwd=ROOT, timeout=600, check=False, **both)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
 
 
 def running(pid):
