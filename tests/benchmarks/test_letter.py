@@ -27,6 +27,14 @@ def fit(C: float, validation: tuple[float, ...], test: tuple[float, ...], gap: f
     return Fit(C, gap, 0.1, test, validation)
 
 
+def few(size: int) -> letter.Parts:
+    """The first examples of every part."""
+    parts = letter.load_parts()
+    return letter.Parts(
+        *(tuple(a[:size] for a in part) for part in (parts.train, parts.validation, parts.test))  # type: ignore[arg-type]
+    )
+
+
 def refitted(*fits: Fit, gap: float = 1e-5) -> RowResult:
     """A result whose refits are a tenth of a point better than the models of the training part."""
     return RowResult(
@@ -113,12 +121,8 @@ def test_accuracies_count_ties_against_the_true_class() -> None:
 
 def test_a_fit_is_certified_and_better_than_chance() -> None:
     """A small part of the data suffices to see that fit, validation and test belong together."""
-    parts = letter.load_parts()
-    few = letter.Parts(
-        *(tuple(a[:1500] for a in part) for part in (parts.train, parts.validation, parts.test))  # type: ignore[arg-type]
-    )
     row = letter.HINGES[4]
-    result = letter.run_row(few, row, grid=(0.1, 0.01))
+    result = letter.run_row(few(1500), row, grid=(0.1, 0.01))
     assert [f.C for f in result.fits] == [0.01, 0.1]
     assert result.worst_gap <= letter.TOL
     best = result.chosen[0]
@@ -149,12 +153,8 @@ def test_the_whole_block_is_there() -> None:
 
 @pytest.mark.parametrize("name", ["SVM-OVA", "LR-OVA", "LR-Multi", "top-3 Ent", "top-3 Ent_tr"])
 def test_every_kind_of_row_is_trained_and_certified(name: str) -> None:
-    parts = letter.load_parts()
-    few = letter.Parts(
-        *(tuple(a[:800] for a in part) for part in (parts.train, parts.validation, parts.test))  # type: ignore[arg-type]
-    )
     row = next(row for row in letter.ROWS if row.name == name)
-    result = letter.run_row(few, row, grid=(1.0,), tol=1e-3)
+    result = letter.run_row(few(800), row, grid=(1.0,), tol=1e-3)
     assert result.worst_gap <= 1e-3
     assert result.chosen[1].test[1] > 50.0
 
@@ -217,12 +217,8 @@ def test_truncated_risk_and_its_descent(rng: np.random.Generator, k: int) -> Non
 
 
 def test_starts_are_followed_and_shown() -> None:
-    parts = letter.load_parts()
-    few = letter.Parts(
-        *(tuple(a[:400] for a in part) for part in (parts.train, parts.validation, parts.test))  # type: ignore[arg-type]
-    )
     row = next(row for row in letter.ROWS if row.name == "top-5 Ent_tr")
-    found = letter_starts.follow(few, row, 1.0, steps=(3, 10))
+    found = letter_starts.follow(few(400), row, 1.0, steps=(3, 10))
     names = [s.name for s in found.found]
     assert names[1:3] == ["3 gradient steps", "10 gradient steps"]
     start, three, ten, ours, _ = (s.risk for s in found.found)

@@ -5,6 +5,7 @@ ranked below it. All sums over pairs and counts, nothing sorted or searched clev
 """
 
 import numpy as np
+import pytest
 
 
 def queries(y, groups=None):
@@ -104,18 +105,32 @@ def objectives(model, X, y, groups=None, reference=None):
     return bounds(model.coef_[0], model.C, weights, model.rankings_, X, y, groups, reference)
 
 
+def close(result, primal, dual, tol, rounding=1e-9):
+    """The result's own bounds are these, and they meet."""
+    scale = max(abs(primal), abs(dual))
+    assert result.primal == pytest.approx(primal, abs=rounding * scale)
+    assert result.dual == pytest.approx(dual, abs=rounding * scale)
+    assert -rounding * scale <= primal - dual <= (tol + rounding) * scale
+    assert result.gap <= tol
+
+
+def check_claims(model, primal, dual, rounding, of_the_dual):
+    """The model's objectives and its gap are these, and weak duality holds."""
+    scale = max(abs(primal), abs(dual))
+    assert abs(model.primal_objective_ - primal) <= rounding * scale
+    assert abs(model.dual_objective_ - dual) <= of_the_dual * scale
+    assert dual <= primal + rounding * scale
+    gap = (primal - dual) / scale if scale else 0.0
+    assert abs(model.dual_gap_ - max(gap, 0.0)) <= of_the_dual
+
+
 def check_certificate(model, X, y, groups=None, reference=None, rounding=1e-9):
     """What the model says of itself follows from its attributes."""
     primal, dual = objectives(model, X, y, groups, reference)
-    scale = max(abs(primal), abs(dual))
     assert model.coef_.shape == (1, X.shape[1])
     assert model.rankings_.dtype == np.int32
     assert model.rankings_.shape == (len(model.dual_coef_), X.shape[0])
-    assert abs(model.primal_objective_ - primal) <= rounding * scale
-    assert abs(model.dual_objective_ - dual) <= rounding * scale
-    assert dual <= primal + rounding * scale
-    gap = (primal - dual) / scale if scale else 0.0
-    assert abs(model.dual_gap_ - max(gap, 0.0)) <= rounding
+    check_claims(model, primal, dual, rounding, rounding)
     return primal, dual
 
 
@@ -149,12 +164,7 @@ def check_easy_certificate(model, X, y, rounding=1e-9):
     primal, dual = easy_bounds(
         model.coef_[0], model.easy_intercept_, model.C, mu, weights, model.rankings_, X, y, easy
     )
-    scale = max(abs(primal), abs(dual))
-    assert abs(model.primal_objective_ - primal) <= rounding * scale
-    assert abs(model.dual_objective_ - dual) <= 10 * rounding * scale
-    assert dual <= primal + rounding * scale
-    gap = (primal - dual) / scale if scale else 0.0
-    assert abs(model.dual_gap_ - max(gap, 0.0)) <= 10 * rounding
+    check_claims(model, primal, dual, rounding, 10 * rounding)
 
 
 def latent_objective(w, C, bags, y):
@@ -189,8 +199,4 @@ def check_latent(model, bags, y, rounding=1e-9):
         rows = np.array([bag[i] for bag, i in zip(bags, h, strict=True)])
         u += weight * (rows.T @ coefficients(R, y))
     dual -= 0.5 * u @ u
-    scale = max(abs(primal), abs(dual))
-    assert abs(model.primal_objective_ - primal) <= rounding * scale
-    assert abs(model.dual_objective_ - dual) <= rounding * scale
-    assert dual <= primal + rounding * scale
-    assert abs(model.dual_gap_ - max(primal - dual, 0.0) / scale) <= rounding
+    check_claims(model, primal, dual, rounding, rounding)

@@ -100,3 +100,15 @@ def objectives(
         # not through K, whose product loses ten digits where alpha + beta is nearly C omega
         dual -= 0.5 / lam * (np.sum((Z.T @ difference) ** 2) + delta * difference @ difference)
     return float(primal), float(dual), worst
+
+
+def bounds(
+    result: Any, X: Any, y: Any, Z: Any, C: float, lam: float, loss: str,
+    nonneg: bool | None = None, **more: Any,
+) -> tuple[float, float]:  # fmt: skip
+    """P and D of a feasible result of this loss, whose slacks are signed as usual unless told."""
+    nonneg = loss == "hinge" if nonneg is None else nonneg
+    squared = loss == "squared_hinge"
+    *found, worst = objectives(result, X, y, Z, C, lam, squared=squared, nonneg=nonneg, **more)
+    assert worst <= 1e-9
+    return found[0], found[1]

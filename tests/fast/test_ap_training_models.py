@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from _naive_ap_svm import (
     average_precision,
     bounds,
+    close,
     cut,
     easy_bounds,
     hinge,
@@ -29,14 +30,6 @@ def problem(seed=0, n=40, d=5, shift=1.0, part=0.4):
     X = rng.standard_normal((n, d))
     X[y] += shift
     return X, y
-
-
-def close(result, primal, dual, tol, rounding=1e-9):
-    scale = max(abs(primal), abs(dual))
-    assert result.primal == pytest.approx(primal, abs=rounding * scale)
-    assert result.dual == pytest.approx(dual, abs=rounding * scale)
-    assert -rounding * scale <= primal - dual <= (tol + rounding) * scale
-    assert result.gap <= tol
 
 
 # --- binary SVM

@@ -64,8 +64,7 @@ def check(found, scores, y):
         assert (np.diff(numbers[order]) >= 0).all()
 
 
-def test_all_rankings_in_rational_arithmetic():
-    rng = np.random.default_rng(0)
+def test_all_rankings_in_rational_arithmetic(rng):
     for _ in range(250):
         scores, y = drawn(rng, int(rng.integers(1, 5)), int(rng.integers(1, 6)))
         value, counts = brute_force(scores, y)
@@ -77,8 +76,7 @@ def test_all_rankings_in_rational_arithmetic():
             check(found, scores, y)
 
 
-def test_greedy_in_rational_arithmetic_and_the_gap_of_each_negative():
-    rng = np.random.default_rng(1)
+def test_greedy_in_rational_arithmetic_and_the_gap_of_each_negative(rng):
     for _ in range(40):
         scores, y = drawn(rng, int(rng.integers(1, 13)), int(rng.integers(1, 25)))
         value, counts, optima = greedy(scores, y)
@@ -157,8 +155,7 @@ def test_methods_agree_where_neighbours_gain_the_same():
                 assert tuple(sorted(found.counts)) == counts, (p, n, j, method)
 
 
-def test_sign_of_a_slope_is_exact():
-    rng = np.random.default_rng(2)
+def test_sign_of_a_slope_is_exact(rng):
     outcomes = set()
     for _ in range(3000):
         top = int(rng.choice([3, 40, 5_000_000]))
@@ -175,10 +172,9 @@ def test_sign_of_a_slope_is_exact():
     assert outcomes == {(True, False), (False, False), (False, True)}
 
 
-def test_near_ties_of_sums_are_decided_by_more_digits():
+def test_near_ties_of_sums_are_decided_by_more_digits(rng):
     # N = 12, j = 1: scores (3, 2, 1.5) tie all four ranks; now they miss that by some units.
     tie = np.array([3.0, 2.0, 1.5])
-    rng = np.random.default_rng(11)
     seen = set()
     for _ in range(200):
         s = tie + rng.integers(-2, 3, 3) * 2.0**-51
@@ -207,8 +203,7 @@ def test_all_scores_equal(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_tie_that_ranks_divide_keeps_the_input_order(method):
-    rng = np.random.default_rng(4)
+def test_a_tie_that_ranks_divide_keeps_the_input_order(method, rng):
     p, n = 30, 4000
     y = rng.permutation(np.arange(p + n) < p)
     scores = np.where(y, np.repeat([0.5, 2.0], (p + n) // 2), rng.integers(0, 2, p + n))
@@ -218,9 +213,8 @@ def test_a_tie_that_ranks_divide_keeps_the_input_order(method):
 
 
 @pytest.mark.parametrize("far", [1e200, -1e200])
-def test_one_score_far_from_all_others(far):
+def test_one_score_far_from_all_others(far, rng):
     """The grid of the packed sort then holds all others in one point."""
-    rng = np.random.default_rng(12)
     y = rng.permutation(np.arange(3300) < 300)
     scores = rng.standard_normal(3300)
     scores[rng.integers(3300)] = far
@@ -251,8 +245,7 @@ def test_a_separated_problem_has_no_loss_and_no_inversion():
         assert not np.signbit(found.coefficients).any()
 
 
-def test_the_value_bounds_the_loss_of_the_worst_order_and_is_convex():
-    rng = np.random.default_rng(5)
+def test_the_value_bounds_the_loss_of_the_worst_order_and_is_convex(rng):
     for _ in range(30):
         scores, y = drawn(rng, 8, 15)
         found = ap.loss_augmented_inference(scores, y)
@@ -263,8 +256,7 @@ def test_the_value_bounds_the_loss_of_the_worst_order_and_is_convex():
         assert ap.value(other, y) >= bound - 1e-12
 
 
-def test_an_offset_changes_nothing():
-    rng = np.random.default_rng(6)
+def test_an_offset_changes_nothing(rng):
     y = rng.permutation(np.arange(330) < 30)
     scores = np.round(rng.standard_normal(330) * 64) / 64
     for method in METHODS:
@@ -274,8 +266,7 @@ def test_an_offset_changes_nothing():
         assert far.value == pytest.approx(near.value, rel=1e-13)
 
 
-def test_labels_dtypes_strides_and_purity():
-    rng = np.random.default_rng(7)
+def test_labels_dtypes_strides_and_purity(rng):
     scores, y = rng.integers(-3, 4, 60), rng.permutation(np.arange(60) < 20)
     first = ap.loss_augmented_inference(scores.astype(float), y)
     wide = np.zeros(120, dtype=np.float32)
@@ -292,8 +283,7 @@ def test_labels_dtypes_strides_and_purity():
         np.testing.assert_array_equal(found.coefficients, first.coefficients)
 
 
-def test_single_precision_is_computed_in_double():
-    rng = np.random.default_rng(8)
+def test_single_precision_is_computed_in_double(rng):
     scores, y = rng.standard_normal(400).astype(np.float32), np.arange(400) < 40
     for method in METHODS:
         found = ap.loss_augmented_inference(scores, y, method)
@@ -301,8 +291,7 @@ def test_single_precision_is_computed_in_double():
 
 
 @pytest.mark.parametrize("shape", ["few", "many", "none", "missed", "tied"])
-def test_negatives_left_out_of_the_sort_are_proved_inactive(shape):
-    rng = np.random.default_rng(9)
+def test_negatives_left_out_of_the_sort_are_proved_inactive(shape, rng):
     p, n = 50, 40_000
     y = rng.permutation(np.arange(p + n) < p)
     scores = rng.standard_normal(p + n) + 8.0 * y
@@ -323,8 +312,7 @@ def test_negatives_left_out_of_the_sort_are_proved_inactive(shape):
     assert found.counts.any() == (shape != "none")
 
 
-def test_counts_in_order_are_those_of_divide_and_conquer():
-    rng = np.random.default_rng(13)
+def test_counts_in_order_are_those_of_divide_and_conquer(rng):
     outcomes = set()
     for _ in range(300):
         p, n = (int(v) for v in rng.choice([1, 2, 7, 40, 300], 2))
@@ -339,8 +327,7 @@ def test_counts_in_order_are_those_of_divide_and_conquer():
     assert outcomes == {True, False}
 
 
-def test_the_value_is_right_to_rounding_of_its_terms():
-    rng = np.random.default_rng(14)
+def test_the_value_is_right_to_rounding_of_its_terms(rng):
     for _ in range(25):
         scores, y = drawn(rng, 40, 150)
         scores = scores * 10.0 ** rng.uniform(-4, 4) + rng.choice([0, 1e9])
@@ -352,8 +339,7 @@ def test_the_value_is_right_to_rounding_of_its_terms():
             assert abs(Fraction(found.value) - value) <= 2e-15 * (found.delta + spread)
 
 
-def test_ten_million_negatives():
-    rng = np.random.default_rng(10)
+def test_ten_million_negatives(rng):
     n = 10_000_001
     y = np.zeros(n, dtype=bool)
     y[[5, 77, 9_999_999]] = True

@@ -11,8 +11,7 @@ from fast import errors
 from fast.metrics import average_precision
 
 
-def test_all_orders_of_ties():
-    rng = np.random.default_rng(1)
+def test_all_orders_of_ties(rng):
     for _ in range(60):
         n = int(rng.integers(1, 7))
         y = rng.integers(0, 2, n)
@@ -41,8 +40,7 @@ def test_huge_tie_is_the_closed_form():
     assert average_precision(y, np.zeros(n), ties="optimistic") == 1.0
 
 
-def test_scikit_learn_agrees_without_ties_and_can_exceed_every_order_with_them():
-    rng = np.random.default_rng(2)
+def test_scikit_learn_agrees_without_ties_and_can_exceed_every_order_with_them(rng):
     y, scores = rng.integers(0, 2, 50), rng.permutation(50) / 7
     for ties in ("pessimistic", "optimistic", "expected"):
         assert average_precision(y, scores, ties=ties) == pytest.approx(

@@ -37,8 +37,7 @@ def by_hand(scores, y, groups, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_mean_over_groups_in_any_order(method):
-    rng = np.random.default_rng(0)
+def test_mean_over_groups_in_any_order(method, rng):
     for sizes in ([2, 7, 30, 3], [50, 400], [2] * 9):
         y, groups = problem(rng, sizes)
         scores = np.round(rng.standard_normal(len(y)) * 4) / 4 + 0.5 * y
@@ -55,8 +54,7 @@ def test_mean_over_groups_in_any_order(method):
         assert queries.delta(inversions) == pytest.approx(delta, rel=1e-13)
 
 
-def test_without_groups_it_is_the_loss_of_all_samples():
-    rng = np.random.default_rng(1)
+def test_without_groups_it_is_the_loss_of_all_samples(rng):
     y, scores = rng.random(200) < 0.2, rng.standard_normal(200).astype(np.float32)
     one = ap.loss_augmented_inference(scores, y)
     for queries in (Queries(y), Queries(np.where(y, 1, -1)), Queries(y, ["a"] * 200)):
@@ -67,8 +65,7 @@ def test_without_groups_it_is_the_loss_of_all_samples():
         assert queries.delta(queries.inversions(cut.coefficients)) == pytest.approx(cut.delta)
 
 
-def test_groups_by_name_and_many_small_groups():
-    rng = np.random.default_rng(2)
+def test_groups_by_name_and_many_small_groups(rng):
     y, groups = problem(rng, rng.integers(2, 40, 300))
     scores = rng.standard_normal(len(y))
     cut = Queries(y, groups).infer(scores)
@@ -78,8 +75,7 @@ def test_groups_by_name_and_many_small_groups():
     assert cut.value == pytest.approx(by_hand(scores, y, groups, "numpy")[0], rel=1e-13)
 
 
-def test_a_cut_is_a_lower_bound_everywhere():
-    rng = np.random.default_rng(3)
+def test_a_cut_is_a_lower_bound_everywhere(rng):
     y, groups = problem(rng, [5, 9, 20])
     queries = Queries(y, groups)
     for _ in range(30):

@@ -30,6 +30,11 @@ def variant(request):
     return request.param
 
 
+@pytest.fixture
+def module(variant):
+    return CONVEX[variant]
+
+
 def others_first(u):
     """Scores whose true class 0 has score 0, so that u are the scores of the others."""
     return np.concatenate([[0.0], u])
@@ -66,8 +71,7 @@ def point_of(variant, d, k, rng):
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 30.0, 1e3, 1e4])
-def test_value_gradient_and_complement(variant, scale, rng):
-    module = CONVEX[variant]
+def test_value_gradient_and_complement(module, variant, scale, rng):
     for i in range(30):
         u, k = draw(rng, variant, scale, ties=i % 3 == 0)
         total, x, rest = closed(variant, u, k)
@@ -81,9 +85,8 @@ def test_value_gradient_and_complement(variant, scale, rng):
         assert -g[0] == pytest.approx(float(sum(x)), rel=tolerance, abs=1e-300)
 
 
-def test_value_is_the_maximum_over_the_dual_set(variant, rng):
+def test_value_is_the_maximum_over_the_dual_set(module, variant, rng):
     """Above every point of the set, and equal at the gradient."""
-    module = CONVEX[variant]
     for i in range(40):
         u, k = draw(rng, variant, 3.0, ties=i % 3 == 0)
         total = module.value(others_first(u), 0, k)
@@ -97,8 +100,7 @@ def test_value_is_the_maximum_over_the_dual_set(variant, rng):
             assert total >= u @ x - entropy(x, max(1 - x.sum(), 0)) - 1e-13
 
 
-def test_gradient_by_finite_differences(variant, rng):
-    module = CONVEX[variant]
+def test_gradient_by_finite_differences(module, rng):
     for _ in range(20):
         d = int(rng.integers(1, 8))
         k = int(rng.integers(1, d + 1))
@@ -115,9 +117,8 @@ def test_gradient_by_finite_differences(variant, rng):
 
 
 @pytest.mark.parametrize("u", [700.0, 300.0, 40.0, -40.0, -300.0, -690.0])
-def test_tiny_losses_and_complements_keep_their_digits(u, variant):
+def test_tiny_losses_and_complements_keep_their_digits(u, module):
     """Softmax of one other class: L = log(1 + e^u), 1 - s = 1/(1 + e^u)."""
-    module = CONVEX[variant]
     total, x, rest = closed("alpha", [u], 1)
     g, complement = module.gradient([0.0, u], 0, 1, return_complement=True)
     assert relative(complement, rest) <= 4 * EPS
@@ -157,9 +158,8 @@ def test_losses_are_ordered(rng):
                 assert (low <= high * (1 + 1e-13)).all()
 
 
-def test_long_rows_and_every_k(variant, rng):
+def test_long_rows_and_every_k(module, rng):
     """Other code finds the largest of many: insertion, lanes, or quickselect."""
-    module = CONVEX[variant]
     u = rng.standard_normal(400) * 3
     u[5:40] = u[4]
     for k in (2, 5, 16, 17, 30, 200, 399, 400):
@@ -170,8 +170,7 @@ def test_long_rows_and_every_k(variant, rng):
         assert total + module.conjugate(x, k, complement=rest) == pytest.approx(u @ x, abs=1e-12)
 
 
-def test_conjugate_is_infinite_outside(variant):
-    module = CONVEX[variant]
+def test_conjugate_is_infinite_outside(module, variant):
     outside = [[0.6, 0.6, 0.0], [-1e-9, 0.5, 0.5], [0.4, 0.4, 0.3], [0.6, 0.2, 0.2]]
     if variant == "alpha":
         outside.append([0.3, 0.1, 0.1])
@@ -258,9 +257,8 @@ def test_truncated_conjugate():
     assert not hasattr(truncated_topk_entropy, "sdca_update")
 
 
-def test_two_classes_are_logistic(variant):
+def test_two_classes_are_logistic(module, variant):
     """m = 2: log(1 + e^u) for k = 1; beta has the cap 1/k for larger k."""
-    module = CONVEX[variant]
     u = np.array([-800.0, -1.0, 0.0, 2.0, 800.0])
     scores = np.stack([np.zeros(5), u], axis=1)
     np.testing.assert_allclose(module.value(scores, np.zeros(5, int), 1), np.logaddexp(0, u))
@@ -271,8 +269,7 @@ def test_two_classes_are_logistic(variant):
         module.value([1.0], 0)
 
 
-def test_weights_scale_values_and_gradients(variant, rng):
-    module = CONVEX[variant]
+def test_weights_scale_values_and_gradients(module, rng):
     scores, y = rng.standard_normal((3, 5)), np.array([0, 1, 4])
     w = np.array([0.0, 0.5, 3.0])
     np.testing.assert_allclose(
@@ -289,8 +286,7 @@ def test_weights_scale_values_and_gradients(variant, rng):
         np.testing.assert_allclose(block[i], alone, rtol=1e-14)
 
 
-def test_costs_are_added_to_the_margins(variant, rng):
-    module = CONVEX[variant]
+def test_costs_are_added_to_the_margins(module, rng):
     scores, costs = rng.standard_normal(6), rng.uniform(0, 3, 6)
     costs[2] = 0.0
     for operation in ("value", "gradient"):
@@ -309,8 +305,7 @@ def test_costs_are_added_to_the_margins(variant, rng):
     )
 
 
-def test_prox_beats_a_general_minimiser(variant, rng):
-    module = CONVEX[variant]
+def test_prox_beats_a_general_minimiser(module, variant, rng):
     for _ in range(10):
         v, k = draw(rng, variant, 2.0)
         t = float(10 ** rng.uniform(-1, 2))
@@ -335,8 +330,7 @@ DUAL = [(s, a) for s in (0.3, 3.0, 100.0) for a in (1e-9, 1e-2, 1.0, 30.0, 1e4)]
 
 
 @pytest.mark.parametrize(("scale", "a"), [*DUAL, (1e4, 1e-3), (1e4, 1e4), (10.0, 1e10)])
-def test_dual_update_and_prox_in_high_precision(variant, scale, a, rng):
-    module = CONVEX[variant]
+def test_dual_update_and_prox_in_high_precision(module, variant, scale, a, rng):
     for i in range(2):
         b, k = draw(rng, variant, scale, ties=i == 1 and scale > 1, most=6)
         u, rest = module.prox(b, k, a, return_complement=True)
@@ -350,8 +344,7 @@ def test_dual_update_and_prox_in_high_precision(variant, scale, a, rng):
         assert block.sum() == pytest.approx(0, abs=4 * EPS)
 
 
-def test_without_a_quadratic_the_update_is_the_gradient(variant, rng):
-    module = CONVEX[variant]
+def test_without_a_quadratic_the_update_is_the_gradient(module, rng):
     q, y = rng.standard_normal((4, 6)) * 5, np.array([0, 1, 2, 3])
     expected, rest = module.gradient(q, y, 3, return_complement=True)
     for k_ii in (0.0, 1e-300, 1e-20, 1e-17):
@@ -364,8 +357,7 @@ def test_without_a_quadratic_the_update_is_the_gradient(variant, rng):
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0, 1e4])
 @pytest.mark.parametrize("k", [1, 5, 40, 200])
-def test_optimality_of_long_rows_over_the_whole_range_of_alpha(variant, k, scale, rng):
-    module = CONVEX[variant]
+def test_optimality_of_long_rows_over_the_whole_range_of_alpha(module, variant, k, scale, rng):
     b = rng.standard_normal((2, 200)) * scale
     b[1, 20:60] = b[1, 10]
     for a in (1e-300, 1e-12, 1e-3, 0.1, 1.0, 10.0, 1e3, 1e6, 1e10):
@@ -392,8 +384,7 @@ def test_optimality_of_random_rows(variant, rng):
         check_optimal(variant, b, k, a, rho, x, y)
 
 
-def test_extreme_arguments_end_and_stay_finite(variant, rng):
-    module = CONVEX[variant]
+def test_extreme_arguments_end_and_stay_finite(module, rng):
     q = rng.standard_normal((3, 8)) * np.array([[1.0], [1e150], [1e299]])
     y = np.array([0, 3, 7])
     for k_ii, C in ((1e300, 1e300), (1e-300, 1e-300), (1e300, 1e-300), (1e200, 1.0)):

@@ -11,14 +11,9 @@ from hypothesis import strategies as st
 from fast import sets
 from refsolve import exact
 
-STEMS = [
-    "bipartite_simplex",
-    "box",
-    "simplex",
-    "topk_cone",
-    "topk_simplex_alpha",
-    "topk_simplex_beta",
-]
+STEMS = sorted(
+    {n for n in dir(sets) if hasattr(getattr(sets, n), "project")} - {"capped_simplex", "l1_ball"}
+)
 MODULES = {stem: getattr(sets, stem) for stem in STEMS}
 HAS = {stem: inspect.signature(module.project).parameters for stem, module in MODULES.items()}
 EPS = np.finfo(float).eps

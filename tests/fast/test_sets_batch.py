@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 from fast import errors, sets
 
-STEMS = [
-    "bipartite_simplex",
-    "box",
-    "simplex",
-    "topk_cone",
-    "topk_simplex_alpha",
-    "topk_simplex_beta",
-]
+STEMS = sorted(
+    {n for n in dir(sets) if hasattr(getattr(sets, n), "project")} - {"capped_simplex", "l1_ball"}
+)
 PROJECTIONS = [getattr(sets, stem).project for stem in STEMS]
 
 

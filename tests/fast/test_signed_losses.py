@@ -37,6 +37,11 @@ def name(request):
     return request.param
 
 
+@pytest.fixture
+def module(name):
+    return getattr(losses, name)
+
+
 @pytest.fixture(params=SMOOTH)
 def smooth(request):
     return request.param
@@ -90,8 +95,7 @@ def naive_value(name, z, y, gamma=0.7):
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
-def test_value_is_the_definition(name, scale, rng):
-    module = getattr(losses, name)
+def test_value_is_the_definition(module, name, scale, rng):
     for i in range(60):
         scores, y = draw(name, rng, scale, ties=i % 3 == 0)
         gamma = float(rng.choice([1e-3, 1.0, 1e3]))
@@ -102,31 +106,29 @@ def test_value_is_the_definition(name, scale, rng):
         assert got == pytest.approx(expected, rel=1e-13, abs=64 * EPS * np.abs(z).max())
 
 
-def test_default_costs(name, rng):
+def test_default_costs(module, name, rng):
     """1 for the hinges (on the wrong labels only), 0 for the entropies."""
-    module = getattr(losses, name)
     scores, y = draw(name, rng)
     costs = np.ones(scores.size) if "hinge" in name else np.zeros(scores.size)
     if name in ("multilabel_hinge", "multilabel_smooth_hinge"):
         costs[y == 1] = 0.0
     q = rng.standard_normal(scores.size)
-    for costs_given in (None, costs):
-        got = (
-            module.value(scores, y, costs=costs_given),
-            module.gradient(scores, y, costs=costs_given),
-            module.conjugate(np.zeros(scores.size), costs=costs_given, **point(name, y)),
-            module.prox(scores, costs=costs_given, **point(name, y)),
-            module.sdca_update(q, y, 0.5, costs=costs_given),
+
+    def results(costs):
+        return (
+            module.value(scores, y, costs=costs),
+            module.gradient(scores, y, costs=costs),
+            module.conjugate(np.zeros(scores.size), costs=costs, **point(name, y)),
+            module.prox(scores, costs=costs, **point(name, y)),
+            module.sdca_update(q, y, 0.5, costs=costs),
         )
-        if costs_given is None:
-            first = got
-    for a, b in zip(first, got, strict=True):
+
+    for a, b in zip(results(None), results(costs), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-def test_gradient_supports_the_loss(name, rng):
+def test_gradient_supports_the_loss(module, name, rng):
     """f(v) >= f(u) + <g, v - u>, with the signed g in the conjugate's domain."""
-    module = getattr(losses, name)
     for i in range(40):
         scores, y = draw(name, rng, ties=i % 2 == 0)
         p = params(name)
@@ -154,8 +156,7 @@ def test_gradient_is_the_finite_difference(smooth, rng):
             assert abs((up - down) / (2 * h) - g[j]) <= lipschitz * h / 2 + rounding
 
 
-def test_fenchel_young_is_tight_at_the_gradient(name, rng):
-    module = getattr(losses, name)
+def test_fenchel_young_is_tight_at_the_gradient(module, name, rng):
     for i in range(40):
         scores, y = draw(name, rng, ties=i % 2 == 0)
         p = params(name)
@@ -179,9 +180,8 @@ OUTSIDE = {
 }
 
 
-def test_conjugate_is_infinite_outside(name):
+def test_conjugate_is_infinite_outside(module, name):
     """With P = {2, 4} (of 1..4); rounding of the format is allowed, not more."""
-    module = getattr(losses, name)
     kind = name.split("_")[-1] if multilabel(name) else "ova"
     y = [0, 1, 0, 1]
     for x in INSIDE[kind]:
@@ -202,12 +202,11 @@ def test_conjugate_is_infinite_outside(name):
 
 
 @pytest.mark.parametrize("t", [1e-300, 1e-8, 1.0, 1e4, 1e10])
-def test_prox_solves_its_inclusion(name, t, rng):
+def test_prox_solves_its_inclusion(module, name, t, rng):
     """x = (v - u)/t is a subgradient at u + c: Fenchel-Young holds with equality.
 
     The dual point comes from the update, whose step has K C = t, and so to full precision.
     """
-    module = getattr(losses, name)
     for i in range(30):
         v, y = draw(name, rng, scale=10.0 ** rng.integers(-2, 5), ties=i % 2 == 0)
         p = params(name)
@@ -369,9 +368,8 @@ def test_ties_go_to_the_first_labels_and_zero_is_preferred():
     np.testing.assert_array_equal(g, [0.0, 0.0, 1.0])
 
 
-def test_update_without_a_norm_takes_the_gradient_at_the_costs(name):
+def test_update_without_a_norm_takes_the_gradient_at_the_costs(module, name):
     """k_ii = 0 leaves the dual without its quadratic part: C times a maximiser of <c,x> - L*(x)."""
-    module = getattr(losses, name)
     costs = [0.5, -1.0, 3.0, 2.0, 3.0]
     y = [0, 1, 0, 1, 0] if multilabel(name) else 1
     block = module.sdca_update(np.zeros(5), y, 0.0, 1.5, costs=costs, **params(name))
@@ -386,8 +384,7 @@ def test_update_without_a_norm_takes_the_gradient_at_the_costs(name):
 
 
 @pytest.mark.parametrize("size", [1e-300, 1.0, 1e4, 1e300])
-def test_extreme_magnitudes_stay_finite(name, size):
-    module = getattr(losses, name)
+def test_extreme_magnitudes_stay_finite(module, name, size):
     p = params(name, size)
     scores, zero = np.array([1.0, -1.0, 0.5, 0.0]) * size, np.zeros(4)
     truths = ([1, 0, 1, 0], [0, 1, 0, 0], [1, 1, 1, 1]) if multilabel(name) else (0, 1)

@@ -31,6 +31,17 @@ def dual(H: np.ndarray, y: np.ndarray) -> float:
     return float(program.value)
 
 
+def followed(qp: KernelQP, start: np.ndarray) -> tuple[bool, list[np.ndarray]]:
+    """Whether Newton's method ends by itself, and every point that it offers."""
+    seen: list[np.ndarray] = []
+
+    def accept(u: np.ndarray, iteration: int) -> bool:
+        seen.append(u)
+        return False
+
+    return newton(qp, start, accept), seen
+
+
 @pytest.mark.parametrize("rank", [None, 4])
 @pytest.mark.parametrize("n", [2, 3, 17, 150])
 def test_smo_against_a_general_solver(n: int, rank: int | None) -> None:
@@ -146,14 +157,8 @@ def test_newton_ends_at_the_interior_points_optimum(
     exact = interior_point(qp, 1e-12)
     assert np.abs(qp.F.T @ exact - qp.c).max() <= 1e-7
     best = h @ exact - 0.5 * exact @ M @ exact
-    seen = []
-
-    def accept(u: np.ndarray, iteration: int) -> bool:
-        seen.append(u)
-        return False
-
     rough = interior_point(qp, 1e-2)
-    ended = newton(qp, np.where(rough > 1e-2 * rough.max(), rough, 0.0), accept)
+    ended, seen = followed(qp, np.where(rough > 1e-2 * rough.max(), rough, 0.0))
     values = [h @ u - 0.5 * u @ M @ u for u in seen]
     if ended:
         assert values[-1] == pytest.approx(best, rel=1e-6)
@@ -265,13 +270,8 @@ def test_newton_settles_where_a_ridge_is_needed(rank: int) -> None:
     A = rng.standard_normal((12, rank))
     y = np.where(np.arange(12) % 2 == 0, 1.0, -1.0)
     qp = KernelQP(np.zeros((12, 12)), A @ A.T + 1.0, y, np.ones(12), None)
-    seen: list[np.ndarray] = []
-
-    def accept(u: np.ndarray, iteration: int) -> bool:
-        seen.append(u)
-        return False
-
-    if newton(qp, np.where(np.arange(12) < 2 * rank + 2, 0.1, 0.0), accept):
+    ended, seen = followed(qp, np.where(np.arange(12) < 2 * rank + 2, 0.1, 0.0))
+    if ended:
         u = seen[-1]
         plus, minus = y > 0, y < 0
         g = qp.product(u)
