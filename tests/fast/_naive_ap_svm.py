@@ -64,6 +64,12 @@ def mean_hinge(s, y, groups=None):
     return float(np.mean([hinge(s[q], y[q]) for q in queries(y, groups)]))
 
 
+def ramp(s, y, groups=None):
+    """max_R [Delta + <s, Psi(R)>] - max_R <s, Psi(R)>, mean over queries."""
+    H = np.mean([misordered(s[q], y[q]) for q in queries(y, groups)])
+    return mean_hinge(s, y, groups) - float(H)
+
+
 def cut(inversions, y, groups=None):
     """Offset and coefficients of the cut of one ranking per query, after checking that it is one."""
     offset, v, parts = 0.0, np.zeros(len(y)), queries(y, groups)

@@ -3,15 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_ap_svm import (
-    average_precision,
-    check_certificate,
-    cut,
-    dense,
-    mean_hinge,
-    misordered,
-    queries,
-)
+from _naive_ap_svm import average_precision, check_certificate, cut, dense, ramp
 from _problems import quietly, relevant
 from _watched import Recorder, interrupt_everywhere
 from sklearn.exceptions import ConvergenceWarning
@@ -23,12 +15,6 @@ def problem(seed=0, n=60):
     X, y = relevant(seed, n)
     X[:3] *= -6.0  # outliers
     return X, y
-
-
-def ramp(s, y, groups=None):
-    """max_R [Delta + <s, Psi(R)>] - max_R <s, Psi(R)>, mean over queries."""
-    H = np.mean([misordered(s[q], y[q]) for q in queries(y, groups)])
-    return mean_hinge(s, y, groups) - float(H)
 
 
 def objective(model, X, y, groups=None):

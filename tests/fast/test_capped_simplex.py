@@ -43,8 +43,7 @@ def test_against_exact_arithmetic(d, draws):
         assert np.abs(x - expected).max() <= 64 * EPS * expected.max()
 
 
-def test_against_the_naive_twin():
-    rng = np.random.default_rng(7)
+def test_against_the_naive_twin(rng):
     for _ in range(300):
         a, r, cap = draw(rng, int(rng.integers(1, 12)))
         bound = 64 * EPS * (r + np.abs(a).max() + cap)
@@ -63,8 +62,7 @@ def test_a_cap_beyond_r_is_the_simplex_and_one_of_r_over_d_the_mean():
     np.testing.assert_allclose(third, 1 / 49, rtol=1e-15)
 
 
-def test_rows_have_their_own_sums_and_caps():
-    rng = np.random.default_rng(9)
+def test_rows_have_their_own_sums_and_caps(rng):
     a, r = rng.standard_normal((30, 6)), rng.uniform(0, 2, 30)
     cap = r * rng.uniform(1 / 5, 1, 30)
     together = capped_simplex.project(a, r=r, cap=cap)

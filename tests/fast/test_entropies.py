@@ -226,11 +226,8 @@ def test_truncated_value_and_gradient_are_those_of_the_best_piece(scale, rng):
 
 def test_truncated_prox_is_the_best_of_all_pieces(rng):
     for i in range(40):
-        d = int(rng.integers(1, 6))
-        k = int(rng.integers(1, d + 1))
-        v = rng.standard_normal(d) * 2
-        v = np.round(v) if i % 2 else v
-        costs = rng.uniform(0, 1, d) * (i % 3 > 0)
+        v, k = draw(rng, "alpha", 2.0, ties=i % 2, most=6)
+        costs = rng.uniform(0, 1, v.size) * (i % 3 > 0)
         t = float(10 ** rng.uniform(-2, 3))
 
         def objective(u, v=v, costs=costs, t=t, k=k):
@@ -245,7 +242,7 @@ def test_truncated_prox_is_the_best_of_all_pieces(rng):
         got, rest = truncated_topk_entropy.prox(v, k, t, costs=costs, return_complement=True)
         assert objective(got) <= best + 1e-13
         moved = np.flatnonzero(got != v)
-        assert len(moved) <= d - k + 1
+        assert len(moved) <= v.size - k + 1
         assert np.sum(v - got) / t == pytest.approx(1 - rest, abs=1e-12)
 
 

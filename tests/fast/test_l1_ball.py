@@ -39,8 +39,7 @@ def test_against_exact_arithmetic(d, draws):
         assert np.abs(x - expected).max() <= 64 * EPS * np.abs(expected).max()
 
 
-def test_against_the_naive_twin():
-    rng = np.random.default_rng(7)
+def test_against_the_naive_twin(rng):
     for _ in range(300):
         a, r = rng.standard_normal(int(rng.integers(1, 9))), rng.uniform(0.05, 4)
         np.testing.assert_allclose(l1_ball.project(a, r=r), naive(a, r), rtol=0, atol=1e-13)
@@ -54,8 +53,7 @@ def test_a_point_of_the_ball_stays_to_the_last_digit_and_zeros_keep_their_place(
     np.testing.assert_array_equal(x, [0.5, 0.0, 0.0, -1.5])
 
 
-def test_signs_turn_with_the_signs_of_a_and_rows_have_their_own_radius():
-    rng = np.random.default_rng(9)
+def test_signs_turn_with_the_signs_of_a_and_rows_have_their_own_radius(rng):
     a, r = rng.standard_normal((40, 7)) + 1.0, rng.uniform(0, 2, 40)
     signs = rng.choice([-1.0, 1.0], size=a.shape)
     x = l1_ball.project(np.abs(a), r=r)

@@ -92,9 +92,8 @@ def test_large_tied_rows_keep_the_precision_of_the_radius(stem, k, large):
 
 @pytest.mark.parametrize("stem", STEMS)
 @pytest.mark.parametrize("factor", [2.0**-990, 2.0**-500, 2.0**500, 2.0**990])
-def test_extreme_scales_are_exact_multiples(stem, factor):
+def test_extreme_scales_are_exact_multiples(stem, factor, rng):
     """Multiplying a and r by a power of two multiplies x by it, as long as nothing overflows."""
-    rng = np.random.default_rng(3)
     for d in (7, 100):
         a = rng.standard_normal(d)
         for k in (1, 3):

@@ -21,8 +21,7 @@ def naive_value(f, y, costs=0.0):
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
-def test_value_and_gradient_are_those_of_all_scores(scale):
-    rng = np.random.default_rng(3)
+def test_value_and_gradient_are_those_of_all_scores(scale, rng):
     for _ in range(100):
         m = int(rng.integers(2, 12))
         f, y = rng.standard_normal(m) * scale, int(rng.integers(m))
@@ -37,8 +36,7 @@ def test_value_and_gradient_are_those_of_all_scores(scale):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * (1 + scale))
 
 
-def test_prox_and_update_solve_their_equations():
-    rng = np.random.default_rng(4)
+def test_prox_and_update_solve_their_equations(rng):
     for _ in range(100):
         m, y, t = int(rng.integers(2, 9)), 0, 10.0 ** rng.uniform(-2, 2)
         v = rng.standard_normal(m - 1)

@@ -17,8 +17,7 @@ def naive_value(z, k):
     return max(best, 0.0) ** 2 / 2
 
 
-def test_value_is_half_the_square_of_the_hinge():
-    rng = np.random.default_rng(3)
+def test_value_is_half_the_square_of_the_hinge(rng):
     for _ in range(150):
         m = int(rng.integers(2, 9))
         k, y = int(rng.integers(1, m)), int(rng.integers(m))
@@ -33,8 +32,7 @@ def test_value_is_half_the_square_of_the_hinge():
         np.testing.assert_allclose(x @ z - x.sum() ** 2 / 2, loss, rtol=1e-13, atol=1e-15)
 
 
-def test_prox_and_update_satisfy_fenchel_and_young_with_equality():
-    rng = np.random.default_rng(4)
+def test_prox_and_update_satisfy_fenchel_and_young_with_equality(rng):
     for _ in range(150):
         m, y, t = int(rng.integers(2, 9)), 0, 10.0 ** rng.uniform(-2, 2)
         k = int(rng.integers(1, m))

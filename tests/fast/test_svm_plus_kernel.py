@@ -98,9 +98,8 @@ def test_separable_classes_at_high_costs(delta: float, C: float, space: str) -> 
     assert (1.0 - 1e-6) * 0.5 * w @ w <= D
 
 
-def test_identities_of_the_squared_hinge() -> None:
+def test_identities_of_the_squared_hinge(rng: np.random.Generator) -> None:
     """The slacks are Q alpha, every support vector has the same b, the optimum is sum(alpha)/2."""
-    rng = np.random.default_rng(2)
     X, y, Z = instance(rng, 40, 4, 3)
     K, Kz = rbf_kernel(X, gamma=0.2), rbf_kernel(Z, gamma=0.3)
     Q = deformed_kernel(5.0, 0.5, Kz=Kz)
@@ -114,9 +113,10 @@ def test_identities_of_the_squared_hinge() -> None:
 
 
 @pytest.mark.parametrize("squared", [True, False])
-def test_the_correcting_function_extends_to_new_points(squared: bool) -> None:
+def test_the_correcting_function_extends_to_new_points(
+    squared: bool, rng: np.random.Generator
+) -> None:
     """Coefficients c and rho give on other z what v gives, through explicit features too."""
-    rng = np.random.default_rng(3)
     X, y, Z = instance(rng, 30, 3, 2)
     new = rng.standard_normal((7, 2))
     by_features = train(squared, X @ X.T, y, 2.0, 0.7, Z=Z, tol=1e-10)
@@ -150,8 +150,7 @@ def test_libsvm_agrees_if_its_box_cannot_bind() -> None:
     assert errors[1] > 0.1
 
 
-def test_columns_share_matrices_and_change_nothing() -> None:
-    rng = np.random.default_rng(4)
+def test_columns_share_matrices_and_change_nothing(rng: np.random.Generator) -> None:
     X, _, _ = instance(rng, 45, 5, 2)
     label = np.repeat([0, 1, 2], 15)
     X[np.arange(45), label] += 2.0
@@ -176,9 +175,10 @@ def test_columns_share_matrices_and_change_nothing() -> None:
         np.testing.assert_allclose(known.slack, result.slack, atol=1e-3)
 
 
-def test_a_float32_inverse_spoils_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_float32_inverse_spoils_nothing(
+    monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
     """Directions from a rough Q end at the exact certificate, and where it stalls Q is made."""
-    rng = np.random.default_rng(5)
     X, y, Z = instance(rng, 90, 4, 3)
     K, Kz = rbf_kernel(X, gamma=0.5), rbf_kernel(Z, gamma=0.4)
     exact = train(True, K, y, 20.0, 1.0, Kz=Kz, tol=1e-8)
@@ -232,8 +232,7 @@ def test_collapse_is_seen_and_cured(squared: bool) -> None:
 
 
 @pytest.mark.parametrize("squared", [True, False])
-def test_contradictory_duplicates_are_feasible(squared: bool) -> None:
-    rng = np.random.default_rng(6)
+def test_contradictory_duplicates_are_feasible(squared: bool, rng: np.random.Generator) -> None:
     X, y, Z = instance(rng, 12, 2, 2)
     X, Z, y = np.vstack([X, X]), np.vstack([Z, Z]), np.concatenate([y, -y])
     found = train(squared, X @ X.T, y, 1.0, 1.0, Z=Z, tol=1e-8)
@@ -241,9 +240,8 @@ def test_contradictory_duplicates_are_feasible(squared: bool) -> None:
     assert found.collapsed
 
 
-def test_large_slack_prices_with_a_hard_margin() -> None:
+def test_large_slack_prices_with_a_hard_margin(rng: np.random.Generator) -> None:
     """Separable data and C/lam = 1e6."""
-    rng = np.random.default_rng(7)
     X = rng.standard_normal((60, 5))
     y = np.where(X[:, 0] > 0.0, 1.0, -1.0)
     X[:, 0] += 0.2 * y

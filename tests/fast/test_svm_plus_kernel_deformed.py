@@ -79,9 +79,10 @@ def test_linear_q_keeps_its_digits(ratio: float, n: int, s: int, delta: float) -
 
 @pytest.mark.parametrize("ratio", RATIOS)
 @pytest.mark.parametrize("weights", [[1.0] * 5, [1.0, 2.0, 0.5, 1e-5, 1e4]])
-def test_kernel_q_keeps_its_digits(ratio: float, weights: list[float]) -> None:
+def test_kernel_q_keeps_its_digits(
+    ratio: float, weights: list[float], rng: np.random.Generator
+) -> None:
     """A kernel of distinct points, with its values taken as exact."""
-    rng = np.random.default_rng(1)
     Z = rng.standard_normal((5, 3))
     Kz = np.exp(-((Z[:, None] - Z) ** 2).sum(axis=2))
     omega = np.array(weights)
@@ -91,9 +92,8 @@ def test_kernel_q_keeps_its_digits(ratio: float, weights: list[float]) -> None:
         assert error(Q, exact(rows, ratio, 1.0, omega, delta)) <= 1e-12
 
 
-def test_the_printed_formula_loses_everything() -> None:
+def test_the_printed_formula_loses_everything(rng: np.random.Generator) -> None:
     """(5) is a difference of nearly equal matrices."""
-    rng = np.random.default_rng(0)
     Z = rng.standard_normal((12, 4))
     Kt = Z @ Z.T + 1.0
     wanted = exact(exact_kernel(Z), 1e6, 1.0, np.ones(12), 0.0)
@@ -105,16 +105,16 @@ def test_the_printed_formula_loses_everything() -> None:
 
 
 @pytest.mark.parametrize("ratio", [1e-6, 1.0, 1e6])
-def test_low_rank_kernel_matrix_is_as_good_as_its_features(ratio: float) -> None:
-    rng = np.random.default_rng(3)
+def test_low_rank_kernel_matrix_is_as_good_as_its_features(
+    ratio: float, rng: np.random.Generator
+) -> None:
     Z = np.round(4.0 * rng.standard_normal((14, 3)))  # Kz is exact
     Q = deformed_kernel(ratio, 1.0, Kz=Z @ Z.T)
     assert error(Q, exact(exact_kernel(Z), ratio, 1.0, np.ones(14), 0.0)) <= 1e-12
 
 
 @pytest.mark.parametrize("ratio", [1e-4, 1.0, 1e8])
-def test_every_way_leads_to_the_same_matrix(ratio: float) -> None:
-    rng = np.random.default_rng(4)
+def test_every_way_leads_to_the_same_matrix(ratio: float, rng: np.random.Generator) -> None:
     for shape in ((20, 3), (8, 30)):
         Z = rng.standard_normal(shape)
         omega = rng.uniform(0.1, 3.0, len(Z))
@@ -126,8 +126,7 @@ def test_every_way_leads_to_the_same_matrix(ratio: float) -> None:
             assert np.abs(Q - same).max() <= slack * top
 
 
-def test_zero_weights_are_a_limit() -> None:
-    rng = np.random.default_rng(5)
+def test_zero_weights_are_a_limit(rng: np.random.Generator) -> None:
     Z = rng.standard_normal((7, 2))
     Kz = np.exp(-((Z[:, None] - Z) ** 2).sum(axis=2))
     omega = np.array([1.0, 0.0, 2.0, 1.0, 0.0, 1.0, 1.0])
@@ -138,9 +137,8 @@ def test_zero_weights_are_a_limit() -> None:
     assert error(Q, exact(exact_kernel(Z), 3.0, 1.0, omega, 0.0)) <= 1e-12
 
 
-def test_equal_rows_count_once() -> None:
+def test_equal_rows_count_once(rng: np.random.Generator) -> None:
     """P Qu P' with summed costs is the Q of all rows."""
-    rng = np.random.default_rng(6)
     Z = rng.standard_normal((4, 6))[rng.integers(0, 4, 30)]
     cost = rng.uniform(0.1, 3.0, 30)
     for delta in (0.0, 0.7):
@@ -153,8 +151,7 @@ def test_equal_rows_count_once() -> None:
         np.testing.assert_allclose(correction.product(gamma), Z @ (Z.T @ gamma), atol=1e-11)
 
 
-def test_the_rough_inverse_is_as_rough_as_it_says() -> None:
-    rng = np.random.default_rng(7)
+def test_the_rough_inverse_is_as_rough_as_it_says(rng: np.random.Generator) -> None:
     Z = rng.standard_normal((60, 3))
     Kz = np.exp(-((Z[:, None] - Z) ** 2).sum(axis=2))
     cost = rng.uniform(5.0, 20.0, 60)
