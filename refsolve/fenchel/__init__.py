@@ -19,7 +19,7 @@ from refsolve.fenchel.losses import (
     zero,
 )
 from refsolve.fenchel.model import Block, Map, Model, Term
-from refsolve.fenchel.program import Program, dual, primal
+from refsolve.fenchel.program import Program, dual, posed, primal
 
 __all__ = [
     "Block",
@@ -33,6 +33,7 @@ __all__ = [
     "dual",
     "hinge",
     "nonpositive",
+    "posed",
     "primal",
     "square",
     "squared_hinge",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -136,6 +136,14 @@ def dual(
     units = {name: unit * scales.get(name, 1.0) for name in model.terms}
     units |= {name: lengths.get(name, 1.0) for name, b in model.blocks.items() if b.weight == 0}
     return Program(("dual", scaled.key), build, values, units)
+
+
+def posed(
+    operation: str, own: Program, dual: Program, finish: Callable[[dict[str, Array]], Answer]
+) -> Posed:
+    """The primal or the dual for the oracle, which asks the other one if no answer certifies."""
+    first, other = (own, dual) if operation == "primal" else (dual, own)
+    return replace(first.posed(finish), other=other.posed(finish))
 
 
 def _numbers(model: Model, dual: bool) -> dict[str, Array]:

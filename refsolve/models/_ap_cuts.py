@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -243,21 +244,17 @@ class Master:
         self,
         stem: str,
         operation: str,
-        prove: Callable[[dict[str, Any]], Any],
+        prove: Callable[[dict[str, Any]], CutCertificate],
         separate: Callable[[Array, float], bool],
     ) -> Posed:
         """`close`, then `posed`, with answers from the certificates that ``prove`` returns."""
 
-        def primal(found: dict[str, Any]) -> Answer:
+        def answered(of: str, found: dict[str, Any]) -> Answer:
             proof = prove(found)
-            return Answer(proof.w, proof.primal, proof.weights, proof)
+            return proof.answer(of, proof.w, proof.weights)
 
-        def dual(found: dict[str, Any]) -> Answer:
-            proof = prove(found)
-            return Answer(proof.weights, proof.dual, proof.w, proof)
-
-        self.close(f"{stem}.primal", primal, separate)
-        return self.posed(operation, primal if operation == "primal" else dual)
+        self.close(f"{stem}.primal", partial(answered, "primal"), separate)
+        return self.posed(operation, partial(answered, operation))
 
     def _measure(self, answer: Answer) -> None:
         """Take the sizes of an answer as units: on separable data P* is far below P(0).

@@ -7,7 +7,7 @@ by their largest norm; the dual by U/size, size bounding the quadratic terms.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,6 @@ def _unit(data: Data) -> float:
     unit = float(data.cost.sum()) + (lam if data.squared else 0.0)
     unit += len(data.cost) * lam / float(data.delta) if data.signed and data.delta else 0.0
     return unit if data.penal else min(unit, separated(data.x.factor(), data.y.astype(float)))
-
-
-def _answer(operation: str, proof: PlusCertificate) -> Answer:
-    if operation == "primal":
-        return Answer(proof.model.w, proof.primal, proof.alpha, proof)
-    return Answer(proof.alpha, proof.dual, proof.model.w, proof)
 
 
 def _prove(data: Data, alpha: Array, beta: Array, *points: Point) -> PlusCertificate:
@@ -93,12 +87,11 @@ def _pose(data: Data, operation: str) -> Posed:
             w, v = data.x.from_factor(found["w"]), data.z.from_factor(found["v"])
             points.append(Point(w, Real(found["b"][0]), v, Real(found["rho"][0])))
         alpha = found["alpha"]
-        return _answer(operation, _prove(data, alpha, found.get("beta", 0 * alpha), *points))
+        proof = _prove(data, alpha, found.get("beta", 0 * alpha), *points)
+        return proof.answer(operation, proof.model.w, proof.alpha)
 
-    primal = fenchel.primal(model, U, {"w": 1 / reach(data.x.factor())}).posed(finish)
-    dual = fenchel.dual(reduced, U / size).posed(finish)
-    first, other = (primal, dual) if operation == "primal" else (dual, primal)
-    return replace(first, other=other)
+    primal = fenchel.primal(model, U, {"w": 1 / reach(data.x.factor())})
+    return fenchel.posed(operation, primal, fenchel.dual(reduced, U / size), finish)
 
 
 def declared(data: Data) -> fenchel.Model:

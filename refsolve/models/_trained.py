@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from refsolve.posing import Answer
 from refsolve.proofs.certificate import Array, Certificate, up
 from refsolve.proofs.model import Proof
 
@@ -62,3 +63,9 @@ class ModelCertificate(Certificate):
             drift=float(proof.drift),
             **more,
         )
+
+    def answer(self, operation: str, w: Array, multipliers: Array) -> Answer:
+        """The answer to a primal, or to a dual, that is certified by this."""
+        if operation == "primal":
+            return Answer(w, self.primal, multipliers, self)
+        return Answer(multipliers, self.dual, w, self)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,49 +72,31 @@ class HingeCertificate(CutCertificate):
     b: float = field(default=0.0, kw_only=True)
 
 
-@dataclass(frozen=True)
-class Data:
-    """Checked arguments; X has a last column of ones if b is regularised."""
+class Data(proposals.Problem):
+    """The SVM with costs C/n; X has a last column of ones, so that w ends with b, if b is regularised."""
 
-    X: Any
-    signs: Array
-    C: float
-    bias: bool | str
-
-    @property
-    def free(self) -> bool:
-        """Whether b is not regularised."""
-        return self.bias == "free"
+    def __init__(self, X: Any, signs: Array, C: float, bias: bool | str) -> None:
+        self.X, self.C, self.constant, self.free = X, C, bias is True, bias == "free"
+        self.top = Real(C) / len(signs)
+        cost = np.full(len(signs), self.top)
+        super().__init__(Space(X), signs, cost, bias="free" if self.free else "none")
 
     def point(self, w: ArrayLike, b: float | None) -> tuple[Array, float | None]:
         """(w, b) as the coordinates in X and the b beside them, None to be chosen."""
-        constant = self.bias is True
-        w = check_vector("w", w, size=self.X.shape[1] - constant).astype(Real)
+        w = check_vector("w", w, size=self.X.shape[1] - self.constant).astype(Real)
         if b is not None:
             b = float(Symbol("b", "bias", low=-LARGEST, high=LARGEST).check(b))
-        if not self.bias and b:
+        if b and not (self.constant or self.free):
             raise InvalidParameterError("b", b, "no bias", "pass bias=True or bias='free'")
-        if not constant:
+        if not self.constant:
             return w, b
         if b is None:
             raise InvalidParameterError("b", b, "the weight of the constant", "pass b=...")
         return np.append(w, Real(b)), None
 
-    @cached_property
-    def problem(self) -> proposals.Problem:
-        """The SVM with costs C/n; a regularised bias is the last coordinate of w."""
-        cost = np.full(len(self.signs), Real(self.C) / len(self.signs))
-        return proposals.Problem(
-            Space(self.X), self.signs, cost, bias="free" if self.free else "none"
-        )
-
-    def margins(self, w: Array, b: Offset) -> Array:
-        """1 - y_i (<x_i,w> + b)."""
-        return 1 - self.problem.margins(w, b)
-
-    def best_bias(self, w: Array) -> Offset:
-        """A minimiser of the hinges in b."""
-        return self.problem.best_bias(w) if self.free else Real(0)
+    def best_bias(self, w: Array, xi: Array | None = None) -> Offset:
+        """A minimiser of the hinges in b, 0 without one."""
+        return super().best_bias(w, xi) if self.free else Real(0)
 
 
 def check_data(X: Rows, y: ArrayLike, C: float, bias: bool | str = False) -> Data:
@@ -158,18 +139,17 @@ def primal(
     """P(w, b); see `certificate`."""
     data = check_data(X, y, C, bias)
     w, b = data.point(w, b)
-    hinges = np.maximum(0, data.margins(w, Real(b or 0)))
+    hinges = np.maximum(0, 1 - data.margins(w, Real(b or 0)))
     return float((w * w).sum() / 2 + data.C * hinges.mean())
 
 
 def dual(X: Rows, y: ArrayLike, *, alpha: ArrayLike, C: float, bias: bool | str = False) -> float:
     """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
     data = check_data(X, y, C, bias)
-    n = len(data.signs)
-    given = check_vector("alpha", alpha, size=n).astype(Real)
-    if outside(data.problem.violation(given, 0 * given), n if data.free else 1, data.C / n):
+    given = check_vector("alpha", alpha, size=data.n).astype(Real)
+    if outside(data.violation(given, 0 * given), data.n if data.free else 1, data.C / data.n):
         return -np.inf
-    return float(data.problem.lower(*data.problem.repaired(given, 0 * given)))
+    return float(data.lower(*data.repaired(given, 0 * given)))
 
 
 def certificate(
@@ -221,25 +201,24 @@ def certificate(
     if labels is not None:
         repaired, off = check_weights(weights, len(np.asarray(labels)), data.C)
         alpha = from_labels(y, labels=labels, weights=repaired)
-    n = len(data.signs)
-    given = None if alpha is None else check_vector("alpha", alpha, size=n).astype(Real)
+    given = None if alpha is None else check_vector("alpha", alpha, size=data.n).astype(Real)
     return _certificate(data, point[0], point[1], given, off)
 
 
 def _certificate(
     data: Data, w: Array | None, b: float | None, alpha: Array | None, off: float = 0.0
 ) -> HingeCertificate:
-    top = Real(data.C) / len(data.signs)
     if alpha is None:
         assert w is not None
-        alpha = np.where(data.margins(w, data.best_bias(w) if b is None else b) > 0, top, Real(0))
+        margins = data.margins(w, data.best_bias(w) if b is None else b)
+        alpha = np.where(margins < 1, data.top, Real(0))
     else:
-        off = max(off, data.problem.violation(alpha, 0 * alpha))
-    own = data.problem.model_of(*data.problem.repaired(alpha, 0 * alpha))
+        off = max(off, data.violation(alpha, 0 * alpha))
+    own = data.model_of(*data.repaired(alpha, 0 * alpha))
     w = own.w if w is None else w
     offset = data.best_bias(w) if b is None else Real(b)
-    proof = data.problem.prove(svm_plus.Point(w, offset), alpha, 0 * alpha)
-    if data.bias is True:
+    proof = data.prove(svm_plus.Point(w, offset), alpha, 0 * alpha)
+    if data.constant:
         w, offset = w[:-1], w[-1]
     return HingeCertificate.of(
         proof,
@@ -256,8 +235,8 @@ def _certificate(
 def declaration(X: Rows, y: ArrayLike, *, C: float, bias: bool | str = False) -> fenchel.Model:
     """The model by its hinges instead of its labellings; with bias=True b is the last entry of w."""
     data = check_data(X, y, C, bias)
-    signs = data.signs.astype(float)[:, None]
-    rows = signs * (data.X.toarray() if hasattr(data.X, "toarray") else data.X)
+    signs = data.y.astype(float)[:, None]
+    rows = signs * data.x.dense().astype(float)
     n, d = rows.shape
     free = {"b": fenchel.Block(1, 0.0)} if data.free else {}
     maps = {"w": -rows} | ({"b": -signs} if free else {})
@@ -269,13 +248,13 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
     optional = {"bias": False, "labels": "auto"}
     X, y, C, bias, how = take(given, ("X", "y", "C"), optional)
     data = check_data(X, y, C, bias)
-    n = len(data.signs)
+    n = data.n
     if how not in ("auto", "all", "cutting_plane") or (how == "all" and n > MOST):
         raise InvalidParameterError(
             "labels", how, f"'auto', 'cutting_plane', or 'all' for n <= {MOST}", "choose"
         )
-    rows = data.X.toarray() if hasattr(data.X, "toarray") else data.X
-    rows = np.hstack([rows, np.ones((n, int(data.free)))]) * data.signs.astype(float)[:, None]
+    rows = np.hstack([data.x.dense().astype(float), np.ones((n, int(data.free)))])
+    rows *= data.y.astype(float)[:, None]
     master = Master(data.C, 1, data.X.shape[1], data.C, free=int(data.free))
 
     def add(wrong: Array) -> bool:
@@ -298,7 +277,7 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
     def separate(w: Array, b: float) -> bool:
         if len(w) < data.X.shape[1]:  # an answer, whose b is the last coordinate
             w, b = np.append(w, b), 0.0
-        return add(np.asarray(data.margins(w.astype(Real), b) > 0))
+        return add(np.asarray(data.margins(w.astype(Real), b) < 1))
 
     return master.closed("binary_svm", operation, prove, separate)
 

@@ -7,8 +7,7 @@ C w_i for the hinge, and less sum alpha_i^2/(2 C w_i) for its square.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from refsolve.models._svm_space import (
     separated,
 )
 from refsolve.models._trained import ModelCertificate
-from refsolve.oracle import Answer, Posed
+from refsolve.posing import Answer, Posed
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.multipliers import Offset
@@ -219,12 +218,6 @@ def _declared(data: Data) -> fenchel.Model:
     return fenchel.Model(blocks, {"alpha": term})
 
 
-def _take(given: dict[str, Any]) -> Data:
-    optional = {"X": None, "K": None, "loss": "hinge", "sample_weight": None}
-    y, C, X, K, loss, weight = take(given, ("y", "C"), optional)
-    return check_data(X, y, C, loss, weight, K)
-
-
 def _best(data: Data, alpha: Array, *points: tuple[Array, Any]) -> SvmCertificate:
     """The best certificate of alpha with these points or its own."""
     repaired, off = data.repair(alpha.astype(Real))
@@ -238,19 +231,19 @@ def _best(data: Data, alpha: Array, *points: tuple[Array, Any]) -> SvmCertificat
 
 def pose_primal(given: dict[str, Any]) -> Posed:
     """Instance of ``svm.primal``: x is w (d,), or coef (n,) with K; dual alpha."""
-    first, other = _pose(given, lambda proof: Answer(proof.w, proof.primal, proof.alpha, proof))
-    return replace(first, other=other)
+    return _pose(given, "primal")
 
 
 def pose_dual(given: dict[str, Any]) -> Posed:
     """Instance of ``svm.dual``: x is alpha (n,), dual is w or coef."""
-    other, first = _pose(given, lambda proof: Answer(proof.alpha, proof.dual, proof.w, proof))
-    return replace(first, other=other)
+    return _pose(given, "dual")
 
 
-def _pose(given: dict[str, Any], answer: Callable[[SvmCertificate], Answer]) -> tuple[Posed, Posed]:
+def _pose(given: dict[str, Any], operation: str) -> Posed:
     """Primal and dual, divided by a value of P that is easily reached and by their curvature."""
-    data = _take(given)
+    optional = {"X": None, "K": None, "loss": "hinge", "sample_weight": None}
+    y, C, X, K, loss, weight = take(given, ("y", "C"), optional)
+    data = check_data(X, y, C, loss, weight, K)
     model = _declared(data)
     start = float(data.loss(np.zeros(data.x.width, Real), Real(0)))
     U = min(start, separated(data.x.factor(), data.y.astype(float)))
@@ -261,7 +254,8 @@ def _pose(given: dict[str, Any], answer: Callable[[SvmCertificate], Answer]) -> 
         points = []
         if "w" in found:
             points.append((data.x.from_factor(found["w"]), Real(found["b"][0])))
-        return answer(_best(data, found["alpha"], *points))
+        proof = _best(data, found["alpha"], *points)
+        return proof.answer(operation, proof.w, proof.alpha)
 
     dual = fenchel.dual(model, U / max(U * (t * t + own), 1.0))
-    return fenchel.primal(model, U, {"w": 1 / t}).posed(finish), dual.posed(finish)
+    return fenchel.posed(operation, fenchel.primal(model, U, {"w": 1 / t}), dual, finish)

@@ -18,7 +18,7 @@ from refsolve.fenchel import Block, Term
 from refsolve.models._ap_rankings import take
 from refsolve.models._svm_space import Space, check_rows, check_views, scalar
 from refsolve.models._trained import ModelCertificate
-from refsolve.oracle import Answer, Posed
+from refsolve.posing import Answer, Posed
 from refsolve.proofs import two_views
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.multipliers import Offset
@@ -272,14 +272,12 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
         repaired, off = data.repair(np.array([found[name] for name in NAMES]).astype(Real))
         b, rho = Real(found["b"][0]), Real(found["rho"][0])
         points = [data.pulls(repaired)]
-        if operation == "primal":
+        if "w" in found:
             points.append((data.x.from_factor(found["w"]), data.z.from_factor(found["v"])))
         proofs = [data.certify(w, b, v, rho, repaired, off) for w, v in points]
         proof = min(proofs, key=lambda each: each.gap)
-        if operation == "primal":
-            return Answer(proof.w, proof.primal, proof.alpha, proof)
-        return Answer(proof.alpha, proof.dual, proof.w, proof)
+        return proof.answer(operation, proof.w, proof.alpha)
 
-    if operation == "primal":
-        return fenchel.primal(model, U, {"w": 1 / t, "v": 1 / tz}).posed(finish)
-    return fenchel.dual(model, U / max(U * (t * t + tz * tz), 1.0)).posed(finish)
+    own = fenchel.primal(model, U, {"w": 1 / t, "v": 1 / tz})
+    dual = fenchel.dual(model, U / max(U * (t * t + tz * tz), 1.0))
+    return fenchel.posed(operation, own, dual, finish)
