@@ -35,6 +35,8 @@ def pose(stem: str, operation: str, params: Mapping[str, Any]) -> Posed | Answer
         return _pieces_program.pose(stem, operation, dict(params), pose)
     if families.is_ranking(module):
         return _ranking_program.pose(module, operation, dict(params))
+    if catalogue.kind(stem) == "models":
+        return getattr(module, f"pose_{operation}")(dict(params))
     return _OPERATIONS[catalogue.kind(stem), operation](stem, module, dict(params))
 
 
@@ -97,12 +99,6 @@ def _key(loss: Loss, params: Mapping[str, Any]) -> tuple[Any, ...]:
     return (loss.d, *labels, *sorted(params.items()))
 
 
-def _with_parameters(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Real parameters replaced by cvxpy ones, and those; the integers stay as structure."""
-    real = {n: cp.Parameter(nonneg=True) for n in _reals(params)}
-    return {**params, **real}, real
-
-
 def _minimiser(
     loss: Loss, params: Mapping[str, Any], coupled: bool | None
 ) -> Callable[[], Template]:
@@ -110,8 +106,9 @@ def _minimiser(
 
     def build() -> Template:
         x, data = cp.Variable(loss.d), cp.Parameter(loss.d)
-        declared, parameters = _with_parameters(params)
-        conjugate, domain = loss.module.conjugate(x, *loss.arguments, **declared)
+        parameters = {n: cp.Parameter(nonneg=True) for n in _reals(params)}
+        # the integers stay as structure
+        conjugate, domain = loss.module.conjugate(x, *loss.arguments, **{**params, **parameters})
         linear = -(data @ x) + conjugate
         objective = linear
         if coupled is not None:
@@ -346,13 +343,6 @@ def conjugate_from_value(
     return float(x @ found - loss.value_bounds(found.astype(np.longdouble))[1]), found
 
 
-def _model(operation: str) -> Callable[[str, ModuleType, dict[str, Any]], Posed]:
-    def posed(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
-        return getattr(module, f"pose_{operation}")(params)
-
-    return posed
-
-
 _OPERATIONS: dict[tuple[str, str], Callable[[str, ModuleType, dict[str, Any]], Posed | Answer]] = {
     ("sets", "projection"): _projection,
     ("losses", "value"): _value,
@@ -361,6 +351,4 @@ _OPERATIONS: dict[tuple[str, str], Callable[[str, ModuleType, dict[str, Any]], P
     ("losses", "prox"): _prox,
     ("losses", "sdca_update"): _sdca_update,
     ("functions", "value"): _function_value,
-    ("models", "primal"): _model("primal"),
-    ("models", "dual"): _model("dual"),
 }

@@ -107,10 +107,4 @@ def residual(x: Array, w: Array, k: int, r: Number = 1.0) -> Array:
     s = x.sum(axis=-1)
     theta = np.minimum(r, k * s / (k - 1)) if k > 1 else r + 0 * s  # type: ignore[arg-type]
     full = np.concatenate([x, f.positive(theta - s)[..., None]], axis=-1)
-    w = _with_zero(w)
-    t = f.kth_largest(w, k)
-    above = f.positive(w - t)
-    total = above.sum(axis=-1) + k * t[..., 0]
-    slack = f.positive(f.column(theta / k) - full) * above + full * f.positive(t - w)
-    sums = f.positive(r - theta) * f.positive(total) + theta * f.positive(-total)
-    return slack.sum(axis=-1) + sums / k
+    return topk_simplex_alpha.residual(full, _with_zero(w), k, r)

@@ -111,14 +111,7 @@ class Data:
 def check_data(loss: str, y: ArrayLike | Sparse, given: dict[str, Any]) -> Data:
     """Validate the arguments of a risk; what is left over are the loss's parameters."""
     rest = dict(given)
-    X, K = rest.pop("X", None), rest.pop("K", None)
-    if (X is None) == (K is None):
-        raise InvalidParameterError("X", X, "either X (n, d) or K (n, n)", "pass exactly one")
-    if X is not None:
-        X = check_examples(X)
-    else:
-        K = check_gram(K)
-    n = K.shape[0] if X is None else X.shape[0]
+    X, K, n = check_features("X", rest.pop("X", None), "K", rest.pop("K", None))
     family = families.of(_load_loss(loss))
     y, m = _check_labels(family, y, n, rest.pop("n_classes", None))
     costs = rest.pop("costs", None)
@@ -140,6 +133,21 @@ def check_data(loss: str, y: ArrayLike | Sparse, given: dict[str, Any]) -> Data:
     declared = Loss(loss, rest, family.size(m), y)
     costs = _check_costs(declared, costs, y, m)
     return Data(declared, y, X, K, lam, box, costs, weight, m)
+
+
+def check_features(
+    name: str, X: Rows, gram_name: str, K: ArrayLike | None
+) -> tuple[Any, Array | None, int]:
+    """Exactly one of features and Gram matrix, and their number of rows."""
+    if (X is None) == (K is None):
+        expected = f"either {name} (n, d) or {gram_name} (n, n)"
+        given = "missing" if X is None else X
+        raise InvalidParameterError(name, given, expected, "pass exactly one")
+    if X is not None:
+        rows = check_examples(X, name)
+        return rows, None, rows.shape[0]
+    K = check_gram(K, gram_name)
+    return None, K, len(K)
 
 
 def spectrum(gram: Array, least: float) -> tuple[Array, Array]:

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import check_classes
-from refsolve.models._data import check_examples, check_gram, spectrum
+from refsolve.models._data import check_features, spectrum
 from refsolve.proofs import space
 from refsolve.proofs.certificate import Array, Real
-from refsolve.proofs.space import EPS, Rows, Sparse
+from refsolve.proofs.space import EPS, Rows
 from refsolve.spec import LARGEST, Symbol, check_vector
 
 
@@ -57,21 +57,6 @@ class Space(space.Space):
             return None
         coef = check_vector(coefficients, coef, size=self.total).astype(Real)
         return coef if self.gram is not None else np.asarray(self.whole.T @ coef, dtype=Real)
-
-
-def check_features(
-    name: str, X: Rows, gram_name: str, K: ArrayLike | None
-) -> tuple[Array | Sparse | None, Array | None, int]:
-    """Exactly one of features and Gram matrix, and their number of rows."""
-    if (X is None) == (K is None):
-        expected = f"either {name} (n, d) or {gram_name} (n, n)"
-        given = "missing" if X is None else X
-        raise InvalidParameterError(name, given, expected, "pass exactly one")
-    if X is not None:
-        rows = check_examples(X, name)
-        return rows, None, rows.shape[0]
-    K = check_gram(K, gram_name)
-    return None, K, len(K)
 
 
 def check_views(

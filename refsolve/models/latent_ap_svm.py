@@ -8,21 +8,20 @@ which is convex; for positives a step fixes a row, which bounds L from above.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
+from refsolve.models import ap_svm
 from refsolve.models._ap_cuts import BOX, Finish, Master, check_weights
 from refsolve.models._ap_descent import DescentCertificate, descend
 from refsolve.models._ap_rankings import check_queries, check_rankings, take
 from refsolve.models._data import check_examples
 from refsolve.oracle import Answer, Posed
 from refsolve.proofs.certificate import Array, Real
-from refsolve.proofs.ranking_model import Dual, Queries
-from refsolve.proofs.space import Rows, Space
+from refsolve.proofs.space import Rows
 from refsolve.spec import Spec, check_vector
 
 SPEC = Spec(
@@ -73,34 +72,22 @@ class LatentCertificate(DescentCertificate):
 
 
 @dataclass(frozen=True)
-class Data:
+class Data(ap_svm.Data):
     """Checked arguments; bags sorted by their names, ``order`` lists rows bag by bag."""
 
-    X: Any
     bag: Array
     order: Array
     starts: Array
-    queries: Queries
     positive: Array
-    C: float
-
-    @cached_property
-    def space(self) -> Space:
-        """Products with X."""
-        return Space(self.X)
 
     def best(self, w: Array) -> Array:
         """The first best row of each bag, (B,)."""
-        scores = self.space.values(w)[self.order]
+        scores = self.scores(w)[self.order]
         top = np.repeat(
             np.maximum.reduceat(scores, self.starts), np.diff([*self.starts, len(scores)])
         )
         hits = np.flatnonzero(scores == top)
         return self.order[hits[np.searchsorted(hits, self.starts)]]
-
-    def scores(self, rows: Array, w: Array) -> Array:
-        """<x_r,w> of these rows."""
-        return self.space.values(w)[rows].astype(Real)
 
     def seen(self, w: Array, chosen: Array) -> Array:
         """Rows by which a step scores the bags: fixed for positives, the best for negatives."""
@@ -129,7 +116,7 @@ def check_data(X: Rows, bags: ArrayLike, y: ArrayLike, C: float) -> Data:
     queries = check_queries(y, values.size)
     order = np.argsort(bag, kind="stable")
     starts = np.searchsorted(bag[order], np.arange(values.size))
-    return Data(rows, bag, order, starts, queries, queries.queries[0].positive, BOX.check(C))
+    return Data(rows, queries, BOX.check(C), bag, order, starts, queries.queries[0].positive)
 
 
 def primal(X: Rows, bags: ArrayLike, y: ArrayLike, *, w: ArrayLike, C: float) -> float:
@@ -139,7 +126,7 @@ def primal(X: Rows, bags: ArrayLike, y: ArrayLike, *, w: ArrayLike, C: float) ->
 
 
 def _objective(data: Data, w: Array) -> Real:
-    scores = data.scores(data.best(w), w)
+    scores = data.scores(w)[data.best(w)]
     return (w * w).sum() / 2 + data.C * data.queries.most_violated(scores)[0]
 
 
@@ -192,7 +179,7 @@ def certificate(
         raise InvalidParameterError("rankings", rankings, expected, "pass all three")
     if rankings is None:
         seen = data.seen(w, fixed)
-        rankings = data.queries.most_violated(data.scores(seen, w))[1][None]
+        rankings = data.queries.most_violated(data.scores(w)[seen])[1][None]
         candidates, weights = seen[None], [data.C]
     inversions = check_rankings(data.queries, rankings)
     rows = _check_rows("candidates", candidates, data)
@@ -225,7 +212,7 @@ def _certificate(
     weights: ArrayLike | None,
 ) -> LatentCertificate:
     alpha, violation = check_weights(weights, len(inversions), data.C)
-    dual = Dual(data.space, data.queries, data.C, inversions, alpha, rows=candidates)
+    dual = data.dual(inversions, alpha, rows=candidates)
     point = dual.v if w is None else w
     seen = data.seen(point, chosen)
     proof = dual.prove(point, seen=seen)
@@ -261,7 +248,7 @@ def pose_primal(given: dict[str, Any]) -> Posed:
 
         def add(w: Array, _: float = 0.0) -> bool:
             seen = data.seen(w, chosen)
-            inversions = data.queries.most_violated(data.scores(seen, w))[1]
+            inversions = data.queries.most_violated(data.scores(w)[seen])[1]
             offset = data.queries.delta(inversions[None])[0]
             tag = np.concatenate([inversions, seen])
             return master.add(0, tag, offset, data.pull(inversions, seen))

@@ -16,13 +16,8 @@ from numpy.typing import ArrayLike
 from refsolve import fenchel, proposals
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import take
-from refsolve.models._svm_space import (
-    Space,
-    check_features,
-    check_rows,
-    scalar,
-    separated,
-)
+from refsolve.models._data import check_features
+from refsolve.models._svm_space import Space, check_rows, scalar, separated
 from refsolve.models._trained import ModelCertificate
 from refsolve.posing import Answer, Posed
 from refsolve.proofs import svm_plus

@@ -21,7 +21,6 @@ from refsolve.models._trained import ModelCertificate
 from refsolve.posing import Answer, Posed
 from refsolve.proofs import two_views
 from refsolve.proofs.certificate import Array, Real
-from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import Rows
 from refsolve.proofs.svm_plus import Point
 from refsolve.spec import Spec, Symbol, check_vector
@@ -102,20 +101,19 @@ class Data(two_views.Problem):
         """Feasible (alpha_A, alpha_B, beta), and by how much the given ones were not."""
         return self.repaired(alpha), self.violation(alpha)
 
-    def certify(
-        self, w: Array, b: Offset, v: Array, rho: Offset, alpha: Array, off: float = 0.0
-    ) -> TwoViewCertificate:
+    def certify(self, point: Point, alpha: Array, off: float = 0.0) -> TwoViewCertificate:
         """Certificate of any model and any multipliers."""
-        proof = self.prove(Point(w, b, v, rho), alpha)
+        assert point.v is not None
+        proof = self.prove(point, alpha)
         violation = max(off, self.violation(alpha))
         return TwoViewCertificate.of(
             proof,
             violation,
             self.x.expanded(proof.residuals),
-            w=w.astype(float),
-            b=float(b),
-            v=v.astype(float),
-            rho=float(rho),
+            w=point.w.astype(float),
+            b=float(point.b),
+            v=point.v.astype(float),
+            rho=float(point.rho),
             alpha=self.x.expanded(proof.alpha),
         )
 
@@ -246,8 +244,7 @@ def certificate(
     """
     data = check_data(X, y, Z, **given)
     point = _model(data, w, b, v, rho, coef, correction_coef)
-    assert point.v is not None
-    return data.certify(point.w, point.b, point.v, point.rho, _multipliers(data, alpha))
+    return data.certify(point, _multipliers(data, alpha))
 
 
 def pose_primal(given: dict[str, Any]) -> Posed:
@@ -274,7 +271,7 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
         points = [data.pulls(repaired)]
         if "w" in found:
             points.append((data.x.from_factor(found["w"]), data.z.from_factor(found["v"])))
-        proofs = [data.certify(w, b, v, rho, repaired, off) for w, v in points]
+        proofs = [data.certify(Point(w, b, v, rho), repaired, off) for w, v in points]
         proof = min(proofs, key=lambda each: each.gap)
         return proof.answer(operation, proof.w, proof.alpha)
 
