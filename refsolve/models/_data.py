@@ -17,7 +17,7 @@ from refsolve.proofs.loss import Loss, module_of
 from refsolve.proofs.space import Rows, Sparse
 from refsolve.spec import Symbol, check_matrix, check_vector, refuse_masked
 
-LAM = Symbol("lam", "weight of the regulariser", low=0, low_open=True)
+LAM = Symbol("lam", "weight lambda of the regulariser; give lam or C", low=0, low_open=True)
 BOX = Symbol("C", "1/(lambda n)", low=0, low_open=True)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from refsolve._ranking import ranking_from_scores
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import BOX, Finish, Master, check_weights
+from refsolve.models._ap_cuts import BOX, Finish, Master
 from refsolve.models._ap_descent import DescentCertificate, descend
 from refsolve.models._ap_rankings import (
     RankingMaster,
@@ -135,16 +135,18 @@ def certificate(
         reference = predicted(data, w)
     else:
         reference = check_ranking(data.queries, "reference", reference)
-    if rankings is None:
-        rankings, weights = data.queries.most_violated(data.scores(w))[1][None], [data.C]
-    inversions = check_rankings(data.queries, rankings)
+    inversions = None if rankings is None else check_rankings(data.queries, rankings)
     return _certificate(data, w, inversions, weights, reference)
 
 
 def _certificate(
-    data: Data, w: Array | None, inversions: Array, weights: ArrayLike | None, reference: Array
+    data: Data,
+    w: Array | None,
+    inversions: Array | None,
+    weights: ArrayLike | None,
+    reference: Array,
 ) -> RampCertificate:
-    alpha, violation = check_weights(weights, len(inversions), data.C)
+    inversions, alpha, violation = data.cuts(w, inversions, weights)
     dual = data.dual(inversions, alpha, reference=reference)
     proof = dual.prove(dual.v if w is None else w)
     scores = data.scores(proof.w)

@@ -16,7 +16,7 @@ from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.models import ap_svm
 from refsolve.models._ap_cuts import BOX
-from refsolve.models._ap_easy import Easy
+from refsolve.models._ap_easy import separator
 from refsolve.models._ap_rankings import (
     RankingMaster,
     check_classes,
@@ -26,9 +26,8 @@ from refsolve.models._ap_rankings import (
 )
 from refsolve.models._data import check_examples
 from refsolve.oracle import Posed
-from refsolve.proofs import ranking_model
 from refsolve.proofs.certificate import Array, Real
-from refsolve.proofs.ranking_model import Queries, Query
+from refsolve.proofs.ranking_model import Easy, Queries, Query
 from refsolve.proofs.space import Rows
 from refsolve.spec import LARGEST, Spec, Symbol, check_vector
 
@@ -87,20 +86,10 @@ class AppxCertificate(ap_svm.ApCertificate):
 
 @dataclass(frozen=True)
 class Data(ap_svm.Data):
-    """Checked arguments: besides an AP-SVM's the easy examples."""
+    """Checked arguments: besides an AP-SVM's the easy examples, among all."""
 
     mask: Array
     easy: Easy
-
-    def limits(self) -> ranking_model.Easy:
-        """The easy ones among all examples."""
-        return ranking_model.Easy(self.over_all(self.easy.labels), self.easy.bias)
-
-    def over_all(self, values: Array) -> Array:
-        """Numbers of the easy examples over all examples, 0 elsewhere."""
-        out = np.zeros(self.mask.size, Real)
-        out[self.mask] = values
-        return out
 
 
 def check_data(X: Rows, y: ArrayLike, C: float, easy: ArrayLike, bias: bool = True) -> Data:
@@ -117,10 +106,8 @@ def check_data(X: Rows, y: ArrayLike, C: float, easy: ArrayLike, bias: bool = Tr
     hard = positive[items]
     both = hard.any() and not hard.all()
     queries = Queries(n, (Query(items, hard),) if both else ())
-    inside = examples[np.flatnonzero(mask)]
-    rows = inside.toarray() if hasattr(inside, "toarray") else inside
-    labels = np.where(positive[mask], 1.0, -1.0)
-    return Data(examples, queries, BOX.check(C), mask, Easy(rows, labels, bool(bias)))
+    signs = np.where(mask, np.where(positive, Real(1), Real(-1)), Real(0))
+    return Data(examples, queries, BOX.check(C), mask, Easy(signs, bool(bias)))
 
 
 def certificate(
@@ -174,9 +161,9 @@ def certificate(
     inversions = None
     if rankings is not None:
         inversions = check_rankings(data.queries, _spread("rankings", rankings, ~data.mask))
-    multipliers = np.zeros(data.easy.labels.size, Real)
-    if mu is not None and data.easy.labels.size:
-        multipliers = check_vector("mu", _spread("mu", mu, data.mask)).astype(Real)[data.mask]
+    multipliers = np.zeros(data.mask.size, Real)
+    if mu is not None and data.mask.any():
+        multipliers = check_vector("mu", _spread("mu", mu, data.mask)).astype(Real)
     return _certificate(data, given, b, inversions, weights, multipliers)
 
 
@@ -203,12 +190,12 @@ def _certificate(
     weights: ArrayLike | None,
     multipliers: Array,
 ) -> AppxCertificate:
-    limits, labels = data.limits(), data.easy.labels
     inversions, alpha, off = data.cuts(w, inversions, weights)
-    dual = data.dual(inversions, alpha, easy=limits, mu=data.over_all(multipliers))
+    dual = data.dual(inversions, alpha, easy=data.easy, mu=multipliers)
     violation = max(off, float(-multipliers.min(initial=0)))
-    if data.easy.bias:
-        violation = max(violation, abs(float((np.maximum(0, multipliers) * labels).sum())))
+    if data.easy.free:
+        apart = (np.maximum(0, multipliers) * data.easy.signs).sum()
+        violation = max(violation, abs(float(apart)))
     start = dual.v if w is None else w
     proof = dual.prove(start, b)
     if w is not None or np.isinf(proof.short):
@@ -236,13 +223,16 @@ def declaration(
 
 
 def _master(data: Data) -> RankingMaster:
-    w = data.easy.separator()
+    rows, labels = (v[data.mask].astype(float) for v in (data.space.dense(), data.easy.signs))
+    w = separator(rows, Easy(labels, data.easy.free))
     unit = float((w * w).sum() / 2 + data.C * data.queries.most_violated(data.scores(w))[0])
     hard: dict[str, Any] = {}
     if data.easy.binding:
-        free = int(data.easy.bias)
-        ones = np.ones((data.easy.labels.size, free))
-        hard = {"free": free, "hard": (np.hstack([data.easy.X, ones]), data.easy.labels)}
+        free = int(data.easy.free)
+        hard = {
+            "free": free,
+            "hard": (np.pad(rows, ((0, 0), (0, free)), constant_values=1), labels),
+        }
     return RankingMaster(data.queries, data.space, data.C, unit or data.C, **hard)
 
 
@@ -255,9 +245,9 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
 
     def prove(found: dict[str, Any]) -> AppxCertificate:
         weights, inversions = master.joined(found["parts"])
-        mu = (
-            found["mu"].astype(Real) if data.easy.binding else np.zeros(data.easy.labels.size, Real)
-        )
+        mu = np.zeros(data.mask.size, Real)
+        if data.easy.binding:
+            mu[data.mask] = found["mu"]
         points = [(None, None)]
         if "w" in found:
             points += [(found["w"].astype(Real), None), (found["w"].astype(Real), found["b"])]

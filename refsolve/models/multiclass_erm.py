@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 from refsolve._lazy import cp
 from refsolve.arguments import take
 from refsolve.errors import InvalidParameterError
-from refsolve.models._data import Data, check_data
+from refsolve.models._data import BOX, LAM, Data, check_data
 from refsolve.models._trained import ModelCertificate
 from refsolve.posing import Answer, Posed, Template, scaled_by
 from refsolve.proofs.certificate import Array
-from refsolve.spec import Spec, Symbol, check_matrix
+from refsolve.spec import Spec, check_matrix
 
 SPEC = Spec(
     title="Regularised multiclass empirical risk",
@@ -43,10 +43,7 @@ SPEC = Spec(
             "every term >= 0; ||W - W*||^2 <= 2 gap/lambda"
         ),
     },
-    symbols=(
-        Symbol("lam", "weight lambda of the regulariser; give lam or C", low=0, low_open=True),
-        Symbol("C", "1/(lambda n)", low=0, low_open=True),
-    ),
+    symbols=(LAM, BOX),
     scaling="P and D carry 1/n; divided by lambda they are 1/2||W||^2 + C sum w_i L_i and its dual",
     source="Lapin et al. 2015, Theorem 1; 2016, section 3, equation (16)",
     notes=(
