@@ -1,11 +1,10 @@
 """`refsolve bench svmplus` and `refsolve reproduce svmplus` from end to end, on little data."""
 
 import dataclasses
-import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from _commands import data, run
 
 from verification.app import main_job
 from verification.benchmarks import (
@@ -14,13 +13,6 @@ from verification.benchmarks import (
     svmplus_precision,
     svmplus_training,
 )
-from verification.cli import app
-
-
-def run(*words: str) -> dict:
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout, parse_constant=pytest.fail)
 
 
 @pytest.fixture
@@ -43,23 +35,21 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_bench_svmplus_measures_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = run("bench", "svmplus", "--repeats", "1", "--json")
+    found = data("bench", "svmplus", "--repeats", "1")
     assert found["ok"] is None
     assert len(found["training"]) == 7
     assert all(t["gap"] <= svmplus_training.GAP for t in found["training"])
     assert all(e["reached"] for e in found["precision"])
     monkeypatch.setattr(svmplus_precision, "LIMIT", 0.0)  # out of reach
-    words = ["bench", "svmplus", "--no-linear", "--no-kernel", "--no-classes", "--strict", "--json"]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)["training"] == []
+    words = ["bench", "svmplus", "--no-linear", "--no-kernel", "--no-classes", "--strict"]
+    assert data(*words, code=1)["training"] == []
 
 
 @pytest.mark.usefixtures("small")
 def test_reproduce_svmplus_prints_ratios_and_accuracies(tmp_path: Path) -> None:
-    found = run(
-        "reproduce", "svmplus", "--splits", "2", "--method", "SVM2+", "--method", "SVM", "--json",
-        "--output", str(tmp_path / "new"),
+    found = data(
+        "reproduce", "svmplus", "--splits", "2", "--method", "SVM2+", "--method", "SVM",
+        "--output", tmp_path / "new",
     )  # fmt: skip
     assert found["ok"] is True
     assert [s["classes"] for s in found["speed"]] == [4]
@@ -83,6 +73,5 @@ def test_reproduce_svmplus_prints_ratios_and_accuracies(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_options_that_make_no_sense_are_refused_at_once(words: tuple[str, ...], match: str) -> None:
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 2
+    result = run(*words, code=2)
     assert match in result.output + str(result.exception)

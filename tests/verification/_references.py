@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 
-from verification import Candidate, models
+from verification import Candidate, Verdict, certificates, models
 from verification.instances import datasets
 from verification.mutants.sound import solvers
 from verification.problems.problem import lookup
@@ -39,7 +39,28 @@ def drawn(problem, count=1, seed=1, largest=12):
 
 def judge(instance, **parts):
     """The verdict on these parts of an answer, of the side whose parts they are."""
-    return judging.judge(asked(instance, parts), Candidate(None, parts=parts))
+    return judged(asked(instance, parts), parts)
+
+
+def judged(instance, parts):
+    """The verdict on these parts of an answer, of the side that the instance asks for."""
+    return judging.judge(instance, Candidate(None, parts=dict(parts)))
+
+
+def fails(judgement, *says):
+    """The answer is judged wrong, for these reasons."""
+    assert judgement.verdict is Verdict.FAIL
+    for text in says:
+        assert text in judgement.message
+
+
+def tells(instance, right=(), wrong=()):
+    """What is right passes as the answer, and what is wrong fails."""
+    for x in right:
+        assert certificates.judge(instance, Candidate(np.asarray(x))).ok, x
+    for x in wrong:
+        found = certificates.judge(instance, Candidate(np.asarray(x)))
+        assert found.verdict is Verdict.FAIL, x
 
 
 def asked(instance, parts):

@@ -129,13 +129,12 @@ ANSWER = ranking.expected_answer(INSTANCE)
 
 
 def judged(**changes):
-    right = ranking.expected_answer(INSTANCE)
-    parts = {"x": right.x, "value": right.value, "counts": right.counts, **changes}
+    parts = {"x": ANSWER.x, "value": ANSWER.value, "counts": ANSWER.counts, **changes}
     return certificates.judge(INSTANCE, Candidate(**parts))
 
 
 def test_each_part_of_the_answer_is_judged():
-    right = ranking.expected_answer(INSTANCE)
+    right = ANSWER
     assert judged().verdict is Verdict.PASS
     assert judged(value=None, counts=None).verdict is Verdict.PASS
     assert "value" in judged(value=right.value + 1e-12).message
@@ -287,12 +286,11 @@ def test_a_wrong_answer_is_shown_with_all_of_its_parts():
 
 
 def test_valid_instances_have_both_kinds():
-    good = INSTANCE
-    assert drawing.valid(good)
-    assert not drawing.valid(good.with_params(y=np.ones(4, int)))
-    assert not drawing.valid(good.with_params(y=np.zeros(4, int)))
-    assert not drawing.valid(good.with_params(y=np.array([0, 1, 2, 0])))
-    assert not drawing.valid(good.with_params(y=np.array([0, 1])))
+    assert drawing.valid(INSTANCE)
+    assert not drawing.valid(INSTANCE.with_params(y=np.ones(4, int)))
+    assert not drawing.valid(INSTANCE.with_params(y=np.zeros(4, int)))
+    assert not drawing.valid(INSTANCE.with_params(y=np.array([0, 1, 2, 0])))
+    assert not drawing.valid(INSTANCE.with_params(y=np.array([0, 1])))
     assert set(families.RANKINGS) == set(families.FAMILIES)
 
 

@@ -1,14 +1,13 @@
 """The AP models as problems of the kit: who passes, who fails, and what is left undecided."""
 
-from fractions import Fraction
-
 import _references
 import numpy as np
 import pytest
+from _ap_exact import objectives
+from _references import fails
 from _references import judge as judged
 
 import refsolve
-from refsolve.proofs import ranking_truth
 from verification import models, verify
 from verification.certificates.binary import binary_erm, problem
 from verification.certificates.ranking_model import dual_value, ranking_erm
@@ -74,32 +73,18 @@ def test_a_trainer_with_inference_of_its_own_passes():
 # -------------------------------------------------------------------------- the certificates
 
 
-def _exact(params, w, rankings, weights):
-    """P and D by their definitions, in Fractions."""
-    X = np.vectorize(Fraction, otypes=[object])(params["X"])
-    W = np.vectorize(Fraction, otypes=[object])(np.asarray(w, float))
-    scores, y = X @ W, params["y"]
-    primal = sum(W * W) / 2 + Fraction(params["C"]) * ranking_truth.solve(scores, y).value
-    v, gain = 0 * W, Fraction(0)
-    unit = Fraction(2, int(y.sum() * (len(y) - y.sum())))
-    for weight, row in zip(weights, rankings, strict=True):
-        v = v - Fraction(float(weight)) * unit * (np.where(y > 0, -1, 1) * row) @ X
-        gain += Fraction(float(weight)) * ranking_truth.loss(y, np.asarray(row))
-    return primal, gain - sum(v * v) / 2, v
-
-
 def test_bounds_of_one_side_are_those_of_the_formulas():
     for instance in datasets.draw("ap_svm.primal", "random", 10, 2, largest=10):
         params, found = instance.params, trained(instance)
         weights = found["weights"] * (1 - 2.0**-40)  # feasible: nothing is repaired
         model = models.load("ap_svm")
-        primal, dual, v = _exact(params, found["w"], found["rankings"], weights)
         given = {"rankings": found["rankings"], "weights": weights}
+        data = {name: params[name] for name in ("X", "y", "C")}
+        primal, dual, v = objectives(found["w"], **data, **given)
         upper, lower = model.upper(params, found), model.lower(params, given)
         assert float(primal) <= upper <= float(primal) + 1e-13 * params["C"]
         assert lower <= float(dual)
         assert lower >= float(dual) - 1e-13 * params["C"]
-        data = {name: params[name] for name in ("X", "y", "C")}
         found_v = dual_value(**data, **given)[1]
         assert np.allclose(found_v, np.array(v, float), rtol=1e-13, atol=1e-13)
 
@@ -229,17 +214,13 @@ def test_a_last_step_with_a_wide_gap_fails(stem):
 def test_worse_than_no_model_fails(stem):
     instance = one(stem)
     w = 1e4 * (1.0 + np.abs(trained(instance)["w"]))
-    found = judged(instance, w=w)
-    assert found.verdict is Verdict.FAIL
-    assert "exceeds J(0)" in found.message
+    fails(judged(instance, w=w), "exceeds J(0)")
 
 
 def test_what_a_step_improves_fails_unless_its_state_is_ambiguous():
     instance = one("ap_ramp")
     w = 0.5 * trained(instance)["w"]
-    found = judged(instance, w=w)
-    assert found.verdict is Verdict.FAIL
-    assert "one more convex step" in found.message
+    fails(judged(instance, w=w), "one more convex step")
     tied = judged(instance, w=np.zeros_like(w))  # every order of the scores is predicted
     assert tied.verdict is Verdict.ORACLE_UNCERTAIN
     assert "tie" in tied.message

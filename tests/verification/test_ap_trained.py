@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _ap_exact import objectives
 from _svm_plus_exact import exact
 from _trainers import half, twice_C, wrong
 
@@ -32,24 +33,6 @@ def data(n=60, d=5, seed=0, share=0.3):
     return X, y, rng.permutation(np.arange(n) % 3)
 
 
-def naive(w, X, y, C, rankings, weights, groups=None):
-    """P and D by their definitions, in Fractions."""
-    groups = np.zeros(len(y), int) if groups is None else groups
-    rows = [np.flatnonzero(groups == g) for g in np.unique(groups)]
-    W, E = exact(w), exact(X)
-    scores = E @ W
-    loss = sum(ranking_truth.solve(scores[r], y[r]).value for r in rows) / len(rows)
-    primal = sum(W * W) / 2 + C * loss
-    v, gain = 0 * W, Fraction(0)
-    for weight, inversions in zip(exact(weights), rankings, strict=True):
-        for r in rows:
-            P, N = int(y[r].sum()), int((~y[r]).sum())
-            c = np.where(y[r], -1, 1) * inversions[r] * Fraction(2, P * N * len(rows))
-            v = v - weight * (c @ E[r])
-            gain += weight * ranking_truth.loss(y[r], inversions[r]) / len(rows)
-    return primal, gain - sum(v * v) / 2
-
-
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
 @pytest.mark.parametrize("queries", [False, True])
 def test_the_certificate_is_that_of_the_formulas(C, queries):
@@ -57,7 +40,8 @@ def test_the_certificate_is_that_of_the_formulas(C, queries):
     groups = groups if queries else None
     model = APSVM(C=C, tol=1e-5).fit(X, y, groups=groups)
     found = trained(model, X, y, groups=groups)
-    primal, dual = naive(model.coef_[0], X, y, C, model.rankings_, model.dual_coef_, groups)
+    given = (model.coef_[0], X, y, C, model.rankings_, model.dual_coef_, groups)
+    primal, dual, _ = objectives(*given)
     size = float(primal)
     # weights whose sum exceeds C in the last digit are scaled down
     assert 0 <= Fraction(found.primal) - primal < 1e-13 * size

@@ -29,19 +29,16 @@ def echo(**given):
 
 def test_arguments_by_name_position_and_default():
     full = [3.0, 2.0, 1.0, 0.0]
-    assert Caller(lambda a, k, r, rho: echo(a=a, k=k, r=r, rho=rho), ALPHA)(A).x.tolist() == full
-    assert Caller(lambda **kw: echo(**kw), ALPHA)(A).x.tolist() == full
-    assert Caller(lambda *, own=0, **kw: echo(**kw), ALPHA)(A).x.tolist() == full
-    assert (
-        Caller(lambda *v: echo(**dict(zip(ALPHA.arguments, v, strict=True))), ALPHA)(A).x.tolist()
-        == full
-    )
-    assert (
-        Caller(lambda a, /, k, *, rho, r: echo(a=a, k=k, r=r, rho=rho), ALPHA)(A).x.tolist() == full
-    )
+    for candidate in (
+        lambda a, k, r, rho: echo(a=a, k=k, r=r, rho=rho),
+        lambda **kw: echo(**kw),
+        lambda *, own=0, **kw: echo(**kw),
+        lambda *v: echo(**dict(zip(ALPHA.arguments, v, strict=True))),
+        lambda a, /, k, *, rho, r: echo(a=a, k=k, r=r, rho=rho),
+        functools.partial(lambda a, k, r, rho: echo(a=a, k=k, r=r, rho=rho), rho=0.0),
+    ):
+        assert Caller(candidate, ALPHA)(A).x.tolist() == full
     assert Caller(lambda v, k, r, extra=None: echo(a=v, k=k, r=r), ALPHA)(A).x.tolist() == full[:3]
-    bound = functools.partial(lambda a, k, r, rho: echo(a=a, k=k, r=r, rho=rho), rho=0.0)
-    assert Caller(bound, ALPHA)(A).x.tolist() == full
 
 
 def test_missing_arguments_skip_what_needs_them():

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from _references import hinge_value, others
+from _references import hinge_value, others, tells
 
 from refsolve.exact import faces
 from refsolve.generators.quadratic import Quadratic
@@ -29,8 +29,7 @@ def test_by_hand():
     instance = Instance.of("topk_simplex_alpha.projection", a=a, k=2, r=1.0, rho=10.0)
     # both entries equal u with (2 + 4 rho) u = S_2(a)
     assert truth.solution(instance).tolist() == [F(1, 8) / 42] * 2
-    assert judge(instance, floats(truth.solution(instance))).ok
-    assert judge(instance, [0.0, 0.0]).verdict is Verdict.FAIL
+    tells(instance, right=[floats(truth.solution(instance))], wrong=[[0.0, 0.0]])
 
 
 @pytest.mark.parametrize("stem", SETS)
@@ -61,8 +60,7 @@ def test_spoiled_answers_fail(problem, spoil):
         x = right.copy()
         i = rng.integers(x.size)
         x[i] += spoil * (c.spread + abs(right).max())
-        assert judge(instance, right).ok
-        assert judge(instance, x).verdict is Verdict.FAIL
+        tells(instance, right=[right], wrong=[x])
         seen += 1
     assert seen > 20
 
@@ -104,8 +102,7 @@ def test_values_against_all_subsets(variant):
         z = others(instance["scores"], instance["y"], instance["costs"])
         weight = 1.0 if instance["sample_weight"] is None else instance["sample_weight"]
         value = weight * hinge_value(z, instance["k"], variant)
-        assert judge(instance, value).ok
-        assert judge(instance, value + 1e-9 * (1 + abs(z).max())).verdict is Verdict.FAIL
+        tells(instance, right=[value], wrong=[value + 1e-9 * (1 + abs(z).max())])
 
 
 def test_smooth_values_lie_below_the_hinge():
@@ -121,22 +118,18 @@ def test_smooth_values_lie_below_the_hinge():
 def test_conjugate_needs_its_domain():
     inside = Instance.of("topk_hinge_alpha.conjugate", x=np.array([0.5, 0.5]), k=2, costs=None)
     outside = inside.with_params(x=np.array([0.5, 0.25]))
-    assert judge(inside, -1.0).ok
-    assert judge(inside, math.inf).verdict is Verdict.FAIL
-    assert judge(outside, math.inf).ok
-    assert judge(outside, -0.75).verdict is Verdict.FAIL
+    tells(inside, right=[-1.0], wrong=[math.inf])
+    tells(outside, right=[math.inf], wrong=[-0.75])
     # outside by rounding only: either answer is sound
     nearly = inside.with_params(x=np.array([0.5, 0.5 - 2.0**-52]))
-    assert judge(nearly, math.inf).ok
-    assert judge(nearly, -1.0).ok
+    tells(nearly, right=[math.inf, -1.0])
 
 
 def test_zero_weight_means_a_zero_gradient():
     instance = families.draw("topk_hinge_beta.gradient", "random", 1, seed=0)[0]
     instance = instance.with_params(sample_weight=0.0)
     size = instance["scores"].size
-    assert judge(instance, np.zeros(size)).ok
-    assert judge(instance, np.eye(size)[0]).verdict is Verdict.FAIL
+    tells(instance, right=[np.zeros(size)], wrong=[np.eye(size)[0]])
 
 
 def test_unbalanced_block_fails():
@@ -144,8 +137,7 @@ def test_unbalanced_block_fails():
     right = certificates.expected(instance)
     wrong = right.copy()
     wrong[instance["y"]] += 1.0
-    assert judge(instance, right).ok
-    assert judge(instance, wrong).verdict is Verdict.FAIL
+    tells(instance, right=[right], wrong=[wrong])
 
 
 def test_a_dual_point_sharpens_the_gap_and_a_wrong_one_does_no_harm():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _references import fails
 
 from verification import checks
 from verification.instances.instance import Instance
@@ -45,6 +46,4 @@ def test_rounding_is_no_failure(change):
 
 @pytest.mark.parametrize("wrong", [1.001, 0.999, -1.0, float("nan"), float("inf")])
 def test_more_than_rounding_is_one(wrong):
-    result = run_one("complement", CHECK, returning(lambda _: wrong), INSTANCE)
-    assert result.verdict is Verdict.FAIL
-    assert "1 - s" in result.message
+    fails(run_one("complement", CHECK, returning(lambda _: wrong), INSTANCE), "1 - s")

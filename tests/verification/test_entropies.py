@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from _references import tells
 from scipy.special import logsumexp
 
 from refsolve.exact import decimals
@@ -183,29 +184,23 @@ def test_values_are_judged_relatively_where_they_are_small():
         "softmax.value", scores=np.array([40.0, 0.0, 1.0]), y=0, costs=None, sample_weight=None
     )
     right = math.log1p(math.exp(-40) + math.exp(-39))
-    assert judge(instance, right).ok
-    assert judge(instance, 0.0).verdict is Verdict.FAIL
-    assert judge(instance, right * (1 + 1e-9)).verdict is Verdict.FAIL
+    tells(instance, right=[right], wrong=[0.0, right * (1 + 1e-9)])
 
 
 def test_conjugates():
     given = {"x": np.array([0.25, 0.5]), "k": 1, "costs": None}
     inside = Instance.of("topk_entropy_alpha.conjugate", **given)
     right = 2 * 0.25 * math.log(0.25) + 0.5 * math.log(0.5)
-    assert judge(inside, right).ok
-    assert judge(inside, right - 1e-9).verdict is Verdict.FAIL
-    assert judge(inside, math.inf).verdict is Verdict.FAIL
+    tells(inside, right=[right], wrong=[right - 1e-9, math.inf])
     outside = inside.with_params(k=2)
-    assert judge(outside, math.inf).ok
-    assert judge(outside, right).verdict is Verdict.FAIL
+    tells(outside, right=[math.inf], wrong=[right])
     # p = x + t sums to 1 up to rounding only: that is inside
     labels = Instance.of(
         "multilabel_entropy.conjugate", x=np.array([1 / 3, -1 / 3, 0.0]), y=np.array([0, 1, 1]),
         costs=None,
     )  # fmt: skip
     p = np.array([1 / 3, 1 / 6, 1 / 2])
-    assert judge(labels, float((p * np.log(p)).sum())).ok
-    assert judge(labels, math.inf).verdict is Verdict.FAIL
+    tells(labels, right=[float((p * np.log(p)).sum())], wrong=[math.inf])
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
@@ -219,8 +214,7 @@ def test_truncated_value_and_prox_against_all_pieces(k):
             "truncated_topk_entropy.value", scores=scores, y=2, k=k, costs=None, sample_weight=None
         )
         least = min(np.logaddexp(0, logsumexp(v[j])) for j in pieces)
-        assert judge(instance, least).ok
-        assert judge(instance, least + 1e-9).verdict is Verdict.FAIL
+        tells(instance, right=[least], wrong=[least + 1e-9])
         step = Instance.of("truncated_topk_entropy.prox", v=v, k=k, t=2.0, costs=None)
         found = []
         for j in pieces:
@@ -237,20 +231,15 @@ def test_truncated_value_and_prox_against_all_pieces(k):
 
 def test_truncated_conjugate_and_gradient():
     zero = Instance.of("truncated_topk_entropy.conjugate", x=np.zeros(3), k=2, costs=None)
-    assert judge(zero, 0.0).ok
-    assert judge(zero, math.inf).verdict is Verdict.FAIL
+    tells(zero, right=[0.0], wrong=[math.inf])
     away = zero.with_params(x=np.array([0.1, 0.0, 0.0]))
-    assert judge(away, math.inf).ok
-    assert judge(away, -0.3).verdict is Verdict.FAIL
+    tells(away, right=[math.inf], wrong=[-0.3])
     tied = Instance.of(
         "truncated_topk_entropy.gradient", scores=np.array([0.0, 1.0, 1.0]), y=0, k=2, costs=None,
         sample_weight=None,
     )  # fmt: skip
     s = 1 / (1 + math.exp(-1))
-    for g in ([-s, 0.0, s], [-s, s, 0.0]):
-        assert judge(tied, g).ok
-    for g in ([-s, s / 2, s / 2], [0.0, 0.0, 0.0]):
-        assert judge(tied, g).verdict is Verdict.FAIL
+    tells(tied, [[-s, 0.0, s], [-s, s, 0.0]], wrong=[[-s, s / 2, s / 2], [0.0, 0.0, 0.0]])
     assert truncated.reduced(tied, truncated.dropped(tied)).problem.name == "softmax.gradient"
 
 
@@ -263,8 +252,7 @@ def test_lambert_is_judged_by_its_promise():
         wrong = right.copy()
         wrong[i] *= 1 + 1e-14
         assert judge(instance, wrong).verdict is Verdict.FAIL
-    assert judge(instance, right[:2]).verdict is Verdict.FAIL
-    assert judge(instance, np.full(6, np.nan)).verdict is Verdict.FAIL
+    tells(instance, wrong=[right[:2], np.full(6, np.nan)])
 
 
 def test_an_uncertain_solution_passes_nothing(monkeypatch):

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from _references import fails, judged
 
-from verification import Candidate, Verdict, checks, models, verify
+from verification import Verdict, checks, models, verify
 from verification.checks import batch
 from verification.failures.shrink import shrink
 from verification.instances import datasets
@@ -21,10 +22,6 @@ def first(stem, family=None):
     instance = datasets.draw(f"{stem}.primal", family, 1, 1, largest=10)[0]
     known = judging.witness(instance)
     return instance, {n: np.asarray(v) for n, v in {**known.primal, **known.dual}.items()}
-
-
-def judged(instance, parts):
-    return judging.judge(instance, Candidate(None, parts=parts))
 
 
 @pytest.mark.parametrize("size", [1e160, -1e300])
@@ -70,9 +67,8 @@ def test_the_last_step_of_a_descent_is_repaired_within_tol_only(stem):
     """Scaled back to the sum C, doubled weights would be the right ones."""
     instance, right = first(stem)
     assert right["weights"].sum() > 0.6 * instance["C"]
-    found = judged(instance, right | {"weights": 2 * right["weights"]})
-    assert found.verdict is Verdict.FAIL
-    assert "sum of the weights <= C is violated" in found.message
+    doubled = right | {"weights": 2 * right["weights"]}
+    fails(judged(instance, doubled), "sum of the weights <= C is violated")
 
 
 def test_a_huge_objective_does_not_excuse_the_later_ones():
@@ -211,9 +207,8 @@ def test_a_side_that_was_begun_is_not_dropped_silently():
     known = judging.witness(instance)
     alpha = np.full_like(known.dual["alpha"], 7.0)
     assert judged(instance, dict(known.primal)).ok
-    found = judged(instance, {**known.primal, "alpha": alpha})
-    assert found.verdict is Verdict.FAIL
-    assert "expected alpha, beta for the dual side" in found.message
+    parts = {**known.primal, "alpha": alpha}
+    fails(judged(instance, parts), "expected alpha, beta for the dual side")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from _references import asked
+from _references import asked, fails, judged
 
 from verification import Candidate, InvalidArgumentError, Verdict, verify
 from verification.checks import trained
@@ -60,15 +60,15 @@ def test_hinges_of_few_classes_are_settled_in_fractions():
     lead = np.array([1.0, 0.0, 0.0])  # 4/10 * 0 + 6/10 * 2
     proof = pointwise_risk.TASK.certify(given.params, {"g": lead}, None)
     assert proof.gap == float(Fraction(1, 5))
-    assert judging.judge(given, Candidate(None, parts={"g": lead})).verdict is Verdict.FAIL
+    assert judged(given, {"g": lead}).verdict is Verdict.FAIL
 
 
 @pytest.mark.parametrize("family", list(pointwise_risk.TASK.families))
 def test_the_oracle_certifies_itself_with_both_sides(family):
     for each in datasets.draw(PROBLEM, family, 2, 5, largest=4):
         primal, dual, proof = judging.witness(each)
-        assert judging.judge(each, Candidate(None, parts={**primal, **dual})).ok
-        assert judging.judge(asked(each, dual), Candidate(None, parts=dict(dual))).ok
+        assert judged(each, {**primal, **dual}).ok
+        assert judged(asked(each, dual), dual).ok
         assert proof.relative_gap < each["tol"]
 
 
@@ -76,20 +76,16 @@ def test_an_order_that_is_asked_for_is_a_constraint():
     p, behind = np.array([0.6, 0.3, 0.1]), np.array([0, 2])
     given = instance(p=p, behind=behind)
     free = {"g": np.log(p)}
-    judged = judging.judge(given, Candidate(None, parts=free))
-    assert judged.verdict is Verdict.FAIL
-    assert "g_0 <= g_2 is violated" in judged.message
+    fails(judged(given, free), "g_0 <= g_2 is violated")
     assert "without the asked order" in judging.hint(given, Candidate(None, parts=free))
     equal = np.log([0.35, 0.3, 0.35])  # the two share their mass
-    assert judging.judge(given, Candidate(None, parts={"g": equal})).ok
+    assert judged(given, {"g": equal}).ok
 
 
 def test_an_unbalanced_dual_point_is_refused():
     given = instance(p=np.array([0.5, 0.5]))
     dual = {"x": np.array([[0.9], [0.1]])}
-    judged = judging.judge(asked(given, dual), Candidate(None, parts=dual))
-    assert judged.verdict is Verdict.FAIL
-    assert "sum_y p_y block(x_y) = 0" in judged.message
+    fails(judged(asked(given, dual), dual), "sum_y p_y block(x_y) = 0")
 
 
 def test_fast_has_none():

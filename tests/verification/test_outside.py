@@ -1,11 +1,10 @@
 """A set, a loss, a generator and parameters that nobody here knows, from a folder outside of the packages."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from _processes import python
 
 FILES = Path(__file__).parents[1] / "outside"
 #: Runs in a process of its own: the stems must not stay behind for the tests that discover.
@@ -90,10 +89,7 @@ def test_stems_from_a_folder_are_verified_in_every_operation(tmp_path, how, monk
     else:
         monkeypatch.setenv("REFSOLVE_PATH", str(tmp_path / "mine"))
     program = PROGRAM if how == "path" else PROGRAM.partition("\nfor problem in")[0]
-    done = subprocess.run(
-        [sys.executable, "-c", start + program], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    python("-c", start + program)
 
 
 def test_an_installed_package_brings_stems(tmp_path, monkeypatch):
@@ -106,7 +102,7 @@ def test_an_installed_package_brings_stems(tmp_path, monkeypatch):
     (info / "entry_points.txt").write_text("[refsolve.stems]\nmine = mine\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     program = "from refsolve import catalogue; assert 'bag' in catalogue.stems('sets')"
-    subprocess.run([sys.executable, "-c", program], check=True)
+    python("-c", program)
 
 
 def test_a_folder_without_stems_is_refused(tmp_path):
@@ -132,7 +128,7 @@ except InvalidParameterError as error:
 else:
     raise AssertionError("a set without a residual was taken")
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    python("-c", program)
 
 
 def test_a_generator_that_nobody_knows_is_a_named_error(monkeypatch):

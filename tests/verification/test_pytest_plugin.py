@@ -1,11 +1,10 @@
 """The pytest plugin, run on small suites of its own."""
 
 import json
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from _processes import ROOT, python
 
 # Imported here, for the inner runs: pytester forgets what they import.
 import verification.bridges.cases
@@ -19,7 +18,6 @@ from verification.bridges.cases import Case, cases
 from verification.verdicts.verdict import Judgement
 
 pytest_plugins = ["pytester"]
-ROOT = Path(__file__).resolve().parents[2]
 PROBLEM = "simplex.projection"
 PLUGIN = ("-p", "verification.pytest_plugin", "-p", "no:cacheprovider")
 
@@ -282,10 +280,7 @@ def test_other_suites_pay_nothing(tmp_path):
         "print([m for m in heavy if m in sys.modules], int(ended), file=sys.stderr)"
     )
     plain = ["-p", "no:benchmark", "-p", "no:hypothesispytest"]
-    done = subprocess.run(
-        [sys.executable, "-c", code.replace("['-q'", f"[*{plain!r}, '-q'")],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = python("-c", code.replace("['-q'", f"[*{plain!r}, '-q'"))
     assert done.stderr.strip() == "[] 0", done.stdout + done.stderr
 
 

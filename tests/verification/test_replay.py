@@ -2,12 +2,10 @@
 
 import dataclasses
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from _processes import python
 
 from fast.sets import simplex
 from verification import (
@@ -29,7 +27,6 @@ from verification.mutants.sound import projections
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Candidate
 
-ROOT = Path(__file__).resolve().parents[2]
 MUTANT = "verification.mutants.projections:ignores_rho"
 #: One mutant per kind of problem and of check: a set, numbers that are infinite, a batch, state, rankings.
 MUTANTS = {
@@ -133,9 +130,7 @@ def test_counterexample_is_code_that_runs(stored, capsys):
 
 def test_command_line(stored):
     _, path = stored
-    command = [sys.executable, "-m", "verification.failures.replay", str(path)]
-    failing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert failing.returncode == 1
+    failing = python("-m", "verification.failures.replay", path, code=1)
     assert "now: fail" in failing.stdout
     assert replay.main([str(path), "verification.mutants.sound.projections:alpha"]) == 0
     assert replay.main([]) == 2

@@ -4,16 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from _references import tells
 
-from verification import Instance, Verdict, certificates
+from verification import Instance, certificates
 from verification.certificates import coordinates, core
 from verification.instances import families
 from verification.instances.drawing import valid
-from verification.verdicts.verdict import Candidate
-
-
-def judge(instance, x):
-    return certificates.judge(instance, Candidate(np.asarray(x)))
 
 
 def test_one_vs_all_is_a_sum_over_all_classes():
@@ -22,8 +18,7 @@ def test_one_vs_all_is_a_sum_over_all_classes():
         c = np.ones(f.size) if costs is None else costs
         weight = 1.0 if instance["sample_weight"] is None else instance["sample_weight"]
         total = sum(max(0.0, (-s if j == y else s) + c[j]) for j, s in enumerate(f))
-        assert judge(instance, weight * total).ok
-        assert judge(instance, weight * total + 1e-9 * (1 + abs(f).max())).verdict is Verdict.FAIL
+        tells(instance, right=[weight * total], wrong=[weight * total + 1e-9 * (1 + abs(f).max())])
 
 
 def test_multilabel_hinge_is_the_worst_pair():
@@ -34,10 +29,8 @@ def test_multilabel_hinge_is_the_worst_pair():
         weight = 1.0 if instance["sample_weight"] is None else instance["sample_weight"]
         pairs = itertools.product(np.flatnonzero(y == 0), np.flatnonzero(y == 1))
         worst = max((f[j] - f[p] + c[j] + c[p] for j, p in pairs), default=0.0)
-        assert judge(instance, weight * max(0.0, worst)).ok
-        assert judge(instance, weight * max(0.0, worst) + 1e-8 * (1 + abs(f).max())).verdict is (
-            Verdict.FAIL
-        )
+        value = weight * max(0.0, worst)
+        tells(instance, right=[value], wrong=[value + 1e-8 * (1 + abs(f).max())])
         seen_empty += y.all() or not y.any()
     assert seen_empty > 0
 
@@ -48,10 +41,9 @@ def test_spoiled_answers_fail(stem, operation):
     rng = np.random.default_rng(5)
     for instance in families.draw(f"{stem}.{operation}", "random", 30, seed=5):
         right = certificates.expected(instance)
-        assert judge(instance, right).ok
         x = right.copy()
         x[rng.integers(x.size)] += 1e-7 * (core.core(instance).spread + abs(right).max() + 1)
-        assert judge(instance, x).verdict is Verdict.FAIL
+        tells(instance, right=[right], wrong=[x])
 
 
 @pytest.mark.parametrize("stem", ["softmax", "ova_hinge", "multilabel_hinge", "multilabel_entropy"])
@@ -88,8 +80,6 @@ def test_an_equation_holds_up_to_rounding():
     x = np.array([0.1, 0.2, 0.3])
     assert x[0] + x[1] != x[2]
     instance = Instance.of("multilabel_hinge.conjugate", x=x, y=np.array([0, 0, 1]), costs=None)
-    assert judge(instance, -(x[0] + x[1])).ok
-    assert judge(instance, np.inf).verdict is Verdict.FAIL
+    tells(instance, right=[-(x[0] + x[1])], wrong=[np.inf])
     off = instance.with_params(x=np.array([0.1, 0.2, 0.31]))
-    assert judge(off, np.inf).ok
-    assert judge(off, -0.3).verdict is Verdict.FAIL
+    tells(off, right=[np.inf], wrong=[-0.3])

@@ -2,13 +2,13 @@
 
 import ast
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from _processes import python
 
 from verification import checks, strangers
 from verification.problems.problem import lookup
@@ -127,8 +127,4 @@ def test_a_record_can_be_made_again(monkeypatch, tmp_path, few_instances):
 
 def test_the_command_lists_them():
     code = "import sys; from verification.strangers.__main__ import main; sys.argv = ['x', 'nobody']; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600
-    )
-    assert done.returncode == 2
-    assert "nobody: expected some of" in done.stderr
+    assert "nobody: expected some of" in python("-c", code, code=2).stderr

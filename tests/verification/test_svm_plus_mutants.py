@@ -127,24 +127,21 @@ class LastClassWins(Recipe):
         return self.classes_[np.where((f > 0).any(axis=1), last, f.argmax(axis=1))]
 
 
-class StopsEarly(Recipe):
-    """Stops early, and claims the gap that it was asked for."""
+class SaysSo(Recipe):
+    """Stops early, and says so: not a wrong claim, but not what was asked for."""
 
     def multipliers(self, H, y):
         return smo.solve(H, y, 0.05).alpha
+
+
+class StopsEarly(SaysSo):
+    """Stops early, and claims the gap that it was asked for."""
 
     def fit(self, X, y, Z=None, *, sample_weight=None):
         super().fit(X, y, Z, sample_weight=sample_weight)
         self.dual_gaps_ = np.full(len(self.dual_gaps_), self.tol)
         self.dual_gap_ = self.tol
         return self
-
-
-class SaysSo(Recipe):
-    """Stops early, and says so: not a wrong claim, but not what was asked for."""
-
-    def multipliers(self, H, y):
-        return smo.solve(H, y, 0.05).alpha
 
 
 #: Keeps xi >= 0 where it is dropped, and forgets it where it is kept.
