@@ -5,16 +5,18 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 import numpy as np
 
 from verification.adapters._steps import Given, Step, unknown
 from verification.errors import CandidateSignatureError
-from verification.kit.calling import match
+from verification.kit.calling import full_name, in_order, match, parameters
 from verification.problems.problem import Problem
 
 
+@dataclass(eq=False, repr=False)
 class Adapted:
     """A function with the argument names, and the conventions, of a problem.
 
@@ -22,29 +24,23 @@ class Adapted:
     and its importable name is that of the module variable which holds it.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        problem: Problem | None,
-        steps: Sequence[Step],
-        order: Sequence[str] | None,
-        rename: Mapping[str, str],
-        constants: Mapping[str, Any],
-        out: str | None,
-        overwrites: str | None,
-        dtype: Any,
-        module: str,
-    ):
-        self.function = function
-        self.problem = problem
-        self.steps = tuple(steps)
-        self.constants = dict(constants)
-        self.out = out
-        self.overwrites = overwrites
-        self.dtype = dtype
+    function: Callable[..., Any]
+    problem: Problem | None
+    steps: Sequence[Step]
+    order: InitVar[Sequence[str] | None]
+    rename: InitVar[Mapping[str, str]]
+    constants: Mapping[str, Any]
+    out: str | None
+    overwrites: str | None
+    dtype: Any
+    module: InitVar[str]
+
+    def __post_init__(
+        self, order: Sequence[str] | None, rename: Mapping[str, str], module: str
+    ) -> None:
         self.__module__ = module
-        self.__doc__ = getattr(function, "__doc__", None)
-        self._name = str(getattr(function, "__qualname__", None) or type(function).__qualname__)
+        self.__doc__ = getattr(self.function, "__doc__", None)
+        self._name = full_name(self.function)[1]
         self._positional, self._named = self._matched(order, rename)
         self.__signature__ = self._signature()
 
@@ -58,7 +54,8 @@ class Adapted:
             unknown(list(order or ()), known, "order")
             unknown(list(rename.values()), known, "rename")
         own = (set(self.constants) | {self.out}) - {None}
-        theirs = _parameters(self.function)
+        # the parameters of a ufunc have no names of a problem's
+        theirs = None if isinstance(self.function, np.ufunc) else parameters(self.function)
         if order is not None:
             named = {ours: theirs_ for theirs_, ours in rename.items() if ours not in order}
             return tuple(order), named
@@ -113,20 +110,7 @@ class Adapted:
         if self.problem is not None:  # what is needed to say where the truth is
             names = [n for n in known if n in names or n in self.problem.required]
         defaults = self.problem.defaults if self.problem is not None else {}
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        listed = [
-            inspect.Parameter(n, kind, default=defaults.get(n, inspect.Parameter.empty))
-            for n in names
-        ]
-        if any(p.default is not p.empty for p in listed[:-1]):
-            # an argument without a default may follow one with: by keyword, then
-            seen = False
-            for i, p in enumerate(listed):
-                if seen and p.default is p.empty:
-                    listed[i:] = [q.replace(kind=q.KEYWORD_ONLY) for q in listed[i:]]
-                    break
-                seen = seen or p.default is not p.empty
-        return inspect.Signature(listed)
+        return inspect.Signature(in_order(names, defaults))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Solve: arguments under the problem's names, the answer in the problem's shape."""
@@ -187,16 +171,6 @@ class _Stub:
 
     def __call__(self) -> None:
         """Never called."""
-
-
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """Parameters of a function, or None if it hides them, as some builtins and ufuncs do."""
-    if isinstance(function, np.ufunc):
-        return None
-    try:
-        return list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return None
 
 
 def _asked(step: Step) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from verification.errors import CandidateSignatureError, InvalidArgumentError
+from verification.kit.calling import parameters
 from verification.problems.problem import Problem
 
 Given = dict[str, Any]
@@ -113,11 +113,8 @@ class Formula:
     @property
     def names(self) -> list[str]:
         """The arguments that it asks for."""
-        try:
-            listed = list(inspect.signature(self.function).parameters)
-        except (TypeError, ValueError):  # np.negative and its like: of the answer alone
-            return []
-        return listed[self.first :]
+        listed = parameters(self.function) or []  # np.negative and its like: of the answer alone
+        return [p.name for p in listed[self.first :]]
 
 
 def unknown(names: Iterator[str] | list[str], known: tuple[str, ...], option: str) -> None:

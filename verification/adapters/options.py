@@ -127,7 +127,7 @@ def adapt(
         chain,
         order,
         rename or {},
-        constants or {},
+        dict(constants or {}),
         out,
         overwrites,
         None if dtype is None else chain[0].dtype,  # type: ignore[attr-defined]

@@ -88,16 +88,6 @@ def formats(text: str | None) -> tuple[str, ...]:
     return tuple(f for f in FORMATS if f in chosen)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file; InvalidArgumentError if that cannot be."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgumentError(
-            f"output={str(path)!r}: expected a file that can be written ({error.strerror})"
-        ) from None
-
-
 def write_files(
     document: Document, reports: Sequence[Report], folder: Path, wanted: Iterable[str] = FORMATS
 ) -> list[Path]:
@@ -105,7 +95,7 @@ def write_files(
     from verification.failures.replay import save
     from verification.report.junit import render_junit
     from verification.report.page import render_html
-    from verification.report.render import render_json
+    from verification.report.render import render_json, write_text
 
     folder.mkdir(parents=True, exist_ok=True)
     chosen = tuple(wanted)
@@ -121,5 +111,5 @@ def write_files(
     }
     written = [folder / FILES[f] for f in chosen]
     for form, path in zip(chosen, written, strict=True):
-        write_text(path, texts[form]())
+        write_text(path, texts[form](), "output")
     return [*written, *replays]

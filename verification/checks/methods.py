@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 from dataclasses import replace
 
 from verification import certificates
 from verification.failures.shrink import call_lines
 from verification.instances.families import draw
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller, NotApplicableError
+from verification.kit.calling import Caller, NotApplicableError, parameters
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement, Verdict
 
@@ -37,10 +36,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
 
 def names(call: Caller) -> tuple[str, ...]:
     """``METHODS`` of the module of a candidate that takes a ``method``; NotApplicableError if none."""
-    try:
-        takes = "method" in inspect.signature(call.function).parameters
-    except (TypeError, ValueError):
-        takes = False
+    takes = any(p.name == "method" for p in parameters(call.function) or ())
     module = getattr(call.function, "__module__", None)
     found = getattr(importlib.import_module(module), "METHODS", ()) if takes and module else ()
     if not found:

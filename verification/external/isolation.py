@@ -50,7 +50,8 @@ class Isolated(External):
 
     def __init__(self, function: Callable[..., Any] | str, problem: Problem, timeout: float = 10.0):
         self._source = function if isinstance(function, str) else repr(function)
-        self._named = None if isinstance(function, str) else _name(function)
+        # the name here: an object may not know it in another process
+        self._named = None if isinstance(function, str) else calling.full_name(function)
         #: What imports the function; empty if nothing does.
         self.imported = function if isinstance(function, str) else run_command.solver(function)
         self._pickle: Folder | None = None
@@ -170,12 +171,6 @@ def isolated(
     if not isinstance(function, str):
         Caller(function, task)  # says at once what is wrong with the arguments
     return Isolated(function, task, timeout)
-
-
-def _name(function: Callable[..., Any]) -> tuple[str, str]:
-    """Module and qualified name here: an object may not know them in another process."""
-    qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
-    return getattr(function, "__module__", None) or "builtins", qualified
 
 
 def _pickled(function: Callable[..., Any]) -> bytes:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import inspect
 import json
 import os
 import pickle
@@ -26,7 +25,14 @@ import numpy as np
 from verification.errors import CandidateSignatureError, InvalidArgumentError, VerificationError
 from verification.external import wire
 from verification.external.replies import FIELDS
-from verification.kit.calling import Caller, CandidateCrashError, load_callable, said
+from verification.kit.calling import (
+    Caller,
+    CandidateCrashError,
+    full_name,
+    load_callable,
+    parameters,
+    said,
+)
 from verification.problems.problem import Problem, lookup
 from verification.verdicts.verdict import Candidate
 
@@ -48,16 +54,16 @@ class Server:
 
     def hello(self) -> dict[str, Any]:
         """What the function takes."""
-        module, _, _ = self.call.name.rpartition(".")
-        qualified = getattr(self.function, "__qualname__", None) or type(self.function).__qualname__
+        module, qualified = full_name(self.function)
+        optional = [p.name for p in parameters(self.function) or () if p.default is not p.empty]
         return {
             "v": wire.VERSION,
             "hello": "python",
-            "module": getattr(self.function, "__module__", None) or module,
+            "module": module,
             "qualname": qualified,
             "arguments": [*self.call.positional, *self.call.named],
             "dtype": None if self.call.dtype is None else self.call.dtype.name,
-            "options": _options(self.function, self.problem.arguments),
+            "options": [name for name in optional if name not in self.problem.arguments],
         }
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,15 +131,6 @@ def _sent(value: np.ndarray, folder: Path | None, name: str) -> dict[str, Any]:
     if folder is None or value.size <= wire.LARGE:
         return wire.array(value)
     return wire.stored(value, folder / f"answer-{name}.npz", name)
-
-
-def _options(function: Callable[..., Any], arguments: tuple[str, ...]) -> list[str]:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    optional = (p for p in parameters if p.default is not p.empty)
-    return [p.name for p in optional if p.name not in arguments]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -25,6 +25,7 @@ from verification.kit.calling import (
     CandidateTimeoutError,
     NotApplicableError,
     current_limit,
+    in_order,
 )
 from verification.problems.problem import Problem, lookup
 
@@ -336,23 +337,15 @@ class External:
 def signature(
     problem: Problem, arguments: Iterable[str] | None = None, options: Iterable[str] = ()
 ) -> inspect.Signature:
-    """Arguments in their order; by name only from where one without a default follows one with."""
+    """Arguments in their order, and options by name."""
     names = problem.arguments if arguments is None else tuple(arguments)
     if unknown := [a for a in names if a not in problem.arguments]:
         raise InvalidArgumentError(
             f"arguments={unknown}: {problem.name} has {', '.join(problem.arguments)}"
         )
-    kinds = inspect.Parameter
-    defaults = problem.defaults
-    parameters: list[inspect.Parameter] = []
-    by_name = False
-    for name in names:
-        if name not in defaults and any(p.default is not kinds.empty for p in parameters):
-            by_name = True
-        kind = kinds.KEYWORD_ONLY if by_name else kinds.POSITIONAL_OR_KEYWORD
-        parameters.append(kinds(name, kind, default=defaults.get(name, kinds.empty)))
-    parameters += [kinds(o, kinds.KEYWORD_ONLY, default=None) for o in options]
-    return inspect.Signature(parameters)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    asked = [inspect.Parameter(o, keyword, default=None) for o in options]
+    return inspect.Signature([*in_order(names, problem.defaults), *asked])
 
 
 def split(

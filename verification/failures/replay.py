@@ -38,6 +38,7 @@ from verification.kit import fixing
 from verification.kit.calling import Caller, load_callable, watch
 from verification.kit.loop import run_one
 from verification.report.environment import versions
+from verification.report.render import write_text
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Candidate, Result, Terms, Verdict
 
@@ -176,16 +177,9 @@ class Replay:
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the file; its command to run it again stands in it."""
-        target = Path(path)
-        typed = shlex.join(["refsolve", "replay", target.name])
+        typed = shlex.join(["refsolve", "replay", Path(path).name])
         data = {**self.to_dict(), "command": typed, "found_by": command(self)}
-        try:
-            target.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InvalidArgumentError(
-                f"path={os.fspath(path)!r}: expected a file that can be written ({error.strerror})"
-            ) from None
-        return target
+        return write_text(path, json.dumps(data, indent=1) + "\n")
 
 
 def _frozen(fixed: Mapping[str, Any] | None) -> dict[str, Any]:

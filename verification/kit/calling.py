@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, NoneType
@@ -118,7 +118,8 @@ class Caller:
         self.defaults = problem.defaults
         self.positional, self.named = match(function, problem)
         accepted = {*self.positional, *self.named}
-        self.complements = _takes(function, "return_complement")
+        takes = parameters(function) or ()
+        self.complements = any(p.name == "return_complement" for p in takes)
         self.ignored = tuple(a for a in problem.arguments if a not in accepted)
 
     @property
@@ -127,8 +128,7 @@ class Caller:
         function = self.function
         if label := getattr(function, "label", ""):
             return str(label)
-        qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
-        return f"{getattr(function, '__module__', None) or 'builtins'}.{qualified}"
+        return ".".join(full_name(function))
 
     @property
     def exhausted(self) -> str:
@@ -252,27 +252,44 @@ def said(error: BaseException) -> str:
         return type(error).__name__
 
 
-def _takes(function: Callable[..., Any], name: str) -> bool:
+def full_name(function: Callable[..., Any]) -> tuple[str, str]:
+    """Module and qualified name of a function, or of an object that is called like one."""
+    qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return getattr(function, "__module__", None) or "builtins", qualified
+
+
+def parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """Parameters of a function; None if it hides them, as some builtins do."""
     try:
-        return name in inspect.signature(function).parameters
+        return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return False
+        return None
+
+
+def in_order(names: Iterable[str], defaults: Mapping[str, Any]) -> list[inspect.Parameter]:
+    """Parameters in their order; by name only from where one without a default follows one with."""
+    kind, found = inspect.Parameter.POSITIONAL_OR_KEYWORD, list[inspect.Parameter]()
+    for name in names:
+        if name not in defaults and any(p.default is not p.empty for p in found):
+            kind = inspect.Parameter.KEYWORD_ONLY
+        default = defaults.get(name, inspect.Parameter.empty)
+        found.append(inspect.Parameter(name, kind, default=default))
+    return found
 
 
 def match(
     function: Callable[..., Any], problem: Problem
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Problem arguments to pass by position, and those to pass by name."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # builtins may hide their signature
+    takes = parameters(function)
+    if takes is None:
         return problem.arguments, ()
     kinds = inspect.Parameter
-    by_name = {p.name for p in parameters if p.name in problem.arguments}
+    by_name = {p.name for p in takes if p.name in problem.arguments}
     positional: list[str] = []
     named: list[str] = []
     in_order = True  # still filling the positional part
-    for place, parameter in enumerate(parameters):
+    for place, parameter in enumerate(takes):
         if parameter.kind is kinds.VAR_KEYWORD:
             named += [a for a in problem.arguments if a not in positional and a not in named]
             continue

@@ -282,22 +282,10 @@ def select(names: Iterable[str] | None, *problems: Problem) -> dict[str, Check]:
 def counterexample(
     results: list[Result], selected: Mapping[str, Check], call: Caller, seconds: float
 ) -> tuple[Result | None, str | None]:
-    """The smallest failure that is found in the time, and its code; a program may crash meanwhile."""
-    with call.pardoned():
-        smallest = smallest_failure(results, selected, call, seconds)
-        return smallest, None if smallest is None else shrinking.code(smallest, call)
-
-
-def smallest_failure(
-    results: list[Result],
-    selected: Mapping[str, Check],
-    call: Caller,
-    seconds: float,
-) -> Result | None:
-    """Shrink the simplest unexpected failure as far as the time allows."""
+    """The simplest unexpected failure, made as small as the time allows, and its code."""
     failures = [r for r in results if r.verdict.is_bad and r.instance is not None]
     if not failures:
-        return None
+        return None, None
     # a wrong answer says more than a crash, a crash more than a timeout; a plain call in double
     # precision is easier to read than a batch, or float32
     severity = {Verdict.FAIL: 0, Verdict.CRASH: 1, Verdict.TIMEOUT: 2}
@@ -306,9 +294,7 @@ def smallest_failure(
         special = selected[r.check].ORDER > LAST_PLAIN_CHECK
         return severity[r.verdict], special, shrinking.complexity(r.instance)
 
-    first = min(failures, key=rank)
-    if first.verdict is Verdict.TIMEOUT:
-        return first
+    smallest = first = min(failures, key=rank)
     check = selected[first.check]
 
     def rerun(instance: Instance) -> Result:
@@ -317,4 +303,7 @@ def smallest_failure(
             return Result.of(first.check, instance, judgement)
         return run_one(first.check, check, call, instance)
 
-    return shrinking.shrink(first, rerun, seconds)
+    with call.pardoned():  # a program may crash meanwhile
+        if first.verdict is not Verdict.TIMEOUT:
+            smallest = shrinking.shrink(first, rerun, seconds)
+        return smallest, shrinking.code(smallest, call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from rich.syntax import Syntax
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from verification.errors import InvalidArgumentError
 from verification.report.document import Cell, Code, Document, Paragraph, Table
 from verification.report.page import render_html
 
@@ -91,6 +93,18 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return str(value)
+
+
+def write_text(path: str | os.PathLike[str], text: str, argument: str = "path") -> Path:
+    """Write a file; InvalidArgumentError, which names the argument, if that cannot be."""
+    target = Path(path)
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidArgumentError(
+            f"{argument}={os.fspath(path)!r}: expected a file that can be written ({error.strerror})"
+        ) from None
+    return target
 
 
 def write(document: Document, folder: str | Path) -> tuple[Path, Path]:

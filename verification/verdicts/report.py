@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from verification.errors import InvalidArgumentError, VerificationFailedError
+from verification.errors import VerificationFailedError
 from verification.report.junit import render_junit
 from verification.report.page import render_html
-from verification.report.render import render_json
+from verification.report.render import render_json, write_text
 from verification.report.run_report import report_document
 from verification.verdicts.tally import Tally
 from verification.verdicts.verdict import Result, Verdict, plain
@@ -160,10 +159,5 @@ class Report:
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:
     if path is not None:
-        try:
-            Path(path).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InvalidArgumentError(
-                f"path={os.fspath(path)!r}: expected a file that can be written ({error.strerror})"
-            ) from None
+        write_text(path, text)
     return text

@@ -24,12 +24,12 @@ def explain(
 
     The solver is not needed: its answer is in the file, and is certified again.
     """
-    from verification.app.command_line import write_text
     from verification.failures import replay as replays
     from verification.failures.explain import document
     from verification.report.page import render_html
+    from verification.report.render import write_text
 
     shown = document(replays.load(file))
     if output is not None:
-        write_text(output, render_html(shown))
+        write_text(output, render_html(shown), "output")
     finish(shown, as_json)
