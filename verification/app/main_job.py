@@ -28,6 +28,7 @@ from verification.report.document import (
     number,
     table,
     tally,
+    verdict_cell,
 )
 from verification.report.run_report import failure_blocks
 from verification.trainers import svm_plus_digits
@@ -187,7 +188,6 @@ def stem_table(stems: Sequence[Stem], reports: Sequence[Report]) -> Table:
             continue
         counts: dict[str, int] = {v.value: sum(r.counts[v.value] for r in mine) for v in Verdict}
         instances = len({x.instance for r in mine for x in r.results if x.instance is not None})
-        good = all(r.ok for r in mine)
         rows.append(
             (
                 stem.name,
@@ -197,7 +197,7 @@ def stem_table(stems: Sequence[Stem], reports: Sequence[Report]) -> Table:
                 number(_worst(r.worst_gap for r in mine)),
                 number(_worst(r.worst_distance for r in mine)),
                 tally(counts),
-                Cell("pass", "good") if good else Cell("FAIL", "bad"),
+                verdict_cell(all(r.ok for r in mine)),
             )
         )
     columns = (

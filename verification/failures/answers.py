@@ -153,15 +153,10 @@ def readable(answer: Candidate | None, widest: int = 400) -> str:
     """An answer on one line, cut where it is long."""
     if answer is None:
         return "no answer"
-    if answer.parts:
-        shown = list(answer.parts.items())
-    else:
-        named = ((name, getattr(answer, name)) for name in NAMES)
-        shown = [(name, value) for name, value in named if value is not None]
-    texts = [short(v) for _, v in shown]
+    texts = {name: short(value) for name, value in _given(answer).items()}
     if len(texts) == 1:
-        return texts[0][:widest]
-    return ", ".join(f"{n} = {t}" for (n, _), t in zip(shown, texts, strict=True))[:widest]
+        return next(iter(texts.values()))[:widest]
+    return ", ".join(f"{name} = {text}" for name, text in texts.items())[:widest]
 
 
 def short(value: Any) -> str:
@@ -194,11 +189,13 @@ def _apart(a: float, b: float) -> float:
     return float("inf") if np.isnan(off) else off
 
 
+def _given(answer: Candidate) -> dict[str, Any]:
+    """What an answer holds, by name."""
+    values = answer.parts or {name: getattr(answer, name) for name in NAMES}
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _named(answer: Candidate) -> dict[str, np.ndarray]:
     """Numeric parts of an answer by name."""
-    if answer.parts:
-        values = dict(answer.parts)
-    else:
-        values = {name: getattr(answer, name) for name in NAMES}
-    arrays = {name: np.asarray(v) for name, v in values.items() if v is not None}
+    arrays = {name: np.asarray(value) for name, value in _given(answer).items()}
     return {name: a for name, a in arrays.items() if a.dtype.kind in "fiub"}

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -175,44 +175,34 @@ def real(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
         yield drawing.complete(problem, rng, "real", vector, **fixed)
 
 
-def ranked_denormal(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+def ranked_denormal(rng: Rng, P: int, N: int) -> Iterator[tuple[rankings.Array, rankings.Array]]:
     """Scores below the smallest normal float, and beside it."""
-    while True:
-        P, N = rankings.sizes(rng, largest)
-        unit = LEAST * 2.0 ** float(rng.integers(0, 60))
-        scores = unit * rng.integers(-8, 9, size=P + N)
-        yield rankings.labelled(problem, rng, "denormal", scores[:P], scores[P:])
+    unit = LEAST * 2.0 ** float(rng.integers(0, 60))
+    scores = unit * rng.integers(-8, 9, size=P + N)
+    yield scores[:P], scores[P:]
 
 
-def ranked_extreme(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+def ranked_extreme(rng: Rng, P: int, N: int) -> Iterator[tuple[rankings.Array, rankings.Array]]:
     """Scores of every size from 1e-150 to 1e150, alike or not."""
-    while True:
-        P, N = rankings.sizes(rng, largest)
-        each = rng.random() < 0.5
-        powers = rng.choice(EXPONENTS, size=P + N if each else 1)
-        scores = rng.normal(size=P + N) * 10.0**powers
-        scores = np.clip(scores, -LIMIT, LIMIT)
-        yield rankings.labelled(problem, rng, "extreme", scores[:P], scores[P:])
+    each = rng.random() < 0.5
+    powers = rng.choice(EXPONENTS, size=P + N if each else 1)
+    scores = rng.normal(size=P + N) * 10.0**powers
+    scores = np.clip(scores, -LIMIT, LIMIT)
+    yield scores[:P], scores[P:]
 
 
-def ranked_border(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+def ranked_border(rng: Rng, P: int, N: int) -> Iterator[tuple[rankings.Array, rankings.Array]]:
     """Every negative at a kink of the loss, or a bit beside it; positives tied up to a bit."""
-    while True:
-        P, N = rankings.sizes(rng, largest)
-        up = beside(rng, np.full(P, float(rng.choice([0.0, 1.0, 1.0 / 3.0]))))
-        yield rankings.labelled(
-            problem, rng, "border", up, beside(rng, rankings.boundary(rng, up, N))
-        )
+    up = beside(rng, np.full(P, float(rng.choice([0.0, 1.0, 1.0 / 3.0]))))
+    yield up, beside(rng, rankings.boundary(rng, up, N))
 
 
-def ranked_close(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+def ranked_close(rng: Rng, P: int, N: int) -> Iterator[tuple[rankings.Array, rankings.Array]]:
     """Negatives beside a kink of the loss, or beside a positive, by 1e-1 to 1e-16."""
-    while True:
-        P, N = rankings.sizes(rng, largest)
-        up = rng.normal(size=P) * float(rng.choice([0.0, 0.1, 1.0]))
-        down = rankings.boundary(rng, up, N) if rng.random() < 0.5 else rng.choice(up, N)
-        down = down + 10.0 ** -rng.uniform(1, 16, size=N) * rng.integers(-1, 2, size=N)
-        yield rankings.labelled(problem, rng, "close", up, down)
+    up = rng.normal(size=P) * float(rng.choice([0.0, 0.1, 1.0]))
+    down = rankings.boundary(rng, up, N) if rng.random() < 0.5 else rng.choice(up, N)
+    down = down + 10.0 ** -rng.uniform(1, 16, size=N) * rng.integers(-1, 2, size=N)
+    yield up, down
 
 
 def ranked_real(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
@@ -222,17 +212,17 @@ def ranked_real(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
         yield Instance.of(problem.name, "real", scores=scores, y=y)
 
 
-FAMILIES: dict[str, Callable[[Problem, Rng, int], Iterator[Instance]]] = {
+FAMILIES: dict[str, rankings.Family] = {
     "extreme": extreme,
     "denormal": denormal,
     "border": border,
     "real": real,
     "close": close,
 }
-RANKINGS: dict[str, Callable[[Problem, Rng, int], Iterator[Instance]]] = {
-    "extreme": ranked_extreme,
-    "denormal": ranked_denormal,
-    "border": ranked_border,
+RANKINGS: dict[str, rankings.Family] = {
+    "extreme": rankings.of_sizes("extreme", ranked_extreme),
+    "denormal": rankings.of_sizes("denormal", ranked_denormal),
+    "border": rankings.of_sizes("border", ranked_border),
     "real": ranked_real,
-    "close": ranked_close,
+    "close": rankings.of_sizes("close", ranked_close),
 }

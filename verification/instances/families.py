@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -171,7 +171,7 @@ def _saturated(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
         yield complete(problem, rng, "saturated", vector, **fixed)
 
 
-FAMILIES: dict[str, Callable[[Problem, Rng, int], Iterator[Instance]]] = {
+FAMILIES: dict[str, rankings.Family] = {
     "random": _random,
     "adversarial": _adversarial,
     "planted": _planted,

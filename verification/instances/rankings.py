@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,9 @@ from verification.problems.problem import Problem
 
 Rng = np.random.Generator
 Array = np.ndarray[Any, Any]
+Family = Callable[[Problem, Rng, int], Iterator[Instance]]
+#: Scores of P positives and of N negatives, once or several times.
+Draw = Callable[[Rng, int, int], Iterable[tuple[Array, Array]]]
 SCALES = (1e-30, 1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e12, 1e30)
 #: Shapes (P, N) that solvers get wrong, beside those drawn at random.
 SHAPES = ((1, 1), (1, 2), (2, 1), (1, 6), (6, 1), (5, 2), (3, 3))
@@ -36,12 +39,21 @@ def labelled(problem: Problem, rng: Rng, family: str, up: Array, down: Array) ->
     return Instance.of(problem.name, family, scores=scores, y=y)
 
 
-def _random(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
-    while True:
-        P, N = sizes(rng, largest)
-        scale, shift = rng.choice([0.1, 0.3, 1.0, 3.0]), rng.choice([0.0, 0.0, 0.5, 1.5])
-        up, down = rng.normal(shift, 1.0, P) * scale, rng.normal(size=N) * scale
-        yield labelled(problem, rng, "random", up, down)
+def of_sizes(family: str, draw: Draw) -> Family:
+    """The family of what is drawn for one pair of sizes after the other."""
+
+    def instances(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+        while True:
+            for up, down in draw(rng, *sizes(rng, largest)):
+                yield labelled(problem, rng, family, up, down)
+
+    return instances
+
+
+def _random(rng: Rng, P: int, N: int) -> Iterator[tuple[Array, Array]]:
+    scale, shift = rng.choice([0.1, 0.3, 1.0, 3.0]), rng.choice([0.0, 0.0, 0.5, 1.5])
+    up, down = rng.normal(shift, 1.0, P) * scale, rng.normal(size=N) * scale
+    yield up, down
 
 
 def boundary(rng: Rng, up: Array, N: int) -> Array:
@@ -57,47 +69,41 @@ def boundary(rng: Rng, up: Array, N: int) -> Array:
     return -np.sort(-down)
 
 
-def _planted(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+def _planted(rng: Rng, P: int, N: int) -> Iterator[tuple[Array, Array]]:
     """Near the optimum of a training: every negative at a kink of the loss, or close to one."""
-    while True:
-        P, N = sizes(rng, largest)
-        up = rng.normal(size=P) * rng.choice([0.0, 0.01, 0.3])
-        off = rng.choice([0.0, 1e-15, 1e-9, 1e-3], size=N) * rng.choice([-1.0, 1.0], size=N)
-        yield labelled(problem, rng, "planted", up, boundary(rng, up, N) + off)
+    up = rng.normal(size=P) * rng.choice([0.0, 0.01, 0.3])
+    off = rng.choice([0.0, 1e-15, 1e-9, 1e-3], size=N) * rng.choice([-1.0, 1.0], size=N)
+    yield up, boundary(rng, up, N) + off
 
 
-def _adversarial(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+def _adversarial(rng: Rng, P: int, N: int) -> Iterable[tuple[Array, Array]]:
     """Separated, reversed, equal, integral, shifted far, one score far out, ties up to an eps."""
-    while True:
-        P, N = sizes(rng, largest)
-        up, down = rng.normal(size=P), rng.normal(size=N)
-        tied = rng.choice([-0.25, 0.0, 0.25], size=P + N)
-        near = tied * (1 + rng.integers(-2, 3, size=P + N) * np.finfo(float).eps)
-        whole = rng.integers(-2, 3, size=P + N)
-        far = np.concatenate([up, down])
-        far[rng.integers(P + N)] = rng.choice([-1.0, 1.0]) * 1e6
-        both = [
-            (np.abs(up) + 10.0, -np.abs(down)),  # separated by more than every gain
-            (-np.abs(up) - 10.0, np.abs(down)),
-            (np.full(P, up[0]), np.full(N, up[0])),
-            (0.0 * up, 0.0 * down),  # zeros of either sign
-            (up, np.full(N, down[0])),
-            (np.full(P, up[0]), down),
-            (tied[:P], tied[P:]),
-            (near[:P], near[P:]),
-            (whole[:P], whole[P:]),
-            (whole[:P] * 2.0**-3, whole[P:] * 2.0**-3),
-            (up + 1e6, down + 1e6),
-            (far[:P], far[P:]),
-            (np.zeros(P), boundary(rng, np.zeros(P), N) + 0.02 * N * down),
-            (up * 1e-9, down * 1e-9),
-            (up * 1e-300, down * 1e-300),
-            (up * 1e140, down * 1e140),
-            (np.sort(up), np.sort(down)),
-            (-np.sort(-up), -np.sort(-down)),
-        ]
-        for first, second in both:
-            yield labelled(problem, rng, "adversarial", first, second)
+    up, down = rng.normal(size=P), rng.normal(size=N)
+    tied = rng.choice([-0.25, 0.0, 0.25], size=P + N)
+    near = tied * (1 + rng.integers(-2, 3, size=P + N) * np.finfo(float).eps)
+    whole = rng.integers(-2, 3, size=P + N)
+    far = np.concatenate([up, down])
+    far[rng.integers(P + N)] = rng.choice([-1.0, 1.0]) * 1e6
+    return [
+        (np.abs(up) + 10.0, -np.abs(down)),  # separated by more than every gain
+        (-np.abs(up) - 10.0, np.abs(down)),
+        (np.full(P, up[0]), np.full(N, up[0])),
+        (0.0 * up, 0.0 * down),  # zeros of either sign
+        (up, np.full(N, down[0])),
+        (np.full(P, up[0]), down),
+        (tied[:P], tied[P:]),
+        (near[:P], near[P:]),
+        (whole[:P], whole[P:]),
+        (whole[:P] * 2.0**-3, whole[P:] * 2.0**-3),
+        (up + 1e6, down + 1e6),
+        (far[:P], far[P:]),
+        (np.zeros(P), boundary(rng, np.zeros(P), N) + 0.02 * N * down),
+        (up * 1e-9, down * 1e-9),
+        (up * 1e-300, down * 1e-300),
+        (up * 1e140, down * 1e140),
+        (np.sort(up), np.sort(down)),
+        (-np.sort(-up), -np.sort(-down)),
+    ]
 
 
 def _ties(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
@@ -129,21 +135,19 @@ def _scales(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
             yield labelled(problem, rng, "scales", up * SCALES[index], down * SCALES[index])
 
 
-def _saturated(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
+def _saturated(rng: Rng, P: int, N: int) -> Iterator[tuple[Array, Array]]:
     """Nearly all negatives far below: the loss is decided by the few that are not."""
-    while True:
-        P, N = sizes(rng, largest)
-        up, down = rng.normal(size=P), rng.normal(size=N) - 50.0
-        active = rng.random(N) < 0.3
-        down[active] += 50.0
-        yield labelled(problem, rng, "saturated", up, down)
+    up, down = rng.normal(size=P), rng.normal(size=N) - 50.0
+    active = rng.random(N) < 0.3
+    down[active] += 50.0
+    yield up, down
 
 
-FAMILIES: dict[str, Callable[[Problem, Rng, int], Iterator[Instance]]] = {
-    "random": _random,
-    "adversarial": _adversarial,
-    "planted": _planted,
+FAMILIES: dict[str, Family] = {
+    "random": of_sizes("random", _random),
+    "adversarial": of_sizes("adversarial", _adversarial),
+    "planted": of_sizes("planted", _planted),
     "ties": _ties,
     "scales": _scales,
-    "saturated": _saturated,
+    "saturated": of_sizes("saturated", _saturated),
 }

@@ -13,6 +13,7 @@ from pathlib import Path
 PACKAGES = ("refsolve", "numpy", "scipy", "numba", "cvxpy", "clarabel", "scikit-learn")
 
 
+@functools.cache
 def version(package: str) -> str | None:
     """Installed version of a distribution; None if there is none."""
     try:
@@ -21,19 +22,11 @@ def version(package: str) -> str | None:
         return None
 
 
-@functools.cache
-def _versions() -> tuple[tuple[str, str], ...]:
-    found = [
-        ("python", platform.python_version()),
-        ("system", f"{sys.platform} {platform.machine()}"),
-    ]
-    found += [(package, v) for package in PACKAGES if (v := version(package)) is not None]
-    return tuple(found)
-
-
 def versions() -> dict[str, str]:
     """Python, the system, and the packages that are installed, by name."""
-    return dict(_versions())
+    system = f"{sys.platform} {platform.machine()}"
+    found = {package: v for package in PACKAGES if (v := version(package)) is not None}
+    return {"python": platform.python_version(), "system": system, **found}
 
 
 def commit() -> str:
