@@ -17,11 +17,10 @@ What has to be matched, for scikit-learn's own:
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -108,9 +107,13 @@ def trained(
     maker, readers = Formula(make, "make"), _readers(task, read)
 
     def fit(**given: Any) -> dict[str, Any]:
+        from sklearn.exceptions import ConvergenceWarning
+
         model = maker(given)
         more = {"sample_weight": given["sample_weight"]} if weights else {}
-        with _quiet() if quiet else contextlib.nullcontext():
+        with warnings.catch_warnings():
+            if quiet:
+                warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(given[data], given["y"], **more)
         return {name: reader(given, model) for name, reader in readers.items()}
 
@@ -126,23 +129,13 @@ def trained(
     return adapted
 
 
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Without scikit-learn's ConvergenceWarning."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
-
-
 def _readers(task: problems.Problem, read: Mapping[str, Reader] | None) -> dict[str, Formula]:
     """The given readers, or those that are known for the parts of the answer."""
-    wanted = read if read is not None else {n: READERS[n] for n in own(task) if n in READERS}
+    wanted = read if read is not None else {n: READERS[n] for n in task.unknowns if n in READERS}
     if not wanted:
         raise InvalidArgumentError(
-            f"read=None: nothing is known to read {', '.join(own(task))} from; say how, e.g. "
-            f"read={{{own(task)[0]!r}: lambda model: model.coef_}}"
+            f"read=None: nothing is known to read {', '.join(task.unknowns)} from; say how, e.g. "
+            f"read={{{task.unknowns[0]!r}: lambda model: model.coef_}}"
         )
     return {name: Formula(f, f"read[{name!r}]", 1) for name, f in wanted.items()}
 
@@ -156,12 +149,6 @@ def _listed(task: problems.Problem, names: list[str]) -> list[str]:
             "and n, m, d"
         )
     return [n for n in task.arguments if n in names]
-
-
-def own(task: problems.Problem) -> tuple[str, ...]:
-    """Names of the unknowns on the side that the problem asks for."""
-    model: Any = task.model
-    return tuple(model.parts[task.operation])
 
 
 __all__ = ["READERS", "class_rows", "support_values", "trained"]

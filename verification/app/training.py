@@ -152,8 +152,7 @@ def compile_kernels(classifier: Any, sparse: bool) -> None:
         steps = 2 if n > 15 and solver != "newton" and hasattr(classifier, "gamma") else 200
         X, y = many[:n], np.arange(n) % 5
         copy = clone(classifier).set_params(C=C, solver=solver, max_iter=steps, tol=1e-2, verbose=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             try:
                 copy.set_params(k=min(copy.k, 3)).fit(sp.csr_array(X) if sparse else X, y)
             except (TypeError, ValueError):
@@ -233,13 +232,6 @@ def _accuracy(model: Any, classifier: Any, X: Any, y: np.ndarray, k: int) -> flo
     if scores.ndim == 1:  # two classes: scikit-learn's single column is the difference of the two
         scores = np.column_stack([-scores, scores])
     return float(topk_accuracy(y, scores, k, classes=classifier.classes_))
-
-
-def check_output(output: Path) -> Path:
-    """The path, if a model may be written there."""
-    if output.suffix != ".joblib":
-        raise InvalidArgumentError(f"output is {output}; expected a name that ends in .joblib")
-    return output
 
 
 def save(trained: Trained, output: Path) -> list[Path]:

@@ -28,8 +28,7 @@ def fit_quietly(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
     """The model fitted; that it stopped at max_iter is for a certificate to say."""
     from sklearn.exceptions import ConvergenceWarning
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return model.fit(X, y)
 
 

@@ -87,14 +87,8 @@ class Child:
                 "e.g. ['./my_solver'] or ['node', 'solver.mjs']"
             ) from error
         _tell(guard, self.popen.pid)
-        assert self.popen.stdin is not None
-        assert self.popen.stdout is not None
-        assert self.popen.stderr is not None
-        self.stdin, self.stdout, self.stderr = (
-            self.popen.stdin.fileno(),
-            self.popen.stdout.fileno(),
-            self.popen.stderr.fileno(),
-        )
+        pipes = (self.popen.stdin, self.popen.stdout, self.popen.stderr)
+        self.stdin, self.stdout, self.stderr = (pipe.fileno() for pipe in pipes if pipe)
         self._selector = selectors.DefaultSelector()
         for stream in (self.stdin, self.stdout, self.stderr):
             os.set_blocking(stream, False)
@@ -151,15 +145,16 @@ class Child:
         return line
 
     def _ended_stream(self) -> str:
-        half = f"; half a line on stdout: {excerpt(self._unread)}" if self._unread else ""
-        return self.ending("closed its stdout") + half
+        return self.ending("closed its stdout") + self._half()
+
+    def _half(self) -> str:
+        return f"; half a line on stdout: {excerpt(self._unread)}" if self._unread else ""
 
     def _serve(self, deadline: float, waiting: str, longest: float = PULSE) -> bool:
         """Wait for something to happen and read what there is; whether there was something."""
         left = deadline - time.monotonic()
         if left <= 0:
-            half = f"; half a line on stdout: {excerpt(self._unread)}" if self._unread else ""
-            raise LateError(f"{waiting}{half}{self.last_words()}")
+            raise LateError(f"{waiting}{self._half()}{self.last_words()}")
         events = self._selector.select(min(left, longest))
         for key, _ in events:
             if key.fd == self.stdin:
@@ -188,8 +183,7 @@ class Child:
                 if self.stderr not in self._open or not self._serve(math.inf, "", 0.0):
                     break
         said = bytes(self._said).decode("utf-8", "backslashreplace").strip()
-        tail = said[-400:]
-        return f"; stderr ends: {tail!r}" if tail else ""
+        return f"; stderr ends: {said[-400:]!r}" if said else ""
 
     def ending(self, otherwise: str = "ended") -> str:
         """How it ended, with its last words; ``otherwise`` says it for one that still runs."""

@@ -138,9 +138,8 @@ def _right_model(instance: Instance) -> Right | None:
     if known is None:
         return None
     problem = instance.problem
-    assert problem.model is not None
-    own = len(problem.model.parts[problem.operation])
-    answer = parts.unwrap({**known.primal, **known.dual}, problem.parts, own)
+    found = {**known.primal, **known.dual}
+    answer = parts.unwrap(found, problem.parts, len(problem.unknowns))
     return Right(answer, judging.judge(instance, answer))
 
 

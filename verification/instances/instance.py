@@ -89,10 +89,8 @@ class Instance:
         return {name: v.array() if isinstance(v, FrozenArray) else v for name, v in self.items}
 
     def __getitem__(self, name: str) -> Any:
-        for key, value in self.items:
-            if key == name:
-                return value.array() if isinstance(value, FrozenArray) else value
-        raise KeyError(name)
+        value = dict(self.items)[name]
+        return value.array() if isinstance(value, FrozenArray) else value
 
     def get(self, name: str, default: Any = None) -> Any:
         """One argument, or a default."""

@@ -228,8 +228,7 @@ class Caller:
         """What the candidate returned as a `Candidate`; CandidateCrashError if it is no numbers."""
         try:
             if self.problem.parts:
-                own = len(self.problem.model.parts[self.problem.operation])  # type: ignore[union-attr]
-                return parts.unwrap(output, self.problem.parts, own)
+                return parts.unwrap(output, self.problem.parts, len(self.problem.unknowns))
             return unwrap(output, complement, self.problem.operation == "loss_augmented_inference")
         except parts.AnswerError as error:
             raise CandidateCrashError(str(error)) from error

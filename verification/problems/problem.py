@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -73,9 +74,13 @@ class Problem:
         if self.model is None:
             return ()
         sides = {side: tuple(names) for side, names in self.model.parts.items()}
-        own = sides.pop(self.operation)
-        others = tuple(n for names in sides.values() for n in names)
-        return (*own, *others, *self.model.extras)
+        del sides[self.operation]
+        return (*self.unknowns, *itertools.chain(*sides.values()), *self.model.extras)
+
+    @property
+    def unknowns(self) -> tuple[str, ...]:
+        """Names of the unknowns of a model on the side that is asked for; else empty."""
+        return () if self.model is None else tuple(self.model.parts[self.operation])
 
     @property
     def family(self) -> str:

@@ -43,7 +43,7 @@ def render_junit(reports: Sequence[Report]) -> str:
 
 def _clean(text: str) -> str:
     """Text that XML can hold: no control characters, no surrogates, no non-characters."""
-    return "".join("\ufffd" if c in "\ufffe\uffff" else c for c in visible(text))
+    return visible(text).translate(dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd"))
 
 
 def _suite(report: Report, place: int) -> ET.Element:

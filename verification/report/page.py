@@ -70,6 +70,11 @@ pre { padding: .8rem; border: 1px solid var(--line); border-radius: 4px; backgro
 """
 
 
+_PICTURES: dict[int, int | str] = {
+    **{code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"},
+    127: "\u2421",
+    **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
+}
 #: Characters up to which the cells of a column are not broken.
 SHORT = 48
 
@@ -102,19 +107,7 @@ def _text(value: str) -> str:
 
 def visible(value: str) -> str:
     """Control characters replaced by their pictures, lone surrogates by the replacement sign."""
-    return "".join(
-        c
-        if c in "\t\n\r" or (32 <= ord(c) != 127 and not "\ud800" <= c <= "\udfff")
-        else _picture(c)
-        for c in value
-    )
-
-
-def _picture(c: str) -> str:
-    code = ord(c)
-    if code < 32:
-        return chr(0x2400 + code)
-    return "\u2421" if code == 127 else "\ufffd"
+    return value.translate(_PICTURES)
 
 
 def _block(block: Block) -> str:

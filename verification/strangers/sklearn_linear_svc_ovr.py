@@ -23,8 +23,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 X, y, C = np.array([[1.0, 10.0], [-1.0, 10.0]]), np.array([1, -1]), 100.0
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
+with warnings.catch_warnings(action="ignore"):
     w = LinearSVC(C=C, loss="hinge", fit_intercept=False, random_state=0).fit(X, y).coef_[0]
 
 

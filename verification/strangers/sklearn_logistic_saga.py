@@ -19,8 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 x, y, C = np.array([-4.0, 4.0]), np.array([-1, 1]), 1000.0
 model = LogisticRegression(C=C, solver="saga", fit_intercept=False, random_state=0)
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
+with warnings.catch_warnings(action="ignore"):
     w = model.fit(x[:, None], y).coef_[0, 0]
 
 

@@ -36,8 +36,7 @@ z = [-1.1937562374722797, -0.5584146570768992, 1.2937968668248705, -1.7391122965
 Z = np.column_stack([z, np.ones(6)])
 Q = Z @ np.linalg.solve(lam * np.eye(2) + C * Z.T @ Z, Z.T)
 H = X @ X.T * np.outer(y, y) + Q
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
+with warnings.catch_warnings(action="ignore"):
     model = SVC(C=(6 * C + lam) / 2, kernel="precomputed", max_iter=1_000_000)
     model.fit(H * np.outer(y, y), y)
 alpha = np.zeros(6)
@@ -61,7 +60,6 @@ def candidate(
     gram = X @ X.T if K is None else K
     deformed = gram + np.outer(y, y) * Q
     box = (C * len(y) + lam) / 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         model = SVC(C=box, kernel="precomputed", max_iter=STEPS).fit(deformed, y)
     return {"alpha": support_values(model, len(y))}

@@ -73,8 +73,7 @@ def by_libsvm(given: dict[str, Any], limit: float | None = None) -> Array:
     model = SVC(
         C=upper, kernel="precomputed", tol=1e-7, max_iter=LONGEST["LIBSVM"], shrinking=False
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the certificate says how far it came
+    with warnings.catch_warnings(action="ignore"):  # the certificate says how far it came
         model.fit(M / unit, y)
     alpha = np.zeros(len(y))
     alpha[model.support_] = np.abs(model.dual_coef_[0]) / unit

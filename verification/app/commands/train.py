@@ -76,13 +76,15 @@ def train(
     Ends with exit code 1 if the certified gap stays above --tol: the model is written all the same.
     """
     from verification.app.examples import read_examples
-    from verification.app.training import check_output, save, split_holdout
+    from verification.app.training import save, split_holdout
     from verification.app.training import train as fit
     from verification.errors import InvalidArgumentError
 
     if holdout is not None and test is not None:
         raise InvalidArgumentError("--holdout and --test exclude each other; give one of them")
-    target = check_output(output or file.with_suffix(".joblib"))
+    target = output or file.with_suffix(".joblib")
+    if target.suffix != ".joblib":
+        raise InvalidArgumentError(f"output is {target}; expected a name that ends in .joblib")
     X, y = read_examples(file, label)
     judged_on = None
     if test is not None:
