@@ -6,7 +6,7 @@ Skipped and uncertain results are counted and shown with their reasons in every 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from verification.failures import answers
@@ -50,25 +50,21 @@ _TONES = {
 }
 
 
-def report_table(reports: Sequence[Report], title: str = "Checks") -> Table:
-    """One row per `verify` run: instances tried, worst certified gap and distance, verdicts."""
-    rows = []
-    for report in reports:
-        instances = len({r.instance for r in report.results if r.instance is not None})
-        if report.profile == "soak":  # which keeps none but bad ones
-            instances = report.tally.count()
-        rows.append(
-            (
-                report.problem,
-                str(instances),
-                str(report.checked),
-                number(report.worst_gap),
-                number(report.worst_distance),
-                number(report.worst_ratio),
-                tally(report.counts),
-                verdict_cell(report.ok),
-            )
-        )
+def report_table(report: Report, title: str) -> Table:
+    """A `verify` run in one row: instances tried, worst certified gap and distance, verdicts."""
+    instances = len({r.instance for r in report.results if r.instance is not None})
+    if report.profile == "soak":  # which keeps none but bad ones
+        instances = report.tally.count()
+    row = (
+        report.problem,
+        str(instances),
+        str(report.checked),
+        number(report.worst_gap),
+        number(report.worst_distance),
+        number(report.worst_ratio),
+        tally(report.counts),
+        verdict_cell(report.ok),
+    )
     columns = (
         "problem",
         "instances",
@@ -79,14 +75,14 @@ def report_table(reports: Sequence[Report], title: str = "Checks") -> Table:
         "verdicts",
         "",
     )
-    return table(title, columns, rows, columns[1:6])
+    return table(title, columns, [row], columns[1:6])
 
 
-def report_document(report: Report, links: Iterable[tuple[str, str]] = ()) -> Document:
-    """The document of one run; ``links``: (text, relative address) of files beside its page."""
+def report_document(report: Report) -> Document:
+    """The document of one run."""
     title = f"{report.candidate or 'candidate'} against {report.problem}"
     head = f"profile {report.profile}, seed {report.seed}, {report.elapsed:.1f} s"
-    blocks: list[Block] = [report_table([report], head)]
+    blocks: list[Block] = [report_table(report, head)]
     if report.checked == 0:
         blocks.append(Paragraph("Nothing was judged, which counts as a failure.", "bad"))
     blocks += failure_blocks(report)
@@ -101,7 +97,6 @@ def report_document(report: Report, links: Iterable[tuple[str, str]] = ()) -> Do
         good=sentence(report),
         bad=f"FAILED: {sentence(report)}",
         appendix=tuple(_appendix(report)),
-        links=tuple(links),
     )
 
 
@@ -154,9 +149,8 @@ def terms_table(title: str, terms: Terms, note: str = "") -> Table:
 
 def _counted(report: Report, title: str, first: str, key: Callable[[str, str], str]) -> Table:
     """Verdicts per group, its worst share of a tolerance among the passes, its seconds."""
-    groups = _groups(report, key)
     rows = []
-    for name, members in groups.items():
+    for name, members in _groups(report, key).items():
         counts = _sum(report.tally.by_family[each] for each in members)
         figures = [report.tally.figures[each] for each in members]
         worst = max((f.worst_pass for f in figures if f.worst_pass is not None), default=None)
@@ -271,11 +265,8 @@ def _matrix(report: Report) -> Table:
                 continue
             bad = sum(n for name, n in counts.items() if Verdict(name).is_bad)
             judged = sum(n for name, n in counts.items() if Verdict(name).judges)
-            text = (
-                f"{bad} of {sum(counts.values())} fail"
-                if bad
-                else f"{judged} of {sum(counts.values())}"
-            )
+            total = sum(counts.values())
+            text = f"{bad} of {total} fail" if bad else f"{judged} of {total}"
             row.append(Cell(text, mark(counts).tone))
         rows.append(tuple(row))
     note = "Results judged of those tried; or failures of those tried."
