@@ -55,10 +55,11 @@ def command(run: Report | Replay) -> str:
     it decides about no verdict.
     """
     settings = run.settings
-    stored = getattr(run, "instance", None) is not None
-    if stored and "checks" not in settings:  # by a version that did not record it
+    instance = getattr(run, "instance", None)  # of one that was stored
+    if instance is not None and "checks" not in settings:  # by a version that did not record it
         return ""
-    words = ["refsolve", "verify", "--problem", _problem(run)]
+    problem = getattr(run if instance is None else instance, "problem", "")
+    words = ["refsolve", "verify", "--problem", str(problem)]
     program = settings.get("program") or getattr(run, "program", ())
     name = settings.get("solver")
     if program:
@@ -84,20 +85,13 @@ def command(run: Report | Replay) -> str:
     if timeout is not None and timeout != TIMEOUT:
         words += ["--timeout", str(timeout)]
     batch = settings.get("batch")
-    if batch is not None and name != FAST:
+    if batch is False or (batch is not None and name != FAST):
         words.append("--batch" if batch else "--no-batch")
-    elif batch is False:
-        words.append("--no-batch")
     # a function that is named is isolated unless that is declined
     isolate = bool(settings.get("isolate"))
     if isolate is not (not program and name != FAST):
         words.append("--isolate" if isolate else "--no-isolate")
     return shlex.join(words)
-
-
-def _problem(run: Report | Replay) -> str:
-    instance = getattr(run, "instance", None)
-    return str(run.problem) if instance is None else str(instance.problem)  # type: ignore[union-attr]
 
 
 def _by_name(candidate: str) -> str:

@@ -50,20 +50,14 @@ def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float 
                 continue
             tried.add(simpler)
             result = rerun(simpler)
-            if _same_failure(result, failure):
+            if result.verdict is failure.verdict and _kind(result) == _kind(failure):
                 best, progress = result, True
                 break
     return best
 
 
 def _valid(instance: Instance) -> bool:
-    if instance.problem.model is not None:
-        return datasets.valid(instance)
-    return drawing.valid(instance)
-
-
-def _same_failure(result: Result, original: Result) -> bool:
-    return result.verdict is original.verdict and _kind(result) == _kind(original)
+    return (drawing if instance.problem.model is None else datasets).valid(instance)
 
 
 def _kind(result: Result) -> str:
@@ -178,7 +172,11 @@ def _simpler_scalars(instance: Instance) -> Iterator[Instance]:
             for count in {1, value // 2, value - 1}:
                 yield instance.with_params(**{name: count})
         elif name == "y" and np.ndim(value) == 0 and value > 0:
-            order = [value, *(i for i in range(value)), *range(value + 1, _size(instance))]
+            order = [
+                value,
+                *(i for i in range(value)),
+                *range(value + 1, instance[problem.data].size),
+            ]
             changes = {
                 other: array[order]
                 for other, array in instance.params.items()
@@ -188,10 +186,6 @@ def _simpler_scalars(instance: Instance) -> Iterator[Instance]:
         elif isinstance(value, float):
             for simple in _roundings(value):
                 yield instance.with_params(**{name: simple})
-
-
-def _size(instance: Instance) -> int:
-    return instance[instance.problem.data].size
 
 
 def _simpler_vectors(instance: Instance) -> Iterator[Instance]:
