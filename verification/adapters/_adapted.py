@@ -29,7 +29,7 @@ class Adapted:
     steps: Sequence[Step]
     order: InitVar[Sequence[str] | None]
     rename: InitVar[Mapping[str, str]]
-    constants: Mapping[str, Any]
+    constants: dict[str, Any]
     out: str | None
     overwrites: str | None
     dtype: Any

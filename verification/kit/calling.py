@@ -267,7 +267,8 @@ def parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
 
 def in_order(names: Iterable[str], defaults: Mapping[str, Any]) -> list[inspect.Parameter]:
     """Parameters in their order; by name only from where one without a default follows one with."""
-    kind, found = inspect.Parameter.POSITIONAL_OR_KEYWORD, list[inspect.Parameter]()
+    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    found: list[inspect.Parameter] = []
     for name in names:
         if name not in defaults and any(p.default is not p.empty for p in found):
             kind = inspect.Parameter.KEYWORD_ONLY
