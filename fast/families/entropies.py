@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fast._numba import inlined
 from fast.families.base import Loss, named
 from fast.kernels import entropies, entropy_steps
 from fast.kernels.entropies import TRUNCATED
@@ -22,41 +21,11 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-@inlined
-def value_row(p, z, x, work):
-    """The loss of margins z; p is (variant, k)."""
-    return entropies.value_row(p[0], z, p[1], work)
-
-
-@inlined
-def gradient_row(p, z, x, work):
-    """Write the gradient; returns 1 - <1,x>."""
-    return entropies.gradient_row(p[0], z, p[1], x, work)[1]
-
-
-@inlined
-def conjugate_row(p, x, costs, known, slack):
-    """Conjugate less <costs,x>."""
-    return entropies.conjugate_row(p[0], x, costs, p[1], known, slack)
-
-
-@inlined
-def prox_row(p, v, costs, t, out, z, work):
-    """Write the proximal point; returns 1 - <1,x>."""
-    return entropy_steps.prox_row(p[0], v, costs, p[1], t, out, z, work)[1]
-
-
-@inlined
-def update_row(p, b, r, norm, x, work):
-    """Write x with the block -r x; returns (r, 1 - <1,x>)."""
-    return r, entropy_steps.update_row(p[0], b, p[1], r, norm, x, work)[1]
-
-
 @dataclass(frozen=True)
 class Entropy(Loss):
     """A top-k entropy loss: ``variant`` ALPHA or BETA, and k (1: softmax)."""
 
-    kernels = compiled(globals(), __file__)
+    kernels = compiled(vars(entropies) | vars(entropy_steps), entropy_steps.__file__)
     smooth = True
     complements = True
     cost = 0.0

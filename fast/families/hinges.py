@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fast._docs import Entry
-from fast._numba import inlined
 from fast._validation import divisor, number
 from fast.families.base import Loss, named
 from fast.kernels import hinges
@@ -23,43 +22,11 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-@inlined
-def value_row(p, z, x, work):
-    """The loss of margins z; p is (variant, k, gamma)."""
-    return hinges.value_row(p[0], z, p[1], p[2], x, work)
-
-
-@inlined
-def gradient_row(p, z, x, work):
-    """Write the (sub)gradient; returns 1 - <1,x>."""
-    return 1.0 - hinges.gradient_row(p[0], z, p[1], p[2], x, work)
-
-
-@inlined
-def conjugate_row(p, x, costs, known, slack):
-    """Conjugate less <costs,x>."""
-    return hinges.conjugate_row(p[0], x, costs, p[1], p[2], slack)
-
-
-@inlined
-def prox_row(p, v, costs, t, out, z, work):
-    """Write the proximal point; what is returned is not used."""
-    hinges.prox_row(p[0], v, costs, p[1], t, p[2], out, z, work)
-    return 0.0
-
-
-@inlined
-def update_row(p, b, r, norm, x, work):
-    """Write x with the block -x; returns (1, 1 - <1,x>)."""
-    den = norm + (p[2] / r if p[2] > 0.0 else 0.0)
-    return 1.0, 1.0 - hinges.update_row(p[0], b, p[1], r, norm, den, x, work)
-
-
 @dataclass(frozen=True)
 class Hinge(Loss):
     """A top-k hinge: ``variant`` ALPHA or BETA, k, and the smoothing gamma (0: none)."""
 
-    kernels = compiled(globals(), __file__)
+    kernels = compiled(vars(hinges), hinges.__file__)
     variant: ClassVar[int] = ALPHA
     k = 1
     gamma = 0.0

@@ -1,7 +1,7 @@
 """Row kernels of softmax and the top-k entropies, in u (costs added) over the d others.
 
 L(u) = max of <u,x> - <x,log x> - (1 - s) log(1 - s), s = <1,x>, over Delta_k(1) of the variant
-ALPHA or BETA; k = 1 is softmax for both. Arrays are writeable float64 with d entries; ``x`` and
+ALPHA or BETA, p is (variant, k); k = 1 is softmax for both. Arrays are writeable float64 with d entries; ``x`` and
 ``work`` are overwritten. 1 - s is never computed as a difference.
 """
 
@@ -93,7 +93,7 @@ def sort_top(u, j, work):
 
 
 @kernel
-def _tail(u, j, work):
+def tail(u, j, work):
     """Sort the top j; returns (b, Z): the j-th largest b, and Z e^b = sum of e^u but for the j - 1 largest."""
     above = sort_top(u, j, work)
     base = work[j - 1]
@@ -116,7 +116,7 @@ def capped(variant, u, k, work):
     """
     d = u.shape[0]
     j = min(k, d)
-    base, z = _tail(u, j, work)
+    base, z = tail(u, j, work)
     n = j - 1
     if k > d:
         n, base, z = d, LOWEST, 0.0
@@ -137,7 +137,7 @@ def level(base, z):
 
 
 @kernel
-def _log_one_plus(base, z):
+def log_one_plus(base, z):
     """log(1 + Z e^b), accurate when it is tiny too."""
     p, total = level(base, z)
     return p + math.log(total) if p > 0.0 else math.log1p(exp(base) * z)
@@ -154,12 +154,13 @@ def _log_odds(n, k, base, z, work):
 
 
 @inlined
-def value_row(variant, u, k, work):
+def value_row(p, u, x, work):
     """Return the loss L(u) > 0."""
+    variant, k = p
     n, base, z = capped(variant, u, k, work)
     if variant == ALPHA and n > 0:
-        return _log_one_plus(_log_odds(n, k, base, z, work), 1.0)
-    rest = _log_one_plus(base, z)
+        return log_one_plus(_log_odds(n, k, base, z, work), 1.0)
+    rest = log_one_plus(base, z)
     if n == 0:
         return rest
     total = 0.0
@@ -170,7 +171,7 @@ def value_row(variant, u, k, work):
 
 
 @kernel
-def gradient_row(variant, u, k, x, work):
+def point_row(variant, u, k, x, work):
     """Write the gradient x of L at u, a point of Delta_k(1); returns (s, 1 - s)."""
     n, base, z = capped(variant, u, k, work)
     rho = n / k
@@ -189,12 +190,13 @@ def gradient_row(variant, u, k, x, work):
 
 
 @kernel
-def conjugate_row(variant, x, costs, k, complement, slack):
+def conjugate_row(p, x, costs, complement, slack):
     """Return <x,log x> + (1-s) log(1-s) - <costs,x> on Delta_k(1), +inf outside.
 
     ``complement`` is 1 - s (a negative number: not known). ``slack`` > 0 allows for rounding, as in
     the conjugate of the hinges.
     """
+    variant, k = p
     s = 0.0
     largest = 0.0
     least = 0.0
@@ -219,13 +221,6 @@ def conjugate_row(variant, x, costs, k, complement, slack):
     return total + (rest * math.log(rest) if rest > 0.0 else 0.0)
 
 
-@inlined
-def truncated_value_row(u, k, work):
-    """Return log(1 + sum of e^u over all but the k - 1 largest), k <= d."""
-    base, z = _tail(u, k, work)
-    return _log_one_plus(base, z)
-
-
 @kernel
 def keep_row(u, k, keep, work):
     """Mark with 1 the entries kept by the truncated loss, with 0 the k - 1 largest.
@@ -244,25 +239,3 @@ def keep_row(u, k, keep, work):
             keep[i] = 0.0
             drop -= 1
     return base
-
-
-@kernel
-def truncated_gradient_row(u, k, x, work):
-    """Write the gradient of the piece that is kept; returns (s, 1 - s)."""
-    base, z = _tail(u, k, work)
-    p, total = level(base, z)
-    keep_row(u, k, x, work)
-    for i in range(u.shape[0]):
-        x[i] = choose(x[i] > 0.0, exp(u[i] - p) / total, 0.0)
-    return exp(base - p) * z / total, exp(-p) / total
-
-
-@kernel
-def truncated_conjugate_row(x, costs, k, complement, slack):
-    """Return 0 at x = 0 and +inf elsewhere: a dropped class can grow for free. k = 1 is softmax."""
-    if k == 1:
-        return conjugate_row(ALPHA, x, costs, 1, complement, slack)
-    largest = 0.0
-    for i in range(x.shape[0]):
-        largest = larger(abs(x[i]), largest)
-    return 0.0 if largest == 0.0 else np.inf

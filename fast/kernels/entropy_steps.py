@@ -14,9 +14,8 @@ import math
 from fast._elementary import exp
 from fast._numba import inlined, kernel
 from fast._simd import choose, plus, smaller
-from fast._validation import LIMIT
 from fast.functions.lambert_w_exp import root
-from fast.kernels.entropies import capped, gradient_row, keep_row, level
+from fast.kernels.entropies import capped, level, point_row
 from fast.kernels.hinges import ALPHA, BETA
 
 EPS = 2.220446049250313e-16
@@ -176,7 +175,7 @@ def solve_row(variant, b, k, a, rho, x, work):
     difference to the k-th largest b, so that x is as accurate for large b as for small ones.
     """
     if a <= FREE:
-        return gradient_row(variant, b, k, x, work)
+        return point_row(variant, b, k, x, work)
     d = b.shape[0]
     log_a = math.log(a)
     n, base, z = capped(variant, b, k, work)
@@ -265,55 +264,16 @@ def solve_row(variant, b, k, a, rho, x, work):
     return s, min(y, 1.0)
 
 
-@kernel
-def _shrunk(b, a):
-    """Scale a problem with a > HUGE down, in place; returns the new a."""
+@inlined
+def gradient_row(p, z, x, work):
+    """Write the gradient; returns 1 - <1,x>."""
+    return point_row(p[0], z, p[1], x, work)[1]
+
+
+@inlined
+def step_row(p, b, a, rho, x, work):
+    """The minimiser for any a; returns 1 - s. ``b`` is scaled down, with the problem, where a > HUGE."""
     if a > HUGE:
         for i in range(b.shape[0]):
             b[i] *= HUGE / a
-    return min(a, HUGE)
-
-
-@inlined
-def prox_row(variant, v, costs, k, t, p, z, work):
-    """Write p = argmin over u of L(u + costs) + ||u - v||^2/(2t) = v - t x; returns (s, 1 - s) of x."""
-    for i in range(v.shape[0]):
-        z[i] = v[i] + costs[i]
-    s, rest = solve_row(variant, z, k, _shrunk(z, t), 0.0, p, work)
-    for i in range(v.shape[0]):
-        p[i] = v[i] - t * p[i]
-    return s, rest
-
-
-@inlined
-def update_row(variant, b, k, r, k_ii, x, work):
-    """Write the x whose block a_j = -r x_j maximises the dual, r = w C; returns (s, 1 - s).
-
-    b = q_j - q_y + c_j is overwritten where r k_ii is beyond HUGE.
-    """
-    a = min(r * k_ii, LIMIT)
-    return solve_row(variant, b, k, _shrunk(b, a), 1.0, x, work)
-
-
-@inlined
-def truncated_prox_row(v, costs, k, t, p, z, x, work):
-    """Write a global minimiser p over u of the truncated loss of u + costs plus ||u - v||^2/(2t).
-
-    The prox of softmax moves the entries of v + costs but for the k - 1 largest, which stay.
-    Returns (s, 1 - s).
-    """
-    for i in range(v.shape[0]):
-        z[i] = v[i] + costs[i]
-    keep_row(z, k, p, work)
-    d = 0
-    for i in range(v.shape[0]):
-        if p[i] > 0.0:
-            z[d] = z[i]
-            d += 1
-    s, rest = solve_row(ALPHA, z[:d], 1, _shrunk(z[:d], t), 0.0, x[:d], work[:d])
-    d = 0
-    for i in range(v.shape[0]):
-        kept = p[i] > 0.0
-        p[i] = v[i] - t * x[d] if kept else v[i]
-        d += kept
-    return s, rest
+    return solve_row(p[0], b, p[1], min(a, HUGE), rho, x, work)[1]

@@ -2,7 +2,7 @@
 
 All losses here are support functions of a top-k simplex, smoothed for gamma > 0:
 phi(z) = max <z,x> - gamma/2 ||x||^2 over Delta_k(1). ``variant`` is ALPHA or BETA, gamma = 0 the
-hinge. Arrays are writeable float64 with d entries; ``x`` and ``work`` are overwritten.
+hinge; p is (variant, k, gamma). Arrays are writeable float64 with d entries; ``x`` and ``work`` are overwritten.
 """
 
 from __future__ import annotations
@@ -125,8 +125,9 @@ def divided(x, den):
 
 
 @inlined
-def value_row(variant, z, k, gamma, x, work):
+def value_row(p, z, x, work):
     """Return the loss phi(z) >= 0; for gamma > 0 ``x`` becomes the projection of z on radius gamma."""
+    variant, k, gamma = p
     if gamma == 0.0:
         _, total = top_sum(variant, z, k, work)
         return total / k if total > 0.0 else 0.0
@@ -135,20 +136,22 @@ def value_row(variant, z, k, gamma, x, work):
 
 
 @inlined
-def gradient_row(variant, z, k, gamma, x, work):
-    """Write the (sub)gradient x of phi at z, a point of Delta_k(1); returns <1,x>."""
+def gradient_row(p, z, x, work):
+    """Write the (sub)gradient x of phi at z, a point of Delta_k(1); returns 1 - <1,x>."""
+    variant, k, gamma = p
     if gamma == 0.0:
-        return hinge_point_row(variant, z, k, 1.0, x, work)
+        return 1.0 - hinge_point_row(variant, z, k, 1.0, x, work)
     project_row(variant, z, k, gamma, 0.0, x, work)
-    return divided(x, gamma)
+    return 1.0 - divided(x, gamma)
 
 
 @inlined
-def conjugate_row(variant, x, costs, k, gamma, slack):
+def conjugate_row(p, x, costs, known, slack):
     """Return gamma/2 ||x||^2 - <costs,x> on Delta_k(1), +inf outside.
 
     ``slack`` > 0 allows for rounding: conditions may fail by that part of the radius or cap.
     """
+    variant, k, gamma = p
     s = 0.0
     largest = 0.0
     least = 0.0
@@ -170,31 +173,35 @@ def conjugate_row(variant, x, costs, k, gamma, slack):
 
 
 @inlined
-def prox_row(variant, v, costs, k, t, gamma, p, z, work):
-    """Write p = argmin over u of phi(u + costs) + ||u - v||^2/(2t).
+def prox_row(p, v, costs, t, out, z, work):
+    """Write out = argmin over u of phi(u + costs) + ||u - v||^2/(2t); what is returned is not used.
 
-    By Moreau's identity p = v - t x with x the projection of (v + costs)/(gamma + t) on Delta_k(1).
+    By Moreau's identity it is v - t x with x the projection of (v + costs)/(gamma + t) on Delta_k(1).
     """
+    variant, k, gamma = p
     total = gamma + t
     for i in range(v.shape[0]):
         z[i] = v[i] + costs[i]
-    project_row(variant, z, k, total, 0.0, p, work)
+    project_row(variant, z, k, total, 0.0, out, work)
     for i in range(v.shape[0]):
-        p[i] = v[i] - (t / total) * p[i]
+        out[i] = v[i] - (t / total) * out[i]
+    return 0.0
 
 
 @inlined
-def update_row(variant, b, k, r, k_ii, den, x, work):
-    """Write the maximiser of the dual in one block; returns <1,x>.
+def update_row(p, b, r, k_ii, x, work):
+    """Write x, the maximiser of the dual in a block -x; returns (1, 1 - <1,x>).
 
     x = argmin of ||x - b/den||^2 + rho <1,x>^2 over Delta_k(r), rho = k_ii/den, where
     b = q_j - q_y + c_j; ``den`` = k_ii + gamma/r. For den = 0 the dual is linear in the block. ``b``
     stays as it is: scaling the radius instead avoids an overflow of b/den.
     """
+    variant, k, gamma = p
+    den = k_ii + (gamma / r if gamma > 0.0 else 0.0)
     radius = min(r * den, LIMIT)
     if not r > 0.0:
-        return write_zero(x)
+        return 1.0, 1.0 - write_zero(x)
     if not radius > 0.0:
-        return hinge_point_row(variant, b, k, r, x, work)
+        return 1.0, 1.0 - hinge_point_row(variant, b, k, r, x, work)
     project_row(variant, b, k, radius, k_ii / den, x, work)
-    return divided(x, den)
+    return 1.0, 1.0 - divided(x, den)

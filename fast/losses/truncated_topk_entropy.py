@@ -8,37 +8,73 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fast._numba import inlined
+import numpy as np
+
+from fast._elementary import exp
+from fast._numba import inlined, kernel
+from fast._simd import choose, larger
 from fast.families import faces
 from fast.families.entropies import Entropy
-from fast.kernels import entropies, entropy_steps
-from fast.kernels.entropies import TRUNCATED
+from fast.kernels import entropies
+from fast.kernels.entropies import TRUNCATED, keep_row, level, log_one_plus, tail
+from fast.kernels.entropy_steps import step_row
+from fast.kernels.hinges import ALPHA
 from fast.kernels.rows import compiled
 
 
 @inlined
-def value_row(p, z, x, work):
-    """The loss of margins z; p is (variant, k)."""
-    return entropies.truncated_value_row(z, p[1], work)
+def value_row(p, u, x, work):
+    """Return log(1 + sum of e^u over all but the k - 1 largest), k <= d; p is (variant, k)."""
+    base, z = tail(u, p[1], work)
+    return log_one_plus(base, z)
+
+
+@kernel
+def gradient_row(p, u, x, work):
+    """Write the gradient of the piece that is kept; returns 1 - <1,x>."""
+    k = p[1]
+    base, z = tail(u, k, work)
+    top, total = level(base, z)
+    keep_row(u, k, x, work)
+    for i in range(u.shape[0]):
+        x[i] = choose(x[i] > 0.0, exp(u[i] - top) / total, 0.0)
+    return exp(-top) / total
+
+
+@kernel
+def conjugate_row(p, x, costs, complement, slack):
+    """Return 0 at x = 0 and +inf elsewhere: a dropped class can grow for free. k = 1 is softmax."""
+    if p[1] == 1:
+        return entropies.conjugate_row((ALPHA, 1), x, costs, complement, slack)
+    largest = 0.0
+    for i in range(x.shape[0]):
+        largest = larger(abs(x[i]), largest)
+    return 0.0 if largest == 0.0 else np.inf
 
 
 @inlined
-def gradient_row(p, z, x, work):
-    """Write the gradient; returns 1 - <1,x>."""
-    return entropies.truncated_gradient_row(z, p[1], x, work)[1]
+def prox_at(p, v, y, costs, t, out, space):
+    """Write a global minimiser over u of the truncated loss of u + costs plus ||u - v||^2/(2t).
 
-
-@inlined
-def conjugate_row(p, x, costs, known, slack):
-    """Conjugate less <costs,x>."""
-    return entropies.truncated_conjugate_row(x, costs, p[1], known, slack)
-
-
-@inlined
-def prox_at(p, row, y, costs, t, out, space):
-    """Write the proximal point; returns 1 - <1,x>."""
+    The prox of softmax moves the entries of v + costs but for the k - 1 largest, which stay.
+    Returns 1 - <1,x>.
+    """
     z, x, work = space[1], space[2], space[3]
-    return entropy_steps.truncated_prox_row(row, costs, p[1], t, out, z, x, work)[1]
+    for i in range(v.shape[0]):
+        z[i] = v[i] + costs[i]
+    keep_row(z, p[1], out, work)
+    d = 0
+    for i in range(v.shape[0]):
+        if out[i] > 0.0:
+            z[d] = z[i]
+            d += 1
+    rest = step_row((ALPHA, 1), z[:d], t, 0.0, x[:d], work[:d])
+    d = 0
+    for i in range(v.shape[0]):
+        kept = out[i] > 0.0
+        out[i] = v[i] - t * x[d] if kept else v[i]
+        d += kept
+    return rest
 
 
 @dataclass(frozen=True)

@@ -112,9 +112,8 @@ def test_an_allocating_kernel_is_refused():
 @kernel(cache=False)
 def call_kernels(scores, y, costs, k, z, x, work):
     hinges.others(scores, y, costs, z)
-    total = hinges.value_row(hinges.BETA, z, k, 0.0, x, work)
-    s = hinges.gradient_row(hinges.BETA, z, k, 0.0, x, work)
-    return total, s
+    p = hinges.BETA, k, 0.0
+    return hinges.value_row(p, z, x, work), 1.0 - hinges.gradient_row(p, z, x, work)
 
 
 def test_row_kernels_are_callable_from_other_kernels(rng):
