@@ -13,6 +13,7 @@ from fast.errors import InvalidParameterError, InvalidTypeError
 LIMIT = 1e300  # larger magnitudes would overflow in sums and products
 SMALLEST = float(np.finfo(np.float64).tiny)  # of a divisor: quotients by subnormal numbers overflow
 LARGEST_K = 2**53
+MAGNITUDE = 1e70  # of features and of C: products of several of them must not overflow
 
 
 def real_array(name: str, value: ArrayLike | None, dims: tuple[int, ...] = (1, 2)) -> NDArray[Any]:
@@ -117,6 +118,18 @@ def number(name: str, value: Any, *, positive: bool = False) -> float:
     if array.ndim:
         raise InvalidParameterError(name, f"shape {array.shape}", "one number", "pass a scalar")
     return float(per_row(name, array, 1, positive=positive)[0])
+
+
+def moderate(name: str, value: float, given: str = "", fix: str = "") -> float:
+    """A number whose products with others neither under- nor overflow."""
+    if not 1.0 / MAGNITUDE <= value <= MAGNITUDE:
+        raise InvalidParameterError(
+            name,
+            f"{given}{value:g}",
+            f"a number between {1.0 / MAGNITUDE:g} and {MAGNITUDE:g}",
+            fix or f"rescale {name}",
+        )
+    return value
 
 
 def divisor(name: str, value: Any, else_: str = "") -> float:

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fast._validation import raise_bad_entry, real_array
+from fast._validation import MAGNITUDE, raise_bad_entry, real_array
 from fast.errors import InvalidParameterError, InvalidTypeError
-from fast.estimators._settings import MAGNITUDE
 
 
 class Bags(NamedTuple):

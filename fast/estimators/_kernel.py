@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,12 @@ EPS = float(np.finfo(float).eps)
 ROUNDING = 1e-7  # of the largest entry: kernels are computed with errors of up to sqrt(eps)
 
 
-def check_kernel(kernel: Any) -> Any:
+def check_kernel(kernel: Any, name: str = "kernel", names: Sequence[str] = NAMES) -> Any:
     """A kernel's name, or a function of two rows."""
-    if callable(kernel) or (isinstance(kernel, str) and kernel in NAMES):
+    if callable(kernel) or (isinstance(kernel, str) and kernel in names):
         return kernel
     raise InvalidParameterError(
-        "kernel", repr(kernel), f"one of {', '.join(NAMES)} or a callable", "use 'linear' or 'rbf'"
+        name, repr(kernel), f"one of {', '.join(names)} or a callable", "use 'linear' or 'rbf'"
     )
 
 

@@ -14,21 +14,12 @@ from sklearn.utils import check_array
 from fast._validation import number, real_array, refuse_masked
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators._kernel import KernelMap
-from fast.estimators._settings import DTYPES, MAGNITUDE
+from fast.estimators._settings import DTYPES, settled
 from fast.solvers.rows import is_sparse
 
 EPS = float(np.finfo(float).eps)
 BLOCK = 1 << 17  # numbers per block
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
-
-
-def check_kernel_name(name: str, kernel: Any) -> Any:
-    """A kernel's name, or a function of two rows."""
-    if callable(kernel) or (isinstance(kernel, str) and kernel in KERNELS):
-        return kernel
-    raise InvalidParameterError(
-        name, repr(kernel), f"one of {', '.join(KERNELS)} or a callable", "use 'linear' or 'rbf'"
-    )
 
 
 def check_gamma(name: str, gamma: Any) -> Any:
@@ -40,18 +31,6 @@ def check_gamma(name: str, gamma: Any) -> Any:
             )
         return gamma
     return number(name, gamma)
-
-
-def check_range(name: str, value: float) -> float:
-    """Not so small or large that products with it would under- or overflow."""
-    if 1.0 / MAGNITUDE <= value <= MAGNITUDE:
-        return value
-    raise InvalidParameterError(
-        name,
-        f"{value:g}",
-        f"a number between {1.0 / MAGNITUDE:g} and {MAGNITUDE:g}",
-        f"rescale {name}",
-    )
 
 
 def check_coef0(value: Any) -> float:
@@ -80,9 +59,6 @@ def check_privileged(Z: Any, n: int | None, estimator: Any, n_features: int | No
         Z = check_array(
             Z, accept_sparse="csr", dtype=DTYPES, order="C", input_name="Z", estimator=estimator
         )
-    if is_sparse(Z) and not Z.has_canonical_format:
-        Z = Z.copy()
-        Z.sum_duplicates()
     if n is not None and Z.shape[0] != n:
         raise InvalidParameterError(
             "Z", f"{Z.shape[0]} rows", f"{n} rows, as many as X", "pass one row of Z per row of X"
@@ -91,12 +67,7 @@ def check_privileged(Z: Any, n: int | None, estimator: Any, n_features: int | No
         raise InvalidParameterError(
             "Z", f"{Z.shape[1]} columns", f"{n_features}, as in fit", "pass the same features"
         )
-    largest = float(max(Z.max(), -Z.min()))
-    if largest > MAGNITUDE:
-        raise InvalidParameterError(
-            "Z", f"an entry of magnitude {largest:g}", f"at most {MAGNITUDE:g}", "rescale Z"
-        )
-    return Z
+    return settled("Z", Z)
 
 
 @dataclass

@@ -8,13 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import column_or_1d
 
+from fast._validation import moderate
 from fast.errors import InvalidParameterError, InvalidTypeError
-from fast.estimators._settings import check_radius, check_settings, encode
+from fast.estimators._settings import CertifiedClassifier, arrays_of, check_settings, encode
 from fast.estimators._threshold import best_threshold
 from fast.losses.average_precision import METHODS
 from fast.metrics import average_precision
@@ -23,18 +22,13 @@ from fast.solvers.state import TrainingState, certified_gap
 from fast.solvers.structured import SOLVERS
 
 
-class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class RankingModel(CertifiedClassifier):
     """Base of the linear rankers of two classes; a subclass supplies the scores."""
 
     # parameters and attributes of the subclasses
-    C: float
     method: str
-    tol: float
-    max_iter: int
     solver: str
     warm_start: bool
-    random_state: Any
-    verbose: int
     intercept_: np.ndarray
 
     def _products(self, X: Any, w: np.ndarray) -> np.ndarray:
@@ -51,8 +45,7 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             "solver": ("auto", *sorted(SOLVERS)),
         }
         C, tol, max_iter = check_settings(self, flags, choices)
-        check_radius(C, "", "rescale C")
-        return C, tol, max_iter
+        return moderate("C", C), tol, max_iter
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -80,9 +73,7 @@ class RankingModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.primal_objective_, self.dual_objective_ = result.primal, result.dual
         self.dual_gap_ = max(result.gap, 0.0)  # rounding
         self.n_iter_, self.n_oracle_calls_ = result.n_iter, result.n_oracle
-        self.history_ = {
-            name: np.array([entry[name] for entry in result.history]) for name in result.history[0]
-        }
+        self.history_ = arrays_of(result.history)
         self.solver_ = result.solver
         self.dual_coef_, self.rankings_ = result.weights, result.rankings
 

@@ -1,4 +1,4 @@
-"""Checks and warnings that every estimator shares: parameters, features, labels, certificates."""
+"""What every estimator shares: its base, checks of what it is given, the warning of an open gap."""
 
 from __future__ import annotations
 
@@ -7,17 +7,54 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fast._validation import number, refuse_masked
+from fast._validation import MAGNITUDE, number, refuse_masked
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 
 DTYPES = (np.float64, np.float32)
 SINGLE = 1e36  # of scores in float32
-MAGNITUDE = 1e70  # of features and of C: products of several of them must not overflow
+
+
+class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """Base of the estimators."""
+
+    # parameters of the subclasses
+    C: float
+    tol: float
+    max_iter: int
+    random_state: Any
+    verbose: int
+
+    def _forget(self, *names: str) -> None:
+        """Drop attributes that a fit with other parameters has left."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
+    def _new(self, X: Any) -> Any:
+        """Features to predict from, checked."""
+        check_is_fitted(self)
+        refuse_masked("X", X)
+        return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+
+
+def check_weights(sample_weight: Any, X: Any) -> np.ndarray:
+    """Weights >= 0 of the examples, (n,)."""
+    refuse_masked("sample_weight", sample_weight)
+    weight = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
+    )
+    return np.asarray(weight)
+
+
+def arrays_of(history: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+    """The entries of a history by name."""
+    return {name: np.array([entry[name] for entry in history]) for name in history[0]}
 
 
 def check_settings(
@@ -52,37 +89,26 @@ def check_count(name: str, value: Any, fix: str) -> int:
     return int(value)
 
 
-def check_radius(r: float, given: str, fix: str) -> None:
-    """C, or its product with a weight, must not under- or overflow in products."""
-    if not 1.0 / MAGNITUDE <= r <= MAGNITUDE:
-        raise InvalidParameterError(
-            "C",
-            f"{given}{r:g}",
-            f"a number between {1.0 / MAGNITUDE:g} and {MAGNITUDE:g}",
-            fix,
-        )
-
-
 def check_data(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """Features as float32 or float64, C-contiguous or canonical CSR, of bounded magnitude."""
     for name, value in (("X", X), ("y", y)):
         refuse_masked(name, value)
     with np.errstate(invalid="ignore"):  # inf beside numbers whose sum overflows
         X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=DTYPES, order="C")
+    return settled("X", X), y
+
+
+def settled(name: str, X: Any) -> Any:
+    """Canonical CSR if sparse; refused are entries of which a product of several would overflow."""
     if is_sparse(X) and not X.has_canonical_format:  # summing duplicates works in place
         X = X.copy()
         X.sum_duplicates()
-    check_magnitude(X)
-    return X, y
-
-
-def check_magnitude(X: Any) -> None:
-    """Entries that a product of several of them would overflow."""
     largest = float(max(X.max(), -X.min()))
     if largest > MAGNITUDE:
         raise InvalidParameterError(
-            "X", f"an entry of magnitude {largest:g}", f"at most {MAGNITUDE:g}", "rescale X"
+            name, f"an entry of magnitude {largest:g}", f"at most {MAGNITUDE:g}", f"rescale {name}"
         )
+    return X
 
 
 def in_range(X: Any, C: float) -> Any:

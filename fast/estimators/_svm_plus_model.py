@@ -6,23 +6,25 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.callback import CallbackSupportMixin
-from sklearn.utils.validation import _check_sample_weight
 
-from fast._validation import number, refuse_masked
+from fast._validation import moderate, number
 from fast.errors import CollapseWarning, InvalidParameterError, InvalidTypeError
+from fast.estimators._kernel import check_kernel
 from fast.estimators._privileged import (
+    KERNELS,
     check_coef0,
     check_gamma,
-    check_kernel_name,
-    check_range,
     kernel_of,
     named,
     scaled,
     square,
 )
-from fast.estimators._settings import check_count, check_radius, check_settings
+from fast.estimators._settings import (
+    CertifiedClassifier,
+    check_count,
+    check_settings,
+    check_weights,
+)
 from fast.estimators._svm_plus_training import Problem, Solution
 
 LOSSES = ("squared_hinge", "hinge")
@@ -39,26 +41,46 @@ OPTIONAL = (  # not after every fit
 )
 
 
-class PrivilegedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """Base of SVMPlusClassifier."""
+class PrivilegedModel(CertifiedClassifier):
+    """Base of SVMPlusClassifier, which documents the parameters."""
 
-    # parameters of the subclass
-    loss: str
-    C: float
-    lam: float
-    kernel: Any
-    kernel_z: Any
-    gamma: Any
-    gamma_z: Any
-    degree: int
-    coef0: float
-    standardize_z: bool
-    nonneg_slack: bool | None
-    free_slack: float
-    tol: float
-    max_iter: int
-    verbose: int
     classes_: np.ndarray
+
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        C: float = 1.0,
+        lam: float = 1.0,
+        kernel: Any = "linear",
+        kernel_z: Any = "linear",
+        gamma: Any = "scale",
+        gamma_z: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        standardize_z: bool = True,
+        nonneg_slack: bool | None = None,
+        free_slack: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.lam = lam
+        self.kernel = kernel
+        self.kernel_z = kernel_z
+        self.gamma = gamma
+        self.gamma_z = gamma_z
+        self.degree = degree
+        self.coef0 = coef0
+        self.standardize_z = standardize_z
+        self.nonneg_slack = nonneg_slack
+        self.free_slack = free_slack
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,18 +90,18 @@ class PrivilegedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _check_settings(self) -> dict[str, Any]:
         C, tol, max_iter = check_settings(self, ("standardize_z",), {"loss": LOSSES})
-        check_radius(C, "", "rescale C")
-        lam = check_range("lam", number("lam", self.lam, positive=True))
+        moderate("C", C)
+        lam = moderate("lam", number("lam", self.lam, positive=True))
         delta = number("free_slack", self.free_slack)
         if delta > 0.0:
-            check_range("free_slack", delta)
+            moderate("free_slack", delta)
         nonneg = self.nonneg_slack
         if not (nonneg is None or isinstance(nonneg, bool | np.bool_)):
             raise InvalidTypeError(
                 "nonneg_slack", repr(nonneg), "True, False or None", "leave it at None"
             )
         for name in ("kernel", "kernel_z"):
-            check_kernel_name(name, getattr(self, name))
+            check_kernel(getattr(self, name), name, KERNELS)
         for name in ("gamma", "gamma_z"):
             check_gamma(name, getattr(self, name))
         check_count("degree", self.degree, "pass 3")
@@ -98,10 +120,7 @@ class PrivilegedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _weights(
         self, sample_weight: Any, X: Any, classes: np.ndarray, encoded: np.ndarray, C: float
     ) -> np.ndarray:
-        refuse_masked("sample_weight", sample_weight)
-        weight = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
-        )
+        weight = check_weights(sample_weight, X)
         empty = classes[np.bincount(encoded, weight, len(classes)) == 0.0]
         if len(empty):
             raise InvalidParameterError(
@@ -110,12 +129,9 @@ class PrivilegedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 "a positive weight in each class",
                 "leave that class out of X and y, or give it weight",
             )
-        check_radius(
-            C * float(weight.max()),
-            "C times the largest weight is ",
-            "rescale C or sample_weight",
-        )
-        return np.asarray(weight)
+        largest = C * float(weight.max())
+        moderate("C", largest, "C times the largest weight is ", "rescale C or sample_weight")
+        return weight
 
     def _features(
         self, problem: Problem, X: Any, Z: Any, weight: np.ndarray, kept: np.ndarray
@@ -160,8 +176,7 @@ class PrivilegedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         n: int,
         kept: np.ndarray,
     ) -> None:
-        for name in OPTIONAL:  # of a fit with other parameters
-            self.__dict__.pop(name, None)
+        self._forget(*OPTIONAL)
         for name, value in fitted.items():
             setattr(self, name, value)
 

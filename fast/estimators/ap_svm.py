@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fast._validation import number, refuse_masked
+from fast._validation import number
 from fast.errors import InseparableError, InvalidParameterError, InvalidTypeError
 from fast.estimators._progress import Monitor
 from fast.estimators._ranking import (
@@ -18,7 +17,7 @@ from fast.estimators._ranking import (
     warn_if_unsettled,
 )
 from fast.estimators._ranking_claims import Dual, Easy, claims
-from fast.estimators._settings import DTYPES, check_data, in_range, warn_if_open
+from fast.estimators._settings import check_data, in_range, warn_if_open
 from fast.models import ap_ramp, ap_svm, ap_svm_appx
 from fast.ranking.queries import Queries
 
@@ -238,8 +237,7 @@ class APSVM(RankingModel):
         easy: np.ndarray | None, problem: tuple[Any, ...],
     ) -> None:  # fmt: skip
         """Attributes of the fit."""
-        for name in OPTIONAL:  # of a fit with other parameters
-            self.__dict__.pop(name, None)
+        self._forget(*OPTIONAL)
         self._store(result, self._products(X, result.w), positive)
         self._claim(*self._claims(result, X, queries, C, easy))
         if easy is not None:
@@ -248,7 +246,7 @@ class APSVM(RankingModel):
         elif self.ramp:
             self.reference_ranking_ = result.reference
             self._store_rounds(result)
-        self.__dict__.pop("_last", None)
+        self._forget("_last")
         if self.warm_start:
             self._last = (result, *problem)
 
@@ -351,7 +349,4 @@ class APSVM(RankingModel):
         return np.asarray(X @ w, dtype=np.float64)
 
     def _scores(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        refuse_masked("X", X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
-        return self._products(X, self.coef_[0])
+        return self._products(self._new(X), self.coef_[0])

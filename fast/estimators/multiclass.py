@@ -7,22 +7,21 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fast._validation import check_k, refuse_masked
+from fast._validation import check_k, moderate
 from fast.errors import InvalidParameterError
 from fast.estimators._evaluation import Evaluation
 from fast.estimators._kernel import KernelMap, check_kernel
 from fast.estimators._multiclass_claims import claims
 from fast.estimators._progress import Monitor
 from fast.estimators._settings import (
-    DTYPES,
+    CertifiedClassifier,
+    arrays_of,
     check_data,
-    check_radius,
     check_settings,
+    check_weights,
     encode,
     warn_if_open,
 )
@@ -39,22 +38,17 @@ from fast.solvers.state import TrainingState, certified_gap
 OPTIONAL = ("coef_", "evals_result_", "kept_", "truncated_objectives_")  # not after every fit
 
 
-class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class MulticlassLinearModel(CertifiedClassifier):
     """Base of the linear multiclass estimators; a subclass supplies ``_loss(n_classes)``."""
 
     # parameters and attributes of the subclasses
     k: int
-    C: float
-    tol: float
-    max_iter: int
     fit_intercept: bool
     class_weight: Any
     warm_start: bool
     kernel: Any
     kernel_params: dict[str, Any] | None
     solver: str
-    random_state: Any
-    verbose: int
 
     def _loss(self, n_classes: int) -> Any:
         raise NotImplementedError
@@ -88,10 +82,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         self, y: np.ndarray, encoded: np.ndarray, sample_weight: Any, X: Any, C: float
     ) -> np.ndarray:
         """C times the weight of each example."""
-        refuse_masked("sample_weight", sample_weight)
-        weight = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
-        )
+        weight = check_weights(sample_weight, X)
         with np.errstate(divide="ignore"):  # "balanced" divides by the weight of a class
             factors = compute_class_weight(
                 self.class_weight, classes=self.classes_, y=y, sample_weight=weight
@@ -106,11 +97,8 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             raise InvalidParameterError(
                 "sample_weight", "all zero", "a positive weight", "keep at least one example"
             )
-        check_radius(
-            float(r.max()),
-            "C times the largest weight is ",
-            "rescale C, sample_weight or class_weight",
-        )
+        fix = "rescale C, sample_weight or class_weight"
+        moderate("C", float(r.max()), "C times the largest weight is ", fix)
         return r
 
     @with_callbacks
@@ -170,7 +158,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         """Rows to train a linear model on: X, or the factor of the kernel matrix."""
         kernel = check_kernel(self.kernel)
         self._map: KernelMap | None = None
-        self.__dict__.pop("X_fit_", None)
+        self._forget("X_fit_")
         if isinstance(kernel, str) and kernel == "linear":
             if self.kernel_params:
                 raise InvalidParameterError(
@@ -268,12 +256,9 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         r: np.ndarray,
         monitor: Monitor,
     ) -> None:
-        for name in OPTIONAL:  # of a fit with other parameters
-            self.__dict__.pop(name, None)
+        self._forget(*OPTIONAL)
         self.n_iter_ = result.n_iter
-        self.history_ = {
-            name: np.array([entry[name] for entry in result.history]) for name in result.history[0]
-        }
+        self.history_ = arrays_of(result.history)
         self.solver_ = result.solver
         if monitor.evaluation is not None:
             self.evals_result_ = monitor.evaluation.result()
@@ -338,9 +323,7 @@ class MulticlassLinearModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator
 
     # -- prediction ---------------------------------------------------------------------------
     def _scores(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        refuse_masked("X", X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+        X = self._new(X)
         if self._map is None:
             return np.asarray(X @ self.coef_.T) + self.intercept_
         return np.asarray(self._map.between(X, self.X_fit_) @ self.dual_coef_)

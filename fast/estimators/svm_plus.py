@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from fast._validation import refuse_masked
 from fast.errors import InvalidParameterError
 from fast.estimators._privileged import check_privileged, named
 from fast.estimators._progress import Monitor
-from fast.estimators._settings import DTYPES, check_data, encode, warn_if_open
+from fast.estimators._settings import check_data, encode, warn_if_open
 from fast.estimators._svm_plus_model import PrivilegedModel
 from fast.estimators._svm_plus_training import Problem, Reporter, solve
 
@@ -126,42 +125,6 @@ class SVMPlusClassifier(PrivilegedModel):
     array([0, 1, 2])
     """
 
-    def __init__(
-        self,
-        loss: str = "squared_hinge",
-        C: float = 1.0,
-        lam: float = 1.0,
-        kernel: Any = "linear",
-        kernel_z: Any = "linear",
-        gamma: Any = "scale",
-        gamma_z: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        standardize_z: bool = True,
-        nonneg_slack: bool | None = None,
-        free_slack: float = 0.0,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.C = C
-        self.lam = lam
-        self.kernel = kernel
-        self.kernel_z = kernel_z
-        self.gamma = gamma
-        self.gamma_z = gamma_z
-        self.degree = degree
-        self.coef0 = coef0
-        self.standardize_z = standardize_z
-        self.nonneg_slack = nonneg_slack
-        self.free_slack = free_slack
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
-
     @with_callbacks
     def fit(self, X: Any, y: Any, Z: Any = None, *, sample_weight: Any = None) -> Any:
         """Train until the duality gap of every class is certified.
@@ -225,9 +188,7 @@ class SVMPlusClassifier(PrivilegedModel):
     # -- prediction ---------------------------------------------------------------------------
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores w'x + b of each class against the rest, (n, n_classes); (n,) for two classes."""
-        check_is_fitted(self)
-        refuse_masked("X", X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+        X = self._new(X)
         if not hasattr(self, "kernel_coef_"):
             f = np.asarray(X @ self.coef_.T) + self.intercept_
         else:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fast._validation import number
+from fast._validation import MAGNITUDE, number
 from fast.errors import InvalidParameterError
-from fast.estimators._settings import MAGNITUDE
 from fast.estimators.multiclass import MulticlassLinearModel
 from fast.models.multiclass_erm import VARIANTS, TopKHinge
 

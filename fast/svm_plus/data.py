@@ -19,6 +19,7 @@ import numpy as np
 
 from fast.solvers.cuts import Product
 from fast.solvers.rows import is_sparse, squared_norms
+from fast.svm_plus.formulas import Examples
 
 
 @dataclass
@@ -50,7 +51,7 @@ class View:
     model: Model
 
 
-class SVMPlusData:
+class SVMPlusData(Examples):
     """X, Z, y and the weights of the examples that count (omega_i > 0).
 
     Parameters
@@ -69,15 +70,10 @@ class SVMPlusData:
         self, X: Any, y: np.ndarray, Z: Any, omega: np.ndarray, C: float, lam: float,
         nonneg: bool, delta: float,
     ) -> None:  # fmt: skip
-        self.X, self.Z, self.y, self.omega = X, Z, y, omega
-        self.C, self.lam, self.nonneg = C, lam, nonneg
-        self.n, self.d = X.shape
-        self.kappa = lam / delta if delta > 0.0 else np.inf
-        self.soft = delta > 0.0
+        self.price_examples(y, C * omega, lam, delta, nonneg)
+        self.X, self.Z, self.omega, self.C, self.d = X, Z, omega, C, X.shape[1]
         self.products_x, self.products_z = Product(X), Product(Z)
         self.mean_x = self.products_x.gradients(np.full(self.n, 1.0 / self.n))
-        self.positive = y > 0.0
-        self.cost = C * omega
 
     def spread(self) -> float:
         """Root mean square distance of the x_i from their mean."""
@@ -137,22 +133,6 @@ class SVMPlusData:
             return product.gradients(a)
         return np.asarray(product.X[which].astype(np.float64).T @ a[which])
 
-    def lowest(self, a: np.ndarray) -> tuple[float, float]:
-        """Largest min_i a_i + y_i b over b, and that b."""
-        plus = float(np.where(self.positive, a, np.inf).min())
-        minus = float(np.where(self.positive, np.inf, a).min())
-        return 0.5 * (plus + minus), 0.5 * (minus - plus)
-
-    def balanced(self, alpha: np.ndarray) -> np.ndarray:
-        """Alpha >= 0 with equal sums in both classes."""
-        alpha = np.maximum(alpha, 0.0)
-        plus = float(alpha @ self.positive)
-        minus = float(alpha @ ~self.positive)
-        if not (plus > 0.0 and minus > 0.0):
-            return np.zeros(self.n)
-        least = min(plus, minus)
-        return alpha * np.where(self.positive, least / plus, least / minus)
-
     def price(self, primal: float, dual: float, m: int) -> float | None:
         """Guess of the mean multiplier of m rows, None if there is no better than the rows'."""
         return None
@@ -162,8 +142,3 @@ class SVMPlusData:
     ) -> tuple[Model | None, Bound | None]:
         """What a hard-margin SVM on the rows ``first`` gives, where that may help."""
         return None, None
-
-    def uniform(self, total: float) -> np.ndarray:
-        """Balanced alpha with this sum, the same within each class."""
-        plus = int(np.count_nonzero(self.positive))
-        return np.where(self.positive, 0.5 * total / plus, 0.5 * total / (self.n - plus))

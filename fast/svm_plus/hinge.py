@@ -9,22 +9,21 @@ import numpy as np
 
 from fast.svm_plus import working_set
 from fast.svm_plus.data import Bound, Model, SVMPlusData, View
+from fast.svm_plus.formulas import HingeExamples
 from fast.svm_plus.interior_point_qp import Rows, minimise
 
 MOST = 500  # examples and features z up to which own slacks are tried as features
 
 
-class HingeData(SVMPlusData):
+class HingeData(HingeExamples, SVMPlusData):
     """Rows (y_i x_i, z_i/sqrt(lam)) and (0, z_i/sqrt(lam)) with the free variables b and rho."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.total = float(self.cost.sum())
         self.root = float(np.sqrt(self.lam))
         self.mean_z = self.products_z.gradients(self.cost / self.total)
-        own = self.cost / self.kappa  # 0 without own slacks
         self.k = np.full(self.n, self.kappa)
-        self.c, self.h1, self.h2 = np.array([0.0, self.total]), 1.0 + own, own
+        self.c, self.h1, self.h2 = np.array([0.0, self.total]), 1.0 + self.own, self.own
         self.p_slack = self.Z.shape[1]
         self.size = self.d + self.p_slack + 2
 
@@ -54,33 +53,17 @@ class HingeData(SVMPlusData):
             plain = self._rescaled(w, np.zeros_like(v), f, np.zeros_like(g))
             model = min(model, plain, key=lambda found: found.primal)
         if self.soft:
-            raw = self._soft_objective(w, b, v, rho, f, g)
+            raw = self.objective(float(w @ w), float(v @ v), self.y * (f + b), g + rho)
             if not raw > model.primal:
                 return Model(w, b, v, rho, raw)
         return model
 
     def _rescaled(self, w: np.ndarray, v: np.ndarray, f: np.ndarray, g: np.ndarray) -> Model:
-        """Minimum over t, rho of t^2/2 q + total*rho: rho >= 1 - t m and, if asked, rho >= t a."""
+        """The best multiple without own slacks."""
         m, b = self.lowest(self.y * f + g)
         q = float(w @ w) + self.lam * float(v @ v)
-        a = -float(g.min())
-        if not (m > 0.0 and q > 0.0):
-            return self.constant()
-        t = self.total * m / q
-        if self.nonneg and 1.0 - t * m < t * a:
-            t = 1.0 / (m + a)
-        rho = max(1.0 - t * m, t * a) if self.nonneg else 1.0 - t * m
+        t, rho = self.multiple(m, q, -float(g.min()))
         return Model(t * w, t * b, t * v, rho, 0.5 * t * t * q + self.total * rho)
-
-    def _soft_objective(
-        self, w: np.ndarray, b: float, v: np.ndarray, rho: float, f: np.ndarray, g: np.ndarray
-    ) -> float:
-        slack = g + rho
-        xi = np.maximum(slack - self.cost / self.kappa, 1.0 - self.y * (f + b))
-        if self.nonneg:
-            xi = np.maximum(xi, 0.0)
-        own = float(self.cost @ xi) + 0.5 * self.kappa * float(((xi - slack) ** 2).sum())
-        return 0.5 * (float(w @ w) + self.lam * float(v @ v)) + own
 
     def without_slack(
         self, first: np.ndarray, primal: float, dual: float

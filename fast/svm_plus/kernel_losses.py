@@ -14,6 +14,7 @@ import numpy as np
 
 from fast.svm_plus.correction import Correction
 from fast.svm_plus.data import Bound
+from fast.svm_plus.formulas import Examples, HingeExamples, SquaredExamples
 from fast.svm_plus.kernel_newton import KernelQP
 
 
@@ -30,7 +31,7 @@ class KernelModel:
     square: float  # ||w||^2
 
 
-class KernelLoss:
+class KernelLoss(Examples):
     """What both losses share.
 
     Parameters
@@ -43,30 +44,8 @@ class KernelLoss:
     """
 
     def __init__(self, K: np.ndarray, y: np.ndarray, correction: Correction, nonneg: bool) -> None:
-        self.K, self.y, self.correction, self.nonneg = K, y, correction, nonneg
-        self.n, self.positive = len(y), y > 0.0
-        self.lam, self.cost = correction.lam, correction.cost
-        self.soft = correction.delta > 0.0
-        self.kappa = self.lam / correction.delta if self.soft else np.inf
-
-    def lowest(self, a: np.ndarray) -> tuple[float, float]:
-        """Largest min_i a_i + y_i b over b, and that b."""
-        plus, minus = float(a[self.positive].min()), float(a[~self.positive].min())
-        return 0.5 * (plus + minus), 0.5 * (minus - plus)
-
-    def balanced(self, alpha: np.ndarray) -> np.ndarray:
-        """Multipliers >= 0 with equal sums in both classes."""
-        alpha = np.maximum(alpha, 0.0)
-        plus, minus = float(alpha[self.positive].sum()), float(alpha[~self.positive].sum())
-        if not (plus > 0.0 and minus > 0.0):
-            return np.zeros(self.n)
-        least = min(plus, minus)
-        return alpha * np.where(self.positive, least / plus, least / minus)
-
-    def uniform(self, total: float) -> np.ndarray:
-        """Balanced alpha with this sum, the same within each class."""
-        plus = int(np.count_nonzero(self.positive))
-        return np.where(self.positive, 0.5 * total / plus, 0.5 * total / (self.n - plus))
+        self.price_examples(y, correction.cost, correction.lam, correction.delta, nonneg)
+        self.K, self.correction = K, correction
 
     def qp(self) -> KernelQP:
         """The dual."""
@@ -95,7 +74,7 @@ class KernelLoss:
         raise NotImplementedError
 
 
-class SquaredHinge(KernelLoss):
+class SquaredHinge(SquaredExamples, KernelLoss):
     """SVM2+."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -170,7 +149,7 @@ class SquaredHinge(KernelLoss):
         for s, offset, part in candidates:
             shifted = s * free + offset
             _, b = self.lowest(s * self.y * f + self.theta * shifted + part * own)
-            P = self._objective(s * s * w2, s * s * v2, offset, self.y * (s * f + b), shifted)
+            P = self.objective(s * s * w2, s * s * v2, offset, self.y * (s * f + b), shifted)
             if best is None or best.primal > P:
                 best = KernelModel(s * a, b, s * c, offset, shifted, P, s * s * w2)
         assert best is not None
@@ -181,40 +160,15 @@ class SquaredHinge(KernelLoss):
     ) -> tuple[float, float]:
         """Smallest P over t (w, v, rho + tau) with all margins kept: t and tau."""
         m, _ = self.lowest(self.y * f + self.theta * g)
-        cost, own = self.reduced, float(self.theta.min())
-        total = float(cost.sum()) + self.lam
-        square = w2 + float(cost @ (g * g)) + self.lam * (v2 + rho * rho)
-        mixed = float(cost @ g) + self.lam * rho
-        slope = total * m - mixed * own
-        tau = (square * own - mixed * m) / slope if slope > 0.0 else np.inf
-        if self.nonneg:
-            tau = max(tau, -float(g.min()))
+        tau, *_ = self.shift(m, w2, v2, rho, g)
         if not np.isfinite(tau):
             return np.inf, np.inf
         margin, _ = self.lowest(self.y * f + self.theta * (g + tau))
         return (1.0 / margin, tau) if margin > 0.0 else (np.inf, np.inf)
 
-    def _objective(
-        self, w2: float, v2: float, rho: float, margins: np.ndarray, g: np.ndarray
-    ) -> float:
-        """P."""
-        cheapest = self.theta * g
-        if self.soft:
-            xi = np.maximum(cheapest, 1.0 - margins)
-            xi = np.maximum(xi, 0.0) if self.nonneg else xi
-            own = self.kappa * float(((xi - g) ** 2).sum())
-        else:
-            xi, own = g, 0.0
-        return 0.5 * (w2 + self.lam * (v2 + rho * rho) + float(self.cost @ (xi * xi)) + own)
 
-
-class Hinge(KernelLoss):
+class Hinge(HingeExamples, KernelLoss):
     """SVM1+."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.total = float(self.cost.sum())
-        self.own = self.cost / self.kappa  # 0 without own slacks
 
     def qp(self) -> KernelQP:
         """Dual (2), or that without multipliers of xi >= 0."""
@@ -289,8 +243,11 @@ class Hinge(KernelLoss):
         mean: float, v2: float,
     ) -> KernelModel:  # fmt: skip
         """The same for g = Kz c - mean and v2 = c'Kz c."""
-        w2 = max(float(a @ f), 0.0)
-        candidates = [(0.0, 1.0, 0.0), (*self._rescaled(w2, v2, f, g), 0.0)]
+        w2, (least, _) = max(float(a @ f), 0.0), self.lowest(self.y * f + g)
+        candidates = [
+            (0.0, 1.0, 0.0),
+            (*self.multiple(least, w2 + self.lam * v2, -float(g.min())), 0.0),
+        ]
         if self.soft:
             m, _ = self.lowest(self.y * f + g + own)
             candidates.append((1.0, 1.0 - m, 1.0))
@@ -298,29 +255,8 @@ class Hinge(KernelLoss):
         for t, rho, part in candidates:
             slack = t * g + rho
             _, b = self.lowest(t * self.y * f + slack + part * own)
-            P = self._objective(t * t * w2, t * t * v2, self.y * (t * f + b), slack)
+            P = self.objective(t * t * w2, t * t * v2, self.y * (t * f + b), slack)
             if best is None or best.primal > P:
                 best = KernelModel(t * a, b, t * c, rho - t * mean, slack, P, t * t * w2)
         assert best is not None
         return best
-
-    def _rescaled(self, w2: float, v2: float, f: np.ndarray, g: np.ndarray) -> tuple[float, float]:
-        """Minimum over t, rho of t^2/2 q + total*rho: rho >= 1 - t m and, if asked, rho >= t a."""
-        m, _ = self.lowest(self.y * f + g)
-        q, a = w2 + self.lam * v2, -float(g.min())
-        if not (m > 0.0 and q > 0.0):
-            return 0.0, 1.0
-        t = self.total * m / q
-        if self.nonneg and 1.0 - t * m < t * a:
-            t = 1.0 / (m + a)
-        return t, max(1.0 - t * m, t * a) if self.nonneg else 1.0 - t * m
-
-    def _objective(self, w2: float, v2: float, margins: np.ndarray, slack: np.ndarray) -> float:
-        """P."""
-        if self.soft:
-            xi = np.maximum(slack - self.own, 1.0 - margins)
-            xi = np.maximum(xi, 0.0) if self.nonneg else xi
-            own = 0.5 * self.kappa * float(((xi - slack) ** 2).sum())
-        else:
-            xi, own = slack, 0.0
-        return 0.5 * (w2 + self.lam * v2) + float(self.cost @ xi) + own

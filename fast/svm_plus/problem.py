@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast._validation import check_k, finite_array, number, per_row, raise_bad_entry, real_array
+from fast._validation import (
+    MAGNITUDE,
+    check_k,
+    finite_array,
+    moderate,
+    number,
+    per_row,
+    raise_bad_entry,
+    real_array,
+)
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import Certified, certified_gap
 from fast.svm_plus.data import Bound, Model, SVMPlusData
 from fast.svm_plus.working_set import WorkingSetState
 
-MAGNITUDE = 1e70  # of features: products of several must not overflow
 AS_GOOD = 1e-5  # relative difference of objectives that counts as none
 MEETING = 1e-3  # distance between points of two hulls, in spreads of the data, that counts as none
 
@@ -115,14 +123,7 @@ def check_prices(C: Any, lam: Any, free_slack: Any) -> tuple[float, float, float
     values = []
     for name, value in (("C", C), ("lam", lam), ("free_slack", free_slack)):
         price = number(name, value, positive=name != "free_slack")
-        if price > 0.0 and not 1.0 / MAGNITUDE <= price <= MAGNITUDE:
-            raise InvalidParameterError(
-                name,
-                f"{price:g}",
-                f"a number between {1.0 / MAGNITUDE:g} and {MAGNITUDE:g}",
-                f"rescale {name}",
-            )
-        values.append(price)
+        values.append(moderate(name, price) if price > 0.0 else price)
     return values[0], values[1], values[2]
 
 

@@ -10,17 +10,19 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from fast.solvers.rows import is_sparse
 from fast.svm_plus.data import Bound, Model, SVMPlusData, View
+from fast.svm_plus.formulas import SquaredExamples
 
 TINY = 1e-12  # margin, in shifts of rho, that is lost in rounding
 
 
-class SquaredHingeData(SVMPlusData):
+class SquaredHingeData(SquaredExamples, SVMPlusData):
     """Rows (y_i x_i, F_i) with the free variable b."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         n, s = self.Z.shape
         self.theta = self.kappa / (self.cost + self.kappa) if self.soft else np.ones(n)
+        self.reduced = self.cost * self.theta
         self.k = self.cost + self.kappa
         self.c, self.h1, self.h2 = np.zeros(1), np.ones(n), np.zeros(n)
         self.basis = None
@@ -35,7 +37,7 @@ class SquaredHingeData(SVMPlusData):
 
     def _factor(self) -> np.ndarray:
         """L with L L' = lam I + Zt' diag(C omega theta) Zt."""
-        M = self._moments(self.cost * self.theta)
+        M = self._moments(self.reduced)
         M[np.diag_indices_from(M)] += self.lam
         ridge = 0.0
         while True:
@@ -92,7 +94,7 @@ class SquaredHingeData(SVMPlusData):
         """The best of what scaling and a shift of rho make of f = Xw + const and g = Zv + rho."""
         model = self._rescaled(w, v, rho, f, g)
         if self.soft:
-            raw = self._soft_objective(w, b, v, rho, f, g)
+            raw = self.objective(float(w @ w), float(v @ v), rho, self.y * (f + b), g)
             if not raw > model.primal:
                 return Model(w, b, v, rho, raw)
         return model
@@ -102,15 +104,7 @@ class SquaredHingeData(SVMPlusData):
     ) -> Model:
         """Smallest P over (w, v, rho + tau)/margin: no own slack is used."""
         m, b = self.lowest(self.y * f + self.theta * g)
-        cost = self.cost * self.theta
-        own = float(self.theta.min()) if self.soft else 1.0  # of a shift by 1, at least
-        total = float(cost.sum()) + self.lam
-        square = float(w @ w + cost @ (g * g)) + self.lam * (float(v @ v) + rho * rho)
-        mixed = float(cost @ g) + self.lam * rho
-        slope = total * m - mixed * own
-        tau = (square * own - mixed * m) / slope if slope > 0.0 else np.inf
-        if self.nonneg:
-            tau = max(tau, -float(g.min()))
+        tau, square, mixed, total = self.shift(m, float(w @ w), float(v @ v), rho, g)
         if not np.isfinite(tau):
             return self.constant()
         margin = m + tau
@@ -123,19 +117,10 @@ class SquaredHingeData(SVMPlusData):
             return self.constant()
         return Model(w / margin, b / margin, v / margin, (rho + tau) / margin, primal)
 
-    def _soft_objective(
-        self, w: np.ndarray, b: float, v: np.ndarray, rho: float, f: np.ndarray, g: np.ndarray
-    ) -> float:
-        xi = np.maximum(self.theta * g, 1.0 - self.y * (f + b))
-        if self.nonneg:
-            xi = np.maximum(xi, 0.0)
-        own = float(self.cost @ (xi * xi)) + self.kappa * float(((xi - g) ** 2).sum())
-        return 0.5 * (float(w @ w) + self.lam * (float(v @ v) + rho * rho) + own)
-
     def constant(self) -> Model:
         """W = 0 and the same slack for everybody."""
         rho = 1.0 / float(self.theta.min())
-        primal = 0.5 * rho * rho * (float(self.cost @ self.theta) + self.lam)
+        primal = 0.5 * rho * rho * (float(self.reduced.sum()) + self.lam)
         return Model(np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), rho, primal)
 
     def price(self, primal: float, dual: float, m: int) -> float | None:
