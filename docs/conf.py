@@ -1,7 +1,5 @@
 """Sphinx configuration: text notebooks executed at every build, warnings fatal, nothing remote."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

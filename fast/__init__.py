@@ -7,8 +7,6 @@ Everything below is imported at its first use, so that ``import fast`` costs not
 ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

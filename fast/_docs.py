@@ -1,7 +1,5 @@
 """Docstring sections that many functions share: written once, appended to what each has to say."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from typing import TypeVar

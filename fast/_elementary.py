@@ -5,8 +5,6 @@ accurate to about one unit of rounding; the polynomials are Chebyshev interpolan
 named beside them.
 """
 
-from __future__ import annotations
-
 from fast._numba import kernel
 from fast._simd import bits, from_bits, fused, larger, smaller
 

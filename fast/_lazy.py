@@ -1,7 +1,5 @@
 """The modules of a package as its attributes, imported at their first use."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import sys

@@ -1,7 +1,5 @@
 """One way to compile: the ``njit`` of the whole package, its disk cache, and ``warmup``."""
 
-from __future__ import annotations
-
 import importlib
 import logging
 import pkgutil

@@ -1,7 +1,5 @@
 """Rows of a batch as the kernels want them: float64, contiguous, read-only, in bounded chunks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

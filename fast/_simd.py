@@ -4,8 +4,6 @@ A conditional expression in a numba function becomes a branch, whose mispredicti
 a short loop, and keeps maxima and masked sums from being vectorised. No argument may be nan.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

@@ -1,7 +1,5 @@
 """Argument checks: arrays of real numbers, class numbers, and parameters with a range."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Data for examples and benchmarks: the UCI Letter data (shipped) and Gaussian mixtures."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from typing import Any
 

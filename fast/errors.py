@@ -1,7 +1,5 @@
 """Exceptions of :mod:`fast`; each message names the argument, what was given and the fix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,7 +1,5 @@
 """Top-k accuracy and average precision, ties counted against the classifier unless asked otherwise."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

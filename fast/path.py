@@ -1,7 +1,5 @@
 """Regularisation paths: a whole grid of C, each model certified, each begun at the one before."""
 
-from __future__ import annotations
-
 import copy
 import time
 from collections.abc import Iterable, Iterator, Sequence

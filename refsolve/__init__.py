@@ -8,8 +8,6 @@
 CVXPY is imported at the first solve; the formulas and certificates need numpy alone.
 """
 
-from __future__ import annotations
-
 from refsolve import (
     catalogue,
     certificates,

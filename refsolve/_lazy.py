@@ -1,7 +1,5 @@
 """Imports on first use: cvxpy costs about two seconds that the formulas do not need; stems are found."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any

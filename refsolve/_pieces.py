@@ -6,8 +6,6 @@ tests compare with all choices. A candidate may belong to another piece (ties): 
 piece that it shows, plus what that piece exceeds the best one by.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

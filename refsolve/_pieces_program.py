@@ -1,7 +1,5 @@
 """Poses a loss that is the least of convex pieces as its best piece."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

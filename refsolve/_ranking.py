@@ -6,8 +6,6 @@ differ only within runs of one class, which neither AP nor Psi sees. n such numb
 ranking if and only if t, sorted, is the conjugate partition of c: t_[j] = #{i: c_i >= j}.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any

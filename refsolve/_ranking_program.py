@@ -1,7 +1,5 @@
 """Loss-augmented inference as the oracle solves it: a linear program, one chain per negative."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any

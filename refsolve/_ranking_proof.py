@@ -10,8 +10,6 @@ The best flows are Kadane's sums max(0, u_(k-1)j + h_k(j)), for which u_Pj = max
 bracket is max_i delta_j(i) - delta_j(i_j).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

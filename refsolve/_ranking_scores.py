@@ -8,8 +8,6 @@ classes has Delta + <coefficients, s> = sum over pairs (k, j), j above k, of
 and negative j stands above the positives k >= i_j: it adds delta_j(i_j) = sum_{k >= i_j} h_k(j).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple

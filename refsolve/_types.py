@@ -1,7 +1,5 @@
 """Names for the types that the declarations pass around."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any, TypeAlias
 

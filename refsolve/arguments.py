@@ -1,7 +1,5 @@
 """Arguments of operations, checked: what the formulas and proofs get to see."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any

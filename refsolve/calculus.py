@@ -1,7 +1,5 @@
 """Rules that make a loss of another one: one declaration per rule, whatever the loss is."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Finds the stems: every file of sets/, losses/, functions/ and models/ is one, without a list."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import pkgutil

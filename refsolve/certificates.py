@@ -4,8 +4,6 @@ Every gap is a sum of nonnegative Fenchel-Young terms in ``numpy.longdouble``. N
 the proposals that sharpen a bound (`nearest` of a set) are themselves only judged, never believed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec

@@ -1,7 +1,5 @@
 """Arrays as they must be: finite, of the right shape, of a size that squares stay inside float64."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from refsolve.errors import InvalidParameterError

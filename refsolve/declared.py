@@ -3,8 +3,6 @@
 ``make lint`` has mypy read it; stems are discovered, so that a new file needs no entry.
 """
 
-from __future__ import annotations
-
 from refsolve import catalogue, protocols
 
 

@@ -4,8 +4,6 @@
 knows a stem by name.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from types import ModuleType

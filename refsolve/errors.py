@@ -1,7 +1,5 @@
 """Exceptions and statuses of :mod:`refsolve`; each message says what to do next."""
 
-from __future__ import annotations
-
 import difflib
 import enum
 from collections.abc import Iterable

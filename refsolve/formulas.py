@@ -1,7 +1,5 @@
 """Small formulas shared by the declarations; all act on the last axis, in the dtype given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any

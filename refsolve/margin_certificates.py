@@ -3,8 +3,6 @@
 Every gap is a sum of nonnegative Fenchel-Young terms in ``numpy.longdouble``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@
 other programs and ``refsolve show`` read it and keep no table of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Proposals: `refsolve.proofs.svm_plus` judges them like any other model.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from refsolve.proofs import svm_plus

@@ -4,8 +4,6 @@ A stem's file holds one `Spec`. Argument checking, ``refsolve show STEM`` and th
 read it; nothing else about a stem is written down twice.
 """
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections.abc import Callable, Mapping

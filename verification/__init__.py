@@ -5,8 +5,6 @@ with its smallest counterexample as code. Nothing here trusts a solver's status,
 nothing was judged is a failure.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

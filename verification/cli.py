@@ -5,8 +5,6 @@ registration there is. Exceptions of our own packages end in one paragraph and e
 anything else is a bug and keeps its traceback.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 import pkgutil

@@ -1,7 +1,5 @@
 """Exceptions of the verification package; each names the argument, the value and the fix."""
 
-from __future__ import annotations
-
 
 class VerificationError(Exception):
     """Base of everything that this package raises on purpose."""

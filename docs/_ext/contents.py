@@ -1,7 +1,5 @@
 """The table of contents by what is declared: one row per stem, found as the catalogue finds it."""
 
-from __future__ import annotations
-
 import html
 
 from markup import Html, table

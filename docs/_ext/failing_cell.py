@@ -1,7 +1,5 @@
 """When a cell stops the build, say which cell and why: myst-nb names the page only."""
 
-from __future__ import annotations
-
 import re
 
 from sphinx.application import Sphinx

@@ -3,8 +3,6 @@
 A cell draws with matplotlib as usual and ends with `show(figure, "caption")`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import html
 import io

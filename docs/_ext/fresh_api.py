@@ -1,7 +1,5 @@
 """API pages are written anew at every build, and stand beside the sidebar, which half of a build went into."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

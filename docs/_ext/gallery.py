@@ -1,7 +1,5 @@
 """The gallery of strangers as HTML: an overview, and an entry for each with what was found."""
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any

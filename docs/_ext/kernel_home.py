@@ -1,7 +1,5 @@
 """Kernels start from an empty IPython profile: nobody's start-up files change what a page prints."""
 
-from __future__ import annotations
-
 import atexit
 import shutil
 import tempfile

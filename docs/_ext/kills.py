@@ -1,7 +1,5 @@
 """The kill matrix, its record and the errata as HTML tables."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """The claims ledger as HTML: one entry per statement, its evidence beneath it."""
 
-from __future__ import annotations
-
 import html
 from collections import Counter
 from collections.abc import Sequence

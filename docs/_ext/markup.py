@@ -1,7 +1,5 @@
 """Markup that a cell hands to the page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 

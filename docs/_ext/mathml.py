@@ -3,8 +3,6 @@
 docutils carries the converter; Sphinx only has to be told to use it.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any

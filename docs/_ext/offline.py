@@ -1,7 +1,5 @@
 """The built site must work without a network: a page that loads anything remote fails the build."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

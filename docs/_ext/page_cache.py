@@ -1,7 +1,5 @@
 """Pages run once per state of the sources: their outputs are kept, and found by what the cells could see."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import shutil

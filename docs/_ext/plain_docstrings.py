@@ -4,8 +4,6 @@ Written for a terminal, they contain formulas such as ||x - a||^2 or L*(v), and 
 matter. Read as reStructuredText the first would be substitutions and emphasis, the second a blur.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

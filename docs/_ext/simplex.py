@@ -1,7 +1,5 @@
 """The probability simplex of three classes as a triangle: points, panels, legends."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

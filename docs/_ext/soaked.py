@@ -1,7 +1,5 @@
 """The records of the soak as HTML tables."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

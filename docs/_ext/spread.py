@@ -1,7 +1,5 @@
 """Pages that run code are dealt evenly: a parallel build reads runs of neighbours, and API pages run nothing."""
 
-from __future__ import annotations
-
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 

@@ -4,8 +4,6 @@
 terminal; a reader who copies the block needs neither.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """A folder with the example solvers in it, and a terminal there, for the pages that verify them."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Bags of candidates: checked, and stacked into one matrix of rows."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

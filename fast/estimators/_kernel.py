@@ -1,7 +1,5 @@
 """Kernels by a factorisation K = GG': a linear model on the rows of G is one in feature space."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ wider; an entropy L, whose gradient has at most min(1, L) of mass, to at most L/
 that are delta_i from the dual's domain cost at most delta_i times the gradient there.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Privileged features of an estimator: what they must be, their scale, the kernels and their width."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the estimators that rank share: two classes, queries, the threshold, average precision."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import replace

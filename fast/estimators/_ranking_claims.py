@@ -5,8 +5,6 @@ The coefficients of a ranking have absolute sum <= 4 per query, those of a diffe
 8 s, and so does an inference whose terms are rounded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

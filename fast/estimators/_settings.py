@@ -1,7 +1,5 @@
 """What every estimator shares: its base, checks of what it is given, the warning of an open gap."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What SVMPlusClassifier does around the training: checks, kernels, attributes, warnings."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The threshold on scores that classifies the training data best."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

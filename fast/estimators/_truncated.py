@@ -5,8 +5,6 @@ scores (Lapin et al. 2016, equation (15)). For fixed sets J_i the risk is a soft
 bound that touches at the W the sets were taken from: solving it cannot increase the risk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Support vector machine for average precision."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Latent AP-SVM: bags of candidates, ranked by the score of their best candidate."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

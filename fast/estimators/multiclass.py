@@ -1,7 +1,5 @@
 """What every linear multiclass estimator shares: fitting with certificates, scores, top-k."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

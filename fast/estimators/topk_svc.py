@@ -1,7 +1,5 @@
 """Multiclass support vector machine for the top-k error."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fast._validation import MAGNITUDE, number

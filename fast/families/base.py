@@ -4,8 +4,6 @@ A loss is a frozen dataclass in a file of its own, whose fields are its paramete
 loss's. The operations go through compiled loops over rows (`fast.kernels.rows`).
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The functions of a loss's module: signatures, docstrings and defaults, from its class."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any

@@ -1,7 +1,5 @@
 """One-vs-all and multilabel losses: one signed score per class, z_j = f_j + c_j on N, c_j - f_j on P."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """What the docstrings of all losses share, written once: parameters, results, errors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from fast._docs import Entry

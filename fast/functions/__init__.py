@@ -1,7 +1,5 @@
 """Functions of a real number that the losses are made of, one per file."""
 
-from __future__ import annotations
-
 from fast import _lazy
 
 __getattr__, __dir__ = _lazy.stems(__name__, __path__)

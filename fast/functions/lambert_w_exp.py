@@ -4,8 +4,6 @@ W is Lambert's function; W(e^t) is what scipy calls the Wright omega function, o
 close to e^t for t << 0 and to t - log t for t >> 0, and neither overflows nor underflows on the way.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ ALPHA or BETA, p is (variant, k); k = 1 is softmax for both. Arrays are writeabl
 ``work`` are overwritten. 1 - s is never computed as a difference.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -7,8 +7,6 @@ x_i = min(X(b_i - t), cap) with X(z) the root of a X + log X = z, and what is le
 equation in t: the mass <1,x> + y of all classes is 1, where y = 1 - s has a root of its own.
 """
 
-from __future__ import annotations
-
 import math
 
 from fast._elementary import exp

@@ -5,8 +5,6 @@ phi(z) = max <z,x> - gamma/2 ||x||^2 over Delta_k(1). ``variant`` is ALPHA or BE
 hinge; p is (variant, k, gamma). Arrays are writeable float64 with d entries; ``x`` and ``work`` are overwritten.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fast._numba import inlined, kernel

@@ -6,8 +6,6 @@ entries of ``a`` are large and almost tied. Loops over entries have no branches,
 as SIMD; a row is read a few times, which beats any sorting.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fast._numba import kernel

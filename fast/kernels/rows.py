@@ -18,8 +18,6 @@ file of the loss; as arguments they would cost the cache. There is a loop per op
 first value waits for no other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType

@@ -6,8 +6,6 @@ there z = f + c without signs). The hinges are support functions of their set, s
 gamma > 0. Arrays are writeable float64 with m entries; ``x`` and ``work`` are overwritten.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scalar and row kernels of the binary and the multilabel entropy: gradients and dual steps."""
 
-from __future__ import annotations
-
 import math
 
 from fast._elementary import exp, log

@@ -5,8 +5,6 @@ binary labels y with P positives and N negatives. A ranking is described by the 
 negatives above each positive: Delta = 1 - (1/P) sum_k k/(k + c_(k)), c_(1) <= ... <= c_(P).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 L(y, f) = max{0, max_j z_j}, z_j = f_j - f_y + c_j over the m - 1 other classes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fast.families import faces

@@ -3,8 +3,6 @@
 L(y, f) = log sum_j e^{z_j} - <t,z>, z = f + c, t = 1/|P| on P = {y = 1}, 0 elsewhere.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fast.families import faces

@@ -3,8 +3,6 @@
 L(y, f) = max{0, max z_N + max z_P}, z_j = f_j + c_j on N = {y = 0}, z_l = c_l - f_l on P = {y = 1}.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fast.families import faces

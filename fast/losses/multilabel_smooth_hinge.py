@@ -4,8 +4,6 @@ L(y, f) = (<z,p> - ||p||^2/2)/gamma with p the projection of z on the bipartite 
 gamma, z_j = f_j + c_j on N = {y = 0}, z_l = c_l - f_l on P = {y = 1}.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fast.families import faces

@@ -3,8 +3,6 @@
 L(y, f) = sum_j max{0, z_j} over all m classes, z_j = f_j + c_j at j != y, z_y = c_y - f_y.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fast.families import faces

@@ -4,8 +4,6 @@ L(y, f) = sum_j (z_j p_j - p_j^2/2)/gamma with p = clip(z, 0, gamma), over all m
 z_j = f_j + c_j at j != y, z_y = c_y - f_y.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fast.families import faces

@@ -4,8 +4,6 @@ L(y, f) = (<z,p> - ||p||^2/2)/gamma with p the projection of z on Delta_k^beta(g
 z_j = f_j - f_y + c_j over the m - 1 other classes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fast.families import faces

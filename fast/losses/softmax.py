@@ -3,8 +3,6 @@
 L(y, f) = log(1 + sum_j e^{u_j}), u_j = f_j - f_y + c_j over the m - 1 other classes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fast.families import faces

@@ -4,8 +4,6 @@ L(y, f) = max over p in the simplex of <f + c,p> - ||p||^2/2 + 1/2 - f_y; over t
 the max of <z,x> - ||x||^2/2 - (1-s)^2/2 + 1/2 over {x >= 0, s <= 1}, s = <1,x>, z_j = f_j - f_y + c_j.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ L(y, f) = max{0, S_k(z)/k}^2/2, z_j = f_j - f_y + c_j over the m - 1 other class
 the k largest.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ L(y, f) = max of <u,x> - <x,log x> - (1-s) log(1-s) over Delta_k^beta(1), s = <1
 u_j = f_j - f_y + c_j over the m - 1 other classes. k = 1 is softmax.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fast.families import faces

@@ -4,8 +4,6 @@ L(y, f) = S_k(max(z, 0))/k, z_j = f_j - f_y + c_j over the m - 1 other classes, 
 the k largest.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fast.families import faces

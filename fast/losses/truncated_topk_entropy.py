@@ -4,8 +4,6 @@ L(y, f) = log(1 + sum_{j in J} e^{u_j}), u_j = f_j - f_y + c_j, J the m - k smal
 other classes. Not convex for k >= 2, and its biconjugate is 0: no dual. k = 1 is softmax.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ a_ref are the coefficients of the ranking predicted where the step begins. L - H
 every ranking that the scores predict, and bounded: a hopeless example costs no more than its place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

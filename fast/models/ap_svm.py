@@ -7,8 +7,6 @@ with a_t the coefficients of Psi(R_t) - Psi(R*), and means over queries if there
 (Mohapatra et al. 2014, problem (3); the dual is over all rankings, of which few carry weight).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -10,8 +10,6 @@ examples have one class only, L = 0 and this is the hard margin SVM of the easy 
 one class constrain nothing, b satisfies them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ the most violated one takes the examples with y_i s_i < 1, and weights lambda_t 
 alpha_i = (C/n) sum of lambda_t over the sets that hold i (Mohapatra et al. 2014, sections 3.3, 4.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -8,8 +8,6 @@ maximum stays inside, and is convex; for positives a step fixes the row, and bou
 (Mohapatra et al. 2014, section 4.2; Behl, Jawahar and Kumar 2014).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -19,8 +19,6 @@ Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations mor
 ``tol``: it costs less than the call, and makes weights and repeated rows agree to 7 digits.
 """
 
-from __future__ import annotations
-
 import importlib
 import time
 from collections.abc import Callable

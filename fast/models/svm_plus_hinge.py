@@ -12,8 +12,6 @@ C sum(omega) rho alone, and the rows (y_i x_i, z_i) and (0, z_i) are all there i
 xi_i = v'z_i + rho + eta_i at lam/(2 delta) sum eta_i^2, that is Kz + delta I in the dual.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

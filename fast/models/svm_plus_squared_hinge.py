@@ -11,8 +11,6 @@ t = L'vt this is a hard-margin SVM on the rows (y_i x_i, F_i): P = 1/2 ||w||^2 +
 ``free_slack`` = delta: xi_i = vt'zt_i + eta_i at lam/(2 delta) sum eta_i^2, that is Kt + delta I in Q.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

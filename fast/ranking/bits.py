@@ -3,8 +3,6 @@
 Where few of many numbers pass a test, one looks at the bits that are set and never at the rest.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The compiled methods of inference for one query."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

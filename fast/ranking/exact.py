@@ -1,7 +1,5 @@
 """Signs of h_k(j) and of its sums where float64 alone can't tell them from 0."""
 
-from __future__ import annotations
-
 from fast._numba import kernel
 
 _SPLIT = 134217729.0  # 2^27 + 1

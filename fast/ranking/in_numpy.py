@@ -1,7 +1,5 @@
 """Inference in NumPy alone: nothing is compiled. Notation as in ``fast.ranking.kernels``."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From the scores of one query to its most violated ranking: the methods, by name."""
 
-from __future__ import annotations
-
 from fast.errors import InvalidParameterError
 from fast.ranking.result import Method
 

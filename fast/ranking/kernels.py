@@ -15,8 +15,6 @@ Signs are exact, so that every method returns the same counts: a float64 compari
 its error bound allows, and two or more words of it (``exact``) where not.
 """
 
-from __future__ import annotations
-
 from fast._numba import kernel
 from fast.ranking.exact import scan_exactly, sign_of_slope
 

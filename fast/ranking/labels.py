@@ -1,7 +1,5 @@
 """Scores and binary labels of ranking problems, checked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Inference for many short queries in one call, where NumPy calls per query would dominate."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ are the score, rounded to a fine grid between the smallest and the largest, the 
 place. Samples that fall on one point of the grid are put in order afterwards.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fast._numba import kernel

@@ -1,7 +1,5 @@
 """Average precision loss of many queries, prepared once and evaluated at many scores."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

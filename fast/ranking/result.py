@@ -1,7 +1,5 @@
 """What inference finds: the most violated ranking of one query."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

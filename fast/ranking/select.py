@@ -1,7 +1,5 @@
 """Mohapatra et al. 2014, Alg. 3, corrected: the active negatives without sorting the others."""
 
-from __future__ import annotations
-
 from fast._numba import kernel
 from fast.ranking.kernels import place
 

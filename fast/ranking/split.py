@@ -1,7 +1,5 @@
 """One pass from scores and labels to the negatives that may matter."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from fast._numba import kernel

@@ -4,8 +4,6 @@ Sorting negatives with their places would cost three times as much as sorting th
 scores alone are sorted, and each negative finds its rank again by its score, through a table.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fast._numba import kernel

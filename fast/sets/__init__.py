@@ -1,7 +1,5 @@
 """Projections, one set per file."""
 
-from __future__ import annotations
-
 from fast import _lazy
 
 __getattr__, __dir__ = _lazy.stems(__name__, __path__)

@@ -1,7 +1,5 @@
 """From a public ``project`` to the kernel of its set: checks, dtypes, rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

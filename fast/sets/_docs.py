@@ -1,7 +1,5 @@
 """What the docstrings of all projections share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from fast._docs import Entry, Function, with_sections

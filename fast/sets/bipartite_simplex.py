@@ -1,7 +1,5 @@
 """The bipartite simplex: x >= 0 with the same sum, at most r, over the entries N and over P."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

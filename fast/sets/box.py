@@ -1,7 +1,5 @@
 """The box: 0 <= x_i <= r."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray

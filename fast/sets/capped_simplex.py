@@ -1,7 +1,5 @@
 """The capped simplex: 0 <= x_i <= cap and s = r."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

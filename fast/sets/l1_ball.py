@@ -1,7 +1,5 @@
 """The l1 ball: |x_1| + ... + |x_d| <= r."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The simplex: x >= 0 and s = r."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray

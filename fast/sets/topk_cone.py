@@ -1,7 +1,5 @@
 """The top-k cone: x >= 0 and no entry above s/k."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

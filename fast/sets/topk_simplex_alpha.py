@@ -1,7 +1,5 @@
 """The top-k simplex of the first kind: x >= 0, s <= r and no entry above s/k."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray

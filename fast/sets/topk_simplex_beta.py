@@ -1,7 +1,5 @@
 """The top-k simplex of the second kind: 0 <= x_i <= r/k and s <= r."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

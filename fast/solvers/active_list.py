@@ -15,8 +15,6 @@ A loss is (variant, k, gamma, price). With price 0 the blocks lie in Delta_k(r_i
 price 1: the mass s_i has no bound and costs s_i^2/(2 r_i).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fast._numba import REORDER, kernel

@@ -8,8 +8,6 @@ estimated from counts (nanoseconds per list entry and per score, measured once),
 same data and seed give the same model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

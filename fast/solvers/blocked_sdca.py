@@ -7,8 +7,6 @@ W x_i = W_old x_i + sum_l <x_l, x_i> (new a_l - old a_l). The iterates are those
 algorithm; the speed is that of matrix products. The update is the loss's own, compiled into the loop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

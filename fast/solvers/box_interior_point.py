@@ -6,8 +6,6 @@ u = inf for the squared hinge (whose ridge is 1/C). K is given as a matrix, or a
 then the systems are d x d. Nothing here is a certificate: whoever calls computes that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ What the bounds add for rounding, ``eps`` times sizes, is explained where they a
 `fast.estimators._multiclass_claims`, which has the same in numpy for extended precision.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ at. Of each cut the bundle keeps the offset, X'a (d,) for the small quadratic pr
 nonzero entries of a, from which everything can be recomputed.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ The model max_t (offset_t + <a_t, Xw>) is minimised exactly, and the next cuts a
 minimiser and, if P rises towards it, at a point of the segment from the best w so far.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

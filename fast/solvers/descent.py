@@ -4,8 +4,6 @@ What a step keeps fixed, its state, is taken from a point w: then its P is >= J 
 the minimiser of P has J no higher. J never rises, and ends at a point that its own step keeps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

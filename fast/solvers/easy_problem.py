@@ -5,8 +5,6 @@ with lambda in the simplex, mu >= 0 and sum_i mu_i y_i = 0. The quadratic progra
 of a working set; a point that violates others a little is scaled up until it does not.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -11,8 +11,6 @@ with t_y = 1 - s), tau = <1,t>, and kappa = (1-s)/s for alpha, 0 for beta. Every
 positive terms, so that neither s nor 1 - s cancels.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

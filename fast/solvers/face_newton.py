@@ -13,8 +13,6 @@ The squared hinge has a cone for a simplex, r = inf, and the price s^2/(2 r_i) i
 A direction is an array (q, capacity) aligned with the lists of the q examples in ``members``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fast._numba import kernel

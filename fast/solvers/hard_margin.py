@@ -5,8 +5,6 @@ each class, is 2/||w|| for the shortest feasible w; no w is feasible if it is 0 
 that matter are collected in a working set.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ min_x 1/2 ||A'x||^2 + <c, x>   subject to x >= 0, E x = e,   A (m, d), E (q, m),
 q one or two.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs  # their wrappers cost more than small systems
 

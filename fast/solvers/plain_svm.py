@@ -4,8 +4,6 @@ P(w, b) = 1/2 ||w||^2 + sum_i c_i L(1 - y_i (w'x_i + b)),   L(t) = max(0, t) or 
 D(a) = 1'a - 1/2 ||X'(a y)||^2 (- 1/2 sum a_i^2/c_i),   a >= 0 (and a_i <= c_i), a'y = 0,   c = C omega
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

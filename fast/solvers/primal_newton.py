@@ -9,8 +9,6 @@ The certificate is free, and always float64: A is dual feasible, every Fenchel-Y
 and P(W) - D(A) = ||W - X'A||^2 / 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

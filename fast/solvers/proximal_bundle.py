@@ -6,8 +6,6 @@ part of the gap: it falls after good steps and where little is promised, and ris
 where much is. At rho = 0 this is the cutting plane method, which needs many more calls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

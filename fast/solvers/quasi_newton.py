@@ -4,8 +4,6 @@ The certificate is that of `fast.solvers.primal_newton`: with A made of the grad
 P(W) - D(A) = ||W - X'A||^2 / 2, half the squared gradient of P.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

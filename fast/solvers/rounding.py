@@ -6,8 +6,6 @@ in arithmetic with unit eps is wrong by at most (n + 2) eps times the sum of the
 Where a platform has no extended precision (eps of longdouble = eps of float64) the bounds are wider.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

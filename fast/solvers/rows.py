@@ -6,8 +6,6 @@ compile time (a run-time flag made the kernels four times slower). Kernels unpac
 and name rows of W by number instead of by view.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

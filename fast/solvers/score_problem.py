@@ -9,8 +9,6 @@ D(lambda) = C sum_t lambda_t offset_t - 1/2 ||C sum_t lambda_t X'a_t||^2 <= min_
 and w = -C sum_t lambda_t X'a_t minimises the model max_t (offset_t + <a_t, Xw>) where D is largest.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 

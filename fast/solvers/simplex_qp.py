@@ -5,8 +5,6 @@ min_x 1/2 ||A'x||^2 + <c, x>   subject to x >= 0, <1, x> = 1,   A (m, d), m up t
 The certificate is the Frank-Wolfe gap <x, g> - min_t g_t >= f(x) - f*, g = A A'x + c.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

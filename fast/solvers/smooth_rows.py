@@ -5,8 +5,6 @@ in the others is x = p/gamma, and the generalised Hessian T/gamma, where T proje
 space of the face that p lies in.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a training run knows at any time: best model, best dual bound, history."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 from typing import Any

@@ -14,8 +14,6 @@ L-BFGS with a line search, on 8 of these kinds, always needed more (29 to 54, an
 200 on nearly separable data): it is not offered.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ beta twice as far the other way (Pechyony et al. 2010). Each step takes the stee
 Kept in step: a = alpha y, p = 1 - y (K a) and r = h - R(alpha + beta); the gradients are p + r and r.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fast._numba import kernel

@@ -4,8 +4,6 @@ Equal rows of Z (one description per class, say) count once: with u different ro
 Q' = P Qu P' where Qu has the summed costs of each row.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

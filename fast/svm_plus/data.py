@@ -10,8 +10,6 @@ e_i = 0 unless there are own slacks. Rows are made for the working set only; X a
 came, dense or CSR, and are centred by arithmetic where the problem allows it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

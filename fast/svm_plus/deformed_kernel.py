@@ -12,8 +12,6 @@ and Q' comes from a factor Kt = Z Z' where there is a short one: F = Z R^-1 with
 A = lam I + S Kt S, S = sqrt(cost): Q' = S^-1 (I - lam A^-1) S^-1, or S^-1 A^-1 S Kt at small cost.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

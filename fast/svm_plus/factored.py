@@ -4,8 +4,6 @@ Coefficients that are read off the multipliers, c = (alpha + beta - C omega)/lam
 omega, C/lam times the size of c. On features v itself is solved for, and c = Z (Z'Z)^-1 v is small.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from fast.solvers.rows import is_sparse

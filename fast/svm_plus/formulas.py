@@ -1,7 +1,5 @@
 """What SVM+ on features and on kernel matrices share: formulas in the values f and g at the examples."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

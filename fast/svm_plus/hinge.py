@@ -1,7 +1,5 @@
 """SVM1+ on data: the rows of its hard-margin form, feasible models, bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -10,8 +10,6 @@ Newton's system is solved in whichever space is smaller: I + A'TA (p x p) or AA'
 Nothing here is a certificate: whoever calls computes that from the formulas.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ f(x) = sum_i coef_i k(x_i, x) + b,   g(z) = sum_i c_i kz(z_i, z) + rho
 P and D are those of the linear trainers with ||w||^2 = coef'K coef, ||v||^2 = c'Kz c.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

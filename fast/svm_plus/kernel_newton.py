@@ -10,8 +10,6 @@ whose rows are violated enter. It ends at the optimum or, rarely, runs in circle
 point method of the linear trainers takes the whole matrix.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What training an SVM+ returns, and the checks of what it is given."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """SVM2+ as the paper trains it: the deformed kernel handed to a solver of the ordinary SVM."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -11,8 +11,6 @@ since g is at hand, and does not change with the scale of alpha.
 Kernels here see signed multipliers a = alpha y and the matrix M = H . yy'; v = y - M a.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """SVM2+ on data: the rows of its hard-margin form, feasible models, bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ Z. Its multipliers, zero elsewhere, bound the optimum from below; its primal poi
 for all rows, bounds it from above. Few rows carry a multiplier, so few rounds suffice.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

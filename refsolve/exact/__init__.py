@@ -5,8 +5,6 @@ certificate, which must be zero, not small. :mod:`refsolve.exact.faces` is the n
 tries every face of the polytope. :mod:`refsolve.exact.average_precision` lists rankings instead.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Sequence

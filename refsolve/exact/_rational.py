@@ -1,7 +1,5 @@
 """Rational helpers: gap of a projection, and the support function of each polytope."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction

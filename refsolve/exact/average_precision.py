@@ -5,8 +5,6 @@ lists every interleaving, `permute` lists every order of all n samples and count
 max_i delta_j(i).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ sum (a_N - t)_+ decreases and sum (a_P + t)_+ increases in t, both piecewise lin
 a_N and -a_P; they meet between -max a_P and max a_N.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Exact projection on the box: entries clipped to [0, r]."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from refsolve.exact._rational import ZERO, Vector, clip

@@ -1,7 +1,5 @@
 """Exact projection on the capped simplex: x = clip(a - t, 0, cap) with t between two of its knots."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from refsolve.exact._rational import ZERO, Vector, clip, neighbours

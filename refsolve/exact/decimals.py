@@ -5,8 +5,6 @@ number like any other. Every function works in the precision of the context that
 opens one that leaves 60 digits after the largest number in sight.
 """
 
-from __future__ import annotations
-
 import decimal
 import functools
 import math

@@ -5,8 +5,6 @@ feasible candidate is only worse; so the best feasible candidate is the answer. 
 sorting, no formula of the clever routines. Exponential: d <= 5.
 """
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from typing import Any

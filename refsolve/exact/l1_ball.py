@@ -1,7 +1,5 @@
 """Exact projection on the l1 ball: signs, and the projection of the absolute values on the simplex."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from refsolve.exact import simplex

@@ -1,7 +1,5 @@
 """Exact projection on the simplex: x = (a - t)_+ with t from the sorted partial sums."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from refsolve.exact._rational import ZERO, Vector

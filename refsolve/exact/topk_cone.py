@@ -1,7 +1,5 @@
 """Exact projection on the top-k cone: the top-k simplex without the bound on the sum."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from refsolve.exact import topk_simplex_alpha

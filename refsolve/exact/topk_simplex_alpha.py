@@ -5,8 +5,6 @@ largest: p(delta) and q(delta) solve sum (p - B)_+ = delta = sum (q - A)_+, B = 
 A = a_[k] - rest, and delta is the only root of p + q = min{(S_k(a) + delta)/(k + rho k^2), r/k}.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from fractions import Fraction
 from operator import itemgetter

@@ -4,8 +4,6 @@ The multiplier t is the smallest t >= 0 with s(t) <= r and rho s(t) <= t; both c
 monotone in t and s is piecewise linear with knots a_i and a_i - r/k.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from refsolve.exact._rational import ZERO, Vector, clip, neighbours

@@ -1,7 +1,5 @@
 """One scalar function per file: the minimisation that defines it, for CVXPY."""
 
-from __future__ import annotations
-
 from refsolve._lazy import members
 
 __getattr__, __dir__ = members("functions")

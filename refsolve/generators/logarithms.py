@@ -2,8 +2,6 @@
 logarithm does not.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from refsolve._types import Array, Floats

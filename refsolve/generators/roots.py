@@ -1,7 +1,5 @@
 """Roots of the monotone functions behind the entropies, in longdouble: proposals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ Where sigma is the support function of a set with <1,p> <= 1, attained at <1,p> 
 positive, the conjugate of 1/2 sigma^2 is half the square of the gauge: on the cone of that set, h.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One loss per file: value and conjugate for CVXPY; everything else is derived."""
 
-from __future__ import annotations
-
 from refsolve._lazy import members
 
 __getattr__, __dir__ = members("losses")

@@ -3,8 +3,6 @@
 L(y, f) = sum_j min_p max{0, z_j - p} + p^2/(2 gamma), z_j = f_j + c_j at j != y, z_y = -f_y + c_y.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from refsolve import calculus

@@ -3,8 +3,6 @@
 L(y, f) = min_p phi(z - p) + ||p||^2/(2 gamma), phi the top-k hinge (alpha) over the other classes.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from refsolve import calculus

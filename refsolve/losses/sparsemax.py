@@ -4,8 +4,6 @@ L(y, f) = max over p in the simplex of <f + c,p> - 1/2||p||^2 + 1/2 - f_y; over 
 the maximum of <z,x> - 1/2||x||^2 - 1/2(1-s)^2 + 1/2 over {x >= 0, s <= 1}, z_j = f_j - f_y + c_j.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from refsolve._lazy import cp

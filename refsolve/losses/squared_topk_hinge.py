@@ -3,8 +3,6 @@
 L(y, f) = 1/2 max{0, S_k(z)/k}^2, z_j = f_j - f_y + c_j over the m - 1 other classes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from refsolve._lazy import cp

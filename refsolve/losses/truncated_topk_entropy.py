@@ -3,8 +3,6 @@
 L(y, f) = min over J, |J| = m - k, of log(1 + sum_{j in J} e^{u_j}), J among the m - 1 others.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

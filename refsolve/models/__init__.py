@@ -1,7 +1,5 @@
 """One model per file: primal, dual and the maps between them."""
 
-from __future__ import annotations
-
 from refsolve._lazy import members
 
 __getattr__, __dir__ = members("models")

@@ -6,8 +6,6 @@ mu >= 0 and, for a free b, <mu,y> = 0: D = sum alpha offset + sum mu - 1/2||u||^
 u = -sum alpha row + sum mu y x.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -5,8 +5,6 @@ was made for. Its minimiser therefore has J no higher: J never rises. A point th
 of its own state is a critical point of J, no more: other starts may end lower.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Checked data of a multiclass risk, and the maps between scores, margins, W and A."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -3,8 +3,6 @@
 The formulas are those of `refsolve.proofs.svm_plus`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 

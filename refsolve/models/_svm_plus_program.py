@@ -4,8 +4,6 @@ With U = C sum w_i (+ lam) the value of w = 0, rho = 1 is at most U. The primal 
 by their largest norm; the dual by U/size, size bounding the quadratic terms.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The certificate of an SVM+ from arguments as users give them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ A vector is w (d,) with w'x_i its values, or coefficients c (n,) of sum_j c_j ph
 weight zero are no examples; their coefficients are kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """What the oracle's certificates of trained models have in common, from what `refsolve.proofs` proves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -5,8 +5,6 @@ ranking, for every order of ties, and below 1: an outlier costs no more than tha
 of convex functions. A step replaces the second one by its value for a fixed ranking, the reference.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

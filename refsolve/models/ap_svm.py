@@ -5,8 +5,6 @@ positives below it (t_j). Delta(R) = 1 - AP, and Psi(R) - Psi(R*) has the score 
 -2 c_i/(PN) and 2 t_j/(PN); c_R below is that vector. The dual has a weight for every ranking.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any

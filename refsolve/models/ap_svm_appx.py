@@ -4,8 +4,6 @@ The easy examples are a mask. The bias b acts in their constraints only, and is 
 not see it. See `refsolve.models.ap_svm` for rankings and coefficients c_R.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

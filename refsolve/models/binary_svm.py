@@ -6,8 +6,6 @@ violated one is wrong where the hinge is positive, and xi is the mean hinge. In 
 on labellings enter by alpha_i = (1/n) sum of those that are wrong on i, any point of [0, C/n]^n.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ negatives and does not rise in those of the positives: for negatives the maximum
 which is convex; for positives a step fixes a row, which bounds L from above.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

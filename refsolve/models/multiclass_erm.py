@@ -6,8 +6,6 @@ columns a_i of A (m, n) are blocks (in the multiclass family they sum to 0), K =
 (d, m). Only the loss's declaration enters; y holds classes, or 0/1 rows for a multilabel loss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

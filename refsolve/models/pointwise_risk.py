@@ -5,8 +5,6 @@ calibrated for; see ``docs/calibration.md``. With ``behind=(i, j)`` the scores a
 g_i <= g_j: where that costs a positive amount, every minimiser has g_i > g_j.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -5,8 +5,6 @@ D(alpha) = sum alpha - 1/2||sum alpha_i y_i x_i||^2 over alpha >= 0, <alpha,y> =
 C w_i for the hinge, and less sum alpha_i^2/(2 C w_i) for its square.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

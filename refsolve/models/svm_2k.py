@@ -4,8 +4,6 @@ P = 1/2||w_A||^2 + 1/2||w_B||^2 + CA sum h(y f_A) + CB sum h(y f_B) + D sum max(
 with h(m) = max(0, 1 - m), sums weighted by w_i. The view B is privileged: f_A alone predicts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

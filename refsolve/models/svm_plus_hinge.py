@@ -5,8 +5,6 @@ xi_i = <v,z_i> + rho >= 0 and rho free. The dual has alpha and beta >= 0 with su
 - C w_i) = 0 and <alpha,y> = 0. X (n, d) and Z (n, s), or Gram matrices K and Kz (n, n).
 """
 
-from __future__ import annotations
-
 from refsolve.models._svm_plus import BOX, LAM, OWN
 from refsolve.models._svm_plus_program import Offered
 from refsolve.spec import Spec

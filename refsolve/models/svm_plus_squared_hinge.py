@@ -5,8 +5,6 @@ xi_i = <v,z_i> + rho of either sign. D(alpha) = sum alpha - 1/2 <alpha, (K yy' +
 alpha >= 0, <alpha,y> = 0. X (n, d) and Z (n, s), or Gram matrices K and Kz (n, n).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

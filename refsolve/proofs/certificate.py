@@ -1,7 +1,5 @@
 """What a certificate is, and the roundings that its bounds allow for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -9,8 +9,6 @@ says for which perturbation of b its point solves the conditions of optimality e
 no more than the curvature lets it. `gap` bounds F(x) - min F at any x from formulas alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction

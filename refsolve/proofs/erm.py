@@ -9,8 +9,6 @@ W = sum_i b_i phi(x_i), ||W||^2 = tr(B'KB), and the scores are KB. Sums run over
 extended precision where they are not too long.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

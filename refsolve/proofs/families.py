@@ -13,8 +13,6 @@ family         y           z                                          block(x) =
 =============  ==========  =========================================  =============================
 """
 
-from __future__ import annotations
-
 import numbers
 from types import ModuleType
 from typing import Any

@@ -9,8 +9,6 @@ D_h the Bregman divergence, residual(x, w) = support(w) - <w,x>. Both terms are 
 numbers; equality holds at the maximiser p of <z,x> - h(x).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any

@@ -5,8 +5,6 @@ Each class is pushed up as much as down. A class that never occurs has nothing t
 nothing may push it down, unless g_i <= g_j holds it up (mu > 0).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Certificates of projections, and of the values of functions."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

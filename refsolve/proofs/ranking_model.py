@@ -12,8 +12,6 @@ mu >= 0 with <mu, y> = 0: v gains X'(mu y), and the gap mu_i (y_i (s_i + b) - 1)
 margins are short. L is bounded from above by the sum that `refsolve.proofs.ranking_truth` certifies.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple

@@ -12,8 +12,6 @@ units of 1/(PN M D), with M = lcm(1..P+N) and D the common denominator of the sc
 is rounded. Beyond `LIMIT` pairs the same sums run in extended precision with an error bound.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Floats are taken as the rational numbers that they are, in object arrays that numpy formulas accept.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable
 from decimal import Decimal

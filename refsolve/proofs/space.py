@@ -4,8 +4,6 @@ A function is a vector p: p itself (d,) with features (n, d), or coefficients (n
 with a Gram matrix. The coefficients of rows that are no examples count in p too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias

@@ -16,8 +16,6 @@ and by what rounding may hide (own slacks one by one; signed ones by scaling all
 clipped, balanced and given the sum they need. Rows of weight zero do not exist.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple

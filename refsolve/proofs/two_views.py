@@ -9,8 +9,6 @@ With g_A = alpha_A y - beta, g_B = alpha_B y + beta of sum 0, m_V = 1 - y f_V, t
 all nonnegative. Multipliers are clipped and balanced before; nothing of a solver is used.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One convex set per file: constraints for CVXPY, and the formulas that certificates need."""
 
-from __future__ import annotations
-
 from refsolve._lazy import members
 
 __getattr__, __dir__ = members("sets")

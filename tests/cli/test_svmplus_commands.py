@@ -22,8 +22,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(svmplus_training, "CLARABEL_SIZE", 80)
     monkeypatch.setattr(svmplus_training, "LINEAR_SVC_SIZE", 100)
     monkeypatch.setattr(svmplus_training, "KERNEL_SIZE", 40)
+    monkeypatch.setattr(svmplus_training, "SHAPES", ((24, 4),))
     for module in (svmplus_training, svmplus_paper):
-        monkeypatch.setattr(module, "SHAPES", ((24, 4),))
         monkeypatch.setattr(module, "WIDTHS", (20, 15))
     monkeypatch.setattr(
         main_job, "run_all", lambda jobs, task: {name: job() for name, job in jobs.items()}

@@ -6,8 +6,6 @@ with the ground truth's entry), `layout` (labels, transposed matrices, batches o
 (float32 only), `tensors` (torch), and `estimators` makes a trainer of a scikit-learn estimator.
 """
 
-from __future__ import annotations
-
 from verification.adapters._adapted import Adapted
 from verification.adapters._steps import Step
 from verification.adapters.estimators import trained

@@ -1,7 +1,5 @@
 """The callable that an adapter is: the problem's arguments in, the function's answer out."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What an adapter is made of: steps that change the arguments on the way in, the answer on the way out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

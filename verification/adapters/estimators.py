@@ -15,8 +15,6 @@ What has to be matched, for scikit-learn's own:
 ==========================  ==========================================================================
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import warnings

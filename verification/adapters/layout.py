@@ -1,7 +1,5 @@
 """Other labels, transposed matrices, and functions that take only batches of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

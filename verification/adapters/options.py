@@ -1,7 +1,5 @@
 """All conversions as options of one function, `adapt`, in any combination."""
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Functions that compute in float32 only."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Other people's C and lambda: the same problem, its parameters and its answer in other units."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Torch is imported when the first instance is solved, so that nothing here depends on it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

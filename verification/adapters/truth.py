@@ -5,8 +5,6 @@ conjugate and prox have m - 1 entries here; others keep all m, the truth's entry
 sum of the rest. Gradients and dual blocks have all m here, summing to 0; others give the m - 1 others.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

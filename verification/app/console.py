@@ -1,7 +1,5 @@
 """What all commands share: where they print, how they show progress, how they end."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

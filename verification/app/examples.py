@@ -1,7 +1,5 @@
 """Reads labelled examples from .csv, .npz and .svm files; every complaint names file, row and fix."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What ``refsolve train`` does: scale, fit, measure, and write a model with its report."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from itertools import product

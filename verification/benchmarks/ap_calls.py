@@ -4,8 +4,6 @@ All exact methods return the same ranking, so that the training is the same with
 once, the scores that its oracle was asked at are kept, and every method is timed on these, in turns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median

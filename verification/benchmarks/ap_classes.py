@@ -8,8 +8,6 @@ over examples for hinge and logistic), so that one grid serves all. A constant f
 bias; it is regularised, and AP-SVMs, to which it means nothing, end with weight 0 there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

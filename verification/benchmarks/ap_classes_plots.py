@@ -1,7 +1,5 @@
 """Pictures of `refsolve reproduce ap`: test AP per class, and the ranks of the negatives in a training."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

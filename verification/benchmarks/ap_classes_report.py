@@ -1,7 +1,5 @@
 """The AP tables as a document: test AP per class, who wins, what inference costs, the certificates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -4,8 +4,6 @@ Every round solves the problem over the rankings met so far, evaluates the most 
 its solution, and adds it: no line search, no step that is kept back.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any

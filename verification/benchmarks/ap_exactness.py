@@ -12,8 +12,6 @@ that rounding errors of 1e-13 let pass for the best is the best. The exact gap o
 to be zero. ``compare()`` runs the numbers of instances that the project promises, in half a minute.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import itertools

@@ -1,7 +1,5 @@
 """Speed of loss-augmented inference: every exact method against the greedy, SEARCH and numpy.sort."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

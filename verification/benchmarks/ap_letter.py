@@ -1,7 +1,5 @@
 """AP-SVMs of single letters against the rest, on the Letter data, each with its certificate recomputed."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any

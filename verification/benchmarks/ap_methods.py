@@ -1,7 +1,5 @@
 """The methods of `refsolve reproduce ap`: how each is trained, and how its gap is recomputed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

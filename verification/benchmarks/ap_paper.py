@@ -1,7 +1,5 @@
 """What Mohapatra, Jawahar and Kumar 2014 print in Tables 1 to 3 (PASCAL VOC 2011, action classes)."""
 
-from __future__ import annotations
-
 #: Columns of Table 1; APPX by the share k of the easy examples that is kept.
 COLUMNS = ("binary SVM", "AP-SVM", "APPX 25 %", "APPX 50 %", "APPX 75 %")
 #: Table 1: test AP in percent by class.

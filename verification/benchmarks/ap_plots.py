@@ -1,7 +1,5 @@
 """Pictures of the inference benchmark: cost over N and over P, both axes logarithmic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The AP benchmark's figures as a document, each beside its target."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 

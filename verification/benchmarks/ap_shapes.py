@@ -4,8 +4,6 @@ The margin at which a negative at rank j stops to pay beside the k-th positive i
 so that scores of a trained model spread over about N / P; scores of order one are those of its start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Oracle calls that training to a certified gap takes: ours against the plain 1-slack cutting plane."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median

@@ -16,8 +16,6 @@ The generator in the authors' library (libsdca, matlab/getdata.m) takes the firs
 generator with 0, so that the draw behind the paper's Table 2 can be made again: `authors_draw`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

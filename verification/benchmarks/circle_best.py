@@ -12,8 +12,6 @@ rankings of three classes that result are the circular words without a twice int
 abab), hence of at most four arcs, and again ends of segments suffice.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product

@@ -1,7 +1,5 @@
 """Pictures of the circle: Table 2 as intervals over many draws, and the two predicted rings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The circle as a document: what is possible, the authors' draw made again, many draws beside Table 2."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import log2

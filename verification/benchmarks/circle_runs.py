@@ -5,8 +5,6 @@ among equals the smallest. The accuracy of the chosen model is then computed exa
 distribution, which 200 000 test points only estimate (with a standard error of up to 0.11 points).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Value and prox of the entropy losses on rows of 1000: against numpy.exp and against Clarabel through CVXPY."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import dataclass
 from functools import partial

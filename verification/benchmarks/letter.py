@@ -8,8 +8,6 @@ training and validation part together at the same lambda. The top-1 column of th
 most on the grid: it falls by more than two points from C = 0.03 to C = 0.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter

@@ -1,7 +1,5 @@
 """The Letter table as a document: our accuracies, the paper's, the deviation, the certificates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 

@@ -5,8 +5,6 @@ it stops. The truncated risk P/(C n) = (1/2 ||W||^2 + C sum L)/(C n) and the acc
 from there, beside our majorise-minimise and a quasi-Newton descent from random weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ their problem falls into one binary problem per class; a binary problem with C i
 with C/2, whose weights are (-w/2, w/2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass

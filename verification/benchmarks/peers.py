@@ -5,8 +5,6 @@ little about P(W) - P*. The search below finds the loosest tolerance whose resul
 that the peer is charged for exactly the accuracy asked of everybody.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What all pictures share: matplotlib without a window, colours, legends, and their files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Projection of 10 000 rows against numpy.sort of the same rows and against the CVXPY oracle."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass

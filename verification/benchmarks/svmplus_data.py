@@ -1,7 +1,5 @@
 """Random problems with privileged features, and LIBSVM and certificates for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import process_time
 from typing import Any, NamedTuple

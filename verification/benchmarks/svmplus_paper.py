@@ -5,8 +5,6 @@ those of SVM2+ by LIBSVM on the deformed kernel. Here Clarabel is the general so
 few classes, and their seconds are multiplied up. Ours train all classes. Kernel matrices are given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any

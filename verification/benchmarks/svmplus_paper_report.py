@@ -1,7 +1,5 @@
 """`refsolve reproduce svmplus` as a document: the paper's ratio, what becomes of it, and the digits."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Picture of the digits experiment: mean accuracy of every method with its standard error."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Error of the deformed kernel Q, computed exactly with fractions, beside formula (5) as printed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

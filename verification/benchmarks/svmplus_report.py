@@ -1,7 +1,5 @@
 """The SVM+ benchmark's figures as a document, each beside its target."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from verification.benchmarks import svmplus_precision, svmplus_training, targets

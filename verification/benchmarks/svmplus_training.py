@@ -1,7 +1,5 @@
 """Seconds of training SVM2+ to a certified gap, against what one would take instead."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

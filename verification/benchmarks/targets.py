@@ -1,7 +1,5 @@
 """Figures beside their targets, as a document."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Fair clocks: one thread, interleaved repetitions, the median of ratios."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from statistics import median

@@ -1,7 +1,5 @@
 """Training speed at equal certified accuracy: a loss of ours against scikit-learn, and a second one beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import median

@@ -1,7 +1,5 @@
 """The benchmarks of the top-k hinges and of the entropies as documents, each figure beside its target."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from verification.benchmarks import entropy_rows, projections, targets

@@ -1,7 +1,5 @@
 """The items of ``pytest --verify-problem NAME``: one per (check, family of instances)."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

@@ -6,8 +6,6 @@ suboptimality without any solution, `erm` recomputes the duality gap of a traine
 are rounding-error bounds for the precision of the input.
 """
 
-from __future__ import annotations
-
 from verification.certificates import (
     core,
     entropy_points,

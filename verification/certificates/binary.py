@@ -1,7 +1,5 @@
 """Certificates of a binary SVM over the mean hinge: checked arguments of `refsolve.proofs.svm_plus`."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,7 +1,5 @@
 """How an answer over the classes means an x, without rounding: `refsolve.proofs.families` on fractions."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

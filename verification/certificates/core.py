@@ -9,8 +9,6 @@ or, where the curvature is 0 (subgradients of hinges, updates of zero rows), for
 file says, in exact arithmetic, which b, rho and r an instance means, and which x an answer means.
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from decimal import Decimal

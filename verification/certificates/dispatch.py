@@ -1,7 +1,5 @@
 """One dispatch: which certificates judge an instance, and which solution is right, by its problem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

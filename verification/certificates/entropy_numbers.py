@@ -3,8 +3,6 @@
 A loss moves by <x, dz> when z moves by dz: with x small it is small itself, and still right relatively.
 """
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from fractions import Fraction

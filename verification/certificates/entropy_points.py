@@ -6,8 +6,6 @@ only what the answer's own form rounds away (v - t x, p - t, numbers below the s
 is excused besides.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass

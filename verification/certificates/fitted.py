@@ -1,7 +1,5 @@
 """Certificates of fitted estimators: `fast.TopKSVC`, `fast.TopKLogisticRegression`, one-vs-rest, AP-SVMs, SVM+."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ it, and one gives just as much; outside the domain a ray along which <x,z> − l
 end is the proof of +inf.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

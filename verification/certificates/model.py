@@ -3,8 +3,6 @@
 The formulas are those of `refsolve.proofs.erm`; nothing of the trainer is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self

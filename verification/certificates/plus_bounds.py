@@ -8,8 +8,6 @@ whose multipliers bound it from below: sum need_i alpha_i - 1/2 <gamma, Q gamma>
 sum need_i alpha_i - lam/2 ||(v,h)(gamma)||^2. What solves it is not believed.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Certificates of an SVM+ (or SVM) as users hand it over: checked arguments of `refsolve.proofs.svm_plus`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ gap <g,x> + support(-g), from formulas alone; it is of first order in the error.
 measures the distance to an exact solution, which is believed for its own gap being exactly zero.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -6,8 +6,6 @@ and the optimum minus it an exact gap >= 0. A candidate that compares rankings i
 whose gap is of the size of the rounding in that comparison, and no worse.
 """
 
-from __future__ import annotations
-
 import functools
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Certificates of AP models as users hand them over: checked arguments of `refsolve.proofs.ranking_model`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

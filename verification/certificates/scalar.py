@@ -4,8 +4,6 @@ W(e^t) is the root w of w + log w = t. Its relative condition is at most that of
 the exact number that it is, so that a sound implementation is right to a few units of rounding.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers in messages: a sentence has no room for a thousand of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

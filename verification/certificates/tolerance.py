@@ -4,8 +4,6 @@ No literals: every tolerance is eps of the input's precision, times a size facto
 the sums involved, times the sizes of the numbers that enter them.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

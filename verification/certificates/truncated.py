@@ -6,8 +6,6 @@ because the least Moreau envelope grows with every entry too. Where margins tie 
 choice is right: the one that an answer makes is read off it.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

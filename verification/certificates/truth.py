@@ -1,7 +1,5 @@
 """Exact solutions, each believed only with a certificate that is exactly zero."""
 
-from __future__ import annotations
-
 import functools
 
 from refsolve.errors import UncertainError

@@ -1,7 +1,5 @@
 """Certificates of an SVM-2K as users hand it over: checked arguments of `refsolve.proofs.two_views`."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -15,8 +15,6 @@ A check is a module with
 Its docstring's first line says what it checks. Files with an underscore in front are helpers.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """What most checks are made of: instances of some families in equal parts, and one call that is judged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from verification import certificates

@@ -1,7 +1,5 @@
 """Agreement with the CVXPY oracle, as far as the oracle's own certificate reaches."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

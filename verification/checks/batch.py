@@ -1,7 +1,5 @@
 """A batch of rows is judged row by row: each must be what the row alone would be."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import replace
 from typing import Any

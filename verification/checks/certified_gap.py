@@ -1,7 +1,5 @@
 """The gap at the repaired answer is within its rounding-error bound; no solver is asked."""
 
-from __future__ import annotations
-
 from verification.checks._plain import certified, in_parts
 from verification.problems.problem import Problem
 

@@ -1,7 +1,5 @@
 """1 - s, returned by itself, is right relatively: also where s rounds to 1."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from verification import certificates

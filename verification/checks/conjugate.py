@@ -1,7 +1,5 @@
 """The conjugate against its definition: no z gives more, one gives as much, +inf by a ray."""
 
-from __future__ import annotations
-
 import math
 import zlib
 from fractions import Fraction

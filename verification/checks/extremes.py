@@ -1,7 +1,5 @@
 """Edges: sizes from 1e-150 to 1e150, denormal numbers, sums missed by a bit or by a tolerance, real scores."""
 
-from __future__ import annotations
-
 from verification.checks._plain import in_parts, judged, on_vectors
 
 ORDER = 38

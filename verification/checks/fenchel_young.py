@@ -1,7 +1,5 @@
 """Values and gradients attain equality in Fenchel–Young at an exactly certified dual point."""
 
-from __future__ import annotations
-
 from verification.checks._plain import certified, in_parts
 from verification.problems.problem import Problem
 

@@ -1,7 +1,5 @@
 """The answer is the exact solution up to rounding; that one certifies itself with gap zero."""
 
-from __future__ import annotations
-
 from verification.checks._plain import in_parts, judged
 from verification.problems.problem import Problem
 

@@ -1,7 +1,5 @@
 """Vectors of hundreds of entries, full blocks, and more guesses than entries: where buffers end."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from verification.checks import amount

@@ -1,7 +1,5 @@
 """A candidate that offers several methods is right with each of them."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 from dataclasses import replace

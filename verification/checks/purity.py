@@ -1,7 +1,5 @@
 """Inputs stay as they are, and an answer depends on nothing but the arguments."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scores to 1e4, 1 - s to 1e-300, curvatures from 1e-300 to 1e10: nothing overflows, nothing is lost."""
 
-from __future__ import annotations
-
 from verification.checks._plain import in_parts, judged
 from verification.problems.problem import Problem
 

@@ -1,7 +1,5 @@
 """Scale grid: vector, radius and curvature from 1e-6 to 1e6, where absolute epsilons show."""
 
-from __future__ import annotations
-
 from verification.checks._plain import in_parts, judged, on_vectors
 
 ORDER = 40

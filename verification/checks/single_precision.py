@@ -1,7 +1,5 @@
 """float32 input gives an answer within the rounding-error bound of float32."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """L(h) >= L(f) + <g, h - f> for scores h near and far, both values exact."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tie grid: every short vector of a few dyadic numbers, where the right case is easily missed."""
 
-from __future__ import annotations
-
 from verification.checks._plain import in_parts, judged, on_vectors
 
 ORDER = 30

@@ -1,7 +1,5 @@
 """The certified gap of a trained model is within what the solver promises, tol."""
 
-from __future__ import annotations
-
 import dataclasses
 from weakref import WeakKeyDictionary
 

@@ -1,7 +1,5 @@
 """Training leaves the data as they are, and depends on nothing but the arguments."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

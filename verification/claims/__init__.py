@@ -3,8 +3,6 @@
 ``run_claims()`` tries them all; ``to_markdown(results)`` prints the ledger.
 """
 
-from __future__ import annotations
-
 from verification.claims._ledger import (
     Claim,
     ClaimResult,

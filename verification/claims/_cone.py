@@ -1,7 +1,5 @@
 """Biased projections in rational arithmetic, with their optimality checked here, and partitions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -8,8 +8,6 @@ For the top-k entropy losses, with U the u largest of the others' w_j/w_y and Z 
 are rational; the papers write them with logarithms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext

@@ -5,8 +5,6 @@ D(A) = -(1/n) sum_i L*(-lam n a_i without its entry y_i) - lam/2 tr(A K A'), W =
 weights (a row for each class) and dual columns (a row for each example) are arrays of Fractions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

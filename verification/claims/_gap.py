@@ -1,7 +1,5 @@
 """Whether a primal and a dual problem meet: by CVXPY, or not, by bounds that hold for all points."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The ledger as Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

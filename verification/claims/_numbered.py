@@ -5,8 +5,6 @@ rows state what their own number does not name, and why a number states nothing 
 link). With these, `missing` says what the ledger passes over, `unknown` what the paper has not.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterator, Mapping

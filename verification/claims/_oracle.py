@@ -1,7 +1,5 @@
 """Solutions by the CVXPY oracle, turned into rational points of the domain before they are judged."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

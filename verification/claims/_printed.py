@@ -1,7 +1,5 @@
 """Tables as the papers print them: a CSV file beside the claims, read into exact numbers."""
 
-from __future__ import annotations
-
 import csv
 from importlib.resources import files
 

@@ -6,8 +6,6 @@ c_1 <= ... <= c_P negatives above the positives, the interleavings of two sorted
 computed here by enumeration uses none of the paper's results.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction

@@ -4,8 +4,6 @@ Everything here works on lists of `fractions.Fraction`, knows nothing of top-k s
 own answers: a linear program returns only after its dual point (or its ray) has been checked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -5,8 +5,6 @@ satisfy the KKT conditions in rational arithmetic, so that it needs no further p
 matrices are numpy arrays of Fractions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction

@@ -5,8 +5,6 @@ A conjugate is computed from the loss alone: sup <v,x> - loss(x) is a linear pro
 losses are maxima of finitely many affine functions ("pieces").
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations

@@ -1,7 +1,5 @@
 """What a check reports to: the evidence of one claim."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

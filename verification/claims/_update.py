@@ -1,7 +1,5 @@
 """The update of one dual column, against the printed projection; shared by both papers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any

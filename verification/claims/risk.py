@@ -5,8 +5,6 @@ maximum. The minimisers of the risk sum_y p_y L(y, g) are a polyhedron; what hol
 such as which classes they rank first, is decided by maximising linear functions over it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -6,8 +6,6 @@ function, so that a hang in compiled code, a segmentation fault or ``os._exit`` 
 and becomes a verdict in this one.
 """
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 from typing import Any

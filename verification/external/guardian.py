@@ -9,8 +9,6 @@ with the child's token in its environment. A kit that closes its child kills the
 It is run by its path and imports nothing of the package: it starts in some milliseconds.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

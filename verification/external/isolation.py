@@ -1,7 +1,5 @@
 """A Python function in a process of its own."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

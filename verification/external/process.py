@@ -6,8 +6,6 @@ child leads a process group (and session) of its own and carries a token in its 
 it leaves behind is found by either and killed; by `guardian`, if this process is killed itself.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

@@ -1,7 +1,5 @@
 """What a reply means: the answer as a function in this process would have returned it."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping
 from pathlib import Path

@@ -6,8 +6,6 @@ to its arguments in place ("changed"), whether the answer is a view of one ("vie
 call overwrote the answer before it ("overwrote").
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import dataclasses

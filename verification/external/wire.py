@@ -6,8 +6,6 @@ are the strings "nan", "inf" and "-inf". A string in hexadecimal notation ("0x1.
 too, whoever writes it. Arrays are objects with dtype, shape and entries in C order.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Answers as data: what a candidate returned, to the last bit, and what it should have returned."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any

@@ -4,8 +4,6 @@ Nothing here needs the solver: the answer stands in the file, and its certificat
 from it, where the check is about one answer.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from verification import certificates, checks

@@ -1,7 +1,5 @@
 """Documents of a failure that was run again, or made smaller."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from verification.failures import answers

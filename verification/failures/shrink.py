@@ -3,8 +3,6 @@
 Greedy: a change is kept if the instance still fails in the same way and has become simpler.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import time

@@ -1,7 +1,5 @@
 """Instances of trained models: drawn from a model's own families, valid or not, and simpler ones."""
 
-from __future__ import annotations
-
 import itertools
 import zlib
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """What all families draw with: sizes, ground truths, dual points, the arguments beside the main vector."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

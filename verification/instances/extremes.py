@@ -3,8 +3,6 @@
 `FAMILIES` for vectors and `RANKINGS` for labelled scores; `verification.instances.families` takes them in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ Each family is a generator of main vectors (the array a, scores, x, v or q of a 
 arguments are drawn by one function for all problems. Everything is a function of the seed.
 """
 
-from __future__ import annotations
-
 import itertools
 import zlib
 from collections.abc import Iterator

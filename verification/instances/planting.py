@@ -1,7 +1,5 @@
 """Instances whose solution is known because it was put there."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Instances of the ranking family: scores with a 0/1 label each, at least one of both kinds."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -4,8 +4,6 @@ The features are integers and the weights are rounded to multiples of 2^-12, so 
 exact, and the rows are the same on every machine.
 """
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small SVM+ problems of every family: as users have them, and as they break solvers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

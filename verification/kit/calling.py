@@ -1,7 +1,5 @@
 """Calls a candidate with what it accepts, within a time limit, and unwraps its answer."""
 
-from __future__ import annotations
-
 import contextvars
 import dataclasses
 import importlib

@@ -3,8 +3,6 @@
 Every instance then has these values, and the candidate need not accept them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from numbers import Integral, Real

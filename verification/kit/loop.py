@@ -1,7 +1,5 @@
 """verify(candidate, problem) -> Report: runs every check that applies and keeps count of it all."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import itertools

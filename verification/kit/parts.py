@@ -1,7 +1,5 @@
 """Reads what a trainer returned: an array, a tuple, a mapping or an object, as parts by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction

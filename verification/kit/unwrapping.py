@@ -1,7 +1,5 @@
 """Reads what a solver of a set, loss or function returned: numbers, perhaps with a dual point."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Worker processes of the long runs."""
 
-from __future__ import annotations
-
 import os
 from multiprocessing import parent_process
 from threading import Thread

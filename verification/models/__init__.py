@@ -5,8 +5,6 @@ One file per model of `refsolve.models`, found by discovery, with one object ``T
 `verification.verdicts.judging` turns certificates into verdicts.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import pkgutil

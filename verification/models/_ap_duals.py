@@ -1,7 +1,5 @@
 """Dual points of the models over rankings: weighted rankings, each a vector of inversions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Instances of the models over rankings: labelled data, queries, easy examples and bags of candidates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -11,8 +11,6 @@ trainer ends where its own state gives it back. Proofs that it did not, with no 
 A pass needs w's own step or the last one certified to tol, and none of these. The rest is uncertain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

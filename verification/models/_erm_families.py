@@ -1,7 +1,5 @@
 """Instances of a multiclass risk: data, losses and parameters at their ends and in between."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

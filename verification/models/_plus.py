@@ -5,8 +5,6 @@ trainer. With Gram matrices the weights w and v are coefficients (n,) on the exa
 unique and never compared.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ Every family is a stream of arguments; the variants of a model (kernels, weights
 other treatment of xi >= 0, the loss) come in turn within each family.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any

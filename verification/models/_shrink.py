@@ -1,7 +1,5 @@
 """Makes data sets small and simple: fewer rows, columns and classes, dyadic numbers, plain parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

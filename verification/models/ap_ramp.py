@@ -5,8 +5,6 @@ reference. w is (d,); what may be returned besides: the last step as reference (
 weights (m,), all inversions as in `ap_svm`, and objectives, J at the start and after each step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ w is (d,); the dual is rankings (m, n), any number of them, each the inversions 
 whose sum is at most C; w = -X' sum_t weights_t c_t. y is 0 or 1, groups names each example's query.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ number that may be left out; the dual is rankings (m, n) and weights (m,) as in 
 for easy examples, and mu (n,) >= 0 with sum_i mu_i y_i = 0. y is 0 or 1, of one kind if need be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ is the weight of a constant feature and regularised, b = sum_i alpha_i y_i; "fre
 sum_i alpha_i y_i = 0, as in LIBSVM at the constant C/n. y is 0 or 1, of one kind if need be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ chosen (B,), rankings (m, B), candidates (m, B), rows of X by which each cut sco
 (m,); and objectives, J at the start and after each step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ W is (m, d), one row per class; A is (n, m), one row per example, in units of C,
 Gram matrix K instead of X, "W" is the expansion B (n, m) of W = sum_i b_i phi(x_i). C = 1/(lambda n).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any

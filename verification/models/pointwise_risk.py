@@ -5,8 +5,6 @@ certified exactly, by a rational linear program, and need no dual point. Relativ
 R(0), since the least risk may be 0; it need not be attained where some p_y are 0.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

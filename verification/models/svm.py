@@ -4,8 +4,6 @@ The squared hinge carries 1/2; C multiplies the sum. The unknowns are w (d,), or
 a Gram matrix K, b, and alpha (n,) >= 0 without labels: w = sum_i alpha_i y_i x_i.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

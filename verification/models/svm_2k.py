@@ -5,8 +5,6 @@ f_B = <v,z> + rho (coefficients (n,) with Gram matrices K and Kz), and alpha (3,
 alpha_B >= 0 and beta of either sign: w = sum (alpha_A y - beta)_i x_i, v = sum (alpha_B y + beta)_i z_i.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ alpha (n,) >= 0 without labels and beta (n,) >= 0 of xi >= 0, zeros without ``no
 ``free_slack`` = delta: own slacks eta_i at lam/(2 delta) sum eta_i^2.
 """
 
-from __future__ import annotations
-
 from verification.models import _plus, _plus_families
 
 

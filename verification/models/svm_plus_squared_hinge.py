@@ -5,8 +5,6 @@ correcting kernel is added), b, rho; alpha (n,) >= 0 without labels, and beta (n
 unless ``nonneg_slack``. ``free_slack`` = delta: own slacks eta_i at lam/(2 delta) sum eta_i^2.
 """
 
-from __future__ import annotations
-
 from verification.models import _plus, _plus_families
 
 

@@ -1,7 +1,5 @@
 """The twins in `fast` of the stems that are declared, also in folders outside of the packages."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from types import ModuleType

@@ -7,8 +7,6 @@ from (`sound`) pass every check, so what kills a mutant is its defect.
 `verification.selftest.kill_matrix` runs them all.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib

@@ -1,7 +1,5 @@
 """Trainers over rankings: AP-SVM, with easy examples, a ramp or latent candidates, and the binary SVM."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

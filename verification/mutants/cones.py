@@ -1,7 +1,5 @@
 """Projections on the top-k cone: what is taken for zero, and which partition is taken for the right one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from verification.mutants import wrong

@@ -1,7 +1,5 @@
 """Conjugates with another domain, another infinity, or a term less."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import xlogy
 

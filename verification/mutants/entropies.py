@@ -1,7 +1,5 @@
 """Top-k entropies and the truncated ones: caps, counts, remainders and roots."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Multiclass trainers of one loss: of other data, another C or another loss, and duals that are not theirs."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Values and subgradients of hinges, their smooth versions and one-vs-all losses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

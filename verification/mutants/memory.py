@@ -1,7 +1,5 @@
 """What a call leaves behind: state that the next one finds, changes of its input, a dead process."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

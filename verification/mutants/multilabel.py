@@ -1,7 +1,5 @@
 """Losses of sets of labels: which side is which, and what a side weighs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

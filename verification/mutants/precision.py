@@ -1,7 +1,5 @@
 """Digits lost: single precision, cancellation, overflow, and approximations that end too early."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Wrong programs: one is right but for what it prints, when, and whether at all. See `sound.program`."""
 
-from __future__ import annotations
-
 from verification.mutants import wrong
 from verification.mutants.sound.program import command
 

@@ -1,7 +1,5 @@
 """Projections on simplices whose threshold, caps or radius are those of another problem."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from verification.mutants import wrong

@@ -1,7 +1,5 @@
 """Loss-augmented inference for average precision: positions, gains, ranks, and what comes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

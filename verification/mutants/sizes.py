@@ -1,7 +1,5 @@
 """Wrong beyond a size, or in another shape: blocks, grids, buffers and batches."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import wrightomega
 

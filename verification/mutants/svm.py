@@ -1,7 +1,5 @@
 """Trainers of the ordinary SVM, and of SVM-2K: boxes, biases, signs and views."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Trainers of SVM+ with the squared hinge: another problem, another Q, another model of the same multipliers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

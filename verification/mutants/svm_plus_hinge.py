@@ -1,7 +1,5 @@
 """Trainers of SVM1+, which has the hinge for its loss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

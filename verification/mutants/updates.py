@@ -1,7 +1,5 @@
 """Proximal points and SDCA updates with another radius, step or denominator."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the arguments and the answer of a problem are, for who sees its JSON and nothing else."""
 
-from __future__ import annotations
-
 import json
 
 from refsolve.spec import Symbol

@@ -5,8 +5,6 @@ so a new stem or parameter needs no edit here. A model's arguments and the names
 stand in `verification.models`.
 """
 
-from __future__ import annotations
-
 import difflib
 import functools
 import importlib

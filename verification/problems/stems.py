@@ -1,7 +1,5 @@
 """Where each stem stands: declared in `refsolve`, computed in `fast`, taught in ``docs``."""
 
-from __future__ import annotations
-
 import importlib.util
 from dataclasses import dataclass
 

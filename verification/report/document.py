@@ -4,8 +4,6 @@ Commands build a `Document`; nothing here computes a number, so that every figur
 figure that was judged. `verification.report.run_report` turns the `Report` of one `verify` run into one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

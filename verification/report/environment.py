@@ -1,7 +1,5 @@
 """What a run depends on: versions, from the metadata of what is installed, and the commit. Nothing is imported."""
 
-from __future__ import annotations
-
 import functools
 import platform
 import subprocess

@@ -3,8 +3,6 @@
 Readable offline, in light and dark, on a phone, and on paper.
 """
 
-from __future__ import annotations
-
 import html
 import re
 

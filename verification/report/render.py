@@ -1,7 +1,5 @@
 """Documents shown: on the terminal, as JSON, and written beside each other as page and JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -4,8 +4,6 @@ A mutant names in ``ERRATA`` those that it implements as printed. What is no com
 there is no mutant: a statement about a method is tried in the ledger of claims, not in a solver.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """A file of a kill matrix in the making: a line of JSON per row, so that a run may be stopped and resumed."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

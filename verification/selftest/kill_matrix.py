@@ -5,8 +5,6 @@ instance; 0 means that the check ran through and found nothing. The right solver
 a kit that fails everybody kills every mutant as well.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

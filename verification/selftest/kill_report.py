@@ -1,7 +1,5 @@
 """The kill matrix as a document: grouped by problem, one column of a few letters per check."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 from verification.report.document import Block, Cell, Code, Document, Paragraph, Table, table, tally

@@ -1,7 +1,5 @@
 """The kill matrix as data: a row per mutant, the right solvers beside them, and what is required."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

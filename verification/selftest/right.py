@@ -5,8 +5,6 @@ models "one side": the trainer of `fast` with one side of its gap, which is judg
 and "oracle", where `fast` trains none.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any

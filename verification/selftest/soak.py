@@ -5,8 +5,6 @@ own; every chunk ends as one line of a file, and a run that finds its line there
 that it may be stopped and started again at any time.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

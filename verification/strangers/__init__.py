@@ -21,8 +21,6 @@ The docstring says what it is. ``python -m verification.strangers`` runs them, `
 checks failed, with versions and the smallest counterexample; the gallery in the docs shows that.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import json

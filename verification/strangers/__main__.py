@@ -1,7 +1,5 @@
 """Run strangers: ``python -m verification.strangers [NAME ...] [--profile P] [--record]``."""
 
-from __future__ import annotations
-
 import argparse
 
 from verification import strangers

@@ -1,7 +1,5 @@
 """How the estimators of scikit-learn are made that several strangers are: C sums over the examples there too."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

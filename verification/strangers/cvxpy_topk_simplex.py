@@ -1,7 +1,5 @@
 """A parametrised CVXPY problem, solved again for every instance, as a projection layer is."""
 
-from __future__ import annotations
-
 import functools
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """The same projection as a layer of ``cvxpylayers``, with its default solver."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``entmax.sparsemax_bisect``, the same projection by bisection, which stops after 50 halvings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from verification.adapters import adapt

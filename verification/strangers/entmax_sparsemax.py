@@ -1,7 +1,5 @@
 """``entmax.sparsemax``, the projection onto the probability simplex by sorting, on torch tensors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from verification.adapters import adapt

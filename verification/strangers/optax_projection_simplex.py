@@ -1,7 +1,5 @@
 """``optax.projections.projection_simplex`` (the code of JAXopt's), in the float32 that is JAX's default."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

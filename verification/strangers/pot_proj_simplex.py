@@ -1,7 +1,5 @@
 """``ot.utils.proj_simplex`` of POT, the projection onto the simplex by sorting."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

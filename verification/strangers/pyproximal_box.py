@@ -1,7 +1,5 @@
 """``pyproximal.Box``, whose prox is the projection onto a box."""
 
-from __future__ import annotations
-
 from typing import Any
 
 PROBLEM = "box.projection"

@@ -1,7 +1,5 @@
 """``pyproximal.Simplex``, whose prox is the projection onto the simplex by bisection."""
 
-from __future__ import annotations
-
 from typing import Any
 
 PROBLEM = "simplex.projection"

@@ -1,7 +1,5 @@
 """``scipy.special.log_softmax``, whose entry y is minus the softmax loss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

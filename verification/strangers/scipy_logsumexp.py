@@ -1,7 +1,5 @@
 """``scipy.special.logsumexp`` as the softmax loss, log sum_j exp(f_j) - f_y."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``scipy.optimize.minimize(method="SLSQP")`` on the projection, as one writes it down."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

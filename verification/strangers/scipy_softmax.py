@@ -1,7 +1,5 @@
 """``scipy.special.softmax`` minus the unit vector of the truth: the gradient of the softmax loss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

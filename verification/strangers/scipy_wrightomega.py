@@ -1,7 +1,5 @@
 """``scipy.special.wrightomega``, the solution w of w + log w = t, as W(e^t)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 PROBLEM = "lambert_w_exp.value"

@@ -1,7 +1,5 @@
 """``sklearn.metrics.hinge_loss`` of one sample: Crammer and Singer's hinge."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``LinearSVC(multi_class="crammer_singer")``, default settings, as a trained multiclass hinge."""
 
-from __future__ import annotations
-
 from verification.adapters import trained
 from verification.strangers._sklearn import linear_svc
 

@@ -1,7 +1,5 @@
 """``LinearSVC(loss="hinge")`` with its intercept, as if it were an SVM with a free one."""
 
-from __future__ import annotations
-
 from verification.adapters import trained
 from verification.strangers._sklearn import linear_svc
 

@@ -1,7 +1,5 @@
 """``LinearSVC(loss="hinge")``, default settings: one hinge SVM per class."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``LogisticRegression(solver="lbfgs")``, default settings, as a trained softmax."""
 
-from __future__ import annotations
-
 from verification.adapters import trained
 from verification.strangers._sklearn import logistic
 

@@ -1,7 +1,5 @@
 """``LogisticRegression(solver="lbfgs")``, with ``tol=1e-8``, as a trained softmax."""
 
-from __future__ import annotations
-
 from verification.adapters import trained
 from verification.strangers._sklearn import logistic
 

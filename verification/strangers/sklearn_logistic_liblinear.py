@@ -1,7 +1,5 @@
 """``LogisticRegression(solver="liblinear")`` per class, default settings, as one-vs-all logistics."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``SVC(kernel="precomputed")`` on the deformed kernel K + yy' Q: the dual of SVM2+."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

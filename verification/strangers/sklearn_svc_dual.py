@@ -1,7 +1,5 @@
 """``SVC(kernel="linear")``, default settings, by its multipliers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from verification.adapters import trained

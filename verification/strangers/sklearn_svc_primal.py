@@ -1,7 +1,5 @@
 """``SVC(kernel="linear")``, default settings, by its ``coef_`` and ``intercept_``."""
 
-from __future__ import annotations
-
 from verification.adapters import trained
 from verification.strangers.sklearn_svc_dual import make
 

@@ -1,7 +1,5 @@
 """``SVC(kernel="linear")`` with ``sample_weight``, by its multipliers."""
 
-from __future__ import annotations
-
 from verification.adapters import trained
 from verification.strangers.sklearn_svc_dual import make
 

@@ -1,7 +1,5 @@
 """``torch.nn.functional.cross_entropy`` as the softmax loss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from verification.adapters import adapt

@@ -1,7 +1,5 @@
 """``torch.nn.functional.multilabel_soft_margin_loss``, times m, as the one-vs-all logistic loss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from verification.adapters import adapt

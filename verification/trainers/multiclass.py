@@ -4,8 +4,6 @@ See `verification.trainers.table`. The truncated loss, which has no optimum that
 judged by its convex step and by its descent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple

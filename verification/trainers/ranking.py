@@ -8,8 +8,6 @@ candidates, which have no optimum that an oracle could bracket, are judged by th
 their descent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 See `verification.trainers.table`.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

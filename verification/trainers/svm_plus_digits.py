@@ -1,7 +1,5 @@
 """SVM+ on the digits: trained on coarse images, the full ones privileged; every certificate recomputed."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import asdict, dataclass
 from time import process_time

@@ -6,8 +6,6 @@ never inverted. That they agree proves nothing and is not asked; only the certif
 optimum must overlap, since two that do not prove a certificate wrong.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable

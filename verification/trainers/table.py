@@ -5,8 +5,6 @@ that two that do not overlap prove one of them wrong. What a trainer has of its 
 instances, how it is called, and its objective.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Known failures (xfail): what is expected of a run, and what of it did not happen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from verification.errors import InvalidArgumentError

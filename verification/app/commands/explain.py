@@ -1,7 +1,5 @@
 """``refsolve explain FILE``: what a stored failure is about, without running anything."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

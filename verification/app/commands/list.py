@@ -1,7 +1,5 @@
 """``refsolve list``: the stems and what can be asked of each."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import typer

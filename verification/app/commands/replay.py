@@ -1,7 +1,5 @@
 """``refsolve replay FILE``: run a stored failure again."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``refsolve reproduce letter``, ``circle``, ``ap`` and ``svmplus``: the papers' figures beside ours."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

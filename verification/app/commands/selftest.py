@@ -1,7 +1,5 @@
 """``refsolve selftest``: wrong solvers must be caught, right ones must pass."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``refsolve shrink FILE``: look on for a smaller counterexample."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``refsolve soak``: very many instances of right solvers, none of which may be called wrong."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``refsolve train FILE``: fit a top-k classifier and write the model with its certificate."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """What the paper numbers; footnotes and figures included."""
 
-from __future__ import annotations
-
 from verification.claims._numbered import Edition
 
 EDITIONS = (

@@ -1,7 +1,5 @@
 """Algorithm 1: dual coordinate ascent over whole columns, and the gap that the printed loss keeps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

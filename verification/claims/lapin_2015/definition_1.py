@@ -1,7 +1,5 @@
 """Definition 1 and figure 2: the top-k simplex and its vertices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import comb

@@ -1,7 +1,5 @@
 """Definition 2: the condition under which Lemma 2 gives the conjugate, and no other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from verification.claims import Claim, Inputs, Rng, Trial

@@ -1,7 +1,5 @@
 """Equation (1): the multiclass hinge loss, and the maximum with 0 that (2) adds to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from verification.claims import Claim, Trial

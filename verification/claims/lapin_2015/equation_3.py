@@ -1,7 +1,5 @@
 """Around equation (3): the nonconvex loss psi_k, the top-k hinge above it, the inequality chain."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

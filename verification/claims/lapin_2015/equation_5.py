@@ -1,7 +1,5 @@
 """After equation (5): the ranking-based (beta) hinge between the top-k hinge and phi_1."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from verification.claims import Claim, Trial

@@ -1,7 +1,5 @@
 """Lemma 1: the sum of the k largest entries as a minimum over a threshold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations, pairwise

@@ -1,7 +1,5 @@
 """Lemma 2: the conjugate of a loss of score differences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Lemma 3: the three cases of the biased projection on the top-k cone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

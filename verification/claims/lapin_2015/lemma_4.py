@@ -1,7 +1,5 @@
 """Lemma 4: when the biased projection on the top-k cone is 0."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

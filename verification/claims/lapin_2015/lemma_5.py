@@ -1,7 +1,5 @@
 """Lemma 5: the multiplier that tells the knapsack solution from the cone solution."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

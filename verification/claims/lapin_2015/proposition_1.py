@@ -1,7 +1,5 @@
 """Proposition 1: the multiclass hinge loss of Crammer and Singer and its conjugate."""
 
-from __future__ import annotations
-
 from verification.claims._rational import Vector, dot
 from verification.claims._topk import (
     alpha_halfspaces,

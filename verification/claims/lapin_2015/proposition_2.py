@@ -1,7 +1,5 @@
 """Proposition 2: the top-k hinge loss as a function on R^m and its conjugate."""
 
-from __future__ import annotations
-
 from verification.claims._topk import (
     alpha_halfspaces,
     beta_halfspaces,

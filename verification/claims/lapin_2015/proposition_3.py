@@ -1,7 +1,5 @@
 """Proposition 3: compatibility of the top-k hinge with the true class; where it fails and why."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial

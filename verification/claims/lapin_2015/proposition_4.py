@@ -1,7 +1,5 @@
 """Proposition 4: maximising the dual over one column is a biased projection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Section 4.2, the search over partitions: how many there are, and what the fall-back to 0 does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate

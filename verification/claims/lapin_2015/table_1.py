@@ -1,7 +1,5 @@
 """Table 1 and the text about it: what follows from the printed numbers alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Theorem 1: the regularised primal problem and its Fenchel dual."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial

@@ -1,7 +1,5 @@
 """Theorem 1, strong duality: least primal and largest dual value meet."""
 
-from __future__ import annotations
-
 from verification.claims import Claim
 from verification.claims._gap import check_meeting, draw_training
 from verification.claims._topk import ZERO, hinge_alpha, hinge_beta

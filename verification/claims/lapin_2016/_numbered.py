@@ -3,8 +3,6 @@
 Rows use the printed numbers; "of the arXiv version" stands behind a number of the longer one.
 """
 
-from __future__ import annotations
-
 from verification.claims._numbered import Edition
 
 SUFFIX = "of the arXiv version"

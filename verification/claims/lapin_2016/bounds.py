@@ -1,7 +1,5 @@
 """The losses in order: each is an upper bound on the one before it, and the first on the error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Proposition 6 of the arXiv version: conjugates of the two top-k hinge losses on R^m."""
 
-from __future__ import annotations
-
 from verification.claims._topk import (
     alpha_halfspaces,
     beta_halfspaces,

@@ -4,8 +4,6 @@ The softmax loss is the test case: its minimisers are g = log p plus a constant 
 that they order the classes as p does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product

@@ -1,7 +1,5 @@
 """Equation (14): why the softmax loss says little of the top-k error, and the truncated one more."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Equation (16): primal and dual of the smooth top-k hinge, as printed and over the others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Equations (8) and (9): the two top-k simplices beside each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import comb

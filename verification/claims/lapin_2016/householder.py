@@ -4,8 +4,6 @@ With g = 1/f, f(x) = x + log x - t, the step of order d adds the quotient of the
 d - 1 and d of g at x; order 1 is Newton's method. The error is raised to the power d + 1.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal, localcontext
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The function V(t) = W(e^t) of section 3: equation, slope, and its two approximations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction

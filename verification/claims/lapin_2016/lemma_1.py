@@ -1,7 +1,5 @@
 """Definition (1) and Lemma 1: the top-k error and its Bayes optimal classifiers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product

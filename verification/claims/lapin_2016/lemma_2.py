@@ -1,7 +1,5 @@
 """Lemma 2: one-vs-all scores that increase strictly with the probability are calibrated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

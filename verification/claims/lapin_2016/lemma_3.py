@@ -1,7 +1,5 @@
 """Lemma 3 of the arXiv version: conjugates of functions of score differences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

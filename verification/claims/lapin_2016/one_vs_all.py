@@ -6,8 +6,6 @@ s - gamma/2 s^2 >= 0 for gamma <= 2. And 1 + sum_j e^{f_j - f_y} is a part of th
 1 + e^{-f_y} and all 1 + e^{f_j}.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import prod

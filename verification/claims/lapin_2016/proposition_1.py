@@ -1,7 +1,5 @@
 """Proposition 1: the one-vs-all hinge loss is not calibrated."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Proposition 10: the update of the smooth top-k hinge is a biased projection."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any

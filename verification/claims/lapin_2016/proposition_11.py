@@ -1,7 +1,5 @@
 """Proposition 11: the update of the top-k entropy loss, and the system that solves it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Proposition 2: the one-vs-all logistic loss is calibrated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

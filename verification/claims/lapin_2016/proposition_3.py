@@ -1,7 +1,5 @@
 """Proposition 3: the multiclass hinge loss is not calibrated, for any k."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

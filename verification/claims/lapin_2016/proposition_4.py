@@ -1,7 +1,5 @@
 """Proposition 4: the softmax loss is calibrated for all k, where its risk has a minimiser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

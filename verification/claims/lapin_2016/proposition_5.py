@@ -1,7 +1,5 @@
 """Proposition 5: the smooth one-vs-all hinge loss is calibrated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

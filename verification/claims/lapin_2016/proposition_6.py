@@ -1,7 +1,5 @@
 """Proposition 6: the smooth top-k hinge loss, its conjugate, its smoothness."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Proposition 7: the conjugate of the softmax loss."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -4,8 +4,6 @@ Instances are planted: a rational x with the wanted set U at the cap, and scores
 w of which x is the maximiser. Every comparison is one of rational powers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

@@ -5,8 +5,6 @@ the logarithm of a product of rational powers: with p_y = c_y/N, compare the pro
 ratio_y ** c_y. No logarithm is ever rounded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations

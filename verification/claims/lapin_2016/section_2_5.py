@@ -1,7 +1,5 @@
 """Section 2.5: which weights make a ranking loss convex."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

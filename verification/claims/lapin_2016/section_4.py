@@ -1,7 +1,5 @@
 """Section 4: the segments of the synthetic circle."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 

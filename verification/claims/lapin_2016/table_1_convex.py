@@ -1,7 +1,5 @@
 """Table 1, its last column and first footnote: which losses are convex."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction

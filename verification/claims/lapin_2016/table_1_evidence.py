@@ -5,8 +5,6 @@ amount; the bound comes from a dual point and formulas (`refsolve.models.pointwi
 at the p that were drawn, nothing more.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import combinations
 from typing import Any

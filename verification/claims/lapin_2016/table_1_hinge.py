@@ -4,8 +4,6 @@ All verdicts are about all minimisers of the risk at once: a polyhedron, over wh
 are maximised in rational arithmetic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial

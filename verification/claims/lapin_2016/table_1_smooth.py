@@ -15,8 +15,6 @@ Either way g is no minimiser. Convexity is not used, nor p > 0, nor distinct pro
 hinges fail at the second step, being not differentiable where scores are tied just so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Table 2: the accuracies on the circle beside the best that a linear classifier can have."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from verification.benchmarks import circle, circle_best

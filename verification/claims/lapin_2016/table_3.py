@@ -1,7 +1,5 @@
 """Table 3 and the text about it: what follows from the printed numbers alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 

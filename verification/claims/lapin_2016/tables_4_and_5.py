@@ -1,7 +1,5 @@
 """Table 4, and table 5 of the arXiv version: what follows from the printed numbers alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from verification.claims import Claim, Trial

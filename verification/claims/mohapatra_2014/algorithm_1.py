@@ -1,7 +1,5 @@
 """Algorithm 1, the greedy: with the rank P+1 it is exact, as printed it is not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 

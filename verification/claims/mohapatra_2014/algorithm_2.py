@@ -1,7 +1,5 @@
 """Algorithm 2, (7), (8) and (9): the search for one rank, its domain and its cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, log2

@@ -1,7 +1,5 @@
 """Algorithm 3, selective ranking: which negatives it searches, and what finding them costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, log2

@@ -1,7 +1,5 @@
 """Equation (1): the joint feature map, and the AP of a ranking, by counts of inversions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

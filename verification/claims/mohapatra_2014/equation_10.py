@@ -1,7 +1,5 @@
 """Problem (10), the approximation: its strict constraints, its missing bias, and what xi bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from operator import ge, gt

@@ -1,7 +1,5 @@
 """Problem (10) with >= and a free bias: its dual, solved exactly in one dimension."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product

@@ -1,7 +1,5 @@
 """Equation (2): prediction is sorting; and what the AP of a prediction with ties is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Problem (3): its slack as a loss, what that loss bounds, where it is 0, and its convexity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """Problem (3) and its dual over the simplex of rankings, solved exactly in one dimension."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations_with_replacement

@@ -1,7 +1,5 @@
 """Equation (4), loss-augmented inference: tied ranks, a linear program, the count form, its cuts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate, combinations, pairwise

@@ -1,7 +1,5 @@
 """Equation (5) as a number to compute: its two forms, rounding, and a closed form of its sums."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Equation (6): a unimodal function may have plateaus, and those no binary search survives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate

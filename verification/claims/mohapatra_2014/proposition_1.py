@@ -1,7 +1,5 @@
 """Proposition 1: delta_j is unimodal, and more, concave, on its first min(P, j) + 1 ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise

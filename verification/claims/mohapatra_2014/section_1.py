@@ -1,7 +1,5 @@
 """Section 1: loss-augmented inference of the binary SVM, the baseline, costs O(P + N)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

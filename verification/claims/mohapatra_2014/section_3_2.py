@@ -1,7 +1,5 @@
 """Section 3.2: the order of the ranks opt_j, and what the joint feature and the AP depend on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from operator import eq, ge, le

@@ -1,7 +1,5 @@
 """Section 3.3: what a 0-1 loss of 0 says of the AP, and which easy samples are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

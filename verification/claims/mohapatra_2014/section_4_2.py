@@ -1,7 +1,5 @@
 """Section 4.2, latent AP-SVM: which candidate of a positive or negative serves the loss best."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product

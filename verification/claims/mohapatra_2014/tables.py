@@ -1,7 +1,5 @@
 """Tables 1 to 3 and the text about them: what follows from the printed numbers alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What the paper numbers; footnotes included."""
 
-from __future__ import annotations
-
 from verification.claims._numbered import Edition
 
 EDITIONS = (

@@ -1,7 +1,5 @@
 """Algorithm 1: which SVM solver, which box; a hard margin in disguise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """A certificate for (4) that does not change when alpha is scaled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

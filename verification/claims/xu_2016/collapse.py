@@ -1,7 +1,5 @@
 """What SVM+ does with a Z that says nothing, and what free slack changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Degenerate data: one class, contradictory samples, indefinite kernels, weights of 0."""
 
-from __future__ import annotations
-
 import operator
 from dataclasses import replace
 from fractions import Fraction

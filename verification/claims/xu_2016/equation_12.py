@@ -1,7 +1,5 @@
 """Equation (12) and footnote 2: the Woodbury identity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Equation (14), the decision function, and the b that it does not define."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from verification.claims import Claim, Inputs, Rng, Trial

@@ -1,7 +1,5 @@
 """Problem (1), SVM+ with the hinge loss, and its dual (2): constraints, kernels, variables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Problem (3), SVM+ with the squared hinge loss: xi >= 0, and the penalty on rho."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Equation (5), the deformed kernel: equal forms, weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

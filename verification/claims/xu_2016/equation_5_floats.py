@@ -1,7 +1,5 @@
 """Equation (5) in double precision, as printed and as a product of triangular factors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

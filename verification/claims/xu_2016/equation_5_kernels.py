@@ -1,7 +1,5 @@
 """Equation (5) with any kernel: what the constant in K~ is for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from verification.claims import Claim, Inputs, Rng, Trial

@@ -1,7 +1,5 @@
 """Equations (6) and (7): the slacks eliminated, rho as one more coordinate of v."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

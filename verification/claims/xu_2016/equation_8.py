@@ -1,7 +1,5 @@
 """Equations (8) to (11) and (13): the Lagrangian, where it is stationary, its value there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Footnote 1: the correcting function with the label, g = y (v'z + rho)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Free slack without end: SVM+ becomes the SVM, with either loss."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Proposition 1: (4) is the dual of (3); identities at its solutions; its form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

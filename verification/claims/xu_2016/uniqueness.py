@@ -1,7 +1,5 @@
 """What is unique at the solutions of (3) and (4)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from verification.claims import Claim, Inputs, Rng, Trial

@@ -4,8 +4,6 @@
 another problem than the one it was given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

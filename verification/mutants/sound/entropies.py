@@ -1,7 +1,5 @@
 """Sound, slow algorithms for the entropies that the mutants are made from: one root, in logarithms."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

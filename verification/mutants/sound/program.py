@@ -4,8 +4,6 @@ Needs nothing but numpy, so that it starts at once. Its first argument says how 
 right.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

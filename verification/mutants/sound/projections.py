@@ -4,8 +4,6 @@ Plain numpy, by the statements of the papers with their errata repaired: knapsac
 multiplier decides between it and the cone, whose partition is found by enumeration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

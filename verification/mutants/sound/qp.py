@@ -1,7 +1,5 @@
 """A dense interior point method for convex quadratic programs, for the sound trainers of SVM and SVM+."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ The greedy of Yue et al. over the whole table of gains, with P + 1 among the ran
 function that a mutant may replace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

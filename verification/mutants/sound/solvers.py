@@ -1,7 +1,5 @@
 """The sound algorithms as solvers of problems: what the mutants would be without their defects."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ Dual of both SVM+: min 1/2 x'Hx - <c,x> over x = (alpha, beta) >= 0 with <alpha,
 sum x = C sum w. What a mutant gets wrong is passed as one of the functions of `train_plus`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

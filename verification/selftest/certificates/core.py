@@ -4,8 +4,6 @@ Objectives are written down here from the definitions; optima come from the face
 for one weight w, from all points where two cuts of a maximum of lines meet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations, product

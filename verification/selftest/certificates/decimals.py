@@ -1,7 +1,5 @@
 """Entropies and logarithms against formulas in 50 digits."""
 
-from __future__ import annotations
-
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any

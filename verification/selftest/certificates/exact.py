@@ -1,7 +1,5 @@
 """Rational arithmetic with nothing of the core in it: quadratic programs by their faces, supports by vertices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache

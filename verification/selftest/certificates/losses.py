@@ -1,7 +1,5 @@
 """Losses whose conjugate is rational, against the polytopes of `sets`: values, gradients, proxes, updates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Trained models against rational quadratic programs: P, D, the gap between them, and the optimum."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product

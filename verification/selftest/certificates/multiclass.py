@@ -1,7 +1,5 @@
 """Multiclass risks against rational quadratic programs."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

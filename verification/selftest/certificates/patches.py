@@ -5,8 +5,6 @@ or a constraint forgotten, a repair that leaves the set, a support function of a
 too good by a constant.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from verification.selftest.certificates import wrong, wrong_models

@@ -1,7 +1,5 @@
 """All rankings of a query: what they lose, and the hinge that is the worst of them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import permutations
 from typing import Any, NamedTuple

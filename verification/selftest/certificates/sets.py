@@ -1,7 +1,5 @@
 """The sets and their projections against polytopes written down here, in rational numbers."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Wrong certificates of sets, projections and losses."""
 
-from __future__ import annotations
-
 #: Name, function, the piece of it that is replaced, what stands there instead, and what is wrong then.
 # fmt: off
 ROWS: tuple[tuple[str, str, str, str, str], ...] = (
