@@ -10,7 +10,7 @@ import numpy as np
 
 from verification.adapters._steps import Given, Step, unknown
 from verification.errors import CandidateSignatureError
-from verification.kit.calling import full_name, in_order, match, parameters
+from verification.kit.signatures import full_name, in_order, match, parameters
 from verification.problems.problem import Problem
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from verification.errors import CandidateSignatureError, InvalidArgumentError
-from verification.kit.calling import parameters
+from verification.kit.signatures import parameters
 from verification.problems.problem import Problem
 
 Given = dict[str, Any]

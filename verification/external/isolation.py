@@ -21,7 +21,7 @@ from verification.external.process import Folder, GoneError, LateError
 from verification.external.solver import External, signature
 from verification.external.wire import MalformedError, array, loads, scalar
 from verification.failures import run_command
-from verification.kit import calling
+from verification.kit import calling, signatures
 from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.problems.problem import Problem, lookup
 
@@ -49,7 +49,7 @@ class Isolated(External):
     def __init__(self, function: Callable[..., Any] | str, problem: Problem, timeout: float = 10.0):
         self._source = function if isinstance(function, str) else repr(function)
         # the name here: an object may not know it in another process
-        self._named = None if isinstance(function, str) else calling.full_name(function)
+        self._named = None if isinstance(function, str) else signatures.full_name(function)
         #: What imports the function; empty if nothing does.
         self.imported = function if isinstance(function, str) else run_command.solver(function)
         self._pickle: Folder | None = None

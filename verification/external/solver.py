@@ -25,8 +25,8 @@ from verification.kit.calling import (
     CandidateTimeoutError,
     NotApplicableError,
     current_limit,
-    in_order,
 )
+from verification.kit.signatures import in_order
 from verification.problems.problem import Problem, lookup
 
 # After so many ends that nobody asked for, a program is not started again.
