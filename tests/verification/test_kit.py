@@ -1,4 +1,5 @@
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -48,6 +49,14 @@ def test_same_seed_same_report():
     assert [r.to_dict() for r in first.results] == [r.to_dict() for r in second.results]
     third = verify(projections.beta, problem, seed=5, checks=names)
     assert [r.instance for r in first.results] != [r.instance for r in third.results]
+
+
+@pytest.mark.parametrize("problem", ["simplex.projection", "topk_hinge_alpha.prox", "svm.primal"])
+def test_a_report_goes_to_another_process(problem):
+    report = verify(None, problem, checks=["trained" if "svm" in problem else "certified_gap"])
+    assert report.checked > 0
+    assert lookup(problem).symbols or problem == "svm.primal"  # what must not go with it
+    assert pickle.loads(pickle.dumps(report)).summary() == report.summary()
 
 
 def test_failure_prints_the_smallest_counterexample():

@@ -136,6 +136,10 @@ class Problem:
             self.fixed
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is declared, which another process looks up itself."""
+        return {name: value for name, value in vars(self).items() if name != "symbols"}
+
     @functools.cached_property
     def symbols(self) -> tuple[Symbol, ...]:
         """The arguments with all that is declared of them, in order; none of a model's."""
