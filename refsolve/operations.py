@@ -1,10 +1,11 @@
-"""What every operation takes besides the parameters of the stem, each argument as one `Symbol`.
+"""What every operation takes besides the parameters of the stem, each argument as one `Symbol`, and gives.
 
 ``signature`` puts the two together in calling order; problems, drawing, shrinking, batching, replies to
 other programs and ``refsolve show`` read it and keep no table of their own.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,28 @@ WEIGHT = Symbol(
     rows="may", draws=_weight,
 )  # fmt: skip
 
+_LABELS = {"y": replace(Y, meaning="0 or 1 for each entry of the main vector")}
+_PER_CLASS = replace(COSTS, meaning="c, one per class, or null")
+#: What some families of losses, and sets with labels, are given instead: family -> name -> symbol.
+_INSTEAD: dict[str, dict[str, Symbol]] = {
+    "sets": _LABELS,
+    "ova": {"costs": _PER_CLASS},
+    "multilabel": _LABELS
+    | {"costs": _PER_CLASS, "scores": replace(SCORES, meaning="a number for each class")},
+    "ranking": _LABELS | {"scores": replace(SCORES, meaning="a number for each sample")},
+}
+#: What the answer is.
+ANSWERS = {
+    "projection": "the projection, an entry for each of a",
+    "value": "the loss, a number",
+    "gradient": "the gradient (or a subgradient) in f, an entry for each of scores",
+    "conjugate": 'the conjugate, a number or "inf"',
+    "prox": "the minimiser, an entry for each of v",
+    "sdca_update": "the new block a of the example, an entry for each of q",
+    "loss_augmented_inference": "coefficients of the scores in the loss, an entry for each of scores; "
+    "value (the loss) and counts (negatives above each positive) may be given, both or none",
+}
+
 #: Where the stem's own symbols stand: those that structure the problem, and the real ones.
 COUNTS, REALS = object(), object()
 
@@ -78,7 +101,7 @@ OVER_COORDINATES = ("conjugate", "prox")
 def signature(stem: str, operation: str) -> tuple[Symbol, ...]:
     """Every argument of ``stem.operation`` with all that is known of it, in calling order."""
     module, kind = catalogue.load(stem), catalogue.kind(stem)
-    family = getattr(module, "family", "multiclass")
+    family = getattr(module, "family", "multiclass") if kind == "losses" else kind
     found: list[Symbol] = []
     for each in OPERATIONS[kind, operation]:
         if each is COUNTS:
@@ -95,4 +118,5 @@ def signature(stem: str, operation: str) -> tuple[Symbol, ...]:
         dropped = {"y"}
     elif family == "ranking":
         dropped = {"costs", "sample_weight"}
-    return tuple(s for s in found if s.name not in dropped)
+    instead = _INSTEAD.get(family, {})
+    return tuple(instead.get(s.name, s) for s in found if s.name not in dropped)

@@ -46,8 +46,9 @@ class Symbol:
         `REQUIRED` if there is none.
     unit : {"", "x", "z"}
         Units of the points of a set or of the margins of a loss; empty for plain numbers.
-    shape : {"scalar", "vector", "truth"}
-        A number; an entry for each of the main vector; a class, or a row of labels.
+    shape : {"scalar", "vector", "truth", "data", "name"}
+        A number; an entry for each of the main vector; a class, or a row of labels; of all examples of a
+        model; a word or a truth value.
     rows : {"no", "may", "always"}
         Whether a batch gives one per row.
     draws : callable, optional
@@ -166,6 +167,8 @@ class Spec:
         Operation or object -> formula, plain text for a terminal.
     symbols : tuple of Symbol
         Parameters in signature order.
+    arguments : tuple of Symbol
+        Of a model, all in calling order.
     scaling : str
         Units: where 1/n, C, lambda, r and factors 1/2 stand.
     source : str
@@ -194,6 +197,7 @@ class Spec:
     oracle_only: bool = False
     erratum: str = ""
     reason: str = ""
+    arguments: tuple[Symbol, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

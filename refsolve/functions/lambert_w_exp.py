@@ -23,7 +23,7 @@ SPEC = Spec(
             "r = w + log w - t"
         ),
     },
-    symbols=(Symbol("t", "logarithm of W's argument"),),
+    symbols=(Symbol("t", "logarithm of W's argument, a number or an array of any shape"),),
     scaling="w ~ e^t for t -> -inf, w ~ t - log t for t -> inf; errors are relative",
     source="Corless et al. 1996; Lapin et al. 2016, section 3 (there V(t) = W(e^t))",
     notes=("scipy.special.wrightomega on the reals",),

@@ -21,9 +21,8 @@ from refsolve.models._trained import ModelCertificate
 from refsolve.oracle import Answer, Posed
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Dual, RankingProof
-from refsolve.spec import Symbol, check_vector
+from refsolve.spec import check_vector
 
-BOX = Symbol("C", "weight of the loss", low=0, low_open=True)
 #: Cutting planes stop at this fraction of the natural size of the objective, or after ROUNDS.
 CLOSE, ROUNDS = 1e-10, 400
 #: Of the first unit: from where on an answer gives the units, and the least unit that it gives.

@@ -162,15 +162,3 @@ def wants_all(how: str, queries: Queries) -> bool:
             "use 'cutting_plane'",
         )  # fmt: skip
     return how == "all" or (how == "auto" and largest <= FEW)
-
-
-def take(given: dict[str, Any], required: tuple[str, ...], optional: dict[str, Any]) -> list[Any]:
-    """The arguments of an operation in order; missing and unknown names are refused."""
-    for name in required:
-        if name not in given:
-            raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
-    for name in given:
-        if name not in required and name not in optional:
-            known = ", ".join((*required, *optional))
-            raise InvalidParameterError(name, given[name], f"one of: {known}", f"drop {name}")
-    return [*(given[n] for n in required), *(given.get(n, v) for n, v in optional.items())]

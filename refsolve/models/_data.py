@@ -16,7 +16,7 @@ from refsolve.proofs.space import Rows, Sparse
 from refsolve.spec import Symbol, check_matrix, check_vector, refuse_masked
 
 LAM = Symbol("lam", "weight lambda of the regulariser; give lam or C", low=0, low_open=True)
-BOX = Symbol("C", "1/(lambda n)", low=0, low_open=True)
+BOX = Symbol("C", "weight of the sum of the losses, 1/(lambda n)", low=0, low_open=True)
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike
 from refsolve import proposals
 from refsolve.errors import InvalidParameterError
 from refsolve.models._svm_space import Space, check_flag, check_rows, check_views
+from refsolve.models._symbols import OWN, SUM
 from refsolve.models._trained import ModelCertificate
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.svm_plus import Point
 from refsolve.spec import Symbol, check_vector
 
-BOX = Symbol("C", "weight of the loss, a sum over the examples", low=0, low_open=True)
-LAM = Symbol("lam", "weight of the correcting function", low=0, low_open=True)
-OWN = Symbol("free_slack", "delta, own slacks at lam/(2 delta) eta_i^2", low=0, default=0.0)
+LAM = Symbol("lam", "weight of the correcting function, 1/2 ||v||^2", low=0, low_open=True)
 
 
 class Model(NamedTuple):
@@ -116,7 +115,7 @@ def check_data(squared: bool, given: dict[str, Any]) -> Data:
     for name in ("C", "lam"):
         if rest.get(name) is None:
             raise InvalidParameterError(name, "missing", "a number > 0", f"pass {name}=...")
-    C, lam = BOX.check(rest.pop("C")), LAM.check(rest.pop("lam"))
+    C, lam = SUM.check(rest.pop("C")), LAM.check(rest.pop("lam"))
     delta = OWN.check(rest.pop("free_slack", 0.0))
     nonneg = check_flag("nonneg_slack", rest.pop("nonneg_slack", not squared))
     signed = check_flag("label_signed", rest.pop("label_signed", False))

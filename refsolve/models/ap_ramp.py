@@ -13,15 +13,10 @@ from numpy.typing import ArrayLike
 
 from refsolve._ranking import ranking_from_scores
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import BOX, Finish, Master
+from refsolve.models._ap_cuts import Finish, Master
 from refsolve.models._ap_descent import DescentCertificate, descend
-from refsolve.models._ap_rankings import (
-    RankingMaster,
-    check_ranking,
-    check_rankings,
-    take,
-    wants_all,
-)
+from refsolve.models._ap_rankings import RankingMaster, check_ranking, check_rankings, wants_all
+from refsolve.models._symbols import BOX, GROUPS, RELEVANT, ROWS, take
 from refsolve.models.ap_svm import Data, check_data
 from refsolve.oracle import Answer, Posed
 from refsolve.proofs.certificate import Array, Real
@@ -47,6 +42,7 @@ SPEC = Spec(
         ),
     },
     symbols=(BOX,),
+    arguments=(ROWS, RELEVANT, BOX, GROUPS),
     scaling="as AP-SVM: C multiplies the mean over queries; J(0) = C max Delta",
     source=(
         "the loss of AP-SVM (Mohapatra et al. 2014, problem (3)) with the ramp of Do et al. 2008; "
@@ -170,8 +166,7 @@ def pose_primal(given: dict[str, Any]) -> Posed:
     Arguments X, y, C, groups, rankings as of ``ap_svm.primal``; ``start`` (d,) is the w whose
     predicted ranking is the first reference.
     """
-    optional = {"groups": None, "rankings": "auto", "start": None}
-    X, y, C, groups, how, start = take(given, ("X", "y", "C"), optional)
+    X, y, C, groups, how, start = take(given, SPEC.arguments, rankings="auto", start=None)
     data = check_data(X, y, C, groups)
     everything = wants_all(how, data.queries)
     unit = data.C * float(data.queries.most_violated(np.zeros(data.queries.n))[0])  # J(0)

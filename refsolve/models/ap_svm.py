@@ -14,15 +14,10 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import BOX, CutCertificate, check_weights, outside
-from refsolve.models._ap_rankings import (
-    RankingMaster,
-    check_queries,
-    check_rankings,
-    take,
-    wants_all,
-)
+from refsolve.models._ap_cuts import CutCertificate, check_weights, outside
+from refsolve.models._ap_rankings import RankingMaster, check_queries, check_rankings, wants_all
 from refsolve.models._data import check_examples
+from refsolve.models._symbols import BOX, GROUPS, RELEVANT, ROWS, take
 from refsolve.oracle import Posed
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Dual, Queries
@@ -49,6 +44,7 @@ SPEC = Spec(
         ),
     },
     symbols=(BOX,),
+    arguments=(ROWS, RELEVANT, BOX, GROUPS),
     scaling="C multiplies the mean over queries of L; with one query it is C xi of problem (3)",
     source="Mohapatra et al. 2014, problem (3)",
     notes=(
@@ -231,8 +227,7 @@ def _master(data: Data) -> RankingMaster:
 
 def _pose(given: dict[str, Any], operation: str) -> Posed:
     """The master over all rankings, or over those that a cutting plane meets."""
-    optional = {"groups": None, "rankings": "auto"}
-    X, y, C, groups, how = take(given, ("X", "y", "C"), optional)
+    X, y, C, groups, how = take(given, SPEC.arguments, rankings="auto")
     data = check_data(X, y, C, groups)
     everything = wants_all(how, data.queries)
     master = _master(data)

@@ -13,16 +13,10 @@ from numpy.typing import ArrayLike
 from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.models import ap_svm
-from refsolve.models._ap_cuts import BOX
 from refsolve.models._ap_easy import separator
-from refsolve.models._ap_rankings import (
-    RankingMaster,
-    check_classes,
-    check_rankings,
-    take,
-    wants_all,
-)
+from refsolve.models._ap_rankings import RankingMaster, check_classes, check_rankings, wants_all
 from refsolve.models._data import check_examples
+from refsolve.models._symbols import BOX, EASY, RELEVANT, ROWS, take
 from refsolve.oracle import Posed
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Easy, Queries, Query
@@ -53,6 +47,7 @@ SPEC = Spec(
         ),
     },
     symbols=(BOX,),
+    arguments=(ROWS, RELEVANT, EASY, BOX),
     scaling="C multiplies L of the difficult examples, as in problem (10)",
     source="Mohapatra et al. 2014, problem (10)",
     notes=(
@@ -235,8 +230,7 @@ def _master(data: Data) -> RankingMaster:
 
 
 def _pose(given: dict[str, Any], operation: str) -> Posed:
-    optional = {"bias": True, "rankings": "auto"}
-    X, y, easy, C, bias, how = take(given, ("X", "y", "easy", "C"), optional)
+    X, y, easy, C, bias, how = take(given, SPEC.arguments, bias=True, rankings="auto")
     data = check_data(X, y, C, easy, bias)
     everything = wants_all(how, data.queries)
     master = _master(data)

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel, proposals
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import BOX, CutCertificate, Master, check_weights, outside
-from refsolve.models._ap_rankings import check_classes, take
+from refsolve.models._ap_cuts import CutCertificate, Master, check_weights, outside
+from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
+from refsolve.models._symbols import BIAS, BOX, RELEVANT, ROWS, take
 from refsolve.oracle import Posed
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
@@ -44,6 +45,7 @@ SPEC = Spec(
         ),
     },
     symbols=(BOX,),
+    arguments=(ROWS, RELEVANT, BOX, BIAS),
     scaling="C multiplies the mean hinge; the usual C of an SVM is C/n",
     source="Mohapatra et al. 2014, sections 3.3 and 4.1 (the baseline); 1-slack form: Joachims 2006",
     notes=(
@@ -243,8 +245,7 @@ def declaration(X: Rows, y: ArrayLike, *, C: float, bias: bool | str = False) ->
 
 
 def _pose(given: dict[str, Any], operation: str) -> Posed:
-    optional = {"bias": False, "labels": "auto"}
-    X, y, C, bias, how = take(given, ("X", "y", "C"), optional)
+    X, y, C, bias, how = take(given, SPEC.arguments, labels="auto")
     data = check_data(X, y, C, bias)
     n = data.n
     if how not in ("auto", "all", "cutting_plane") or (how == "all" and n > MOST):

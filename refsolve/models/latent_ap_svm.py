@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 
 from refsolve.errors import InvalidParameterError
 from refsolve.models import ap_svm
-from refsolve.models._ap_cuts import BOX, Finish, Master, check_weights
+from refsolve.models._ap_cuts import Finish, Master, check_weights
 from refsolve.models._ap_descent import DescentCertificate, descend
-from refsolve.models._ap_rankings import check_queries, check_rankings, take
+from refsolve.models._ap_rankings import check_queries, check_rankings
 from refsolve.models._data import check_examples
+from refsolve.models._symbols import BAGS, BOX, POSITIVE, ROWS, take
 from refsolve.oracle import Answer, Posed
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows
@@ -41,6 +42,7 @@ SPEC = Spec(
         ),
     },
     symbols=(BOX,),
+    arguments=(ROWS, BAGS, POSITIVE, BOX),
     scaling="C multiplies L over the bags, one query",
     source="Mohapatra et al. 2014, section 4.2; Behl, Jawahar and Kumar 2014",
     notes=(
@@ -236,7 +238,7 @@ def pose_primal(given: dict[str, Any]) -> Posed:
 
     ``start`` (d,) is the w whose best rows are the positives' first; each step is a cutting plane.
     """
-    X, bags, y, C, start = take(given, ("X", "bags", "y", "C"), {"start": None})
+    X, bags, y, C, start = take(given, SPEC.arguments, start=None)
     data = check_data(X, bags, y, C)
     B, d = data.positive.size, data.X.shape[1]
     unit = data.C * float(data.queries.most_violated(np.zeros(B))[0])  # J(0)

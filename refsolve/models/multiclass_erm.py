@@ -17,6 +17,7 @@ from refsolve._lazy import cp
 from refsolve.arguments import take
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
+from refsolve.models._symbols import CLASSES, COSTS, GAMMA, GRAM, GUESSES, LOSS, OR_GRAM, WEIGHTS
 from refsolve.models._trained import ModelCertificate
 from refsolve.posing import Answer, Posed, Template, scaled_by
 from refsolve.proofs.certificate import Array
@@ -42,6 +43,17 @@ SPEC = Spec(
         ),
     },
     symbols=(LAM, BOX),
+    arguments=(
+        OR_GRAM,
+        CLASSES,
+        BOX,
+        replace(LOSS, default="multiclass_hinge"),
+        GUESSES,
+        GAMMA,
+        WEIGHTS,
+        COSTS,
+        GRAM,
+    ),
     scaling="P and D carry 1/n; divided by lambda they are 1/2||W||^2 + C sum w_i L_i and its dual",
     source="Lapin et al. 2015, Theorem 1; 2016, section 3, equation (16)",
     notes=(

@@ -17,6 +17,7 @@ from refsolve._lazy import cp
 from refsolve._types import Array
 from refsolve.arguments import take
 from refsolve.errors import InvalidParameterError
+from refsolve.models._symbols import BEHIND, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
 from refsolve.models._trained import ModelCertificate
 from refsolve.posing import Answer, Posed, Template, scaled_by
 from refsolve.proofs import families
@@ -36,6 +37,7 @@ SPEC = Spec(
         "gap": "sum_y p_y (L + L* - <u_y,x_y>) + mu (g_j - g_i) = R(g) - D(x), every term >= 0",
     },
     symbols=(),
+    arguments=(PROBABILITIES, replace(LOSS, default="softmax"), GUESSES, GAMMA, COSTS, BEHIND),
     scaling="p is divided by its sum; R is in the units of the loss",
     source="Lapin et al. 2016, Lemma 1, Definition 1 and Propositions 1-5, 9",
     notes=(

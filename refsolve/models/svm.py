@@ -5,7 +5,7 @@ D(alpha) = sum alpha - 1/2||sum alpha_i y_i x_i||^2 over alpha >= 0, <alpha,y> =
 C w_i for the hinge, and less sum alpha_i^2/(2 C w_i) for its square.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,17 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel, proposals
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_rankings import take
 from refsolve.models._data import check_features
 from refsolve.models._svm_space import Space, check_rows, scalar, separated
+from refsolve.models._symbols import GRAM, LOSS, OR_GRAM, SIGNS, SUM, WEIGHTS, take
 from refsolve.models._trained import ModelCertificate
 from refsolve.posing import Answer, Posed
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import Rows
-from refsolve.spec import Spec, Symbol, check_vector
+from refsolve.spec import Spec, check_vector
 
-BOX = Symbol("C", "weight of the loss, a sum over the examples", low=0, low_open=True)
 LOSSES = ("hinge", "squared_hinge")
 
 SPEC = Spec(
@@ -45,7 +44,8 @@ SPEC = Spec(
             "squares sum_i alpha_i max(0, -m_i) + C w_i/2 (max(0, m_i) - alpha_i/(C w_i))^2"
         ),
     },
-    symbols=(BOX,),
+    symbols=(SUM,),
+    arguments=(OR_GRAM, SIGNS, SUM, replace(LOSS, default="hinge"), WEIGHTS, GRAM),
     scaling="C multiplies the sum, not the mean (binary_svm has the mean); squares carry 1/2",
     source="Cortes and Vapnik 1995; Xu et al. 2016, section 2",
     notes=(
@@ -114,7 +114,7 @@ def check_data(
     """Validated arguments of an SVM."""
     rows, gram, n = check_features("X", X, "K", K)
     labels, weight, kept = check_rows(y, n, sample_weight)
-    C = BOX.check(C)
+    C = SUM.check(C)
     if loss not in LOSSES:
         raise InvalidParameterError("loss", loss, " or ".join(map(repr, LOSSES)), "choose one")
     squared = loss == "squared_hinge"
@@ -234,9 +234,7 @@ def pose_dual(given: dict[str, Any]) -> Posed:
 
 def _pose(given: dict[str, Any], operation: str) -> Posed:
     """Primal and dual, divided by a value of P that is easily reached and by their curvature."""
-    optional = {"X": None, "K": None, "loss": "hinge", "sample_weight": None}
-    y, C, X, K, loss, weight = take(given, ("y", "C"), optional)
-    data = check_data(X, y, C, loss, weight, K)
+    data = check_data(*take(given, SPEC.arguments))
     model = _declared(data)
     start = float(data.loss(np.zeros(data.x.width, Real), Real(0)))
     U = min(start, separated(data.x.factor(), data.y.astype(float)))

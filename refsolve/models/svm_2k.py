@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
 from refsolve.fenchel import Block, Term
-from refsolve.models._ap_rankings import take
 from refsolve.models._svm_space import Space, check_rows, check_views, scalar
+from refsolve.models._symbols import GRAM, GRAM_Z, OR_GRAM, PRIVILEGED, SIGNS, WEIGHTS, take
 from refsolve.models._trained import ModelCertificate
 from refsolve.posing import Answer, Posed
 from refsolve.proofs import two_views
@@ -25,6 +25,12 @@ from refsolve.spec import Spec, Symbol, check_vector
 
 #: The multipliers, and the terms of the declaration.
 NAMES = ("alpha_A", "alpha_B", "beta")
+WEIGHING = (
+    Symbol("CA", "weight of the hinges of the view that predicts", low=0, low_open=True),
+    Symbol("CB", "weight of the hinges of the privileged view", low=0, low_open=True),
+    Symbol("D", "weight of the disagreement", low=0),
+    Symbol("eps", "disagreement that is free", low=0, default=0.0),
+)
 
 SPEC = Spec(
     title="SVM-2K (two views)",
@@ -45,12 +51,8 @@ SPEC = Spec(
             "- beta_i t_i + eps |beta_i|) + 1/2||w_A - X'g_A||^2 + 1/2||w_B - Z'g_B||^2, t = f_A - f_B"
         ),
     },
-    symbols=(
-        Symbol("CA", "weight of the hinges of the view that predicts", low=0, low_open=True),
-        Symbol("CB", "weight of the hinges of the privileged view", low=0, low_open=True),
-        Symbol("D", "weight of the disagreement", low=0),
-        Symbol("eps", "disagreement that is free", low=0, default=0.0),
-    ),
+    symbols=WEIGHING,
+    arguments=(OR_GRAM, SIGNS, PRIVILEGED, *WEIGHING, WEIGHTS, GRAM, GRAM_Z),
     scaling="CA, CB and D multiply sums, without 1/n; both biases are free",
     source="Farquhar et al. 2005; Xu et al. 2016, section 4 (a baseline)",
     notes=(
@@ -257,8 +259,7 @@ def pose_dual(given: dict[str, Any]) -> Posed:
 
 def _pose(given: dict[str, Any], operation: str) -> Posed:
     """The primal divided by P at 0, the dual by that and its curvature."""
-    optional = {"eps": 0.0, "X": None, "Z": None, "K": None, "Kz": None, "sample_weight": None}
-    y, CA, CB, D, eps, X, Z, K, Kz, weight = take(given, ("y", "CA", "CB", "D"), optional)
+    X, y, Z, CA, CB, D, eps, weight, K, Kz = take(given, SPEC.arguments)
     data = check_data(X, y, Z, CA, CB, D, eps, K, Kz, weight)
     model, U = _declared(data), float(data.bounds[:2].sum())
     t, tz = (model.reach(term) or 1.0 for term in NAMES[:2])

@@ -5,12 +5,25 @@ xi_i = <v,z_i> + rho of either sign. D(alpha) = sum alpha - 1/2 <alpha, (K yy' +
 alpha >= 0, <alpha,y> = 0. X (n, d) and Z (n, s), or Gram matrices K and Kz (n, n).
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve._types import Array
-from refsolve.models._svm_plus import BOX, LAM, OWN, check_data
+from refsolve.models._svm_plus import LAM, check_data
 from refsolve.models._svm_plus_program import Offered, declared
+from refsolve.models._symbols import (
+    GRAM,
+    GRAM_Z,
+    OR_GRAM,
+    OWN,
+    PRIVILEGED,
+    SIGNS,
+    SLACKS,
+    SUM,
+    WEIGHTS,
+)
 from refsolve.proofs.space import Rows
 from refsolve.spec import Spec
 
@@ -39,7 +52,19 @@ SPEC = Spec(
             "m = mean of the least g of the positives and of the negatives, m > 0"
         ),
     },
-    symbols=(BOX, LAM, OWN),
+    symbols=(SUM, LAM, OWN),
+    arguments=(
+        OR_GRAM,
+        SIGNS,
+        PRIVILEGED,
+        SUM,
+        LAM,
+        WEIGHTS,
+        replace(SLACKS, default=False),
+        OWN,
+        GRAM,
+        GRAM_Z,
+    ),
     scaling="C and lam multiply sums, without 1/n; rho is penalised with v",
     source="Xu et al. 2016, problems (3), (4), (6), (7), Proposition 1",
     notes=(

@@ -55,10 +55,12 @@ def estimator(loss: str, given: Params) -> tuple[str, dict[str, Any]] | None:
     from fast.families.entropies import Entropy
     from fast.families.hinges import Hinge
     from fast.families.signed import Signed
+    from fast.kernels.hinges import BETA
     from fast.kernels.signed import LOGISTIC
 
     found = named(loss, **given)
-    variant = {"variant": "beta"} if loss.endswith("beta") else {}
+    beta = isinstance(found, Entropy | Hinge) and found.variant == BETA
+    variant = {"variant": "beta"} if beta else {}
     if isinstance(found, Entropy) or (isinstance(found, Signed) and found.variant == LOGISTIC):
         return "TopKLogisticRegression", {"k": getattr(found, "k", 1), **variant}
     if isinstance(found, Hinge | Signed):

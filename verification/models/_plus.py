@@ -301,9 +301,6 @@ class SvmTask(ModelTask):
 class PlusTask(SvmTask):
     """SVM+ with one of the losses."""
 
-    arguments = (
-        "X", "y", "Z", "C", "lam", "sample_weight", "nonneg_slack", "free_slack", "K", "Kz", "tol"
-    )  # fmt: skip
     parts = {"primal": ("w", "b", "v", "rho"), "dual": ("alpha", "beta")}
     numbers = ("C", "lam", "free_slack")
 
@@ -327,12 +324,6 @@ class PlusTask(SvmTask):
             X=X, y=y, Z=Z, C=C, lam=lam, sample_weight=sample_weight, nonneg_slack=kept,
             free_slack=free_slack, K=K, Kz=Kz, tol=tol,
         )  # fmt: skip
-
-
-def plus_defaults(nonneg: bool) -> dict[str, Any]:
-    """Of the arguments of an SVM+."""
-    none = dict.fromkeys(("X", "Z", "sample_weight", "K", "Kz"))
-    return {**none, "nonneg_slack": nonneg, "free_slack": 0.0, "tol": 1e-6}
 
 
 def simplest(nonneg: bool) -> dict[str, Any]:

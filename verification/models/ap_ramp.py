@@ -39,8 +39,6 @@ def _fast(params: Params, tol: float, **given: Any) -> dict[str, Any]:
 class ApRamp(_descent.DescentTask):
     """The task; see the module."""
 
-    arguments = ("X", "y", "C", "groups", "tol")
-    defaults = {"groups": None, "tol": 1e-6}
     parts = {"primal": ("w",)}
     extras = ("reference", "rankings", "weights", "objectives")
     families = ap_svm.TASK.families

@@ -35,8 +35,6 @@ def _dual(params: Params, dual: Side) -> dict[str, Any]:
 class ApSvm(ModelTask):
     """The task; see the module."""
 
-    arguments = ("X", "y", "C", "groups", "tol")
-    defaults = {"groups": None, "tol": 1e-6}
     parts = {"primal": ("w",), "dual": ("rankings", "weights")}
     modulus = 1.0
     families = {

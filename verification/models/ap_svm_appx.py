@@ -72,8 +72,6 @@ def _missed(params: Params, w: np.ndarray, b: float | None) -> float:
 class ApSvmAppx(ModelTask):
     """The task; see the module."""
 
-    arguments = ("X", "y", "easy", "C", "tol")
-    defaults = {"tol": 1e-6}
     parts = {"primal": ("w", "b"), "dual": ("rankings", "weights", "mu")}
     modulus = 1.0
     families = {

@@ -89,8 +89,6 @@ def _free(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> dict[str, Any]:
 class BinarySvm(ModelTask):
     """The task; see the module."""
 
-    arguments = ("X", "y", "C", "bias", "tol")
-    defaults = {"bias": False, "tol": 1e-6}
     parts = {"primal": ("w", "b"), "dual": ("alpha",)}
     modulus = 1.0
     families = {name: _ap_families.forever(with_bias(draw)) for name, draw in DRAWS.items()} | {

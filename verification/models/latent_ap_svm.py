@@ -54,8 +54,6 @@ def _fast(params: Params, tol: float, **given: Any) -> dict[str, Any]:
 class LatentApSvm(_descent.DescentTask):
     """The task; see the module."""
 
-    arguments = ("X", "bags", "y", "C", "tol")
-    defaults = {"tol": 1e-6}
     parts = {"primal": ("w",)}
     extras = ("chosen", "rankings", "candidates", "weights", "objectives")
     families = {

@@ -61,17 +61,6 @@ def _any_loss(
 class MulticlassErm(ModelTask):
     """The task; see the module."""
 
-    arguments = ("X", "y", "C", "loss", "k", "gamma", "sample_weight", "costs", "K", "tol")
-    defaults = {
-        "X": None,
-        "loss": "multiclass_hinge",
-        "k": None,
-        "gamma": None,
-        "sample_weight": None,
-        "costs": None,
-        "K": None,
-        "tol": 1e-6,
-    }
     parts = {"primal": ("W",), "dual": ("A",)}
     families = FAMILIES
     modulus = 1.0

@@ -160,15 +160,6 @@ def _with_costs(rng: Rng, m: int) -> Params:
 class PointwiseRisk(ModelTask):
     """The task; see the module."""
 
-    arguments = ("p", "loss", "k", "gamma", "costs", "behind", "tol")
-    defaults = {
-        "loss": "softmax",
-        "k": None,
-        "gamma": None,
-        "costs": None,
-        "behind": None,
-        "tol": 1e-6,
-    }
     parts = {"primal": ("g",), "dual": ("x",)}
     families = {
         "random": _stream(_random),

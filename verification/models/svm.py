@@ -17,8 +17,6 @@ class Svm(_plus.SvmTask):
     """The task; see the module."""
 
     stem, plain = "svm", True
-    arguments = ("X", "y", "C", "loss", "sample_weight", "K", "tol")
-    defaults = {"X": None, "loss": "hinge", "sample_weight": None, "K": None, "tol": 1e-6}
     parts = {"primal": ("w", "b"), "dual": ("alpha",)}
     simplest = {"C": 1.0, "sample_weight": None, "loss": "hinge"}
     numbers = ("C",)

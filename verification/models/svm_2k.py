@@ -29,16 +29,6 @@ def _nothing(params: Params) -> dict[str, Any]:
 class Svm2k(ModelTask):
     """The task; see the module."""
 
-    arguments = ("X", "y", "Z", "CA", "CB", "D", "eps", "sample_weight", "K", "Kz", "tol")
-    defaults = {
-        "X": None,
-        "Z": None,
-        "eps": 0.0,
-        "sample_weight": None,
-        "K": None,
-        "Kz": None,
-        "tol": 1e-6,
-    }
     parts = {"primal": ("w", "b", "v", "rho"), "dual": ("alpha",)}
     families = _plus_families.two_views()
 

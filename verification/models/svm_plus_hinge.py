@@ -12,7 +12,6 @@ class SvmPlusHinge(_plus.PlusTask):
     """The task; see the module."""
 
     stem, loss = "svm_plus_hinge", "hinge"
-    defaults = _plus.plus_defaults(nonneg=True)
     simplest = _plus.simplest(nonneg=True)
     families = _plus_families.plus(squared=False)
 

@@ -12,7 +12,6 @@ class SvmPlusSquaredHinge(_plus.PlusTask):
     """The task; see the module."""
 
     stem, loss = "svm_plus_squared_hinge", "squared_hinge"
-    defaults = _plus.plus_defaults(nonneg=False)
     simplest = _plus.simplest(nonneg=False)
     families = _plus_families.plus(squared=True)
 

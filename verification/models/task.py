@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+
+from refsolve import catalogue
+from refsolve.spec import REQUIRED, Symbol
 
 if TYPE_CHECKING:
     from verification.instances.instance import Instance
@@ -14,6 +18,8 @@ if TYPE_CHECKING:
 Params = dict[str, Any]
 Side = Mapping[str, Any] | None
 Generator = Callable[[np.random.Generator, int], Iterator[Params]]
+#: What a trainer is asked for besides.
+TOL = Symbol("tol", "relative duality gap to reach", low=0, low_open=True, default=1e-6)
 
 
 class Certificate(Protocol):
@@ -57,9 +63,6 @@ class ModelTask:
 
     Attributes
     ----------
-    arguments : tuple of str
-    defaults : dict
-        Of the arguments that may be left out.
     parts : dict
         Side ("primal", "dual") -> names of its unknowns.
     families : dict
@@ -70,12 +73,26 @@ class ModelTask:
         Strong convexity of the primal in its first part, for the distance.
     """
 
-    arguments: ClassVar[tuple[str, ...]]
-    defaults: ClassVar[dict[str, Any]]
     parts: ClassVar[dict[str, tuple[str, ...]]]
     families: ClassVar[dict[str, Generator]]
     extras: ClassVar[tuple[str, ...]] = ()
     modulus: ClassVar[float | None] = None
+
+    @functools.cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The model's arguments as it declares them, and the tolerance, in calling order."""
+        stem = type(self).__module__.rpartition(".")[2]
+        return (*catalogue.load(stem).SPEC.arguments, TOL)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(s.name for s in self.symbols)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Values of those that may be left out."""
+        return {s.name: s.default for s in self.symbols if s.default is not REQUIRED}
 
     # ---- what every model has
 

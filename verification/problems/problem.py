@@ -130,11 +130,8 @@ class Problem:
     @property
     def defaults(self) -> dict[str, Any]:
         """Values of the arguments that may be left out; of a fixed one, the only value there is."""
-        if self.model is not None:
-            return {**self.model.defaults, **self.fixed}
-        return {s.name: s.fallback for s in self.symbols[1:] if s.fallback is not REQUIRED} | dict(
-            self.fixed
-        )
+        declared = {s.name: s.fallback for s in self.symbols if s.fallback is not REQUIRED}
+        return declared | dict(self.fixed)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is declared, which another process looks up itself."""
@@ -142,9 +139,9 @@ class Problem:
 
     @functools.cached_property
     def symbols(self) -> tuple[Symbol, ...]:
-        """The arguments with all that is declared of them, in order; none of a model's."""
-        if self.kind == "models":
-            return ()
+        """The arguments with all that is declared of them, in order."""
+        if self.model is not None:
+            return self.model.symbols
         return operations.signature(self.stem, self.operation)
 
     def named(self, **facts: str) -> tuple[str, ...]:
@@ -161,8 +158,6 @@ class Problem:
     @property
     def counts(self) -> tuple[str, ...]:
         """Names of the integers on which the structure depends, k among them."""
-        if self.model is not None:
-            return tuple(n for n in ("k",) if n in self.arguments)
         return self.named(kind="integer", shape="scalar")
 
     @property

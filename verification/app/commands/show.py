@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from verification.app.console import JsonOption, finish
 
 if TYPE_CHECKING:
     from refsolve.spec import Spec
+    from verification.problems.problem import Problem
     from verification.report.document import Block
 
 #: Columns of the table of symbols.
@@ -84,6 +86,38 @@ def _remarks(stem: str, kind: str, spec: Spec) -> list[Block]:
     return blocks
 
 
+def _arguments(problem: Problem) -> list[tuple[str, str, str]]:
+    """Name, meaning and default of every argument, in calling order."""
+    defaults = problem.defaults
+    return [
+        (
+            s.name,
+            f"{s.meaning}, an integer"
+            if s.kind == "integer" and s.shape == "scalar"
+            else s.meaning,
+            _text(defaults[s.name]) if s.name in defaults else "required",
+        )
+        for s in problem.symbols
+    ]
+
+
+def _text(value: object) -> str:
+    return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
+
+
+def _answer(problem: Problem) -> str:
+    """What is asked for."""
+    from refsolve.operations import ANSWERS
+
+    if problem.model is None:
+        functions = problem.kind == "functions"
+        return "W(e^t), of the shape of t" if functions else ANSWERS[problem.operation]
+    sides = {side: ", ".join(names) for side, names in problem.model.parts.items()}
+    own = sides.pop(problem.operation)
+    other = f"; judged by themselves, or with {', '.join(sides.values())}" if sides else ""
+    return f"the {problem.operation} unknowns {own}, by name or in this order{other}"
+
+
 @app.command()
 def show(
     stem: Annotated[
@@ -97,7 +131,6 @@ def show(
     """Show a stem's mathematics, parameters, scaling and source, and what its problems are given."""
     from refsolve import catalogue
     from refsolve.spec import REQUIRED
-    from verification.problems import arguments
     from verification.problems.problem import lookup
     from verification.report.document import Document, Paragraph, table
 
@@ -115,8 +148,8 @@ def show(
         places.append(("computed", f"fast.{kind}.{stem}"))
     problems = [f"{stem}.{each}" for each in catalogue.operations(stem)]
     asked = [lookup(name) for name in problems if not operation or name.endswith(f".{operation}")]
-    rows = {p.name: arguments.rows(p) for p in asked}
-    answers = {p.name: arguments.answer(p) for p in asked}
+    rows = {p.name: _arguments(p) for p in asked}
+    answers = {p.name: _answer(p) for p in asked}
     where = [*places, ("problems", ", ".join(problems))]
     blocks = _mathematics(catalogue.load(stem), kind, symbols, where)
     for names, each in _alike(rows):
