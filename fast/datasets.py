@@ -1,7 +1,9 @@
 """Data for examples and benchmarks: the UCI Letter data (shipped) and Gaussian mixtures."""
 
+import zlib
 from importlib.resources import files
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +51,7 @@ def load_letter(subset: str | None = None) -> tuple[NDArray[np.float64], NDArray
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
             X, y, split = data["X"], data["y"], data["split"]
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
         raise DatasetError(
             f"the Letter data cannot be read from {path.name}: {error}. Fix: reinstall the package."
         ) from error

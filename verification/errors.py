@@ -24,5 +24,9 @@ class InvalidArgumentError(VerificationError, ValueError):
     """An argument has a wrong value."""
 
 
+class DataFileError(VerificationError, ValueError):
+    """A data file is missing, malformed, or not what the options say it is."""
+
+
 class NoDualPointError(VerificationError, ValueError):
     """A certificate was asked for that needs a dual point which nobody supplied."""

@@ -9,12 +9,14 @@ too, whoever writes it. Arrays are objects with dtype, shape and entries in C or
 import json
 import math
 import re
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from verification import npz
+from verification.errors import DataFileError
 
 VERSION = 1
 # Arrays with more entries travel as .npz files.
@@ -182,20 +184,13 @@ def _entries(entries: Any, dtype: str, where: str) -> np.ndarray:
 
 
 def _load(value: Mapping[str, Any], where: str, folder: Path | None) -> np.ndarray:
-    key = value.get("key", where)
+    key = str(value.get("key", where))
+    path = (folder or Path()) / str(value["npz"])
     try:
-        path = (folder or Path()) / str(value["npz"])
         if not path.is_file():  # a pipe or a device would hang
             raise MalformedError(f"{where}: {str(path)!r} is no file")
-        with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > LARGEST_FILE:
-            raise MalformedError(f"{where}: {path} unfolds to {size} bytes")
-        with np.load(path, allow_pickle=False) as archive:
-            found = archive[key]
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        if isinstance(error, MalformedError):
-            raise
+        found = npz.read(path, (key,), LARGEST_FILE)[key]
+    except (DataFileError, OSError) as error:
         raise MalformedError(f"{where}: no array {key!r} in {value['npz']!r}: {error}") from error
     if found.dtype.name not in DTYPES:
         raise MalformedError(f"{where}: {path} holds {found.dtype}, expected numbers")
