@@ -48,5 +48,5 @@ def test_make_targets_shown_exist() -> None:
 
 def test_files_shown_exist() -> None:
     files = re.findall(r"`((?:refsolve|fast|docs|verification)/[\w/]+\.(?:py|md))`", README)
-    assert len(files) == 9
+    assert len(files) == 10
     assert [f for f in files if not (ROOT / f).is_file()] == []

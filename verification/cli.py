@@ -17,6 +17,7 @@ from typer.main import get_command as build_command
 
 from verification.app import commands
 from verification.app.console import MISUSED, stderr
+from verification.report.page import visible
 
 _OURS = frozenset({"refsolve", "fast", "verification"})
 
@@ -71,7 +72,9 @@ class DiscoveredGroup(TyperGroup):
         except Exception as error:
             if not is_ours(error):
                 raise
-            message = Text("Error: ", style="bold red").append(str(error), style="not bold default")
+            message = Text("Error: ", style="bold red").append(
+                visible(str(error)), style="not bold default"
+            )
             stderr().print(message)
             raise typer.Exit(MISUSED) from error
 

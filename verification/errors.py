@@ -28,5 +28,9 @@ class DataFileError(VerificationError, ValueError):
     """A data file is missing, malformed, or not what the options say it is."""
 
 
+class UntrustedFileError(VerificationError, PermissionError):
+    """A file names something to run, and nobody has said that it may be run."""
+
+
 class NoDualPointError(VerificationError, ValueError):
     """A certificate was asked for that needs a dual point which nobody supplied."""

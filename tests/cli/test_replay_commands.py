@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from _commands import data, refused, run
 
+from verification.errors import UntrustedFileError
 from verification.failures import answers, replay
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,23 +66,23 @@ def test_what_cannot_be_written_is_said_before_the_run(file: Path) -> None:
 
 def test_replay_ends_with_1_while_the_failure_is_there(file: Path) -> None:
     assert replay.load(file).instance["r"] == 2.0
-    failing = run("replay", file, code=1)
+    failing = run("replay", file, "--trust", code=1)
     assert "still fails" in failing.stdout
     assert "the same bits as then" in failing.stdout
-    found = data("replay", file, code=1)
+    found = data("replay", file, "--trust", code=1)
     assert (found["then"]["verdict"], found["now"]["verdict"]) == ("fail", "fail")
     assert found["same_bits"] is True
     assert "passes now" in run("replay", file, "--solver", "fast.sets.simplex:project").stdout
 
 
 def test_shrink_writes_a_smaller_one(file: Path) -> None:
-    result = run("shrink", file, "--seconds", "1", "-o", "smaller.json", "--json")
+    result = run("shrink", file, "--trust", "--seconds", "1", "-o", "smaller.json", "--json")
     found = json.loads(result.stdout)
     small, large = replay.load("smaller.json"), replay.load(file)
     assert small.instance["a"].size <= large.instance["a"].size
     assert found["after"]["code"] == small.code
     assert "wrote smaller.json" in result.stderr
-    again = run("shrink", "smaller.json", "--seconds", "1")  # in its place
+    again = run("shrink", "smaller.json", "--trust", "--seconds", "1")  # in its place
     header = next(line for line in again.stdout.splitlines() if "numbers in arrays" in line)
     assert header.split() == ["numbers", "in", "arrays", "message"], "the simplex has no k"
     kept = "None smaller was found" in again.stdout
@@ -116,7 +117,7 @@ def test_a_program_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = Path("out") / f"{PROBLEM}.replay.json"
     stored = replay.load(file)
     assert stored.program == (sys.executable, "spoilt.py")
-    assert "the same bits as then" in run("replay", file, code=1).stdout
+    assert "the same bits as then" in run("replay", file, "--trust", code=1).stdout
     sound = f"{sys.executable} {solvers}/solver.py"
     run("replay", file, "--exec", sound)
     program.unlink()
@@ -136,7 +137,66 @@ def test_what_is_no_replay_file(command: str, tmp_path: Path) -> None:
 def test_a_solver_that_is_gone(file: Path) -> None:
     orphan = {**json.loads(file.read_text(encoding="utf-8")), "candidate": "no.module"}
     Path("orphan.json").write_text(json.dumps(orphan), encoding="utf-8")
-    assert "no.module" in refused("replay", "orphan.json")
+    assert "no.module" in refused("replay", "orphan.json", "--trust")
     run("explain", "orphan.json")
     run("shrink", file, "--seconds", "0", code=2)
     run("explain", file, "--output", "no/such/folder.html", code=2)
+
+
+def spoilt(file: Path, name: str, **parts: object) -> Path:
+    """A copy of a replay file in which somebody has changed some parts."""
+    stored = json.loads(file.read_text(encoding="utf-8"))
+    path = Path(name)
+    path.write_text(json.dumps({**stored, **parts}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("command", ["replay", "shrink", "explain"])
+def test_a_file_decides_nothing_about_what_is_run(file: Path, command: str) -> None:
+    """Neither its program, with the folder and environment it asks for, nor its module is touched."""
+    sent = Path("sent")
+    sent.mkdir(exist_ok=True)
+    for evil in (Path("evil.py"), sent / "evil.py"):
+        evil.write_text("open('was_here', 'w')\ndef f(a): return a\n", encoding="utf-8")
+    started = {"cwd": str(sent), "env": {"PYTHONPATH": "sent"}}
+    settings = {**json.loads(file.read_text(encoding="utf-8"))["settings"], "started": started}
+    program = [sys.executable, "evil.py"]
+    by_program = spoilt(file, "program.json", program=program, settings=settings)
+    by_name = spoilt(file, "name.json", candidate="evil.f")
+    before = list(sys.path)
+    for path, says in ((by_program, "start the program"), (by_name, "call the Python function")):
+        if command == "explain":
+            run("explain", path)
+        else:
+            said = refused(command, path)
+            assert says in said
+            assert "--trust" in said
+            assert "--solver or --exec" in said
+    if command != "explain":
+        said = refused(command, by_program)
+        assert f"{program!r} with {started!r}" in said
+        assert "'evil.f'" in refused(command, by_name)
+    assert sys.path == before
+    assert "evil" not in sys.modules
+    assert not Path("was_here").exists()
+    assert not (sent / "was_here").exists()
+    with pytest.raises(UntrustedFileError):
+        replay.load(by_name).run()
+    with pytest.raises(UntrustedFileError):
+        replay.load(by_program).shrink(0.1)
+
+
+def test_a_solver_that_is_given_is_run_in_the_place_of_that_in_the_file(file: Path) -> None:
+    given = ("--solver", "fast.sets.simplex:project")
+    path = spoilt(file, "elsewhere.json", program=["./never_started"])
+    for words in (given, (*given, "--trust")):
+        assert "passes now" in run("replay", path, *words).stdout
+
+
+def test_a_file_cannot_steer_the_terminal(file: Path) -> None:
+    odd = "\x1b]0;a title\x07 \x9b31m [bold]not markup[/]"
+    path = spoilt(file, "odd.json", message=odd, code=odd, candidate=odd, check=odd)
+    shown = run("explain", path).output + run("replay", path, code=2).output
+    assert "\x1b" not in shown
+    assert "\x9b" not in shown
+    assert "[bold]not markup[/]" in shown

@@ -95,7 +95,7 @@ def test_that_of_fast_and_of_a_program(tmp_path):
     path = replay.save(found, tmp_path / "a failure.json")
     stored = replay.load(path)
     assert stored.settings["started"] == {"hexadecimal": True, "cwd": str(tmp_path)}
-    with stored.calling() as call:  # it is found where it was
+    with stored.calling(trust=True) as call:  # it is found where it was
         assert call.function.hexadecimal
 
 

@@ -29,6 +29,9 @@ OtherSolver = Annotated[
 OtherProgram = Annotated[
     str | None, typer.Option("--exec", help="Program to run instead of the one that failed.")
 ]
+TrustFile = Annotated[
+    bool, typer.Option("--trust", help="Run what the file names: you know where it is from.")
+]
 
 
 def stdout() -> Console:

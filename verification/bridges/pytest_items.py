@@ -42,7 +42,7 @@ class CaseItem(pytest.Item):
     def _save(self, report: Report, folder: Path) -> None:
         path = save_failure(self.case, report, folder)
         if path is not None:
-            typed = shlex.join(["refsolve", "replay", str(path)])
+            typed = shlex.join(["refsolve", "replay", str(path), "--trust"])
             self.add_report_section("call", "replay file", typed)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

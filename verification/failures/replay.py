@@ -1,5 +1,6 @@
 """A failure as a file: everything needed to run it again, with no other file around.
 
+It is data: what it says of a program or a function is run only where the user trusts it.
 ``refsolve replay FILE`` runs it again (exit code 1 while the failure is there);
 ``refsolve explain FILE`` says what fails and by how much; ``refsolve shrink FILE`` looks for a smaller
 one. Schema 2::
@@ -20,7 +21,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from verification import checks
-from verification.errors import InvalidArgumentError
+from verification.errors import InvalidArgumentError, UntrustedFileError
 from verification.failures import answers
 from verification.failures.run_command import command
 from verification.failures.shrink import code as code_of
@@ -83,22 +83,38 @@ class Replay:
     settings: Mapping[str, Any] = field(default_factory=dict)
     rows: tuple[Instance, ...] = ()
 
-    def run(self, candidate: Callable[..., Any] | str | None = None) -> Result:
+    def run(
+        self, candidate: Callable[..., Any] | str | None = None, *, trust: bool = False
+    ) -> Result:
         """Run the check again.
 
         Parameters
         ----------
         candidate : callable or "module:function", optional
             By default the one that failed, imported by its name, or started again.
+        trust : bool
+            Whether the file may say what is run: a file from elsewhere can name any program.
+
+        Raises
+        ------
+        UntrustedFileError
+            Without a candidate and without trust; it says what would be run.
         """
-        with self.calling(candidate) as call:
+        with self.calling(candidate, trust=trust) as call:
             return self._run(call, self.instance)
 
     def shrink(
-        self, seconds: float = 60.0, candidate: Callable[..., Any] | str | None = None
+        self,
+        seconds: float = 60.0,
+        candidate: Callable[..., Any] | str | None = None,
+        *,
+        trust: bool = False,
     ) -> Replay:
-        """Look on for a smaller instance with the same failure; InvalidArgumentError if it is gone."""
-        with self.calling(candidate) as call:
+        """Look on for a smaller instance with the same failure; InvalidArgumentError if it is gone.
+
+        ``candidate`` and ``trust`` as for `run`.
+        """
+        with self.calling(candidate, trust=trust) as call:
             found = self._run(call, self.instance)
             if not found.verdict.is_bad:
                 raise InvalidArgumentError(
@@ -110,8 +126,17 @@ class Replay:
             return of(found, call, self)
 
     @contextmanager
-    def calling(self, candidate: Callable[..., Any] | str | None = None) -> Iterator[Caller]:
-        """The candidate ready to be called; a program is ended afterwards."""
+    def calling(
+        self, candidate: Callable[..., Any] | str | None = None, *, trust: bool = False
+    ) -> Iterator[Caller]:
+        """The candidate ready to be called; a program is ended afterwards. Arguments as for `run`."""
+        if candidate is None and not trust:
+            raise UntrustedFileError(
+                f"a replay file does not decide what is run, and this one would {self.runs}. If you "
+                "know where it is from and want that, add --trust (in Python: trust=True); a solver "
+                "of your own is given with --solver or --exec (in Python: candidate=...); `refsolve "
+                "explain` runs none"
+            )
         problem = fixing.fix(self.instance.problem, self.settings.get("fixed"))
         batch, timeout = self.settings.get("batch"), float(self.settings.get("timeout") or 10.0)
         with ExitStack() as stack:
@@ -129,6 +154,14 @@ class Replay:
             call.called = self.verdict == Verdict.TIMEOUT.value
             with watch(call):
                 yield call
+
+    @property
+    def runs(self) -> str:
+        """What is run of the file if it is trusted, in words."""
+        if not self.program:
+            return f"import and call the Python function {self.candidate!r}"
+        options = self.settings.get("started")
+        return f"start the program {list(self.program)!r}" + (f" with {options!r}" * bool(options))
 
     def _stored(self, stack: ExitStack, problem: str) -> Callable[..., Any]:
         """The candidate that failed, if it is here."""
@@ -309,23 +342,3 @@ def _read(data: dict[str, Any]) -> Replay:
         settings={} if old else _settings(data["settings"]),
         rows=tuple(Instance.from_dict(row) for row in data.get("rows", ())),
     )
-
-
-def main(arguments: list[str]) -> int:
-    """Run a replay file again; 0 if it passes now."""
-    if not 1 <= len(arguments) <= 2:
-        print(
-            "usage: python -m verification.failures.replay FILE [module:function]", file=sys.stderr
-        )
-        return 2
-    replay = load(arguments[0])
-    result = replay.run(arguments[1] if len(arguments) == 2 else None)
-    print(replay.code)
-    print(
-        f"now: {result.verdict}: {result.message}" if result.message else f"now: {result.verdict}"
-    )
-    return int(result.verdict is not Verdict.PASS)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

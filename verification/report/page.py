@@ -71,6 +71,7 @@ pre { padding: .8rem; border: 1px solid var(--line); border-radius: 4px; backgro
 _PICTURES: dict[int, int | str] = {
     **{code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"},
     127: "\u2421",
+    **dict.fromkeys(range(0x80, 0xA0), "\ufffd"),  # some terminals obey these too
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
 #: Characters up to which the cells of a column are not broken.

@@ -14,18 +14,18 @@ from rich.text import Text
 
 from verification.errors import InvalidArgumentError
 from verification.report.document import Cell, Code, Document, Paragraph, Table
-from verification.report.page import render_html
+from verification.report.page import render_html, visible
 
 _TONES = {"": "", "good": "green", "bad": "bold red", "warn": "yellow", "dim": "dim"}
 
 
 def render_terminal(document: Document, console: Console) -> None:
     """Print with rich; colours only where the terminal has them."""
-    console.print(Text(document.title, style="bold"))
+    console.print(_styled(document.title, "bold"))
     for block in document.blocks:
         console.print()
         if isinstance(block, Code):
-            console.print(Text(block.title, style="bold"))
+            console.print(_styled(block.title, "bold"))
             # lines as they are, however long: cut or folded ones cannot be pasted
             console.print(_highlighted(block), soft_wrap=True)
         else:
@@ -36,12 +36,17 @@ def render_terminal(document: Document, console: Console) -> None:
 
 
 def _text(cell: str | Cell) -> Text:
-    return Text(cell.text, style=_TONES[cell.tone]) if isinstance(cell, Cell) else Text(cell)
+    return _styled(cell.text, _TONES[cell.tone]) if isinstance(cell, Cell) else _styled(cell)
+
+
+def _styled(text: str, style: str = "") -> Text:
+    """A text that cannot steer the terminal: it may be out of somebody else's file."""
+    return Text(visible(text), style=style)
 
 
 def _highlighted(code: Code) -> Text:
     text = Syntax("", code.language, theme="ansi_dark", background_color="default").highlight(
-        code.text
+        visible(code.text)
     )
     text.rstrip()
     return text
@@ -49,7 +54,7 @@ def _highlighted(code: Code) -> Text:
 
 def _rich(block: Table | Paragraph) -> RenderableType:
     if isinstance(block, Paragraph):
-        return Text(block.text, style=_TONES[block.tone])
+        return _styled(block.text, _TONES[block.tone])
     shown = RichTable(
         title=block.title,
         title_justify="left",
@@ -67,7 +72,7 @@ def _rich(block: Table | Paragraph) -> RenderableType:
         )
     for row in block.rows:
         shown.add_row(*(_text(cell) for cell in row))
-    return Group(shown, Text(block.note, style="dim")) if block.note else shown
+    return Group(shown, _styled(block.note, "dim")) if block.note else shown
 
 
 def render_json(document: Document) -> str:

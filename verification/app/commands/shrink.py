@@ -11,6 +11,7 @@ from verification.app.console import (
     OtherProgram,
     OtherSolver,
     ReplayFile,
+    TrustFile,
     check_file,
     finish,
     stderr,
@@ -28,9 +29,13 @@ def shrink(
     ] = None,
     solver: OtherSolver = None,
     program: OtherProgram = None,
+    trust: TrustFile = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a stored failure smaller: fewer entries, smaller k, simpler numbers; and write it again."""
+    """Make a stored failure smaller: fewer entries, smaller k, simpler numbers; and write it again.
+
+    The file is data: the solver that it names is run with --trust only.
+    """
     from verification.app import command_line
     from verification.errors import InvalidArgumentError
     from verification.failures import replay as replays
@@ -40,9 +45,10 @@ def shrink(
         raise InvalidArgumentError(f"seconds={seconds!r}: expected seconds > 0, e.g. 60")
     stored = replays.load(file)
     check_file("output", output or file)
-    sys.path.insert(0, str(Path.cwd()))  # a solver in the current folder is found
+    if trust or solver is not None:
+        sys.path.insert(0, str(Path.cwd()))  # a solver in the current folder is found
     with command_line.opened(solver, program, stored.instance.problem.name) as candidate:
-        smaller = stored.shrink(seconds, candidate)
+        smaller = stored.shrink(seconds, candidate, trust=trust)
     target = smaller.write(output or file)
     stderr().print(f"wrote {target}", style="dim", highlight=False, soft_wrap=True)
     finish(shrunk_document(stored, smaller), as_json)
