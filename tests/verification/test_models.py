@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _problems import quietly
-from _references import drawn
+from _references import drawn, fails, judged
 
 import fast
 from verification import Candidate, Verdict, models, verify
@@ -18,7 +18,7 @@ from verification.models import multiclass_erm
 from verification.problems.problem import lookup, names
 from verification.verdicts import judging
 
-ERM = "multiclass_erm.primal"
+ERM, DUAL = "multiclass_erm.primal", "multiclass_erm.dual"
 LOSS = {"loss": "topk_hinge_alpha"}
 
 
@@ -36,8 +36,7 @@ def few(monkeypatch):
     monkeypatch.setattr(trained, "COUNTS", {"quick": 3})
 
 
-def run(trainer, **given):
-    problem = "multiclass_erm.dual" if trainer in (right_dual, masses, shrunk_dual) else ERM
+def run(trainer, problem=ERM, **given):
     return verify(trainer, problem, fixed=LOSS, checks=["trained"], **given)
 
 
@@ -66,22 +65,14 @@ def test_every_loss_that_fast_trains_passes_with_both_sides():
     assert report.worst_gap <= 1e-6
 
 
-def right_primal(X, y, C, k):
-    return fit(X, y, C, k).coef_
+def gives(answer, **given):
+    """A trainer that fits with these parameters, and returns something of W and A."""
 
+    def train(X, y, C, k):
+        model = fit(X, y, C, k, **given)
+        return answer(model.coef_, model.dual_coef_)
 
-def right_dual(X, y, C, k):
-    return {"A": fit(X, y, C, k).dual_coef_}
-
-
-def right_pair(X, y, C, k):
-    model = fit(X, y, C, k)
-    return model.coef_, model.dual_coef_
-
-
-def right_candidate(X, y, C, k):
-    model = fit(X, y, C, k)
-    return Candidate(x=model.coef_, dual=model.dual_coef_.toarray())
+    return train
 
 
 def right_gram(K, y, C, k):
@@ -90,10 +81,17 @@ def right_gram(K, y, C, k):
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(
-    "trainer", [right_primal, right_dual, right_pair, right_candidate, right_gram]
+    ("problem", "trainer"),
+    [
+        (ERM, gives(lambda W, A: W)),
+        (DUAL, gives(lambda W, A: {"A": A})),
+        (ERM, gives(lambda W, A: (W, A))),
+        (ERM, gives(lambda W, A: Candidate(x=W, dual=A.toarray()))),
+        (ERM, right_gram),
+    ],
 )
-def test_right_trainers_pass(trainer):
-    report = run(trainer).raise_if_failed()
+def test_right_trainers_pass(problem, trainer):
+    report = run(trainer, problem).raise_if_failed()
     assert report.checked >= 3
     assert report.counts["oracle uncertain"] == 0
 
@@ -102,48 +100,8 @@ def wrong_c(X, y, C, k):
     return fit(X, y, C / len(y), k).coef_
 
 
-def early(X, y, C, k):
-    return fit(X, y, C, k, tol=0.5, max_iter=3, solver="sdca").coef_
-
-
-def early_pair(X, y, C, k):
-    model = fit(X, y, C, k, tol=0.5, max_iter=3, solver="sdca")
-    return model.coef_, model.dual_coef_
-
-
 def wrong_k(X, y, C, k):
     return fit(X, y, C, max(1, k - 1)).coef_
-
-
-def other_variant(X, y, C, k):
-    return fit(X, y, C, k, variant="beta").coef_
-
-
-def last_class(X, y, C, k):
-    W = fit(X, y, C, k).coef_
-    return np.tile(W[-1], (len(W), 1))
-
-
-def with_intercept(X, y, C, k):
-    return fit(X, y, C, k, fit_intercept=True).coef_
-
-
-def transposed(X, y, C, k):
-    return fit(X, y, C, k).coef_.T
-
-
-def not_a_number(X, y, C, k):
-    return fit(X, y, C, k).coef_ * np.nan
-
-
-def too_large(X, y, C, k):
-    model = fit(X, y, C, k)
-    return model.coef_, 1.5 * model.dual_coef_
-
-
-def other_sign(X, y, C, k):
-    model = fit(X, y, C, k)
-    return model.coef_, -model.dual_coef_
 
 
 def masses(X, y, C, k):
@@ -152,42 +110,46 @@ def masses(X, y, C, k):
     return {"A": A}
 
 
-def shrunk_dual(X, y, C, k):
-    return {"A": 0.9 * fit(X, y, C, k).dual_coef_}
-
-
-def scaled_weights(X, y, C, k):
-    model = fit(X, y, C, k)
-    return model.coef_ * 1.01, model.dual_coef_
-
-
 def raises(X, y, C, k):
     raise RuntimeError("no convergence")
 
 
+EARLY = {"tol": 0.5, "max_iter": 3, "solver": "sdca"}
+LAST_CLASS = gives(lambda W, A: np.tile(W[-1], (len(W), 1)))
+W_SIDE, A_SIDE = r"the primal side \(W\)", r"the dual side \(A\) has objective"
+
+
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(
-    ("trainer", "words"),
+    ("problem", "trainer", "words"),
     [
-        (wrong_c, r"optimal for C/n in the place of C.*the primal side \(W\)"),
-        (early, r"the primal side \(W\) has objective .*, a certified witness"),
-        (early_pair, r"gap .* promised 1e-06.*the dual side \(A\) has objective"),
-        (wrong_k, "optimal for k = "),
-        (other_variant, "optimal for the loss topk_hinge_beta"),
-        (last_class, r"the primal side \(W\)"),
-        (with_intercept, r"the primal side \(W\)"),
-        (transposed, r"W has shape .*\(transposed\?\)"),
-        (not_a_number, "entries that are nan"),
-        (too_large, r"x_i = .* in topk_simplex_alpha.* is violated by 0.5"),
-        (other_sign, r"a_ij <= 0 for the classes j that are not y_i is violated"),
-        (masses, r"sum over the classes of a_i = 0 is violated"),
-        (shrunk_dual, r"the dual side \(A\) has objective"),
-        (scaled_weights, r"the primal side \(W\).*1/2\|\|W - A'X\|\|\^2"),
-        (raises, "RuntimeError: no convergence"),
+        (ERM, wrong_c, f"optimal for C/n in the place of C.*{W_SIDE}"),
+        (ERM, gives(lambda W, A: W, **EARLY), f"{W_SIDE} has objective .*, a certified witness"),
+        (ERM, gives(lambda W, A: (W, A), **EARLY), f"gap .* promised 1e-06.*{A_SIDE}"),
+        (ERM, wrong_k, "optimal for k = "),
+        (ERM, gives(lambda W, A: W, variant="beta"), "optimal for the loss topk_hinge_beta"),
+        (ERM, LAST_CLASS, W_SIDE),
+        (ERM, gives(lambda W, A: W, fit_intercept=True), W_SIDE),
+        (ERM, gives(lambda W, A: W.T), r"W has shape .*\(transposed\?\)"),
+        (ERM, gives(lambda W, A: W * np.nan), "entries that are nan"),
+        (
+            ERM,
+            gives(lambda W, A: (W, 1.5 * A)),
+            "x_i = .* in topk_simplex_alpha.* is violated by 0.5",
+        ),
+        (
+            ERM,
+            gives(lambda W, A: (W, -A)),
+            "a_ij <= 0 for the classes j that are not y_i is violated",
+        ),
+        (DUAL, masses, "sum over the classes of a_i = 0 is violated"),
+        (DUAL, gives(lambda W, A: {"A": 0.9 * A}), A_SIDE),
+        (ERM, gives(lambda W, A: (W * 1.01, A)), W_SIDE + r".*1/2\|\|W - A'X\|\|\^2"),
+        (ERM, raises, "RuntimeError: no convergence"),
     ],
 )
-def test_wrong_trainers_fail_with_the_reason(trainer, words):
-    report = run(trainer, shrink=False)
+def test_wrong_trainers_fail_with_the_reason(problem, trainer, words):
+    report = run(trainer, problem, shrink=False)
     assert not report.ok
     messages = "\n".join(r.message for r in report.failures)
     assert re.search(words, messages), messages[:2000]
@@ -208,12 +170,12 @@ def test_one_sided_answers_are_proved_wrong_only_by_a_witness(monkeypatch):
     instance = small(ERM, count=1)[0]
     W, A = judging.witness(instance)[:2]
     worse = {"W": 1.1 * W["W"]}
-    assert judging.judge(instance, Candidate(None, parts=worse)).verdict is Verdict.FAIL
+    assert judged(instance, worse).verdict is Verdict.FAIL
     monkeypatch.setattr(judging, "witness", lambda instance: None)
-    assert judging.judge(instance, Candidate(None, parts={**W, **A})).verdict is Verdict.PASS
+    assert judged(instance, {**W, **A}).verdict is Verdict.PASS
     hinge = instance.with_params(loss="multiclass_hinge", k=None, gamma=None)
-    judged = judging.judge(hinge, Candidate(None, parts=worse))
-    assert judged.verdict is Verdict.ORACLE_UNCERTAIN
+    found = judged(hinge, worse)
+    assert found.verdict is Verdict.ORACLE_UNCERTAIN
 
 
 TWO_SIDED = [stem for stem in models.stems() if len(models.load(stem).parts) == 2]
@@ -228,21 +190,16 @@ def test_the_side_that_is_asked_for_must_be_there(stem, side):
     )
     known = judging.witness(instance)
     mine, other = (known.primal, known.dual)[:: 1 if side == "primal" else -1]
-    assert judging.judge(instance, Candidate(None, parts={**other, **mine})).ok
-    judged = judging.judge(instance, Candidate(None, parts=dict(other)))
-    assert judged.verdict is Verdict.FAIL
-    assert f"the {side} part is missing" in judged.message
-    assert f"expected {', '.join(parts[side])}" in judged.message
+    assert judged(instance, {**other, **mine}).ok
+    fails(
+        judged(instance, other),
+        f"the {side} part is missing",
+        f"expected {', '.join(parts[side])}",
+    )
 
 
 def test_a_primal_answer_does_not_pass_the_dual_problem():
-    report = verify(
-        lambda X, y, C, k: {"W": fit(X, y, C, k).coef_},
-        "multiclass_erm.dual",
-        fixed=LOSS,
-        checks=["trained"],
-        shrink=False,
-    )
+    report = run(gives(lambda W, A: {"W": W}), DUAL, shrink=False)
     assert report.counts["pass"] == 0
     assert all("the dual part is missing: returned W" in r.message for r in report.failures)
 
@@ -255,9 +212,9 @@ def test_a_poor_witness_leaves_it_open(monkeypatch):
     primal = {"W": 1.01 * good.primal["W"]}
     poor = judging.Witness(primal, dual, multiclass_erm.TASK.certify(hinge.params, primal, dual))
     monkeypatch.setattr(judging, "witness", lambda instance: poor)
-    judged = judging.judge(hinge, Candidate(None, parts=dict(good.primal)))
-    assert judged.verdict is Verdict.ORACLE_UNCERTAIN
-    assert "witness" in judged.message
+    found = judged(hinge, good.primal)
+    assert found.verdict is Verdict.ORACLE_UNCERTAIN
+    assert "witness" in found.message
 
 
 @pytest.mark.parametrize("loss", multiclass_erm.MULTILABEL)
@@ -266,18 +223,17 @@ def test_rows_of_labels(loss):
     assert len(found) == 3
     for instance in found:
         primal, dual, _ = judging.witness(instance)
-        assert judging.judge(instance, Candidate(None, parts={**primal, **dual})).ok
+        assert judged(instance, {**primal, **dual}).ok
 
 
 def test_costs_are_judged_against_the_oracle():
     for instance in datasets.draw(ERM, "costs", 2, 2, largest=6, fixed=LOSS):
         primal = judging.witness(instance).primal
-        assert judging.judge(instance, Candidate(None, parts=dict(primal))).ok
+        assert judged(instance, primal).ok
         given = {n: instance[n] for n in ("X", "y", "C", "k")}
         assert np.ptp(instance["costs"]) > 0
         parts = {"W": fit(**given).coef_}
-        judged = judging.judge(instance, Candidate(None, parts=parts))
-        assert judged.verdict is Verdict.FAIL
+        fails(judged(instance, parts))
 
 
 def buffer_of(shapes):
