@@ -12,6 +12,8 @@ from typing import Any
 import numba
 from numba.core import event
 
+from fast._kernel_cache import mending, say
+
 _log = logging.getLogger("fast")
 _PACKAGE = __name__.partition(".")[0]
 
@@ -23,9 +25,10 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     """``numba.njit`` with the settings of this package.
 
     The GIL is released, division follows IEEE rules (``error_model="numpy"``), and machine code
-    is cached on disk. Where no cache folder is writable the function is compiled in memory. A
-    cached kernel is thrown away as soon as its own file or the file of any kernel it calls
-    changes; numba alone looks at its own file only.
+    is cached on disk. Where no cache folder is writable the function is compiled in memory, and
+    an entry that is damaged is compiled again; both are said. A cached kernel is thrown away as
+    soon as its own file or the file of any kernel it calls changes; numba alone looks at its own
+    file only.
 
     Parameters
     ----------
@@ -48,7 +51,12 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     except RuntimeError:  # numba: "cannot cache function: no locator available"
         settings["cache"] = False
         dispatcher = numba.njit(**settings)(function)
-        _log.info("no writable cache folder for %s: kernels compile anew in each process", function)
+        say(
+            "no writable cache folder for the kernels of %s: they compile anew in each process",
+            str(Path(function.__code__.co_filename).parent),
+        )
+    if settings["cache"]:
+        mending(dispatcher)
     _stamp(dispatcher, function)
     return dispatcher
 

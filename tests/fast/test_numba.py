@@ -1,7 +1,9 @@
 """The compilation wrapper: its cache, its fall-back, and kernels as other kernels call them."""
 
+import errno
 import logging
 import os
+import runpy
 import subprocess
 import sys
 import textwrap
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 import fast
-from fast import _numba
+from fast import _kernel_cache, _numba
 from fast._numba import kernel, njit
 from fast.kernels import hinges
 from fast.losses import topk_hinge_beta
@@ -48,31 +50,67 @@ def run(code, folder, **environment):
     return done.stdout.split()
 
 
+def write(folder, shift="1.0"):
+    (folder / "other").mkdir(exist_ok=True)
+    for name, text in PACKAGE.items():
+        (folder / "other" / name).write_text(textwrap.dedent(text).replace("{shift}", shift))
+
+
 def test_cache_notices_an_edited_callee_in_another_file(tmp_path):
     """Numba itself compares only the file of the cached function."""
-    folder, cache = tmp_path / "other", str(tmp_path / "cache")
-    folder.mkdir()
-
-    def write(shift):
-        for name, text in PACKAGE.items():
-            (folder / name).write_text(textwrap.dedent(text).replace("{shift}", shift))
-
-    write("1.0")
+    cache = str(tmp_path / "cache")
+    write(tmp_path)
     assert run(RUN, tmp_path, NUMBA_CACHE_DIR=cache) == ["4.0", "0"]
     assert run(RUN, tmp_path, NUMBA_CACHE_DIR=cache) == ["4.0", "1"]
-    write("10.0")
+    write(tmp_path, "10.0")
     assert run(RUN, tmp_path, NUMBA_CACHE_DIR=cache) == ["22.0", "0"]
 
 
-def test_without_a_writeable_folder_functions_still_compile(monkeypatch, caplog):
-    def refuse(self):
-        raise RuntimeError("cannot cache function: no locator available")
+@pytest.fixture
+def cached(tmp_path, monkeypatch):
+    """A function whose kernels are stored below a folder of its own."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(_kernel_cache, "_said", set())
+    (tmp_path / "probe.py").write_text("def probe(x):\n    return x + 1.0\n")
+    return runpy.run_path(str(tmp_path / "probe.py"))["probe"]
 
-    monkeypatch.setattr("numba.core.dispatcher.Dispatcher.enable_caching", refuse)
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [0, 37, 100, "flipped"])
+def test_a_damaged_cache_entry_is_compiled_again(cached, tmp_path, caplog, suffix, damage):
+    """Numba alone ends every call with UnpicklingError or EOFError; flipped machine code ends the process."""
+    assert njit(cached)(1.0) == 2.0
+    (file,) = tmp_path.rglob(f"*.{suffix}")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 255
+    file.write_bytes(data if damage == "flipped" else data[:damage])
+    again, third = njit(cached), njit(cached)
+    assert again(1.0) == 2.0
+    assert not again.stats.cache_hits
+    assert caplog.text.count(f"the kernel cache in {tmp_path}") == 1
+    assert third(1.0) == 2.0
+    assert third.stats.cache_hits
+
+
+def test_a_full_disk_is_said_and_done_without(cached, caplog, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(_kernel_cache.CheckedFile, "_save_data", full)
+    for _ in range(2):
+        assert njit(cached)(1.0) == 2.0
+    assert caplog.text.count("No space left") == 1
+
+
+def test_no_folder_at_all_is_said_once(cached, tmp_path, caplog, monkeypatch):
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "probe.py"))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "probe.py"))
+    (tmp_path / "__pycache__").touch()
     with caplog.at_level(logging.INFO, logger="fast"):
-        double = njit(lambda x: 2 * x)
-    assert double(4) == 8
-    assert "no writable cache folder" in caplog.text
+        for _ in range(2):
+            assert njit(cached)(1.0) == 2.0
+    assert caplog.text.count("no writable cache folder") == 1
 
 
 def test_importing_the_package_does_not_import_numba(tmp_path):

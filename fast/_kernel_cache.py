@@ -1,0 +1,72 @@
+"""Numba's cache on disk, which stops every later call where an entry of it is damaged; this one mends itself."""
+
+import hashlib
+import logging
+import pickle
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+_log = logging.getLogger("fast")
+_DIGEST = hashlib.sha256().digest_size
+_said: set[str] = set()
+
+
+class CheckedFile(IndexDataCacheFile):
+    """Entries end with their checksum: spoilt machine code would end the process, not raise."""
+
+    def _dump(self, obj: Any) -> bytes:
+        data: bytes = super()._dump(obj)
+        return data + hashlib.sha256(data).digest()  # pickle stops reading before it
+
+    def _load_data(self, name: str) -> Any:
+        data = Path(self._data_path(name)).read_bytes()
+        if hashlib.sha256(data[:-_DIGEST]).digest() != data[-_DIGEST:]:
+            raise pickle.UnpicklingError("the checksum of the entry is another")
+        return super()._load_data(name)
+
+
+class MendingCache(FunctionCache):
+    """Compiles again what cannot be read, and goes without what cannot be written; says so once a folder."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function, or None."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # pickle raises anything on spoilt bytes
+            say(
+                "the kernel cache in %s is damaged: what it held is compiled again (%r)",
+                self.cache_path,
+                error,
+            )
+            try:
+                self.flush()
+            except OSError:
+                self.disable()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Store a compiled function, where that can be."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:  # a full disk, a folder that has become read-only
+            say(
+                "the kernel cache in %s cannot be written: kernels compile anew in each process (%s)",
+                self.cache_path,
+                error,
+            )
+            self.disable()
+
+
+def say(what: str, folder: str, *more: object) -> None:
+    """One warning for a folder."""
+    if folder not in _said:
+        _said.add(folder)
+        _log.warning(what, folder, *more)
+
+
+def mending(dispatcher: Any) -> None:
+    """Give a dispatcher that caches this cache."""
+    dispatcher._cache.__class__ = MendingCache
+    dispatcher._cache._cache_file.__class__ = CheckedFile
