@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from verification.adapters import adapt
+    from verification.app.model_file import load_model
     from verification.errors import (
         CandidateSignatureError,
         InvalidArgumentError,
@@ -40,6 +41,7 @@ _HOMES = {
     "VerificationError": "errors",
     "VerificationFailedError": "errors",
     "adapt": "adapters",
+    "load_model": "app.model_file",
     "parametrize": "pytest_plugin",
     "verify": "kit.loop",
 }
@@ -58,6 +60,7 @@ __all__ = [
     "VerificationError",
     "VerificationFailedError",
     "adapt",
+    "load_model",
     "parametrize",
     "verify",
 ]

@@ -20,7 +20,8 @@ from verification.errors import DataFileError
 #: One byte of deflate unfolds to no more.
 RATIO = 1032
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-_SPOILT = (
+#: What reading a spoilt archive raises.
+SPOILT = (
     zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, EOFError, OSError, ValueError,
     TypeError, SyntaxError, OverflowError, NotImplementedError, RuntimeError, RecursionError,
 )  # fmt: skip
@@ -60,7 +61,7 @@ def read(
         raise
     except MemoryError:
         raise DataFileError(f"{where} holds more than the memory of this machine") from None
-    except _SPOILT as error:
+    except SPOILT as error:
         said = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise DataFileError(
             f"{where} is not a readable .npz of plain arrays: {'it is empty' if not start else said}; "

@@ -47,6 +47,7 @@ class MulticlassLinearModel(CertifiedClassifier):
     kernel: Any
     kernel_params: dict[str, Any] | None
     solver: str
+    _map: KernelMap | None = None  # of a kernel
 
     def _loss(self, n_classes: int) -> Any:
         raise NotImplementedError
@@ -155,7 +156,7 @@ class MulticlassLinearModel(CertifiedClassifier):
     def _features(self, X: Any) -> Any:
         """Rows to train a linear model on: X, or the factor of the kernel matrix."""
         kernel = check_kernel(self.kernel)
-        self._map: KernelMap | None = None
+        self._map = None
         self._forget("X_fit_")
         if isinstance(kernel, str) and kernel == "linear":
             if self.kernel_params:

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 import _commands
-import joblib
 import numpy as np
 import pytest
 from _processes import python
@@ -13,6 +12,7 @@ from sklearn.datasets import dump_svmlight_file, load_iris, make_blobs
 from sklearn.pipeline import Pipeline
 
 from fast import TopKLogisticRegression, TopKSVC
+from verification import load_model
 
 run = partial(_commands.run, "train")
 data = partial(_commands.data, "train")
@@ -39,10 +39,10 @@ def test_csv_to_model_and_reports(csv: Path) -> None:
     assert shown["model"]["certified relative duality gap"] <= 1e-4
     assert shown["model"]["examples"] == 105
     assert set(shown["accuracy"]) == {"train", "holdout"}
-    model = joblib.load(csv.with_suffix(".joblib"))
-    assert isinstance(model, Pipeline)
+    model = load_model(csv.with_suffix(".refsolve"))
+    assert isinstance(model.estimator, Pipeline)
     assert model.predict([[5.1, 3.5, 1.4, 0.2]]).tolist() == ["setosa"]
-    assert model[-1].dual_gap_ == shown["model"]["certified relative duality gap"]
+    assert model.classifier.dual_gap_ == shown["model"]["certified relative duality gap"]
     assert json.loads(csv.with_suffix(".json").read_text(encoding="utf-8")) == shown
     page = csv.with_suffix(".md").read_text(encoding="utf-8")
     assert f"| top-1 | {shown['accuracy']['holdout']['1']:.6g} |" in page
@@ -64,23 +64,25 @@ def test_accuracy_reported_is_that_of_the_model(csv: Path) -> None:
 def test_two_classes(tmp_path: Path) -> None:
     X, y = make_blobs(40, 3, centers=2, random_state=0)
     np.savez(tmp_path / "two.npz", X=X, y=y)
-    file = tmp_path / "new" / "model.joblib"
+    file = tmp_path / "new" / "model.refsolve"
     accuracy = data(tmp_path / "two.npz", "-o", file)["accuracy"]["train"]
-    assert accuracy == {"1": pytest.approx(np.mean(joblib.load(file).predict(X) == y))}
+    assert accuracy == {"1": pytest.approx(np.mean(load_model(file).predict(X) == y))}
 
 
 def test_svm_file_stays_sparse(tmp_path: Path) -> None:
     X, y = load_iris(return_X_y=True)
     dump_svmlight_file(X, y, str(tmp_path / "iris.svm"))
     run(tmp_path / "iris.svm", "--scale", "maxabs", "--test", tmp_path / "iris.svm")
-    assert "maxabs" in refused(tmp_path / "iris.svm", "--scale", "minmax")
+    assert "maxabs" in refused(tmp_path / "iris.svm", "--scale", "minmax", "--force")
 
 
 def test_a_model_that_is_not_certified_is_written_and_ends_with_1(csv: Path) -> None:
     shown = data(csv, "-C", "1000", "--tol", "1e-12", "--max-iter", "1", code=1)
     assert shown["ok"] is False
     assert shown["model"]["certified relative duality gap"] > 1e-12
-    assert csv.with_suffix(".joblib").is_file()
+    assert "scale the features" in shown["advice"][0]
+    assert "scale the features" in csv.with_suffix(".md").read_text(encoding="utf-8")
+    assert csv.with_suffix(".refsolve").is_file()
 
 
 @pytest.mark.parametrize(
@@ -104,13 +106,13 @@ def test_a_model_that_is_not_certified_is_written_and_ends_with_1(csv: Path) -> 
         (("--seed=-1",), "seed=-1: expected an integer from 0"),
         (("--seed=-1", "--holdout", "0.5"), "seed=-1: expected an integer from 0"),
         (("--label", "kind"), "no column 'kind'"),
-        (("-o", "model.pkl"), ".joblib"),
+        (("-o", "model.pkl"), ".refsolve"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
 def test_wrong_options(csv: Path, words: tuple[str, ...], expected: str) -> None:
     assert expected in refused(csv, *words)
-    assert not csv.with_suffix(".joblib").exists()
+    assert not csv.with_suffix(".refsolve").exists()
 
 
 @pytest.mark.parametrize(
@@ -135,6 +137,36 @@ def test_holdout_with_unknown_labels(csv: Path, tmp_path: Path) -> None:
     assert "has 2 features" in refused(csv, "--test", other)
 
 
+def test_columns_of_the_test_data_go_by_name(csv: Path, tmp_path: Path) -> None:
+    rows = [line.split(",") for line in csv.read_text(encoding="utf-8").splitlines()]
+    other = tmp_path / "other.csv"
+
+    def permuted(order: tuple[int, ...]) -> Path:
+        text = "\n".join(",".join(row[j] for j in order) for row in rows)
+        other.write_text(text, encoding="utf-8")
+        return other
+
+    words = ("--label", "species", "--test", permuted((2, 4, 0, 3, 1)))
+    accuracy = data(csv, *words)["accuracy"]
+    assert accuracy["train"] == accuracy["holdout"]
+    rows[0][2] = "e"
+    assert "['c'] lack, ['e'] are unknown" in refused(
+        csv, "--force", *words[:3], permuted((0, 1, 2, 3, 4))
+    )
+
+
+def test_a_model_that_is_there_is_kept(csv: Path) -> None:
+    run(csv)
+    before = csv.with_suffix(".refsolve").read_bytes()
+    for lost in (".md", ".json"):
+        assert "--force replaces it" in refused(csv, "--C", "2")
+        csv.with_suffix(".refsolve").unlink()
+        assert f"iris{lost.replace('.md', '.json')} is there" in refused(csv, "--C", "2")
+        csv.with_suffix(".refsolve").write_bytes(before)
+    run(csv, "--C", "2", "--force")
+    assert load_model(csv.with_suffix(".refsolve")).classifier.C == 2.0
+
+
 @pytest.mark.parametrize("words", [("-k", "1"), ("-k", "2"), ("-k", "2", "--truncated")])
 def test_logistic_models(csv: Path, words: tuple[str, ...]) -> None:
     shown = data(csv, "--model", "logistic", *words, "--tol", "1e-5")
@@ -143,10 +175,10 @@ def test_logistic_models(csv: Path, words: tuple[str, ...]) -> None:
     gap += " of the last convex step" if "--truncated" in words else ""
     assert shown["model"][gap] <= 1e-5
     assert shown["model"]["truncated"] is ("--truncated" in words)
-    model = joblib.load(csv.with_suffix(".joblib"))
-    assert isinstance(model, TopKLogisticRegression)
+    model = load_model(csv.with_suffix(".refsolve"))
+    assert isinstance(model.estimator, TopKLogisticRegression)
     X, _ = load_iris(return_X_y=True)
-    assert model.predict_topk(X[:3]).shape == (3, int(words[1]))
+    assert model.estimator.predict_topk(X[:3]).shape == (3, int(words[1]))
 
 
 KERNELS_OF_A_FIT = """

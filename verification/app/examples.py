@@ -69,6 +69,18 @@ def read_examples(
         ) from None
 
 
+def feature_names(path: str | Path, label: str | None = None) -> tuple[str, ...] | None:
+    """Names of the features in the order of `read_examples`; None where the file has none."""
+    source = Path(path)
+    if source.suffix.lower() != ".csv":
+        return None
+    with source.open(newline="", encoding="utf-8-sig") as handle:
+        first = [field.strip() for field in next(filter(None, csv.reader(handle, strict=True)))]
+    column = _label_column(source, label, first, len(first))
+    names = tuple(first[:column] + first[column + 1 :])
+    return None if any(map(_is_number, names)) else names
+
+
 def _read_csv(source: Path, label: str | None) -> tuple[np.ndarray, np.ndarray]:
     lines = _csv_rows(source)
     if not lines:

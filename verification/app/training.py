@@ -1,6 +1,7 @@
 """What ``refsolve train`` does: scale, fit, measure, and write a model with its report."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -8,40 +9,24 @@ from typing import Any
 
 import numpy as np
 
+from verification.app.console import check_file, make_folder
 from verification.app.examples import DataFileError
+from verification.app.model_file import SUFFIX, packed
+from verification.app.trained_model import Model, scaler
 from verification.errors import InvalidArgumentError
-from verification.report.document import Block, Cell, Document, number, table
-from verification.report.render import render_json
+from verification.report.document import Block, Cell, Document, Paragraph, number, table
+from verification.report.render import render_json, replace_files
 
 MODELS = ("svm", "logistic")
-SCALINGS = ("none", "minmax", "standard", "maxabs")
 TOP = (1, 3, 5, 10)
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A fitted model (a pipeline where features are scaled), its classifier, and the document."""
+    """A fitted model and the document."""
 
-    model: Any
-    classifier: Any
+    model: Model
     document: Document
-
-
-def scaler(name: str, sparse: bool) -> Any:
-    """Return the scikit-learn transformer of that name, None for ``none``."""
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
-
-    if name not in SCALINGS:
-        raise InvalidArgumentError(f"scale is {name!r}; expected one of {', '.join(SCALINGS)}")
-    if sparse and name == "minmax":
-        raise InvalidArgumentError(
-            "scale='minmax' would make sparse features dense; use 'maxabs' for svm files"
-        )
-    if name == "minmax":
-        return MinMaxScaler((-1.0, 1.0))
-    if name == "standard":
-        return StandardScaler(with_mean=not sparse)
-    return MaxAbsScaler() if name == "maxabs" else None
 
 
 def split_holdout(
@@ -74,6 +59,7 @@ def train(
     X: Any,
     y: np.ndarray,
     *,
+    columns: tuple[str, ...] | None = None,
     test: tuple[Any, np.ndarray] | None = None,
     scale: str = "none",
     model: str = "svm",
@@ -94,15 +80,20 @@ def train(
     compile_kernels(classifier, issparse(X))
     trained = classifier if transform is None else make_pipeline(transform, classifier)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the document says it, and more
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)  # the document says it
             trained.fit(X, y)
         classifier.set_params(verbose=0)  # the bar was for this fit, not for whoever loads it
     except ValueError as error:  # scikit-learn's own validation: NaN, one class, ...
         if type(error).__module__.partition(".")[0] == "fast":
             raise
         raise DataFileError(f"the examples cannot be trained on: {error}") from error
-    return Trained(trained, classifier, describe(classifier, trained, X, y, test, scale))
+    advice = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
+    for other in caught:
+        if not issubclass(other.category, ConvergenceWarning):
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    document = describe(classifier, trained, X, y, test, scale, advice)
+    return Trained(Model(trained, scale, columns), document)
 
 
 def new_classifier(
@@ -164,6 +155,7 @@ def describe(
     y: np.ndarray,
     test: tuple[Any, np.ndarray] | None,
     scale: str,
+    advice: Sequence[str] = (),
 ) -> Document:
     """Facts of a fitted model: certificate, size, top-k accuracy on each part (also at its own k).
 
@@ -201,15 +193,16 @@ def describe(
         name: {k: _accuracy(model, classifier, *part, k) for k in tops}
         for name, part in parts.items()
     }
-    rows = [
+    rows: list[tuple[str | Cell, ...]] = [
         (name, Cell(number(v, 6) if isinstance(v, float) else str(v), _tone(name, certified)))
         for name, v in facts.items()
     ]
     blocks: list[Block] = [table("Model", ("", "value"), rows)]
+    blocks += [Paragraph(text, "bad") for text in advice]
     accuracy_rows = [(name, *(f"{100 * a[k]:.2f}" for k in tops)) for name, a in accuracy.items()]
     heads = tuple(f"top-{k}" for k in tops)
     blocks.append(table("Accuracy in percent", ("", *heads), accuracy_rows, heads))
-    data = {"model": facts, "accuracy": accuracy, "certified": certified}
+    data = {"model": facts, "accuracy": accuracy, "certified": certified, "advice": list(advice)}
     title = "Top-k SVM" if hasattr(classifier, "gamma") else "Top-k logistic regression"
     return Document(title, tuple(blocks), certified, data, "certified")
 
@@ -233,19 +226,37 @@ def _accuracy(model: Any, classifier: Any, X: Any, y: np.ndarray, k: int) -> flo
 
 
 def save(trained: Trained, output: Path) -> list[Path]:
-    """Write the model (joblib), and its report as JSON and Markdown beside it."""
-    import joblib
+    """Write the model, and its report as JSON and Markdown beside it: all of them, or none."""
+    model, data, page = written(output)
+    files = {
+        model: packed(trained.model),
+        data: (render_json(trained.document) + "\n").encode(),
+        page: _markdown(trained.document).encode(),
+    }
+    replace_files(files)
+    return list(files)
 
-    output.parent.mkdir(parents=True, exist_ok=True)
-    joblib.dump(trained.model, output)
-    data, page = output.with_suffix(".json"), output.with_suffix(".md")
-    data.write_text(render_json(trained.document) + "\n", encoding="utf-8")
-    page.write_text(_markdown(trained.document), encoding="utf-8")
-    return [output, data, page]
+
+def written(output: Path) -> tuple[Path, Path, Path]:
+    """The files that `save` writes: model, JSON and Markdown."""
+    return output, output.with_suffix(".json"), output.with_suffix(".md")
+
+
+def check_target(output: Path, force: bool) -> None:
+    """Refuse an output now that `save` would refuse after minutes of work, or that would be lost."""
+    if output.suffix != SUFFIX:
+        raise InvalidArgumentError(f"output is {output}; expected a name that ends in {SUFFIX}")
+    make_folder("output", output.parent)
+    for file in written(output):
+        if file.exists() and not force:
+            raise InvalidArgumentError(
+                f"output={str(output)!r}: {file} is there already; expected a new name; --force replaces it"
+            )
+        check_file("output", file)
 
 
 def _markdown(document: Document) -> str:
-    lines = [f"# {document.title}", ""]
+    lines = [f"# {document.title}", "", *(f"{text}\n" for text in document.data["advice"])]
     for title, rows in (("Model", document.data["model"]), *document.data["accuracy"].items()):
         lines += [f"## {title}", "", "| | |", "|---|---|"]
         prefix = "" if title == "Model" else "top-"

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,35 @@ def write_text(path: str | os.PathLike[str], text: str, argument: str = "path") 
             f"{argument}={os.fspath(path)!r}: expected a file that can be written ({error.strerror})"
         ) from None
     return target
+
+
+def replace_files(files: Mapping[Path, bytes]) -> None:
+    """Write files so that each is there whole or as it was: they replace the old ones once all are stored.
+
+    Raises
+    ------
+    InvalidArgumentError
+        They cannot be written, or the disk is full.
+    """
+    mark = f".{secrets.token_hex(8)}.part"
+    parts = {path.resolve(): path.resolve().with_name(f"{i}{mark}") for i, path in enumerate(files)}
+    try:
+        for part, data in zip(parts.values(), files.values(), strict=True):
+            with part.open("xb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+        for path, part in parts.items():
+            part.replace(path)
+    except OSError as error:
+        names = ", ".join(map(str, files))
+        raise InvalidArgumentError(
+            f"cannot write {names} ({error.strerror}); what was there is kept: choose another --output, or "
+            "make room"
+        ) from None
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
 
 
 def write(document: Document, folder: str | Path) -> tuple[Path, Path]:

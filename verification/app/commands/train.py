@@ -16,9 +16,10 @@ _Output = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="Model file, .joblib; reports go beside it. Default: FILE's name.",
+        help="Model file, .refsolve; reports go beside it. Default: FILE's name.",
     ),
 ]
+_Force = Annotated[bool, typer.Option("--force", help="Replace a model or report that is there.")]
 _Model = Annotated[
     str, typer.Option(help="svm (top-k hinge) or logistic (softmax, top-k entropy).")
 ]
@@ -53,6 +54,7 @@ _Seed = Annotated[int, typer.Option(help="Seed of the holdout and of the trainer
 def train(
     file: _File,
     output: _Output = None,
+    force: _Force = False,
     model: _Model = "svm",
     k: _K = 1,
     variant: _Variant = "alpha",
@@ -71,33 +73,37 @@ def train(
 ) -> None:
     """Train a top-k SVM or logistic regression on a file of examples and write the model and its report.
 
-    Ends with exit code 1 if the certified gap stays above --tol: the model is written all the same.
+    Ends with exit code 1 if the certified gap stays above --tol: the model is written all the same. In
+    Python `verification.load_model` reads it.
     """
-    from verification.app.examples import read_examples
-    from verification.app.training import save, split_holdout
+    from verification.app.examples import feature_names, read_examples
+    from verification.app.model_file import SUFFIX
+    from verification.app.trained_model import in_order
+    from verification.app.training import check_target, save, split_holdout
     from verification.app.training import train as fit
     from verification.errors import InvalidArgumentError
 
     if holdout is not None and test is not None:
         raise InvalidArgumentError("--holdout and --test exclude each other; give one of them")
-    target = output or file.with_suffix(".joblib")
-    if target.suffix != ".joblib":
-        raise InvalidArgumentError(f"output is {target}; expected a name that ends in .joblib")
+    target = output or file.with_suffix(SUFFIX)
+    check_target(target, force)
     X, y = read_examples(file, label)
+    columns = feature_names(file, label)
     judged_on = None
     if test is not None:
         sized = X.shape[1] if file.suffix.lower() not in (".csv", ".npz") else None
-        judged_on = read_examples(test, label, n_features=sized)
-        if judged_on[0].shape[1] != X.shape[1]:
+        rows, labels = read_examples(test, label, n_features=sized)
+        if rows.shape[1] != X.shape[1]:
             raise InvalidArgumentError(
-                f"{test} has {judged_on[0].shape[1]} features, {file} has {X.shape[1]}; they must agree"
+                f"{test} has {rows.shape[1]} features, {file} has {X.shape[1]}; they must agree"
             )
+        judged_on = (in_order(rows, feature_names(test, label), columns, str(test)), labels)
     elif holdout is not None:
         X, held, y, held_labels = split_holdout(X, y, holdout, seed)
         judged_on = (held, held_labels)
     limit = {} if max_iter is None else {"max_iter": max_iter}
     trained = fit(
-        X, y, test=judged_on, scale=scale, model=model, k=k, variant=variant, gamma=gamma,
+        X, y, columns=columns, test=judged_on, scale=scale, model=model, k=k, variant=variant, gamma=gamma,
         truncated=truncated, C=c, tol=tol, fit_intercept=fit_intercept, random_state=seed,
         verbose=int(stderr().is_terminal), **limit,
     )  # fmt: skip

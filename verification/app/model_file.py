@@ -1,0 +1,320 @@
+"""A trained model as one file: JSON and plain arrays in a zip, with checksums. Loading runs nothing of it.
+
+The members, none of them compressed::
+
+    model.json     what `_described` says: version, estimator, parameters, classes, columns, scaling, certificate
+    coef.npy, intercept.npy and the arrays of the scaling (scaling_mean_.npy, ...), float64
+    SHA256SUMS     of all the others, as sha256sum writes them
+
+A checksum finds accidents, no forgery: who can change the file can change that too. The certificate is
+what the training found; only training data can show it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from verification import npz
+from verification.app.trained_model import SCALINGS, Model, scaler
+from verification.errors import DataFileError
+from verification.report.environment import version
+
+SUFFIX = ".refsolve"
+FORMAT, VERSION = "refsolve model", 1
+ESTIMATORS = ("TopKSVC", "TopKLogisticRegression")
+#: Names under which the certificate stands in the file, and on the estimator.
+CERTIFICATE = {
+    "primal": "primal_objective_", "dual": "dual_objective_", "relative_gap": "dual_gap_",
+}  # fmt: skip
+DTYPES = ("str", "bool", *(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64)))
+#: Bytes that the classes' names may take as an array.
+LONGEST = 2**28
+AGAIN = "write it again with `refsolve train`, or copy it again"
+
+
+class ModelFileError(DataFileError):
+    """A model file is missing, damaged, from another version, or no model file."""
+
+
+# -- writing --------------------------------------------------------------------------------------
+
+
+def packed(model: Model) -> bytes:
+    """The file of a model; the same model gives the same bytes."""
+    classifier = model.classifier
+    arrays = {"coef": classifier.coef_, "intercept": classifier.intercept_}
+    for name in SCALINGS[model.scale]:
+        arrays[f"scaling_{name}"] = getattr(model.estimator[0], name)
+    text = json.dumps(_described(model), indent=1, allow_nan=False)
+    members = {"model.json": text.encode()} | {f"{n}.npy": _npy(a) for n, a in arrays.items()}
+    sums = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in members.items())
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, data in {**members, "SHA256SUMS": "".join(sums).encode()}.items():
+            archive.writestr(zipfile.ZipInfo(name), data)  # its date is 1980-01-01
+    return stream.getvalue()
+
+
+def _described(model: Model) -> dict[str, Any]:
+    classifier = model.classifier
+    classes = classifier.classes_
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "refsolve": model.written_by,
+        "estimator": type(classifier).__name__,
+        "parameters": classifier.get_params(),
+        "classes": classes.tolist(),
+        "classes_dtype": "str" if classes.dtype.kind == "U" else classes.dtype.name,
+        "n_features": int(classifier.n_features_in_),
+        "columns": None if model.columns is None else list(model.columns),
+        "scaling": model.scale,
+        "centred": bool(getattr(model.estimator[0], "with_mean", False))
+        if model.scale == "standard"
+        else False,
+        "certificate": {
+            **{name: _plain(getattr(classifier, own)) for name, own in CERTIFICATE.items()},
+            "tol": _plain(classifier.tol),
+            "certified": model.certified,
+            "iterations": int(classifier.n_iter_),
+            "solver": str(classifier.solver_),
+        },
+    }
+
+
+def _plain(value: Any) -> float | str:
+    return float(value) if math.isfinite(value) else str(float(value))
+
+
+def _npy(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, np.asarray(array, "<f8"), allow_pickle=False)
+    return stream.getvalue()
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
+    """Read a model that ``refsolve train`` wrote. Nothing of the file is run, whoever wrote it.
+
+    Parameters
+    ----------
+    path : of the file
+
+    Raises
+    ------
+    ModelFileError
+        No such file, no model, a pickle (of older versions), damage, another version, or parts that do
+        not belong together.
+    """
+    where = os.fspath(path)
+    try:
+        data, sizes = _verified(where)
+        given = _Fields(json.loads(data, parse_constant=_refuse), f"{where}, model.json")
+        return _model(given, sizes, where)
+    except OSError as error:
+        raise ModelFileError(
+            f"cannot read {where}: {error.strerror or error}; expected a model file"
+        ) from None
+    except MemoryError:
+        raise ModelFileError(f"{where} holds more than the memory of this machine") from None
+    except ModelFileError:
+        raise
+    except DataFileError as error:
+        raise ModelFileError(f"a damaged model file: {error}") from error
+    except npz.SPOILT as error:
+        raise ModelFileError(
+            f"{where} is a damaged model file ({str(error)[:200] or type(error).__name__}); {AGAIN}"
+        ) from error
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} in model.json")
+
+
+def _verified(where: str) -> tuple[bytes, list[str]]:
+    """The text of model.json and the names of the arrays, after all checksums agree."""
+    with open(where, "rb") as stream:
+        start = stream.read(4)
+    if start[:1] == b"\x80" or where.endswith((".joblib", ".pkl", ".pickle")):
+        raise ModelFileError(
+            f"{where} looks like a pickle, as older versions wrote models; it is not opened, as that "
+            f"could run any code. Expected a {SUFFIX} file: train the model again with `refsolve train`"
+        )
+    if start != b"PK\x03\x04":
+        raise ModelFileError(f"{where} is no model file; expected what `refsolve train` writes")
+    size = os.path.getsize(where)
+    with zipfile.ZipFile(where) as archive:
+        infos = {info.filename: info for info in archive.infolist()}
+        for name in ("model.json", "SHA256SUMS"):
+            if name not in infos:
+                raise ModelFileError(f"{where} lacks the member {name}; {AGAIN}")
+        if len(infos) != len(archive.infolist()) or len(infos) > 16:
+            raise ModelFileError(f"{where} has members more than once, or too many; {AGAIN}")
+        for name, info in infos.items():
+            if info.compress_type or info.flag_bits & 1 or info.file_size > size:
+                raise ModelFileError(
+                    f"{where}, {name}: expected a member that is neither compressed nor encrypted, "
+                    f"and no longer than the file; {AGAIN}"
+                )
+        lines = archive.read("SHA256SUMS").decode("ascii").splitlines()
+        sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+        names = [name for name in infos if name != "SHA256SUMS"]
+        for name in sorted({*names, *sums}):
+            data = archive.read(name) if name in infos else b""
+            if name not in infos or sums.get(name) != hashlib.sha256(data).hexdigest():
+                raise ModelFileError(
+                    f"{where}, {name}: the checksum is not that in SHA256SUMS; the file was damaged or "
+                    f"changed: {AGAIN}"
+                )
+        return archive.read("model.json"), names
+
+
+class _Fields:
+    """An object of JSON whose fields are taken one by one; one that is wrong is named."""
+
+    def __init__(self, data: Any, where: str) -> None:
+        if type(data) is not dict:
+            raise ModelFileError(f"{where}: expected an object with names; {AGAIN}")
+        self.data, self.where = data, where
+
+    def refuse(self, name: str, expected: str) -> ModelFileError:
+        given = f"is {self.data[name]!r:.80}" if name in self.data else "is missing"
+        return ModelFileError(f"{self.where}: {name} {given}; expected {expected}; {AGAIN}")
+
+    def take(self, name: str, expected: str, *kinds: type) -> Any:
+        value = self.data.get(name)
+        if name not in self.data or type(value) not in kinds:
+            raise self.refuse(name, expected)
+        return value
+
+    def one_of(self, name: str, known: Sequence[str]) -> str:
+        value = self.take(name, f"one of {', '.join(known)}", str)
+        if value not in known:
+            raise self.refuse(name, f"one of {', '.join(known)}")
+        return str(value)
+
+    def number(self, name: str) -> float:
+        value = self.data.get(name)
+        if type(value) is str and value not in ("inf", "-inf", "nan"):
+            raise self.refuse(name, "a number")
+        return float(self.take(name, "a number", float, int, str))
+
+    def within(self, name: str) -> _Fields:
+        return _Fields(self.data.get(name), f"{self.where}, {name}")
+
+
+def _model(given: _Fields, members: list[str], where: str) -> Model:
+    here = version("refsolve")
+    if given.data.get("format") != FORMAT or given.data.get("version") != VERSION:
+        raise ModelFileError(
+            f"{where} is a {given.data.get('format')!r:.40} of version "
+            f"{given.data.get('version')!r:.40}, written by refsolve {given.data.get('refsolve')!r:.40}; "
+            f"this refsolve {here} reads a {FORMAT!r} of version {VERSION}: train it again, or read it "
+            "with the refsolve that wrote it"
+        )
+    import fast
+
+    written_by = given.take("refsolve", "the version that wrote it", str)
+    kind = getattr(fast, given.one_of("estimator", ESTIMATORS))
+    classes = _classes(given)
+    m, d = len(classes), given.take("n_features", "an integer >= 1", int)
+    columns = given.take("columns", "names or null", list, type(None))
+    if columns is not None and (len(columns) != d or any(type(c) is not str for c in columns)):
+        raise given.refuse("columns", f"null or {d} names, one per feature")
+    classifier = kind(**_parameters(given.within("parameters"), kind().get_params(), m))
+    scale = given.one_of("scaling", tuple(SCALINGS))
+    arrays = _arrays(where, members, {"coef": (m, d), "intercept": (m,)}, SCALINGS[scale], d)
+    certificate = given.within("certificate")
+    vars(classifier).update(
+        classes_=classes,
+        n_features_in_=d,
+        coef_=arrays["coef"],
+        intercept_=arrays["intercept"],
+        n_iter_=certificate.take("iterations", "an integer", int),
+        solver_=certificate.take("solver", "the name of an algorithm", str),
+        **{own: certificate.number(name) for name, own in CERTIFICATE.items()},
+    )
+    centred = given.take("centred", "true or false", bool)
+    transform = scaler(scale, sparse=scale == "standard" and not centred)
+    model = Model(classifier, "none", None if columns is None else tuple(columns), written_by)
+    if (
+        certificate.data.get("certified") is not model.certified
+        or certificate.number("tol") != classifier.tol
+    ):
+        raise certificate.refuse("certified", "what relative_gap and tol say")
+    if transform is None:
+        return model
+    from sklearn.pipeline import make_pipeline
+
+    fitted = {name: arrays[f"scaling_{name}"] for name in SCALINGS[scale]}
+    vars(transform).update(n_features_in_=d, **fitted)
+    return Model(make_pipeline(transform, classifier), scale, model.columns, written_by)
+
+
+def _classes(given: _Fields) -> np.ndarray:
+    names = given.take("classes", "a list of at least two classes", list)
+    dtype = given.one_of("classes_dtype", DTYPES)
+    kind = {"str": str, "bool": bool}.get(dtype, int)
+    if len(names) < 2 or any(type(name) is not kind for name in names):
+        raise given.refuse("classes", f"at least two, all of type {dtype}")
+    if kind is str and 4 * len(names) * max(map(len, names)) > LONGEST:
+        raise given.refuse("classes", f"names that take at most {LONGEST} bytes")
+    try:
+        classes = np.array(names, dtype)
+    except OverflowError:
+        raise given.refuse("classes", f"numbers of type {dtype}") from None
+    if not (classes[1:] > classes[:-1]).all():
+        raise given.refuse("classes", "classes in order, each once")
+    return classes
+
+
+def _parameters(given: _Fields, defaults: Mapping[str, Any], m: int) -> dict[str, Any]:
+    """Parameters of the constructor: plain values of the types of the defaults."""
+    if unknown := sorted(set(given.data) - set(defaults)):
+        raise given.refuse(unknown[0], "parameters that this version knows")
+    found = {}
+    for name, default in defaults.items():
+        kinds: tuple[type, ...] = (float, int) if type(default) is float else (type(default),)
+        if name == "random_state":
+            kinds = (int, type(None))
+        found[name] = given.take(name, f"a value like {default!r}", *kinds)
+    if found["kernel"] != "linear":
+        raise given.refuse("kernel", "'linear'")
+    if not 1 <= found["k"] < m:
+        raise given.refuse("k", f"1 <= k <= {m - 1}, for {m} classes")
+    return found
+
+
+def _arrays(
+    where: str, members: list[str], shapes: dict[str, Any], scaling: Sequence[str], d: int
+) -> dict[str, np.ndarray]:
+    """The arrays, all of float64, finite and of the shapes that model.json tells."""
+    shapes = shapes | {f"scaling_{name}": (d,) for name in scaling}
+    wanted = {"model.json", *(f"{name}.npy" for name in shapes)}
+    if odd := sorted(wanted.symmetric_difference(members)):
+        said = "lacks the member" if odd[0] in wanted else "has a member too many,"
+        raise ModelFileError(f"{where} {said} {odd[0]!r:.80}; {AGAIN}")
+    found = npz.read(where, list(shapes))
+    for name, array in found.items():
+        if array.dtype != "<f8" or array.shape != shapes[name]:
+            raise ModelFileError(
+                f"{where}, {name}.npy: {array.dtype} of shape {array.shape}; expected float64 of shape "
+                f"{shapes[name]}; {AGAIN}"
+            )
+        low = 0.0 if name == "scaling_scale_" else -np.inf
+        if not ((array > low) & (array < np.inf)).all():
+            raise ModelFileError(
+                f"{where}, {name}.npy: nan, inf or a scale <= 0; expected finite numbers; {AGAIN}"
+            )
+    return {name: np.array(array) for name, array in found.items()}
