@@ -110,6 +110,14 @@ def per_row(
     return np.array(np.broadcast_to(array, (n,)))
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    given = f"{type(value).__name__} {value!r}"[:80]
+    raise InvalidTypeError(name, given, "True or False", f"pass {name}=True, or leave it out")
+
+
 def number(name: str, value: Any, *, positive: bool = False) -> float:
     """One nonnegative (or positive) finite number."""
     array = real_array(name, value, (0, 1))

@@ -1,10 +1,11 @@
 """The console command ``refsolve``: its subcommands are the files of `verification.app.commands`.
 
 ``verification/app/commands/<name>.py`` holds ``app``, a typer application; finding the file is all the
-registration there is. Exceptions of our own packages end in one paragraph and exit code 2,
-anything else is a bug and keeps its traceback.
+registration there is. Exceptions of our own packages, and what the machine refuses, end in one
+paragraph and exit code 2, anything else is a bug and keeps its traceback.
 """
 
+import errno
 import importlib
 import logging
 import pkgutil
@@ -27,6 +28,23 @@ def command_names() -> list[str]:
     return sorted(
         m.name for m in pkgutil.iter_modules(commands.__path__) if not m.name.startswith("_")
     )
+
+
+#: What the machine refuses, wherever it happens: a full disk, a folder that is not writable, ...
+_REFUSED = {getattr(errno, n) for n in ("ENOSPC", "EROFS", "EACCES", "EIO", "ENOTDIR", "EISDIR",
+            "EEXIST", "ENAMETOOLONG", "EMFILE", "EFBIG")}  # fmt: skip
+
+
+def message(error: Exception) -> str:
+    """What to tell the user; empty for a bug."""
+    if is_ours(error):
+        return str(error)
+    if isinstance(error, OSError) and error.errno in _REFUSED:
+        return (
+            f"{error.filename or 'a file'}: {error.strerror}; expected a place that can be written "
+            "and has room: free some, or name another"
+        )
+    return "there is not enough memory for this" if isinstance(error, MemoryError) else ""
 
 
 def is_ours(error: BaseException) -> bool:
@@ -70,12 +88,13 @@ class DiscoveredGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except Exception as error:
-            if not is_ours(error):
+            said = message(error)
+            if not said:
                 raise
-            message = Text("Error: ", style="bold red").append(
-                visible(str(error)), style="not bold default"
+            shown = Text("Error: ", style="bold red").append(
+                visible(said), style="not bold default"
             )
-            stderr().print(message)
+            stderr().print(shown)
             raise typer.Exit(MISUSED) from error
 
 

@@ -17,7 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from fast._docs import Entry
 from fast._rows import Rows, read_only
-from fast._validation import check_classes, check_k, divisor, finite_array, number, per_row
+from fast._validation import (
+    check_classes,
+    check_flag,
+    check_k,
+    divisor,
+    finite_array,
+    number,
+    per_row,
+)
 from fast.errors import InvalidParameterError
 from fast.families import texts
 from fast.kernels.rows import CONJUGATE, GRADIENT, PROX, SCRATCH, UPDATE, VALUE, RowKernels
@@ -63,7 +71,7 @@ class Loss:
         rows = self._rows("scores", scores, GRADIENT)
         numbers = np.empty((rows.n, 2))
         found = self._run(rows, GRADIENT, y, costs, sample_weight, numbers)
-        return self._paired(found, rows, numbers) if return_complement else found
+        return self._paired(found, rows, numbers, return_complement)
 
     def conjugate(
         self, x: ArrayLike, y: ArrayLike | None = None, costs: ArrayLike | None = None,
@@ -86,7 +94,7 @@ class Loss:
         numbers = np.empty((rows.n, 2))
         numbers[:, 0] = per_row("t", t, rows.n, positive=True)
         found = self._run(rows, PROX, y, costs, None, numbers)
-        return self._paired(found, rows, numbers) if return_complement else found
+        return self._paired(found, rows, numbers, return_complement)
 
     def sdca_update(
         self, q: ArrayLike, y: ArrayLike, k_ii: ArrayLike, C: Any = 1.0,
@@ -98,7 +106,7 @@ class Loss:
         numbers = np.empty((rows.n, 2))
         numbers[:, 0] = per_row("k_ii", k_ii, rows.n)
         found = self._run(rows, UPDATE, y, costs, sample_weight, numbers, self.weight(C))
-        return self._paired(found, rows, numbers) if return_complement else found
+        return self._paired(found, rows, numbers, return_complement)
 
     # ---- what its docstrings say
 
@@ -208,7 +216,9 @@ class Loss:
         return rows.through(drive, scalars=operation in (VALUE, CONJUGATE))
 
     @staticmethod
-    def _paired(found: Any, rows: Rows, numbers: Array) -> Any:
+    def _paired(found: Any, rows: Rows, numbers: Array, return_complement: Any) -> Any:
+        if not check_flag("return_complement", return_complement):
+            return found
         return found, (float(numbers[0, 1]) if rows.single else numbers[:, 1].copy())
 
     @classmethod

@@ -1,13 +1,15 @@
 """The command line: what a user types, sees, and gets as exit code."""
 
+import errno
 import json
 import logging
+import os
 import sys
 from pathlib import Path
 
 import pytest
 import typer
-from _commands import data, run
+from _commands import data, refused, run
 from _processes import python
 
 from verification.cli import command_names, is_ours
@@ -170,6 +172,24 @@ def test_notices_of_fast_are_shown_once_and_on_stderr(monkeypatch: pytest.Monkey
     for _ in range(2):
         result = run("list")
         assert (result.stderr, result.stdout) == ("compiling kernels\n", "")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "No space left on device"),
+        (OSError(errno.EROFS, os.strerror(errno.EROFS), "/r/x"), "/r/x: Read-only file system"),
+        (MemoryError(), "not enough memory"),
+    ],
+)
+def test_what_the_machine_refuses_is_said(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(stems, "discover", refuse)
+    assert words in refused("list")
 
 
 def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

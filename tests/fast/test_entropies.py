@@ -85,6 +85,14 @@ def test_value_gradient_and_complement(module, variant, scale, rng):
         assert -g[0] == pytest.approx(float(sum(x)), rel=tolerance, abs=1e-300)
 
 
+@pytest.mark.parametrize("flag", [np.zeros(3), "yes", None])
+def test_a_flag_is_true_or_false(module, flag):
+    u = np.zeros((2, 3))
+    for call in (module.prox, lambda *a, **b: module.gradient(*a, [0, 0], **b)):
+        with pytest.raises(errors.InvalidTypeError, match=r"return_complement: .* True or False"):
+            call(u, k=1, return_complement=flag)
+
+
 def test_value_is_the_maximum_over_the_dual_set(module, variant, rng):
     """Above every point of the set, and equal at the gradient."""
     for i in range(40):

@@ -141,6 +141,53 @@ def test_a_file_of_schema_1_still_runs_and_is_explained(stored, tmp_path):
     assert found.shrink(0.5, trust=True).terms  # written in this version's words
 
 
+ARRAY = {"dtype": "<f8", "shape": [2], "entries": ["0x1p0", "0x1p0"]}
+SPOILT = {
+    "instance": [
+        {},
+        {"a": 1},
+        {"a": ARRAY, "r": "x"},
+        {"a": ARRAY, "r": {"float": "0x1p9999"}},
+        {"a": ARRAY, "z": 1},
+        {"a": {**ARRAY, "dtype": "<O8"}},
+        {"a": {**ARRAY, "dtype": "(99999,99999)f8"}},
+        {"a": {**ARRAY, "dtype": "<f3"}},
+        {"a": {**ARRAY, "shape": [2**62, 0]}},
+        {"a": {**ARRAY, "shape": [-1, -2]}},
+        {"a": {**ARRAY, "shape": [1, 2]}},
+        {"a": {**ARRAY, "dtype": "<i8", "entries": [2**70, 0]}},
+        {"a": {**ARRAY, "entries": [1, 2]}},
+        {"a": {**ARRAY, "entries": ["nan", "inf"]}},
+    ],
+    "check": [None, 3],
+    "terms": [3, [3], [{"name": "a", "value": "0x1p9999", "tolerance": None}]],
+    "returned": [3, {"x": [1]}, {"parts": 3}, {"x": {"parts": {}}}],
+    "program": ["ls", [1]],
+    "seed": ["1", True],
+    "settings": [[], {"checks": 3}, {"timeout": "x"}, {"timeout": -1}, {"fixed": {"k": [1]}}],
+    "rows": [3, [3]],
+    "environment": [[]],
+}
+
+
+@pytest.mark.parametrize("part", SPOILT)
+def test_a_spoilt_part_is_named(stored, tmp_path, part):
+    good = json.loads(stored[1].read_text(encoding="utf-8"))
+    found = SPOILT[part]
+    if part == "instance":
+        found = [{**good[part], "params": each} for each in found] + [{}, None]
+    path = tmp_path / "spoilt.json"
+    for value in found:
+        path.write_text(json.dumps({**good, part: value}), encoding="utf-8")
+        with pytest.raises(InvalidArgumentError, match=rf"spoilt\.json.* spoilt: {part}: "):
+            replay.load(path)
+    del good[part]
+    path.write_text(json.dumps(good), encoding="utf-8")
+    if part != "rows":
+        with pytest.raises(InvalidArgumentError, match=f"{part}: it is missing"):
+            replay.load(path)
+
+
 def test_what_is_no_replay_file_is_refused(stored, tmp_path):
     path = tmp_path / "other.json"
     good = json.loads(stored[1].read_text(encoding="utf-8"))

@@ -92,12 +92,13 @@ def write_files(
     document: Document, reports: Sequence[Report], folder: Path, wanted: Iterable[str] = FORMATS
 ) -> list[Path]:
     """Write a replay file per failing report, and the reports asked for, which link to each other."""
+    from verification.app.console import make_folder
     from verification.failures.replay import save
     from verification.report.junit import render_junit
     from verification.report.page import render_html
     from verification.report.render import render_json, write_text
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder("output", folder)
     chosen = tuple(wanted)
     failed = [r for r in reports if any(f.instance is not None for f in r.failures)]
     replays = [save(each, folder / f"{each.problem}.replay.json") for each in failed]

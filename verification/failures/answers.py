@@ -8,6 +8,7 @@ import numpy as np
 
 from verification import certificates
 from verification.certificates import ranking
+from verification.errors import InvalidArgumentError
 from verification.instances.instance import FrozenArray, Instance, decode, encode
 from verification.kit import parts
 from verification.verdicts import judging
@@ -43,7 +44,11 @@ def from_dict(data: Mapping[str, Any] | None) -> Candidate | None:
     for name, value in data.items():
         if name not in known:
             continue
-        if isinstance(value, dict) and "parts" in value:
+        if (name == "parts") != (isinstance(value, dict) and "parts" in value):
+            raise InvalidArgumentError(
+                f"{name}: expected {'parts' * (name == 'parts') or 'an array'}"
+            )
+        if name == "parts":
             found[name] = {n: _decode(v) for n, v in value["parts"].items()}
         else:
             found[name] = _decode(value)
@@ -58,7 +63,7 @@ def _encode(value: Any) -> Any:
 
 
 def _decode(value: Any) -> Any:
-    return value["repr"] if isinstance(value, dict) and "repr" in value else decode(value)
+    return str(value["repr"]) if isinstance(value, dict) and "repr" in value else decode(value)
 
 
 @dataclass(frozen=True)

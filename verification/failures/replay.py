@@ -29,11 +29,11 @@ from typing import Any
 
 from verification import checks
 from verification.errors import InvalidArgumentError, UntrustedFileError
-from verification.failures import answers
+from verification.failures import answers, stored
 from verification.failures.run_command import command
 from verification.failures.shrink import code as code_of
 from verification.failures.shrink import shrink as shrink_result
-from verification.instances.instance import Instance, decode, encode, freeze
+from verification.instances.instance import Instance, encode, freeze
 from verification.kit import fixing
 from verification.kit.calling import Caller, load_callable, watch
 from verification.kit.loop import run_one
@@ -41,9 +41,6 @@ from verification.report.environment import versions
 from verification.report.render import write_text
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Candidate, Result, Terms, Verdict
-
-SCHEMA = 2
-READS = (1, 2)
 
 
 @dataclass(frozen=True)
@@ -187,7 +184,7 @@ class Replay:
     def to_dict(self) -> dict[str, Any]:
         """What stands in a file."""
         return {
-            "schema": SCHEMA,
+            "schema": stored.SCHEMA,
             "problem": self.instance.problem.name,
             "family": self.instance.family,
             "check": self.check,
@@ -220,11 +217,6 @@ def _frozen(fixed: Mapping[str, Any] | None) -> dict[str, Any]:
     return {name: encode(freeze(name, value)) for name, value in (fixed or {}).items()}
 
 
-def _settings(data: Mapping[str, Any]) -> dict[str, Any]:
-    fixed = {name: decode(value) for name, value in (data.get("fixed") or {}).items()}
-    return {**data, "fixed": fixed}
-
-
 def _terms_to_list(terms: Terms) -> list[dict[str, Any]]:
     def number(value: float | None) -> str | None:
         return None if value is None else float(value).hex()
@@ -233,13 +225,6 @@ def _terms_to_list(terms: Terms) -> list[dict[str, Any]]:
         {"name": name, "value": number(value), "tolerance": number(tolerance)}
         for name, (value, tolerance) in terms.items()
     ]
-
-
-def _terms_from_list(rows: list[dict[str, Any]]) -> Terms:
-    def number(text: str | None) -> Any:
-        return None if text is None else float.fromhex(text)
-
-    return {row["name"]: (number(row["value"]), number(row["tolerance"])) for row in rows}
 
 
 def of(result: Result, call: Caller, run: Report | Replay, code: str | None = None) -> Replay:
@@ -290,55 +275,4 @@ def save(report: Report, path: str | os.PathLike[str]) -> Path:
 
 def load(path: str | os.PathLike[str]) -> Replay:
     """Read a file written by `save`; InvalidArgumentError says what is wrong with it."""
-    name = os.fspath(path)
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgumentError(
-            f"path={name!r}: expected a replay file ({error.strerror})"
-        ) from None
-    except ValueError:
-        raise InvalidArgumentError(
-            f"path={name!r}: expected a replay file, this is no text"
-        ) from None
-    try:
-        data = json.loads(text)
-        schema = data["schema"]
-    except (ValueError, KeyError, TypeError):
-        raise InvalidArgumentError(
-            f"path={name!r}: expected a replay file, as `refsolve verify --output` writes it"
-        ) from None
-    if schema not in READS:
-        raise InvalidArgumentError(
-            f"path={name!r} has schema {schema!r}: this version reads {' and '.join(map(str, READS))}"
-        )
-    try:
-        return _read(data)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InvalidArgumentError(
-            f"path={name!r}: a replay file of schema {schema} with a part missing or spoilt "
-            f"({type(error).__name__}: {error})"
-        ) from None
-
-
-def _read(data: dict[str, Any]) -> Replay:
-    old = data["schema"] == 1
-    instance = Instance.from_dict(data["instance"])
-    return Replay(
-        check=data["check"],
-        candidate=data["candidate"],
-        instance=instance,
-        verdict=Verdict(data["verdict"]).value,
-        message=str(data["message"]),
-        code=data["code"],
-        environment=dict(data["environment"]),
-        terms={} if old else _terms_from_list(data["terms"]),
-        returned=None if old else answers.from_dict(data["returned"]),
-        right=None if old else answers.from_dict(data["right"]),
-        right_terms={} if old else _terms_from_list(data["right_terms"]),
-        program=() if old else tuple(data["program"]),
-        profile="" if old else data["profile"],
-        seed=None if old else data["seed"],
-        settings={} if old else _settings(data["settings"]),
-        rows=tuple(Instance.from_dict(row) for row in data.get("rows", ())),
-    )
+    return Replay(**stored.read(path))

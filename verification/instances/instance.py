@@ -8,13 +8,16 @@ dictionary key, and nobody (in particular no solver under test) can change it.
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from verification import npz
 from verification.errors import InvalidArgumentError
 from verification.problems.problem import Problem, lookup
 
@@ -162,11 +165,11 @@ class Instance:
     @classmethod
     def from_npz(cls, path: str | os.PathLike[str]) -> Instance:
         """Read what `to_npz` wrote."""
-        with np.load(path, allow_pickle=False) as stored:
-            rest = json.loads(str(stored["instance"]))
-            for name, value in rest["params"].items():
-                if isinstance(value, dict) and "npz" in value:
-                    rest["params"][name] = encode(FrozenArray.of(stored[f"array_{name}"]))
+        rest = json.loads(str(npz.read(path, ["instance"])["instance"]))
+        for name, value in rest["params"].items():
+            if isinstance(value, dict) and "npz" in value:
+                array = npz.read(path, [f"array_{name}"])[f"array_{name}"]
+                rest["params"][name] = encode(FrozenArray.of(array))
         return cls.from_dict(rest)
 
     # -- code ---------------------------------------------------------------------------------
@@ -238,13 +241,32 @@ def encode(value: Value) -> Any:
 
 
 def decode(value: Any) -> Any:
-    """Read what `encode` wrote."""
+    """Read what `encode` wrote; InvalidArgumentError for anything else."""
     if not isinstance(value, dict):
-        return value
-    if "float" in value:
-        return float.fromhex(value["float"])
-    dtype = np.dtype(value["dtype"])
-    entries = (
-        [float.fromhex(v) for v in value["entries"]] if dtype.kind == "f" else value["entries"]
-    )
-    return np.array(entries, dtype=dtype).reshape(value["shape"])
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        raise InvalidArgumentError(f"{type(value).__name__}: expected a number, text or an array")
+    try:
+        if "float" in value:
+            return float.fromhex(value["float"])
+        dtype, shape, entries = value["dtype"], value["shape"], value["entries"]
+        if not re.fullmatch(r"[<>|=][fiub]\d{1,2}", dtype):
+            raise InvalidArgumentError(
+                f"dtype {dtype[:20]!r}: expected that of numbers, e.g. '<f8'"
+            )
+        if (
+            not isinstance(entries, list)
+            or math.prod(shape) != len(entries)
+            or min(shape, default=0) < 0
+        ):
+            raise InvalidArgumentError(f"shape {shape} is not that of the entries")
+        kind = np.dtype(dtype)
+        if kind.kind == "f":
+            entries = [float.fromhex(v) for v in entries]
+        elif not all(isinstance(v, int) for v in entries):
+            raise InvalidArgumentError(f"entries of {dtype} that are no integers")
+        return np.array(entries, dtype=kind).reshape(shape)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InvalidArgumentError):
+            raise
+        raise InvalidArgumentError(f"no number or array: {error!r}") from None
