@@ -7,6 +7,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
+from fast._interrupts import hold_back, let_through
 from fast.solvers.state import TrainingState
 
 
@@ -48,6 +49,7 @@ class Monitor:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        hold_back()
         if self.bar is not None:
             self.bar.stop()
         if self.task is not None:  # the task that was begun but did not run to its check
@@ -61,6 +63,7 @@ class Monitor:
             self.task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
 
     def __call__(self, state: TrainingState) -> bool:
+        let_through()
         if self.evaluation is not None:
             self.evaluation.add(state)
         if self.bar is not None:

@@ -1,6 +1,5 @@
 """What the estimators that rank share: two classes, queries, the threshold, average precision."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -86,6 +85,18 @@ class RankingModel(CertifiedClassifier):
         """What the convex steps did to the objective that is not convex."""
         self.objectives_ = np.array(result.objectives)
         self.n_rounds_ = int(self.history_["round"][-1])
+
+    def _concerns(self, tol: float, result: Any) -> list[Warning]:
+        """Also if convex steps, all certified, ended before the objective settled."""
+        concerns = super()._concerns(tol, result)
+        if concerns or getattr(result, "converged", True):
+            return concerns
+        reason = "interrupted" if result.interrupted else f"after {self.n_rounds_} convex steps"
+        message = (
+            f"{type(self).__name__} was stopped {reason}, before its objective settled; "
+            "the last convex step is certified."
+        )
+        return [ConvergenceWarning(message)]
 
     def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Attributes of a model with the best weights so far, for callbacks."""
@@ -177,20 +188,6 @@ class CountedThrough:
             self.before += self.last
         self.last = state.n_iter
         return self.report(replace(state, n_iter=self.before + state.n_iter))
-
-
-def warn_if_unsettled(estimator: Any, tol: float, result: Any) -> None:
-    """Say so if convex steps, all certified, ended before the objective settled."""
-    if estimator.dual_gap_ <= tol and not result.converged:
-        reason = (
-            "interrupted" if result.interrupted else f"after {estimator.n_rounds_} convex steps"
-        )
-        warnings.warn(
-            f"{type(estimator).__name__} was stopped {reason}, before its objective settled; "
-            "the last convex step is certified.",
-            ConvergenceWarning,
-            stacklevel=4,  # past fit and with_callbacks
-        )
 
 
 def check_groups(groups: Any, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,16 +1,18 @@
-"""What every estimator shares: its base, checks of what it is given, the warning of an open gap."""
+"""What every estimator shares: its base, fits as transactions, checks of what it is given."""
 
+import functools
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.callback import CallbackSupportMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fast._interrupts import Interrupts
 from fast._validation import MAGNITUDE, number, refuse_masked
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
@@ -28,17 +30,55 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_iter: int
     random_state: Any
     verbose: int
+    dual_gap_: float
+    n_iter_: int
 
-    def _forget(self, *names: str) -> None:
-        """Drop attributes that a fit with other parameters has left."""
-        for name in names:
-            self.__dict__.pop(name, None)
+    def _concerns(self, tol: float, result: Any) -> list[Warning]:
+        """What is to be said of a fit that ended before its gap reached ``tol``."""
+        if self.dual_gap_ <= tol:
+            return []
+        reason = (
+            "was interrupted" if result.interrupted else f"stopped after {self.n_iter_} iterations"
+        )
+        message = (
+            f"{type(self).__name__} {reason} with a certified relative duality gap of "
+            f"{self.dual_gap_:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
+            "scale the features, or lower C."
+        )
+        return [ConvergenceWarning(message)]
 
     def _new(self, X: Any) -> Any:
         """Features to predict from, checked."""
         check_is_fitted(self)
         refuse_masked("X", X)
         return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+
+
+def transaction(fit: Callable[..., list[Warning]]) -> Callable[..., Any]:
+    """A ``fit`` that changes nothing until its model is certified and whole.
+
+    It runs on a twin that has the parameters, the callbacks and no fitted attributes (names that end
+    in "_"), and returns the warnings that are to be said. The estimator then takes over the twin's
+    attributes in one step, and parameters that were set meanwhile stay set.
+    """
+    managed = with_callbacks(fit)
+
+    @functools.wraps(fit)
+    def transact(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = vars(self).copy()
+        trial = object.__new__(type(self))
+        vars(trial).update({name: before[name] for name in before if not name.endswith("_")})
+        with Interrupts():
+            concerns = managed(trial, *args, **kwargs)
+            for name, value in vars(self).items():
+                if name[0] != "_" and name[-1] != "_" and value is not before.get(name, self):
+                    setattr(trial, name, value)
+            self.__dict__ = vars(trial)
+            for concern in concerns:
+                warnings.warn(concern, stacklevel=2)
+        return self
+
+    return transact
 
 
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray:
@@ -129,18 +169,3 @@ def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
             "y", "one class", "at least 2 classes", "add examples of another class"
         )
     return classes, encoded.astype(np.int64)
-
-
-def warn_if_open(estimator: Any, tol: float, interrupted: bool, stacklevel: int = 4) -> None:
-    """Say so if the fit ended before its gap reached ``tol``."""
-    if estimator.dual_gap_ > tol:
-        reason = (
-            "was interrupted" if interrupted else f"stopped after {estimator.n_iter_} iterations"
-        )
-        warnings.warn(
-            f"{type(estimator).__name__} {reason} with a certified relative duality gap of "
-            f"{estimator.dual_gap_:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
-            "scale the features, or lower C.",
-            ConvergenceWarning,
-            stacklevel=stacklevel,  # past fit and with_callbacks
-        )

@@ -1,6 +1,5 @@
 """What SVMPlusClassifier does around the training: checks, kernels, attributes, warnings."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -26,17 +25,6 @@ from fast.estimators._settings import (
 from fast.estimators._svm_plus_training import Problem, Solution
 
 LOSSES = ("squared_hinge", "hinge")
-OPTIONAL = (  # not after every fit
-    "coef_",
-    "correction_coef_",
-    "correction_intercept_",
-    "correction_kernel_coef_",
-    "kernel_coef_",
-    "n_privileged_features_in_",
-    "slack_dual_coef_",
-    "X_fit_",
-    "Z_fit_",
-)
 
 
 class PrivilegedModel(CertifiedClassifier):
@@ -174,9 +162,7 @@ class PrivilegedModel(CertifiedClassifier):
         n: int,
         kept: np.ndarray,
     ) -> None:
-        self._forget(*OPTIONAL)
-        for name, value in fitted.items():
-            setattr(self, name, value)
+        self.__dict__.update(fitted)
 
         def expanded(name: str) -> np.ndarray:
             out = np.zeros((len(solutions), n))
@@ -209,23 +195,25 @@ class PrivilegedModel(CertifiedClassifier):
         self.history_ = {name: np.array([entry[name] for entry in entries]) for name in names}
         self.solver_ = ", ".join(sorted({r.solver for r in results}))
 
-    def _warn_if_collapsed(self) -> None:
+    def _concerns(self, tol: float, result: list[Solution]) -> list[Warning]:
+        """Also if w = 0 is optimal for a class."""
+        first = next((s.result for s in result if s.result.interrupted), result[0].result)
+        concerns = super()._concerns(tol, first)
         if not self.collapsed_.any():
-            return
+            return concerns
         which = self.classes_[self.collapsed_] if len(self.classes_) > 2 else self.classes_[1:]
-        warnings.warn(
+        message = (
             f"SVMPlusClassifier: w = 0 is optimal for {len(which)} of {len(self.collapsed_)} "
             f"problems (class {which.tolist()[0]!r} against the rest): the correcting function takes the "
             "blame for every example, so X is not used. Let slacks differ from it by "
-            "free_slack > 0, or raise lam, or choose another kernel_z or other privileged features.",
-            CollapseWarning,
-            stacklevel=4,  # past fit and with_callbacks
+            "free_slack > 0, or raise lam, or choose another kernel_z or other privileged features."
         )
+        return [*concerns, CollapseWarning(message)]
 
-    def _reconstruction(self, state: Any, X: Any, y: Any) -> dict[str, np.ndarray]:
+    def _reconstruction(self, state: Any, X: Any, y: Any) -> dict[str, Any] | None:
         """Attributes of a model with the best weights so far, for callbacks."""
         if self.kernel != "linear" or any(m is None or not hasattr(m, "w") for m in state.models):
-            return {}  # with a kernel W has coordinates of its own
+            return None  # with a kernel W has coordinates of its own
         m = 1 if len(self.classes_) == 2 else len(self.classes_)
         coef, intercept = np.zeros((m, X.shape[1])), np.full(m, -1.0)  # -1: not trained yet
         for j, model in enumerate(state.models):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fast._interrupts import hold_back, keep_trained, let_through
 from fast.estimators._svm_plus_claims import Claims
 from fast.models import svm_plus_hinge, svm_plus_squared_hinge
 from fast.solvers import plain_svm
@@ -112,11 +113,16 @@ def solve(problem: Problem, report: Callable[[Any], bool]) -> list[Solution]:
     """One model per column of labels; after an interruption one round for each of the others."""
     train = trainer(problem)
     results = train(problem.labels, problem.max_iter, report)
-    while len(results) < problem.labels.shape[1]:
-        results += train(problem.labels[:, len(results) :], 1, None)
     stopped = any(result.stopped for result in results)
     if not (problem.X is None or problem.Z is None or is_linear(problem) or stopped):
-        results = [improved(problem, j, result, report) for j, result in enumerate(results)]
+        try:
+            for j, result in enumerate(results):
+                results[j] = improved(problem, j, result, report)
+        except KeyboardInterrupt:  # between two of them
+            results[-1].interrupted = True
+    hold_back()
+    while len(results) < problem.labels.shape[1]:
+        results += train(problem.labels[:, len(results) :], 1, None)
     solutions, claims = [Solution.of(result) for result in results], Claims(problem)
     for solution, y in zip(solutions, problem.labels.T, strict=True):
         claims.settle(solution, y)
@@ -151,11 +157,17 @@ def one_by_one(train: Callable[[np.ndarray, int, Any], Any]) -> Trainer:
     """A trainer of columns from one of labels (n,)."""
 
     def columns(labels: np.ndarray, max_iter: int, report: Any) -> list[Any]:
-        results = []
-        for y in labels.T:
-            results.append(train(y, max_iter, report))
-            if results[-1].stopped:
-                break
+        results: list[Any] = []
+        try:
+            for y in labels.T:
+                if results:
+                    let_through()
+                results.append(train(y, max_iter, report))
+                if results[-1].stopped:
+                    break
+        except KeyboardInterrupt:  # between two of them
+            hold_back()
+            keep_trained(results)
         return results
 
     return columns

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from fast._validation import number
 from fast.errors import InseparableError, InvalidParameterError, InvalidTypeError
@@ -12,21 +11,11 @@ from fast.estimators._ranking import (
     CountedThrough,
     RankingModel,
     check_groups,
-    warn_if_unsettled,
 )
 from fast.estimators._ranking_claims import Dual, Easy, claims
-from fast.estimators._settings import check_data, in_range, warn_if_open
+from fast.estimators._settings import check_data, in_range, transaction
 from fast.models import ap_ramp, ap_svm, ap_svm_appx
 from fast.ranking.queries import Queries
-
-OPTIONAL = (  # not after every fit
-    "easy_mask_",
-    "easy_dual_coef_",
-    "easy_intercept_",
-    "objectives_",
-    "n_rounds_",
-    "reference_ranking_",
-)
 
 
 class APSVM(RankingModel):
@@ -153,7 +142,7 @@ class APSVM(RankingModel):
         tags.input_tags.sparse = True
         return tags
 
-    @with_callbacks
+    @transaction
     def fit(self, X: Any, y: Any, *, groups: Any = None, easy_mask: Any = None) -> Any:
         """Train until the duality gap is certified.
 
@@ -209,10 +198,7 @@ class APSVM(RankingModel):
         with monitor:
             result = self._train(X, positive, queries, C, easy, easy_mask, start, options)
         self._keep(result, X, positive, queries, C, easy, (positive, codes))
-        warn_if_open(self, tol, result.interrupted)
-        if self.ramp:
-            warn_if_unsettled(self, tol, result)
-        return self
+        return self._concerns(tol, result)
 
     def _train(
         self, X: Any, positive: np.ndarray, queries: Queries, C: float, easy: np.ndarray | None,
@@ -235,7 +221,6 @@ class APSVM(RankingModel):
         easy: np.ndarray | None, problem: tuple[Any, ...],
     ) -> None:  # fmt: skip
         """Attributes of the fit."""
-        self._forget(*OPTIONAL)
         self._store(result, self._products(X, result.w), positive)
         self._claim(*self._claims(result, X, queries, C, easy))
         if easy is not None:
@@ -244,9 +229,7 @@ class APSVM(RankingModel):
         elif self.ramp:
             self.reference_ranking_ = result.reference
             self._store_rounds(result)
-        self._forget("_last")
-        if self.warm_start:
-            self._last = (result, *problem)
+        self._last = (result, *problem) if self.warm_start else None
 
     def _claims(
         self, result: Any, X: Any, queries: Queries, C: float, easy: np.ndarray | None
@@ -279,9 +262,10 @@ class APSVM(RankingModel):
 
     def _start(self, d: int, positive: np.ndarray, codes: np.ndarray) -> Any:
         """What the last fit knows: its rankings if the labels are the same, or its weights."""
-        if not (self.warm_start and hasattr(self, "_last")):
+        last = getattr(self, "_last", None)
+        if not self.warm_start or last is None:
             return None
-        result, old_positive, old_codes = self._last
+        result, old_positive, old_codes = last
         if len(result.w) != d:
             return None
         same = np.array_equal(positive, old_positive) and np.array_equal(codes, old_codes)

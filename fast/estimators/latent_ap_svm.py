@@ -3,16 +3,15 @@
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from fast.errors import InvalidParameterError
 from fast.estimators._bags import Bags, stack
 from fast.estimators._progress import Monitor
-from fast.estimators._ranking import CountedThrough, RankingModel, warn_if_unsettled
+from fast.estimators._ranking import CountedThrough, RankingModel
 from fast.estimators._ranking_claims import Dual, claims
-from fast.estimators._settings import check_count, in_range, warn_if_open
+from fast.estimators._settings import check_count, in_range, transaction
 from fast.models import latent_ap_svm
 from fast.ranking.queries import Queries
 
@@ -127,7 +126,7 @@ class LatentAPSVM(RankingModel):
         tags.input_tags.three_d_array = True
         return tags
 
-    @with_callbacks
+    @transaction
     def fit(self, X: Any, y: Any) -> Any:
         """Take convex steps until the candidates of the positive bags settle.
 
@@ -159,8 +158,8 @@ class LatentAPSVM(RankingModel):
         bags = stack(X)
         bags = bags._replace(rows=in_range(bags.rows, C))
         positive = self._encode(self._labels(y, bags))
-        old = getattr(self, "coef_", None) if self.warm_start else None
-        start = old[0] if old is not None and old.shape[1] == bags.rows.shape[1] else None
+        old = getattr(self, "_last", None) if self.warm_start else None
+        start = old if old is not None and len(old) == bags.rows.shape[1] else None
         self.n_features_in_ = bags.rows.shape[1]
         monitor = Monitor(self, X, y, tol, None)
         with monitor:
@@ -182,9 +181,8 @@ class LatentAPSVM(RankingModel):
         self._store_rounds(result)
         self.latent_ = result.latent - bags.first
         self.candidates_ = result.candidates - bags.first
-        warn_if_open(self, tol, result.interrupted)
-        warn_if_unsettled(self, tol, result)
-        return self
+        self._last = result.w
+        return self._concerns(tol, result)
 
     def _claims(
         self, result: Any, bags: Bags, positive: np.ndarray, C: float

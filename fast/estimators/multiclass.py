@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state, compute_class_weight
 
 from fast._validation import check_k, moderate
@@ -21,7 +20,7 @@ from fast.estimators._settings import (
     check_settings,
     check_weights,
     encode,
-    warn_if_open,
+    transaction,
 )
 from fast.models.multiclass_erm import (
     SOLVERS,
@@ -32,8 +31,6 @@ from fast.models.multiclass_erm import (
 )
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState, certified_gap
-
-OPTIONAL = ("coef_", "evals_result_", "kept_", "truncated_objectives_")  # not after every fit
 
 
 class MulticlassLinearModel(CertifiedClassifier):
@@ -100,7 +97,7 @@ class MulticlassLinearModel(CertifiedClassifier):
         moderate("C", float(r.max()), "C times the largest weight is ", fix)
         return r
 
-    @with_callbacks
+    @transaction
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
         """Train until the duality gap is certified.
 
@@ -150,14 +147,12 @@ class MulticlassLinearModel(CertifiedClassifier):
         with monitor:
             result = self._train(features, encoded, r, loss, tol, options)
         self._store(result, features, encoded, r, monitor)
-        warn_if_open(self, tol, result.interrupted)
-        return self
+        return self._concerns(tol, result)
 
     def _features(self, X: Any) -> Any:
         """Rows to train a linear model on: X, or the factor of the kernel matrix."""
         kernel = check_kernel(self.kernel)
         self._map = None
-        self._forget("X_fit_")
         if isinstance(kernel, str) and kernel == "linear":
             if self.kernel_params:
                 raise InvalidParameterError(
@@ -255,7 +250,6 @@ class MulticlassLinearModel(CertifiedClassifier):
         r: np.ndarray,
         monitor: Monitor,
     ) -> None:
-        self._forget(*OPTIONAL)
         self.n_iter_ = result.n_iter
         self.history_ = arrays_of(result.history)
         self.solver_ = result.solver
@@ -297,10 +291,10 @@ class MulticlassLinearModel(CertifiedClassifier):
             pairs = zip(seen["primal"].tolist(), seen["dual"].tolist(), strict=True)
             seen["gap"] = np.array([certified_gap(primal, dual) for primal, dual in pairs])
 
-    def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, np.ndarray]:
+    def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, Any] | None:
         """Attributes of a model with the best weights so far, for callbacks."""
         if self._map is not None:  # with a kernel W has coordinates of its own
-            return {}
+            return None
         d = self.n_features_in_
         bias = state.W[:, d] if self.fit_intercept else 0.0 * state.W[:, 0]
         return {"coef_": state.W[:, :d].copy(), "intercept_": bias.copy()}

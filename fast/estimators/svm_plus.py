@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from fast.errors import InvalidParameterError
 from fast.estimators._privileged import check_privileged, named
 from fast.estimators._progress import Monitor
-from fast.estimators._settings import check_data, encode, warn_if_open
+from fast.estimators._settings import check_data, encode, transaction
 from fast.estimators._svm_plus_model import PrivilegedModel
 from fast.estimators._svm_plus_training import Problem, Reporter, solve
 
@@ -123,7 +122,7 @@ class SVMPlusClassifier(PrivilegedModel):
     array([0, 1, 2])
     """
 
-    @with_callbacks
+    @transaction
     def fit(self, X: Any, y: Any, Z: Any = None, *, sample_weight: Any = None) -> Any:
         """Train until the duality gap of every class is certified.
 
@@ -178,10 +177,7 @@ class SVMPlusClassifier(PrivilegedModel):
         with monitor, named(single, K="kernel", Kz="kernel_z"):
             solutions = solve(problem, Reporter(monitor, problem))
         self._store(solutions, fitted, problem, n, kept)
-        interrupted = any(s.result.interrupted for s in solutions)
-        warn_if_open(self, settings["tol"], interrupted)
-        self._warn_if_collapsed()
-        return self
+        return self._concerns(settings["tol"], solutions)
 
     # -- prediction ---------------------------------------------------------------------------
     def decision_function(self, X: Any) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -216,20 +215,23 @@ class TopKLogisticRegression(MulticlassLinearModel):
         if not self.truncated:
             return
         found: TruncatedResult = self._truncated
-        del self._truncated
         if self.warm_start:
             self._last_weights = (found.softmax, self.classes_, self.fit_intercept)
         self.truncated_objectives_ = np.array(found.objectives)
         self.kept_ = np.ones((len(encoded), len(self.classes_)), bool)
         if found.loss.dropped is not None:
             np.put_along_axis(self.kept_, found.loss.dropped, False, axis=1)
-        if not found.converged and self.dual_gap_ <= self.tol:
-            warnings.warn(
-                f"{type(self).__name__} was stopped after {self.n_iter_} iterations, before its "
-                "kept sets settled; the last convex step is certified. Raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=4,  # past fit and with_callbacks
-            )
+
+    def _concerns(self, tol: float, result: TrainingResult) -> list[Warning]:
+        """Also if the kept sets of ``truncated`` did not settle."""
+        concerns, found = super()._concerns(tol, result), self.__dict__.pop("_truncated", None)
+        if found is None or found.converged or concerns:
+            return concerns
+        message = (
+            f"{type(self).__name__} was stopped after {self.n_iter_} iterations, before its "
+            "kept sets settled; the last convex step is certified. Raise max_iter."
+        )
+        return [ConvergenceWarning(message)]
 
     def _fitted_loss(self) -> Any:
         return self._truncated.loss if self.truncated else super()._fitted_loss()

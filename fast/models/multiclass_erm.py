@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fast._interrupts import hold_back
 from fast.errors import InvalidParameterError
 from fast.families import Loss, named
 from fast.families.entropies import Entropy as TopKEntropy
@@ -204,6 +205,7 @@ class _Run:
             self.interrupted = True
             if self.name == "newton":
                 self.algorithm.settle(self.state)
+        hold_back()
         return self.result()
 
     def begin(self, start: Any, weights: np.ndarray | None) -> None:

@@ -132,9 +132,8 @@ class Cuts:
         self._b[m], self._G[m] = offset, gradient
         self._gram[m, : m + 1] = self._G[: m + 1] @ gradient
         self._gram[: m + 1, m] = self._gram[m, : m + 1]
-        self.m += 1
-        self.stored.append(cut)
-        self.idle = np.append(self.idle, 0)
+        stored, idle = [*self.stored, cut], np.append(self.idle, 0)
+        self.stored, self.idle, self.m = stored, idle, m + 1  # at once: Ctrl-C finds whole cuts
         return True
 
     def keep(self, which: np.ndarray) -> None:
@@ -159,8 +158,7 @@ class Cuts:
         self._gram[: self.m, : self.m] = self.G @ self.G.T
 
     def _resize(self, capacity: int) -> None:
-        b, G, gram = self.b, self.G, self.gram
-        self._b, self._G = np.empty(capacity), np.empty((capacity, G.shape[1]))
-        self._gram = np.empty((capacity, capacity))
-        self._b[: self.m], self._G[: self.m] = b, G
-        self._gram[: self.m, : self.m] = gram
+        b, G = np.empty(capacity), np.empty((capacity, self._G.shape[1]))
+        gram = np.empty((capacity, capacity))
+        b[: self.m], G[: self.m], gram[: self.m, : self.m] = self.b, self.G, self.gram
+        self._b, self._G, self._gram = b, G, gram

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fast._interrupts import hold_back, let_through
 from fast.errors import InvalidParameterError
 from fast.solvers.state import certified_gap
 
@@ -66,8 +67,10 @@ def descend(
         for round_ in range(1, max_rounds + 1):
             if path.take(round_):
                 break
+            let_through()
     except KeyboardInterrupt:  # between two steps
         path.interrupted()
+    hold_back()
     return path.descent()
 
 

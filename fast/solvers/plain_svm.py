@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fast._interrupts import hold_back
 from fast.solvers.box_interior_point import FactorGram, MatrixGram, minimise
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import Certified, TrainingState
@@ -121,6 +122,7 @@ def train(
         interrupted = stop = True
         if state.coef is None:
             take(state, gram, y, cost, squared, np.zeros(n), 0.0)
+    hold_back()
     w = None if X is None else np.asarray(X.T @ state.coef)
     b = state.b if w is None else state.b - shift(w)
     return PlainResult(

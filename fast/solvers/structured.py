@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fast._interrupts import hold_back
 from fast._validation import number
 from fast.errors import InvalidParameterError
 from fast.solvers.score_problem import Oracle, ScoreProblem, ScoreState
@@ -151,7 +152,10 @@ def solve(
         if state.gap > tol or not problem.exact:
             algorithm.run(problem, tol, max_iter, ask)
     except KeyboardInterrupt:
+        if not problem.cuts.m:  # no bound yet
+            raise
         interrupted = True
+    hold_back()
     return certified(problem, name, interrupted, interrupted or stopped)
 
 

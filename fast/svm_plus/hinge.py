@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fast._interrupts import hold_back, let_through
 from fast.svm_plus import working_set
 from fast.svm_plus.data import Bound, Model, SVMPlusData, View
 from fast.svm_plus.formulas import HingeExamples
@@ -146,7 +147,12 @@ def solve(
     state, interrupted, stopped = working_set.train(data, tol, max_iter, report)
     rounded = state.gap > tol and state.n_iter < max_iter and not (interrupted or stopped)
     if data.soft and rounded and data.n <= MOST and data.Z.shape[1] <= MOST:
-        interrupted = stopped = own_as_features(data, state, tol, max_iter - state.n_iter)
+        try:
+            let_through()
+            interrupted = stopped = own_as_features(data, state, tol, max_iter - state.n_iter)
+        except KeyboardInterrupt:  # the model before stays
+            interrupted = stopped = True
+        hold_back()
     return state, interrupted, stopped
 
 

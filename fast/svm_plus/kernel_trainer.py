@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fast._interrupts import hold_back, keep_trained, let_through
 from fast._validation import finite_array, number, per_row
 from fast.solvers.state import Certified, TrainingState
 from fast.svm_plus import alternating_smo, factored, kernel_newton, smo
@@ -138,13 +139,19 @@ def train_kernel(
         correction.take(Q)
     results: list[SVMPlusKernelResult] = []
     kind = SquaredHinge if squared else Hinge
-    for y in signs:
-        loss: KernelLoss = kind(K, y[kept], correction, bool(nonneg_slack))
-        state = KernelState(started=time.perf_counter())
-        interrupted, stopped = run(loss, state, tol, max_iter, report, len(signs) == 1)
-        results.append(finished(loss, state, kept, n, interrupted, stopped))
-        if stopped:
-            break
+    try:
+        for y in signs:
+            if results:
+                let_through()
+            loss: KernelLoss = kind(K, y[kept], correction, bool(nonneg_slack))
+            state = KernelState(started=time.perf_counter())
+            interrupted, stopped = run(loss, state, tol, max_iter, report, len(signs) == 1)
+            results.append(finished(loss, state, kept, n, interrupted, stopped))
+            if stopped:
+                break
+    except KeyboardInterrupt:  # between two of them
+        hold_back()
+        keep_trained(results)
     if linear:
         take_back(results, correction, kept)
     return results[0] if labels.ndim == 1 else results
@@ -192,6 +199,8 @@ def run(
         if state.model is None:
             state.take(loss, loss.uniform(1.0), turn.nothing, "smo")
         return True, True
+    finally:
+        hold_back()
 
 
 class Methods:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fast._interrupts import hold_back
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState
 from fast.svm_plus.data import Bound, Model, SVMPlusData
@@ -101,6 +102,8 @@ def train(
                 inner = least
     except KeyboardInterrupt:
         return state, True, True
+    finally:
+        hold_back()
     return state, False, stopped
 
 
