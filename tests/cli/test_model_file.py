@@ -9,6 +9,7 @@ import resource
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from fast import TopKLogisticRegression, TopKSVC
 from verification import InvalidArgumentError, load_model
 from verification.app.model_file import ModelFileError, packed
-from verification.app.trained_model import SCALINGS, Model, scaler
+from verification.app.trained_model import SCALINGS, Model, in_order, scaler
 from verification.report.render import replace_files
 
 X, Y = load_iris(return_X_y=True)
@@ -112,9 +113,18 @@ def test_columns_go_by_name(good: bytes, tmp_path: Path) -> None:
     order = [2, 0, 3, 1]
     np.testing.assert_array_equal(model.predict(X[:, order], ["c", "a", "d", "b"]), right)
     assert (model.predict(X[:, order]) != right).any()
+    frame = SimpleNamespace(columns=["c", "a", "d", "b"], to_numpy=lambda: X[:, order])
+    np.testing.assert_array_equal(model.predict(frame), right)
+    np.testing.assert_array_equal(model.predict(X.tolist(), ["a", "b", "c", "d"]), right)
     for names in (["a", "b", "c", "e"], ["a", "b", "c"], ["a", "a", "c", "d"]):
         with pytest.raises(InvalidArgumentError, match="not those of the training data"):
             model.predict(X, names)
+
+
+def test_columns_of_one_name_keep_their_places() -> None:
+    assert in_order(X, ["a", "a", "b", "c"], ("a", "a", "b", "c")) is X
+    with pytest.raises(InvalidArgumentError, match="if no name occurs twice"):
+        in_order(X, ["a", "b", "a", "c"], ("a", "a", "b", "c"))
 
 
 class Executed:
@@ -234,6 +244,10 @@ def test_damage_is_found(good: bytes, tmp_path: Path) -> None:
     for data in spoilt:
         with pytest.raises(ModelFileError, match=r"model\.refsolve"):
             opened(data, tmp_path)
+    place = good.rindex(b"coef.npy") - 46  # in the directory at the end of the archive
+    huge = (2**31 - 2).to_bytes(4, "little") * 2
+    with pytest.raises(ModelFileError, match="no longer than the file"):
+        opened(good[: place + 20] + huge + good[place + 28 :], tmp_path)
     with pytest.raises(ModelFileError, match="No such file"):
         load_model(tmp_path / "none.refsolve")
     with pytest.raises(ModelFileError, match="directory"):

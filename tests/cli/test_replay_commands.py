@@ -195,6 +195,13 @@ def test_a_file_decides_nothing_about_what_is_run(file: Path, command: str) -> N
         replay.load(by_program).shrink(0.1)
 
 
+@pytest.mark.parametrize("started", [{"shell": True}, [1], {"env": {"A": 1}}])
+def test_spoilt_options_of_a_trusted_program(file: Path, started: object) -> None:
+    settings = json.loads(file.read_text(encoding="utf-8"))["settings"] | {"started": started}
+    path = spoilt(file, "started.json", program=[sys.executable], settings=settings)
+    assert "--solver or --exec" in refused("replay", path, "--trust")
+
+
 def test_a_solver_that_is_given_is_run_in_the_place_of_that_in_the_file(file: Path) -> None:
     given = ("--solver", "fast.sets.simplex:project")
     path = spoilt(file, "elsewhere.json", program=["./never_started"])

@@ -146,12 +146,12 @@ def _verified(where: str) -> tuple[bytes, list[str]]:
     """The text of model.json and the names of the arrays, after all checksums agree."""
     with open(where, "rb") as stream:
         start = stream.read(4)
-    if start[:1] == b"\x80" or where.endswith((".joblib", ".pkl", ".pickle")):
-        raise ModelFileError(
-            f"{where} looks like a pickle, as older versions wrote models; it is not opened, as that "
-            f"could run any code. Expected a {SUFFIX} file: train the model again with `refsolve train`"
-        )
     if start != b"PK\x03\x04":
+        if start[:1] == b"\x80" or where.endswith((".joblib", ".pkl", ".pickle")):
+            raise ModelFileError(
+                f"{where} looks like a pickle, as older versions wrote models; it is not opened, as that "
+                f"could run any code. Expected a {SUFFIX} file: train the model again with `refsolve train`"
+            )
         raise ModelFileError(f"{where} is no model file; expected what `refsolve train` writes")
     size = os.path.getsize(where)
     with zipfile.ZipFile(where) as archive:

@@ -78,7 +78,7 @@ class Child:
                 env={**os.environ, **(env or {}), TOKEN: self.token},
                 start_new_session=True,
             )
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:
             _dismiss(guard)
             raise InvalidArgumentError(
                 f"command={list(command)!r}: cannot be started ({error}); expected a program, "

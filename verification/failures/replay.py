@@ -169,7 +169,7 @@ class Replay:
 
             options = self.settings.get("started") or {}
             return stack.enter_context(External(list(self.program), problem, **options))
-        except InvalidArgumentError as error:
+        except (InvalidArgumentError, TypeError) as error:  # of options that are none
             raise InvalidArgumentError(
                 f"{error}. Run this where the solver is (or with its folder in PYTHONPATH), or give "
                 "another one with --solver or --exec; `refsolve explain` needs none"

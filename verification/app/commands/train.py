@@ -46,7 +46,10 @@ _Scale = Annotated[str, typer.Option(help="none, minmax (to [-1, 1]), standard o
 _Holdout = Annotated[
     float | None, typer.Option(help="Fraction kept out of training to measure accuracy on.")
 ]
-_Test = Annotated[Path | None, typer.Option(help="File of examples to measure accuracy on.")]
+_Test = Annotated[
+    Path | None,
+    typer.Option(help="File of examples to measure accuracy on; csv columns go by their names."),
+]
 _Seed = Annotated[int, typer.Option(help="Seed of the holdout and of the trainer.")]
 
 
