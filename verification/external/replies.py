@@ -117,7 +117,10 @@ def _view(reply: Reply, given: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
 
 
 def _integers(counts: np.ndarray) -> np.ndarray:
-    whole = counts.astype(np.int64) if np.isfinite(counts).all() else counts
+    small = np.all(
+        np.abs(counts.astype(np.float64)) < 2.0**63
+    )  # else numpy warns, and casts to anything
+    whole = counts.astype(np.int64) if small else counts
     if not np.array_equal(whole, counts) or whole.dtype.kind != "i":
         raise MalformedError(f"counts are not integers: {excerpt(counts.tolist())}")
     return whole

@@ -1,6 +1,6 @@
 """Answers as data: what a candidate returned, to the last bit, and what it should have returned."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from verification.errors import InvalidArgumentError
 from verification.instances.instance import FrozenArray, Instance, decode, encode
 from verification.kit import parts
 from verification.verdicts import judging
-from verification.verdicts.verdict import Candidate, Judgement
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 #: Characters kept of an answer that is no array of numbers.
 LONGEST = 2000
@@ -131,8 +131,20 @@ def _wrong_row(rows: Sequence[Instance], answer: Candidate | None) -> int | None
         return None
     if len(answer.x) != len(rows):
         return None
-    judged = (certificates.judge(row, Candidate(x)) for row, x in zip(rows, answer.x, strict=True))
+    pairs = zip(rows, answer.x, strict=True)
+    judged = (opinion(certificates.judge, row, Candidate(x)) for row, x in pairs)
     return next((i for i, each in enumerate(judged) if not each.ok), None)
+
+
+def opinion(
+    judge: Callable[[Instance, Candidate], Judgement], instance: Instance, answer: Candidate
+) -> Judgement:
+    """What a certificate says of a stored answer, which may be anything, also of other shapes and types."""
+    try:
+        return judge(instance, answer)
+    except (TypeError, ValueError, AttributeError, IndexError, KeyError) as error:
+        said = f"this is no answer that can be certified ({type(error).__name__}: {error})"
+        return Judgement(Verdict.CRASH, message=said)
 
 
 def _right_model(instance: Instance) -> Right | None:

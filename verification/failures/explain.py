@@ -36,14 +36,16 @@ def again(replay: Replay) -> dict[str, Judgement]:
     if instance.problem.kind == "models":
         from verification.verdicts import judging
 
-        return {"with the witness": judging.judge(instance, answer)} if answer.parts else {}
+        if not answer.parts:
+            return {}
+        return {"with the witness": answers.opinion(judging.judge, instance, answer)}
     right = replay.right
     whole = replay.returned.x if replay.returned is not None else None
     same_shape = right is None or _shape(whole) == _shape(right.x)
     if not same_shape:
         return {}
-    found = {"by its gap": certificates.certify(instance, answer)}
-    by_truth = certificates.judge(instance, answer)
+    found = {"by its gap": answers.opinion(certificates.certify, instance, answer)}
+    by_truth = answers.opinion(certificates.judge, instance, answer)
     if by_truth != found["by its gap"]:
         found["against the solution"] = by_truth
     return found

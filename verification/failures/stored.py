@@ -110,7 +110,8 @@ def _instance(data: Any) -> Instance:
         raise ValueError(f"arguments that do not fit {problem}: {error}") from None
     if not valid:
         raise ValueError(f"arguments outside the ranges of {problem}")
-    return found
+    # of an older version, which had fewer
+    return found.with_params(**{n: v for n, v in problem.defaults.items() if n not in params})
 
 
 def _answer(data: Any) -> Any:

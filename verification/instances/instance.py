@@ -138,6 +138,8 @@ class Instance:
                 f"instance with schema {data.get('schema')!r}: this version reads schema {SCHEMA}; "
                 "write it again with this version"
             )
+        if not isinstance(data.get("params"), dict):
+            raise InvalidArgumentError("instance: expected params, an object of names and values")
         params = {name: decode(value) for name, value in data["params"].items()}
         return cls.of(data["problem"], data["family"], **params)
 

@@ -5,12 +5,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from verification.errors import InvalidArgumentError
 from verification.report.environment import commit
+from verification.selftest import lines
 from verification.selftest.kill_rows import RightSolver, Row
 
 #: Field of a line -> what stands in it.
 KINDS: dict[str, type[Row] | type[RightSolver]] = {"row": Row, "right": RightSolver}
+FIELDS: dict[str, dict[str, type]] = {
+    "row": {"name": str, "problem": str, "defect": str, "cells": dict},
+    "right": {"name": str, "problem": str, "ok": bool, "counts": dict},
+}
+COMMAND = "refsolve selftest --file"
 
 
 class KillFile:
@@ -28,19 +33,17 @@ class KillFile:
         self.path, self.run = path, run
         self.commits: list[str] = []
         self.found: dict[tuple[str, str], Row | RightSolver] = {}
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-            self._keep(line)
+        for i, line in enumerate(lines.read(path, COMMAND), start=1):
+            try:
+                self._keep(line)
+            except (ValueError, KeyError, TypeError) as error:
+                raise lines.refused(path, i, COMMAND, repr(error)) from None
 
-    def _keep(self, line: str) -> None:
-        try:
-            data = json.loads(line)
-            kind, run, commits = data["kind"], data["run"], data["commit"]
-            found = KINDS[kind](**data["found"])
-        except (ValueError, KeyError, TypeError):
-            raise InvalidArgumentError(
-                f"file={str(self.path)!r}: expected lines that `refsolve selftest --file` wrote, got "
-                f"{line[:60]!r}; give another file"
-            ) from None
+    def _keep(self, data: dict[str, Any]) -> None:
+        lines.check(data, {"kind": str, "commit": str})
+        kind, run, commits = data["kind"], data["run"], data["commit"]
+        lines.check(data["found"], FIELDS[kind])
+        found = KINDS[kind](**data["found"])
         if run == self.run:
             self._remember(found, commits)
 

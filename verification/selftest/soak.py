@@ -25,7 +25,7 @@ from verification.kit.workers import end_with_parent
 from verification.problems.problem import KINDS, lookup, names
 from verification.report.document import Block, Document, Paragraph, number, table, tally
 from verification.report.environment import commit
-from verification.selftest import right
+from verification.selftest import lines, right
 from verification.verdicts import judging
 
 #: Instances per chunk, and seeds that a chunk may use up.
@@ -45,6 +45,13 @@ KEPT = (
 )
 #: How many alarms of a chunk are written down.
 ALARMS = 5
+
+
+COMMAND = "refsolve soak --file"
+_CHUNK: dict[str, type | tuple[type, ...]] = {
+    "solver": str, "problem": str, "seed": int, "count": int, "counts": dict,
+    "worst_ratio": (float, int, type(None)), "seconds": (float, int), "alarms": list,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -128,11 +135,19 @@ def run_chunk(chunk: Chunk) -> dict[str, Any]:
 
 def done(path: Path) -> dict[Chunk, dict[str, Any]]:
     """The chunks that a file holds."""
-    if not path.exists():
-        return {}
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    found = _lines(path)
     keys = ("solver", "problem", "seed", "count")
-    return {Chunk(*(line[k] for k in keys)): line for line in lines if "problem" in line}
+    return {Chunk(*(line[k] for k in keys)): line for line in found if "problem" in line}
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    found = lines.read(path, COMMAND)
+    for i, line in enumerate(found, start=1):
+        try:
+            lines.check(line, _CHUNK if "problem" in line else {"commit": str})
+        except ValueError as error:
+            raise lines.refused(path, i, COMMAND, str(error)) from None
+    return found
 
 
 def soak(
@@ -198,10 +213,10 @@ def _gently() -> None:
         os.nice(max(0, 15 - os.nice(0)))
 
 
-def totals(lines: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+def totals(chunks: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
     """Per solver and problem: instances, verdicts, worst ratio and seconds."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for line in lines:
+    for line in chunks:
         row = found.setdefault(
             (line["solver"], line["problem"]),
             {"instances": 0, "counts": {}, "worst_ratio": 0.0, "seconds": 0.0, "alarms": []},
@@ -214,18 +229,18 @@ def totals(lines: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]
     return found
 
 
-def record(path: Path, lines: list[dict[str, Any]]) -> dict[str, Any]:
+def record(path: Path, chunks: list[dict[str, Any]]) -> dict[str, Any]:
     """A run in short: commits and seeds of the file, counts over all and per kind of problem, and a row
     per solver and problem.
     """
-    runs = [json.loads(line) for line in path.read_text().splitlines()]
+    runs = _lines(path)
     rows = [
         {"solver": solver, "problem": problem, **row}
-        for (solver, problem), row in totals(lines).items()
+        for (solver, problem), row in totals(chunks).items()
     ]
     return {
         "commits": list(dict.fromkeys(run["commit"] for run in runs if "commit" in run)),
-        "seeds": sorted({line["seed"] for line in lines}),
+        "seeds": sorted({line["seed"] for line in chunks}),
         "instances": sum(row["instances"] for row in rows),
         "counts": _summed(rows),
         "kinds": {

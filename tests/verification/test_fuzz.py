@@ -1,0 +1,36 @@
+"""Every reader against files that are spoilt at random, guided by the lines that they reach."""
+
+from pathlib import Path
+
+import _fuzz
+import pytest
+
+
+@pytest.mark.parametrize("name", _fuzz.READERS)
+def test_spoilt_files_are_read_or_refused_by_our_own_error(name: str, tmp_path: Path) -> None:
+    found = _fuzz.fuzz(_fuzz.READERS[name], 250, 1, tmp_path)
+    assert found.errors == {}
+    assert found.read >= len(_fuzz.READERS[name].seeds()) - (name == "csv")
+    assert found.refused > 50
+    assert found.kept > len(_fuzz.READERS[name].seeds())
+
+
+def test_a_raw_error_a_hang_and_a_believed_size_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def careless(path: Path) -> None:
+        first = path.read_bytes()[:1]
+        if first == b"2":
+            int("x")
+        if first == b"3":
+            raise _fuzz.examples.DataFileError("more than the memory of this machine")
+        if first == b"1":
+            while True:
+                pass
+
+    monkeypatch.setattr(_fuzz, "SECONDS", 1)
+    reader = _fuzz.Reader("careless", ".csv", careless, lambda: [b"1", b"2", b"3", b"4"])
+    said = " ".join(_fuzz.fuzz(reader, 4, 0, tmp_path).errors)
+    assert "ValueError at test_fuzz.py" in said
+    assert "nothing in 1 seconds" in said
+    assert "a size was believed" in said
