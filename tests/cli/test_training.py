@@ -155,6 +155,12 @@ def test_columns_of_the_test_data_go_by_name(csv: Path, tmp_path: Path) -> None:
     )
 
 
+def test_no_folder_is_made_for_data_that_are_not_there(tmp_path: Path) -> None:
+    refused(tmp_path / "no" / "data.csv")
+    assert not (tmp_path / "no").exists()
+    assert "suffix" in refused(".")
+
+
 def test_a_model_that_is_there_is_kept(csv: Path) -> None:
     run(csv)
     before = csv.with_suffix(".refsolve").read_bytes()

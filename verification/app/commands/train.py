@@ -88,9 +88,9 @@ def train(
 
     if holdout is not None and test is not None:
         raise InvalidArgumentError("--holdout and --test exclude each other; give one of them")
-    target = output or file.with_suffix(SUFFIX)
-    check_target(target, force)
     X, y = read_examples(file, label)
+    target = output or file.with_suffix(SUFFIX)
+    check_target(target, force)  # now: a file that is not there has no folder to be made
     columns = feature_names(file, label)
     judged_on = None
     if test is not None:
