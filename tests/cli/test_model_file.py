@@ -272,6 +272,7 @@ def test_any_bytes_are_read_or_refused(good: bytes, tmp_path_factory: Any, data:
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     first, second = tmp_path / "model.refsolve", tmp_path / "model.json"
     first.write_bytes(b"old")
+    first.chmod(0o600)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
@@ -284,3 +285,4 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     replace_files({first: b"new", second: b"more"})
     assert (first.read_bytes(), second.read_bytes()) == (b"new", b"more")
     assert len(list(tmp_path.iterdir())) == 2
+    assert first.stat().st_mode & 0o777 == 0o600

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import resource
 
 import numpy as np
 import pytest
@@ -310,3 +311,18 @@ def test_elsewhere_the_solver_is_missed_and_the_way_out_named(stored):
     ):
         with pytest.raises(InvalidArgumentError, match=r"--solver or --exec.*explain"):
             elsewhere.run(trust=True)
+
+
+def test_a_full_disk_keeps_the_failure(stored, tmp_path):
+    path = tmp_path / "failure.json"
+    path.write_bytes(stored[1].read_bytes())
+    found = replay.load(path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(InvalidArgumentError, match="what was there is kept"):
+            found.write(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_bytes() == stored[1].read_bytes()
+    assert [p.name for p in tmp_path.iterdir()] == ["failure.json"]

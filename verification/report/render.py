@@ -4,6 +4,7 @@ import json
 import math
 import os
 import secrets
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -122,8 +123,10 @@ def replace_files(files: Mapping[Path, bytes]) -> None:
     mark = f".{secrets.token_hex(8)}.part"
     parts = {path.resolve(): path.resolve().with_name(f"{i}{mark}") for i, path in enumerate(files)}
     try:
-        for part, data in zip(parts.values(), files.values(), strict=True):
+        for (path, part), data in zip(parts.items(), files.values(), strict=True):
             with part.open("xb") as stream:
+                if path.exists():
+                    shutil.copymode(path, part)
                 stream.write(data)
                 stream.flush()
                 os.fsync(stream.fileno())
