@@ -52,8 +52,9 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
         settings["cache"] = False
         dispatcher = numba.njit(**settings)(function)
         say(
-            "no writable cache folder for the kernels of %s: they compile anew in each process",
-            str(Path(function.__code__.co_filename).parent),
+            "no writable cache folder for the kernels of %s: they compile anew in each process; "
+            "set NUMBA_CACHE_DIR to a folder of your own",
+            str(Path(__file__).parent),
         )
     if settings["cache"]:
         mending(dispatcher)

@@ -58,6 +58,8 @@ def claimed_size(data: bytes) -> bytes:
 SPOILT = {
     "label beyond int64": ("csv", b"1,2,0\n3,4,99999999999999999999\n", "line 2: the label 9999"),
     "label beyond doubles": ("csv", b"1,2,0\n3,4,1e300\n", r"line 2: the label 1e\+300 is beyond"),
+    "label 9e999": ("csv", b"1,2,0\n3,4,9e999\n", "line 2: the label is inf"),
+    "label with NUL": ("csv", b"1,2,0\n3,4,9223372036854775808\x00\n", "line 2: the label is '92"),
     "stray quote": ("csv", b'1,2,0\n"3,4,1\n5,6,0\n', "row that starts in line 2: .* stray quote"),
     "quote in a quoted field": ("csv", b'1,2,0\n"3"x,4,1\n', "starts in line 2: ',' expected"),
     "131 073 characters": ("csv", b"1,2,0\n3,4," + b"x" * 131_073, "line 2: .* than 131072"),

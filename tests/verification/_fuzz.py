@@ -376,11 +376,11 @@ def fuzz(reader: Reader, executions: int, seed: int, folder: Path) -> Found:
         except OWN as error:
             found.refused += 1
             if "memory of this machine" in str(error):
-                found.errors.setdefault(f"a size was believed: {error}"[:200], data)
+                found.errors.setdefault("a size was believed", data)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
-            said = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}: {error}"
-            found.errors.setdefault(said[:200], data)
+            said = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
+            found.errors.setdefault(said, data)
         finally:
             sys.settrace(None)
         if len(reached) > before and len(data) < 20_000:

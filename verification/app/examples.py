@@ -191,7 +191,8 @@ def _check_finite(source: Path, X: Any, place: Callable[[int, int], str]) -> Non
 def _text_classes(source: Path, labels: list[str], place: Callable[[int], str]) -> np.ndarray:
     """Labels that are text: whole numbers become integers, names stay what they are."""
     for text in set(labels):
-        if not text or len(text) > LONGEST_LABEL or (_is_number(text) and math.isnan(float(text))):
+        missing = not text or (_is_number(text) and math.isnan(float(text)))
+        if missing or len(text) > LONGEST_LABEL or "\x00" in text:  # numpy would drop a NUL
             said = f"of {len(text)} characters" if len(text) > LONGEST_LABEL else repr(text)
             raise DataFileError(
                 f"{source}, {place(labels.index(text))}: the label is {said}; expected the name or "
@@ -207,7 +208,8 @@ def _text_classes(source: Path, labels: list[str], place: Callable[[int], str]) 
         if isinstance(error, DataFileError):
             raise
     try:
-        numbers = texts.astype(np.float64)
+        with np.errstate(over="ignore"):
+            numbers = texts.astype(np.float64)
     except ValueError:
         return texts
     return _number_classes(source, numbers, place)

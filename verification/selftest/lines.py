@@ -49,5 +49,7 @@ def check(data: Any, kinds: Mapping[str, type | tuple[type, ...]]) -> None:
         value = data[name]
         if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
             raise ValueError(f"{name} is {value!r:.40}")
+        if isinstance(value, int) and abs(value) > 2**63:
+            raise ValueError(f"{name} is too large")
         if isinstance(value, dict) and not all(type(v) is int for v in value.values()):
             raise ValueError(f"{name}: no counts")
