@@ -8,6 +8,7 @@ import math
 import os
 import struct
 import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -82,7 +83,8 @@ def _array(archive: zipfile.ZipFile, name: str, where: str, limit: float) -> np.
         version = npy.read_magic(stream)
         if version not in _HEADERS:
             raise DataFileError(f"{where} has format {version}; expected one array of numbers")
-        shape, fortran, dtype = _HEADERS[version](stream)
+        with warnings.catch_warnings(action="ignore"):  # of spellings that numpy has left behind
+            shape, fortran, dtype = _HEADERS[version](stream)
         if dtype.kind not in "biufcSU" or not dtype.itemsize:
             raise DataFileError(
                 f"{where} has dtype {dtype}; expected plain arrays of numbers or text, as objects "
