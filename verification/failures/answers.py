@@ -44,7 +44,7 @@ def from_dict(data: Mapping[str, Any] | None) -> Candidate | None:
     for name, value in data.items():
         if name not in known:
             continue
-        if (name == "parts") != (isinstance(value, dict) and "parts" in value):
+        if (name == "parts") != (isinstance(value, dict) and isinstance(value.get("parts"), dict)):
             raise InvalidArgumentError(
                 f"{name}: expected {'parts' * (name == 'parts') or 'an array'}"
             )

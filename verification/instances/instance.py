@@ -267,8 +267,9 @@ def decode(value: Any) -> Any:
             entries = [float.fromhex(v) for v in entries]
         elif not all(isinstance(v, int) for v in entries):
             raise InvalidArgumentError(f"entries of {dtype} that are no integers")
-        return np.array(entries, dtype=kind).reshape(shape)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        with np.errstate(over="raise"):  # an entry that the dtype does not hold
+            return np.array(entries, dtype=kind).reshape(shape)
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         if isinstance(error, InvalidArgumentError):
             raise
         raise InvalidArgumentError(f"no number or array: {error!r}") from None
