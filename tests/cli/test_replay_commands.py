@@ -128,6 +128,8 @@ def test_a_program_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_what_is_no_replay_file(command: str, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text("{}", encoding="utf-8")
+    deep = tmp_path / "deep.json"  # json reads these, and cannot write them
+    deep.write_text('{"schema": 2, "settings": ' + "[" * 700 + "]" * 700 + "}", encoding="utf-8")
     nested, digits = tmp_path / "nested.json", tmp_path / "digits.json"
     nested.write_text("[" * 100_000, encoding="utf-8")
     digits.write_text('{"schema": ' + "9" * 5000, encoding="utf-8")
@@ -135,6 +137,7 @@ def test_what_is_no_replay_file(command: str, tmp_path: Path) -> None:
         (other, "expected a replay file"),
         (tmp_path / "no.json", "No such file"),
         (nested, "nested too deeply"),
+        (deep, "nested too deeply"),
         (digits, "digits"),
         (tmp_path, "Is a directory"),
     ):

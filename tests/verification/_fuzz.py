@@ -142,6 +142,7 @@ def _json(data: bytes, rng: random.Random, others: list[bytes]) -> bytes:
         ].decode("utf-8", "surrogateescape")
     else:
         odd = (
+            json.loads("[" * 400 + "]" * 400),
             None,
             True,
             "",

@@ -69,7 +69,7 @@ def fixed_arguments(words: Iterable[str]) -> dict[str, Any]:
             raise InvalidArgumentError(f"set={word!r}: expected NAME=VALUE, e.g. k=3")
         try:
             found[name.strip()] = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[name.strip()] = text.strip()  # a word, such as the name of a loss
     return found
 

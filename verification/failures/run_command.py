@@ -109,6 +109,6 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         try:
             json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value  # a word
     return json.dumps(value)

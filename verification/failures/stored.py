@@ -5,7 +5,7 @@ Nothing of it is run. Sizes are those of what the file holds: no array is larger
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from verification.verdicts.verdict import Terms, Verdict
 
 SCHEMA = 2
 READS = (1, 2)
+#: Levels of brackets: a file has nine; what is printed of one is nested by Python's own calls.
+DEEPEST = 32
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -56,7 +58,13 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _json(path: str | os.PathLike[str]) -> Any:
     name = os.fspath(path)
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        level = [data]
+        for _ in range(DEEPEST):
+            level = [each for node in level for each in _inner(node)]
+        if not level:
+            return data
+        said = "its brackets are nested too deeply"
     except OSError as error:
         raise InvalidArgumentError(
             f"path={name!r}: expected a replay file ({error.strerror})"
@@ -74,6 +82,10 @@ def _json(path: str | os.PathLike[str]) -> Any:
     raise InvalidArgumentError(
         f"path={name!r}: expected a replay file, as `refsolve verify --output` writes it ({said})"
     )
+
+
+def _inner(node: Any) -> Iterable[Any]:
+    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
 
 
 def _of(*kinds: type) -> Callable[[Any], Any]:
