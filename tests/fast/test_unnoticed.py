@@ -1,0 +1,99 @@
+"""Small exact cases that a change of one operator or constant showed to be missing elsewhere."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fast.errors import InvalidParameterError
+from fast.kernels.projections import PEEL, kth_largest
+from fast.losses import topk_hinge_alpha, topk_hinge_beta
+from fast.ranking import exact
+from fast.sets import bipartite_simplex, capped_simplex
+
+
+def numbers(rng, count):
+    """Pairs whose sums and products round."""
+    scale = 10.0 ** rng.integers(-12, 13, (count, 2))
+    return rng.standard_normal((count, 2)) * scale
+
+
+def test_sums_and_products_of_two_words_are_exact(rng):
+    for a, b in numbers(rng, 200):
+        total, error = exact.two_sum(a, b)
+        assert (total, Fraction(total) + Fraction(error)) == (a + b, Fraction(a) + Fraction(b))
+        total, error = exact.two_product(a, b)
+        assert (total, Fraction(total) + Fraction(error)) == (a * b, Fraction(a) * Fraction(b))
+
+
+def test_sums_of_pairs_keep_both_words(rng):
+    for a, b in numbers(rng, 200):
+        a_low, b_low = a * 3e-17, b * 2e-17
+        high, low = exact.add_pairs(a, a_low, b, b_low)
+        wanted = sum(map(Fraction, (a, a_low, b, b_low)))
+        size = max(abs(a), abs(b))
+        assert abs(Fraction(high) + Fraction(low) - wanted) <= Fraction(size) * Fraction(2) ** -100
+
+
+def test_the_sign_of_a_slope_is_that_of_rational_arithmetic(rng):
+    seen = set()
+    for _ in range(300):
+        k, m = int(rng.integers(1, 30)), int(rng.integers(2, 60))
+        size = float(rng.integers(1, 200))
+        wanted = Fraction(size) * k / 2 / (m * (m - 1))  # of s - t, where the slope is 0
+        t = rng.standard_normal() * 10.0 ** rng.integers(-3, 4)
+        s = float(Fraction(t) + wanted)
+        s += float(rng.integers(-1, 2)) * np.spacing(s)
+        exactly = Fraction(size) * k / 2 - (Fraction(s) - Fraction(t)) * m * (m - 1)
+        sign = (exactly > 0) - (exactly < 0)
+        assert np.sign(exact.sign_of_slope(k, m, size, s, t)) == sign
+        seen.add(sign)
+    assert seen >= {-1, 1}
+    assert exact.sign_of_slope(3, 3, 4.0, 1.5, 0.5) == 0  # 4 * 3/2 = 1 * 3 * 2
+
+
+@pytest.mark.parametrize("cap", [1 / 3 - 1e-6, 1 / 3 - 1e-12])
+def test_a_cap_just_too_small_is_refused(cap):
+    with pytest.raises(InvalidParameterError, match="cap"):
+        capped_simplex.project([0.9, 0.4, -0.2], r=1.0, cap=cap)
+
+
+@pytest.mark.parametrize("shape", [(7, 2), (2, 7)])
+def test_rows_may_be_more_than_columns_and_fewer(rng, shape):
+    a = rng.standard_normal(shape)
+    y = np.zeros(shape, dtype=bool)
+    y[:, 0] = True
+    together = bipartite_simplex.project(a, y)
+    for row, labels, x in zip(a, y, together, strict=True):
+        np.testing.assert_array_equal(bipartite_simplex.project(row, labels), x)
+
+
+@pytest.mark.parametrize("loss", [topk_hinge_alpha, topk_hinge_beta])
+def test_a_hinge_on_its_kink_has_the_subgradient_zero(loss):
+    scores = np.array([[0.0, 0.0, -2.0, -9.0], [3.0, 2.0, 2.0, 2.0]])  # margins 1, -1, -8; 0, 0, 0
+    found = loss.gradient(scores, [0, 0], k=2)
+    expected = [[-0.5, 0.5, 0.0, 0.0]] if loss is topk_hinge_beta else [[0.0] * 4]
+    np.testing.assert_array_equal(found, [*expected, [0.0] * 4])
+
+
+@pytest.mark.parametrize("loss", [topk_hinge_alpha, topk_hinge_beta])
+def test_a_hinge_gives_nothing_to_classes_beyond_the_k_largest(loss):
+    found = loss.gradient(np.array([0.0, 5.0, 1.0, 4.0, -3.0]), 0, k=2)
+    np.testing.assert_array_equal(found, [-1.0, 0.5, 0.0, 0.5, 0.0])
+
+
+@pytest.mark.parametrize("d", [PEEL + 3, 90, 400])
+def test_the_kth_largest_of_long_rows(rng, d):
+    for i in range(60):
+        a = rng.standard_normal(d) * 10.0 ** rng.integers(-3, 4)
+        a = np.round(a) if i % 3 == 0 else a
+        a = np.sort(a)[:: 1 if i % 2 else -1].copy() if i % 5 == 0 else a
+        k = int(rng.integers(1, d + 1))
+        span = [np.inf, 0.0, 1.0][i % 3]
+        work, kept = np.full(d, np.nan), a.copy()
+        value, taken = kth_largest(a, k, span, work)
+        assert value == np.sort(a)[::-1][k - 1]
+        np.testing.assert_array_equal(a, kept)
+        if 0 <= taken < d:
+            near = a[a > min(value - span, np.nextafter(value, -np.inf))]
+            np.testing.assert_array_equal(np.sort(work[:taken]), np.sort(near))
