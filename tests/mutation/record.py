@@ -1,0 +1,52 @@
+"""The record of a run: counts by room, and the survivors with what was found out about each."""
+
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.mutation.operators import ROOT, Mutant
+
+KILLED, TIMEOUT, SURVIVED, UNREACHED = "killed", "timeout", "survived", "unreached"
+
+
+def written(
+    outcomes: list[dict[str, Any]], every: dict[str, int], output: Path, **about: Any
+) -> int:
+    """Write what a run found, or what became of its survivors if ``output`` holds the whole run.
+
+    Verdicts that stand in ``output`` stay with their mutants. Returns 1 if a survivor has none.
+    """
+    old = json.loads(output.read_text()) if output.exists() else {}
+    known = {s["mutant"]: s for s in old.get("survivors", ())}
+    found = {}
+    for outcome in outcomes:
+        mutant = Mutant(**outcome["mutant"])
+        before = known.get(mutant.name, {})
+        dead = outcome["status"] in (KILLED, TIMEOUT)
+        if dead and not (about["again"] and before):
+            continue
+        found[mutant.name] = {
+            "mutant": mutant.name, "function": mutant.function, "room": mutant.room, "status": outcome["status"],
+            "tests": outcome["tried"], "killed_since": outcome["test"] or outcome["status"] if dead else "",
+            "verdict": before.get("verdict", ""),
+        }  # fmt: skip
+    if about["again"]:
+        record = old | {"commit_of_repeat": _commit(), "survivors": list((known | found).values())}
+    else:
+        rooms: dict[str, Counter[str]] = {room: Counter(all=many) for room, many in every.items()}
+        for outcome in outcomes:
+            rooms[Mutant(**outcome["mutant"]).room][outcome["status"]] += 1
+        record = {
+            "commit": _commit(), "command": about["command"], "seconds": about["seconds"],
+            "rooms": {room: dict(counts) for room, counts in rooms.items()},
+            "survivors": [known.get(name, {}) | new for name, new in found.items()],
+        }  # fmt: skip
+    output.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    return int(any(not (s["killed_since"] or s["verdict"]) for s in record["survivors"]))
+
+
+def _commit() -> str:
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
