@@ -56,7 +56,7 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
             "set NUMBA_CACHE_DIR to a folder of your own",
             str(Path(__file__).parent),
         )
-    if settings["cache"]:
+    if settings["cache"] and not numba.config.DISABLE_JIT:  # then it is the function itself
         mending(dispatcher)
     _stamp(dispatcher, function)
     return dispatcher
