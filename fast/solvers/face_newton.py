@@ -117,8 +117,7 @@ def face_gradient(rows, y, r, loss, lists, face, W, margin, sums, out):
         shift = margin - price / r[i] * sums[t]
         shift -= row_dot(dense, data, indices, indptr, i, W, y[i])
         for a in range(count[i]):
-            out[t, a] = 0.0
-            if kinds[t, a] != FIXED:
+            if kinds[t, a] != FIXED:  # those become 0 in the tangent
                 z = row_dot(dense, data, indices, indptr, i, W, index[i, a]) + shift
                 out[t, a] = z - margin * gamma / r[i] * value[i, a]
         to_tangent(out[t], count[i], kinds[t], saturated[t], variant == ALPHA, k)

@@ -183,7 +183,7 @@ def squared_offset(f: np.ndarray, y: np.ndarray, cost: np.ndarray, b: float) -> 
         on = loss > 0.0
         return float((cost * y * loss)[on].sum()), float(cost[on].sum())
 
-    low, high = float((y - f).min()), float((y - f).max())  # nothing falls outside
+    low, high = float((y - f).min()) - 1.0, float((y - f).max()) + 1.0  # nothing falls outside
     for _ in range(60):
         downhill, curvature = slope(b)
         if downhill > 0.0:
@@ -193,7 +193,7 @@ def squared_offset(f: np.ndarray, y: np.ndarray, cost: np.ndarray, b: float) -> 
         else:
             return b
         following = b + downhill / curvature if curvature > 0.0 else 0.5 * (low + high)
-        if not low <= following <= high:
+        if not low < following < high:  # at an end it would go to and fro between two kinks
             following = 0.5 * (low + high)
         if following == b:
             return b

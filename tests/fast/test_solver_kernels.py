@@ -349,6 +349,20 @@ def test_steps_stay_in_the_domain_and_gain_what_they_say(problem):
     np.testing.assert_allclose(p.mass, p.value.sum(axis=1), rtol=1e-14)
 
 
+def test_a_step_of_one_moves_the_weights():
+    p = Problem((ALPHA, 1, 0.0, 0.0))
+    p.value[:], p.r[:] = 0.0, 1.0
+    face = np.arange(N), np.zeros((N, M - 1), np.int8), np.zeros(N, np.bool_)
+    step, trial, V = np.zeros((N, M - 1)), np.empty((N, M - 1)), np.empty((M, D))
+    step[:, 1] = 1.0
+    gain = face_newton.try_step(
+        as_rows(p.X), p.y, p.r, p.loss, p.lists, face, step, 1.0, trial, V, np.empty((2, M - 1))
+    )
+    assert gain == N
+    np.testing.assert_array_equal(trial, step)
+    np.testing.assert_allclose(V, p.blocks(step).T @ p.X, rtol=0, atol=1e-14)
+
+
 def scores_of(rng):
     """Rows from level to steep, and the labels."""
     f = rng.standard_normal((9, M)) * np.array([0.1, 1, 1, 3, 3, 10, 30, 60, 200])[:, None]

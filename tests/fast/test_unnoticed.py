@@ -10,6 +10,9 @@ from fast.kernels.projections import PEEL, kth_largest
 from fast.losses import topk_hinge_alpha, topk_hinge_beta
 from fast.ranking import exact
 from fast.sets import bipartite_simplex, capped_simplex
+from fast.solvers.easy_problem import EasyProblem
+from fast.solvers.interior_point import minimise
+from fast.solvers.plain_svm import balanced, hinge_offset, squared_offset
 
 
 def numbers(rng, count):
@@ -78,8 +81,9 @@ def test_a_hinge_on_its_kink_has_the_subgradient_zero(loss):
 
 @pytest.mark.parametrize("loss", [topk_hinge_alpha, topk_hinge_beta])
 def test_a_hinge_gives_nothing_to_classes_beyond_the_k_largest(loss):
-    found = loss.gradient(np.array([0.0, 5.0, 1.0, 4.0, -3.0]), 0, k=2)
-    np.testing.assert_array_equal(found, [-1.0, 0.5, 0.0, 0.5, 0.0])
+    for scores in ([0.0, 5.0, 1.0, 4.0, -3.0], [0.0, -0.25, -2.0, -0.5, -3.0]):
+        found = loss.gradient(np.array(scores), 0, k=2)
+        np.testing.assert_array_equal(found, [-1.0, 0.5, 0.0, 0.5, 0.0])
 
 
 @pytest.mark.parametrize("d", [PEEL + 3, 90, 400])
@@ -97,3 +101,67 @@ def test_the_kth_largest_of_long_rows(rng, d):
         if 0 <= taken < d:
             near = a[a > min(value - span, np.nextafter(value, -np.inf))]
             np.testing.assert_array_equal(np.sort(work[:taken]), np.sort(near))
+
+
+def test_offsets_are_the_best_and_in_the_middle_of_several(rng):
+    for i in range(60):
+        n = int(rng.integers(2, 9))
+        y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
+        f, cost = rng.standard_normal(n), rng.uniform(0.5, 2.0, n)
+        if i % 2:  # equal weights: as many on both sides, a flat piece
+            y, cost = np.where(np.arange(n) % 2, -1.0, 1.0), np.ones(n)
+        grid = np.sort(y - f)
+
+        def loss(b, power, f=f, y=y, cost=cost):
+            return float(cost @ np.maximum(1.0 - y * (f + b), 0.0) ** power)
+
+        values = np.array([loss(b, 1) for b in grid])
+        best = grid[values <= values.min() + 1e-12]
+        found = hinge_offset(f, y, cost)
+        assert found == pytest.approx(0.5 * (best[0] + best[-1]), abs=1e-12)
+        start = float(rng.standard_normal())
+        found = squared_offset(f, y, cost, start)
+        for other in (*grid, found - 1e-3, found + 1e-3):
+            assert loss(found, 2) <= loss(other, 2) + 1e-14
+
+
+def test_balanced_multipliers_have_equal_sums():
+    y, a = np.array([1.0, 1.0, -1.0]), np.array([1.0, 3.0, 2.0])
+    np.testing.assert_allclose(balanced(a, y), [0.5, 1.5, 2.0])
+    np.testing.assert_allclose(balanced(a, -y), [0.5, 1.5, 2.0])
+    np.testing.assert_array_equal(balanced(np.array([1.0, 3.0, 0.0]), y), [0.0, 0.0, 0.0])
+
+
+def test_a_point_is_repaired_as_far_as_it_must_be(rng):
+    class Margins:
+        def __init__(self, A):
+            self.A = A
+
+        def of(self, w):
+            return self.A @ w, None
+
+    for _ in range(30):
+        feasible = rng.standard_normal(3)
+        A = rng.standard_normal((6, 3))
+        A[A @ feasible < 0] *= -1.0
+        feasible = feasible / (A @ feasible).min()
+        problem = object.__new__(EasyProblem)
+        problem.margins, problem.feasible = Margins(A), feasible
+        for w in (rng.standard_normal(3), 0.7 * feasible, 3.0 * feasible):
+            found = problem.repaired(w)
+            least = float((A @ w).min())
+            assert float((A @ found).min()) == pytest.approx(max(least, 1.0), rel=1e-12)
+            if least >= 0.5:
+                np.testing.assert_allclose(found, w / min(least, 1.0))
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_a_quadratic_over_a_simplex_in_few_steps(rng, m):
+    """min x'AA'x/2 + c'x, x >= 0, sum 1, against the conditions of optimality."""
+    for scale in (1.0, 1e3, 1e-3):
+        A, c = rng.standard_normal((m, 4)) * scale, rng.standard_normal(m) * scale**2
+        x = minimise(A, c, np.ones((1, m)), np.ones(1), np.full(m, 1 / m), 1e-12 * scale**2)
+        g = A @ (A.T @ x) + c
+        assert x.sum() == pytest.approx(1.0, rel=1e-12)
+        assert x.min() > 0.0
+        assert float(x @ (g - g.min())) <= 1e-10 * scale**2
