@@ -1,6 +1,7 @@
 # Everything a newcomer needs is one `make` away: each target sets up .venv itself.
 #   make verify   the main job: oracle against fast on every stem, then training on real data
 #   make test     the test suite
+#   make lowest   some of the tests on the lowest versions that pyproject.toml allows
 #   make lint | docs | bench | clean
 VENV   ?= .venv
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
@@ -13,7 +14,7 @@ KERNELS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: verify test lint docs bench clean
+.PHONY: verify test lowest lint docs bench clean
 .DEFAULT_GOAL := verify
 
 verify: $(VENV)/.core
@@ -24,6 +25,18 @@ verify: $(VENV)/.core
 test: $(VENV)/.test
 	@cache="$(KERNELS)"; test -n "$$cache" || { cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; }; \
 	NUMBA_CACHE_DIR="$$cache" OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# Later Pythons than the first have no wheels of the lowest versions. Pictures (circle, /dev/null) want an extra.
+LOWEST := $(addprefix tests/,test_import_rules.py cli/test_commands.py cli/test_examples.py cli/test_model_file.py \
+	cli/test_replay_commands.py fast/test_metrics.py fast/test_sparsemax.py)
+
+lowest: $(BIN)/python
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "not run: needs Python 3.11"; exit 0; }; \
+	place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; \
+	$(BIN)/python .ci/lowest test:hypothesis lint:pytest > "$$place/lowest.txt" && \
+	$(BIN)/python -m venv "$$place/venv" && \
+	"$$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$$place/lowest.txt" && \
+	NUMBA_CACHE_DIR="$$place" OMP_NUM_THREADS=1 "$$place/venv/bin/python" -m pytest -q -p no:cacheprovider $(LOWEST) -k "not (circle or dev)"
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

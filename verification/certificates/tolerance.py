@@ -16,7 +16,7 @@ from verification.problems.problem import lookup
 LARGEST = float(np.finfo(float).max)
 
 
-def _floats(instance: Instance) -> np.finfo[Any]:
+def _floats(instance: Instance) -> "np.finfo[Any]":
     """The floats of the main array; integers count as float64."""
     dtype = instance[lookup(instance.problem).data].dtype
     return np.finfo(dtype if dtype.kind == "f" else float)
