@@ -1,5 +1,6 @@
 """Every reader against files that are spoilt at random, guided by the lines that they reach."""
 
+import json
 from pathlib import Path
 
 import _fuzz
@@ -34,3 +35,13 @@ def test_a_raw_error_a_hang_and_a_believed_size_are_found(
     assert "ValueError at test_fuzz.py" in said
     assert "AssertionError at _fuzz.py" in said  # nothing in a second
     assert "a size was believed" in said
+
+
+def test_the_long_run_is_recorded() -> None:
+    """At least a million files over all readers, and no raw error."""
+    path = Path(__file__).parents[2] / "docs" / "fuzz.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert set(record["readers"]) == set(_fuzz.READERS)
+    assert record["executions"] == sum(r["executions"] for r in record["readers"].values())
+    assert record["executions"] >= 10**6
+    assert all(r["errors"] == [] for r in record["readers"].values())
