@@ -1,5 +1,6 @@
 """One way to compile: the ``njit`` of the whole package, its disk cache, and ``warmup``."""
 
+import functools
 import importlib
 import logging
 import pkgutil
@@ -11,6 +12,7 @@ from typing import Any
 
 import numba
 from numba.core import event
+from numba.core.registry import cpu_target
 
 from fast._kernel_cache import mending, say
 
@@ -122,6 +124,13 @@ class _SayOnce(event.Listener):
 
 _listening = True
 event.register("numba:compile", _SayOnce())
+
+
+@functools.cache
+def complete() -> None:
+    """Have numba import what it imports before its first kernel: cut short, it is spoilt for good."""
+    cpu_target.target_context.refresh()
+    cpu_target.typing_context.refresh()
 
 
 def warmup() -> list[str]:

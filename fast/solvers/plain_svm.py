@@ -120,7 +120,7 @@ def train(
         interrupted = False
     except KeyboardInterrupt:
         interrupted = stop = True
-        if state.coef is None:
+        if not state.history:
             take(state, gram, y, cost, squared, np.zeros(n), 0.0)
     hold_back()
     w = None if X is None else np.asarray(X.T @ state.coef)

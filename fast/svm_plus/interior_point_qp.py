@@ -137,12 +137,12 @@ class _System:
         if self.k is None:
             self.T = D
         elif not self.rows.paired:
-            self.T = D * self.k / (self.k + D)
+            self.T = self.k * (D / (self.k + D))  # no product of two large numbers
         else:
             first, second = D[: self.half], D[self.half :]
             total = self.k + first + second
-            self.across = first * second / total
-            self.T = np.concatenate([first * self.k / total, second * self.k / total])
+            self.across = first * (second / total)
+            self.T = np.concatenate([first * (self.k / total), second * (self.k / total)])
 
     def apply(self, r: np.ndarray) -> np.ndarray:
         """T r."""

@@ -196,7 +196,7 @@ def run(
         interrupted = turn.active_set(first_method(loss, alone)) or turn.others()
         return interrupted, turn.stop
     except KeyboardInterrupt:
-        if state.model is None:
+        if not state.history:
             state.take(loss, loss.uniform(1.0), turn.nothing, "smo")
         return True, True
     finally:

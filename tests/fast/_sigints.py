@@ -102,6 +102,7 @@ def first_fits(name: str, count: int, seed: int = 0) -> Counter[str]:
 
 if __name__ == "__main__":
     first, *rest = sys.argv[1:]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
     if rest and first in REFITS:
         print(first_fit(first, float(rest[0])))
     else:
