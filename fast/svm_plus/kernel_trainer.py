@@ -193,8 +193,7 @@ def run(
     """Methods in turn until the gap is at most ``tol``; (interrupted, stopped)."""
     turn = Methods(loss, state, tol, max_iter, report)
     try:
-        interrupted = turn.active_set(first_method(loss, alone)) or turn.others()
-        return interrupted, turn.stop
+        return turn.active_set(first_method(loss, alone)) or turn.others(), turn.stop
     except KeyboardInterrupt:
         if not state.history:
             state.take(loss, loss.uniform(1.0), turn.nothing, "smo")
@@ -352,8 +351,7 @@ def finished(
     loss: KernelLoss, state: KernelState, kept: np.ndarray, n: int, interrupted: bool, stopped: bool
 ) -> SVMPlusKernelResult:
     """The result, on all rows."""
-    model: KernelModel = state.model
-    bound: Bound = state.bound
+    model, bound = state.model, state.bound
     # P is 1-strongly convex in w: where ||w|| is larger than this, w = 0 is worse
     open_ = max(model.primal - bound.dual, 0.0)
     least = (2.0 * max(AS_GOOD * abs(model.primal), open_)) ** 0.5 + (2.0 * open_) ** 0.5
@@ -368,8 +366,7 @@ def finished(
         out[kept] = values
         return out
 
-    correction = loss.correction
-    known = correction.known
+    known = loss.correction.known
     return SVMPlusKernelResult(
         expanded(model.coef),
         model.b,
@@ -396,9 +393,7 @@ def collapsed(loss: KernelLoss, model: KernelModel, bare: KernelModel | None, bo
     if bare is None:
         return False
     size = model.square**0.5
-    if size == 0.0:
-        return True
-    if bare.primal - bound.dual > AS_GOOD * abs(model.primal):
+    if size > 0.0 and bare.primal - bound.dual > AS_GOOD * abs(model.primal):
         return False
     spread = max(float(loss.K.diagonal().mean() - loss.K.mean()), 0.0) ** 0.5
     return size <= MEETING * 0.5 * float(bound.alpha.sum()) * spread

@@ -108,6 +108,15 @@ SPOILT = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """What the reader of svm files imports is nothing that a file makes it take."""
+    path = tmp_path_factory.mktemp("good") / "a.svm"
+    path.write_bytes(b"1 1:1\n0 1:2\n")
+    read_examples(path)
+
+
+@pytest.mark.usefixtures("imported")
 @pytest.mark.parametrize("case", SPOILT)
 def test_spoilt_files_are_refused_with_their_place(case: str, tmp_path: Path) -> None:
     suffix, data, words = SPOILT[case]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from verification import npz
 from verification.errors import DataFileError
+from verification.instances import npz
 
 SUFFIXES = (".csv", ".npz", ".svm", ".svmlight", ".libsvm")
 

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from verification import npz
 from verification.app.trained_model import SCALINGS, Model, scaler
 from verification.errors import DataFileError
+from verification.instances import npz
 from verification.report.environment import version
 
 SUFFIX = ".refsolve"

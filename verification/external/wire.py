@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from verification import npz
 from verification.errors import DataFileError
+from verification.instances import npz
 
 VERSION = 1
 # Arrays with more entries travel as .npz files.

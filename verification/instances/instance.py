@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from verification import npz
 from verification.errors import InvalidArgumentError
+from verification.instances import npz
 from verification.problems.problem import Problem, lookup
 
 SCHEMA = 1
