@@ -167,7 +167,9 @@ def test_a_model_that_is_there_is_kept(csv: Path) -> None:
     for lost in (".md", ".json"):
         assert "--force replaces it" in refused(csv, "--C", "2")
         csv.with_suffix(".refsolve").unlink()
-        assert f"iris{lost.replace('.md', '.json')} is there" in refused(csv, "--C", "2")
+        kept = lost.replace(".md", ".json")
+        # a long path is broken into lines
+        assert f"iris{kept}isthere" in "".join(refused(csv, "--C", "2").split())
         csv.with_suffix(".refsolve").write_bytes(before)
     run(csv, "--C", "2", "--force")
     assert load_model(csv.with_suffix(".refsolve")).classifier.C == 2.0

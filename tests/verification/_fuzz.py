@@ -29,12 +29,13 @@ import numpy as np
 import sklearn
 
 import fast
-from verification import load_model, npz
+from verification import load_model
 from verification.app import examples, model_file, trained_model
 from verification.errors import VerificationError
 from verification.external import replies, wire
 from verification.failures import explain, replay
 from verification.instances import instance as instances
+from verification.instances import npz
 from verification.instances.instance import Instance
 from verification.report.render import render_json
 from verification.selftest import kill_file, lines, soak
