@@ -3,7 +3,7 @@
 The formulas are those of `refsolve.proofs.svm_plus`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +12,30 @@ from numpy.typing import ArrayLike
 from refsolve import proposals
 from refsolve.errors import InvalidParameterError
 from refsolve.models._svm_space import Space, check_flag, check_rows, check_views
-from refsolve.models._symbols import OWN, SUM
+from refsolve.models._symbols import (
+    GRAM,
+    GRAM_Z,
+    OR_GRAM,
+    OWN,
+    PRIVILEGED,
+    SIGNS,
+    SLACKS,
+    SUM,
+    WEIGHTS,
+)
 from refsolve.models._trained import ModelCertificate
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.svm_plus import Point
 from refsolve.spec import Symbol, check_vector
 
 LAM = Symbol("lam", "weight of the correcting function, 1/2 ||v||^2", low=0, low_open=True)
+WEIGHING = (SUM, LAM, OWN)
+
+
+def arguments(nonneg: bool) -> tuple[Symbol, ...]:
+    """All of an SVM+ in calling order; ``nonneg``: whether xi >= 0 is asked for unless it is said."""
+    slacks = replace(SLACKS, default=nonneg)
+    return OR_GRAM, SIGNS, PRIVILEGED, SUM, LAM, WEIGHTS, slacks, OWN, GRAM, GRAM_Z
 
 
 class Model(NamedTuple):

@@ -5,19 +5,8 @@ xi_i = <v,z_i> + rho >= 0 and rho free. The dual has alpha and beta >= 0 with su
 - C w_i) = 0 and <alpha,y> = 0. X (n, d) and Z (n, s), or Gram matrices K and Kz (n, n).
 """
 
-from refsolve.models._svm_plus import LAM
+from refsolve.models._svm_plus import WEIGHING, arguments
 from refsolve.models._svm_plus_program import Offered
-from refsolve.models._symbols import (
-    GRAM,
-    GRAM_Z,
-    OR_GRAM,
-    OWN,
-    PRIVILEGED,
-    SIGNS,
-    SLACKS,
-    SUM,
-    WEIGHTS,
-)
 from refsolve.spec import Spec
 
 SPEC = Spec(
@@ -38,8 +27,8 @@ SPEC = Spec(
             "+ lam/2 ||v - Z'e/lam||^2 = P - D"
         ),
     },
-    symbols=(SUM, LAM, OWN),
-    arguments=(OR_GRAM, SIGNS, PRIVILEGED, SUM, LAM, WEIGHTS, SLACKS, OWN, GRAM, GRAM_Z),
+    symbols=WEIGHING,
+    arguments=arguments(nonneg=True),
     scaling="C and lam multiply sums, without 1/n; rho is free, and Kz has no 1",
     source="Vapnik and Vashist 2009; Xu et al. 2016, problems (1) and (2)",
     notes=(

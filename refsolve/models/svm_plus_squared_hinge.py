@@ -5,25 +5,12 @@ xi_i = <v,z_i> + rho of either sign. D(alpha) = sum alpha - 1/2 <alpha, (K yy' +
 alpha >= 0, <alpha,y> = 0. X (n, d) and Z (n, s), or Gram matrices K and Kz (n, n).
 """
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve._types import Array
-from refsolve.models._svm_plus import LAM, check_data
+from refsolve.models._svm_plus import WEIGHING, arguments, check_data
 from refsolve.models._svm_plus_program import Offered, declared
-from refsolve.models._symbols import (
-    GRAM,
-    GRAM_Z,
-    OR_GRAM,
-    OWN,
-    PRIVILEGED,
-    SIGNS,
-    SLACKS,
-    SUM,
-    WEIGHTS,
-)
 from refsolve.proofs.space import Rows
 from refsolve.spec import Spec
 
@@ -52,19 +39,8 @@ SPEC = Spec(
             "m = mean of the least g of the positives and of the negatives, m > 0"
         ),
     },
-    symbols=(SUM, LAM, OWN),
-    arguments=(
-        OR_GRAM,
-        SIGNS,
-        PRIVILEGED,
-        SUM,
-        LAM,
-        WEIGHTS,
-        replace(SLACKS, default=False),
-        OWN,
-        GRAM,
-        GRAM_Z,
-    ),
+    symbols=WEIGHING,
+    arguments=arguments(nonneg=False),
     scaling="C and lam multiply sums, without 1/n; rho is penalised with v",
     source="Xu et al. 2016, problems (3), (4), (6), (7), Proposition 1",
     notes=(
