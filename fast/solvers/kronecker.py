@@ -1,0 +1,64 @@
+"""Newton matrices G_1 (x) G_2 + sum_i K_i (x) q_i q_i', small enough to be factorised.
+
+K_i (b, b) are symmetric blocks of rows i, given by their lower triangles row after row, (n, b(b+1)/2),
+and q_i (p,) the rows of Q. The unknown is D (b, p), its entries row after row.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+ROWS = 512  # at a time
+PACKED = 40  # columns of Q up to which q_i q_i' is written out
+
+Blocks = Callable[[int, int], np.ndarray]  # of rows first:last
+
+
+def assemble(blocks: Blocks, Q: np.ndarray, b: int) -> np.ndarray:
+    """sum_i K_i (x) q_i q_i', (bp, bp)."""
+    n, p = Q.shape
+    lower, columns = np.tril_indices(b), np.tril_indices(p)
+    packed = p <= PACKED
+    sums = np.zeros((len(lower[0]), len(columns[0]))) if packed else np.zeros((len(lower[0]), p, p))
+    for first in range(0, n, ROWS):
+        K, q = blocks(first, min(first + ROWS, n)), Q[first : first + ROWS]
+        if packed:
+            sums += K.T @ (q[:, columns[0]] * q[:, columns[1]])
+        else:
+            for pair, weights in enumerate(K.T):
+                sums[pair] += q.T @ (weights[:, None] * q)
+    H = np.empty((b, p, b, p))
+    for (s, t), found in zip(zip(*lower, strict=True), sums, strict=True):
+        part = found
+        if packed:
+            part = np.empty((p, p))
+            part[columns] = found
+            part[columns[1], columns[0]] = found
+        H[s, :, t] = H[t, :, s] = part
+    return H.reshape(b * p, b * p)
+
+
+class Factor:
+    """Cholesky's of a symmetric matrix; what rounding takes from small pivots is given back.
+
+    The matrix is brought to a diagonal of ones before, which changes no digit of the result.
+    """
+
+    def __init__(self, H: np.ndarray) -> None:
+        self.scale = 1.0 / np.sqrt(H.diagonal())
+        scaled = H * self.scale
+        scaled *= self.scale[:, None]
+        jitter = 0.0
+        while True:
+            self.lower, failed = dpotrf(scaled, lower=1)
+            if not failed:
+                return
+            more = max(9.0 * jitter, 1e-15)
+            jitter += more
+            scaled.reshape(-1)[:: len(scaled) + 1] += more
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """H^-1 right, of the same shape."""
+        x, _ = dpotrs(self.lower, self.scale * right.ravel(), lower=1)
+        return np.asarray((self.scale * x).reshape(right.shape))

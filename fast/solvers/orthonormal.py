@@ -1,0 +1,121 @@
+"""Coordinates in which offsets, scales and correlations of the features are gone.
+
+X = Q R, Q (n, p) with orthonormal columns, R (p, d) of full row rank. Scores X W' are Q U' with
+U = W R'; among all W with these scores the smallest is W = U (R R')^{-1} R, and
+
+    ||W||_F^2 = tr(U G U'),   G = (R R')^{-1} (p, p), ``metric``.
+
+So 1/2 ||W||^2 + loss(X W') is 1/2 tr(U G U') + loss(Q U'): the problem as it was asked. Columns are
+taken in the order of what is left of them: then R is graded by rows, triangular solves with it and
+Cholesky factors of G + Q'HQ are accurate entry by entry, whatever the scales (Higham 2002, chapters 8,
+10, 19). Singular vectors would make G diagonal, but their small entries have no digits left.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, qr, solve_triangular
+
+from fast.solvers.rows import is_sparse
+
+DEPENDENT = 16.0  # a column whose rest is below this many eps sqrt(n) of it depends on others
+LARGEST = 50_000_000  # entries of a sparse matrix that may be written out
+OFFSET, SPREAD = 1e3, 1e4  # of a column over its spread; of a column over the smallest one
+
+
+def dense(X: Any) -> np.ndarray:
+    """X in float64."""
+    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+
+
+class Orthonormal:
+    """The factors of X (n, d), and the way between U (m, p) and W (m, d).
+
+    Attributes
+    ----------
+    Q : (n, p) array, C-contiguous
+    metric : (p, p) array
+        ||W||^2 = tr(U G U').
+    """
+
+    def __init__(self, X: Any) -> None:
+        rows = dense(X)
+        n, self.d = rows.shape
+        norms = _lengths(rows)
+        first = None
+        if n > self.d:
+            first, rows = qr(rows, mode="economic", check_finite=False)
+        free = np.arange(self.d)
+        limit = DEPENDENT * np.sqrt(n) * np.finfo(float).eps
+        while True:
+            turned, R, order = qr(rows[:, free], mode="economic", pivoting=True, check_finite=False)
+            order = free[order]
+            p = min(R.shape)
+            left = np.abs(R.diagonal()) > limit * norms[order[:p]]
+            if left.all():
+                break
+            free = np.setdiff1d(free, order[:p][~left])
+        self.basis = order[:p]
+        self.others = np.setdiff1d(np.arange(self.d), self.basis)
+        self.R = np.empty((p, self.d))  # of all columns
+        self.R[:, order] = R
+        depend = np.setdiff1d(np.arange(self.d), free)
+        self.R[:, depend] = turned.T @ rows[:, depend]
+        self.T = R[:, :p]
+        self.Q = np.ascontiguousarray(turned if first is None else first @ turned)
+        self.F = solve_triangular(self.T, self.R[:, self.others])  # x_others = x_basis F
+        self.shares = cho_factor(np.eye(p) + self.F @ self.F.T) if self.F.size else None
+        inverse = self._to_basis(np.eye(p))
+        self.metric = np.ascontiguousarray(inverse.T @ self._shared(inverse))
+
+    def _to_basis(self, columns: np.ndarray) -> np.ndarray:
+        """Weights of the basis alone that give the scores Q columns."""
+        return np.asarray(solve_triangular(self.T, columns))
+
+    def _shared(self, weights: np.ndarray) -> np.ndarray:
+        """What the basis keeps of its weights where dependent columns take a part."""
+        return weights if self.shares is None else np.asarray(cho_solve(self.shares, weights))
+
+    def weights(self, U: np.ndarray) -> np.ndarray:
+        """The smallest W (m, d) with X W' = Q U'."""
+        W = np.empty((len(U), self.d))
+        kept = self._shared(self._to_basis(U.T))
+        W[:, self.basis] = kept.T
+        W[:, self.others] = kept.T @ self.F
+        return W
+
+    def coordinates(self, W: np.ndarray) -> np.ndarray:
+        """U (m, p) of W (m, d): X W' = Q U'."""
+        return np.asarray(W @ self.R.T)
+
+
+def _lengths(X: np.ndarray) -> np.ndarray:
+    """Norms of the columns, without overflow."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    scaled = X / np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(largest * np.sqrt((scaled * scaled).sum(axis=0)))
+
+
+def badly_scaled(X: Any) -> dict[int, str]:
+    """The columns of X that first-order trainers cannot cope with, and what is wrong with them.
+
+    An offset counts relative to the spread about it, a size (root mean square) relative to the median
+    of all columns, at most 1.
+    """
+    n, d = X.shape
+    if is_sparse(X) and n * d > LARGEST:
+        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        size = np.sqrt(np.asarray(X.astype(np.float64).power(2).mean(axis=0)).ravel())
+        spread = np.sqrt(np.maximum(size * size - mean * mean, 0.0))
+    else:
+        rows = dense(X)
+        mean = rows.mean(axis=0)
+        size, spread = (_lengths(part) / np.sqrt(n) for part in (rows, rows - mean))
+    constant = spread <= 4.0 * np.sqrt(n) * np.finfo(float).eps * size
+    far = ~constant & (np.abs(mean) > OFFSET * spread)
+    usual = min(float(np.median(size[size > 0.0])), 1.0) if size.any() else 1.0
+    apart = (size > SPREAD * usual) | ((size < usual / SPREAD) & (size > 0.0))
+    words = {int(j): f"has the size {size[j]:.1g}" for j in np.flatnonzero(apart)}
+    for j in np.flatnonzero(far):
+        words[int(j)] = f"varies by {spread[j]:.1g} about {mean[j]:.1g}"
+    return words

@@ -1,0 +1,116 @@
+"""Coordinates without scales, and Newton matrices in them, beside their definitions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fast.solvers.kronecker import Factor, assemble
+from fast.solvers.orthonormal import Orthonormal, badly_scaled
+
+EPS = float(np.finfo(float).eps)
+HARD = ["plain", "scaled", "offset", "both", "dependent", "wide", "one", "empty", "constant"]
+
+
+def _data(name):
+    rng = np.random.default_rng(7)
+    Z = rng.standard_normal((8, 20) if name == "wide" else (60, 6))
+    scales = 10.0 ** np.resize([-8, 0, 8], Z.shape[1])
+    moved = Z + 1e6 * (np.arange(Z.shape[1]) % 2)
+    return {
+        "plain": Z,
+        "scaled": Z * scales,
+        "offset": moved,
+        "both": moved * scales,
+        "dependent": np.hstack([moved * scales, moved[:, :2] * 1e8, 0.0 * Z + 1.0, 0.0 * Z]),
+        "wide": moved * scales,
+        "one": Z[:, :1],
+        "empty": 0.0 * Z,
+        "constant": np.full((5, 2), 3e8),
+    }[name]
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_factors_weights_and_metric_are_what_they_say(name):
+    X = _data(name)
+    found = Orthonormal(X)
+    p = found.Q.shape[1]
+    assert np.abs(found.Q.T @ found.Q - np.eye(p)).max(initial=0.0) < 100 * EPS
+    norms = np.linalg.norm(X, axis=0)
+    assert (np.abs(found.Q @ found.R - X).max(axis=0) <= 100 * EPS * norms).all()
+    U = np.random.default_rng(1).standard_normal((3, p))
+    W = found.weights(U)
+    reach = (np.abs(W) @ np.abs(X).max(axis=0)).max(initial=0.0)
+    assert np.abs(X @ W.T - found.Q @ U.T).max() <= 100 * EPS * max(reach, 1.0)
+    size = float((W * W).sum())
+    assert float(np.sum((U @ found.metric) * U)) == pytest.approx(size, rel=1e-10)
+    assert found.coordinates(W) == pytest.approx(U, abs=1e3 * EPS * max(reach, 1.0))
+
+
+@pytest.mark.parametrize("name", ["plain", "scaled", "offset", "dependent", "wide", "constant"])
+def test_no_other_weights_with_these_scores_are_smaller(name):
+    """W is orthogonal to what changes no score: it lies in the row space of X, column by column."""
+    X = _data(name)
+    found = Orthonormal(X)
+    W = found.weights(np.random.default_rng(2).standard_normal((2, found.Q.shape[1])))
+    free = np.zeros((len(found.others), X.shape[1]))
+    free[:, found.basis] = -found.F.T
+    free[np.arange(len(free)), found.others] = 1.0
+    sizes = np.abs(free) @ np.abs(W).T
+    assert (np.abs(free @ W.T) <= 1e-12 * np.maximum(sizes, 1e-300)).all()
+
+
+def test_ranks_are_relative_to_each_column():
+    """A column of size 1e-8 counts beside one of 1e8; a sum of two others does not."""
+    Z = np.random.default_rng(3).standard_normal((30, 3))
+    X = np.column_stack([1e8 * Z[:, 0], 1e-8 * Z[:, 1], Z[:, 2], 1e8 * Z[:, 0] + Z[:, 2], Z[:, 1]])
+    assert Orthonormal(X).Q.shape[1] == 3
+
+
+def test_badly_scaled_names_the_columns():
+    Z = np.random.default_rng(4).standard_normal((50, 4))
+    far, uneven = np.array([0.0, 1e6, 0.0, 0.0]), np.array([1.0, 1e8, 1.0, 1e-8])
+    assert badly_scaled(Z) == {}
+    assert badly_scaled(np.zeros((3, 2))) == {}
+    assert badly_scaled(100.0 * Z + 300.0) == {}
+    assert set(badly_scaled(Z + far)) == {1}
+    assert "about 1e+06" in badly_scaled(Z + far)[1]
+    assert set(badly_scaled(Z * uneven)) == {1, 3}
+    assert set(badly_scaled(1e8 * Z)) == {0, 1, 2, 3}
+    assert badly_scaled(np.hstack([Z, np.full((50, 1), 7.0)])) == {}  # constant, but not far
+
+
+@pytest.mark.parametrize("p", [1, 5, 45])
+def test_newton_matrix_beside_its_sum(p):
+    rng = np.random.default_rng(5)
+    n, b = 600, 3
+    K = rng.standard_normal((n, b, b))
+    K = K + K.swapaxes(1, 2)
+    Q = rng.standard_normal((n, p))
+    lower = np.tril_indices(b)
+    H = assemble(lambda first, last: K[first:last][:, lower[0], lower[1]], Q, b)
+    naive = sum(np.kron(k, np.outer(q, q)) for k, q in zip(K, Q, strict=True))
+    sizes = sum(np.kron(abs(k), np.outer(abs(q), abs(q))) for k, q in zip(K, Q, strict=True))
+    assert (np.abs(H - naive) <= 2 * (n + 4) * EPS * sizes).all()
+
+
+def test_solving_does_not_feel_the_scale_and_forgives_lost_pivots():
+    B = np.random.default_rng(6).standard_normal((9, 6))
+    scale = 10.0 ** np.array([-30, -12, 0, 3, 12, 40])
+    H = B.T @ B * scale * scale[:, None]
+    x = Factor(H).solve(np.ones((2, 3))).ravel()
+    exact = _solved(H, np.ones(6))
+    assert x == pytest.approx(exact, rel=1e-9, abs=0.0)
+    assert np.isfinite(Factor(np.ones((4, 4))).solve(np.ones(4))).all()
+
+
+def _solved(H, right):
+    """By elimination in rational numbers."""
+    rows = [[*map(Fraction, row), Fraction(b)] for row, b in zip(H, right, strict=True)]
+    for i, row in enumerate(rows):
+        row[:] = [entry / row[i] for entry in row]
+        for other in rows:
+            if other is not row:
+                factor = other[i]
+                other[:] = [a - factor * b for a, b in zip(other, row, strict=True)]
+    return np.array([float(row[-1]) for row in rows])
