@@ -51,6 +51,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_EXPORTS[name]), name)
     elif name in _MODULES:
         value = importlib.import_module(f"{__name__}.{name}")
+    elif name == "__version__":
+        value = importlib.import_module("importlib.metadata").version("refsolve")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

@@ -42,3 +42,11 @@ __all__ = [
     "solve",
     "spec",
 ]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("refsolve")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -125,7 +125,7 @@ def main(
         ),
     ] = False,
 ) -> None:
-    """Top-k hinge losses: declared, solved by an oracle, trained fast, and certified."""
+    """Convex learning problems: declared, solved by an oracle, trained fast, and believed only with a certificate."""
 
 
 if __name__ == "__main__":

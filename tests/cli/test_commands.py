@@ -144,6 +144,8 @@ def test_show_prints_no_markup_of_docstrings():
             "nothing to measure",
         ),
         (("bench", "topk", "--dataset", "iris"), "mixture-400"),
+        (("bench", "--record", "x.md", "topk"), "leave the name of one out"),
+        (("bench", "--record", "/dev/null/x.md"), "expected a file that can be written"),
         (("bench", "entropy", "--dataset", "iris"), "mixture-400"),
         (("bench", "ap", "--C", "3"), "one of 10.0, 1000.0"),
         (("train", "missing.csv"), "no such file"),
@@ -271,3 +273,31 @@ def test_reproduce_circle(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         f"circle_{name}.{kind}" for name in ("rings", "table2") for kind in ("png", "svg")
     ]
+
+
+def test_doctor_finds_nothing_in_the_way_here() -> None:
+    shown = data("doctor")
+    assert shown["ok"]
+    assert shown["cache"]["writable"]
+    assert [each["name"] for each in shown["names"]] == ["refsolve", "fast", "verification"]
+    assert all(Path(each["place"]).is_dir() for each in shown["names"])
+
+
+def test_doctor_sees_a_stranger_under_our_name_and_a_cache_that_cannot_be_written(
+    tmp_path: Path,
+) -> None:
+    """Another ``fast`` earlier on the path, installed by another distribution."""
+    (tmp_path / "fast").mkdir()
+    (tmp_path / "fast" / "__init__.py").write_text("")
+    record = tmp_path / "faster-1.0.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: faster\nVersion: 1.0\n")
+    (record / "RECORD").write_text("fast/__init__.py,,\n")
+    code = (
+        "import sys\nfrom verification.app.commands import doctor\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "found = doctor.owner('fast')\nassert not found['ok'], found\n"
+        "assert found['others'] == ['faster'], found\nassert doctor.owner('refsolve')['ok']\n"
+        "from pathlib import Path\nassert not doctor.writable(Path('/proc'))"
+    )
+    python("-c", code)

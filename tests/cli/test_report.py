@@ -7,12 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _pages import Page
+from markdown_it import MarkdownIt
 from rich.console import Console
 
 from verification.instances.instance import Instance
 from verification.report.document import Cell, Code, Document, Paragraph, number, table
 from verification.report.page import render_html
-from verification.report.render import plain, render_json, render_terminal, write
+from verification.report.render import (
+    plain,
+    render_json,
+    render_markdown,
+    render_terminal,
+    write,
+)
 from verification.report.run_report import report_document
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Judgement, Result, Verdict
@@ -50,6 +57,14 @@ def test_html_is_well_formed_escaped_and_alone() -> None:
     assert {"title", "h1", "table", "pre"} <= page.seen
     assert not {"script", "hello", "b"} & page.seen
     for text in (*SHOWN, "x < y & z"):
+        assert text in page.text
+
+
+def test_markdown_reads_as_the_same_text() -> None:
+    page = Page(MarkdownIt("commonmark").enable("table").render(render_markdown(DOCUMENT)))
+    assert {"h1", "table", "pre"} <= page.seen
+    assert not {"b", "hello", "title", "strong"} & page.seen
+    for text in (*SHOWN, "[bold]2[/bold]", "x < y & z"):
         assert text in page.text
 
 

@@ -15,7 +15,7 @@ from verification.app.model_file import SUFFIX, packed
 from verification.app.trained_model import Model, scaler
 from verification.errors import InvalidArgumentError
 from verification.report.document import Block, Cell, Document, Paragraph, number, table
-from verification.report.render import render_json, replace_files
+from verification.report.render import render_json, render_markdown, replace_files
 
 MODELS = ("svm", "logistic")
 TOP = (1, 3, 5, 10)
@@ -231,7 +231,7 @@ def save(trained: Trained, output: Path) -> list[Path]:
     files = {
         model: packed(trained.model),
         data: (render_json(trained.document) + "\n").encode(),
-        page: _markdown(trained.document).encode(),
+        page: render_markdown(trained.document).encode(),
     }
     replace_files(files)
     return list(files)
@@ -253,18 +253,3 @@ def check_target(output: Path, force: bool) -> None:
                 f"output={str(output)!r}: {file} is there already; expected a new name; --force replaces it"
             )
         check_file("output", file)
-
-
-def _markdown(document: Document) -> str:
-    lines = [f"# {document.title}", "", *(f"{text}\n" for text in document.data["advice"])]
-    for title, rows in (("Model", document.data["model"]), *document.data["accuracy"].items()):
-        lines += [f"## {title}", "", "| | |", "|---|---|"]
-        prefix = "" if title == "Model" else "top-"
-        lines += [
-            f"| {prefix}{name} | {value:.6g} |"
-            if isinstance(value, float)
-            else f"| {prefix}{name} | {value} |"
-            for name, value in rows.items()
-        ]
-        lines.append("")
-    return "\n".join(lines)

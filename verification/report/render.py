@@ -1,11 +1,12 @@
-"""Documents shown: on the terminal, as JSON, and written beside each other as page and JSON."""
+"""Documents shown: on the terminal, as JSON or Markdown, and written beside each other as page and JSON."""
 
 import json
 import math
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,35 @@ def render_json(document: Document) -> str:
     """Strict JSON of the data: infinities and NaN become strings, numpy scalars numbers."""
     payload = {"title": document.title, "ok": document.ok, **document.data}
     return json.dumps(plain(payload), indent=2, allow_nan=False)
+
+
+def render_markdown(document: Document, level: int = 1) -> str:
+    """Title, blocks and verdict; titles of tables stand one level below that of the document."""
+    lines = [f"{'#' * level} {_escaped(document.title)}", ""]
+    for block in document.blocks:
+        if isinstance(block, Paragraph):
+            lines += [_escaped(block.text), ""]
+            continue
+        lines += [f"{'#' * (level + 1)} {_escaped(block.title)}", ""]
+        if isinstance(block, Code):
+            lines += [f"```{block.language}", block.text.rstrip(), "```", ""]
+            continue
+        lines.append(_row(block.columns))
+        lines.append(_row("---:" if c in block.numeric else "---" for c in block.columns))
+        lines += [_row(_escaped(_text(cell).plain) for cell in row) for row in block.rows]
+        lines += ["", *([_escaped(block.note), ""] if block.note else ())]
+    if document.verdict is not None:
+        lines += [_escaped(document.verdict.text), ""]
+    return "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    """Text with the characters escaped that Markdown would read as markup."""
+    return re.sub(r"([\\*_<|\[\]`])", r"\\\1", visible(text))
 
 
 def plain(value: Any) -> Any:

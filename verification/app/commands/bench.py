@@ -5,23 +5,70 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from verification.app.console import JsonOption, Task, finish, one_of, picture_folder, progress
+from verification.app.console import (
+    JsonOption,
+    Task,
+    check_file,
+    finish,
+    one_of,
+    picture_folder,
+    progress,
+    stderr,
+)
 
 if TYPE_CHECKING:
     from verification.benchmarks.training import Case, Suite
+    from verification.report.document import Document
 
+REPEATS = 5
 Jobs = Mapping[str, Callable[[], Any]]
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+app = typer.Typer(add_completion=False, no_args_is_help=True, invoke_without_command=True)
+
+_Record = Annotated[
+    Path | None,
+    typer.Option("--record", help="Run all of them and write their tables to a Markdown file."),
+]
 
 
 @app.callback()
-def bench() -> None:
+def bench(context: typer.Context, record: _Record = None) -> None:
     """Measure speed on one thread against what a user would pick instead."""
+    from verification.errors import InvalidArgumentError
+
+    if context.invoked_subcommand is not None:
+        if record is not None:
+            raise InvalidArgumentError("--record runs all benchmarks; leave the name of one out")
+        return
+    if record is not None:
+        check_file("record", record)
+        _record(record)
+
+
+def _record(target: Path) -> None:
+    """Run everything as the commands do, each figure beside its target."""
+    from verification.report.environment import versions
+    from verification.report.render import render_markdown, write_text
+
+    start = perf_counter()
+    suites: dict[str, Callable[[], Document]] = {
+        "topk": _topk,
+        "entropy": _entropy,
+        "ap": _ap,
+        "svmplus": _svmplus,
+    }
+    parts = []
+    for name, measured in suites.items():
+        stderr().print(f"refsolve bench {name}", style="dim", highlight=False)
+        parts.append(f"<!-- refsolve bench {name} -->\n{render_markdown(measured(), 2)}")
+    named = ", ".join(f"{name} {version}" for name, version in versions().items())
+    head = f"Measured by `refsolve bench --record` in {(perf_counter() - start) / 60:.0f} minutes: {named}."
+    write_text(target, "\n".join([head, "", *parts]), "record")
 
 
 _Dataset = Annotated[
@@ -40,11 +87,21 @@ def topk(
     dataset: _Dataset = None,
     training: _Training = True,
     projections: Annotated[bool, typer.Option(help="Measure projections.")] = True,
-    repeats: _Repeats = 5,
+    repeats: _Repeats = REPEATS,
     strict: _Strict = False,
     as_json: JsonOption = False,
 ) -> None:
     """Top-k hinge: training at equal certified accuracy, and projections of 10 000 rows."""
+    finish(_topk(dataset, training, projections, repeats, strict), as_json)
+
+
+def _topk(
+    dataset: list[str] | None = None,
+    training: bool = True,
+    projections: bool = True,
+    repeats: int = REPEATS,
+    strict: bool = False,
+) -> Document:
     from verification.benchmarks import projections as projecting
     from verification.benchmarks.training import HINGES
     from verification.benchmarks.training_report import hinges
@@ -54,7 +111,7 @@ def topk(
         for stem, m, k in (projecting.grid() if projections else ())
     }
     trained, projected = _trained(HINGES, dataset, training, repeats, others)
-    finish(hinges(trained, projected, strict), as_json)
+    return hinges(trained, projected, strict)
 
 
 @app.command()
@@ -62,11 +119,21 @@ def entropy(
     dataset: _Dataset = None,
     training: _Training = True,
     rows: Annotated[bool, typer.Option(help="Measure value and prox of long rows.")] = True,
-    repeats: _Repeats = 5,
+    repeats: _Repeats = REPEATS,
     strict: _Strict = False,
     as_json: JsonOption = False,
 ) -> None:
     """Softmax and top-k entropy: training at equal certified accuracy, value and prox of long rows."""
+    finish(_entropy(dataset, training, rows, repeats, strict), as_json)
+
+
+def _entropy(
+    dataset: list[str] | None = None,
+    training: bool = True,
+    rows: bool = True,
+    repeats: int = REPEATS,
+    strict: bool = False,
+) -> Document:
     from verification.benchmarks import entropy_rows
     from verification.benchmarks.training import ENTROPIES
     from verification.benchmarks.training_report import entropies
@@ -74,7 +141,7 @@ def entropy(
     losses = entropy_rows.LOSSES if rows else {}
     others = {stem: partial(entropy_rows.measure, stem, k, repeats) for stem, k in losses.items()}
     trained, timed = _trained(ENTROPIES, dataset, training, repeats, others)
-    finish(entropies(trained, timed, strict), as_json)
+    return entropies(trained, timed, strict)
 
 
 def _trained(
@@ -131,12 +198,26 @@ def ap(
     training: Annotated[bool, typer.Option(help="Count oracle calls of training.")] = True,
     exactness: _Exactness = True,
     c: _C = None,
-    repeats: _Repeats = 5,
+    repeats: _Repeats = REPEATS,
     output: _Output = None,
     strict: _Strict = False,
     as_json: JsonOption = False,
 ) -> None:
     """AP-SVM: loss-augmented inference by every exact method, oracle calls to a certified gap."""
+    picture_folder(output)
+    finish(_ap(inference, grid, training, exactness, c, repeats, output, strict), as_json)
+
+
+def _ap(
+    inference: bool = True,
+    grid: bool = True,
+    training: bool = True,
+    exactness: bool = True,
+    c: list[float] | None = None,
+    repeats: int = REPEATS,
+    output: Path | None = None,
+    strict: bool = False,
+) -> Document:
     from verification.benchmarks import ap_exactness, ap_inference, ap_plots, ap_shapes, ap_training
     from verification.benchmarks.ap_report import document
     from verification.benchmarks.timing import one_thread
@@ -147,7 +228,6 @@ def ap(
         raise InvalidArgumentError(
             "nothing to measure; expected --inference, --grid, --training, --exactness or --output"
         )
-    picture_folder(output)
     cells = list(ap_shapes.grid()) if grid else []
     curves = list(ap_inference.curves()) if output is not None else []
     chosen = values if training else []
@@ -174,7 +254,7 @@ def ap(
             task.step()
     written = [] if output is None else ap_plots.write(output, drawn)
     pictures = [str(path) for path in written]
-    finish(document(timings, everywhere, runs, exact, strict, drawn, pictures), as_json)
+    return document(timings, everywhere, runs, exact, strict, drawn, pictures)
 
 
 @app.command()
@@ -189,11 +269,22 @@ def svmplus(
     precision: Annotated[
         bool, typer.Option(help="Compare the deformed kernel with fractions.")
     ] = True,
-    repeats: _Repeats = 5,
+    repeats: _Repeats = REPEATS,
     strict: _Strict = False,
     as_json: JsonOption = False,
 ) -> None:
     """SVM+ with privileged features: training to a certified gap, and the error of its kernel."""
+    finish(_svmplus(linear, kernel, classes, precision, repeats, strict), as_json)
+
+
+def _svmplus(
+    linear: bool = True,
+    kernel: bool = True,
+    classes: bool = True,
+    precision: bool = True,
+    repeats: int = REPEATS,
+    strict: bool = False,
+) -> Document:
     from verification.benchmarks import svmplus_precision, svmplus_training
     from verification.benchmarks.svmplus_report import document
     from verification.benchmarks.timing import one_thread
@@ -210,4 +301,4 @@ def svmplus(
         task.describe("deformed kernel")
         errors = svmplus_precision.measure() if precision else []
         task.step()
-    finish(document(timings, errors, strict), as_json)
+    return document(timings, errors, strict)
