@@ -27,17 +27,17 @@ test: $(VENV)/.test
 	@cache="$(KERNELS)"; test -n "$$cache" || { cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; }; \
 	NUMBA_CACHE_DIR="$$cache" OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
 
-# Later Pythons than the first have no wheels of the lowest versions. Pictures (circle, /dev/null) want an extra.
+# Later Pythons than the first have no wheels of the lowest versions.
 LOWEST := $(addprefix tests/,test_import_rules.py cli/test_commands.py cli/test_examples.py cli/test_model_file.py \
 	cli/test_replay_commands.py fast/test_metrics.py fast/test_sparsemax.py)
 
 lowest: $(BIN)/python
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "not run: needs Python 3.11"; exit 0; }; \
 	place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; \
-	$(BIN)/python .ci/lowest test:hypothesis lint:pytest > "$$place/lowest.txt" && \
+	$(BIN)/python .ci/lowest test:hypothesis lint:pytest plot:matplotlib > "$$place/lowest.txt" && \
 	$(BIN)/python -m venv "$$place/venv" && \
 	"$$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$$place/lowest.txt" && \
-	NUMBA_CACHE_DIR="$$place" OMP_NUM_THREADS=1 "$$place/venv/bin/python" -m pytest -q -p no:cacheprovider $(LOWEST) -k "not (circle or dev)"
+	NUMBA_CACHE_DIR="$$place" OMP_NUM_THREADS=1 "$$place/venv/bin/python" -m pytest -q -p no:cacheprovider $(LOWEST)
 
 machines: $(VENV)/.test
 	@.ci/machines $(BIN)/python

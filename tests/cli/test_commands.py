@@ -148,7 +148,7 @@ def test_show_prints_no_markup_of_docstrings():
         (("bench", "--record", "/dev/null/x.md"), "expected a file that can be written"),
         (("bench", "entropy", "--dataset", "iris"), "mixture-400"),
         (("bench", "ap", "--C", "3"), "one of 10.0, 1000.0"),
-        (("train", "missing.csv"), "no such file"),
+        (("train", "missing.csv"), "No such file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )

@@ -128,5 +128,5 @@ def test_svm_complaints(tmp_path: Path, text: str, words: str) -> None:
 def test_unknown_suffix_and_missing_file(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match=r"suffix '.txt' is not one of .csv"):
         read_examples(write(tmp_path / "a.txt", "1,2"))
-    with pytest.raises(DataFileError, match="no such file"):
+    with pytest.raises(DataFileError, match="No such file"):
         read_examples(tmp_path / "none.csv")

@@ -134,6 +134,13 @@ class Executed:
         return os.mkdir, ("/tmp/this-is-never-made-by-a-model-file",)
 
 
+def test_what_need_not_end_is_no_model(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.refsolve")
+    for path in (tmp_path / "pipe.refsolve", Path("/dev/zero")):
+        with pytest.raises(ModelFileError, match="need not end"):
+            load_model(path)
+
+
 def test_a_pickle_is_never_opened(good: bytes, tmp_path: Path) -> None:
     for name in ("old.joblib", "old.refsolve"):
         path = tmp_path / name

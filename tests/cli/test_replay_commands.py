@@ -1,6 +1,7 @@
 """replay, shrink and explain: what a user does with a failure that was written to a file."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from _commands import data, refused, run
 
 from verification.errors import UntrustedFileError
 from verification.failures import answers, replay
+from verification.instances.files import LONGEST
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBLEM = "simplex.projection"
@@ -133,6 +135,10 @@ def test_what_is_no_replay_file(command: str, tmp_path: Path) -> None:
     nested, digits = tmp_path / "nested.json", tmp_path / "digits.json"
     nested.write_text("[" * 100_000, encoding="utf-8")
     digits.write_text('{"schema": ' + "9" * 5000, encoding="utf-8")
+    endless, huge = tmp_path / "pipe.json", tmp_path / "huge.json"
+    os.mkfifo(endless)
+    with huge.open("wb") as stream:
+        stream.truncate(LONGEST + 1)
     for path, says in (
         (other, "expected a replay file"),
         (tmp_path / "no.json", "No such file"),
@@ -140,6 +146,9 @@ def test_what_is_no_replay_file(command: str, tmp_path: Path) -> None:
         (deep, "nested too deeply"),
         (digits, "digits"),
         (tmp_path, "Is a directory"),
+        (endless, "need not end"),
+        (Path("/dev/zero"), "need not end"),
+        (huge, "more than 134217728 bytes"),
     ):
         result = run(command, path, code=2)
         assert result.stdout == ""

@@ -1,6 +1,7 @@
 """Spoilt data files: every one is refused in our own words, and no size is believed that a file claims."""
 
 import io
+import os
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -155,7 +156,12 @@ def test_many_classes_are_read_where_each_has_its_examples_or_a_name(tmp_path: P
 @pytest.mark.parametrize("name", ["a.csv", "a.npz", "a.svm"])
 def test_what_may_not_be_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / name).mkdir()
-    with pytest.raises(DataFileError, match="no such file"):
+    with pytest.raises(DataFileError, match="Is a directory"):
         read_examples(tmp_path / name)
+    (tmp_path / f"zero{name}").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / f"pipe{name}")
+    for endless in ("zero", "pipe"):
+        with pytest.raises(DataFileError, match="need not end"):
+            read_examples(tmp_path / f"{endless}{name}")
     with pytest.raises(DataFileError, match="File name too long"):
         read_examples(tmp_path / ("x" * 300 + name))

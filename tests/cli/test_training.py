@@ -119,7 +119,7 @@ def test_wrong_options(csv: Path, words: tuple[str, ...], expected: str) -> None
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("1,2,0\n3,4,0\n", "class"),
+        ("1,2,0\n3,4,0\n", "bad.csv cannot be trained on: all 2 labels are 0"),
         ("1,nan,0\n3,4,1\n", "NaN"),
         ("1,inf,0\n3,4,1\n", "inf"),
     ],

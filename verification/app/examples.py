@@ -12,6 +12,7 @@ import numpy as np
 
 from verification.errors import DataFileError
 from verification.instances import npz
+from verification.instances.files import check_regular
 
 SUFFIXES = (".csv", ".npz", ".svm", ".svmlight", ".libsvm")
 
@@ -52,8 +53,7 @@ def read_examples(
             f"cannot read {source}: the suffix {source.suffix!r} is not one of {', '.join(SUFFIXES)}"
         )
     try:
-        if not source.is_file():
-            raise DataFileError(f"cannot read {source}: there is no such file")
+        check_regular(source)
         if source.suffix.lower() == ".csv":
             return _read_csv(source, label)
         if source.suffix.lower() == ".npz":

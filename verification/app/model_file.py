@@ -26,6 +26,7 @@ import numpy as np
 from verification.app.trained_model import SCALINGS, Model, scaler
 from verification.errors import DataFileError
 from verification.instances import npz
+from verification.instances.files import check_regular
 from verification.report.environment import version
 
 SUFFIX = ".refsolve"
@@ -144,6 +145,7 @@ def _refuse(constant: str) -> Any:
 
 def _verified(where: str) -> tuple[bytes, list[str]]:
     """The text of model.json and the names of the arrays, after all checksums agree."""
+    check_regular(where)
     with open(where, "rb") as stream:
         start = stream.read(4)
     if start != b"PK\x03\x04":

@@ -63,18 +63,30 @@ def train(
     test: tuple[Any, np.ndarray] | None = None,
     scale: str = "none",
     model: str = "svm",
+    source: str = "the examples",
     **parameters: Any,
 ) -> Trained:
     """Fit `fast.TopKSVC` or `fast.TopKLogisticRegression` and describe the result.
 
     P = 1/2 ||W||^2 + C sum_i L(y_i, W'x_i); the gap reported is (P - D)/max(|P|, |D|).
-    Raises the estimator's own errors, and DataFileError where the data do not fit it.
+    Raises the estimator's own errors, and DataFileError, which names ``source``, where the data do not
+    fit it.
     """
     from scipy.sparse import issparse
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
 
     _check_seed(parameters.get("random_state"))
+    if (y == y[0]).all():
+        raise DataFileError(
+            f"{source} cannot be trained on: all {len(y)} labels are {y[0]!s:.80}; expected at least two "
+            "classes: name the column or array of labels with --label, or add examples of another class"
+        )
+    if test is not None and (unknown := np.setdiff1d(test[1], y)).size:
+        raise DataFileError(
+            f"label(s) {unknown[:5].tolist()} of the examples to measure on are none of the classes in "
+            f"{source}; expected classes that are trained: leave these examples out, or train on some"
+        )
     transform = scaler(scale, issparse(X))
     classifier = new_classifier(model, **parameters)
     compile_kernels(classifier, issparse(X))
@@ -87,7 +99,7 @@ def train(
     except ValueError as error:  # scikit-learn's own validation: NaN, one class, ...
         if type(error).__module__.partition(".")[0] == "fast":
             raise
-        raise DataFileError(f"the examples cannot be trained on: {error}") from error
+        raise DataFileError(f"{source} cannot be trained on: {error}") from error
     advice = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
     for other in caught:
         if not issubclass(other.category, ConvergenceWarning):
@@ -214,11 +226,6 @@ def _tone(name: str, certified: bool) -> str:
 def _accuracy(model: Any, classifier: Any, X: Any, y: np.ndarray, k: int) -> float:
     from fast.metrics import topk_accuracy
 
-    unknown = np.setdiff1d(y, classifier.classes_)
-    if unknown.size:
-        raise DataFileError(
-            f"label(s) {unknown[:5].tolist()} occur in the examples to measure on but not in the training examples"
-        )
     scores = np.asarray(model.decision_function(X))
     if scores.ndim == 1:  # two classes: scikit-learn's single column is the difference of the two
         scores = np.column_stack([-scores, scores])

@@ -6,14 +6,13 @@ Nothing of it is run. Sizes are those of what the file holds: no array is larger
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from verification.errors import InvalidArgumentError
 from verification.failures import answers
-from verification.instances import datasets, drawing
+from verification.instances import datasets, drawing, files
 from verification.instances.instance import Instance, decode
 from verification.verdicts.verdict import Terms, Verdict
 
@@ -58,7 +57,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _json(path: str | os.PathLike[str]) -> Any:
     name = os.fspath(path)
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        data = json.loads(files.text(path))
         level = [data]
         for _ in range(DEEPEST):
             level = [each for node in level for each in _inner(node)]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from verification.errors import DataFileError
+from verification.instances.files import check_regular
 
 #: One byte of deflate unfolds to no more.
 RATIO = 1032
@@ -44,8 +45,9 @@ def read(
     DataFileError
         No such archive, no such array, objects, or a shape that is not that of the bytes held.
     """
-    where = os.fspath(path)
+    where, start = os.fspath(path), b"?"
     try:
+        check_regular(path)
         with open(path, "rb") as stream:
             start = stream.read(len(npy.MAGIC_PREFIX))
         if start == npy.MAGIC_PREFIX:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from verification.errors import InvalidArgumentError
+from verification.instances import files
 
 
 def read(path: Path, command: str) -> list[dict[str, Any]]:
@@ -18,7 +19,7 @@ def read(path: Path, command: str) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = []
     try:
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        text = files.text(path) if path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidArgumentError(
             f"file={str(path)!r}: expected text that `{command}` wrote ({error})"

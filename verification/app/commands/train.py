@@ -106,9 +106,9 @@ def train(
         judged_on = (held, held_labels)
     limit = {} if max_iter is None else {"max_iter": max_iter}
     trained = fit(
-        X, y, columns=columns, test=judged_on, scale=scale, model=model, k=k, variant=variant, gamma=gamma,
-        truncated=truncated, C=c, tol=tol, fit_intercept=fit_intercept, random_state=seed,
-        verbose=int(stderr().is_terminal), **limit,
+        X, y, source=str(file), columns=columns, test=judged_on, scale=scale, model=model, k=k,
+        variant=variant, gamma=gamma, truncated=truncated, C=c, tol=tol, fit_intercept=fit_intercept,
+        random_state=seed, verbose=int(stderr().is_terminal), **limit,
     )  # fmt: skip
     written = save(trained, target)
     if not as_json:
