@@ -170,7 +170,7 @@ def value_row(p, u, x, work):
 
 @kernel
 def point_row(variant, u, k, x, work):
-    """Write the gradient x of L at u, a point of Delta_k(1); returns (s, 1 - s)."""
+    """Write the gradient x of L at u, a point of Delta_k(1); returns 1 - <1,x>."""
     n, base, z = capped(variant, u, k, work)
     rho = n / k
     if variant == ALPHA and n > 0:
@@ -181,10 +181,10 @@ def point_row(variant, u, k, x, work):
     else:
         p, total = level(base, z)
         shift, factor, cap = p, (1.0 - rho) / total, 1.0 / k
-        s, rest = rho + factor * (exp(base - p) * z), factor * exp(-p)
+        rest = factor * exp(-p)
     for i in range(u.shape[0]):
         x[i] = smaller(factor * exp(u[i] - shift), cap)
-    return s, rest
+    return rest
 
 
 @kernel

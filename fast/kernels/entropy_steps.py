@@ -167,7 +167,7 @@ def _steep_bracket(variant, b, k, a, rho, log_a, pivot, lower, upper, x, work):
 
 @kernel
 def solve_row(variant, b, k, a, rho, x, work):
-    """Write the minimiser x; returns (s, 1 - s). 0 <= a <= HUGE.
+    """Write the minimiser x; returns 1 - <1,x>. 0 <= a <= HUGE.
 
     Newton's method for t, kept inside a bracket (where it falters, bisection). t is held as a
     difference to the k-th largest b, so that x is as accurate for large b as for small ones.
@@ -257,15 +257,13 @@ def solve_row(variant, b, k, a, rho, x, work):
         before, tau = n, new
     if near:  # t may be lost in what it is the difference of, where s underflows
         y = 1.0 - s
-    if variant == BETA and k > 1:
-        s += n / k
-    return s, min(y, 1.0)
+    return min(y, 1.0)
 
 
 @inlined
 def gradient_row(p, z, x, work):
     """Write the gradient; returns 1 - <1,x>."""
-    return point_row(p[0], z, p[1], x, work)[1]
+    return point_row(p[0], z, p[1], x, work)
 
 
 @inlined
@@ -274,4 +272,4 @@ def step_row(p, b, a, rho, x, work):
     if a > HUGE:
         for i in range(b.shape[0]):
             b[i] *= HUGE / a
-    return solve_row(p[0], b, p[1], min(a, HUGE), rho, x, work)[1]
+    return solve_row(p[0], b, p[1], min(a, HUGE), rho, x, work)

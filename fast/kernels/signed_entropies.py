@@ -20,7 +20,8 @@ def logistic_step_row(z, alpha, x):
 
     x -> 1 - x, z -> alpha - z moves the root to the lower half. There v = log p, p the root of
     alpha p + log p = z, is at most log 2 below the logit of x. A step d of Newton's method for the
-    logit leaves an error of at most d^2/2, so that five steps end below a unit of rounding.
+    logit leaves an error of at most d^2/2, so that v stays below 1, and five steps end below a unit of
+    rounding.
     """
     log_alpha = math.log(max(alpha, 1e-307))
     for j in range(z.shape[0]):
@@ -30,15 +31,14 @@ def logistic_step_row(z, alpha, x):
         u = root(t, 1.0, 0.0)
         v = choose(t > 0.5, log(larger(u, 0.1)) - log_alpha, w - u)
         for _ in range(5):
-            e = exp(-abs(v))
+            e = exp(v)
             one = 1.0 + e
-            s = choose(v > 0.0, 1.0, e) / one
-            v -= (v + alpha * s - w) / (1.0 + alpha * (e / (one * one)))
-        e = exp(-abs(v))
-        own = choose(v > 0.0, 1.0, e) / (1.0 + e)
+            v -= (v + alpha * (e / one) - w) / (1.0 + alpha * (e / (one * one)))
+        e = exp(v)
+        own = e / (1.0 + e)
         # e^v has |v| roundings, and the difference one of v and alpha x
         own = choose(alpha * own > 1.0, (w - v) / larger(alpha, 1.0), own)
-        x[j] = choose(flip, choose(v > 0.0, e, 1.0) / (1.0 + e), own)
+        x[j] = choose(flip, 1.0 / (1.0 + e), own)
 
 
 @kernel

@@ -385,8 +385,7 @@ def test_optimality_of_random_rows(variant, part):
         b = np.sort(b)[::-1] * np.exp(-np.arange(d)) if i % 5 == 0 else b
         a, rho = 10 ** rng.uniform(-16, 12), i % 2
         x, work = np.empty((2, d))
-        s, y = solve_row(code, np.ascontiguousarray(b), k, a, float(rho), x, work)
-        assert s == pytest.approx(x.sum(), rel=1e-13)
+        y = solve_row(code, np.ascontiguousarray(b), k, a, float(rho), x, work)
         check_optimal(variant, b, k, a, rho, x, y)
 
 
