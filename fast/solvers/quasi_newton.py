@@ -26,7 +26,9 @@ class QuasiNewtonSolver:
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
         self.X, self.y, self.r, self.m, self.loss = X, y, r, m, loss
         self.W = np.zeros((m, X.shape[1]))
-        self.best: Any = None  # W of the best dual, whose blocks are made when they are asked for
+        self.best: Any = (
+            None  # W of the best dual, whose blocks are made when asked for; None: A = 0
+        )
 
     def start_cold(self) -> None:
         """W = 0."""
@@ -75,7 +77,7 @@ class QuasiNewtonSolver:
             primal, gradient = seen.get(w.tobytes()) or self._at(w)
             self.W = w.reshape(self.W.shape).copy()
             dual = primal - 0.5 * float(gradient @ gradient)
-            if dual > state.dual or self.best is None:
+            if dual > state.dual:
                 self.best = self.W
             state.record(state.n_iter + 1, primal, max(dual, state.dual), self.W)
             state.done = state.gap <= tol
@@ -101,7 +103,9 @@ class QuasiNewtonSolver:
 
     def masses(self) -> Any:
         """The dual: mass of each example on the other classes, (n, m)."""
-        W = np.zeros_like(self.W) if self.best is None else self.best
-        x = self.loss.gradient(scores(self.X, W, 0, len(self.y)), self.y, sample_weight=self.r)
+        if self.best is None:
+            return sp.csr_array((len(self.y), self.m))
+        f = scores(self.X, self.best, 0, len(self.y))
+        x = self.loss.gradient(f, self.y, sample_weight=self.r)
         x[np.arange(len(self.y)), self.y] = 0.0
         return sp.csr_array(x)
