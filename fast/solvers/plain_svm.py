@@ -193,9 +193,9 @@ def squared_offset(f: np.ndarray, y: np.ndarray, cost: np.ndarray, b: float) -> 
         else:
             return b
         following = b + downhill / curvature if curvature > 0.0 else 0.5 * (low + high)
+        if abs(following - b) <= FINEST * (1.0 + abs(b)):
+            return b
         if not low < following < high:  # at an end it would go to and fro between two kinks
             following = 0.5 * (low + high)
-        if following == b:
-            return b
         b = following
     return b
