@@ -29,7 +29,7 @@ def run(
         problem.proximal_point(origin, 0.0, problem.tolerance(aim))
         if state.gap <= aim and not problem.exact:
             problem.make_exact()
-        state.done = state.gap <= tol and problem.exact
+        state.done = state.gap <= tol
         state.note(state.n_iter + 1, state.cut, state.n_oracle)
         if ask(state) or state.done:
             return

@@ -53,7 +53,7 @@ def run(
         if state.gap <= aim and not problem.exact:
             problem.make_exact()
             centre, at_centre = state.w.copy(), state.primal
-        state.done = state.gap <= tol and problem.exact
+        state.done = state.gap <= tol
         state.note(iteration, state.cut, state.n_oracle)
         idle = idle + 1 if (state.primal, -state.dual) == best else 0
         best = state.primal, -state.dual

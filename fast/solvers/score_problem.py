@@ -152,7 +152,7 @@ class ScoreProblem:
         """Forget cuts that have long carried no weight."""
         cuts = self.cuts
         cuts.idle += 1
-        if cuts.m > CROWDED and cuts.idle.max() > IDLE:
+        if cuts.m > CROWDED:
             kept = np.flatnonzero((cuts.idle <= IDLE) | (self.weights > 0.0))
             if len(kept) < cuts.m:
                 self.weights = self.weights[kept]

@@ -187,8 +187,7 @@ def without_negligible(
 ) -> tuple[np.ndarray, np.ndarray, sp.csr_array, float]:
     """Weights C lambda_t, offsets and coefficients of the cuts that matter, and D from them."""
     cuts, best = problem.cuts, None
-    m = min(cuts.m, len(problem.weights))
-    lam, rows = problem.weights[:m], cuts.coefficients()
+    lam, rows = problem.weights, cuts.coefficients()
     for small in reversed(NEGLIGIBLE):
         kept = np.flatnonzero(lam > small)
         if not len(kept):
