@@ -5,11 +5,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from fast import _rows
 from fast.errors import InvalidParameterError
 from fast.kernels.projections import PEEL, kth_largest
-from fast.losses import topk_hinge_alpha, topk_hinge_beta
+from fast.losses import (
+    multilabel_entropy,
+    sparsemax,
+    squared_topk_hinge,
+    topk_hinge_alpha,
+    topk_hinge_beta,
+)
 from fast.ranking import exact
-from fast.sets import bipartite_simplex, capped_simplex
+from fast.sets import bipartite_simplex, capped_simplex, simplex
 from fast.solvers.easy_problem import EasyProblem
 from fast.solvers.interior_point import minimise
 from fast.solvers.plain_svm import balanced, hinge_offset, squared_offset
@@ -165,3 +172,46 @@ def test_a_quadratic_over_a_simplex_in_few_steps(rng, m):
         assert x.sum() == pytest.approx(1.0, rel=1e-12)
         assert x.min() > 0.0
         assert float(x @ (g - g.min())) <= 1e-10 * scale**2
+
+
+def test_conjugates_of_squares_are_the_formula_and_infinite_outside():
+    x, c = np.array([0.3, 0.0, 0.2]), np.array([0.5, -1.0, 2.0])
+    s, inner = x.sum(), x @ c
+    found = sparsemax.conjugate(x, costs=c)
+    assert found == pytest.approx(0.5 * x @ x + 0.5 * (1 - s) ** 2 - 0.5 - inner)
+    for bad in ([0.6, 0.0, 0.6], [0.4, -0.1, 0.2], [-0.1, 0.0, 0.0]):
+        assert sparsemax.conjugate(np.array(bad)) == np.inf
+    found = squared_topk_hinge.conjugate(3 * x, k=1, costs=c)
+    assert found == pytest.approx(0.5 * (3 * s) ** 2 - 3 * inner)
+    assert squared_topk_hinge.conjugate(x, k=2, costs=c) == np.inf  # 0.3 > 0.5/2
+    even = np.array([0.2, 0.2, 0.1])
+    assert squared_topk_hinge.conjugate(even, k=2) == pytest.approx(0.125 - 0.5)
+    for bad in ([0.2, 0.2, -0.1], [0.1, 0.0, 0.3]):
+        assert squared_topk_hinge.conjugate(np.array(bad), k=2) == np.inf
+    assert squared_topk_hinge.conjugate(0.0 * even, k=2) == 0.0
+
+
+@pytest.mark.parametrize("alpha", [1.01, 2.0, 30.0, 1e6])
+def test_entropy_steps_keep_masses_far_below_their_label(alpha):
+    """Three labels whose scores are almost equal: to first order x_l = (z_l - mean)/(alpha + 3)."""
+    z, y = (
+        np.array([3 * 2.0**-32, -(2.0**-32), -(2.0**-31), -900.0]),
+        np.array([True, True, True, False]),
+    )
+    block = multilabel_entropy.sdca_update(z, y, alpha)
+    np.testing.assert_allclose(-block[:3], z[:3] / (alpha + 3.0), rtol=1e-8)
+
+
+def test_rows_of_other_types_are_read_in_pieces(rng, monkeypatch):
+    a = rng.standard_normal((9, 4)).astype(np.float32)
+    whole = simplex.project(a.astype(np.float64))
+    for chunk in (1, 8, 11):
+        monkeypatch.setattr(_rows, "CHUNK", chunk)
+        np.testing.assert_array_equal(simplex.project(a), whole.astype(np.float32))
+        found = topk_hinge_alpha.value(a, np.zeros(9, int), k=2)
+        np.testing.assert_allclose(
+            found, topk_hinge_alpha.value(a.astype(float), np.zeros(9, int), k=2), rtol=1e-6
+        )
+    a[7, 1] = np.nan
+    with pytest.raises(InvalidParameterError, match="scores"):
+        topk_hinge_alpha.value(a, np.zeros(9, int), k=2)

@@ -1,0 +1,44 @@
+"""Small multiclass problems for trainers, and their objectives by definition."""
+
+import numpy as np
+import scipy.sparse as sp
+from _problems import classes
+
+from fast.families import named
+from fast.solvers.state import TrainingState
+
+HINGE, SMOOTH = named("topk_hinge_alpha", k=2), named("smooth_topk_hinge_alpha", k=2, gamma=0.7)
+ENTROPY = named("topk_entropy_beta", k=2)
+
+
+def made(solver, loss, n=24, m=4, d=3, form=np.asarray, C=1.0, dtype=np.float64, seed=0):
+    """A trainer and its problem."""
+    X, y = classes(seed, n=n, m=m, d=d)
+    X = X.astype(dtype)
+    r = C * np.random.default_rng(3).uniform(0.5, 1.5, n)
+    r[2] = 0.0
+    return solver(form(X), y, r, m, loss, 5), X, y, r
+
+
+def blocks(masses, y):
+    """The dual matrix: minus the masses, their sums at the own classes."""
+    masses = masses.toarray() if sp.issparse(masses) else np.array(masses)
+    A = -masses
+    A[np.arange(len(y)), y] = masses.sum(axis=1)
+    return A
+
+
+def objectives(loss, X, y, r, W, masses):
+    """P of W and D of the masses, by definition."""
+    A = blocks(masses, y)
+    V = A.T @ X
+    primal = 0.5 * (W**2).sum() + r @ loss.values(X @ W.T, y)
+    return primal, -loss.conjugates(masses, r).sum() - 0.5 * (V**2).sum()
+
+
+def run(trainer, tol=1e-6, most=60, primal=None, report=lambda state: False):
+    state = TrainingState()
+    state.record(0, primal if primal is not None else np.inf, 0.0, trainer.W)
+    trainer.start_cold()
+    trainer.run(state, tol, most, report)
+    return state

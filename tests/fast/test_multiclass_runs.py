@@ -1,0 +1,150 @@
+"""What a multiclass training run is made of: which trainer, from where, how far."""
+
+import inspect
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _multiclass import ENTROPY, HINGE, SMOOTH, blocks, objectives
+from _problems import classes
+
+from fast.families import named
+from fast.families.faces import arguments
+from fast.losses import softmax, topk_entropy_alpha, topk_hinge_alpha, truncated_topk_entropy
+from fast.models import multiclass_erm
+from fast.models.multiclass_erm import choose_solver, train
+from fast.solvers.active_set import ActiveSetSolver
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss", "size", "found"),
+    [
+        ("auto", HINGE, 1.0, "active"), ("auto", SMOOTH, 1.0, "active"), ("auto", SMOOTH, 0.0139, "newton"),
+        ("auto", SMOOTH, 0.0141, "active"), ("auto", ENTROPY, 1.0, "newton"),
+        ("auto", named("sparsemax"), 1.0, "lbfgs"),
+        ("sdca", HINGE, 1.0, "sdca"), ("newton", SMOOTH, 1.0, "newton"), ("lbfgs", ENTROPY, 1.0, "lbfgs"),
+        ("auto", named("squared_topk_hinge"), 1e-9, "active"),
+    ],
+)  # fmt: skip
+def test_solvers_are_chosen_by_what_the_loss_offers(solver, loss, size, found):
+    X, r = np.ones((4, 1)), np.full(4, size)
+    assert choose_solver(solver, X, r, loss) == found
+
+
+@pytest.mark.parametrize(("solver", "loss", "says"), [
+    ("newton", HINGE, "needs curvature"), ("active", ENTROPY, "needs lists"), ("adam", HINGE, "'adam' for"),
+])  # fmt: skip
+def test_other_solvers_are_refused(solver, loss, says):
+    with pytest.raises(ValueError, match=says) as caught:
+        choose_solver(solver, np.ones((4, 1)), np.ones(4), loss)
+    assert "'auto'" in str(caught.value)
+    assert "adam" in str(caught.value) or f"'{solver}'," not in str(caught.value).split("one of")[1]
+
+
+def test_classes_are_counted_where_nobody_says_how_many():
+    X, y = classes(n=30, m=3, d=2)
+    assert train(X, y, 0.1, loss=HINGE).W.shape == (3, 2)
+    assert train(X, y, 0.1, 5, HINGE).W.shape == (5, 2)
+
+
+def test_small_problems_are_solved_to_rounding_and_large_ones_to_tol(monkeypatch):
+    X, y = classes(n=40, m=3, d=2)
+    small = train(X, y, 0.1, 3, ENTROPY, tol=1e-2)
+    assert small.gap <= 1e-13
+    monkeypatch.setattr(multiclass_erm, "POLISHED_SIZE", 239)
+    large = train(X, y, 0.1, 3, ENTROPY, tol=1e-2)
+    assert small.n_iter > large.n_iter
+    monkeypatch.setattr(multiclass_erm, "POLISHED_SIZE", 240)
+    assert train(X, y, 0.1, 3, ENTROPY, tol=1e-2).gap <= 1e-13
+    monkeypatch.setattr(multiclass_erm, "POLISH_ITERATIONS", 2)
+    assert train(X, y, 3.0, 3, HINGE, tol=0.9).n_iter <= 3
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss", "C", "used"),
+    [("auto", SMOOTH, 30.0, ["active", "newton"]), ("active", SMOOTH, 30.0, ["active"]),
+     ("auto", HINGE, 30.0, ["active"]), ("auto", SMOOTH, 1e-4, ["newton"])],
+)  # fmt: skip
+def test_newton_follows_class_lists_on_smooth_losses_only(solver, loss, C, used, monkeypatch):
+    monkeypatch.setattr(multiclass_erm, "PATIENT", 2)
+    monkeypatch.setattr(multiclass_erm, "POLISHED_SIZE", 0)
+    monkeypatch.setattr(multiclass_erm, "CONTINUED", np.inf)
+    names, known = [], multiclass_erm.solver_class
+    inner = multiclass_erm._Run.make
+    monkeypatch.setattr(
+        multiclass_erm._Run, "make", lambda run, name, r: names.append(name) or inner(run, name, r)
+    )
+    X, y = classes(n=60, m=5, d=4)
+    found = train(X, y, C, 5, loss, tol=1e-9, max_iter=200, solver=solver)
+    assert names == used
+    assert found.solver == used[-1]
+    assert found.gap <= 1e-9 or loss is HINGE or solver == "active"
+    assert known is multiclass_erm.solver_class
+
+
+def test_weak_regularisation_is_reached_in_steps_of_ten(monkeypatch):
+    X, y = classes(n=60, m=5, d=4)
+    squares = (X**2).sum(axis=1)
+    for C, steps in ((1.0, 0), (29.9 / squares.mean(), 0), (31.0 / squares.mean(), 1), (301.0 / squares.mean(), 2),
+                     (1e9, 3)):  # fmt: skip
+        asked = []
+
+        def make(name, r, asked=asked):
+            asked.append((name, float(r[0])))
+            return ActiveSetSolver(X, y, r, 5, HINGE, 0)
+
+        start = multiclass_erm.dual_of_smaller_weights(make, squares, np.full(60, C), 1.0)
+        assert [r for _, r in asked] == pytest.approx([C * 10.0**-q for q in range(steps, 0, -1)])
+        assert (start is None) == (steps == 0)
+        if steps:
+            s = start.sum(axis=1)
+            assert s.max() <= C * (1 + 1e-12)
+            assert s.max() > 0.0
+            before = multiclass_erm.dual_objective(X, y, np.full(60, C), start, HINGE)
+            assert before == pytest.approx(
+                objectives(HINGE, X, y, np.full(60, C), np.zeros((5, 4)), start)[1]
+            )
+
+
+def test_duals_are_rescaled_by_block():
+    masses = np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 0.0]])
+    old, new = np.array([1.0, 2.0, 0.0]), np.array([10.0, 1.0, 5.0])
+    expected = [[0.0, 20.0], [0.5, 0.0], [0.0, 0.0]]
+    np.testing.assert_array_equal(multiclass_erm.rescaled_dual(masses, old, new), expected)
+    found = multiclass_erm.rescaled_dual(sp.csr_array(masses), old, new)
+    np.testing.assert_array_equal(found.toarray(), expected)
+    assert found.nnz == 2
+
+
+def test_objectives_from_a_gram_matrix():
+    X, y = classes(n=20, m=4, d=3)
+    r = np.random.default_rng(0).uniform(0.5, 1.0, 20)
+    found = train(X, y, r, 4, SMOOTH, tol=1e-3)
+    A = blocks(found.masses, y)
+    primal, dual = multiclass_erm.kernel_objectives(X @ X.T, A, y, r, SMOOTH)
+    expected = objectives(SMOOTH, X, y, r, A.T @ X, found.masses)
+    assert (primal, dual) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
+
+
+def test_functions_of_a_loss_ask_for_what_they_need():
+    for loss in (ENTROPY, HINGE):
+        for operation, names in (("value", []), ("gradient", ["return_complement"])):
+            found = arguments(type(loss), operation)
+            assert found[5:] == (names if loss is ENTROPY else [])
+    given = {
+        "value": ["scores", "y", "k", "costs", "sample_weight"],
+        "gradient": ["scores", "y", "k", "costs", "sample_weight", "return_complement"],
+        "conjugate": ["x", "k", "costs", "complement"],
+        "prox": ["v", "k", "t", "costs", "return_complement"],
+        "sdca_update": ["q", "y", "k_ii", "C", "k", "costs", "sample_weight", "return_complement"],
+    }
+    for module, complements, k in (
+        (topk_entropy_alpha, True, True), (softmax, True, False), (topk_hinge_alpha, False, True),
+        (truncated_topk_entropy, True, True),
+    ):  # fmt: skip
+        left = {"return_complement", "complement"} if not complements else set()
+        left |= set() if k else {"k"}
+        for name, names in given.items():
+            if hasattr(module, name):
+                found = list(inspect.signature(getattr(module, name)).parameters)
+                assert found == [n for n in names if n not in left]
