@@ -1,5 +1,6 @@
 """SVM+ as printed: the primal problems in CVXPY, and P, D written out from the n x n formulas."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import cvxpy as cp
@@ -112,3 +113,15 @@ def bounds(
     *found, worst = objectives(result, X, y, Z, C, lam, squared=squared, nonneg=nonneg, **more)
     assert worst <= 1e-9
     return found[0], found[1]
+
+
+def judged(
+    squared: bool, model: Any, multipliers: Any, given: Any, C: float, lam: float, nonneg: bool,
+    delta: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """P of a model, D of a bound and the largest violation; ``given`` is X, y, Z and the weights."""
+    X, y, Z, weight = given
+    result = SimpleNamespace(**vars(model) | vars(multipliers))
+    return objectives(
+        result, X, y, Z, C, lam, squared=squared, nonneg=nonneg, delta=delta, weight=weight
+    )

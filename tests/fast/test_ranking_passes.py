@@ -1,0 +1,267 @@
+"""The passes before and after the ranks are known: sorting, selecting, collecting, writing; as definitions say."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from _naive_average_precision import counted, instance, optima, sizes
+
+from fast.errors import InvalidParameterError
+from fast.ranking import inference, many, packed, select, split, write
+
+
+# ---- sorting and selecting ------------------------------------------------------------------
+def test_places_that_sort_are_stable(rng):
+    order, work = np.empty((2, 300), dtype=np.int64)
+    for n in (*range(20), 31, 32, 33, 64, 65, 100, 129, 257):
+        values = rng.integers(0, max(n // 3, 2), n).astype(float)
+        many.sort_places(values, order, work)
+        np.testing.assert_array_equal(order[:n], np.argsort(values, kind="stable"))
+
+
+def test_active_negatives_come_first(rng):
+    for i in range(40):
+        p, n = sizes(rng, 6, 40)
+        scores, y = instance(rng, p, n, kind=i % 4)
+        s, values = np.sort(scores[y])[::-1].copy(), scores[~y].copy()
+        count = select.select(values, s)
+        assert count == sum(o <= p for o in optima(scores, y))
+        down = np.sort(scores[~y])[::-1]
+        np.testing.assert_array_equal(np.sort(values)[::-1], down)
+        np.testing.assert_array_equal(np.sort(values[:count])[::-1], down[:count])
+
+
+def test_quickselect(rng):
+    for i in range(60):
+        n = int(rng.integers(1, 50))
+        given = rng.integers(0, [5, 1000][i % 2], n).astype(float)
+        low = int(rng.integers(n))
+        high = int(rng.integers(low + 1, n + 1))
+        k = int(rng.integers(low, high))
+        values = given.copy()
+        select._partition(values, low, high, k)
+        np.testing.assert_array_equal(values[:low], given[:low])
+        np.testing.assert_array_equal(values[high:], given[high:])
+        down = np.sort(given[low:high])[::-1]
+        np.testing.assert_array_equal(np.sort(values[low:high])[::-1], down)
+        assert values[k] == down[k - low]
+        assert (values[low:k] >= values[k]).all()
+        assert (values[k:high] <= values[k]).all()
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 150])
+def test_scores_and_places_in_one_number(n, rng):
+    keys, order, ranked = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    for scores in (
+        rng.standard_normal(n),
+        rng.integers(0, 4, n).astype(float),
+        np.full(n, 0.25),
+        np.where(np.arange(n) == n // 2, 1e15, np.arange(n) % 7),  # most share a point of the grid
+    ):
+        assert packed.pack(scores, keys)
+        grid, width = keys >> packed.BITS, np.ptp(scores)
+        scale = 2.0 ** (62 - packed.BITS) / width if width else 0.0
+        np.testing.assert_array_equal(grid, ((scores - scores.min()) * scale).astype(np.int64))
+        np.testing.assert_array_equal(
+            keys & (2**packed.BITS - 1), 2**packed.BITS - 1 - np.arange(n)
+        )
+        keys.sort()
+        assert packed._unpack(keys, scores, order, ranked)
+        np.testing.assert_array_equal(ranked, np.sort(scores))
+        np.testing.assert_array_equal(order, np.argsort(-scores, kind="stable")[::-1])
+
+
+def test_a_grid_that_is_far_too_coarse_is_given_up(rng):
+    n = 200
+    scores = np.arange(n, dtype=float)
+    scores[0] = 1e25
+    keys, order, ranked = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    for up in (True, False):  # later samples come first on one point
+        scores[1:] = np.arange(1, n) if up else np.arange(n, 1, -1)
+        assert packed.pack(scores, keys)
+        keys.sort()
+        assert packed._unpack(keys, scores, order, ranked) != up
+    y = np.arange(n) % 9 == 4
+    scores[1:] = np.arange(1, n)
+    coefficients = np.zeros(n)
+    found = inference.method("search")(scores, y, int(y.sum()), coefficients, 1.0)
+    again = np.zeros(n)
+    wanted = inference.method("numpy")(scores, y, int(y.sum()), again, 1.0)
+    np.testing.assert_array_equal(found.counts, wanted.counts)
+    np.testing.assert_allclose(coefficients, again, rtol=1e-15)
+
+
+# ---- one pass over the scores ---------------------------------------------------------------
+@pytest.mark.parametrize("n", [2, 63, 64, 65, 128, 200])
+@pytest.mark.parametrize("part", [0.02, 0.5, 0.98])
+def test_positives_and_negatives_are_collected(n, part, rng):
+    mask = rng.random(n) < part
+    mask[rng.integers(n)] = True
+    scores = rng.integers(-4, 5, n) / 2.0
+    bits, p = mask.view(np.uint8), np.count_nonzero(mask)
+    positives, chosen = np.empty(p, np.int64), np.empty(p)
+    split.find_positives(scores, bits, positives, chosen)
+    np.testing.assert_array_equal(positives, np.flatnonzero(mask))
+    np.testing.assert_array_equal(chosen, scores[mask])
+    near, places = np.empty(n), np.empty(n, np.int64)
+    for floor in (-np.inf, -2.0, 0.0, 1.5, 2.0):
+        count = split.collect(scores, bits, floor, near, places)
+        wanted = np.flatnonzero(~mask & (scores > floor))
+        np.testing.assert_array_equal(places[:count], wanted)
+        np.testing.assert_array_equal(near[:count], scores[wanted])
+    s, start = np.empty(p), np.empty(p, np.int64)
+    split.rank_positives(chosen, np.argsort(chosen), s, start)
+    np.testing.assert_array_equal(s, np.sort(chosen)[::-1])
+    np.testing.assert_array_equal(start, [np.sum(chosen > v) for v in chosen])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.1e300])
+@pytest.mark.parametrize("n", [5, 64, 130])
+def test_a_bad_score_is_seen_wherever_it_stands(bad, n):
+    mask = np.arange(n) % 3 == 0
+    near, places, keys = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in (0, 1, n // 2, n - 1):
+        scores = np.linspace(-1e300, 1e300, n)
+        assert split.collect(scores, mask.view(np.uint8), 0.0, near, places) >= 0
+        assert packed.pack(np.linspace(-1.0, 1.0, n), keys)
+        scores[i] = bad
+        assert split.collect(scores, mask.view(np.uint8), -np.inf, near, places) == -1
+        assert not packed.pack(scores, keys)
+        for method in ("all", "greedy"):
+            with pytest.raises(InvalidParameterError, match=rf"scores\[{i}\]"):
+                inference.method(method)(scores, mask, int(mask.sum()), np.zeros(n), 1.0)
+
+
+def test_labels_are_read_in_one_pass():
+    for labels, wanted in (
+        ([1, 0, 0, 1], (2, 0, 0)),
+        ([1, -1, 1], (0, 1, 0)),
+        ([1, 0, -1, 2, 3], (1, 1, 2)),
+        ([0.5, 1.0, np.nan], (0, 0, 2)),
+    ):
+        mask = np.full(len(labels), 7, np.uint8)
+        assert split.read_labels(np.array(labels), mask) == wanted
+        np.testing.assert_array_equal(mask, np.array(labels) == 1)
+
+
+def test_a_floor_is_the_first_that_should_do(rng):
+    """With c negatives above it h_P(c + 1) <= 0, where c is what the sample says less three deviations."""
+    seen = set()
+    for _ in range(60):
+        m, p = int(rng.integers(2, 60)), int(rng.integers(1, 30))
+        sample, size = np.sort(np.round(rng.standard_normal(m), 1)), m * int(rng.integers(1, 20))
+        least, wanted = float(np.round(rng.uniform(-1.0, 12.0), 1)), int(rng.integers(0, 6))
+        floor, kept = split.floor_from(sample, least, p, size, wanted)
+        for r in range(wanted, m // 2):
+            c = max(0.0, (r - 3.0 * r**0.5) / m * size)
+            h = 0.5 * size * p - (least - sample[m - 1 - r]) * (c + p) * (c + p + 1)
+            if h <= 0.0:
+                assert (floor, kept) == (sample[m - 1 - r], r)
+                seen.add(r > wanted)
+                break
+        else:
+            assert (floor, kept) == (-np.inf, m)
+            seen.add(None)
+    assert seen == {True, False, None}
+
+
+def test_what_lies_below_a_floor_is_proved_inactive(rng):
+    seen = set()
+    for i in range(60):
+        p, n = sizes(rng, 5, 20)
+        scores, y = instance(rng, p, n, kind=i % 4)
+        s, down = np.sort(scores[y])[::-1].copy(), np.sort(scores[~y])[::-1]
+        active = counted(optima(scores, y), p)[-1]
+        for count in range(n + 1):
+            if count == n or down[count] < ([np.inf, *down][count]):
+                floor = down[count] if count < n else -np.inf
+                proved = split.certified(count, floor, s, n)
+                assert proved == (active <= count)
+                seen.add(proved)
+    assert seen == {True, False}
+
+
+# ---- from counts to coefficients ------------------------------------------------------------
+def written(rng, p, n, values, hidden=0):
+    """Coefficients of negatives for counts drawn at random, and those by definition."""
+    near = values[:n].astype(float)
+    order = np.argsort(-near, kind="stable")
+    t = np.sort(near)[hidden:].copy()
+    counts = np.sort(rng.integers(0, len(t) + 1, p))
+    counts[: p // 4] = 0
+    places = rng.permutation(n)
+    coefficients = np.zeros(n)
+    write.write_negatives(
+        near, places, t, counts, 0.5, np.empty((3, p), np.int64), np.empty((2, p + 1)),
+        np.empty(write.BUCKETS * p + 1, np.int32), coefficients,
+    )  # fmt: skip
+    below = np.array([np.sum(counts >= j) for j in range(1, n + 1)])
+    wanted = np.zeros(n)
+    wanted[places[order]] = 0.5 * below
+    return coefficients, wanted
+
+
+@pytest.mark.parametrize("kind", ["spread", "tied", "clustered", "equal"])
+def test_negatives_find_their_ranks_again(kind, rng):
+    for i in range(40):
+        p, n = int(rng.integers(1, 12)), int(rng.integers(1, 60))
+        if kind == "clustered":  # more bounds in one bucket than are looked for one by one
+            p, n = 50, 120
+        values = {
+            "spread": rng.standard_normal(n),
+            "tied": rng.integers(0, 1 + n // 4, n),
+            "clustered": np.where(np.arange(n) == 3, 1e3, rng.random(n)),
+            "equal": np.full(n, 0.3),
+        }[kind]
+        values = np.round(values, 2) if kind == "clustered" and i % 2 else values
+        hidden = int(rng.integers(0, n // 2 + 1)) if i % 3 == 0 else 0
+        np.testing.assert_array_equal(*written(rng, p, n, values, hidden))
+
+
+def test_a_table_says_how_many_bounds_lie_before_a_bucket(rng):
+    for i in range(40):
+        parts, size = int(rng.integers(1, 40)), int(rng.integers(1, 50))
+        bound = np.sort(rng.integers(0, [5, 100][i % 2], parts).astype(float))[::-1].copy()
+        top, width = bound[0], np.ptp(bound)
+        scale = size / width if width else 0.0
+        table = np.empty(size + 1, np.int32)
+        most = write._fill_table(bound, parts, top, scale, size, table)
+        bucket = np.clip((top - bound) * scale, 0, size - 1).astype(int)
+        np.testing.assert_array_equal(table, [np.sum(bucket < q) for q in range(size + 1)])
+        assert most == np.bincount(bucket).max()
+        for v in np.append(bound, [bound[0] + 1, bound[-1] - 1, bound.mean()]):
+            q = write._bucket(v, top, scale, size)
+            assert q == min(max(int((top - v) * scale), 0), size - 1)
+            inside = (bucket < q) | ((bucket == q) & (bound > v))
+            assert write._part(v, q, bound, table) == np.count_nonzero(inside)
+
+
+@pytest.mark.parametrize(("p", "n"), [(1, 1), (3, 5), (64, 64), (65, 200), (130, 70)])
+def test_sums_over_blocks(p, n, rng):
+    for counts in (np.sort(rng.integers(0, n + 1, p)), np.full(p, n), np.zeros(p, np.int64)):
+        s, t = (
+            np.sort(rng.standard_normal(p))[::-1] + 100.0,
+            np.sort(rng.standard_normal(n)) + 100.0,
+        )
+        weights = np.full(n, np.nan)
+        value, loss = write.totals(s, t, n, counts, weights)
+        below = [np.sum(counts >= n - r) for r in range(n)]
+        active = counts[-1]
+        np.testing.assert_array_equal(weights[n - active :], below[n - active :])
+        wanted = sum(Fraction(int(c), k + int(c)) for k, c in enumerate(counts, 1)) / p
+        assert loss == pytest.approx(float(wanted), rel=1e-15)
+        gain = sum((Fraction(v) * int(b) for v, b in zip(t, below, strict=True)), Fraction(0))
+        gain -= sum((Fraction(v) * int(c) for v, c in zip(s, counts, strict=True)), Fraction(0))
+        exact = float(max(wanted + 2 * gain / (p * n), 0))
+        terms = 2.0 / (p * n) * (np.abs(t - s[p // 2]) @ below + np.abs(s - s[p // 2]) @ counts)
+        assert abs(value - exact) <= 4e-16 * (loss + terms)
+
+
+def test_equal_positives_take_their_counts_in_input_order():
+    counts, start = np.array([0, 1, 4, 4, 6]), np.array([2, 0, 2, 1, 2])
+    used, given = np.empty((2, 5), np.int64)
+    places, coefficients = np.array([7, 1, 3, 0, 5]), np.full(8, np.nan)
+    write.write_positives(start, counts, places, 0.25, used, given, coefficients)
+    np.testing.assert_array_equal(given, [4, 0, 4, 1, 6])
+    np.testing.assert_array_equal(coefficients[places], [-1.0, 0.0, -1.0, -0.25, -1.5])
+    assert not np.signbit(coefficients[1])
