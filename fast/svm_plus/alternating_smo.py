@@ -14,7 +14,9 @@ import numpy as np
 
 from fast._numba import kernel
 
-FLAT = 1e-12
+FLAT = (
+    1e-12  # curvature, relative to the diagonal, that counts as none: the step goes to the boundary
+)
 
 
 @kernel
@@ -74,20 +76,18 @@ def steps(
             j = partner(K, R, y, alpha, p, r, i)
             slope = p[i] + r[i] - p[j] - r[j]
             curvature = K[i, i] + K[j, j] - 2.0 * K[i, j] + R[i, i] + R[j, j] - 2.0 * R[i, j]
-            step = min(slope / max(curvature, FLAT * (K[i, i] + R[i, i] + 1e-300)), alpha[j])
-            left = 0.0 if step >= alpha[j] else alpha[j] - step
+            step = min(slope / max(curvature, FLAT * (K[i, i] + R[i, i])), alpha[j])
             alpha[i] += step
-            alpha[j] = left
+            alpha[j] -= step  # 0 where the step is all of it
             for t in range(n):
                 p[t] -= y[t] * y[i] * step * (K[i, t] - K[j, t])
                 r[t] -= step * (R[i, t] - R[j, t])
         elif kind == 2:
             i, j = up2, down2
             curvature = R[i, i] + R[j, j] - 2.0 * R[i, j]
-            step = min(slope / max(curvature, FLAT * (R[i, i] + 1e-300)), beta[j])
-            left = 0.0 if step >= beta[j] else beta[j] - step
+            step = min(slope / max(curvature, FLAT * R[i, i]), beta[j])
             beta[i] += step
-            beta[j] = left
+            beta[j] -= step
             for t in range(n):
                 r[t] -= step * (R[i, t] - R[j, t])
         else:
@@ -95,17 +95,17 @@ def steps(
             side = 1.0 if kind == 3 else -1.0
             curvature = 0.25 * (K[i, i] + K[j, j] - 2.0 * K[i, j])
             curvature += 0.25 * (R[i, i] + R[j, j] + 2.0 * R[i, j]) + R[k, k] - R[i, k] - R[j, k]
-            step = slope / max(curvature, FLAT * (K[i, i] + R[k, k] + 1e-300))
+            step = slope / max(curvature, FLAT * (K[i, i] + R[k, k]))
             if kind == 3:
                 step = min(step, beta[k])
-                beta[k] = 0.0 if step >= beta[k] else beta[k] - step
+                beta[k] -= step
                 alpha[i] += 0.5 * step
                 alpha[j] += 0.5 * step
             else:
                 step = min(step, 2.0 * alpha[i], 2.0 * alpha[j])
                 beta[k] += step
-                alpha[i] = 0.0 if step >= 2.0 * alpha[i] else alpha[i] - 0.5 * step
-                alpha[j] = 0.0 if step >= 2.0 * alpha[j] else alpha[j] - 0.5 * step
+                alpha[i] -= 0.5 * step
+                alpha[j] -= 0.5 * step
             step *= side
             for t in range(n):
                 p[t] -= 0.5 * step * y[t] * (K[i, t] - K[j, t])
@@ -126,7 +126,7 @@ def partner(
     """Example of the class of i whose alpha may fall, with the largest gain of a Newton step."""
     best, found = -1.0, i
     here = K[i, i] + R[i, i]
-    flat = FLAT * (here + 1e-300)
+    flat = FLAT * here
     for t in range(len(y)):
         if alpha[t] > 0.0 and y[t] == y[i]:
             slope = p[i] + r[i] - p[t] - r[t]

@@ -160,8 +160,8 @@ def steps(
         room_up = -a[up] if y[up] < 0.0 else np.inf
         room_down = a[down] if y[down] > 0.0 else np.inf
         step = min(step, room_up, room_down)
-        a[up] = 0.0 if step == room_up else a[up] + step
-        a[down] = 0.0 if step == room_down else a[down] - step
+        a[up] += step  # 0 where the step is all of it
+        a[down] -= step
         for t in (up, down):
             may_rise[t] = 0.0 if y[t] > 0.0 or a[t] < 0.0 else NEVER
             may_fall[t] = 1.0 if y[t] < 0.0 or a[t] > 0.0 else 0.0

@@ -17,7 +17,7 @@ COMPILED = ("divide_and_conquer", "greedy", "search", "select", "all")
 
 
 # ---- whole methods --------------------------------------------------------------------------
-@pytest.mark.parametrize("method", COMPILED)
+@pytest.mark.parametrize("method", [*COMPILED, "numpy"])
 def test_a_method_in_rational_arithmetic(method, rng):
     infer = inference.method(method)
     for i in range(24):

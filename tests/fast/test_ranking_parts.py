@@ -1,11 +1,13 @@
 """What the trainers of AP-SVM are made of, each part against its definition; nothing is trained here."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import _naive_ap_svm as naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import minimize
 
 from fast.errors import InvalidParameterError
 from fast.models import ap_ramp, ap_svm, ap_svm_appx, latent_ap_svm
@@ -59,6 +61,8 @@ def test_cuts_less_a_reference(grouped, rng):
         plain = ap_svm.RankingOracle(queries, "numpy")
         oracle = ap_svm.RankingOracle(queries, "numpy", reference)
         one, other = plain(scores), oracle(scores)
+        assert plain.least == 0.0
+        assert oracle.least == pytest.approx(naive.cut(least, y, groups)[0], rel=1e-13)
         assert one.value == pytest.approx(naive.mean_hinge(scores, y, groups), abs=1e-12)
         assert other.value == pytest.approx(one.value - reference @ scores, abs=1e-12)
         assert other.active == one.active
@@ -97,6 +101,56 @@ def test_a_reference_is_a_ranking_too(rng):
     oracle.least = 3.0
     assert oracle(scores)[:2] == (3.0, 3.0)
     assert not oracle(scores).coefficients.any()
+
+
+def test_the_ramp_begins_at_the_best_multiple_of_logistic_regression(rng):
+    for C in (0.3, 40.0):
+        y, _, _ = problem(rng)
+        X, signs = rng.standard_normal((20, 2)) + 0.5 * y[:, None], np.where(y, 1.0, -1.0)
+        queries = Queries(y)
+
+        def logistic(w, X=X, signs=signs, C=C):
+            return 0.5 * w @ w + C * np.logaddexp(0.0, -signs * (X @ w)).mean()
+
+        best = minimize(logistic, np.zeros(2), options={"gtol": 1e-8}).x
+        multiples = 2.0 ** np.arange(-4, 5)
+        values = [0.5 * t * t * best @ best + C * naive.ramp(t * (X @ best), y) for t in multiples]
+        found = ap_ramp.logistic_start(X, queries, C, "numpy")
+        near = [0.5 * t * t * best @ best for t in multiples]
+        own = ap_ramp.objective(found, X @ found, queries, C, "numpy")
+        assert own <= min(values) + 0.05 * (1.0 + min(near))
+        ratio = float(found @ best / (best @ best))
+        assert np.abs(ratio / multiples - 1.0).min() <= 0.05
+        np.testing.assert_allclose(found, ratio * best, atol=0.05 * ratio * np.abs(best).max())
+        given = ap_ramp.train(X, queries, C, start=found, method="numpy")
+        free = ap_ramp.train(X, queries, C, method="numpy")
+        assert free.n_oracle == given.n_oracle + 9
+        np.testing.assert_array_equal(free.w, given.w)
+
+
+def test_the_start_of_bags_is_rough_and_counted(rng, monkeypatch):
+    y, w = np.resize([True, False], 4), rng.standard_normal(3)
+    X, asked = rng.standard_normal((10, 3)), []
+    rough = SimpleNamespace(interrupted=False, w=w, n_oracle=17)
+    monkeypatch.setattr(
+        latent_ap_svm.ap_svm, "train", lambda *a, **more: (asked.append((a, more)), rough)[1]
+    )
+    for tol, wanted in ((1e-4, 1e-2), (0.1, 0.1)):
+        free = latent_ap_svm.train(X, ROWS, y, 2.0, tol=tol, max_iter=50)
+        given = latent_ap_svm.train(X, ROWS, y, 2.0, tol=tol, max_iter=50, start=w)
+        assert free.n_oracle == given.n_oracle + 17
+        np.testing.assert_array_equal(free.w, given.w)
+        (means, queries, C), more = asked.pop()
+        np.testing.assert_allclose(means, [X[b == ROWS].mean(axis=0) for b in range(4)])
+        assert (C, more) == (2.0, {"tol": wanted, "max_iter": 50})
+        np.testing.assert_array_equal(queries.positives, y)
+        latent = Bags(ROWS, 4, 10).best(X @ free.w)
+        np.testing.assert_array_equal(free.latent, latent)
+        np.testing.assert_array_equal(free.chosen[~y], latent[~y])
+        assert free.rankings.shape == free.candidates.shape == (len(free.weights), 4)
+    rough.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        latent_ap_svm.train(X, ROWS, y, 2.0)
 
 
 # ---- inference in NumPy ---------------------------------------------------------------------
@@ -158,6 +212,17 @@ def test_labels_are_a_vector_of_the_right_length(name):
 def test_easy_are_the_largest_margins(margins, fraction, wanted):
     mask = ap_svm_appx.easiest(np.array(margins), fraction)
     np.testing.assert_array_equal(np.flatnonzero(mask), wanted)
+
+
+def test_the_easy_ones_of_a_binary_svm(rng, monkeypatch):
+    found = SimpleNamespace(interrupted=False, w=np.array([2.0]), b=0.5)
+    monkeypatch.setattr(ap_svm_appx.binary_svm, "train", lambda *a, **more: found)
+    X, y = np.array([[2.0], [-1.0], [1.0], [0.3], [-0.7], [0.0]]), np.array([1, 0, 0, 1, 0, 1])
+    mask = ap_svm_appx.easy_examples(X, y, 1.0, 1.0)  # margins 4.5, 1.5, -2.5, 1.1, 0.9, 0.5
+    np.testing.assert_array_equal(np.flatnonzero(mask), [0, 1, 3])
+    found.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        ap_svm_appx.easy_examples(X, y, 1.0, 1.0)
 
 
 def test_the_offset_of_easy_examples(rng):

@@ -139,6 +139,9 @@ def test_a_rough_kernel_is_only_taken_where_it_is_good_and_pays(short, rng, monk
     np.testing.assert_allclose(space.deformed_product(x), exact @ x, atol=1e-10)
     np.testing.assert_allclose(space.Q, exact, atol=1e-10)
     assert space.rough() is None  # the exact one is there
+    taken = Correction(K, False, cost, 1.0, 0.3, short)
+    taken.take(exact)
+    assert taken.rough() is None
     assert rough(K[:19, :19], cost[:19], 1.0)[1] is None  # spares no time
     assert rough(K, np.full(20, 0.49), 1.0)[1] is None  # Q' is not near S^-2
     assert rough(K, np.full(20, 0.51), 1.0)[1] is not None
@@ -301,5 +304,12 @@ def test_the_best_shift_of_a_squared_hinge_model(nonneg, rng):
             if x >= lowest - 1e-15 and m + own * x > 0.0:
                 assert value(tau) <= value(x) * (1 + 1e-12)
         assert not nonneg or (g + tau).min() >= -1e-15
-    steep = data.shift(1e-9, w2, v2, 5.0, np.full(7, 5.0))
-    assert steep[0] == np.inf or nonneg or steep[0] > 1e6
+    data = examples(SquaredExamples, rng, 0.5, nonneg)  # different ones: all count as the least
+    g, m, own = 0.1 * rng.standard_normal(7), 0.9, float(data.theta.min())
+    tau, square, mixed, total = data.shift(m, w2, v2, rho, g)
+    if tau > -float(g.min()):
+        for x in np.linspace(tau - 0.5, tau + 0.5, 41):
+            values = [
+                (square + 2.0 * t * mixed + t * t * total) / (m + own * t) ** 2 for t in (tau, x)
+            ]
+            assert m + own * x <= 0.0 or values[0] <= values[1] * (1 + 1e-12)
