@@ -76,7 +76,9 @@ For k_ii = 0 all mass that is allowed goes to the largest costs.
     @property
     def capabilities(self) -> frozenset[str]:
         """What solvers may need of it."""
-        return super().capabilities | ({"lists", "curvature"} if self.smooth else {"lists"})
+        return super().capabilities | (
+            {"lists", "simplex", "curvature"} if self.smooth else {"lists", "simplex"}
+        )
 
     def rows(self, y: Array, r: Array, m: int) -> SmoothRows:
         """Losses, gradients and Hessian products of all examples, of a smooth loss."""

@@ -9,6 +9,7 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | solver   | algorithm                                          | for                         |
 |----------|----------------------------------------------------|-----------------------------|
 | "active" | coordinate ascent on class lists + face Newton     | nearly everything           |
+| "interior" | interior point of a hinge's dual                 | few weights, bad columns    |
 | "newton" | semismooth Newton in the primal                    | strong smoothing            |
 | "lbfgs"  | L-BFGS in the primal                               | any other smooth loss       |
 | "sdca"   | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
@@ -54,6 +55,7 @@ SOLVERS = {
     "newton": ("primal_newton", "PrimalNewtonSolver"),
     "lbfgs": ("quasi_newton", "QuasiNewtonSolver"),
     "sdca": ("blocked_sdca", "BlockedSDCASolver"),
+    "interior": ("simplex_interior", "SimplexInteriorSolver"),
 }
 GENERAL = ("newton", "lbfgs", "sdca", "active")  # the order in which "auto" looks for a solver
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
@@ -142,7 +144,7 @@ def train(
     max_iter : int
         Bound on iterations (a check and the work until the next one).
     seed : int
-    solver : {"auto", "active", "newton", "lbfgs", "sdca"}
+    solver : {"auto", "active", "interior", "newton", "lbfgs", "sdca"}
     start : (n, m) CSR or array, optional
         Masses of a feasible dual to begin with.
     weights : (m, d) array, optional

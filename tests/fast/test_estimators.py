@@ -20,13 +20,15 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
 from fast.ranking.queries import Queries
-from fast.solvers import active_set, blocked_sdca, entropy_rows, smooth_rows
+from fast.solvers import active_set, blocked_sdca, entropy_rows, simplex_interior, smooth_rows
 
 SOLVERS = [("active", 0.0), ("active", 0.5), ("newton", 0.5), ("sdca", 0.0), ("sdca", 0.5)]
+SOLVERS += [("interior", 0.0)]
 INSIDE = {
     "active": (active_set, "active_pass"),
     "sdca": (blocked_sdca, "update_block"),
     "newton": (smooth_rows, "smooth_rows"),
+    "interior": (simplex_interior.SimplexInteriorSolver, "_factor"),
 }
 
 
