@@ -9,11 +9,12 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | solver   | algorithm                                          | for                         |
 |----------|----------------------------------------------------|-----------------------------|
 | "active" | coordinate ascent on class lists + face Newton     | nearly everything           |
-| "interior" | interior point of a hinge's dual                 | few weights, bad columns    |
+| "interior" | interior point of a hinge's dual                 | few weights, X badly scaled |
 | "newton" | semismooth Newton in the primal                    | strong smoothing            |
 | "lbfgs"  | L-BFGS in the primal                               | any other smooth loss       |
 | "sdca"   | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
-| "auto"   | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active", followed by         |
+| "auto"   | "interior" for a hinge of features that are badly scaled, else "newton" if mean  |
+|          | r_i ||x_i||^2 <= 0.02 gamma, else "active", followed by                          |
 |          | "newton" if gamma > 0 and 150 iterations did not suffice                         |
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever
@@ -36,6 +37,7 @@ from fast.families.entropies import Entropy as TopKEntropy
 from fast.families.hinges import Hinge as TopKHinge
 from fast.kernels.hinges import ALPHA, BETA
 from fast.losses.truncated_topk_entropy import TruncatedTopKEntropy as TruncatedEntropy
+from fast.solvers.orthonormal import badly_scaled
 from fast.solvers.rows import is_sparse, squared_norms
 from fast.solvers.state import Certified, TrainingState
 
@@ -84,7 +86,7 @@ def solver_class(name: str) -> Any:
     return getattr(importlib.import_module(f"fast.solvers.{module}"), cls)
 
 
-def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss) -> str:
+def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) -> str:
     """Resolve "auto", and refuse a solver that needs what the loss does not have.
 
     Measured on digits, Letter and Gaussian mixtures: the class lists win by up to 30x, unless the
@@ -94,6 +96,9 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss) -> str:
     able, stem = loss.capabilities, type(loss).__module__.rpartition(".")[2]
     if solver == "auto" and "lists" in able:
         gamma = float(getattr(loss, "gamma", 0.0))
+        hinge = gamma == 0.0 and "simplex" in able
+        if hinge and solver_class("interior").affordable(X, m) and badly_scaled(X):
+            return "interior"
         smooth = gamma > 0.0 and float(np.mean(r * squared_norms(X))) <= WEAK * gamma
         return "newton" if smooth else "active"
     fitting = [name for name in GENERAL if solver_class(name).NEEDS in able]
@@ -178,7 +183,7 @@ class _Run:
     ) -> None:  # fmt: skip
         self.X, self.y, self.r, self.m, self.loss, self.seed = X, y, r, m, loss, seed
         self.tol, self.max_iter, self.report = tol, max_iter, report
-        self.name = choose_solver(solver, X, r, loss)
+        self.name = choose_solver(solver, X, r, loss, m)
         self.state = TrainingState(started=time.perf_counter())
         self.algorithm = self.make(self.name, r)
         self.state.record(0, float(r.sum()) * loss.at_zero(m), 0.0, self.algorithm.W)

@@ -25,6 +25,7 @@ from .simplex_rows import SimplexRows, Step
 from .state import TrainingState
 
 WEIGHTS = 5000  # m * min(n, d)
+NUMBERS = 50_000_000  # n * max(m, d)
 ENTRIES = 16384  # numbers per array: fits in the cache
 BOUNDARY = 0.995  # part of the way to the first wall
 SHORT = 0.1  # a step so short is replaced by one that centres
@@ -69,6 +70,12 @@ class SimplexInteriorSolver:
         self.exhausted = not self.rows
         self.weight = 0.0 if self.exhausted else self.rows[0].products * float(r.sum())
         self.primal = self.left = np.inf
+
+    @staticmethod
+    def affordable(X: Any, m: int) -> bool:
+        """Whether there are few weights, and matrices of the size of the data fit into memory."""
+        n, d = X.shape
+        return m * min(n, d) <= WEIGHTS and n * max(m, d) <= NUMBERS
 
     def start_cold(self) -> None:
         """W = 0, as it is."""
