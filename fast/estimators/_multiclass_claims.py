@@ -16,7 +16,7 @@ from fast.solvers.claimed_rows import entropy_masses, hinge_bounds, hinge_masses
 from fast.solvers.rounding import EPS, confirmed, down, precisions, row_norms, up
 from fast.solvers.rows import is_sparse
 
-AT_ONCE = 4096  # rows
+AT_ONCE, LEAST = 4096, 64  # rows
 EVALUATED = 64  # relative error of an entropy in float64, in units of eps, besides the classes'
 
 
@@ -63,6 +63,9 @@ class _Level:
         self.W, self.masses, self.y, self.r, self.loss = W.astype(real), masses, y, r, loss
         self.m, self.hinge = len(W), isinstance(loss, Hinge)
         self.compiled = real is np.float64
+        self.summed = AT_ONCE if self.compiled else max(LEAST, int(np.sqrt(self.n)))  # in a row
+        chunks = (self.n / AT_ONCE + 1) * (AT_ONCE / self.summed + 1)
+        self.depth = min(self.summed, self.n) + chunks + 8  # additions that a term goes through
         if self.gram:
             self.norms = np.sqrt(np.maximum(np.asarray(K.diagonal(), dtype=np.float64), 0.0))
         else:
@@ -77,6 +80,7 @@ class _Level:
         spread = np.zeros(self.m, dtype=real)
         squares = [real(0), real(0)]  # with a kernel: ||W||^2 and its terms' sizes
         lengths = np.sqrt((self.W * self.W).sum(axis=1))
+        widest = abs(self.W).max(axis=0)
         for start in range(0, n, AT_ONCE):
             rows = slice(start, min(start + AT_ONCE, n))
             part = self._cut(self.X, rows).astype(real, copy=False)
@@ -88,17 +92,15 @@ class _Level:
                 squares[0] += (own * f).sum()
                 squares[1] += (abs(own) * terms).sum()
             else:
-                reach = self.norms[rows] * lengths.max()
+                reach = np.minimum(self.norms[rows] * lengths.max(), abs(part) @ widest)
             losses += self._losses(f, rows, reach)
             blocks, sums = (self._compiled_blocks if self.compiled else self._blocks)(rows, spread)
             totals = totals + np.asarray(sums, dtype=real)
             if self.gram:
                 V[:, rows] = (blocks.toarray() if is_sparse(blocks) else blocks).T
-            elif is_sparse(blocks):
-                pulled = blocks.T @ part
-                V += pulled.toarray() if is_sparse(pulled) else pulled
             else:
-                V += np.asarray(part.T @ blocks, dtype=real).T
+                for first in range(0, part.shape[0], self.summed):
+                    V += self._pulled(part, blocks, slice(first, first + self.summed))
         gains, sizes, moved, rough = totals
         square, off, size = self._squares(V, spread, squares)
         gradient = 2 * size * (moved * (1 + width))  # of 1/2 ||V||^2 where masses move
@@ -106,6 +108,15 @@ class _Level:
         primal = up(((square + off) / 2 + losses) * (1 + width))
         dual = gains - size * size / 2 - rough - width * (sizes + size * size)
         return primal, down(dual)
+
+    def _pulled(self, part: Any, blocks: Any, rows: slice) -> Any:
+        """Sum of a_i x_i over some rows, (m, d)."""
+        if part.shape[0] > self.summed:
+            part, blocks = part[rows], blocks[rows]
+        if is_sparse(blocks):
+            pulled = blocks.T @ part
+            return pulled.toarray() if is_sparse(pulled) else pulled
+        return np.asarray(part.T @ blocks, dtype=self.real).T
 
     def _squares(self, V: Any, spread: Any, squares: list[Any]) -> tuple[Any, Any, Any]:
         """||W||^2, its rounding, and an upper bound on the length of V."""
@@ -116,7 +127,7 @@ class _Level:
             return (
                 square,
                 square * (d * self.m + 4) * eps,
-                length + (n + 8) * eps * np.sqrt((spread * spread).sum()),
+                length + self.depth * eps * np.sqrt((spread * spread).sum()),
             )
         found, off = max(squares[0], self.real(0)), 4 * (n + 8) * eps * squares[1]
         if np.array_equal(V, self.W):
@@ -134,7 +145,7 @@ class _Level:
         slip = (self.d + 8) * self.eps * reach
         loss, one, mass = self.loss, self._at(rows), self.r[rows].astype(self.real)
         if not self.hinge:
-            slip = slip + 5 * EPS * reach  # the scores are rounded to float64
+            slip = slip + 5 * EPS * abs(f).max(axis=1)  # the scores are rounded to float64
             values = np.asarray(one.values(np.ascontiguousarray(f, dtype=np.float64), y))
             values = values.astype(self.real) * (1 + (m + EVALUATED) * EPS)
             change = 2 * slip

@@ -70,8 +70,9 @@ class TopKLogisticRegression(MulticlassLinearModel):
         As in scikit-learn's ``pairwise_kernels``, or "precomputed". Costs n^2 memory and n^3 time.
     kernel_params : dict or None, default=None
         Arguments of the kernel, e.g. ``{"gamma": 0.1}`` for "rbf".
-    solver : {"auto", "newton"}, default="auto"
-        Newton's method with conjugate gradients.
+    solver : {"auto", "newton", "full_newton"}, default="auto"
+        Newton's method with conjugate gradients; in coordinates without scales where the features
+        are badly scaled.
     random_state : int, RandomState instance or None, default=None
         Unused; every estimator here has it.
     verbose : int, default=0
@@ -161,9 +162,10 @@ class TopKLogisticRegression(MulticlassLinearModel):
             raise InvalidParameterError(
                 "truncated", repr(self.truncated), "True or False", "choose one of the two losses"
             )
-        if self.solver not in ("auto", "newton"):
+        known = ("auto", "newton", "full_newton")
+        if self.solver not in known:
             raise InvalidParameterError(
-                "solver", repr(self.solver), "'auto' or 'newton'", "use 'auto'"
+                "solver", repr(self.solver), f"one of {known}", "use 'auto'"
             )
         k = self._check_k(n_classes)
         if self.truncated and self.variant != "alpha":

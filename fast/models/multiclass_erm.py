@@ -6,16 +6,17 @@ D(A) = sum_i (<1,x_i> - gamma/(2 r_i) ||x_i||^2) - 1/2 ||A'X||_F^2, x_i in Delta
 with a_i = s_i e_{y_i} - x_i the i-th row of A (n, m) and W = A'X at the optimum. With
 C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by lambda.
 
-| solver   | algorithm                                          | for                         |
-|----------|----------------------------------------------------|-----------------------------|
-| "active" | coordinate ascent on class lists + face Newton     | nearly everything           |
-| "interior" | interior point of a hinge's dual                 | few weights, X badly scaled |
-| "newton" | semismooth Newton in the primal                    | strong smoothing            |
-| "lbfgs"  | L-BFGS in the primal                               | any other smooth loss       |
-| "sdca"   | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
-| "auto"   | "interior" for a hinge of features that are badly scaled, else "newton" if mean  |
-|          | r_i ||x_i||^2 <= 0.02 gamma, else "active", followed by                          |
-|          | "newton" if gamma > 0 and 150 iterations did not suffice                         |
+| solver        | algorithm                                          | for                         |
+|---------------|----------------------------------------------------|-----------------------------|
+| "active"      | coordinate ascent on class lists + face Newton     | nearly everything           |
+| "newton"      | semismooth Newton in the primal                    | strong smoothing            |
+| "full_newton" | the same in coordinates without scales             | smooth, X badly scaled      |
+| "interior"    | interior point of a hinge's dual                   | a hinge, X badly scaled     |
+| "lbfgs"       | L-BFGS in the primal                               | any other smooth loss       |
+| "sdca"        | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
+| "auto"        | where features are badly scaled "full_newton" or, for a hinge, "interior"; else  |
+|               | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active", followed by         |
+|               | "newton" if gamma > 0 and 150 iterations did not suffice                         |
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever
 ``tol``: it costs less than the call, and makes weights and repeated rows agree to 7 digits.
@@ -37,7 +38,7 @@ from fast.families.entropies import Entropy as TopKEntropy
 from fast.families.hinges import Hinge as TopKHinge
 from fast.kernels.hinges import ALPHA, BETA
 from fast.losses.truncated_topk_entropy import TruncatedTopKEntropy as TruncatedEntropy
-from fast.solvers.orthonormal import badly_scaled
+from fast.solvers.orthonormal import badly_scaled, within_reach
 from fast.solvers.rows import is_sparse, squared_norms
 from fast.solvers.state import Certified, TrainingState
 
@@ -55,6 +56,7 @@ VARIANTS = {"alpha": ALPHA, "beta": BETA}
 SOLVERS = {
     "active": ("active_set", "ActiveSetSolver"),
     "newton": ("primal_newton", "PrimalNewtonSolver"),
+    "full_newton": ("full_newton", "FullNewtonSolver"),
     "lbfgs": ("quasi_newton", "QuasiNewtonSolver"),
     "sdca": ("blocked_sdca", "BlockedSDCASolver"),
     "interior": ("simplex_interior", "SimplexInteriorSolver"),
@@ -94,6 +96,8 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
     mass, the Hessian is close to the identity, and Newton's matrix products win by up to 2.5x.
     """
     able, stem = loss.capabilities, type(loss).__module__.rpartition(".")[2]
+    if solver == "auto" and "curvature" in able and within_reach(X) and badly_scaled(X):
+        return "full_newton"
     if solver == "auto" and "lists" in able:
         gamma = float(getattr(loss, "gamma", 0.0))
         hinge = gamma == 0.0 and "simplex" in able
@@ -149,11 +153,11 @@ def train(
     max_iter : int
         Bound on iterations (a check and the work until the next one).
     seed : int
-    solver : {"auto", "active", "interior", "newton", "lbfgs", "sdca"}
+    solver : {"auto", "active", "newton", "full_newton", "interior", "lbfgs", "sdca"}
     start : (n, m) CSR or array, optional
         Masses of a feasible dual to begin with.
     weights : (m, d) array, optional
-        W to begin with, instead of ``start``; for the solver "newton".
+        W to begin with, instead of ``start``; for "newton" and "full_newton".
     report : callable, optional
         Called after every check; true stops the training.
 
@@ -217,7 +221,7 @@ class _Run:
 
     def begin(self, start: Any, weights: np.ndarray | None) -> None:
         """The starting point, and small problems to the end."""
-        if weights is not None and self.name == "newton":
+        if weights is not None and self.name in ("newton", "full_newton"):
             self.algorithm.start_at(weights)
         else:
             if start is None and self.name == "active":

@@ -234,9 +234,34 @@ class EntropyRows:
         """Average eigenvalue of the Hessians in the scores, over directions <1,v> = 0."""
         return float(self.r @ self.curvature) / (float(self.r.sum()) * (self.m - 1))
 
+    def curvatures(self) -> np.ndarray:
+        """The same of every r_i H_i, (n,)."""
+        return np.asarray(self.r * np.maximum(self.curvature, 0.0) / (self.m - 1))
+
     def curve(self, V: np.ndarray, members: np.ndarray) -> None:
         """V_q <- r_i H_i V_q in place, i = members[q]; at the point last evaluated."""
         curved(V, members, self.y, self.r, self.A, self.T, self.tau, self.kappa)
+
+    def blocks(self, first: int, last: int) -> np.ndarray:
+        """r_i H_i of rows first:last without the last class, lower triangles row after row.
+
+        diag(t) - tt'/tau has the entries t_a (sum over b != a of t_b)/tau on its diagonal, which do not
+        cancel where one class has nearly all of tau.
+        """
+        T = self.T[first:last].astype(np.float64)
+        totals, top = T.sum(axis=1), (np.arange(len(T)), T.argmax(axis=1))
+        rest = totals[:, None] - T
+        others = T.copy()
+        others[top] = 0.0
+        rest[top] = others.sum(axis=1)
+        weight = self.r[first:last] / np.where(totals > 0.0, totals, 1.0)
+        s, t = np.tril_indices(self.m - 1)
+        K = (weight[:, None] * T)[:, s] * np.where(s == t, rest[:, s], -T[:, t])
+        kappa = self.kappa[first:last]
+        if kappa.any():
+            A = self.A[first:last]
+            K += (kappa[:, None] * A)[:, s] * A[:, t]
+        return np.asarray(K)
 
     def at_zero(self) -> tuple[float, float] | None:
         """(loss, x_j) of any example at f = 0, where both are equal for all; None if they differ."""

@@ -18,8 +18,9 @@ from scipy.linalg import cho_factor, cho_solve, qr, solve_triangular
 
 from fast.solvers.rows import is_sparse
 
+NOTHING = 1e-100  # a column this small is 0
 DEPENDENT = 16.0  # a column whose rest is below this many eps sqrt(n) of it depends on others
-LARGEST = 50_000_000  # entries of a sparse matrix that may be written out
+LARGEST, WORK = 50_000_000, 10**11  # entries, and products, of factors that are affordable
 OFFSET, SPREAD = 1e3, 1e4  # of a column over its spread; of a column over the smallest one
 
 
@@ -41,7 +42,7 @@ class Orthonormal:
     def __init__(self, X: Any) -> None:
         rows = dense(X)
         n, self.d = rows.shape
-        norms = _lengths(rows)
+        norms = np.sqrt(_squares(rows))
         first = None
         if n > self.d:
             first, rows = qr(rows, mode="economic", check_finite=False)
@@ -51,7 +52,7 @@ class Orthonormal:
             turned, R, order = qr(rows[:, free], mode="economic", pivoting=True, check_finite=False)
             order = free[order]
             p = min(R.shape)
-            left = np.abs(R.diagonal()) > limit * norms[order[:p]]
+            left = np.abs(R.diagonal()) > np.maximum(limit * norms[order[:p]], NOTHING)
             if left.all():
                 break
             free = np.setdiff1d(free, order[:p][~left])
@@ -89,11 +90,11 @@ class Orthonormal:
         return np.asarray(W @ self.R.T)
 
 
-def _lengths(X: np.ndarray) -> np.ndarray:
-    """Norms of the columns, without overflow."""
-    largest = np.abs(X).max(axis=0, initial=0.0)
-    scaled = X / np.where(largest > 0.0, largest, 1.0)
-    return np.asarray(largest * np.sqrt((scaled * scaled).sum(axis=0)))
+def _squares(X: Any) -> np.ndarray:
+    """Squared norms of the columns."""
+    if is_sparse(X):
+        return np.asarray(X.astype(np.float64).power(2).sum(axis=0)).ravel()
+    return np.asarray(np.einsum("ij,ij->j", X, X, dtype=np.float64))
 
 
 def badly_scaled(X: Any) -> dict[int, str]:
@@ -102,20 +103,26 @@ def badly_scaled(X: Any) -> dict[int, str]:
     An offset counts relative to the spread about it, a size (root mean square) relative to the median
     of all columns, at most 1.
     """
-    n, d = X.shape
-    if is_sparse(X) and n * d > LARGEST:
-        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-        size = np.sqrt(np.asarray(X.astype(np.float64).power(2).mean(axis=0)).ravel())
-        spread = np.sqrt(np.maximum(size * size - mean * mean, 0.0))
-    else:
-        rows = dense(X)
-        mean = rows.mean(axis=0)
-        size, spread = (_lengths(part) / np.sqrt(n) for part in (rows, rows - mean))
-    constant = spread <= 4.0 * np.sqrt(n) * np.finfo(float).eps * size
-    far = ~constant & (np.abs(mean) > OFFSET * spread)
+    n = X.shape[0]
+    mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
+    size = np.sqrt(_squares(X) / n)
+    spread = np.sqrt(np.maximum(size * size - mean * mean, 0.0))
+    doubtful = np.flatnonzero(spread <= 2.0 * size / OFFSET)
+    if len(doubtful):
+        moved = dense(X[:, doubtful])
+        moved = moved - moved[0]
+        moved -= moved.mean(axis=0)
+        spread[doubtful] = np.sqrt(_squares(moved) / n)
+    far = (spread > 4.0 * np.finfo(float).eps * size) & (np.abs(mean) > OFFSET * spread)
     usual = min(float(np.median(size[size > 0.0])), 1.0) if size.any() else 1.0
     apart = (size > SPREAD * usual) | ((size < usual / SPREAD) & (size > 0.0))
     words = {int(j): f"has the size {size[j]:.1g}" for j in np.flatnonzero(apart)}
     for j in np.flatnonzero(far):
         words[int(j)] = f"varies by {spread[j]:.1g} about {mean[j]:.1g}"
     return words
+
+
+def within_reach(X: Any) -> bool:
+    """Whether the factors of X are affordable."""
+    n, d = X.shape
+    return n * d <= LARGEST and n * d * min(n, d) <= WORK

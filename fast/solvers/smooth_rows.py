@@ -101,9 +101,25 @@ class SmoothRows:
         m = self.kinds.shape[1]
         return float(self.weight @ self.dim) / (float(self.r.sum()) * (m - 1))
 
+    def curvatures(self) -> np.ndarray:
+        """The same of every r_i H_i, (n,)."""
+        return np.asarray(self.weight * self.dim / (self.kinds.shape[1] - 1))
+
     def curve(self, V: np.ndarray, members: np.ndarray) -> None:
         """V_q <- r_i H_i V_q in place, i = members[q]; at the point last evaluated."""
         curved(V, members, self.y, self.weight, self.loss, self.kinds, self.full)
+
+    def blocks(self, first: int, last: int) -> np.ndarray:
+        """r_i H_i of rows first:last without the last class, lower triangles row after row."""
+        m, members = self.kinds.shape[1], np.arange(first, last)
+        found = np.empty((last - first, m - 1, m - 1))
+        for j in range(m - 1):
+            V = np.zeros((last - first, m))
+            V[:, j] = self.dim[first:last] > 0
+            self.curve(V, members)
+            found[:, j] = V[:, :-1]
+        s, t = np.tril_indices(m - 1)
+        return np.asarray(found[:, s, t])
 
     def at_zero(self) -> None:
         """No closed form is needed here."""

@@ -4,9 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from fast.solvers.kronecker import Factor, assemble
-from fast.solvers.orthonormal import Orthonormal, badly_scaled
+from fast.solvers.orthonormal import Orthonormal, badly_scaled, within_reach
 
 EPS = float(np.finfo(float).eps)
 HARD = ["plain", "scaled", "offset", "both", "dependent", "wide", "one", "empty", "constant"]
@@ -74,10 +75,19 @@ def test_badly_scaled_names_the_columns():
     assert badly_scaled(np.zeros((3, 2))) == {}
     assert badly_scaled(100.0 * Z + 300.0) == {}
     assert set(badly_scaled(Z + far)) == {1}
+    assert set(badly_scaled(sp.csr_array(Z + far))) == {1}
+    assert set(badly_scaled((Z + far).astype(np.float32))) == {1}
+    assert set(badly_scaled(Z + 1e6 * far)) == {1}
     assert "about 1e+06" in badly_scaled(Z + far)[1]
     assert set(badly_scaled(Z * uneven)) == {1, 3}
     assert set(badly_scaled(1e8 * Z)) == {0, 1, 2, 3}
     assert badly_scaled(np.hstack([Z, np.full((50, 1), 7.0)])) == {}  # constant, but not far
+
+
+def test_what_is_affordable():
+    assert within_reach(np.empty((1000, 1000)))
+    assert not within_reach(sp.csr_array((10**6, 10**4)))
+    assert not within_reach(sp.csr_array((5000, 5000)))
 
 
 @pytest.mark.parametrize("p", [1, 5, 45])
@@ -101,6 +111,8 @@ def test_solving_does_not_feel_the_scale_and_forgives_lost_pivots():
     x = Factor(H).solve(np.ones((2, 3))).ravel()
     exact = _solved(H, np.ones(6))
     assert x == pytest.approx(exact, rel=1e-9, abs=0.0)
+    several = Factor(H).solve(np.ones((3, 6)))
+    assert several == pytest.approx(np.tile(exact, (3, 1)), rel=1e-9, abs=0.0)
     assert np.isfinite(Factor(np.ones((4, 4))).solve(np.ones(4))).all()
 
 

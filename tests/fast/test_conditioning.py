@@ -1,0 +1,237 @@
+"""Smooth losses of features with offsets and scales, judged in extended precision."""
+
+import _naive_entropy_erm
+import _naive_erm
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _problems import quietly
+
+from fast import TopKLogisticRegression, TopKSVC
+from fast.families.entropies import Entropy
+from fast.models.multiclass_erm import TopKEntropy, TopKHinge, choose_solver, train
+from fast.solvers.full_newton import FullNewtonSolver
+
+LONG = np.longdouble
+MODELS = {
+    "softmax": (TopKLogisticRegression, {}),
+    "alpha": (TopKLogisticRegression, {"k": 2}),
+    "beta": (TopKLogisticRegression, {"k": 2, "variant": "beta"}),
+    "hinge": (TopKSVC, {"k": 2, "gamma": 0.5}),
+}
+FORMS = ["offset", "large", "small", "mixed", "offset or scale", "offset and scale"]
+TOL = 1e-5
+
+
+def blobs(n=50, d=6, m=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % m
+    return rng.standard_normal((m, d))[y] + rng.standard_normal((n, d)), y
+
+
+def transformed(form, Z):
+    d = Z.shape[1]
+    scales = 10.0 ** np.resize([-8.0, 0.0, 8.0], d)
+    far = 1e6 * (np.arange(d) % 2)
+    return {
+        "offset": Z + 1e6,
+        "large": 1e8 * Z,
+        "small": 1e-8 * Z,
+        "mixed": Z * scales,
+        "offset or scale": np.where(far > 0.0, Z + far, Z * scales),
+        "offset and scale": Z * scales + far,
+    }[form]
+
+
+def judged(model, X, y, r=None):
+    """Relative gap of the model, which must not be better than it says."""
+    X = np.asarray(X.toarray() if sp.issparse(X) else X, LONG)
+    W, A, at = model.coef_, model.dual_coef_, np.searchsorted(model.classes_, y)
+    r = np.full(len(y), model.C) if r is None else r
+    if model.fit_intercept:
+        X, W = np.column_stack([X, np.ones(len(X), LONG)]), np.column_stack([W, model.intercept_])
+    A, W = A.toarray() if sp.issparse(A) else A, W.astype(LONG)
+    kind = model.variant, model.k
+    if isinstance(model, TopKSVC):
+        margins = [_naive_erm.margins(W @ x, c).astype(float) for x, c in zip(X, at, strict=True)]
+        losses = [_naive_erm.loss_value(z, *kind, model.gamma) for z in margins]
+        primal = 0.5 * float((W * W).sum()) + r @ losses
+        dual = _naive_erm.dual(A, X, at, r, model.gamma)
+    else:
+        value = _naive_entropy_erm.loss_value
+        primal = _naive_entropy_erm.primal(W, X, at, r, lambda u: value(u, *kind))
+        dual = _naive_entropy_erm.dual(A, X, at, r)
+    assert _naive_erm.violation(A, at, r, *kind) <= 1e-12 * r.max()
+    assert primal <= model.primal_objective_ * (1.0 + 1e-9)
+    assert dual >= model.dual_objective_ - 1e-9 * abs(primal) - 1e-15 * r.sum()
+    return (primal - dual) / max(abs(primal), abs(dual))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("loss", MODELS)
+def test_offsets_and_scales_certify(loss, form, intercept):
+    Z, y = blobs(n=50 if loss != "hinge" else 90)  # 50 examples can be separated
+    X = transformed(form, Z)
+    cls, params = MODELS[loss]
+    model = cls(**params, tol=TOL, fit_intercept=intercept).fit(X, y)
+    assert model.dual_gap_ <= TOL
+    assert judged(model, X, y) <= TOL * (1.0 + 1e-6)
+    if form != "small":
+        assert model.solver_ == "full_newton"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_truncated(form):
+    Z, y = blobs(n=80, m=3)
+    X = transformed(form, Z)
+    model = TopKLogisticRegression(k=2, truncated=True, tol=TOL, fit_intercept=True).fit(X, y)
+    assert model.dual_gap_ <= TOL
+    assert (np.diff(model.truncated_objectives_) <= 0.0).all()
+
+
+def shapes():
+    """Features that differ in more than offset and scale."""
+    Z, y = blobs()
+    rng = np.random.default_rng(1)
+    X = transformed("offset or scale", Z)
+    return {
+        "correlated": (X @ (np.eye(6) + 0.999), y),
+        "constant": (np.column_stack([X, np.full(len(X), 3e8)]), y),
+        "duplicated": (np.column_stack([X, X[:, 1], 1e3 * X[:, 2]]), y),
+        "zero": (np.column_stack([X, np.zeros(len(X))]), y),
+        "all zero but one": (np.column_stack([0.0 * X, X[:, 1]]), y),
+        "wide": (transformed("offset or scale", rng.standard_normal((12, 30))), np.arange(12) % 3),
+        "one": (1e8 * Z[:, :1], y),
+        "one far": (Z[:, :1] + 1e6, y),
+        "two classes": (X, y % 2),
+        "sparse": (sp.csr_array(np.where(np.abs(Z) > 1.0, Z, 0.0) * 10.0 ** np.arange(-8, 10, 3)), y),
+        "single": (X.astype(np.float32), y),
+        "tiny": (X * 1e-30, y),
+        "larger": (X * 1e3, y),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", shapes())
+@pytest.mark.parametrize("loss", ["softmax", "alpha"])
+def test_other_features(loss, name):
+    X, y = shapes()[name]
+    cls, params = MODELS[loss]
+    model = cls(**(params if name != "two classes" else {}), tol=1e-4, fit_intercept=True)
+    model = quietly(model, X, y)
+    assert model.dual_gap_ <= 1e-4
+    assert judged(model, X, y) <= 1e-4
+
+
+@pytest.mark.parametrize("C", [1e-6, 1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("form", ["offset", "mixed", "offset or scale"])
+def test_any_regularisation(form, C):
+    Z, y = blobs(n=80, d=3)
+    X = transformed(form, Z)
+    model = TopKLogisticRegression(C=C, tol=1e-4).fit(X, y)
+    assert judged(model, X, y) <= 1e-4
+
+
+def test_examples_without_weight_do_not_count():
+    """Nor for what is large: one of them would otherwise take all digits."""
+    Z, y = blobs()
+    X = transformed("offset or scale", Z)
+    weight = 0.5 + np.arange(len(y)) % 3
+    weight[::5] = 0.0
+    wild = np.where(weight[:, None] > 0.0, X, 1e40)
+    model = TopKLogisticRegression(tol=TOL).fit(wild, y, sample_weight=weight)
+    assert judged(model, wild, y, weight) <= TOL
+    alone = TopKLogisticRegression(tol=TOL).fit(X[weight > 0], y[weight > 0], weight[weight > 0])
+    assert model.primal_objective_ == pytest.approx(alone.primal_objective_, rel=TOL)
+
+
+@pytest.mark.parametrize("loss", [TopKEntropy.named("alpha", 1), TopKHinge.named("beta", 2, 0.5)])
+def test_many_unknowns(loss, monkeypatch):
+    """Conjugate gradients, with a matrix to fall back on and without."""
+    Z, y = blobs(n=900, d=30, m=6, seed=2)
+    X = transformed("offset or scale", 0.3 * Z)
+    gaps = [train(X, y, 1.0, 6, loss, tol=1e-6, solver="full_newton").gap]
+    monkeypatch.setattr("fast.solvers.full_newton.LARGEST", 10)
+    gaps.append(train(X, y, 1.0, 6, loss, tol=1e-6, solver="full_newton").gap)
+    assert max(gaps) <= 1e-6
+
+
+def test_interrupted_and_resumed():
+    Z, y = blobs()
+    X = transformed("mixed", Z)
+    loss = TopKEntropy.named("alpha", 2)
+
+    def stop(state):
+        if state.n_iter == 4:
+            raise KeyboardInterrupt
+        return False
+
+    broken = train(X, y, 1.0, 4, loss, tol=TOL, report=stop)
+    assert broken.interrupted
+    assert broken.n_iter == 4
+    f = X @ broken.W.T
+    assert broken.primal == pytest.approx(
+        0.5 * np.vdot(broken.W, broken.W) + loss.values(f, y).sum(), rel=1e-9
+    )
+    whole = train(X, y, 1.0, 4, loss, tol=TOL)
+    again = train(X, y, 1.0, 4, loss, tol=TOL, weights=broken.W)
+    assert again.gap <= TOL
+    assert again.n_iter < whole.n_iter
+    dual = train(X, y, 1.0, 4, loss, tol=TOL, start=whole.masses)
+    assert dual.n_iter <= whole.n_iter
+
+
+def test_choice():
+    Z, y = blobs()
+    far, r = transformed("offset", Z), np.ones(len(y))
+    smooth, hinge = TopKHinge.named("alpha", 1, 1.0), TopKHinge.named("alpha", 1, 0.0)
+    assert choose_solver("auto", far, r, smooth) == "full_newton"
+    assert choose_solver("auto", Z, r, smooth) == "active"
+    assert choose_solver("newton", far, r, smooth) == "newton"
+    with pytest.raises(ValueError, match="curvature"):
+        choose_solver("full_newton", far, r, hinge)
+
+
+@pytest.mark.parametrize("loss", [TopKEntropy.named("alpha", 1), TopKEntropy.named("alpha", 2),
+                                  TopKEntropy.named("beta", 2), TopKHinge.named("alpha", 2, 0.7),
+                                  TopKHinge.named("beta", 2, 0.7)])  # fmt: skip
+def test_blocks_are_hessians(loss):
+    """Against differences of gradients; that of the hinges is one on the face at hand."""
+    rng = np.random.default_rng(3)
+    n, m, step = 40, 5, 1e-6
+    f, y, r = 1.5 * rng.standard_normal((n, m)), np.arange(n) % m, 0.5 + np.arange(n) % 3.0
+    rows = loss.rows(y, r, m)
+    lower = np.tril_indices(m - 1)
+    gradients = np.empty((2, n, m))
+    hessians = np.empty((n, m - 1, m - 1))
+    for j in range(m - 1):
+        for gradient, sign in zip(gradients, (1.0, -1.0), strict=True):
+            moved = f.copy()
+            moved[:, j] += sign * step
+            rows.evaluate(moved, gradient)
+        hessians[:, j] = (gradients[0] - gradients[1])[:, :-1] / (2.0 * step)
+    rows.evaluate(f, np.empty((n, m)))
+    found = rows.blocks(0, n)
+    assert found == pytest.approx(hessians[:, lower[0], lower[1]], abs=2e-6)
+    assert rows.curvatures().sum() == pytest.approx(rows.mean_curvature() * r.sum())
+
+
+@pytest.mark.parametrize("own", [0, 2])
+def test_blocks_keep_what_a_certain_class_leaves(own):
+    """t (1 - t) of the class that has nearly everything is the sum of what the others have."""
+    f = np.array([[0.0, -40.0, 60.0, 15.0]])
+    rows = Entropy.named("alpha", 1).rows(np.array([own]), np.ones(1), 4)
+    rows.evaluate(f, np.empty((1, 4)))
+    p = np.exp(f[0] - 60.0)
+    found = rows.blocks(0, 1)[0]
+    wanted = [p[0], -p[0] * p[1], p[1], -p[0], -p[1], p[0] + p[1] + p[3]]
+    assert found == pytest.approx(np.array(wanted), rel=1e-5, abs=1e-45)
+
+
+def test_no_step_is_left():
+    """A start at the optimum of a problem without curvature ends at once."""
+    X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
+    solver = FullNewtonSolver(X, y, np.ones(4), 2, TopKEntropy.named("alpha", 1), 0)
+    assert solver.masses().shape == (4, 2)
+    found = train(X, y, 1.0, 2, TopKEntropy.named("alpha", 1), solver="full_newton", tol=1e-9)
+    assert found.gap <= 1e-9
