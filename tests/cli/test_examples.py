@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import issparse
 from sklearn.datasets import dump_svmlight_file
 
-from verification.app.examples import DataFileError, read_examples
-from verification.errors import VerificationError
+from verification.app.reading import read_examples
+from verification.errors import DataFileError, VerificationError
 
 
 def write(path: Path, text: str) -> Path:
@@ -48,7 +48,7 @@ def test_csv_with_byte_order_mark_quotes_and_blank_lines(tmp_path: Path) -> None
         ("1\n2\n", None, "one column"),
         ("a,b\n", None, "no examples"),
         ("a,b,c\n1,x,3\n", None, r"line 2, column 'b': expected a number, got 'x'"),
-        ("1,2,0\n1,,1\n", None, "line 2, column 1: expected a number, got ''"),
+        ("1,2,0\n1,,1\n", None, "line 2, column 1: the value is missing"),
         ("1,2,0\n", "kind", "no column 'kind'"),
         ("1,2,0\n", "3", "no column 3"),
         ("a,2,0\n3,4,1\n", "a", "first row is no header"),

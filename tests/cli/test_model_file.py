@@ -22,7 +22,8 @@ from sklearn.pipeline import make_pipeline
 from fast import TopKLogisticRegression, TopKSVC
 from verification import InvalidArgumentError, load_model
 from verification.app.model_file import ModelFileError, packed
-from verification.app.trained_model import SCALINGS, Model, in_order, scaler
+from verification.app.preparation import SCALINGS, scaler
+from verification.app.trained_model import Model, in_order
 from verification.report.render import replace_files
 
 X, Y = load_iris(return_X_y=True)
@@ -182,11 +183,11 @@ CLAIM = npy(np.zeros((3, 4))).replace(b"(3, 4), }           ", b"(3, 40000000000
         (lambda parts: parts.pop("coef.npy"), r"lacks the member 'coef\.npy'"),
         (lambda parts: parts.pop("scaling_mean_.npy"), r"lacks the member 'scaling_mean_\.npy'"),
         (member("extra.py", b"print()"), r"too many, 'extra\.py'"),
-        (described(format="other"), "'other' of version 1"),
-        (described(version=2), "this refsolve .* reads a 'refsolve model' of version 1: train it again"),
+        (described(format="other"), "'other' of version 2"),
+        (described(version=1), "this refsolve .* reads a 'refsolve model' of version 2: train it again"),
         (described(estimator="os.system"), "expected one of TopKSVC"),
-        (described(scaling="eval"), "expected one of none, minmax"),
-        (described(scaling=["none"]), "expected one of none, minmax"),
+        (described(scaling="eval"), "expected one of standard, minmax"),
+        (described(scaling=["none"]), "expected one of standard, minmax"),
         (described(classes=["setosa"]), "at least two"),
         (described(classes=["a", "c", "b"]), "classes in order"),
         (described(classes=["a", 2, "b"]), "all of type str"),

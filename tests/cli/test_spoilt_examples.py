@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verification.app.examples import DataFileError, read_examples
+from verification.app.reading import read_examples
+from verification.errors import DataFileError
 
 X, Y = np.arange(12.0).reshape(4, 3), np.array([0, 1, 0, 1])
 
@@ -69,7 +70,7 @@ SPOILT = {
     "label nan": ("csv", b"1,2,a\n3,4,nan\n", "line 2: the label is 'nan'"),
     "label NaN among numbers": ("csv", b"1,2,0\n3,4,NaN\n", "line 2: the label is 'NaN'"),
     "label missing": ("csv", b"1,2,a\n3,4,\n", "line 2: the label is ''"),
-    "feature nan": ("csv", b"1,2,0\n3,nan,1\n", "line 2, column 1: the feature is NaN"),
+    "feature nan": ("csv", b"1,2,0\n3,nan,1\n", "line 2, column 1: the value is missing"),
     "continuous": ("csv", b"1,2,0.5\n3,4,1\n", "line 1: the label is 0.5; .* measurements"),
     "hundreds of numbers": (
         "csv", b"".join(b"1,%d\n" % i for i in range(300)), "300 different numbers",

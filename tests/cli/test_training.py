@@ -46,11 +46,14 @@ def test_csv_to_model_and_reports(csv: Path) -> None:
     assert json.loads(csv.with_suffix(".json").read_text(encoding="utf-8")) == shown
     page = csv.with_suffix(".md").read_text(encoding="utf-8")
     shares = shown["accuracy"]["holdout"]
-    assert f"| holdout | {' | '.join(f'{100 * share:.2f}' for share in shares.values())} |" in page
+    assert (
+        f"| holdout | 45 | {' | '.join(f'{100 * share:.2f}' for share in shares.values())} |"
+        in page
+    )
 
 
 def test_accuracy_reported_is_that_of_the_model(csv: Path) -> None:
-    shown = data(csv, "--test", csv, "-k", "2", "--gamma", "1")
+    shown = data(csv, "--test", csv, "-k", "2", "--gamma", "1", "--scale", "none")
     assert shown["accuracy"]["train"] == shown["accuracy"]["holdout"]
     X, y = load_iris(return_X_y=True)
     twin = TopKSVC(k=2, gamma=1.0, random_state=0).fit(X, y)
@@ -100,7 +103,7 @@ def test_a_model_that_is_not_certified_is_written_and_ends_with_1(csv: Path) -> 
         (("--model", "logistic", "--gamma", "1"), "smooth by itself"),
         (("--model", "logistic", "--truncated", "--variant", "beta"), "has no variants"),
         (("--model", "logistic", "-k", "3"), "k"),
-        (("--scale", "log"), "none, minmax"),
+        (("--scale", "log"), "standard, minmax"),
         (("--holdout", "1.5"), "strictly between 0 and 1"),
         (("--holdout", "0.001"), "every class on both sides"),
         (("--holdout", "0.5", "--test", "x.csv"), "exclude each other"),
@@ -120,7 +123,7 @@ def test_wrong_options(csv: Path, words: tuple[str, ...], expected: str) -> None
     ("text", "expected"),
     [
         ("1,2,0\n3,4,0\n", "bad.csv cannot be trained on: all 2 labels are 0"),
-        ("1,nan,0\n3,4,1\n", "NaN"),
+        ("1,nan,0\n3,4,1\n", "the value is missing"),
         ("1,inf,0\n3,4,1\n", "inf"),
     ],
 )
@@ -135,7 +138,7 @@ def test_holdout_with_unknown_labels(csv: Path, tmp_path: Path) -> None:
     other.write_text("a,b,c,d,species\n1,2,3,4,orchid\n", encoding="utf-8")
     assert "orchid" in refused(csv, "--test", other)
     other.write_text("a,b,species\n1,2,setosa\n", encoding="utf-8")
-    assert "has 2 features" in refused(csv, "--test", other)
+    assert "lacks the features ['c', 'd']" in refused(csv, "--test", other)
 
 
 def test_columns_of_the_test_data_go_by_name(csv: Path, tmp_path: Path) -> None:
@@ -151,7 +154,7 @@ def test_columns_of_the_test_data_go_by_name(csv: Path, tmp_path: Path) -> None:
     accuracy = data(csv, *words)["accuracy"]
     assert accuracy["train"] == accuracy["holdout"]
     rows[0][2] = "e"
-    assert "['c'] lack, ['e'] are unknown" in refused(
+    assert "lacks the features ['c'] of the model" in refused(
         csv, "--force", *words[:3], permuted((0, 1, 2, 3, 4))
     )
 
@@ -178,7 +181,7 @@ def test_a_model_that_is_there_is_kept(csv: Path) -> None:
 
 @pytest.mark.parametrize("words", [("-k", "1"), ("-k", "2"), ("-k", "2", "--truncated")])
 def test_logistic_models(csv: Path, words: tuple[str, ...]) -> None:
-    shown = data(csv, "--model", "logistic", *words, "--tol", "1e-5")
+    shown = data(csv, "--model", "logistic", *words, "--tol", "1e-5", "--scale", "none")
     assert shown["title"] == "Top-k logistic regression"
     gap = "certified relative duality gap"
     gap += " of the last convex step" if "--truncated" in words else ""
@@ -195,6 +198,7 @@ import sys
 from scipy.sparse import csr_array
 from sklearn.datasets import load_digits, load_iris
 from verification.app import training
+from verification.app.examples import Examples
 
 def ready():
     modules = [m for name, m in list(sys.modules.items()) if name.startswith("fast")]
@@ -212,7 +216,7 @@ def prepare_and_look(*args):
 training.compile_kernels = prepare_and_look
 for parameters in ({"gamma": 0.0}, {"gamma": 1.0}, {"model": "logistic"}):
     for data, y in [iris, (csr_array(iris[0]), iris[1]), (digits[0] / 16, digits[1])]:
-        training.train(data, y, k=2, C=0.1, **parameters)
+        training.train(Examples.of(data, y), k=2, C=0.1, scale="none", **parameters)
         for name in sorted(ready() - before):
             print(name)
         before.clear()

@@ -30,7 +30,7 @@ import sklearn
 
 import fast
 from verification import load_model
-from verification.app import examples, model_file, trained_model
+from verification.app import labels, model_file, preparation, reading, sheets, trained_model
 from verification.errors import VerificationError
 from verification.external import replies, wire
 from verification.failures import explain, replay
@@ -45,7 +45,7 @@ from verification.verdicts.verdict import Candidate
 WATCHED = {
     str(Path(module.__file__ or "").resolve())
     for module in (
-        npz, examples, model_file, trained_model, wire, replies, replay, replay.stored, replay.answers,
+        npz, labels, sheets, reading, model_file, trained_model, wire, replies, replay, replay.stored, replay.answers,
         explain, instances, lines, kill_file, soak, zipfile,
     )
 }  # fmt: skip
@@ -282,8 +282,31 @@ def _model_seeds() -> list[bytes]:
         if scale != "none":
             from sklearn.pipeline import make_pipeline
 
-            estimator = make_pipeline(trained_model.scaler(scale, False).fit(np.eye(2)), fitted)
+            estimator = make_pipeline(preparation.scaler(scale, False).fit(np.eye(2)), fitted)
         found.append(model_file.packed(trained_model.Model(estimator, scale, ("u", "v"))))
+    return found
+
+
+def _parquet_seeds() -> list[bytes]:
+    import pandas as pd
+
+    found = []
+    for compression in ("none", "snappy"):
+        stream = io.BytesIO()
+        frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1, 2, 3], "y": ["u", "v", "u"]})
+        frame.to_parquet(stream, compression=compression)
+        found.append(stream.getvalue())
+    return found
+
+
+def _mat_seeds() -> list[bytes]:
+    from scipy.io import savemat
+
+    found = []
+    for options in ({}, {"do_compression": True}, {"format": "4"}):
+        stream = io.BytesIO()
+        savemat(stream, {"X": np.arange(6.0).reshape(3, 2), "y": np.array([0, 1, 0])}, **options)
+        found.append(stream.getvalue())
     return found
 
 
@@ -327,9 +350,11 @@ def _read_answer(path: Path) -> None:
 READERS = {
     reader.name: reader
     for reader in (
-        Reader("csv", ".csv", examples.read_examples, lambda: CSV),
-        Reader("npz", ".npz", examples.read_examples, _npz_seeds),
-        Reader("svm", ".svm", examples.read_examples, lambda: SVM),
+        Reader("csv", ".csv", reading.read_examples, lambda: CSV),
+        Reader("npz", ".npz", reading.read_examples, _npz_seeds),
+        Reader("parquet", ".parquet", reading.read_examples, _parquet_seeds),
+        Reader("mat", ".mat", reading.read_examples, _mat_seeds),
+        Reader("svm", ".svm", reading.read_examples, lambda: SVM),
         Reader("replay", ".json", replay.load, _replay_seeds),
         Reader(
             "explain",

@@ -6,13 +6,16 @@ from pathlib import Path
 import _fuzz
 import pytest
 
+from verification.errors import DataFileError
+
 
 @pytest.mark.parametrize("name", _fuzz.READERS)
 def test_spoilt_files_are_read_or_refused_by_our_own_error(name: str, tmp_path: Path) -> None:
-    found = _fuzz.fuzz(_fuzz.READERS[name], 250, 1, tmp_path)
+    executions = 12 if name == "mat" else 250  # of which each is a process
+    found = _fuzz.fuzz(_fuzz.READERS[name], executions, 1, tmp_path)
     assert found.errors == {}
     assert found.read >= len(_fuzz.READERS[name].seeds()) - (name == "csv")
-    assert found.refused > 50
+    assert found.refused > executions / 5
     assert found.kept > len(_fuzz.READERS[name].seeds())
 
 
@@ -24,7 +27,7 @@ def test_a_raw_error_a_hang_and_a_believed_size_are_found(
         if first == b"2":
             int("x")
         if first == b"3":
-            raise _fuzz.examples.DataFileError("more than the memory of this machine")
+            raise DataFileError("more than the memory of this machine")
         if first == b"1":
             while True:
                 pass

@@ -3,7 +3,8 @@
 The members, none of them compressed::
 
     model.json     what `_described` says: version, estimator, parameters, classes, columns, scaling, certificate
-    coef.npy, intercept.npy and the arrays of the scaling (scaling_mean_.npy, ...), float64
+    coef.npy, intercept.npy, the arrays of the scaling (scaling_mean_.npy, ...) and what fills gaps
+    (fill.npy), float64
     SHA256SUMS     of all the others, as sha256sum writes them
 
 A checksum finds accidents, no forgery: who can change the file can change that too. The certificate is
@@ -23,15 +24,16 @@ from typing import Any
 
 import numpy as np
 
-from verification.app.trained_model import SCALINGS, Model, scaler
+from verification.app.preparation import FILLS, SCALINGS, columns_transformer, scaler
+from verification.app.trained_model import Model
 from verification.errors import DataFileError
 from verification.instances import npz
 from verification.instances.files import check_regular
 from verification.report.environment import version
 
 SUFFIX = ".refsolve"
-FORMAT, VERSION = "refsolve model", 1
-ESTIMATORS = ("TopKSVC", "TopKLogisticRegression")
+FORMAT, VERSION = "refsolve model", 2
+ESTIMATORS = ("TopKSVC", "TopKLogisticRegression", "APSVM", "SVMPlusClassifier")
 #: Names under which the certificate stands in the file, and on the estimator.
 CERTIFICATE = {
     "primal": "primal_objective_", "dual": "dual_objective_", "relative_gap": "dual_gap_",
@@ -53,8 +55,11 @@ def packed(model: Model) -> bytes:
     """The file of a model; the same model gives the same bytes."""
     classifier = model.classifier
     arrays = {"coef": classifier.coef_, "intercept": classifier.intercept_}
-    for name in SCALINGS[model.scale]:
-        arrays[f"scaling_{name}"] = getattr(model.estimator[0], name)
+    filling, scaling = _steps(model)
+    for name in SCALINGS[model.scale] if scaling is not None else ():
+        arrays[f"scaling_{name}"] = getattr(scaling, name)
+    if filling is not None:
+        arrays["fill"] = filling.statistics_
     text = json.dumps(_described(model), indent=1, allow_nan=False)
     members = {"model.json": text.encode()} | {f"{n}.npy": _npy(a) for n, a in arrays.items()}
     sums = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in members.items())
@@ -63,6 +68,19 @@ def packed(model: Model) -> bytes:
         for name, data in {**members, "SHA256SUMS": "".join(sums).encode()}.items():
             archive.writestr(zipfile.ZipInfo(name), data)  # its date is 1980-01-01
     return stream.getvalue()
+
+
+def _steps(model: Model) -> tuple[Any, Any]:
+    """The fitted imputer and scaler of the numbers, None where there is none."""
+    if not hasattr(model.estimator, "steps"):
+        return None, None
+    first = model.estimator[0]
+    if not model.framed:
+        return None, first
+    chain = first.named_transformers_.get("numbers")
+    steps = [step for _, step in getattr(chain, "steps", [])]
+    filling = steps[0] if model.impute is not None and steps else None
+    return filling, steps[-1] if model.scale != "none" and steps else None
 
 
 def _described(model: Model) -> dict[str, Any]:
@@ -76,20 +94,26 @@ def _described(model: Model) -> dict[str, Any]:
         "parameters": classifier.get_params(),
         "classes": classes.tolist(),
         "classes_dtype": "str" if classes.dtype.kind == "U" else classes.dtype.name,
-        "n_features": int(classifier.n_features_in_),
+        "n_features": int(model.estimator.n_features_in_),
         "columns": None if model.columns is None else list(model.columns),
+        "apart": list(model.apart),
         "scaling": model.scale,
-        "centred": bool(getattr(model.estimator[0], "with_mean", False))
-        if model.scale == "standard"
-        else False,
+        "centred": bool(getattr(_steps(model)[1], "with_mean", False)),
+        "imputation": model.impute,
+        "categories": {name: list(values) for name, values in model.categories.items()},
         "certificate": {
-            **{name: _plain(getattr(classifier, own)) for name, own in CERTIFICATE.items()},
+            **{name: _plain(_worst(getattr(classifier, own))) for name, own in CERTIFICATE.items()},
             "tol": _plain(classifier.tol),
             "certified": model.certified,
             "iterations": int(classifier.n_iter_),
             "solver": str(classifier.solver_),
         },
     }
+
+
+def _worst(value: Any) -> float:
+    """Of several problems, as SVM+ has a class each, the sum; the gap is one number."""
+    return float(np.sum(value))
 
 
 def _plain(value: Any) -> float | str:
@@ -230,15 +254,25 @@ def _model(given: _Fields, members: list[str], where: str) -> Model:
     written_by = given.take("refsolve", "the version that wrote it", str)
     kind = getattr(fast, given.one_of("estimator", ESTIMATORS))
     classes = _classes(given)
-    m, d = len(classes), given.take("n_features", "an integer >= 1", int)
-    columns = given.take("columns", "names or null", list, type(None))
-    if columns is not None and (len(columns) != d or any(type(c) is not str for c in columns)):
-        raise given.refuse("columns", f"null or {d} names, one per feature")
-    classifier = kind(**_parameters(given.within("parameters"), kind().get_params(), m))
+    m, p = len(classes), given.take("n_features", "an integer >= 1", int)
+    if p < 1:
+        raise given.refuse("n_features", "an integer >= 1")
+    columns = _names(given, "columns", p)
+    found = kind(**_parameters(given.within("parameters"), kind().get_params(), m))
     scale = given.one_of("scaling", tuple(SCALINGS))
-    arrays = _arrays(where, members, {"coef": (m, d), "intercept": (m,)}, SCALINGS[scale], d)
+    impute = given.take("imputation", f"null or one of {', '.join(FILLS)}", str, type(None))
+    if impute is not None and impute not in FILLS:
+        raise given.refuse("imputation", f"null or one of {', '.join(FILLS)}")
+    categories = _categories(given, columns or tuple(map(str, range(p))))
+    q = p - len(categories)
+    d = q + sum(map(len, categories.values()))
+    rows = m if m > 2 or kind in (fast.TopKSVC, fast.TopKLogisticRegression) else 1
+    shapes: dict[str, Any] = {"coef": (rows, d), "intercept": (rows,)}
+    shapes |= {f"scaling_{name}": (q,) for name in SCALINGS[scale] if q}
+    shapes |= {"fill": (q,)} if impute is not None and q else {}
+    arrays = _arrays(where, members, shapes)
     certificate = given.within("certificate")
-    vars(classifier).update(
+    vars(found).update(
         classes_=classes,
         n_features_in_=d,
         coef_=arrays["coef"],
@@ -247,21 +281,68 @@ def _model(given: _Fields, members: list[str], where: str) -> Model:
         solver_=certificate.take("solver", "the name of an algorithm", str),
         **{own: certificate.number(name) for name, own in CERTIFICATE.items()},
     )
-    centred = given.take("centred", "true or false", bool)
-    transform = scaler(scale, sparse=scale == "standard" and not centred)
-    model = Model(classifier, "none", None if columns is None else tuple(columns), written_by)
+    estimator = _prepared(given, found, arrays, columns, categories, impute, scale)
+    apart = _names(given, "apart", None) or ()
+    model = Model(estimator, scale, columns, impute, categories, apart, written_by)
     if (
         certificate.data.get("certified") is not model.certified
-        or certificate.number("tol") != classifier.tol
+        or certificate.number("tol") != found.tol
     ):
         raise certificate.refuse("certified", "what relative_gap and tol say")
-    if transform is None:
-        return model
+    return model
+
+
+def _names(given: _Fields, name: str, length: int | None) -> tuple[str, ...] | None:
+    names = given.take(name, "names or null", list, type(None))
+    if names is None:
+        return None
+    if length not in (None, len(names)) or any(type(c) is not str for c in names):
+        raise given.refuse(
+            name, f"null or {'names' if length is None else length} names, one per feature"
+        )
+    return tuple(names)
+
+
+def _categories(given: _Fields, columns: Sequence[str]) -> dict[str, list[str]]:
+    found = given.take("categories", "values by the names of features", dict)
+    for name, values in found.items():
+        texts = type(values) is list and values and all(type(v) is str for v in values)
+        if name not in columns or not texts or values != sorted(set(values)):
+            raise given.refuse("categories", "sorted values by the names of features")
+    return dict(found)
+
+
+def _prepared(
+    given: _Fields, classifier: Any, arrays: dict[str, np.ndarray], columns: tuple[str, ...] | None,
+    categories: dict[str, list[str]], impute: str | None, scale: str,
+) -> Any:  # fmt: skip
+    """The classifier behind what prepares its features: built anew, then given its numbers."""
     from sklearn.pipeline import make_pipeline
 
-    fitted = {name: arrays[f"scaling_{name}"] for name in SCALINGS[scale]}
-    vars(transform).update(n_features_in_=d, **fitted)
-    return Model(make_pipeline(transform, classifier), scale, model.columns, written_by)
+    centred = given.take("centred", "true or false", bool)
+    if impute is None and not categories:
+        step = scaler(scale, sparse=scale == "standard" and not centred)
+        _fill(step, arrays, scale)
+        return classifier if step is None else make_pipeline(step, classifier)
+    import pandas as pd
+
+    names = columns or tuple(map(str, range(given.data["n_features"])))
+    transform = columns_transformer(names, categories, scale, impute)
+    row = {name: categories[name][0] if name in categories else 0.0 for name in names}
+    transform.fit(pd.DataFrame([row]))
+    chain = transform.named_transformers_.get("numbers")
+    for step in [step for _, step in getattr(chain, "steps", [])]:
+        if hasattr(step, "statistics_"):
+            step.statistics_ = arrays["fill"]
+        else:
+            _fill(step, arrays, scale)
+    return make_pipeline(transform, classifier)
+
+
+def _fill(step: Any, arrays: dict[str, np.ndarray], scale: str) -> None:
+    fitted = {name: arrays[f"scaling_{name}"] for name in SCALINGS[scale] if step is not None}
+    if fitted:
+        vars(step).update(n_features_in_=len(arrays["scaling_scale_"]), **fitted)
 
 
 def _classes(given: _Fields) -> np.ndarray:
@@ -291,18 +372,15 @@ def _parameters(given: _Fields, defaults: Mapping[str, Any], m: int) -> dict[str
         if name == "random_state":
             kinds = (int, type(None))
         found[name] = given.take(name, f"a value like {default!r}", *kinds)
-    if found["kernel"] != "linear":
+    if found.get("kernel", "linear") != "linear":
         raise given.refuse("kernel", "'linear'")
-    if not 1 <= found["k"] < m:
+    if not 1 <= found.get("k", 1) < m:
         raise given.refuse("k", f"1 <= k <= {m - 1}, for {m} classes")
     return found
 
 
-def _arrays(
-    where: str, members: list[str], shapes: dict[str, Any], scaling: Sequence[str], d: int
-) -> dict[str, np.ndarray]:
+def _arrays(where: str, members: list[str], shapes: dict[str, Any]) -> dict[str, np.ndarray]:
     """The arrays, all of float64, finite and of the shapes that model.json tells."""
-    shapes = shapes | {f"scaling_{name}": (d,) for name in scaling}
     wanted = {"model.json", *(f"{name}.npy" for name in shapes)}
     if odd := sorted(wanted.symmetric_difference(members)):
         said = "lacks the member" if odd[0] in wanted else "has a member too many,"

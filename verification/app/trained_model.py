@@ -1,21 +1,15 @@
-"""A trained model with what it must be fed: scaling, and the names and order of the features."""
+"""A trained model with what it must be fed: preparation, and the names and order of the features."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from verification.errors import InvalidArgumentError
+from verification.app.examples import Examples
+from verification.app.preparation import frame_for, numbers
+from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.environment import version
-
-#: Fitted attributes of scikit-learn's scalers, an entry per feature.
-SCALINGS: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "minmax": ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
-    "standard": ("mean_", "var_", "scale_"),
-    "maxabs": ("scale_", "max_abs_"),
-}
 
 
 @dataclass(frozen=True)
@@ -24,26 +18,37 @@ class Model:
 
     Attributes
     ----------
-    estimator : the classifier, or the pipeline of a scaler and the classifier
-    scale : name of the scaling: none, minmax, standard or maxabs
+    estimator : the classifier, or the pipeline of what prepares the features and the classifier
+    scale : name of the scaling of numbers: none, minmax, standard or maxabs
     columns : names of the features, if the training data had any
+    impute : what fills gaps: mean, median, most_frequent or None
+    categories : values of each feature that is a category
+    apart : columns of the training data that are no features; the first is the label
     written_by : version of refsolve that wrote the file
     """
 
     estimator: Any
     scale: str = "none"
     columns: tuple[str, ...] | None = None
+    impute: str | None = None
+    categories: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    apart: tuple[str, ...] = ()
     written_by: str = version("refsolve") or ""
 
     @property
     def classifier(self) -> Any:
-        """The `fast.TopKSVC` or `fast.TopKLogisticRegression`, with its certificate."""
-        return self.estimator if self.scale == "none" else self.estimator[-1]
+        """The estimator of `fast`, with its certificate."""
+        return self.estimator[-1] if hasattr(self.estimator, "steps") else self.estimator
 
     @property
     def certified(self) -> bool:
         """Whether training reached the gap that was asked for."""
         return bool(self.classifier.dual_gap_ <= self.classifier.tol)
+
+    @property
+    def framed(self) -> bool:
+        """Whether the estimator takes a data frame: features that are no numbers, or have gaps."""
+        return self.impute is not None or bool(self.categories)
 
     def predict(self, X: Any, columns: Sequence[str] | None = None) -> np.ndarray:
         """The class with the largest score of each row.
@@ -59,9 +64,80 @@ class Model:
         InvalidArgumentError
             Columns that are not those of the training data.
         """
+        return np.asarray(self.estimator.predict(self.arranged(X, columns)))
+
+    def arranged(self, X: Any, columns: Sequence[str] | None = None) -> Any:
+        """X as the estimator takes it; the parameters are those of `predict`."""
         named = getattr(X, "columns", None) if columns is None else columns
-        X = X.to_numpy() if hasattr(X, "to_numpy") else X
-        return np.asarray(self.estimator.predict(in_order(X, named, self.columns)))
+        if hasattr(X, "drop") and columns is None and self.columns is not None:
+            # a frame may still have its label and the like
+            more = [name for name in X.columns if name in self.apart and name not in self.columns]
+            X = X.drop(columns=more)
+            named = X.columns
+        if not self.framed:
+            return in_order(X.to_numpy() if hasattr(X, "to_numpy") else X, named, self.columns)
+        import pandas as pd
+
+        from verification.app.sheets import Sheet, values
+
+        frame = X if hasattr(X, "columns") else pd.DataFrame(np.asarray(X, object))
+        wanted = self.columns or tuple(str(j) for j in range(frame.shape[1]))
+        names = list(wanted if named is None else map(str, named))
+        frame = frame.set_axis(names, axis=1).reset_index(drop=True)
+        in_order(np.empty((0, len(names))), names, wanted)  # its complaint
+        sheet = Sheet("X", frame, True, lambda i, name: f"row {i}, column {name!r}")  # type: ignore[arg-type]
+        kept = {name: values(sheet, name) for name in wanted}
+        found = pd.DataFrame({name: pd.Series(c, dtype=c.dtype) for name, c in kept.items()})
+        return self.fed(Examples("X", found, None, True, sheet.place))  # type: ignore[arg-type]
+
+    def fed(self, examples: Examples) -> Any:
+        """The features of a file as the estimator takes them, in the order of training.
+
+        Raises
+        ------
+        DataFileError, InvalidArgumentError
+            Other features than in training, text or gaps where training had none.
+        """
+        if examples.sparse:
+            if self.framed or examples.X.shape[1] != self.estimator.n_features_in_:
+                raise DataFileError(
+                    f"{examples.source} has {examples.X.shape[1]} features, without names; the model expects "
+                    f"{self.estimator.n_features_in_}"
+                )
+            return examples.X
+        examples = self._ordered(examples)
+        if not self.framed:
+            return numbers(examples)
+        check = examples.X.drop(columns=list(self.categories))
+        if self.impute is None or any(check[name].dtype == object for name in check):
+            filled = check.fillna(0.0) if self.impute is not None else check
+            numbers(replace(examples, X=filled))
+        return frame_for(examples, tuple(self.categories))
+
+    def _ordered(self, examples: Examples) -> Examples:
+        names = list(examples.X.columns)
+        if self.columns is None or not examples.named:
+            wanted = (
+                self.classifier.n_features_in_ if not self.framed else self.estimator.n_features_in_
+            )
+            if len(names) != wanted:
+                raise DataFileError(
+                    f"{examples.source} has {len(names)} features; the model expects {wanted}, in the order "
+                    "of its training data"
+                )
+            if self.columns is None or not self.framed:
+                return examples
+            return replace(examples, X=examples.X.set_axis(list(self.columns), axis=1))
+        if lost := [name for name in self.columns if name not in names]:
+            raise InvalidArgumentError(
+                f"{examples.source} lacks the features {lost!r:.200} of the model; it has {names!r:.400}"
+            )
+        if odd := [name for name in names if name not in {*self.columns, *self.apart}]:
+            raise InvalidArgumentError(
+                f"{examples.source}: the columns {odd!r:.200} are unknown to the model, which expects "
+                f"{list(self.columns)!r:.400}; leave them out with --ignore"
+            )
+        return replace(examples, X=examples.X[list(self.columns)])
 
 
 def in_order(
@@ -86,20 +162,3 @@ def in_order(
         )
     X = X if hasattr(X, "shape") else np.asarray(X)
     return X[:, [list(columns).index(name) for name in wanted]]
-
-
-def scaler(name: str, sparse: bool) -> Any:
-    """Return the scikit-learn transformer of that name, None for ``none``."""
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
-
-    if name not in SCALINGS:
-        raise InvalidArgumentError(f"scale is {name!r}; expected one of {', '.join(SCALINGS)}")
-    if sparse and name == "minmax":
-        raise InvalidArgumentError(
-            "scale='minmax' would make sparse features dense; use 'maxabs' for svm files"
-        )
-    if name == "minmax":
-        return MinMaxScaler((-1.0, 1.0))
-    if name == "standard":
-        return StandardScaler(with_mean=not sparse)
-    return MaxAbsScaler() if name == "maxabs" else None

@@ -1,4 +1,4 @@
-"""What ``refsolve train`` does: scale, fit, measure, and write a model with its report."""
+"""What ``refsolve train`` does: prepare, fit, measure, and write a model with its report."""
 
 import warnings
 from collections.abc import Sequence
@@ -10,15 +10,23 @@ from typing import Any
 import numpy as np
 
 from verification.app.console import check_file, make_folder
-from verification.app.examples import DataFileError
+from verification.app.examples import Examples
+from verification.app.measuring import Measured, blocks, measure
 from verification.app.model_file import SUFFIX, packed
-from verification.app.trained_model import Model, scaler
-from verification.errors import InvalidArgumentError
+from verification.app.preparation import transformer
+from verification.app.trained_model import Model
+from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.document import Block, Cell, Document, Paragraph, number, table
+from verification.report.page import render_html
 from verification.report.render import render_json, render_markdown, replace_files
 
-MODELS = ("svm", "logistic")
-TOP = (1, 3, 5, 10)
+MODELS = ("svm", "logistic", "ap", "svmplus")
+TITLES = {
+    "TopKSVC": "Top-k SVM",
+    "TopKLogisticRegression": "Top-k logistic regression",
+    "APSVM": "AP-SVM",
+    "SVMPlusClassifier": "SVM with privileged information",
+}
 
 
 @dataclass(frozen=True)
@@ -29,25 +37,30 @@ class Trained:
     document: Document
 
 
-def split_holdout(
-    X: Any, y: np.ndarray, fraction: float, seed: int
-) -> tuple[Any, Any, np.ndarray, np.ndarray]:
-    """Stratified train and holdout parts; `fraction` of the examples go to the holdout."""
-    from sklearn.model_selection import train_test_split
+def split_holdout(examples: Examples, fraction: float, seed: int) -> tuple[Examples, Examples]:
+    """Train and holdout parts, of every class the same share; with groups, whole groups."""
+    from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
     _check_seed(seed)
     if not 0.0 < fraction < 1.0:
         raise InvalidArgumentError(
             f"holdout is {fraction}; expected a fraction strictly between 0 and 1"
         )
+    assert examples.y is not None
+    rows = np.arange(len(examples.y))
     try:
-        parts = train_test_split(X, y, test_size=fraction, random_state=seed, stratify=y)
+        if examples.group is not None:
+            splitter = GroupShuffleSplit(1, test_size=fraction, random_state=seed)
+            first, second = next(splitter.split(rows, groups=examples.group))
+        else:
+            first, second = train_test_split(
+                rows, test_size=fraction, random_state=seed, stratify=examples.y
+            )
     except ValueError as error:
         raise InvalidArgumentError(
             f"holdout={fraction} cannot be drawn with every class on both sides: {error}"
         ) from error
-    X_train, X_held, y_train, y_held = parts
-    return X_train, X_held, y_train, y_held
+    return examples.part(first), examples.part(second)
 
 
 def _check_seed(seed: Any) -> None:
@@ -56,81 +69,155 @@ def _check_seed(seed: Any) -> None:
 
 
 def train(
-    X: Any,
-    y: np.ndarray,
+    examples: Examples,
     *,
-    columns: tuple[str, ...] | None = None,
-    test: tuple[Any, np.ndarray] | None = None,
-    scale: str = "none",
+    test: Examples | None = None,
+    scale: str = "standard",
+    impute: str | None = None,
+    categories: Sequence[str] = (),
     model: str = "svm",
-    source: str = "the examples",
+    apart: Sequence[str] = (),
     **parameters: Any,
 ) -> Trained:
-    """Fit `fast.TopKSVC` or `fast.TopKLogisticRegression` and describe the result.
+    """Fit an estimator of `fast` on prepared examples and describe the result.
 
-    P = 1/2 ||W||^2 + C sum_i L(y_i, W'x_i); the gap reported is (P - D)/max(|P|, |D|).
-    Raises the estimator's own errors, and DataFileError, which names ``source``, where the data do not
+    P = 1/2 ||W||^2 + C sum_i L(y_i, W'x_i), x_i as prepared; the gap reported is (P - D)/max(|P|, |D|).
+    Raises the estimator's own errors, and DataFileError, which names the file, where the data do not
     fit it.
     """
-    from scipy.sparse import issparse
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
 
+    from fast.errors import CollapseWarning
+
+    told = (ConvergenceWarning, CollapseWarning)  # the document says them
     _check_seed(parameters.get("random_state"))
-    if (y == y[0]).all():
-        raise DataFileError(
-            f"{source} cannot be trained on: all {len(y)} labels are {y[0]!s:.80}; expected at least two "
-            "classes: name the column or array of labels with --label, or add examples of another class"
-        )
-    if test is not None and (unknown := np.setdiff1d(test[1], y)).size:
-        raise DataFileError(
-            f"label(s) {unknown[:5].tolist()} of the examples to measure on are none of the classes in "
-            f"{source}; expected classes that are trained: leave these examples out, or train on some"
-        )
-    transform = scaler(scale, issparse(X))
     classifier = new_classifier(model, **parameters)
-    compile_kernels(classifier, issparse(X))
-    trained = classifier if transform is None else make_pipeline(transform, classifier)
+    _check_classes(examples, test, model)
+    transform = transformer(examples, scale, impute, categories)
+    made = _unfitted(examples, transform, scale, impute, categories, apart)
+    X = made.fed(examples)
+    if test is not None:
+        made.fed(test)  # refused now, not after the training
+    options = _options(model, examples)
+    compile_kernels(classifier, examples.sparse)
     try:
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)  # the document says it
-            trained.fit(X, y)
+            for said in told:
+                warnings.simplefilter("always", said)
+            prepared = X if transform is None else transform.fit_transform(X)
+            classifier.fit(prepared, examples.y, **options)
         classifier.set_params(verbose=0)  # the bar was for this fit, not for whoever loads it
-    except ValueError as error:  # scikit-learn's own validation: NaN, one class, ...
+    except ValueError as error:  # scikit-learn's own validation
         if type(error).__module__.partition(".")[0] == "fast":
             raise
-        raise DataFileError(f"{source} cannot be trained on: {error}") from error
-    advice = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
+        raise DataFileError(f"{examples.source} cannot be trained on: {error}") from error
+    advice = [str(w.message) for w in caught if issubclass(w.category, told)]
     for other in caught:
-        if not issubclass(other.category, ConvergenceWarning):
+        if not issubclass(other.category, told):
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    document = describe(classifier, trained, X, y, test, scale, advice)
-    return Trained(Model(trained, scale, columns), document)
+    estimator = classifier if transform is None else make_pipeline(transform, classifier)
+    fitted = Model(estimator, made.scale, made.columns, made.impute, made.categories, made.apart)
+    parts = {"train": measure(fitted, examples)}
+    if test is not None:
+        parts["holdout"] = measure(fitted, test)
+    return Trained(fitted, describe(fitted, parts, scale, advice))
+
+
+def _check_classes(examples: Examples, test: Examples | None, model: str) -> None:
+    y = examples.y
+    assert y is not None
+    if (y == y[0]).all():
+        raise DataFileError(
+            f"{examples.source} cannot be trained on: all {len(y)} labels are {y[0]!s:.80}; expected at "
+            "least two classes: name the column or array of labels with --label, or add examples of another "
+            "class"
+        )
+    if model == "ap" and len(np.unique(y)) > 2:
+        raise InvalidArgumentError(
+            f"{examples.source} has {len(np.unique(y))} classes; AP-SVM ranks one before the rest: name it "
+            "with --positive"
+        )
+    judged = y if test is None or test.y is None else test.y
+    if (unknown := np.setdiff1d(judged, y)).size:
+        raise DataFileError(
+            f"label(s) {unknown[:5].tolist()} of the examples to measure on are none of the classes in "
+            f"{examples.source}; expected classes that are trained: leave these examples out, or train on some"
+        )
+
+
+def _unfitted(
+    examples: Examples, transform: Any, scale: str, impute: str | None, categories: Sequence[str],
+    apart: Sequence[str],
+) -> Model:  # fmt: skip
+    """What knows how to feed the estimator, before there is one."""
+    kinds = {}
+    for name, step, columns in getattr(transform, "transformers", ()):
+        if name == "categories":
+            kinds = dict(zip(columns, step.categories, strict=True))
+    width = examples.X.shape[1]
+    stand_in = type("Unfitted", (), {"n_features_in_": width})()
+    return Model(stand_in, scale, examples.columns, impute, kinds, tuple(apart))
+
+
+def _options(model: str, examples: Examples) -> dict[str, Any]:
+    """What `fit` takes besides X and y."""
+    if model in ("svm", "logistic", "svmplus") and examples.group is not None:
+        raise InvalidArgumentError("--group belongs to --model ap, which ranks within each group")
+    if model != "svmplus" and examples.Z is not None:
+        raise InvalidArgumentError("--privileged belongs to --model svmplus")
+    if model == "ap":
+        if examples.weight is not None:
+            raise InvalidArgumentError(
+                "--weight does not go with --model ap: ranks have no weights"
+            )
+        return {"groups": examples.group}
+    options: dict[str, Any] = {"sample_weight": examples.weight}
+    if model == "svmplus" and examples.Z is not None:
+        from dataclasses import replace
+
+        from verification.app.preparation import numbers
+
+        options["Z"] = numbers(replace(examples, X=examples.Z))
+    return options
 
 
 def new_classifier(
-    model: str, *, gamma: float = 0.0, truncated: bool = False, **parameters: Any
+    model: str,
+    *,
+    gamma: float = 0.0,
+    truncated: bool = False,
+    lam: float | None = None,
+    **parameters: Any,
 ) -> Any:
     """The unfitted estimator of that name; options that it does not have are refused."""
     import fast
 
     if model not in MODELS:
         raise InvalidArgumentError(f"model is {model!r}; expected one of {', '.join(MODELS)}")
+    if lam is not None and model != "svmplus":
+        raise InvalidArgumentError("lam belongs to model='svmplus'")
+    if truncated and model != "logistic":
+        raise InvalidArgumentError(
+            "truncated=True belongs to the entropy loss; use model='logistic'"
+        )
+    if gamma != 0.0 and model != "svm":
+        why = "the entropy loss is smooth by itself; " if model == "logistic" else ""
+        raise InvalidArgumentError(f"gamma is {gamma:g}, but {why}leave it out, or use model='svm'")
     if model == "svm":
-        if truncated:
-            raise InvalidArgumentError(
-                "truncated=True belongs to the entropy loss; use model='logistic'"
-            )
         return fast.TopKSVC(gamma=gamma, **parameters)
-    if gamma != 0.0:
-        raise InvalidArgumentError(
-            f"gamma is {gamma:g}, but the entropy loss is smooth by itself; leave it out, or use model='svm'"
-        )
-    if truncated and parameters.get("variant") == "beta":
-        raise InvalidArgumentError(
-            "variant is 'beta', but the truncated loss has no variants; leave one of the two out"
-        )
-    return fast.TopKLogisticRegression(truncated=truncated, **parameters)
+    if model == "logistic":
+        if truncated and parameters.get("variant") == "beta":
+            raise InvalidArgumentError(
+                "variant is 'beta', but the truncated loss has no variants; leave one of the two out"
+            )
+        return fast.TopKLogisticRegression(truncated=truncated, **parameters)
+    for name, default in (("k", 1), ("variant", "alpha"), ("fit_intercept", False)):
+        if parameters.pop(name, default) != default:
+            raise InvalidArgumentError(f"{name} does not belong to model={model!r}; leave it out")
+    if model == "ap":
+        return fast.APSVM(**parameters)
+    return fast.SVMPlusClassifier(lam=1.0 if lam is None else lam, **parameters)
 
 
 def compile_kernels(classifier: Any, sparse: bool) -> None:
@@ -142,6 +229,8 @@ def compile_kernels(classifier: Any, sparse: bool) -> None:
     import scipy.sparse as sp
     from sklearn.base import clone
 
+    if not hasattr(classifier, "k"):  # their first use says itself that it compiles
+        return
     rng = np.random.default_rng(0)
     many = rng.standard_normal((1400, 16))
     # "auto" may go from one algorithm to the other in the middle of a fit
@@ -161,102 +250,96 @@ def compile_kernels(classifier: Any, sparse: bool) -> None:
 
 
 def describe(
-    classifier: Any,
-    model: Any,
-    X: Any,
-    y: np.ndarray,
-    test: tuple[Any, np.ndarray] | None,
-    scale: str,
-    advice: Sequence[str] = (),
+    model: Model, measured: dict[str, Measured], scale: str, advice: Sequence[str] = ()
 ) -> Document:
-    """Facts of a fitted model: certificate, size, top-k accuracy on each part (also at its own k).
+    """Facts of a fitted model: certificate, size, accuracy on each part.
 
     Seconds are those of the training itself, as its history counts them.
     """
-    m, d = len(classifier.classes_), classifier.coef_.shape[-1]
-    certified = bool(classifier.dual_gap_ <= classifier.tol)
+    classifier = model.classifier
+    certified = model.certified
     gap_name = "certified relative duality gap"
     truncated = getattr(classifier, "truncated", False)
     if truncated:  # not convex: only the step has a dual
         gap_name += " of the last convex step"
+    shown = ("k", "variant", "gamma", "truncated", "lam", "C")
     facts = {
-        "examples": X.shape[0],
-        "features": d,
-        "classes": m,
-        "k": classifier.k,
-        **({} if truncated else {"variant": classifier.variant}),
+        "examples": measured["train"].examples,
+        "features": model.classifier.coef_.shape[-1],
+        "classes": len(classifier.classes_),
         **{
             name: getattr(classifier, name)
-            for name in ("gamma", "truncated")
-            if hasattr(classifier, name)
+            for name in shown
+            if hasattr(classifier, name) and not (name == "variant" and truncated)
+            and not (name == "gamma" and hasattr(classifier, "lam"))
         },
-        "C": classifier.C,
         "scaling": scale,
-        "primal objective": float(classifier.primal_objective_),
-        "dual objective": float(classifier.dual_objective_),
+        **({"gaps filled with": model.impute} if model.impute is not None else {}),
+        **({"categories": ", ".join(model.categories)} if model.categories else {}),
+        "primal objective": float(np.sum(classifier.primal_objective_)),
+        "dual objective": float(np.sum(classifier.dual_objective_)),
         gap_name: float(classifier.dual_gap_),
         "asked for": classifier.tol,
         "passes": int(classifier.n_iter_),
         "seconds": float(classifier.history_["time"][-1]),
-    }
-    parts = {"train": (X, y)} | ({"holdout": test} if test is not None else {})
-    tops = [k for k in sorted({*TOP, int(classifier.k)}) if k < max(m, 2)]
-    accuracy = {
-        name: {k: _accuracy(model, classifier, *part, k) for k in tops}
-        for name, part in parts.items()
-    }
+    }  # fmt: skip
     rows: list[tuple[str | Cell, ...]] = [
-        (name, Cell(number(v, 6) if isinstance(v, float) else str(v), _tone(name, certified)))
-        for name, v in facts.items()
+        (name, Cell(_rounded(name, v), _tone(name, certified))) for name, v in facts.items()
     ]
-    blocks: list[Block] = [table("Model", ("", "value"), rows)]
-    blocks += [Paragraph(text, "bad") for text in advice]
-    accuracy_rows = [(name, *(f"{100 * a[k]:.2f}" for k in tops)) for name, a in accuracy.items()]
-    heads = tuple(f"top-{k}" for k in tops)
-    blocks.append(table("Accuracy in percent", ("", *heads), accuracy_rows, heads))
-    data = {"model": facts, "accuracy": accuracy, "certified": certified, "advice": list(advice)}
-    title = "Top-k SVM" if hasattr(classifier, "gamma") else "Top-k logistic regression"
-    return Document(title, tuple(blocks), certified, data, "certified")
+    parts: list[Block] = [table("Model", ("", "value"), rows)]
+    parts += [Paragraph(text, "bad") for text in advice]
+    parts += blocks(measured)
+    data = {
+        "model": facts,
+        "accuracy": {name: part.data for name, part in measured.items()},
+        "certified": certified,
+        "advice": list(advice),
+        "history": {name: list(values) for name, values in classifier.history_.items()},
+    }
+    return Document(TITLES[type(classifier).__name__], tuple(parts), certified, data, "certified")
+
+
+def _rounded(name: str, value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.2g}" if name == "seconds" or "gap" in name else number(value, 4)
 
 
 def _tone(name: str, certified: bool) -> str:
     return ("good" if certified else "bad") if name.startswith("certified") else ""
 
 
-def _accuracy(model: Any, classifier: Any, X: Any, y: np.ndarray, k: int) -> float:
-    from fast.metrics import topk_accuracy
-
-    scores = np.asarray(model.decision_function(X))
-    if scores.ndim == 1:  # two classes: scikit-learn's single column is the difference of the two
-        scores = np.column_stack([-scores, scores])
-    return float(topk_accuracy(y, scores, k, classes=classifier.classes_))
-
-
 def save(trained: Trained, output: Path) -> list[Path]:
-    """Write the model, and its report as JSON and Markdown beside it: all of them, or none."""
-    model, data, page = written(output)
+    """Write the model, and its report as JSON, Markdown and HTML beside it: all of them, or none."""
+    model, data, text, page = written(output)
     files = {
         model: packed(trained.model),
         data: (render_json(trained.document) + "\n").encode(),
-        page: render_markdown(trained.document).encode(),
+        text: render_markdown(trained.document).encode(),
+        page: render_html(trained.document).encode(),
     }
     replace_files(files)
     return list(files)
 
 
-def written(output: Path) -> tuple[Path, Path, Path]:
-    """The files that `save` writes: model, JSON and Markdown."""
-    return output, output.with_suffix(".json"), output.with_suffix(".md")
+def written(output: Path) -> tuple[Path, Path, Path, Path]:
+    """The files that `save` writes: model, JSON, Markdown and HTML."""
+    return output, *(output.with_suffix(end) for end in (".json", ".md", ".html"))  # type: ignore[return-value]
 
 
 def check_target(output: Path, force: bool) -> None:
     """Refuse an output now that `save` would refuse after minutes of work, or that would be lost."""
     if output.suffix != SUFFIX:
         raise InvalidArgumentError(f"output is {output}; expected a name that ends in {SUFFIX}")
-    make_folder("output", output.parent)
-    for file in written(output):
+    check_files(written(output), force)
+
+
+def check_files(files: Sequence[Path], force: bool) -> None:
+    """Refuse files that cannot be written, or that are there already."""
+    for file in files:
+        make_folder("output", file.parent)
         if file.exists() and not force:
             raise InvalidArgumentError(
-                f"output={str(output)!r}: {file} is there already; expected a new name; --force replaces it"
+                f"output={str(file)!r}: {file} is there already; expected a new name; --force replaces it"
             )
         check_file("output", file)

@@ -1,4 +1,4 @@
-"""``refsolve train FILE``: fit a top-k classifier and write the model with its certificate."""
+"""``refsolve train FILE``: fit an estimator and write the model with its certificate."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,11 +6,20 @@ from typing import Annotated
 import typer
 
 from verification.app.console import JsonOption, finish, stderr
+from verification.app.data_options import (
+    DataFile,
+    Force,
+    Group,
+    Ignore,
+    Label,
+    Positive,
+    Privileged,
+    Weight,
+)
 
 app = typer.Typer(add_completion=False)
 
 
-_File = Annotated[Path, typer.Argument(help="Examples: .csv, .npz (arrays X and y) or .svm.")]
 _Output = Annotated[
     Path | None,
     typer.Option(
@@ -19,13 +28,17 @@ _Output = Annotated[
         help="Model file, .refsolve; reports go beside it. Default: FILE's name.",
     ),
 ]
-_Force = Annotated[bool, typer.Option("--force", help="Replace a model or report that is there.")]
 _Model = Annotated[
-    str, typer.Option(help="svm (top-k hinge) or logistic (softmax, top-k entropy).")
+    str,
+    typer.Option(
+        help="svm (top-k hinge), logistic (softmax, top-k entropy), ap (ranks one class first) or "
+        "svmplus (privileged columns)."
+    ),
 ]
 _K = Annotated[int, typer.Option("-k", help="Top-k loss: 1 <= k <= classes - 1.")]
 _Variant = Annotated[str, typer.Option(help="alpha or beta.")]
 _Gamma = Annotated[float, typer.Option(help="svm: smoothing; 0 is the hinge.")]
+_Lam = Annotated[float | None, typer.Option(help="svmplus: weight of the correcting function.")]
 _Truncated = Annotated[
     bool,
     typer.Option(
@@ -39,76 +52,89 @@ _MaxIter = Annotated[
     int | None, typer.Option(help="Limit on passes; the estimator's default if not given.")
 ]
 _FitIntercept = Annotated[bool, typer.Option("--fit-intercept", help="Learn a bias per class.")]
-_Label = Annotated[
-    str | None, typer.Option(help="csv: label column, name or position; npz: array name.")
+_Scale = Annotated[
+    str, typer.Option(help="standard (mean 0, variance 1), minmax (to [-1, 1]), maxabs or none.")
 ]
-_Scale = Annotated[str, typer.Option(help="none, minmax (to [-1, 1]), standard or maxabs.")]
+_Impute = Annotated[
+    str | None,
+    typer.Option(help="Fill gaps with the mean, median or most_frequent value of the column."),
+]
+_Categories = Annotated[
+    str | None,
+    typer.Option(
+        help="Features that are categories, comma-separated, or auto: all that hold text."
+    ),
+]
 _Holdout = Annotated[
     float | None, typer.Option(help="Fraction kept out of training to measure accuracy on.")
 ]
 _Test = Annotated[
     Path | None,
-    typer.Option(help="File of examples to measure accuracy on; csv columns go by their names."),
+    typer.Option(help="File of examples to measure accuracy on; columns go by their names."),
 ]
 _Seed = Annotated[int, typer.Option(help="Seed of the holdout and of the trainer.")]
 
 
 @app.command()
 def train(
-    file: _File,
+    file: DataFile,
     output: _Output = None,
-    force: _Force = False,
+    force: Force = False,
     model: _Model = "svm",
     k: _K = 1,
     variant: _Variant = "alpha",
     gamma: _Gamma = 0.0,
+    lam: _Lam = None,
     truncated: _Truncated = False,
     c: _C = 1.0,
     tol: _Tol = 1e-3,
     max_iter: _MaxIter = None,
     fit_intercept: _FitIntercept = False,
-    label: _Label = None,
-    scale: _Scale = "none",
+    label: Label = None,
+    positive: Positive = None,
+    weight: Weight = None,
+    group: Group = None,
+    privileged: Privileged = None,
+    ignore: Ignore = None,
+    scale: _Scale = "standard",
+    impute: _Impute = None,
+    categories: _Categories = None,
     holdout: _Holdout = None,
     test: _Test = None,
     seed: _Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Train a top-k SVM or logistic regression on a file of examples and write the model and its report.
+    """Train an estimator on a file of examples and write the model and its report.
 
-    Ends with exit code 1 if the certified gap stays above --tol: the model is written all the same. In
-    Python `verification.load_model` reads it.
+    Numbers are standardised unless --scale says otherwise. Ends with exit code 1 if the certified gap
+    stays above --tol: the model is written all the same. `refsolve predict` and `evaluate` use it, and
+    in Python `verification.load_model` reads it.
     """
-    from verification.app.examples import feature_names, read_examples
+    from verification.app.data_options import one_against_rest, words
+    from verification.app.examples import Roles
     from verification.app.model_file import SUFFIX
-    from verification.app.trained_model import in_order
+    from verification.app.reading import SVM, read
     from verification.app.training import check_target, save, split_holdout
     from verification.app.training import train as fit
     from verification.errors import InvalidArgumentError
 
     if holdout is not None and test is not None:
         raise InvalidArgumentError("--holdout and --test exclude each other; give one of them")
-    X, y = read_examples(file, label)
+    roles = Roles(label, weight, group, words(privileged), words(ignore))
+    examples = one_against_rest(read(file, roles), positive)
     target = output or file.with_suffix(SUFFIX)
     check_target(target, force)  # now: a file that is not there has no folder to be made
-    columns = feature_names(file, label)
     judged_on = None
     if test is not None:
-        sized = X.shape[1] if file.suffix.lower() not in (".csv", ".npz") else None
-        rows, labels = read_examples(test, label, n_features=sized)
-        if rows.shape[1] != X.shape[1]:
-            raise InvalidArgumentError(
-                f"{test} has {rows.shape[1]} features, {file} has {X.shape[1]}; they must agree"
-            )
-        judged_on = (in_order(rows, feature_names(test, label), columns, str(test)), labels)
+        sized = examples.X.shape[1] if file.suffix.lower() in SVM else None
+        judged_on = one_against_rest(read(test, roles, n_features=sized), positive)
     elif holdout is not None:
-        X, held, y, held_labels = split_holdout(X, y, holdout, seed)
-        judged_on = (held, held_labels)
+        examples, judged_on = split_holdout(examples, holdout, seed)
     limit = {} if max_iter is None else {"max_iter": max_iter}
     trained = fit(
-        X, y, source=str(file), columns=columns, test=judged_on, scale=scale, model=model, k=k,
-        variant=variant, gamma=gamma, truncated=truncated, C=c, tol=tol, fit_intercept=fit_intercept,
-        random_state=seed, verbose=int(stderr().is_terminal), **limit,
+        examples, test=judged_on, scale=scale, impute=impute, categories=words(categories), model=model,
+        apart=examples.apart, k=k, variant=variant, gamma=gamma, lam=lam, truncated=truncated, C=c, tol=tol,
+        fit_intercept=fit_intercept, random_state=seed, verbose=int(stderr().is_terminal), **limit,
     )  # fmt: skip
     written = save(trained, target)
     if not as_json:

@@ -1,0 +1,239 @@
+"""``train``, ``predict`` and ``evaluate`` speak one language of data: files, roles of columns, gaps, categories."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from _commands import data, refused, run
+from scipy.io import savemat
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import dump_svmlight_file, load_iris
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from fast import APSVM, SVMPlusClassifier, TopKLogisticRegression
+from verification import load_model
+
+X, Y = load_iris(return_X_y=True)
+NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
+
+
+def table(seed: int = 0) -> pd.DataFrame:
+    """Numbers with gaps, a category that says something, a weight and a query."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame["colour"] = np.where(rng.random(150) < 0.8, np.array(["red", "green", "blue"])[Y], "grey")
+    frame.loc[::17, "b"] = np.nan
+    frame.loc[::23, "colour"] = None
+    frame["weight"] = rng.integers(0, 3, 150)
+    frame["query"] = np.array(["q1", "q2", "q3"])[np.arange(150) % 3]
+    frame["species"] = NAMES
+    return frame
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    table().to_csv(tmp_path / "flowers.csv", index=False)
+    return tmp_path / "flowers.csv"
+
+
+ROLES = ("--label", "species", "--weight", "weight", "--ignore", "query")
+
+
+def test_the_model_is_that_of_scikit_learn_s_transformers(csv: Path) -> None:
+    shown = data("train", csv, *ROLES, "--model", "logistic", "--impute", "median", "--categories", "auto",
+                 "--tol", "1e-8")  # fmt: skip
+    frame = table()
+    frame["colour"] = frame["colour"].fillna("(missing)")
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    twin = ColumnTransformer([("n", numbers, list("abcd")), ("c", OneHotEncoder(), ["colour"])])
+    prepared = twin.fit_transform(frame)
+    right = TopKLogisticRegression(tol=1e-8).fit(prepared, NAMES, sample_weight=frame["weight"])
+    found = load_model(csv.with_suffix(".refsolve"))
+    np.testing.assert_allclose(found.classifier.coef_, right.coef_, atol=1e-3)
+    assert shown["model"]["features"] == prepared.shape[1] == 4 + 5
+    assert shown["model"]["primal objective"] == pytest.approx(right.primal_objective_, rel=1e-7)
+    np.testing.assert_allclose(
+        found.estimator.decision_function(found.arranged(table())), prepared @ found.classifier.coef_.T,
+        atol=1e-12,
+    )  # fmt: skip
+
+
+def test_predictions_are_the_model_s_whatever_the_file_and_the_order(
+    csv: Path, tmp_path: Path
+) -> None:
+    options = ("--impute", "mean", "--categories", "colour", "--scale", "minmax")
+    run("train", csv, *ROLES, *options, "-k", "2")
+    file, model = csv.with_suffix(".refsolve"), load_model(csv.with_suffix(".refsolve"))
+    expected = model.predict(table())
+    shuffled = table()[["species", "d", "colour", "b", "a", "query", "weight", "c"]]
+    shuffled.to_parquet(tmp_path / "new.parquet")
+    shuffled.drop(columns=["species", "weight", "query"]).to_csv(tmp_path / "bare.csv", index=False)
+    for name in ("flowers.csv", "new.parquet", "bare.csv"):
+        target = tmp_path / f"{name}.out.parquet"
+        shown = data("predict", file, tmp_path / name, "-o", target, "-k", "3")
+        written = pd.read_parquet(target)
+        assert list(written.columns[:3]) == ["top_1", "top_2", "top_3"]
+        np.testing.assert_array_equal(written["top_1"], expected)
+        scores = written[[f"score_{c}" for c in model.classifier.classes_]].to_numpy()
+        assert (np.sort(scores, axis=1)[:, -1] == scores.max(axis=1)).all()
+        assert shown["examples"] == 150
+    judged = data("evaluate", file, csv)["accuracy"]
+    assert judged["1"] == pytest.approx(np.mean(expected == NAMES))
+
+
+def test_a_category_that_was_never_seen_is_none_of_the_known(csv: Path, tmp_path: Path) -> None:
+    run("train", csv, *ROLES, "--impute", "mean", "--categories", "auto", "--model", "logistic")
+    strange = table()[["a", "b", "c", "d", "colour"]].head(2)
+    strange["colour"] = ["violet", "red"]
+    model = load_model(csv.with_suffix(".refsolve"))
+    fed = model.estimator[0].transform(model.arranged(strange))
+    assert fed[:, 4:].sum(axis=1).tolist() == [0.0, 1.0]
+    strange.to_csv(tmp_path / "new.csv", index=False)
+    run("predict", csv.with_suffix(".refsolve"), tmp_path / "new.csv")
+    written = pd.read_csv(tmp_path / "new.predictions.csv")
+    probabilities = [c for c in written if c.startswith("probability_")]
+    np.testing.assert_allclose(written[probabilities].sum(axis=1), 1.0)
+
+
+def test_ranking_in_queries(csv: Path, tmp_path: Path) -> None:
+    words = ("--label", "species", "--group", "query", "--ignore", "weight,b,colour")
+    shown = data("train", csv, *words, "--model", "ap", "--positive", "virginica", "-C", "10")
+    frame, positive = table(), NAMES == "virginica"
+    scaled = StandardScaler().fit_transform(frame[["a", "c", "d"]])
+    right = APSVM(C=10.0).fit(scaled, positive, groups=frame["query"])
+    value = right.score(scaled, positive, groups=frame["query"])
+    assert shown["accuracy"]["train"]["average precision"] == pytest.approx(value, abs=0.02)
+    file = csv.with_suffix(".refsolve")
+    options = ("--group", "query", "--ignore", "weight,b,colour", "--positive", "virginica")
+    again = data("evaluate", file, csv, "--label", "species", *options)["accuracy"]
+    assert again == shown["accuracy"]["train"]
+    run("predict", file, csv, "--ignore", "b,colour")
+    written = pd.read_csv(tmp_path / "flowers.predictions.csv")
+    assert sorted(written["rank"]) == list(range(1, 151))
+    assert (np.diff(written.sort_values("rank")["score"]) <= 0.0).all()
+
+
+def test_privileged_columns_are_only_for_training(csv: Path, tmp_path: Path) -> None:
+    words = ("--label", "species", "--privileged", "c,d", "--ignore", "weight,b,colour,query")
+    options = ("--model", "svmplus", "--lam", "0.1", "--positive", "setosa")
+    shown = data("train", csv, *words, *options)
+    scaled = StandardScaler().fit_transform(X[:, :1])
+    right = SVMPlusClassifier(lam=0.1).fit(scaled, NAMES == "setosa", X[:, 2:])
+    model = load_model(csv.with_suffix(".refsolve"))
+    np.testing.assert_allclose(model.classifier.coef_, right.coef_, atol=1e-6)
+    assert shown["model"]["features"] == 1
+    pd.DataFrame({"a": X[:, 0]}).to_csv(tmp_path / "new.csv", index=False)
+    run("predict", csv.with_suffix(".refsolve"), tmp_path / "new.csv")
+    written = pd.read_csv(tmp_path / "new.predictions.csv")["top_1"]
+    np.testing.assert_array_equal(written, right.predict(scaled))
+    shown = data("train", csv, *words, *options[:2], "--force")
+    assert "w = 0 is optimal for 2 of 3" in shown["advice"][0]
+
+
+def test_the_same_examples_in_every_kind_of_file(tmp_path: Path) -> None:
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=Y)
+    frame.to_csv(tmp_path / "1.csv", index=False)
+    frame.to_parquet(tmp_path / "2.parquet")
+    np.savez(tmp_path / "3.npz", X=X, y=Y)
+    savemat(tmp_path / "4.mat", {"X": X, "y": Y})
+    dump_svmlight_file(X, Y, str(tmp_path / "5.svm"))
+    found = [data("train", file, "--scale", "maxabs") for file in sorted(tmp_path.iterdir())]
+    for each in found:
+        assert each["accuracy"] == found[0]["accuracy"]
+        assert each["model"]["primal objective"] == pytest.approx(
+            found[0]["model"]["primal objective"], rel=2e-3
+        )
+
+
+COMPLAINTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "gaps": ((*ROLES, "--categories", "auto"), "line 2, column 'b': the value is missing"),
+    "text": ((*ROLES, "--impute", "mean"), "line 3, column 'colour': expected a number, got"),
+    "what fills": ((*ROLES, "--impute", "zero"), "mean, median, most_frequent"),
+    "no such category": ((*ROLES, "--categories", "smell"), "which are no features"),
+    "no such weight": (("--label", "species", "--weight", "mass"), "no column 'mass'"),
+    "a weight of text": (("--label", "species", "--weight", "query"), "the weight is q1"),
+    "two roles": (("--label", "species", "--weight", "species"), "'species' has two roles"),
+    "group of a classifier": (("--label", "species", "--group", "query", "--ignore", "b,colour"), "--model ap"),
+    "privileged of a classifier": (
+        ("--label", "species", "--privileged", "c", "--ignore", "b,colour,query"), "--model svmplus",
+    ),
+    "three classes to rank": (
+        ("--label", "species", "--model", "ap", "--ignore", "b,colour,query"), "--positive",
+    ),
+    "no such positive": (("--label", "species", "--positive", "rose"), "no label is 'rose'"),
+    "weights of ranks": (
+        ("--label", "species", "--positive", "setosa", "--model", "ap", "--weight", "weight", "--ignore",
+         "b,colour,query"), "ranks have no weights",
+    ),
+    "lam": (("--label", "species", "--lam", "1"), "svmplus"),
+    "k of a ranking": (
+        ("--label", "species", "--positive", "setosa", "--model", "ap", "-k", "2", "--ignore",
+         "b,colour,query"), "k does not belong",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COMPLAINTS)
+def test_complaints(case: str, csv: Path) -> None:
+    words, says = COMPLAINTS[case]
+    assert says in refused("train", csv, *words)
+    assert not csv.with_suffix(".refsolve").exists()
+
+
+def test_complaints_of_a_model_that_is_there(csv: Path, tmp_path: Path) -> None:
+    run("train", csv, *ROLES, "--impute", "mean", "--categories", "auto")
+    file = csv.with_suffix(".refsolve")
+
+    def said(command: str, *words: Any, **changes: Any) -> str:
+        table().assign(**changes).to_csv(tmp_path / "new.csv", index=False)
+        return refused(command, file, tmp_path / "new.csv", *words)
+
+    assert "['size'] are unknown" in said("predict", size=1)
+    assert "line 2, column 'a': expected a number, got 'tall'" in said("predict", a="tall")
+    assert "ends in .csv or .parquet" in said("predict", "-o", tmp_path / "x.txt")
+    assert "1 <= k <= 3" in said("predict", "-k", "4")
+    assert "none of the classes" in said("evaluate", species="rose")
+    table().drop(columns="d").to_csv(tmp_path / "new.csv", index=False)
+    assert "lacks the features ['d']" in refused("predict", file, tmp_path / "new.csv")
+    run("predict", file, csv)
+    assert "--force replaces it" in refused("predict", file, csv)
+    run("predict", file, csv, "--force")
+
+
+def test_columns_that_are_no_numbers_and_no_text(tmp_path: Path) -> None:
+    when = pd.date_range("2020-01-01", periods=150)
+    pd.DataFrame({"a": X[:, 0], "when": when, "y": Y}).to_parquet(tmp_path / "a.parquet")
+    assert "column 'when' holds datetime64" in refused("train", tmp_path / "a.parquet")
+    pd.DataFrame({"a": X[:, 0], "list": [[1]] * 150, "y": Y}).to_parquet(tmp_path / "a.parquet")
+    assert "holds ndarray" in refused("train", tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    for spoilt in (b"", whole[:100], whole[:-9], b"PAR1" + whole[4:-40] + b"\xff" * 36 + b"PAR1"):
+        (tmp_path / "a.parquet").write_bytes(spoilt)
+        assert "not a readable Parquet file" in refused("train", tmp_path / "a.parquet")
+
+
+def test_spoilt_mat_files(tmp_path: Path) -> None:
+    savemat(tmp_path / "a.mat", {"X": X, "y": Y})
+    whole = (tmp_path / "a.mat").read_bytes()
+    for spoilt in (
+        b"",
+        whole[:200],
+        whole[:-1000],
+        b"x" * 500,
+        whole[:140] + b"\xff" * 80 + whole[220:],
+    ):
+        (tmp_path / "a.mat").write_bytes(spoilt)
+        said = refused("train", tmp_path / "a.mat")
+        assert "not a readable .mat file" in said or "lacks the array(s) ['y']" in said
+    (tmp_path / "a.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400))
+    assert "7.3" in refused("train", tmp_path / "a.mat")
+    savemat(tmp_path / "a.mat", {"X": X})
+    assert "lacks the array(s) ['y']" in refused("train", tmp_path / "a.mat")
+    words = np.array([["a", "b"][i % 2] for i in range(150)], object)
+    savemat(tmp_path / "a.mat", {"X": X, "y": words})
+    run("train", tmp_path / "a.mat")
+    assert load_model(tmp_path / "a.refsolve").classifier.classes_.tolist() == ["a", "b"]

@@ -1,0 +1,76 @@
+"""Options of every command that reads examples: which columns are no features."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verification.app.examples import Examples, Roles
+from verification.app.reading import read
+from verification.errors import InvalidArgumentError
+
+DataFile = Annotated[
+    Path, typer.Argument(help="Examples: .csv, .parquet, .npz or .mat (arrays X and y), or .svm.")
+]
+Label = Annotated[
+    str | None,
+    typer.Option(help="Label column, name or position (default: the last); npz, mat: array (y)."),
+]
+Weight = Annotated[
+    str | None, typer.Option(help="Column or array of weights of the examples, >= 0.")
+]
+Group = Annotated[
+    str | None,
+    typer.Option(help="ap: column or array of queries, each ranked by itself; svm: qid."),
+]
+Privileged = Annotated[
+    str | None,
+    typer.Option(
+        help="svmplus: columns, comma-separated, that only training has; npz, mat: an array."
+    ),
+]
+Ignore = Annotated[str | None, typer.Option(help="Columns, comma-separated, to leave out.")]
+Positive = Annotated[
+    str | None, typer.Option(help="Make two classes of the labels: this one, and all others.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+
+
+def words(text: str | None) -> tuple[str, ...]:
+    """The parts of a comma-separated option."""
+    return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
+
+
+def one_against_rest(examples: Examples, positive: str | None) -> Examples:
+    """Labels as booleans: whether they are the positive one."""
+    if positive is None or examples.y is None:
+        return examples
+    from dataclasses import replace
+
+    y = examples.y.astype(str) == positive
+    if not y.any():
+        known = sorted(set(examples.y.astype(str).tolist()))
+        raise InvalidArgumentError(
+            f"{examples.source}: no label is {positive!r}; expected one of {known[:20]}"
+        )
+    return replace(examples, y=y)
+
+
+def for_model(file: Path, model: object, roles: Roles, labelled: bool) -> Examples:
+    """Examples for a trained model, whose label column is known by its name."""
+    from dataclasses import replace
+
+    from verification.app.trained_model import Model
+
+    assert isinstance(model, Model)
+    n_features = None if model.columns is not None else model.estimator.n_features_in_
+    if (
+        roles.label is None
+        and labelled
+        and model.apart
+        and file.suffix.lower() in (".csv", ".parquet")
+    ):
+        roles = replace(roles, label=model.apart[0])
+    return read(file, replace(roles, labelled=labelled), n_features)
