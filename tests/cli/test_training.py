@@ -7,6 +7,7 @@ from pathlib import Path
 import _commands
 import numpy as np
 import pytest
+from _pages import Page
 from _processes import python
 from sklearn.datasets import dump_svmlight_file, load_iris, make_blobs
 from sklearn.pipeline import Pipeline
@@ -45,6 +46,9 @@ def test_csv_to_model_and_reports(csv: Path) -> None:
     assert model.classifier.dual_gap_ == shown["model"]["certified relative duality gap"]
     assert json.loads(csv.with_suffix(".json").read_text(encoding="utf-8")) == shown
     page = csv.with_suffix(".md").read_text(encoding="utf-8")
+    seen = Page(csv.with_suffix(".html").read_text(encoding="utf-8")).seen
+    assert {"svg", "figure", "table"} <= seen
+    assert "script" not in seen
     shares = shown["accuracy"]["holdout"]
     assert (
         f"| holdout | 45 | {' | '.join(f'{100 * share:.2f}' for share in shares.values())} |"

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from verification.app.console import check_file, make_folder
 from verification.app.examples import Examples
 from verification.app.measuring import Measured, blocks, measure
 from verification.app.model_file import SUFFIX, packed
+from verification.app.pictures import pictures
 from verification.app.preparation import transformer
 from verification.app.trained_model import Model
 from verification.errors import DataFileError, InvalidArgumentError
@@ -121,7 +122,9 @@ def train(
     parts = {"train": measure(fitted, examples)}
     if test is not None:
         parts["holdout"] = measure(fitted, test)
-    return Trained(fitted, describe(fitted, parts, scale, advice))
+    document = describe(fitted, parts, scale, advice)
+    shown = pictures(fitted, examples if test is None else test)
+    return Trained(fitted, replace(document, appendix=shown))
 
 
 def _check_classes(examples: Examples, test: Examples | None, model: str) -> None:
@@ -174,8 +177,6 @@ def _options(model: str, examples: Examples) -> dict[str, Any]:
         return {"groups": examples.group}
     options: dict[str, Any] = {"sample_weight": examples.weight}
     if model == "svmplus" and examples.Z is not None:
-        from dataclasses import replace
-
         from verification.app.preparation import numbers
 
         options["Z"] = numbers(replace(examples, X=examples.Z))

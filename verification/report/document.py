@@ -47,6 +47,15 @@ class Code:
     language: str = "python"
 
 
+@dataclass(frozen=True)
+class Picture:
+    """An SVG of our own making, for pages only, and what it shows in words."""
+
+    title: str
+    svg: str
+    words: str
+
+
 Block = Table | Paragraph | Code
 
 
@@ -64,7 +73,7 @@ class Document:
     data: Mapping[str, Any] = field(default_factory=dict)
     good: str = "everything passed"
     bad: str = "FAILED"
-    appendix: tuple[Block, ...] = ()
+    appendix: tuple[Block | Picture, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -6,7 +6,7 @@ Readable offline, in light and dark, on a phone, and on paper.
 import html
 import re
 
-from verification.report.document import Block, Cell, Code, Document, Paragraph, Table
+from verification.report.document import Block, Cell, Code, Document, Paragraph, Picture, Table
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1e; --paper: #fff; --good: #1a7f37; --bad: #c62828;
@@ -109,7 +109,10 @@ def visible(value: str) -> str:
     return value.translate(_PICTURES)
 
 
-def _block(block: Block) -> str:
+def _block(block: Block | Picture) -> str:
+    if isinstance(block, Picture):
+        shown = f'<figure role="img" aria-label="{_text(block.words)}">{block.svg}</figure>'
+        return f"<h2>{_text(block.title)}</h2>{shown}"
     if isinstance(block, Paragraph):
         return f'<p class="{block.tone}">{_text(block.text)}</p>'
     if isinstance(block, Code):
