@@ -86,9 +86,9 @@ class RankingModel(CertifiedClassifier):
         self.objectives_ = np.array(result.objectives)
         self.n_rounds_ = int(self.history_["round"][-1])
 
-    def _concerns(self, tol: float, result: Any) -> list[Warning]:
+    def _concerns(self, tol: float, result: Any, X: Any = None) -> list[Warning]:
         """Also if convex steps, all certified, ended before the objective settled."""
-        concerns = super()._concerns(tol, result)
+        concerns = super()._concerns(tol, result, X)
         if concerns or getattr(result, "converged", True):
             return concerns
         reason = "interrupted" if result.interrupted else f"after {self.n_rounds_} convex steps"

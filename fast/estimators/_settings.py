@@ -16,10 +16,12 @@ from fast._interrupts import Interrupts, hold_back, let_through
 from fast._numba import complete
 from fast._validation import MAGNITUDE, number, refuse_masked
 from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.solvers.orthonormal import badly_scaled
 from fast.solvers.rows import is_sparse
 
 DTYPES = (np.float64, np.float32)
 SINGLE = 1e36  # of scores in float32
+NAMED = 5  # columns in a warning
 
 
 class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -34,8 +36,8 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     dual_gap_: float
     n_iter_: int
 
-    def _concerns(self, tol: float, result: Any) -> list[Warning]:
-        """What is to be said of a fit that ended before its gap reached ``tol``."""
+    def _concerns(self, tol: float, result: Any, X: Any = None) -> list[Warning]:
+        """What is to be said of a fit that ended before its gap reached ``tol``, also of features ``X``."""
         if self.dual_gap_ <= tol:
             return []
         reason = (
@@ -44,9 +46,22 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         message = (
             f"{type(self).__name__} {reason} with a certified relative duality gap of "
             f"{self.dual_gap_:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
-            "scale the features, or lower C."
+            f"{self._scaling(X)}, or lower C."
         )
         return [ConvergenceWarning(message)]
+
+    def _scaling(self, X: Any) -> str:
+        """Advice on the columns that are badly scaled, if there are any."""
+        columns = {} if X is None else badly_scaled(X)
+        if not columns:
+            return "scale the features"
+        names = getattr(self, "feature_names_in_", range(X.shape[1]))
+        said = [f"{names[j]} {what}" for j, what in list(columns.items())[:NAMED]]
+        more = f" and {len(columns) - NAMED} more" if len(columns) > NAMED else ""
+        return (
+            "centre and scale the features whose weights need more digits than float64 has: "
+            f"{'; '.join(said)}{more}"
+        )
 
     def _new(self, X: Any) -> Any:
         """Features to predict from, checked."""

@@ -195,10 +195,10 @@ class PrivilegedModel(CertifiedClassifier):
         self.history_ = {name: np.array([entry[name] for entry in entries]) for name in names}
         self.solver_ = ", ".join(sorted({r.solver for r in results}))
 
-    def _concerns(self, tol: float, result: list[Solution]) -> list[Warning]:
+    def _concerns(self, tol: float, result: list[Solution], X: Any = None) -> list[Warning]:
         """Also if w = 0 is optimal for a class."""
         first = next((s.result for s in result if s.result.interrupted), result[0].result)
-        concerns = super()._concerns(tol, first)
+        concerns = super()._concerns(tol, first, X)
         if not self.collapsed_.any():
             return concerns
         which = self.classes_[self.collapsed_] if len(self.classes_) > 2 else self.classes_[1:]

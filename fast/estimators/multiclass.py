@@ -147,7 +147,7 @@ class MulticlassLinearModel(CertifiedClassifier):
         with monitor:
             result = self._train(features, encoded, r, loss, tol, options)
         self._store(result, features, encoded, r, monitor)
-        return self._concerns(tol, result)
+        return self._concerns(tol, result, None if self._map is not None else X)
 
     def _features(self, X: Any) -> Any:
         """Rows to train a linear model on: X, or the factor of the kernel matrix."""

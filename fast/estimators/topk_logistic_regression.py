@@ -224,9 +224,9 @@ class TopKLogisticRegression(MulticlassLinearModel):
         if found.loss.dropped is not None:
             np.put_along_axis(self.kept_, found.loss.dropped, False, axis=1)
 
-    def _concerns(self, tol: float, result: TrainingResult) -> list[Warning]:
+    def _concerns(self, tol: float, result: TrainingResult, X: Any = None) -> list[Warning]:
         """Also if the kept sets of ``truncated`` did not settle."""
-        concerns, found = super()._concerns(tol, result), self.__dict__.pop("_truncated", None)
+        concerns, found = super()._concerns(tol, result, X), self.__dict__.pop("_truncated", None)
         if found is None or found.converged or concerns:
             return concerns
         message = (

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from _naive_erm import check_certificate, dual, primal, violation
 from _problems import classes, quietly
+from sklearn.exceptions import ConvergenceWarning
 
 from fast import TopKSVC
 from fast.errors import InvalidParameterError
@@ -244,3 +245,19 @@ def test_what_it_cannot_train_is_refused():
         TopKSVC(solver="interior").fit(X, y)
     with pytest.raises(InvalidParameterError, match="which needs simplex"):
         train(X[:9, :2], y[:9], 1.0, 4, SquaredTopKHinge(), solver="interior")
+
+
+def test_a_warning_names_the_columns_that_float64_has_too_few_digits_for():
+    pd = pytest.importorskip("pandas")
+    X, y = classes(13, n=60, m=3, d=7)
+    X[:, 1:] = 1e14 + 1e8 * X[:, 1:]
+    settings = {"C": 10.0, "tol": 1e-12, "max_iter": 3, "random_state": 0}
+    with pytest.warns(
+        ConvergenceWarning, match=r"has: 1 (varies|has).*; 5 .* and 1 more, or lower C"
+    ):
+        TopKSVC(**settings).fit(X, y)
+    frame = pd.DataFrame(X, columns=list("abcdefg"))
+    with pytest.warns(ConvergenceWarning, match="has: b varies by"):
+        TopKSVC(**settings).fit(frame, y)
+    with pytest.warns(ConvergenceWarning, match="max_iter, or scale the features, or lower C"):
+        TopKSVC(**settings).fit(X[:, :1], y)
