@@ -1,5 +1,6 @@
 """What a user installs: every module, the data, the licence, and the command."""
 
+import tomllib
 import zipfile
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -43,3 +44,17 @@ def test_the_command_is_installed() -> None:
         pytest.skip("the package is on the path, not installed")
     assert found[0].value == "verification.cli:app"
     assert callable(found[0].load())
+
+
+def test_recipe_and_citation_say_what_pyproject_says() -> None:
+    yaml = pytest.importorskip("yaml")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    run = [each.replace(" ", "") for each in recipe["requirements"]["run"]]
+    assert sorted(run) == sorted([f"python{project['requires-python']}", *project["dependencies"]])
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {recipe["package"]["version"], citation["version"]} == {project["version"]}
+    assert recipe["build"]["python"]["entry_points"] == [
+        f"{name} = {place}" for name, place in project["scripts"].items()
+    ]
+    assert {recipe["about"]["license"], citation["license"]} == {project["license"]}

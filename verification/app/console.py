@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 import typer
@@ -108,20 +109,30 @@ def check_file(option: str, file: Path) -> None:
         file.unlink()
 
 
+#: Seconds between two lines of progress in a log.
+EVERY = 5.0
+
+
 class Task:
     """One bar: `step` moves it on, `at` sets it, `describe` says what is being worked on."""
 
     def __init__(self, bar: Progress, total: int) -> None:
         self._bar = bar
         self._id = bar.add_task("", total=total)
+        self._start = self._said = perf_counter()
 
     def describe(self, text: str) -> None:
         """Say what is being worked on."""
         self._bar.update(self._id, description=text)
 
     def step(self, text: str | None = None) -> None:
-        """One unit is done."""
+        """One unit is done; where nobody looks at a bar, a line says so every few seconds."""
         self._bar.update(self._id, advance=1, description=text)
+        now = perf_counter()
+        if self._bar.disable and now - self._said >= EVERY:
+            self._said, task = now, self._bar.tasks[0]
+            line = f"{now - self._start:6.0f} s  {task.completed:.0f}/{task.total:.0f}  {text or task.description}"
+            self._bar.console.print(line, style="dim", highlight=False, soft_wrap=True)
 
     def at(self, done: int, text: str, total: int | None = None) -> None:
         """So many units are done, of a total that may have changed."""

@@ -164,11 +164,18 @@ def run_all(jobs: dict[str, Callable[[], Any]], task: Task) -> dict[str, Any]:
         try:
             for future in as_completed(futures):
                 done[futures[future]] = future.result()
-                task.step(futures[future])
+                task.step(_said(futures[future], done[futures[future]]))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return done
+
+
+def _said(name: str, result: Any) -> str:
+    """What a log says of a part that is done."""
+    if isinstance(result, Report):
+        return f"{name}: {'pass' if result.ok else 'FAIL'}, {result.checked} judged"
+    return f"{name}: done"
 
 
 def _start_worker() -> None:
