@@ -26,9 +26,20 @@ kernelspec:
 
 def build(folder: Path, body: str) -> tuple[subprocess.CompletedProcess[str], Path]:
     source, output = folder / "source", folder / "html"
-    source.mkdir()
+    source.mkdir(exist_ok=True)
     (source / "index.md").write_text(HEADER + body, encoding="utf-8")
-    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", "-c", str(DOCS)]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-b",
+        "html",
+        "-c",
+        str(DOCS),
+    ]
     done = subprocess.run(
         [*command, str(source), str(output)],
         capture_output=True,
@@ -79,3 +90,17 @@ def test_a_wrong_page_fails_the_build(tmp_path: Path, body: str, complaint: str)
     done, _ = build(tmp_path, body)
     assert done.returncode != 0, "the build passed"
     assert complaint in done.stderr
+
+
+def test_one_wrong_page_is_named_and_does_not_end_the_others(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "wrong.md").write_text(
+        HEADER + cell("raise ValueError('on purpose')"), encoding="utf-8"
+    )
+    done, page = build(
+        tmp_path, "[](wrong.md)\n\n```{toctree}\nwrong\n```\n\n" + cell("print(6 * 7)")
+    )
+    assert done.returncode != 0
+    assert "on purpose" in done.stderr
+    assert "wrong.md" in done.stderr
+    assert "42" in page.read_text(encoding="utf-8")
