@@ -66,10 +66,10 @@ def test_the_ramp_bounds_the_loss_and_is_below_the_hinge():
     X, y = problem(3)
     model, hinge = fit(X, y), fit(X, y, ramp=False)
     s = X @ model.coef_[0]
-    assert 1.0 - average_precision(s, y) <= ramp(s, y) <= 1.0
+    assert 1.0 - average_precision(s, y) <= ramp(s, y) + 1e-12 <= 1.0 + 2e-12
     for attribute in ("objectives_", "n_rounds_", "reference_ranking_"):
         assert not hasattr(hinge, attribute)
-    assert objective(hinge, X, y) <= hinge.primal_objective_
+    assert objective(hinge, X, y) <= hinge.primal_objective_ * (1 + 1e-12)
 
 
 def test_it_settles_no_higher_than_where_it_began():

@@ -101,7 +101,9 @@ def test_kernels_in_scikit_learn(tmp_path):
     precomputed = GridSearchCV(
         TopKSVC(kernel="precomputed", fit_intercept=True), {"C": [0.1, 1.0]}, cv=3
     )
-    assert precomputed.fit(K, y).best_score_ == search.best_score_  # folds cut rows and columns
+    # folds cut rows and columns; entries of K differ in the last bit, and so may an example at the border
+    found = precomputed.fit(K, y).best_score_
+    assert found == pytest.approx(search.best_score_, abs=1.0 / len(y))
     assert not hasattr(again, "coef_")
 
     def wave(a, b):

@@ -61,5 +61,5 @@ def test_digits_are_trained_to_a_gap_that_the_trusted_core_confirms(k, C):
     proof = erm(found.W, X / 16, y, loss="squared_topk_hinge", C=C, k=k, dual=A)
     assert proof.relative_gap <= 1e-6
     reference = multiclass_erm.train(X / 16, y, C, 10, loss, tol=0.1, solver="sdca")
-    assert reference.dual <= found.primal
-    assert found.dual <= reference.primal
+    assert reference.dual <= found.primal * (1 + 1e-12)
+    assert found.dual <= reference.primal * (1 + 1e-12)

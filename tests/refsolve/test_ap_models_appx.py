@@ -170,7 +170,7 @@ def test_erratum_m8_the_optimum_does_not_bound_the_loss_of_all_examples():
     whole = ap_svm.primal(X, y, w=w, C=1.0) - w @ w / 2  # L over all examples
     order = np.argsort(-(X @ w))
     seen = found.value - w @ w / 2
-    assert seen < 1 - naive.precision(order, y) <= whole
+    assert seen < 1 - naive.precision(order, y) <= whole + 1e-12
 
 
 def test_difficult_examples_of_one_class_have_no_loss():

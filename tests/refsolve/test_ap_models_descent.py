@@ -41,7 +41,8 @@ def test_the_ramp_is_what_its_definition_says(C):
         ramp = (ap_ramp.primal(X, y, w=w, C=C) - w @ w / 2) / C
         assert ramp == pytest.approx(_ramp(X, y, w), abs=1e-12)
         assert 1 - naive.precision(np.argsort(-(X @ w)), y) - 1e-12 <= ramp < 1
-        assert ap_ramp.primal(X, y, w=w, C=C) <= ap_svm.primal(X, y, w=w, C=C)
+        whole = ap_svm.primal(X, y, w=w, C=C)  # the same where w ranks perfectly
+        assert ap_ramp.primal(X, y, w=w, C=C) <= whole * (1 + 1e-12)
 
 
 def test_a_step_bounds_the_ramp_from_above_by_its_slack():

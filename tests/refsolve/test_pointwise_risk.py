@@ -88,7 +88,7 @@ def test_no_other_method_finds_a_lower_risk(loss):
         return pointwise_risk.certificate(loss, p, g=g, **params).primal
 
     twin = minimize(risk, np.zeros(4), method="Nelder-Mead", options={"maxiter": 400})
-    assert found.certificate.dual <= twin.fun
+    assert found.certificate.dual <= twin.fun + 1e-12
     assert twin.fun - found.value <= 0.02
 
 

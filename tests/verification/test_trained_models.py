@@ -104,7 +104,8 @@ def test_a_kernel_that_is_given(mixture):
     linear = TopKLogisticRegression(C=0.1, tol=1e-6).fit(X, y)
     proofs = [certificates.trained(given, K, y), certificates.trained(linear, X, y)]
     assert all(p.relative_gap <= 1.01e-6 for p in proofs)
-    assert max(p.dual for p in proofs) <= min(p.primal for p in proofs)
+    # K is rounded: the two problems are not the same to the last bit
+    assert max(p.dual for p in proofs) <= min(p.primal for p in proofs) * (1 + 1e-12)
     svc = TopKSVC(C=0.1, tol=1e-4, kernel="rbf", random_state=0).fit(X, y)
     assert certificates.judge_claims(svc, X, y).ok
 
