@@ -2,6 +2,7 @@
 #   make verify   the main job: oracle against fast on every stem, then training on real data
 #   make test     the test suite
 #   make lowest   some of the tests on the lowest versions that pyproject.toml allows
+#   make coverage lines and branches that tests reach, by room, in a minute or two
 #   make machines some of the tests as on older and newer processors
 #   make lint | docs | bench | clean
 VENV   ?= .venv
@@ -15,7 +16,7 @@ KERNELS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: verify test lowest machines lint docs bench clean
+.PHONY: verify test coverage lowest machines lint docs bench clean
 .DEFAULT_GOAL := verify
 
 verify: $(VENV)/.core
@@ -38,6 +39,9 @@ lowest: $(BIN)/python
 	$(BIN)/python -m venv "$$place/venv" && \
 	"$$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$$place/lowest.txt" && \
 	NUMBA_CACHE_DIR="$$place" OMP_NUM_THREADS=1 "$$place/venv/bin/python" -m pytest -q -p no:cacheprovider $(LOWEST)
+
+coverage: $(VENV)/.test
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.covered
 
 machines: $(VENV)/.test
 	@.ci/machines $(BIN)/python
