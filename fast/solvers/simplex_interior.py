@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import qr, solve_triangular
 
 from fast.errors import InvalidParameterError
 
@@ -26,6 +27,7 @@ from .state import TrainingState
 
 WEIGHTS = 5000  # m * min(n, d)
 NUMBERS = 50_000_000  # n * max(m, d)
+ROOMY, MEETING = 4, 1500  # rows per weight, and weights, of a QR factorisation
 ENTRIES = 16384  # numbers per array: fits in the cache
 BOUNDARY = 0.995  # part of the way to the first wall
 SHORT = 0.1  # a step so short is replaced by one that centres
@@ -197,6 +199,61 @@ class SimplexInteriorSolver:
             for rows, step in zip(self.rows, steps, strict=True):
                 rows.shift(step, length)
 
+    def _meet(self) -> None:
+        """Masses so that A'X meets W as nearly as float64 can, by a QR factorisation.
+
+        Where walls are near the matrix of a step has condition numbers beyond 1e16, those of its root
+        are 1e8. The examples with most room take part.
+        """
+        b, p, q = self.m - 1, len(self.metric), len(self.rows[0].x)
+        for rows in self.rows:
+            rows.centre()
+        room = np.concatenate([rows.g.sum(axis=0) * rows.r for rows in self.rows])
+        taken = np.sort(np.argsort(-room)[: max(ROOMY * b * p // q, 1)])
+        roots, chosen = [], [taken[(taken >= c.start) & (taken < c.stop)] for c in self.parts]
+        blocks = []
+        for rows, part, own in zip(self.rows, self.parts, chosen, strict=True):
+            T, C = rows.root(own - part.start)
+            weight = np.sqrt(rows.r[own - part.start])[:, None, None]
+            roots.append(T * weight)
+            blocks.append(np.einsum("nqb,np->nqbp", weight * C[:, :, :b], self.Q[own]))
+        tall = np.concatenate([block.reshape(-1, b * p) for block in blocks])
+        shares = np.linalg.cholesky(np.eye(b) - 1.0 / self.m).T
+        tall = np.concatenate([tall, np.kron(shares, np.linalg.cholesky(self.metric).T)])
+        scale = np.sqrt(np.square(tall).sum(axis=0))
+        tall /= scale
+        order = np.argsort(-np.abs(tall).max(axis=1))
+        basis, triangle = qr(tall[order], mode="economic", overwrite_a=True, check_finite=False)
+        for _ in range(2):
+            apart = self._pulled([rows.blocks(rows.x) for rows in self.rows]) - self.U @ self.metric
+            y = solve_triangular(triangle, apart[:-1].ravel() / scale, trans=1, check_finite=False)
+            u = np.empty(len(order))
+            u[order] = basis @ y
+            steps, share, at = [], 0.0, 0
+            for rows, part, own, T in zip(self.rows, self.parts, chosen, roots, strict=True):
+                dx = np.zeros_like(rows.x)
+                size = len(own) * q
+                part_of = u[at : at + size].reshape(len(own), q, 1)
+                dx[:, own - part.start] = np.linalg.solve(T, part_of)[:, :, 0].T
+                at += size
+                steps.append((dx, dx.sum(axis=0), rows.flat(dx)))
+                share = max(share, rows.relative(steps[-1]))
+            length = 1.0 if share <= 0.9 else 0.9 / share
+            for rows, step in zip(self.rows, steps, strict=True):
+                rows.shift(step, length)
+
+    def _met(self) -> tuple[float, np.ndarray]:
+        """D and A' at masses that meet W; the present ones stay."""
+        kept = [(rows.x.copy(), rows.t.copy(), rows.s0.copy()) for rows in self.rows]
+        try:
+            self._meet()
+            _, dual, A = self._check()
+        except np.linalg.LinAlgError:
+            dual, A = -np.inf, self.best
+        for rows, (x, t, s0) in zip(self.rows, kept, strict=True):
+            rows.x, rows.t, rows.s0 = x, t, s0
+        return dual, A
+
     def _check(self) -> tuple[float, float, np.ndarray]:
         """P at the present U, D at the present masses, and these as A'."""
         if not np.isfinite(self.U).all():
@@ -223,6 +280,12 @@ class SimplexInteriorSolver:
             if not np.isfinite(primal + dual):
                 self.exhausted = True
                 return
+            few = self.U.size <= MEETING
+            if few and primal - dual > tol * abs(primal) > self.left:
+                with np.errstate(all="ignore"):
+                    other, B = self._met()
+                if other > dual:
+                    dual, A = other, B
             if dual > state.dual:
                 self.best = A
             self.primal = abs(primal)

@@ -146,6 +146,28 @@ class SimplexRows:
         """Weighted B'M^-1 B of some examples: see `packed_curvature`."""
         packed_curvature(*self.curved, self.r, low, high, out, at)
 
+    def root(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Triangles T with T'T = M of some examples, (n, q, q), and T'^-1 B, (n, q, m).
+
+        M is the sum of squares of rows whose lengths differ by up to 1e12: a QR factorisation of them,
+        the longest first, keeps what M itself would lose.
+        """
+        q = len(self.x)
+        unit, ones = np.eye(q), np.ones((1, q))
+        walls, weights = [unit, ones], [self.theta[:, chosen].T]
+        weights.append((self.lam / self.s0)[chosen, None])
+        if self.caps:
+            walls.append(unit - self.kappa)
+            weights.append((self.mu / self.t)[:, chosen].T)
+        F = np.sqrt(np.concatenate(weights, axis=1))[:, :, None] * np.concatenate(walls)
+        order = np.argsort(-np.abs(F).max(axis=2), axis=1)
+        sorted_rows = np.take_along_axis(F, order[:, :, None], axis=1)
+        T = np.asarray(np.linalg.qr(sorted_rows, mode="r"))
+        B = np.eye(self.m)[self.others]
+        B = B.mean(axis=0, keepdims=True) if self.merged else B
+        B[:, self.y] -= 1.0
+        return T, np.linalg.solve(T.transpose(0, 2, 1), np.broadcast_to(B, (len(T), *B.shape)))
+
     def solve(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return dx = M^-1 v, <1,dx> and A dx."""
         g = self.g

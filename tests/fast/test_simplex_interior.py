@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from _naive_erm import check_certificate, dual, primal, violation
 from _problems import classes, quietly
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from fast import TopKSVC
@@ -69,6 +70,20 @@ def test_the_matrix_of_an_example_and_its_inverse(kind):
         np.testing.assert_allclose(flat[:, i], A @ truth, rtol=1e-9, atol=1e-12)
         K = rows.r[i] * (B.T @ np.linalg.solve(D, B))
         np.testing.assert_allclose(out[:, i], K[:-1, :-1][lower], rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_root_of_the_matrix(kind):
+    rows, _ = somewhere(kind)
+    rows.centre()
+    chosen = np.array([1, 3, 4])
+    T, C = rows.root(chosen)
+    assert len(T) == len(C) == 3
+    for i, own, left in zip(chosen, T, C, strict=True):
+        B, _, D = naive(rows, kind, i)
+        np.testing.assert_allclose(own.T @ own, D, rtol=1e-9, atol=1e-12 * np.abs(D).max())
+        np.testing.assert_array_equal(own, np.triu(own))
+        np.testing.assert_allclose(own.T @ left, B, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -173,6 +188,16 @@ def test_offsets_and_scales(scale, intercept):
     for variant, k in (("alpha", 1), ("alpha", 2), ("beta", 3)):
         model = fit(X, y, 1e-5, k=k, variant=variant, C=0.5, fit_intercept=intercept, solver="auto")
         assert model.solver_ == ("active" if scale == "small" and not intercept else "interior")
+
+
+def test_large_columns_that_few_examples_have():
+    X, y = load_digits(return_X_y=True)
+    kept = np.flatnonzero(y < 5)[:600]
+    X, y = X[kept][:, ::2] / 16.0, y[kept]
+    X = np.choose(np.arange(32)[None] // 2 % 4, [X, X + 1e6, X * 1e8, X * 1e-8])
+    noise = np.random.default_rng(0).random(len(y)) < 0.15
+    y[noise] = (y[noise] + 1) % 5
+    assert fit(X, y, 1e-4, k=2).n_iter_ <= 40  # 2e-3 was all that steps alone reached
 
 
 def odd(name):
