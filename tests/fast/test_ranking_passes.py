@@ -163,6 +163,7 @@ def test_a_floor_is_the_first_that_should_do(rng):
             assert (floor, kept) == (-np.inf, m)
             seen.add(None)
     assert seen == {True, False, None}
+    assert split.floor_from(np.array([-1.0, 0.0]), 0.5, 1, 2, 0) == (0.0, 0)  # h_P(1) = 0
 
 
 def test_what_lies_below_a_floor_is_proved_inactive(rng):

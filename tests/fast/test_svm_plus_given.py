@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from fast.errors import InvalidParameterError
-from fast.svm_plus import problem
+from fast.svm_plus import hinge, problem
 from fast.svm_plus.data import Bound, Model
 from fast.svm_plus.hinge import HingeData
 from fast.svm_plus.squared_hinge import SquaredHingeData
@@ -100,3 +100,29 @@ def test_what_is_better_is_kept():
         assert (state.primal, state.dual) == (2.0, 1.0)
     state.take(replace(model, primal=1.5), replace(bound, dual=1.25))
     assert (state.primal, state.dual) == (state.model.primal, state.bound.dual) == (1.5, 1.25)
+
+
+def test_a_factor_of_moments_beyond_float64_is_as_near_as_rounding_allows(rng):
+    y, Z = np.resize([1.0, -1.0], 8), np.ones((8, 3))  # of rank 1 beside lam
+    data = SquaredHingeData(rng.standard_normal((8, 2)), y, Z, np.ones(8), 1e30, 1.0, False, 0.0)
+    M = np.full((4, 4), 8e30)
+    L = np.tril(data.L)
+    assert np.isfinite(L).all()
+    np.testing.assert_allclose(L @ L.T, M, rtol=1e-9)
+
+
+@pytest.mark.parametrize("case", ["good", "rough", "no rounds left", "no own slacks", "stopped"])
+def test_own_slacks_become_features_where_rounding_ended_the_rounds(case, monkeypatch):
+    y, Z = np.resize([1.0, -1.0], 8), np.arange(16.0).reshape(8, 2)
+    delta = 0.0 if case == "no own slacks" else 0.5
+    data = HingeData(np.arange(8.0)[:, None], y, Z, np.ones(8), 1.0, 1.0, True, delta)
+    state = WorkingSetState(started=0.0)
+    state.n_iter, state.primal, state.dual = 5, 2.0, 1.0 if case != "good" else 2.0
+    asked = []
+    monkeypatch.setattr(
+        hinge.working_set, "train", lambda *_: (state, case == "stopped", case == "stopped")
+    )
+    monkeypatch.setattr(hinge, "own_as_features", lambda *given: asked.append(given) or False)
+    found = hinge.solve(data, 1e-3, 5 if case == "no rounds left" else 12, None)
+    assert found == (state, case == "stopped", case == "stopped")
+    assert asked == ([(data, state, 1e-3, 7)] if case == "rough" else [])

@@ -191,6 +191,15 @@ def test_every_way_from_a_kernel_matrix(costs, short, rng):
         np.testing.assert_allclose(found, printed(K + 1.0, root**2), atol=1e-10)
 
 
+def test_sparse_features_keep_their_digits(rng):
+    """Few columns are not squared; many are, where nothing else would do."""
+    Z = rng.standard_normal((12, 2))
+    dense, sparse = (
+        deformed.from_features(z, np.full(12, 1e10), 1.0) for z in (Z, sp.csr_array(Z))
+    )
+    np.testing.assert_allclose(sparse, dense, rtol=0, atol=1e-13 * np.abs(dense).max())
+
+
 def test_an_indefinite_matrix_loses_what_is_negative():
     root = np.array([1.0, 2.0])
     B = np.diag([3.0, -5.0])

@@ -247,6 +247,7 @@ def test_any_point_becomes_a_feasible_model_and_any_multipliers_a_bound(
                 other = Bound(t * bound.alpha, t * bound.beta, 0.0)
                 _, D, _ = judged(squared, trivial, other, given, C, LAM, nonneg, delta)
                 assert bound.dual > D
+    assert data.bound(np.zeros(n), np.zeros(n)).dual <= lower.dual + 1e-12
     P, D, _ = judged(squared, trivial, lower, given, C, LAM, nonneg, delta)
     assert trivial.primal == pytest.approx(P, rel=1e-9)
     assert lower.dual == pytest.approx(D, rel=1e-9, abs=1e-12)
