@@ -7,13 +7,13 @@ from typing import Any
 
 from markup import Html, table
 
-RECORD = Path(__file__).resolve().parents[1] / "fast_mutants.json"
+DOCS = Path(__file__).resolve().parents[1]
 _DEAD = ("killed", "timeout")
 
 
-def recorded() -> dict[str, Any]:
+def recorded(name: str = "fast_mutants.json") -> dict[str, Any]:
     """What ``python -m tests.mutation --output docs/fast_mutants.json`` wrote."""
-    return dict(json.loads(RECORD.read_text(encoding="utf-8")))
+    return dict(json.loads((DOCS / name).read_text(encoding="utf-8")))
 
 
 def counts(record: dict[str, Any], room: str | None = None) -> dict[str, int]:
