@@ -66,6 +66,8 @@ SPOILT = {
     "quote in a quoted field": ("csv", b'1,2,0\n"3"x,4,1\n', "starts in line 2: ',' expected"),
     "131 073 characters": ("csv", b"1,2,0\n3,4," + b"x" * 131_073, "line 2: .* than 131072"),
     "label of 100 000 characters": ("csv", b"1,0\n2," + b"x" * 100_000, "line 2: .* of 100000"),
+    "semicolons": ("csv", b"1,5;2,5;0\n3;4;1\n", "line 2: .*no semicolons"),
+    "UTF-16": ("csv", "1,2,0\n".encode("utf-16"), "not UTF-8 text"),
     "NUL": ("csv", b"1,2,0\n\x00,4,1\n", "line 2"),
     "label nan": ("csv", b"1,2,a\n3,4,nan\n", "line 2: the label is 'nan'"),
     "label NaN among numbers": ("csv", b"1,2,0\n3,4,NaN\n", "line 2: the label is 'NaN'"),

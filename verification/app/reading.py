@@ -17,7 +17,7 @@ from verification.app import mat_file
 from verification.app.examples import Examples, Roles, infinite
 from verification.app.labels import number_classes, text_classes
 from verification.app.preparation import numbers
-from verification.app.sheets import Sheet, as_text, read_csv, read_parquet, values
+from verification.app.sheets import SEPARATED, Sheet, as_text, read_csv, read_parquet, values
 from verification.errors import DataFileError
 from verification.instances import npz
 from verification.instances.files import check_regular
@@ -84,7 +84,7 @@ def _examples(sheet: Sheet, roles: Roles) -> Examples:
     names = list(sheet.frame.columns)
     if len(names) < 2 and roles.labelled:
         raise DataFileError(
-            f"{sheet.source} has one column; expected features and a label, separated by commas"
+            f"{sheet.source} has one column; expected features and a label in {SEPARATED}"
         )
     label = (
         sheet.find(roles.label)

@@ -16,6 +16,7 @@ from verification.errors import DataFileError
 if TYPE_CHECKING:
     import pandas as pd
 
+SEPARATED = "rows of one length, separated by commas (no semicolons or tabs), with decimal points"
 #: What stands for a value that is not known, in any case.
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "?"})
 
@@ -62,7 +63,8 @@ def read_csv(source: Path, special: Sequence[str | None]) -> Sheet:
     for i, row in lines:
         if len(row) != width:
             raise DataFileError(
-                f"{source}, line {i}: {len(row)} fields where line {lines[0][0]} has {width}"
+                f"{source}, line {i}: {len(row)} fields where line {lines[0][0]} has {width}; expected "
+                f"{SEPARATED}"
             )
     first = [field.strip() for field in lines[0][1]]
     apart = {_position(column, first) for column in special}
