@@ -131,17 +131,17 @@ class Loss:
 
     # ---- the way to the kernels
 
-    def parameters(self, others: int | None = None, *, given: bool = True) -> tuple[Any, ...]:
-        """The kernels' p, checked; ``others`` is the number of other classes, if it is known, ``given``: costs are."""
+    def parameters(self, others: int, *, given: bool = True) -> tuple[Any, ...]:
+        """The kernels' p, checked; ``others`` is the number of other classes, ``given``: costs are."""
         return tuple(
             self._checked(field.name, getattr(self, field.name), others) for field in fields(self)
         )
 
-    def _checked(self, name: str, value: Any, others: int | None) -> int | float:
+    def _checked(self, name: str, value: Any, others: int) -> int | float:
         if isinstance(type(self).__dataclass_fields__[name].default, float):
             hint = ", or use the hinge itself" if name == "gamma" else ""
             return divisor(name, value, hint)
-        if self.bounded and others is not None:
+        if self.bounded:
             why = f" (the number of other classes, {others})"
             return check_k(value, others, why, name=name)
         return check_k(value, name=name)

@@ -59,7 +59,7 @@ $place
         assert isinstance(found, Entropy)
         return found
 
-    def parameters(self, others: int | None = None, *, given: bool = True) -> tuple[int, int]:
+    def parameters(self, others: int, *, given: bool = True) -> tuple[int, int]:
         """(variant, k)."""
         return self.variant, int(self._checked("k", self.k, others)) if self.k != 1 else 1
 

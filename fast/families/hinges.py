@@ -58,9 +58,7 @@ For k_ii = 0 all mass that is allowed goes to the largest costs.
         about, (kind, text) = super().describe(operation)
         return about, (kind, text.replace("-w C x at", "-x at").replace("w C <1,x>", "<1,x>"))
 
-    def parameters(
-        self, others: int | None = None, *, given: bool = True
-    ) -> tuple[int, int, float]:
+    def parameters(self, others: int, *, given: bool = True) -> tuple[int, int, float]:
         """(variant, k, gamma)."""
         k = self._checked("k", self.k, others) if self.k != 1 else 1
         return self.variant, int(k), 0.0
@@ -123,9 +121,7 @@ x = argmin ||x - b||^2 + (k_ii/den) <1,x>^2 over $radius.
 """,
     }
 
-    def parameters(
-        self, others: int | None = None, *, given: bool = True
-    ) -> tuple[int, int, float]:
+    def parameters(self, others: int, *, given: bool = True) -> tuple[int, int, float]:
         """(variant, k, gamma)."""
         gamma = divisor("gamma", self.gamma, ", or use the hinge itself")
         return self.variant, int(self._checked("k", self.k, others)), gamma

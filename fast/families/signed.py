@@ -124,7 +124,7 @@ class Signed(Loss):
         """Whether gamma is a parameter."""
         return "gamma" in type(self).__dataclass_fields__
 
-    def parameters(self, others: int | None = None, *, given: bool = True) -> tuple[Any, ...]:
+    def parameters(self, others: int, *, given: bool = True) -> tuple[Any, ...]:
         """(variant, gamma, own): by default the costs of the multilabel hinges are 0 on P."""
         return self._kernel_parameters(1.0 if given or self.variant != BIPARTITE else 0.0)
 

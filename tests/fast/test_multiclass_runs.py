@@ -82,6 +82,22 @@ def test_newton_follows_class_lists_on_smooth_losses_only(solver, loss, C, used,
     assert known is multiclass_erm.solver_class
 
 
+def test_only_class_lists_without_a_start_are_given_one(monkeypatch):
+    X, y = classes(n=60, m=5, d=4)
+    asked = []
+    monkeypatch.setattr(
+        multiclass_erm, "dual_of_smaller_weights", lambda *given: asked.append(given[3])
+    )
+    for loss, start, expected in (
+        (HINGE, None, [1.0]),
+        (ENTROPY, None, []),
+        (HINGE, sp.csr_array((60, 5)), []),
+    ):
+        asked.clear()
+        train(X, y, 0.01, 5, loss, start=start, max_iter=2)
+        assert asked == expected
+
+
 def test_weak_regularisation_is_reached_in_steps_of_ten(monkeypatch):
     X, y = classes(n=60, m=5, d=4)
     squares = (X**2).sum(axis=1)

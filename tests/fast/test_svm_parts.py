@@ -75,7 +75,7 @@ def test_constraints_that_do_not_bind_are_forgotten_once_there_are_many(rng, mon
     problem.rows = problem.margins.rows(problem.members)
     problem.last_mu = np.array([0.0, 1.0, 0.0, 0.0, 1e-12, 0.0])
     problem.mu[:] = 0.0
-    problem.mu[2] = 3.0
+    problem.mu[[2, 3]] = 3.0, 1e-12
     margins = np.full(len(signs), 5.0)
     margins[[0, 5]] = 1.0, 1.5  # the nearest: as many as half of what is many
     problem._collect(margins, np.array([9, 11]))

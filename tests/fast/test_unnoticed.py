@@ -212,6 +212,9 @@ def test_rows_of_other_types_are_read_in_pieces(rng, monkeypatch):
         np.testing.assert_allclose(
             found, topk_hinge_alpha.value(a.astype(float), np.zeros(9, int), k=2), rtol=1e-6
         )
+    for bad in (np.nan, np.inf):
+        with pytest.raises(InvalidParameterError, match="scores"):
+            topk_hinge_alpha.value(np.array([[0.0, bad, 1.0]]), [0], k=2)
     a[7, 1] = np.nan
     with pytest.raises(InvalidParameterError, match="scores"):
         topk_hinge_alpha.value(a, np.zeros(9, int), k=2)

@@ -23,7 +23,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--mutants", type=int, default=540, help="how many, of all that there are")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--output", type=Path, help="the record; known verdicts in it are kept")
-    parser.add_argument("--only", default="", help="files whose path begins with this")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="files whose path begins with one of these"
+    )
     parser.add_argument("--survivors", action="store_true", help="those of the record, once more")
     parser.add_argument("--kind", choices=KINDS, help="kernels or the rest; default both")
     parser.add_argument("--seconds", type=float, help="of tests for one mutant")
@@ -33,7 +35,7 @@ def _options() -> argparse.Namespace:
 
 
 def _chosen(options: argparse.Namespace) -> tuple[list[Mutant], dict[str, int]]:
-    drawn, rooms = sample(options.mutants, options.seed, options.only)
+    drawn, rooms = sample(options.mutants, options.seed, *options.only)
     if options.survivors:
         names = {s["mutant"] for s in json.loads(options.output.read_text())["survivors"]}
         drawn = [m for m in drawn if m.name in names]

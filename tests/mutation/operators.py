@@ -207,12 +207,12 @@ def changed(mutant: Mutant) -> ast.Module:
     raise LookupError(mutant.name)
 
 
-def sample(count: int, seed: int, only: str = "") -> tuple[list[Mutant], dict[str, int]]:
+def sample(count: int, seed: int, *only: str) -> tuple[list[Mutant], dict[str, int]]:
     """A share of every file's mutants, drawn by ``seed``, and how many there are by room.
 
-    ``only`` is what a file's name begins with, of those that are drawn from.
+    ``only`` is what the names of the files begin with that are drawn from.
     """
-    every = {file: mutants(file) for file in files() if file.startswith(only)}
+    every = {file: mutants(file) for file in files() if file.startswith(only or ("",))}
     rng = random.Random(seed)
     total = sum(map(len, every.values()))
     drawn, owed = [], 0.0
