@@ -1,5 +1,7 @@
 """The parts of the multiclass trainers, each against a naive twin; what they do together: `test_solver_paths`."""
 
+import inspect
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -49,6 +51,21 @@ def test_what_a_trainer_says_is_so_and_it_ends_where_it_should(solver, loss, for
     masses = trainer.masses()
     assert masses.shape == (24, 4)
     assert abs(masses).sum() == 0.0
+
+
+@pytest.mark.parametrize("rows", [6, 23])
+def test_blocks_of_rows_are_all_of_them(rows, monkeypatch):
+    """24 rows: the last block is whole, or a single row."""
+    for solver, loss in (
+        (QuasiNewtonSolver, ENTROPY),
+        (BlockedSDCASolver, HINGE),
+        (ActiveSetSolver, HINGE),
+    ):
+        monkeypatch.setattr(inspect.getmodule(solver), "block_length", lambda m: rows)
+        trainer, X, y, r = made(solver, loss, C=0.3)
+        state = run(trainer, 0.0, 3)
+        primal, dual = objectives(loss, X, y, r, state.W, trainer.masses())
+        assert (state.primal, state.dual) == (pytest.approx(primal), pytest.approx(dual))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

@@ -145,7 +145,7 @@ def test_rows_bound_what_rounding_does(rng, form, real):
     size = abs(a) + 1
     length = np.sqrt(((a @ X) ** 2).sum()) * (1 + 11 * eps)
     expected = (length + 2 * 13 * eps * (size * norms).sum()) ** 2
-    assert rows.pulled_square(a, size) == pytest.approx(float(expected), rel=1e-13)
+    assert float(rows.pulled_square(a, size)) == pytest.approx(float(expected), rel=6e-15)
     off = rows.pulled_square(a, size * 1e12 / (eps / EPS)) - length**2  # large enough to see
     most = 2 * 13 * EPS * (size * 1e12 * norms).sum()
     assert float(off) == pytest.approx(float((length + most) ** 2 - length**2), rel=1e-9)
