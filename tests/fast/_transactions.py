@@ -74,6 +74,9 @@ REFITS = {
     "hinge, kernel": Refit(
         TopKSVC(C=0.03, kernel="rbf", gamma=0.5, tol=1e-2, random_state=0), *_TWO
     ),
+    "hinge, interior": Refit(
+        TopKSVC(k=2, C=0.3, solver="interior", tol=1e-2, random_state=0), *_TWO
+    ),
     "entropy": Refit(TopKLogisticRegression(k=2, fit_intercept=True, tol=1e-2), *_TWO),
     "truncated": Refit(TopKLogisticRegression(k=2, truncated=True, tol=1e-2), *_TWO),
     "AP": Refit(APSVM(warm_start=True, tol=1e-2), *_RANKED, groups=np.arange(14) % 2),
