@@ -14,7 +14,8 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "interior"    | interior point of a hinge's dual                   | a hinge, X badly scaled     |
 | "lbfgs"       | L-BFGS in the primal                               | any other smooth loss       |
 | "sdca"        | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
-| "auto"        | where features are badly scaled "full_newton" or, for a hinge, "interior"; else  |
+| "auto"        | where features are badly scaled "interior" for a hinge, else "full_newton" (then |
+|               | "active" for a smooth hinge that it cannot train); otherwise                     |
 |               | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active", followed by         |
 |               | "newton" if gamma > 0 and 150 iterations did not suffice                         |
 
@@ -196,6 +197,9 @@ class _Run:
         self.polish = min(max_iter, POLISH_ITERATIONS) if small else 0
         smooth = "curvature" in loss.capabilities
         self.hybrid = solver == "auto" and self.name == "active" and smooth
+        self.lists_next = (
+            solver == "auto" and self.name == "full_newton" and "lists" in loss.capabilities
+        )
 
     def make(self, name: str, r: np.ndarray) -> Any:
         """An algorithm, at the beginning."""
@@ -224,21 +228,31 @@ class _Run:
         if weights is not None and self.name in ("newton", "full_newton"):
             self.algorithm.start_at(weights)
         else:
-            if start is None and self.name == "active":
-                at_zero = self.loss.at_zero(self.m)
-                start = dual_of_smaller_weights(self.make, squared_norms(self.X), self.r, at_zero)
-            if start is None:
-                self.algorithm.start_cold()
-            else:
-                self.algorithm.start_warm(start)
+            self.set_off(start)
         if self.polish:  # costs less than a call: solve to rounding
             self.algorithm.run(self.state, min(self.tol, POLISHED_GAP), self.polish, self.ask)
+
+    def set_off(self, start: Any) -> None:
+        """The algorithm at a dual, or where it begins without one."""
+        if start is None and self.name == "active":
+            at_zero = self.loss.at_zero(self.m)
+            start = dual_of_smaller_weights(self.make, squared_norms(self.X), self.r, at_zero)
+        if start is None:
+            self.algorithm.start_cold()
+        else:
+            self.algorithm.start_warm(start)
 
     def go_on(self) -> None:
         """Run until the gap is certified; a smooth loss on which class lists crawl goes to Newton."""
         limit = min(self.max_iter, PATIENT) if self.hybrid else self.max_iter
         if self.state.gap > self.tol and not self.stopped:
             self.algorithm.run(self.state, self.tol, limit, self.ask)
+        left = self.state.gap > self.tol and not self.stopped and self.state.n_iter < self.max_iter
+        if self.lists_next and left:
+            self.name = "active"  # a hinge whose classes are far apart: its matrices are singular
+            self.algorithm = self.make(self.name, self.r)
+            self.set_off(None)
+            self.algorithm.run(self.state, self.tol, self.max_iter, self.ask)
         if not self.hybrid or self.stopped or self.state.n_iter >= self.max_iter:
             return
         if self.state.gap > self.tol:

@@ -234,3 +234,16 @@ def test_no_step_is_left():
     assert solver.masses().shape == (4, 2)
     found = train(X, y, 1.0, 2, TopKEntropy.named("alpha", 1), solver="full_newton", tol=1e-9)
     assert found.gap <= 1e-9
+
+
+def test_smooth_hinges_that_newton_cannot_train_go_on_with_lists(monkeypatch):
+    Z, y = blobs()
+    monkeypatch.setattr(FullNewtonSolver, "_next", lambda self, at: None)
+    loss = TopKHinge.named("alpha", 1, 0.5)
+    found = train(1e5 * Z, y, 1e-9, 4, loss, tol=1e-3)
+    assert found.solver == "active"
+    assert found.gap <= 1e-3
+    alone = train(1e5 * Z, y, 1e-9, 4, loss, tol=1e-3, solver="full_newton")
+    assert alone.solver == "full_newton"
+    assert alone.gap > 1e-3
+    assert train(1e5 * Z, y, 1e-9, 4, loss, tol=1e-3, max_iter=1).n_iter == 1

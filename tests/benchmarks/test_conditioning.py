@@ -1,0 +1,28 @@
+"""The table of what offsets and scales cost."""
+
+import pytest
+
+from verification.benchmarks import conditioning
+
+
+def test_a_small_table(monkeypatch):
+    monkeypatch.setattr(conditioning, "BEST_OF", 1)
+    X, y = conditioning.blobs(60, 3, 3)
+    rows = list(conditioning.measure("blobs", X, y))
+    assert len(rows) == len(conditioning.MODELS) * 2 * len(conditioning.forms(X))
+    assert [row.ratio for row in rows if row.form == "plain"] == [1.0] * 8
+    exact = [row for row in rows if row.form != "offsets, then scales"]
+    assert max(row.gap for row in exact if "gamma" not in row.model) <= 1e-4
+    assert all(row.ratio > 0.0 for row in rows)
+    text = conditioning.table(conditioning.paired([row for row in rows if row.form != "plain"]))
+    assert text.count("\n") == 1 + 6 * len(conditioning.MODELS)
+    assert "| blobs | hinge | offset 1e6 |" in text
+
+
+def test_forms_are_what_they_say():
+    X, _ = conditioning.digits()
+    assert X.max() == 1.0
+    found = conditioning.forms(X)
+    assert found["plain"] is X
+    assert found["offset 1e6"] - 1e6 == pytest.approx(X, abs=1e-9)
+    assert set(found["scales 1e-8, 1, 1e8"].max(axis=0).round(9)) >= {0.0, 1e8}
