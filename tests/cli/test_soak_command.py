@@ -2,8 +2,12 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import _commands
+import pytest
+
+from verification.selftest import lines
 
 run = partial(_commands.run, "soak", "--jobs", "1")
 
@@ -45,3 +49,9 @@ def test_an_alarm_ends_with_exit_code_1(tmp_path, monkeypatch):
 def test_a_file_that_cannot_be_written_is_refused_at_once(tmp_path):
     run("--file", tmp_path / "no" / "a.jsonl", code=2)
     run("--total", "9", "--problem", "no.such", "--file", tmp_path / "a.jsonl", code=2)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_said_with_the_name_of_the_file():
+    with pytest.raises(OSError, match="/dev/full"), lines.appended(Path("/dev/full")) as stream:
+        print("{}", file=stream, flush=True)

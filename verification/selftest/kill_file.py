@@ -56,7 +56,7 @@ class KillFile:
         """Append what a task found."""
         now = commit()
         kinds = {of: kind for kind, of in KINDS.items()}
-        with self.path.open("a", encoding="utf-8") as stream:
+        with lines.appended(self.path) as stream:
             for one in found:
                 line = {"run": self.run, "commit": now, "kind": kinds[type(one)]}
                 print(json.dumps({**line, "found": asdict(one)}), file=stream)

@@ -1,9 +1,10 @@
 """Records of long runs: a line of JSON each, read again where a run goes on."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from verification.errors import InvalidArgumentError
 from verification.instances import files
@@ -32,6 +33,17 @@ def read(path: Path, command: str) -> list[dict[str, Any]]:
         if not isinstance(found[-1], dict):
             raise refused(path, i, command, "no object")
     return found
+
+
+@contextmanager
+def appended(path: Path) -> Iterator[TextIO]:
+    """The file, to add lines to; an OSError of writing them, which names no file, gets its name."""
+    try:
+        with path.open("a", encoding="utf-8") as stream:
+            yield stream
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def refused(path: Path, line: int, command: str, said: str) -> InvalidArgumentError:

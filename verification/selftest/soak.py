@@ -181,7 +181,7 @@ def soak(
     left = [chunk for chunk in wanted if chunk not in known]
     whole = sum(chunk.count for chunk in wanted)
     ready = whole - sum(chunk.count for chunk in left)
-    with path.open("a") as stream:
+    with lines.appended(path) as stream:
         if left:
             print(json.dumps({"commit": commit(), "total": total, "seed": seed}), file=stream)
         for chunk, line in _run(left, processes):

@@ -111,8 +111,9 @@ def _cache() -> dict[str, Any]:
         return {"folder": "none that can be written", "kernels": 0, "MB": 0.0, "writable": False}
     here = Path(place)
     folder = here.parents[1] if here.name == "__pycache__" else here.parent
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen and here.is_relative_to(chosen):  # numba goes elsewhere where it cannot write there
+        folder = Path(chosen)
     files = list(folder.rglob("*.nbc"))
     nearest = next(p for p in (here, *here.parents) if p.exists())
     return {
