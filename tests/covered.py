@@ -80,13 +80,13 @@ class Slices:
             order.append((turn[function], item))
             turn[function] += 1
         chosen: list[Any] = [item for _, item in sorted(order, key=lambda each: each[0])]
+        self.watched.start()  # before time runs: it cannot be stopped half-started
         for number, timer, most in (
             (signal.SIGPROF, signal.ITIMER_PROF, self.seconds),
             (signal.SIGALRM, signal.ITIMER_REAL, 4.0 * self.seconds),  # where it waits for others
         ):
             signal.signal(number, self._end)
             signal.setitimer(timer, most)
-        self.watched.start()
         for item, following in zip(chosen, [*chosen[1:], None], strict=True):
             with contextlib.suppress(BaseException):  # whether it passes is for others to say
                 runtestprotocol(item, log=False, nextitem=following)
