@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -76,8 +76,12 @@ $place
 
     def at_zero(self, m: int) -> float:
         """Loss at W = 0, where all scores are equal."""
-        q = 0 if self.dropped is None else self.dropped.shape[1]
-        return float(self.value(np.zeros((1, m - q)), np.zeros(1, np.int64))[0])
+        if self.variant == TRUNCATED:
+            return super().at_zero(m)
+        # by what training compiles anyway: the value of one row has kernels of its own
+        found = self.rows(np.zeros(1, np.int64), np.ones(1), m).at_zero()
+        assert found is not None
+        return found[0]
 
     def conjugates(self, masses: Any, r: Array) -> Array:
         """r_i (<x,log x> + (1-s) log(1-s)) at x = x_i/r_i, s = <1,x>."""
@@ -106,3 +110,10 @@ class Piece(Entropy):
 
     dropped: Array  # type: ignore[misc]
     operations = ()
+
+    def at_zero(self, m: int) -> float:
+        """Loss at W = 0, of the classes that are kept."""
+        q = self.dropped.shape[1]
+        return (
+            replace(self, dropped=self.dropped[:1, :0]).at_zero(m - q) if q else super().at_zero(m)
+        )
