@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import asdict
 from functools import partial
 from multiprocessing import get_context
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 #: Processes that work side by side; each keeps to one thread.
 WORKERS = 2
+#: Problems that are judged while kernels are compiled.
+EARLY = 40
 #: Parts whose rows are tables of their own.
 TABLES = ("AP: exactness", "AP: letters", "SVM+: digits")
 
@@ -70,9 +72,12 @@ def main_job(profile: str, seed: int, task: Task) -> tuple[Document, list[Report
     problems = [name for name in asked if fast_candidate(name) is not None]
     parts = letter.load_parts()
     jobs = _jobs(parts, problems, profile, seed)
-    task.describe("compiling")
-    letter.compile_trainers(parts, letter.MAIN)  # once, into the cache that the workers read
-    done = run_all(jobs, task)
+    # once, into the cache that the workers read; meanwhile the first results are there
+    first: dict[str, Callable[[], Any]] = {
+        "compiling": partial(letter.compile_trainers, parts, letter.MAIN)
+    }
+    first |= {name: jobs.pop(name) for name in problems[:EARLY]}
+    done = run_all(jobs, task, first)
     task.describe("LinearSVC")
     results = [done[f"Letter: {row.name}"] for row in letter.MAIN]
     reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
@@ -153,18 +158,32 @@ def _objections(
     return blocks
 
 
-def run_all(jobs: dict[str, Callable[[], Any]], task: Task) -> dict[str, Any]:
-    """Results of the jobs by name, computed side by side; the first exception ends them all."""
-    task.at(0, "starting", len(jobs) + 1)
+def run_all(
+    jobs: dict[str, Callable[[], Any]],
+    task: Task,
+    first: Mapping[str, Callable[[], Any]] | None = None,
+) -> dict[str, Any]:
+    """Results of the jobs by name, computed side by side; the first exception ends them all.
+
+    ``first``: jobs before the others, which wait for the first one of these.
+    """
+    task.at(0, "starting", len(jobs) + len(first or ()) + 1)
     workers = min(WORKERS, os.cpu_count() or 1)
     done = {}
     # spawn: a forked child would inherit numba's and BLAS's threads in an unknown state.
     with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker) as pool:
-        futures = {pool.submit(job): name for name, job in jobs.items()}
+        later = jobs if first else {}
+        futures = {pool.submit(job): name for name, job in (first or jobs).items()}
+        waiting, opening = set(futures), next(iter(futures), None)
         try:
-            for future in as_completed(futures):
-                done[futures[future]] = future.result()
-                task.step(_said(futures[future], done[futures[future]]))
+            while waiting:
+                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    done[futures[future]] = future.result()
+                    task.step(_said(futures[future], done[futures[future]]))
+                if opening in finished and later:
+                    futures |= (more := {pool.submit(job): name for name, job in later.items()})
+                    waiting |= set(more)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
