@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fast.errors import InvalidParameterError, InvalidTypeError
-from fast.metrics import topk_accuracy
+from fast.metrics import score_columns, topk_accuracy
 from fast.path import RegularizationPath
 
 __all__ = ["GapDisplay", "PathDisplay", "TopKDisplay"]
@@ -127,8 +127,7 @@ class TopKDisplay:
         name : label of the line, by default the estimator's class
         """
         scores = getattr(estimator, "decision_function", None) or estimator.predict_proba
-        f = np.asarray(scores(X))
-        f = np.column_stack([-f, f]) if f.ndim == 1 else f
+        f = score_columns(scores(X))
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, f, classes=estimator.classes_, ks=ks, ax=ax, name=name)
 
@@ -195,13 +194,8 @@ class PathDisplay:
                 "a RegularizationPath",
                 "pass what fast.regularization_path returns",
             )
-        rows = []
         ks = [int(k) for k in ks]
-        for model in path:
-            f = model.decision_function(X)
-            f = np.column_stack([-f, f]) if f.ndim == 1 else f
-            rows.append([topk_accuracy(y, f, k, classes=model.classes_) for k in ks])
-        return cls(path.Cs, np.transpose(rows), ks).plot(ax)
+        return cls(path.Cs, path.accuracies(X, y, ks), ks).plot(ax)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw; ``options`` go to ``Axes.plot``."""

@@ -8,6 +8,12 @@ from fast.errors import InvalidParameterError
 from fast.ranking.labels import mask_of, scores_of
 
 
+def score_columns(scores: ArrayLike) -> np.ndarray:
+    """A column per class: of two classes ``decision_function`` gives one number f, here -f and f."""
+    f = np.asarray(scores)
+    return np.column_stack([-f, f]) if f.ndim == 1 else f
+
+
 def topk_accuracy(
     y_true: ArrayLike, scores: ArrayLike, k: int, classes: ArrayLike | None = None
 ) -> float:

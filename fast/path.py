@@ -12,7 +12,7 @@ from sklearn.base import clone
 from fast._validation import number
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators.multiclass import MulticlassLinearModel
-from fast.metrics import topk_accuracy
+from fast.metrics import score_columns, topk_accuracy
 
 #: Powers of ten, the range of Lapin et al. 2016, section 5.
 PAPER_GRID = tuple(10.0**e for e in range(-5, 4))
@@ -43,13 +43,16 @@ class RegularizationPath:
         k : int, optional
             Default: the k of the models.
         """
-        scores = []
+        chosen = int(self.models[0].k if k is None else k)
+        return self.models[int(np.argmax(self.accuracies(X, y, [chosen])[0]))]
+
+    def accuracies(self, X: Any, y: Any, ks: Sequence[int]) -> np.ndarray:
+        """Top-k accuracy of every model on (X, y), a row per k."""
+        rows = []
         for model in self.models:
-            f = model.decision_function(X)
-            f = np.column_stack([-f, f]) if f.ndim == 1 else f
-            chosen = int(model.k if k is None else k)
-            scores.append(float(topk_accuracy(y, f, chosen, classes=model.classes_)))
-        return self.models[int(np.argmax(scores))]
+            f = score_columns(model.decision_function(X))
+            rows.append([topk_accuracy(y, f, k, classes=model.classes_) for k in ks])
+        return np.transpose(rows)
 
 
 def regularization_path(

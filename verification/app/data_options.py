@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from verification.app.examples import Examples, Roles
 from verification.app.reading import read
 from verification.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from verification.app.trained_model import Model
 
 DataFile = Annotated[
     Path, typer.Argument(help="Examples: .csv, .parquet, .npz or .mat (arrays X and y), or .svm.")
@@ -47,8 +51,6 @@ def one_against_rest(examples: Examples, positive: str | None) -> Examples:
     """Labels as booleans: whether they are the positive one."""
     if positive is None or examples.y is None:
         return examples
-    from dataclasses import replace
-
     y = examples.y.astype(str) == positive
     if not y.any():
         known = sorted(set(examples.y.astype(str).tolist()))
@@ -58,13 +60,8 @@ def one_against_rest(examples: Examples, positive: str | None) -> Examples:
     return replace(examples, y=y)
 
 
-def for_model(file: Path, model: object, roles: Roles, labelled: bool) -> Examples:
+def for_model(file: Path, model: Model, roles: Roles, labelled: bool) -> Examples:
     """Examples for a trained model, whose label column is known by its name."""
-    from dataclasses import replace
-
-    from verification.app.trained_model import Model
-
-    assert isinstance(model, Model)
     n_features = None if model.columns is not None else model.estimator.n_features_in_
     if (
         roles.label is None

@@ -32,9 +32,10 @@ class Measured:
 
 
 def scores_of(model: Model, X: Any) -> np.ndarray:
-    """Scores, a column per class; for two classes 0 and their difference."""
-    scores = np.asarray(model.estimator.decision_function(X))
-    return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    """Scores, a column per class; for two classes minus and plus their difference."""
+    from fast.metrics import score_columns
+
+    return score_columns(model.estimator.decision_function(X))
 
 
 def measure(model: Model, examples: Examples) -> Measured:

@@ -102,7 +102,7 @@ def _described(model: Model) -> dict[str, Any]:
         "imputation": model.impute,
         "categories": {name: list(values) for name, values in model.categories.items()},
         "certificate": {
-            **{name: _plain(_worst(getattr(classifier, own))) for name, own in CERTIFICATE.items()},
+            **{name: _plain(_total(getattr(classifier, own))) for name, own in CERTIFICATE.items()},
             "tol": _plain(classifier.tol),
             "certified": model.certified,
             "iterations": int(classifier.n_iter_),
@@ -111,7 +111,7 @@ def _described(model: Model) -> dict[str, Any]:
     }
 
 
-def _worst(value: Any) -> float:
+def _total(value: Any) -> float:
     """Of several problems, as SVM+ has a class each, the sum; the gap is one number."""
     return float(np.sum(value))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verification.app.examples import Examples
+from verification.app.labels import is_number
 from verification.errors import DataFileError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
         if name in categories:
             continue
         if column.dtype == object:
-            i = next(i for i, v in enumerate(column) if v is not None and not _float(v))
+            i = next(i for i, v in enumerate(column) if v is not None and not is_number(v))
             raise DataFileError(
                 f"{examples.source}, {examples.place(i, name)}: expected a number, got {column[i]!r:.80}; "
                 f"if it is a category, --categories {name} (or auto); if it is the label, --label {name}; "
@@ -164,11 +165,3 @@ def _check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
                 f"are {len(gaps)} such gaps in the column); expected a number: --impute median fills them, or "
                 "leave the examples out"
             )
-
-
-def _float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

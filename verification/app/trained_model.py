@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,10 +86,10 @@ class Model:
         names = list(wanted if named is None else map(str, named))
         frame = frame.set_axis(names, axis=1).reset_index(drop=True)
         in_order(np.empty((0, len(names))), names, wanted)  # its complaint
-        sheet = Sheet("X", frame, True, lambda i, name: f"row {i}, column {name!r}")  # type: ignore[arg-type]
+        sheet = Sheet(Path("X"), frame, True, lambda i, name: f"row {i}, column {name!r}")
         kept = {name: values(sheet, name) for name in wanted}
         found = pd.DataFrame({name: pd.Series(c, dtype=c.dtype) for name, c in kept.items()})
-        return self.fed(Examples("X", found, None, True, sheet.place))  # type: ignore[arg-type]
+        return self.fed(Examples(Path("X"), found, None, True, sheet.place))
 
     def fed(self, examples: Examples) -> Any:
         """The features of a file as the estimator takes them, in the order of training.

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -158,8 +159,7 @@ def _unfitted(
     for name, step, columns in getattr(transform, "transformers", ()):
         if name == "categories":
             kinds = dict(zip(columns, step.categories, strict=True))
-    width = examples.X.shape[1]
-    stand_in = type("Unfitted", (), {"n_features_in_": width})()
+    stand_in = SimpleNamespace(n_features_in_=examples.X.shape[1])
     return Model(stand_in, scale, examples.columns, impute, kinds, tuple(apart))
 
 

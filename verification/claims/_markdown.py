@@ -1,10 +1,10 @@
 """The ledger as Markdown."""
 
-import re
 from collections.abc import Sequence
 
 from verification.claims._ledger import ClaimResult
 from verification.claims._numbered import items
+from verification.report.page import escaped
 
 COLUMNS = (
     "paper",
@@ -23,14 +23,9 @@ def to_markdown(results: Sequence[ClaimResult]) -> str:
     parts: list[str] = []
     for paper in dict.fromkeys(result.paper for result in results):
         rows = [result for result in results if result.paper == paper]
-        parts += [f"## {_text(rows[0].title)}", "", *_table(rows), "", *_remarks(rows), ""]
+        parts += [f"## {escaped(rows[0].title)}", "", *_table(rows), "", *_remarks(rows), ""]
         parts += [*_numbers(paper), ""]
     return "\n".join(parts).rstrip() + "\n"
-
-
-def _text(formula: str) -> str:
-    """Plain text with the characters escaped that Markdown would read as markup."""
-    return re.sub(r"([*_<|\[\]`])", r"\\\1", formula)
 
 
 def _table(rows: Sequence[ClaimResult]) -> list[str]:
@@ -39,20 +34,20 @@ def _table(rows: Sequence[ClaimResult]) -> list[str]:
         "|---|---|---|---|---:|---|---|---|",
     ]
     for row in rows:
-        status = row.status if row.ok else f"{row.status} (**unexpected**: {_text(row.failure)})"
+        status = row.status if row.ok else f"{row.status} (**unexpected**: {escaped(row.failure)})"
         count = f"{row.instances}"
         if row.violations:
             count = f"{row.violations} of {row.instances} contradict"
         worst = "exact" if row.worst is None else f"{row.worst:.1e}"
-        where = f"{_text(row.number)} (§{row.section})"
+        where = f"{escaped(row.number)} (§{row.section})"
         cells = (
-            _text(row.paper),
+            escaped(row.paper),
             where,
-            _text(row.statement),
+            escaped(row.statement),
             status,
             count,
             worst,
-            _text(row.method),
+            escaped(row.method),
             f"`{row.command}`".replace("|", "\\|"),
         )
         lines.append(f"| {' | '.join(cells)} |")
@@ -64,7 +59,7 @@ def _numbers(paper: str) -> list[str]:
     lines = ["| what the paper numbers | rows, or why there is none |", "|---|---|"]
     for item in items(paper):
         name = " ".join(filter(None, (item.name, item.edition)))
-        lines.append(f"| {_text(name)} | {_text('; '.join(item.rows) or item.reason)} |")
+        lines.append(f"| {escaped(name)} | {escaped('; '.join(item.rows) or item.reason)} |")
     return lines
 
 
@@ -73,9 +68,9 @@ def _remarks(rows: Sequence[ClaimResult]) -> list[str]:
     for row in rows:
         parts = []
         if row.counterexample is not None:
-            parts.append(f"{_text(row.counterexample['why'])}: `{row.given}`.")
+            parts.append(f"{escaped(row.counterexample['why'])}: `{row.given}`.")
         if row.note:
-            parts.append(_text(row.note))
+            parts.append(escaped(row.note))
         if parts:
-            lines.append(f"- **{_text(row.number)}**: {' '.join(parts)}")
+            lines.append(f"- **{escaped(row.number)}**: {' '.join(parts)}")
     return lines

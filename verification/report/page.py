@@ -109,6 +109,11 @@ def visible(value: str) -> str:
     return value.translate(_PICTURES)
 
 
+def escaped(text: str) -> str:
+    """Text with the characters escaped that Markdown would read as markup."""
+    return re.sub(r"([\\*_<|\[\]`])", r"\\\1", visible(text))
+
+
 def _block(block: Block | Picture) -> str:
     if isinstance(block, Picture):
         shown = f'<figure role="img" aria-label="{_text(block.words)}">{block.svg}</figure>'

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import re
 import secrets
 import shutil
 from collections.abc import Iterable, Mapping
@@ -17,7 +16,7 @@ from rich.text import Text
 
 from verification.errors import InvalidArgumentError
 from verification.report.document import Cell, Code, Document, Paragraph, Table
-from verification.report.page import render_html, visible
+from verification.report.page import escaped, render_html, visible
 
 _TONES = {"": "", "good": "green", "bad": "bold red", "warn": "yellow", "dim": "dim"}
 
@@ -86,31 +85,26 @@ def render_json(document: Document) -> str:
 
 def render_markdown(document: Document, level: int = 1) -> str:
     """Title, blocks and verdict; titles of tables stand one level below that of the document."""
-    lines = [f"{'#' * level} {_escaped(document.title)}", ""]
+    lines = [f"{'#' * level} {escaped(document.title)}", ""]
     for block in document.blocks:
         if isinstance(block, Paragraph):
-            lines += [_escaped(block.text), ""]
+            lines += [escaped(block.text), ""]
             continue
-        lines += [f"{'#' * (level + 1)} {_escaped(block.title)}", ""]
+        lines += [f"{'#' * (level + 1)} {escaped(block.title)}", ""]
         if isinstance(block, Code):
             lines += [f"```{block.language}", block.text.rstrip(), "```", ""]
             continue
         lines.append(_row(block.columns))
         lines.append(_row("---:" if c in block.numeric else "---" for c in block.columns))
-        lines += [_row(_escaped(_text(cell).plain) for cell in row) for row in block.rows]
-        lines += ["", *([_escaped(block.note), ""] if block.note else ())]
+        lines += [_row(escaped(_text(cell).plain) for cell in row) for row in block.rows]
+        lines += ["", *([escaped(block.note), ""] if block.note else ())]
     if document.verdict is not None:
-        lines += [_escaped(document.verdict.text), ""]
+        lines += [escaped(document.verdict.text), ""]
     return "\n".join(lines)
 
 
 def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _escaped(text: str) -> str:
-    """Text with the characters escaped that Markdown would read as markup."""
-    return re.sub(r"([\\*_<|\[\]`])", r"\\\1", visible(text))
 
 
 def plain(value: Any) -> Any:
