@@ -1,5 +1,6 @@
 """``refsolve train FILE``: fit an estimator and write the model with its certificate."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -134,7 +135,7 @@ def train(
     trained = fit(
         examples, test=judged_on, scale=scale, impute=impute, categories=words(categories), model=model,
         apart=examples.apart, k=k, variant=variant, gamma=gamma, lam=lam, truncated=truncated, C=c, tol=tol,
-        fit_intercept=fit_intercept, random_state=seed, verbose=int(stderr().is_terminal), **limit,
+        fit_intercept=fit_intercept, random_state=seed, verbose=int(sys.stderr.isatty()), **limit,
     )  # fmt: skip
     written = save(trained, target)
     if not as_json:
