@@ -169,6 +169,12 @@ def values(sheet: Sheet, name: str) -> np.ndarray:
         given = column.astype(object).to_numpy()
     else:
         raise _unknown(sheet, name, str(column.dtype))
+    if pd.api.types.infer_dtype(given, skipna=False) == "string":
+        try:  # at once, where every entry is a number
+            with np.errstate(over="ignore"):
+                return given.astype(np.float64)
+        except ValueError:
+            pass
     texts = np.empty(len(given), object)
     for i, entry in enumerate(given):
         if entry is None or entry is pd.NA or (isinstance(entry, float) and entry != entry):

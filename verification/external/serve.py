@@ -133,6 +133,7 @@ def _sent(value: np.ndarray, folder: Path | None, name: str) -> dict[str, Any]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until the end of input."""
+    # not typer: it would cost every candidate's process a fifth more of its start
     parser = argparse.ArgumentParser(prog="python -m verification.external.serve")
     parser.add_argument("function", nargs="?", help="package.module:function")
     parser.add_argument("--problem", required=True, help="STEM.OPERATION")

@@ -20,8 +20,8 @@ OURS = ("refsolve", "fast", "verification")
 #: Optional packages, and what is missing without them.
 OPTIONAL = {
     "matplotlib": "pictures",
-    "pandas": "data frames",
     "pyarrow": "Parquet files",
+    "skl2onnx": "export of linear models",
     "torch": "adapters for tensors",
     "pytest": "the plugin, one item per check",
     "hypothesis": "the test suite",
