@@ -65,14 +65,25 @@ class Slices:
             if not (process := os.fork()):
                 self._run(list(items))
             end = time.monotonic() + 4.0 * self.seconds + 10.0
-            while os.waitpid(process, os.WNOHANG) == (0, 0):
-                if time.monotonic() > end:
-                    os.kill(process, signal.SIGKILL)
-                time.sleep(0.01)
+            ended = (
+                os.WEXITED | os.WNOHANG | os.WNOWAIT
+            )  # not yet reaped: its number is still its own
+            try:
+                while not os.waitid(os.P_PID, process, ended) and time.monotonic() < end:
+                    time.sleep(0.01)
+            finally:  # with whatever its tests have started
+                with contextlib.suppress(
+                    ProcessLookupError
+                ):  # it has not got so far as to lead a group
+                    os.killpg(process, signal.SIGKILL)
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
         return True
 
     def _run(self, items: list[pytest.Item]) -> NoReturn:
         """The first case of every function, then the second, until time is up."""
+        os.setpgrp()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         turn = Counter[str]()
         order = []
         for item in items:
@@ -93,11 +104,13 @@ class Slices:
         self._end()
 
     def _end(self, *_: Any) -> NoReturn:
-        for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
-            signal.setitimer(timer, 0)
-        self.watched.stop()
-        self.watched.save()
-        os._exit(0)
+        for number in (signal.SIGPROF, signal.SIGALRM):  # the other one would store it twice
+            signal.signal(number, signal.SIG_IGN)
+        try:
+            self.watched.stop()
+            self.watched.save()
+        finally:
+            os._exit(0)
 
 
 def child(kernels: bool, seconds: float, data: str) -> None:
@@ -135,6 +148,7 @@ def main() -> None:
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     os.chdir(ROOT)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and nothing is left behind
     if given.child:
         child(given.child[0] == "kernels", given.seconds, given.child[1])
         return
@@ -145,8 +159,12 @@ def main() -> None:
             env = {**os.environ, "NUMBA_DISABLE_JIT": str(int(kind == "kernels"))}
             words = [*command, "--child", kind, f"{folder}/.coverage.{kind}"]
             running.append(subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL))
-        if {each.wait() for each in running} != {0}:
-            sys.exit("the tests could not be run")
+        try:
+            if {each.wait() for each in running} != {0}:
+                sys.exit("the tests could not be run")
+        finally:
+            for each in running:
+                each.terminate()
         whole = coverage.Coverage(data_file=f"{folder}/.coverage", branch=True, omit=ONLY_COMPILED)
         whole.combine([folder])
         whole.json_report(outfile=f"{folder}/found.json")
