@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.mutation.operators import ROOT, Mutant, sample
+from tests.mutation.operators import ROOT, Mutant, files, mutants, sample
 from tests.mutation.record import SURVIVED, UNREACHED, written
 
 KINDS = ("interpreted", "compiled")
@@ -37,8 +37,9 @@ def _options() -> argparse.Namespace:
 def _chosen(options: argparse.Namespace) -> tuple[list[Mutant], dict[str, int]]:
     drawn, rooms = sample(options.mutants, options.seed, *options.only)
     if options.survivors:
-        names = {s["mutant"] for s in json.loads(options.output.read_text())["survivors"]}
-        drawn = [m for m in drawn if m.name in names]
+        known = {s["identity"] for s in json.loads(options.output.read_text())["survivors"]}
+        drawn = [m for file in files() for m in mutants(file) if m.identity in known]
+        print(f"{len(drawn)} of {len(known)} are still there")
     kinds = [options.kind] if options.kind else KINDS
     chosen = [m for m in drawn if KINDS[not m.interpreted] in kinds]
     return chosen, rooms

@@ -3,8 +3,9 @@
 import ast
 import copy
 import random
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,11 +46,20 @@ class Mutant:
     function: str
     statement: int  # the line of the statement that it stands in; 0 in a constant of the module
     interpreted: bool  # within a kernel: run with numba's compiler off
+    source: str = ""  # the line as it stands in the file
+    nth: int = 0  # of those whose identity would be the same
 
     @property
     def name(self) -> str:
-        """By which a record knows it."""
+        """As a reader finds it."""
         return f"{self.file}:{self.line}:{self.column} {self.before} -> {self.after}"
+
+    @property
+    def identity(self) -> str:
+        """By which a record knows it, whatever lines come or go elsewhere in its file."""
+        return (
+            f"{self.file} {self.function} {self.nth}: {self.source}: {self.before} -> {self.after}"
+        )
 
     @property
     def room(self) -> str:
@@ -179,12 +189,21 @@ def _below(node: ast.AST, about: dict[str, Any]) -> Iterator[Any]:
 @cache
 def mutants(file: str) -> list[Mutant]:
     """Every mutant of a file."""
-    tree = ast.parse((ROOT / file).read_text())
-    found = []
-    for place, (_, _, _, node, about) in enumerate(places(tree, file)):
+    text = (ROOT / file).read_text()
+    found, seen, lines = [], Counter[str](), text.splitlines()
+    for place, (_, _, _, node, about) in enumerate(places(ast.parse(text), file)):
         for choice, new in enumerate(replacements(node)):
             where, what = (file, node.lineno, node.col_offset), (_short(node), _short(new))
-            found.append(Mutant(*where, *what, place=place, choice=choice, **about))
+            mutant = Mutant(
+                *where,
+                *what,
+                place=place,
+                choice=choice,
+                source=lines[node.lineno - 1].strip(),
+                **about,
+            )
+            found.append(replace(mutant, nth=seen[mutant.identity]))
+            seen[mutant.identity] += 1
     return found
 
 

@@ -19,21 +19,22 @@ def written(
     Verdicts that stand in ``output`` stay with their mutants. Returns 1 if a survivor has none.
     """
     old = json.loads(output.read_text()) if output.exists() else {}
-    known = {s["mutant"]: s for s in old.get("survivors", ())}
+    known = {s["identity"]: s for s in old.get("survivors", ())}
     found = {}
     for outcome in outcomes:
         mutant = Mutant(**outcome["mutant"])
-        before = known.get(mutant.name, {})
+        before = known.get(mutant.identity, {})
         dead = outcome["status"] in (KILLED, TIMEOUT)
         if dead and not (about["again"] and before):
             continue
-        found[mutant.name] = {
-            "mutant": mutant.name, "function": mutant.function, "room": mutant.room, "status": outcome["status"],
+        found[mutant.identity] = {
+            "mutant": mutant.name, "identity": mutant.identity, "room": mutant.room, "status": outcome["status"],
             "tests": outcome["tried"], "killed_since": outcome["test"] or outcome["status"] if dead else "",
             "verdict": before.get("verdict", ""),
         }  # fmt: skip
     if about["again"]:
-        record = old | {"commit_of_repeat": _commit(), "survivors": list((known | found).values())}
+        survivors = list((known | found).values())
+        record = old | {"commit_of_repeat": _commit()}
     else:
         rooms: dict[str, Counter[str]] = {room: Counter(all=many) for room, many in every.items()}
         for outcome in outcomes:
@@ -41,10 +42,12 @@ def written(
         record = {
             "commit": _commit(), "command": about["command"], "seconds": about["seconds"],
             "rooms": {room: dict(counts) for room, counts in rooms.items()},
-            "survivors": [known.get(name, {}) | new for name, new in found.items()],
         }  # fmt: skip
-    output.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
-    return int(any(not (s["killed_since"] or s["verdict"]) for s in record["survivors"]))
+        survivors = [known.get(identity, {}) | new for identity, new in found.items()]
+    rows = ",\n".join(json.dumps(s, ensure_ascii=False) for s in survivors)
+    whole = json.dumps(record | {"survivors": []}, indent=1)
+    output.write_text(whole.replace('"survivors": []', f'"survivors": [\n{rows}\n]') + "\n")
+    return int(any(not (s["killed_since"] or s["verdict"]) for s in survivors))
 
 
 def _commit() -> str:
