@@ -201,6 +201,8 @@ CLAIM = npy(np.zeros((3, 4))).replace(b"(3, 4), }           ", b"(3, 40000000000
         (described(columns=["a", "b", "c", 4]), "null or 4 names"),
         (described(parameters=[]), "expected an object"),
         (described(parameters={}), "C is missing"),
+        (described(positive=3), "positive is 3; expected a name or null"),
+        (described(positive="setosa"), "positive is 'setosa'; expected null"),
         (within("parameters", kernel="rbf"), "'linear'"),
         (within("parameters", k=3), "1 <= k <= 2"),
         (within("parameters", verbose="yes"), "verbose is 'yes'; expected a value like 0"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from verification.app.examples import Examples, Roles
+from verification.app.labels import listed
 from verification.app.reading import read
 from verification.errors import InvalidArgumentError
 
@@ -55,19 +56,17 @@ def one_against_rest(examples: Examples, positive: str | None) -> Examples:
     if not y.any():
         known = sorted(set(examples.y.astype(str).tolist()))
         raise InvalidArgumentError(
-            f"{examples.source}: no label is {positive!r}; expected one of {known[:20]}"
+            f"{examples.source}: no label is {positive!r}; expected one of {listed(known)}"
         )
-    return replace(examples, y=y)
+    return replace(examples, y=y, positive=positive)
 
 
 def for_model(file: Path, model: Model, roles: Roles, labelled: bool) -> Examples:
-    """Examples for a trained model, whose label column is known by its name."""
+    """Examples for a trained model, which knows the roles of the columns from its training."""
     n_features = None if model.columns is not None else model.estimator.n_features_in_
-    if (
-        roles.label is None
-        and labelled
-        and model.apart
-        and file.suffix.lower() in (".csv", ".parquet")
-    ):
-        roles = replace(roles, label=model.apart[0])
-    return read(file, replace(roles, labelled=labelled), n_features)
+    roles = replace(roles, labelled=labelled, spare=model.apart)
+    if labelled:
+        named = model.apart and file.suffix.lower() in (".csv", ".parquet")
+        label = roles.label or (model.apart[0] if named else None)
+        roles = replace(roles, label=label, group=roles.group or model.group)
+    return read(file, roles, n_features)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,8 @@ class Roles:
     """Which columns (names or positions), or arrays of .npz and .mat, are no features.
 
     ``label``: default the last column, the array ``y``. ``privileged``: features of training alone;
-    one array in .npz and .mat. ``labelled``: whether examples without a label are wrong.
+    one array in .npz and .mat. ``ignore`` has to be there, ``spare`` may be. ``labelled``: whether examples
+    without a label are wrong.
     """
 
     label: str | None = None
@@ -28,6 +29,7 @@ class Roles:
     group: str | None = None
     privileged: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    spare: tuple[str, ...] = ()
     labelled: bool = True
 
     @property
@@ -52,6 +54,8 @@ class Examples:
     Z : data frame of privileged features, or None
     apart : names of the columns that are no features, the label first
     place : where entry (i, feature) stands
+    positive : of two classes made by ``--positive``, the name of the one
+    grouped : name of the column or array of groups
     """
 
     source: Path
@@ -63,6 +67,8 @@ class Examples:
     group: np.ndarray | None = None
     Z: pd.DataFrame | None = None
     apart: tuple[str, ...] = ()
+    positive: str | None = None
+    grouped: str | None = None
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, columns: Sequence[str] | None = None) -> Examples:
@@ -87,16 +93,14 @@ class Examples:
 
     def part(self, rows: np.ndarray) -> Examples:
         """Some of the examples."""
-        return Examples(
-            self.source,
-            self.X[rows] if self.sparse else self.X.iloc[rows].reset_index(drop=True),
-            None if self.y is None else self.y[rows],
-            self.named,
-            lambda i, name: self.place(int(rows[i]), name),
-            None if self.weight is None else self.weight[rows],
-            None if self.group is None else self.group[rows],
-            None if self.Z is None else self.Z.iloc[rows].reset_index(drop=True),
-            self.apart,
+        return replace(
+            self,
+            X=self.X[rows] if self.sparse else self.X.iloc[rows].reset_index(drop=True),
+            y=None if self.y is None else self.y[rows],
+            place=lambda i, name: self.place(int(rows[i]), name),
+            weight=None if self.weight is None else self.weight[rows],
+            group=None if self.group is None else self.group[rows],
+            Z=None if self.Z is None else self.Z.iloc[rows].reset_index(drop=True),
         )
 
 

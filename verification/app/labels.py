@@ -1,7 +1,7 @@
 """Labels of examples as classes: whole numbers become integers, names stay names, measurements are refused."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,13 @@ from verification.errors import DataFileError
 LONGEST_LABEL = 1000
 #: More classes than this are believed of numbers only where each has two examples on average.
 MANY_CLASSES = 100
+
+
+def listed(names: Iterable[object], most: int = 8) -> str:
+    """Names for a complaint: the first of them, and how many there are besides."""
+    texts = [f"{name!r:.40}" for name in names]
+    more = [f"and {len(texts) - most} more"] if len(texts) > most else []
+    return f"[{', '.join([*texts[:most], *more])}]"
 
 
 def is_number(text: str) -> bool:

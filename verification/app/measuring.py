@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from verification.app.examples import Examples
+from verification.app.labels import listed
 from verification.app.trained_model import Model
 from verification.errors import DataFileError
 from verification.report.document import Block, table
@@ -48,13 +49,13 @@ def measure(model: Model, examples: Examples) -> Measured:
     """
     classifier, y = model.classifier, examples.y
     assert y is not None
+    X = model.fed(examples)
     if (unknown := np.setdiff1d(y.astype(str), classifier.classes_.astype(str))).size:
         raise DataFileError(
-            f"label(s) {unknown[:5].tolist()} of {examples.source} are none of the classes that the model "
-            f"was trained on, {classifier.classes_[:10].tolist()}; leave these examples out"
+            f"label(s) {listed(unknown.tolist())} of {examples.source} are none of the classes that the model "
+            f"was trained on, {listed(model.names.tolist())}; leave these examples out"
         )
     y = _as_classes(y, classifier.classes_)
-    X = model.fed(examples)
     if type(classifier).__name__ == "APSVM":
         prepared = model.estimator[:-1].transform(X) if hasattr(model.estimator, "steps") else X
         value = classifier.score(prepared, y, groups=examples.group)
@@ -64,15 +65,16 @@ def measure(model: Model, examples: Examples) -> Measured:
     scores, classes = scores_of(model, X), classifier.classes_
     tops = [k for k in sorted({*TOP, int(getattr(classifier, "k", 1))}) if k < max(len(classes), 2)]
     shares = {k: float(topk_accuracy(y, scores, k, classes=classes)) for k in tops}
-    return Measured(
-        len(y), shares, _log_loss(model, X, y), _confused(y, classes[scores.argmax(axis=1)])
-    )
+    found = model.names[scores.argmax(axis=1)]
+    confused = _confused(_as_classes(y, classes, model.names), found)
+    return Measured(len(y), shares, _log_loss(model, X, y), confused)
 
 
-def _as_classes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Labels in the type of the classes: a file may write them otherwise than the training data."""
+def _as_classes(y: np.ndarray, classes: np.ndarray, names: Any = None) -> np.ndarray:
+    """Labels in the type of the classes, which a file may write otherwise; or their names."""
     order = {str(name): i for i, name in enumerate(classes.tolist())}
-    return np.asarray(classes[[order[str(label)] for label in y.tolist()]])
+    names = classes if names is None else names
+    return np.asarray(names[[order[str(label)] for label in y.tolist()]])
 
 
 def _log_loss(model: Model, X: Any, y: np.ndarray) -> float | None:

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from verification.app.model_fields import AGAIN, Fields, ModelFileError
 from verification.app.preparation import FILLS, SCALINGS, columns_transformer, scaler
 from verification.app.trained_model import Model
 from verification.errors import DataFileError
@@ -41,11 +42,6 @@ CERTIFICATE = {
 DTYPES = ("str", "bool", *(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64)))
 #: Bytes that the classes' names may take as an array.
 LONGEST = 2**28
-AGAIN = "write it again with `refsolve train`, or copy it again"
-
-
-class ModelFileError(DataFileError):
-    """A model file is missing, damaged, from another version, or no model file."""
 
 
 # -- writing --------------------------------------------------------------------------------------
@@ -97,6 +93,8 @@ def _described(model: Model) -> dict[str, Any]:
         "n_features": int(model.estimator.n_features_in_),
         "columns": None if model.columns is None else list(model.columns),
         "apart": list(model.apart),
+        "positive": model.positive,
+        "group": model.group,
         "scaling": model.scale,
         "centred": bool(getattr(_steps(model)[1], "with_mean", False)),
         "imputation": model.impute,
@@ -145,7 +143,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     where = os.fspath(path)
     try:
         data, sizes = _verified(where)
-        given = _Fields(json.loads(data, parse_constant=_refuse), f"{where}, model.json")
+        given = Fields(json.loads(data, parse_constant=_refuse), f"{where}, model.json")
         return _model(given, sizes, where)
     except OSError as error:
         raise ModelFileError(
@@ -206,41 +204,7 @@ def _verified(where: str) -> tuple[bytes, list[str]]:
         return archive.read("model.json"), names
 
 
-class _Fields:
-    """An object of JSON whose fields are taken one by one; one that is wrong is named."""
-
-    def __init__(self, data: Any, where: str) -> None:
-        if type(data) is not dict:
-            raise ModelFileError(f"{where}: expected an object with names; {AGAIN}")
-        self.data, self.where = data, where
-
-    def refuse(self, name: str, expected: str) -> ModelFileError:
-        given = f"is {self.data[name]!r:.80}" if name in self.data else "is missing"
-        return ModelFileError(f"{self.where}: {name} {given}; expected {expected}; {AGAIN}")
-
-    def take(self, name: str, expected: str, *kinds: type) -> Any:
-        value = self.data.get(name)
-        if name not in self.data or type(value) not in kinds:
-            raise self.refuse(name, expected)
-        return value
-
-    def one_of(self, name: str, known: Sequence[str]) -> str:
-        value = self.take(name, f"one of {', '.join(known)}", str)
-        if value not in known:
-            raise self.refuse(name, f"one of {', '.join(known)}")
-        return str(value)
-
-    def number(self, name: str) -> float:
-        value = self.data.get(name)
-        if type(value) is str and value not in ("inf", "-inf", "nan"):
-            raise self.refuse(name, "a number")
-        return float(self.take(name, "a number", float, int, str))
-
-    def within(self, name: str) -> _Fields:
-        return _Fields(self.data.get(name), f"{self.where}, {name}")
-
-
-def _model(given: _Fields, members: list[str], where: str) -> Model:
+def _model(given: Fields, members: list[str], where: str) -> Model:
     here = version("refsolve")
     if given.data.get("format") != FORMAT or given.data.get("version") != VERSION:
         raise ModelFileError(
@@ -283,7 +247,11 @@ def _model(given: _Fields, members: list[str], where: str) -> Model:
     )
     estimator = _prepared(given, found, arrays, columns, categories, impute, scale)
     apart = _names(given, "apart", None) or ()
-    model = Model(estimator, scale, columns, impute, categories, apart, written_by)
+    positive, group = given.optional("positive"), given.optional("group")
+    if positive is not None and classes.dtype != bool:
+        raise given.refuse("positive", "null, where the classes are not false and true")
+    known = (columns, impute, categories, apart, positive, group, written_by)
+    model = Model(estimator, scale, *known)
     if (
         certificate.data.get("certified") is not model.certified
         or certificate.number("tol") != found.tol
@@ -292,7 +260,7 @@ def _model(given: _Fields, members: list[str], where: str) -> Model:
     return model
 
 
-def _names(given: _Fields, name: str, length: int | None) -> tuple[str, ...] | None:
+def _names(given: Fields, name: str, length: int | None) -> tuple[str, ...] | None:
     names = given.take(name, "names or null", list, type(None))
     if names is None:
         return None
@@ -303,7 +271,7 @@ def _names(given: _Fields, name: str, length: int | None) -> tuple[str, ...] | N
     return tuple(names)
 
 
-def _categories(given: _Fields, columns: Sequence[str]) -> dict[str, list[str]]:
+def _categories(given: Fields, columns: Sequence[str]) -> dict[str, list[str]]:
     found = given.take("categories", "values by the names of features", dict)
     for name, values in found.items():
         texts = type(values) is list and values and all(type(v) is str for v in values)
@@ -313,7 +281,7 @@ def _categories(given: _Fields, columns: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _prepared(
-    given: _Fields, classifier: Any, arrays: dict[str, np.ndarray], columns: tuple[str, ...] | None,
+    given: Fields, classifier: Any, arrays: dict[str, np.ndarray], columns: tuple[str, ...] | None,
     categories: dict[str, list[str]], impute: str | None, scale: str,
 ) -> Any:  # fmt: skip
     """The classifier behind what prepares its features: built anew, then given its numbers."""
@@ -345,7 +313,7 @@ def _fill(step: Any, arrays: dict[str, np.ndarray], scale: str) -> None:
         vars(step).update(n_features_in_=len(arrays["scaling_scale_"]), **fitted)
 
 
-def _classes(given: _Fields) -> np.ndarray:
+def _classes(given: Fields) -> np.ndarray:
     names = given.take("classes", "a list of at least two classes", list)
     dtype = given.one_of("classes_dtype", DTYPES)
     kind = {"str": str, "bool": bool}.get(dtype, int)
@@ -362,7 +330,7 @@ def _classes(given: _Fields) -> np.ndarray:
     return classes
 
 
-def _parameters(given: _Fields, defaults: Mapping[str, Any], m: int) -> dict[str, Any]:
+def _parameters(given: Fields, defaults: Mapping[str, Any], m: int) -> dict[str, Any]:
     """Parameters of the constructor: plain values of the types of the defaults."""
     if unknown := sorted(set(given.data) - set(defaults)):
         raise given.refuse(unknown[0], "parameters that this version knows")

@@ -43,8 +43,7 @@ def predictions(
         raise InvalidArgumentError(
             f"output is {target}; expected a name that ends in .csv or .parquet"
         )
-    X, classifier = model.fed(examples), model.classifier
-    classes = classifier.classes_
+    X, classifier, classes = model.fed(examples), model.classifier, model.names
     columns: dict[str, np.ndarray] = {}
     if type(classifier).__name__ == "APSVM":
         f = np.asarray(model.estimator.decision_function(X))

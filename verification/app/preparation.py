@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verification.app.examples import Examples
-from verification.app.labels import is_number
+from verification.app.labels import is_number, listed
 from verification.errors import DataFileError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _chosen(frame: pd.DataFrame, categories: Sequence[str]) -> tuple[str, ...]:
     if unknown := [name for name in categories if name not in frame.columns]:
         raise InvalidArgumentError(
             f"categories name {unknown}, which are no features; the features are "
-            f"{list(frame.columns)!r:.400}; or 'auto' for all that hold text"
+            f"{listed(frame.columns)}; or 'auto' for all that hold text"
         )
     return tuple(dict.fromkeys(categories))
 

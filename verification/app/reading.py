@@ -100,6 +100,7 @@ def _examples(sheet: Sheet, roles: Roles) -> Examples:
     apart = [c for c in (label, weight, group, *privileged, *ignored) if c is not None]
     if twice := [name for name in apart if apart.count(name) > 1]:
         raise DataFileError(f"{sheet.source}: column {twice[0]!r} has two roles; expected one each")
+    apart += [c for c in roles.spare if c in names and sheet.named and c not in apart]
     kept = [name for name in names if name not in apart]
     if not kept:
         raise DataFileError(f"{sheet.source} has no features; expected a column that has no role")
@@ -116,6 +117,7 @@ def _examples(sheet: Sheet, roles: Roles) -> Examples:
         None if group is None else np.array([str(g) for g in as_text(sheet, group)]),
         _features(sheet, privileged) if privileged else None,
         tuple(apart) if sheet.named else (),
+        grouped=roles.group,
     )
 
 
@@ -194,7 +196,7 @@ def _from_arrays(source: Path, roles: Roles) -> Examples:
         source, frame, None if label is None else _array_labels(source, label, arrays[label]), False, entry,
         None if roles.weight is None else _weights(sheet, roles.weight),
         None if roles.group is None else np.array([str(g) for g in arrays[roles.group]]),
-        None if privileged is None else framed(_matrix(source, privileged, arrays)),
+        None if privileged is None else framed(_matrix(source, privileged, arrays)), grouped=roles.group,
     )  # fmt: skip
 
 
@@ -261,7 +263,8 @@ def _read_svm(source: Path, roles: Roles, n_features: int | None) -> Examples:
             f"where this machine has a memory of {memory}; number the features that occur from 1 on"
         )
     group = query[0].astype(str) if query else None
-    return Examples(source, X, y, False, lambda i, name: place(i, int(name)), group=group)
+    return Examples(source, X, y, False, lambda i, name: place(i, int(name)), group=group,
+                    grouped=roles.group)  # fmt: skip
 
 
 def _first_wrong_line(lines: list[bytes], n_features: int | None) -> tuple[int, str]:

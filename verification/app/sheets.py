@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verification.app.labels import is_number
+from verification.app.labels import is_number, listed
 from verification.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Sheet:
         except ValueError:
             raise DataFileError(
                 f"{self.source} has no column {column!r}"
-                + (f"; its columns are {names!r:.400}" if self.named else ": it has no header")
+                + (f"; its columns are {listed(names)}" if self.named else ": it has no header")
             ) from None
         if not -len(names) <= position < len(names):
             raise DataFileError(

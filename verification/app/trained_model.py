@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from verification.app.examples import Examples
+from verification.app.labels import listed
 from verification.app.preparation import frame_for, numbers
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.environment import version
@@ -25,6 +26,8 @@ class Model:
     impute : what fills gaps: mean, median, most_frequent or None
     categories : values of each feature that is a category
     apart : columns of the training data that are no features; the first is the label
+    positive : where it tells one class from the rest, that class's name
+    group : name of the column or array of queries
     written_by : version of refsolve that wrote the file
     """
 
@@ -34,12 +37,21 @@ class Model:
     impute: str | None = None
     categories: Mapping[str, Sequence[str]] = field(default_factory=dict)
     apart: tuple[str, ...] = ()
+    positive: str | None = None
+    group: str | None = None
     written_by: str = version("refsolve") or ""
 
     @property
     def classifier(self) -> Any:
         """The estimator of `fast`, with its certificate."""
         return self.estimator[-1] if hasattr(self.estimator, "steps") else self.estimator
+
+    @property
+    def names(self) -> np.ndarray:
+        """The classes as they are shown."""
+        if self.positive is None:
+            return np.asarray(self.classifier.classes_)
+        return np.array([f"not {self.positive}", self.positive])
 
     @property
     def certified(self) -> bool:
@@ -131,12 +143,12 @@ class Model:
             return replace(examples, X=examples.X.set_axis(list(self.columns), axis=1))
         if lost := [name for name in self.columns if name not in names]:
             raise InvalidArgumentError(
-                f"{examples.source} lacks the features {lost!r:.200} of the model; it has {names!r:.400}"
+                f"{examples.source} lacks the features {listed(lost)} of the model; it has {listed(names)}"
             )
         if odd := [name for name in names if name not in {*self.columns, *self.apart}]:
             raise InvalidArgumentError(
-                f"{examples.source}: the columns {odd!r:.200} are unknown to the model, which expects "
-                f"{list(self.columns)!r:.400}; leave them out with --ignore"
+                f"{examples.source}: the columns {listed(odd)} are unknown to the model, which expects "
+                f"{listed(self.columns)}; leave them out with --ignore"
             )
         return replace(examples, X=examples.X[list(self.columns)])
 
@@ -157,8 +169,8 @@ def in_order(
         lost = [name for name in wanted if name not in columns]
         odd = [name for name in columns if name not in wanted]
         raise InvalidArgumentError(
-            f"{where}: its columns are not those of the training data: {lost!r:.200} lack, "
-            f"{odd!r:.200} are unknown; expected {list(wanted)!r:.400}, in any order if no name occurs "
+            f"{where}: its columns are not those of the training data: {listed(lost)} lack, "
+            f"{listed(odd)} are unknown; expected {listed(wanted)}, in any order if no name occurs "
             "twice"
         )
     X = X if hasattr(X, "shape") else np.asarray(X)

@@ -12,6 +12,7 @@ import numpy as np
 
 from verification.app.console import check_file, make_folder
 from verification.app.examples import Examples
+from verification.app.labels import listed
 from verification.app.measuring import Measured, blocks, measure
 from verification.app.model_file import SUFFIX, packed
 from verification.app.pictures import pictures
@@ -78,7 +79,6 @@ def train(
     impute: str | None = None,
     categories: Sequence[str] = (),
     model: str = "svm",
-    apart: Sequence[str] = (),
     **parameters: Any,
 ) -> Trained:
     """Fit an estimator of `fast` on prepared examples and describe the result.
@@ -97,7 +97,7 @@ def train(
     classifier = new_classifier(model, **parameters)
     _check_classes(examples, test, model)
     transform = transformer(examples, scale, impute, categories)
-    made = _unfitted(examples, transform, scale, impute, categories, apart)
+    made = _unfitted(examples, transform, scale, impute)
     X = made.fed(examples)
     if test is not None:
         made.fed(test)  # refused now, not after the training
@@ -119,7 +119,7 @@ def train(
         if not issubclass(other.category, told):
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
     estimator = classifier if transform is None else make_pipeline(transform, classifier)
-    fitted = Model(estimator, made.scale, made.columns, made.impute, made.categories, made.apart)
+    fitted = replace(made, estimator=estimator)
     parts = {"train": measure(fitted, examples)}
     if test is not None:
         parts["holdout"] = measure(fitted, test)
@@ -145,22 +145,20 @@ def _check_classes(examples: Examples, test: Examples | None, model: str) -> Non
     judged = y if test is None or test.y is None else test.y
     if (unknown := np.setdiff1d(judged, y)).size:
         raise DataFileError(
-            f"label(s) {unknown[:5].tolist()} of the examples to measure on are none of the classes in "
+            f"label(s) {listed(unknown.tolist())} of the examples to measure on are none of the classes in "
             f"{examples.source}; expected classes that are trained: leave these examples out, or train on some"
         )
 
 
-def _unfitted(
-    examples: Examples, transform: Any, scale: str, impute: str | None, categories: Sequence[str],
-    apart: Sequence[str],
-) -> Model:  # fmt: skip
+def _unfitted(examples: Examples, transform: Any, scale: str, impute: str | None) -> Model:
     """What knows how to feed the estimator, before there is one."""
     kinds = {}
     for name, step, columns in getattr(transform, "transformers", ()):
         if name == "categories":
             kinds = dict(zip(columns, step.categories, strict=True))
     stand_in = SimpleNamespace(n_features_in_=examples.X.shape[1])
-    return Model(stand_in, scale, examples.columns, impute, kinds, tuple(apart))
+    roles = (examples.apart, examples.positive, examples.grouped)
+    return Model(stand_in, scale, examples.columns, impute, kinds, *roles)
 
 
 def _options(model: str, examples: Examples) -> dict[str, Any]:

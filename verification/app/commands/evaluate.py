@@ -32,7 +32,8 @@ def evaluate(
 
     found = load_model(model)
     roles = Roles(label, group=group, ignore=words(ignore))
-    examples = one_against_rest(for_model(file, found, roles, labelled=True), positive)
+    examples = for_model(file, found, roles, labelled=True)
+    examples = one_against_rest(examples, positive or found.positive)
     measured = measure(found, examples)
     data = {"accuracy": measured.data, "examples": measured.examples, "confused": measured.confused}
     title = f"{type(found.classifier).__name__} on {file.name}"

@@ -134,7 +134,7 @@ def train(
     limit = {} if max_iter is None else {"max_iter": max_iter}
     trained = fit(
         examples, test=judged_on, scale=scale, impute=impute, categories=words(categories), model=model,
-        apart=examples.apart, k=k, variant=variant, gamma=gamma, lam=lam, truncated=truncated, C=c, tol=tol,
+        k=k, variant=variant, gamma=gamma, lam=lam, truncated=truncated, C=c, tol=tol,
         fit_intercept=fit_intercept, random_state=seed, verbose=int(sys.stderr.isatty()), **limit,
     )  # fmt: skip
     written = save(trained, target)
