@@ -131,7 +131,7 @@ def test_rows_bound_what_rounding_does(rng, form, real):
         assert abs(float(value - exact[i])) <= slip[i]
         assert sizes[i] <= reach[i] <= norms[i] * float(np.sqrt((p * p).sum())) * (1 + 1e-14)
         assert slip[i] == pytest.approx(11 * eps * float(reach[i]), rel=1e-14)
-        assert norms[i] * (1 + 9 * EPS) <= rows.norms[i] * (1 + 1e-17) <= norms[i] * (1 + 14 * EPS)
+        assert norms[i] * (1 + 7 * EPS) <= rows.norms[i] <= norms[i] * (1 + 15 * EPS)  # 11 +- 3.75
     both = rows.values(np.array([p, 2 * p]))
     np.testing.assert_allclose(
         both.astype(float), np.column_stack([found, 2 * found]).astype(float)

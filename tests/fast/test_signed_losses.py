@@ -282,7 +282,8 @@ def test_one_label_is_the_multiclass_loss(rng):
         scores, label = draw("ova_hinge", rng, scale=10.0 ** rng.integers(-1, 3))
         y = np.eye(scores.size)[label]
         hinge = losses.multiclass_hinge.value(scores, label)
-        assert losses.multilabel_hinge.value(scores, y) == pytest.approx(hinge, rel=1e-15, abs=0)
+        slip = 4 * EPS * (1 + np.abs(scores).max())
+        assert losses.multilabel_hinge.value(scores, y) == pytest.approx(hinge, rel=0, abs=slip)
         block = losses.multilabel_hinge.sdca_update(scores, y, 0.8, 1.3)
         same = losses.multiclass_hinge.sdca_update(scores, label, 0.8, 1.3)
         np.testing.assert_allclose(block, same, atol=1e-14 * (1 + np.abs(scores).max()))
@@ -349,7 +350,7 @@ def test_update_without_a_norm_takes_the_gradient_at_the_costs(module, name):
     y = [0, 1, 0, 1, 0] if multilabel(name) else 1
     block = module.sdca_update(np.zeros(5), y, 0.0, 1.5, costs=costs, **params(name))
     g = module.gradient(np.zeros(5), y, costs=costs, **params(name))
-    np.testing.assert_allclose(block, -1.5 * g, rtol=4 * EPS)
+    np.testing.assert_allclose(block, -1.5 * g, rtol=8 * EPS)
     assert block.any()
     tiny = module.sdca_update(np.zeros(5), y, 1e-300, 1.5, costs=costs, **params(name))
     if name in SMOOTH:
