@@ -114,6 +114,7 @@ def test_ranking_in_queries(csv: Path, tmp_path: Path) -> None:
         (),
     ):  # the model remembers the roles of the columns
         assert data("evaluate", file, csv, *known)["accuracy"] == shown["accuracy"]["train"]
+    assert "Precision over recall, by list" in pages(file, csv)[".html"]
     run("predict", file, csv)
     written = pd.read_csv(tmp_path / "flowers.predictions.csv")
     assert sorted(written["rank"]) == list(range(1, 151))
@@ -136,6 +137,36 @@ def test_privileged_columns_are_only_for_training(csv: Path, tmp_path: Path) -> 
     assert set(written) <= {"setosa", "not setosa"}
     shown = data("train", csv, *words, *options[:2], "--force")
     assert "w = 0 is optimal for 2 of 3" in shown["advice"][0]
+
+
+def pages(model: Path, examples: Path) -> dict[str, str]:
+    """The report of ``evaluate``."""
+    run("evaluate", model, examples, "-o", model.parent / "judged")
+    return {p.suffix: p.read_text(encoding="utf-8") for p in model.parent.glob("judged.*")}
+
+
+def test_of_several_C_the_best_on_other_examples_is_kept(csv: Path, tmp_path: Path) -> None:
+    words = (*ROLES, "--impute", "mean", "--categories", "auto", "-C", "10,0.0001,0.1")
+    shown = data("train", csv, *words, "--holdout", "0.3", "-k", "2", "--tol", "1e-6")
+    path = shown["path"]
+    assert path["C"] == [0.0001, 0.1, 10.0]
+    assert max(path["gap"]) <= 1e-6
+    best = int(np.argmax(path["accuracy"]["2"]))
+    assert (
+        shown["model"]["C"]
+        == path["C"][best]
+        == load_model(csv.with_suffix(".refsolve")).classifier.C
+    )
+    for k in ("1", "2"):
+        assert shown["accuracy"]["holdout"][k] == path["accuracy"][k][best]
+    assert "Accuracy along the path of C" in csv.with_suffix(".html").read_text(encoding="utf-8")
+    written = pages(csv.with_suffix(".refsolve"), csv)
+    assert set(written) == {".html", ".md", ".json"}
+    assert "the classes among the 2 best" in written[".html"]
+    assert "a number > 0, or several" in refused("train", csv, *ROLES, "-C", "1,x", "--force")
+    assert "add --holdout" in refused("train", csv, *words, "--force")
+    ranked = refused("train", csv, *words, "--force", "--model", "svmplus", "--holdout", "0.3")
+    assert "go with --model svm and logistic" in ranked
 
 
 def test_the_same_examples_in_every_kind_of_file(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from verification.report.render import (
     render_json,
     render_markdown,
     render_terminal,
-    write,
 )
 from verification.report.run_report import report_document
 from verification.verdicts.report import Report
@@ -118,12 +117,6 @@ def test_number(value: float | None, text: str) -> None:
 def test_a_row_of_the_wrong_length_is_refused() -> None:
     with pytest.raises(ValueError, match="2 columns"):
         table("t", ("a", "b"), [("1",)])
-
-
-def test_write_makes_the_folder(tmp_path: Path) -> None:
-    page, data = write(DOCUMENT, tmp_path / "new" / "folder")
-    assert page.read_text(encoding="utf-8") == render_html(DOCUMENT)
-    assert json.loads(data.read_text(encoding="utf-8"))["ok"] is False
 
 
 def report(*verdicts: Verdict) -> Report:

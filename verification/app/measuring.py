@@ -47,15 +47,9 @@ def measure(model: Model, examples: Examples) -> Measured:
     DataFileError
         Labels that the model does not know.
     """
-    classifier, y = model.classifier, examples.y
-    assert y is not None
-    X = model.fed(examples)
-    if (unknown := np.setdiff1d(y.astype(str), classifier.classes_.astype(str))).size:
-        raise DataFileError(
-            f"label(s) {listed(unknown.tolist())} of {examples.source} are none of the classes that the model "
-            f"was trained on, {listed(model.names.tolist())}; leave these examples out"
-        )
-    y = _as_classes(y, classifier.classes_)
+    classifier, X = model.classifier, model.fed(examples)
+    place = positions(model, examples)
+    y = classifier.classes_[place]
     if type(classifier).__name__ == "APSVM":
         prepared = model.estimator[:-1].transform(X) if hasattr(model.estimator, "steps") else X
         value = classifier.score(prepared, y, groups=examples.group)
@@ -66,15 +60,27 @@ def measure(model: Model, examples: Examples) -> Measured:
     tops = [k for k in sorted({*TOP, int(getattr(classifier, "k", 1))}) if k < max(len(classes), 2)]
     shares = {k: float(topk_accuracy(y, scores, k, classes=classes)) for k in tops}
     found = model.names[scores.argmax(axis=1)]
-    confused = _confused(_as_classes(y, classes, model.names), found)
+    confused = _confused(model.names[place], found)
     return Measured(len(y), shares, _log_loss(model, X, y), confused)
 
 
-def _as_classes(y: np.ndarray, classes: np.ndarray, names: Any = None) -> np.ndarray:
-    """Labels in the type of the classes, which a file may write otherwise; or their names."""
+def positions(model: Model, examples: Examples) -> np.ndarray:
+    """Where the labels stand among the classes; a file may write them otherwise than the training data.
+
+    Raises
+    ------
+    DataFileError
+        Labels that the model does not know.
+    """
+    y, classes = examples.y, model.classifier.classes_
+    assert y is not None
+    if (unknown := np.setdiff1d(y.astype(str), classes.astype(str))).size:
+        raise DataFileError(
+            f"label(s) {listed(unknown.tolist())} of {examples.source} are none of the classes that the model "
+            f"was trained on, {listed(model.names.tolist())}; leave these examples out"
+        )
     order = {str(name): i for i, name in enumerate(classes.tolist())}
-    names = classes if names is None else names
-    return np.asarray(names[[order[str(label)] for label in y.tolist()]])
+    return np.array([order[str(label)] for label in y.tolist()])
 
 
 def _log_loss(model: Model, X: Any, y: np.ndarray) -> float | None:

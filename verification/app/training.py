@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
+from pathlib import Path as FilePath
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,13 +15,13 @@ from verification.app.examples import Examples
 from verification.app.labels import listed
 from verification.app.measuring import Measured, blocks, measure
 from verification.app.model_file import SUFFIX, packed
+from verification.app.path import Path, fit_path
 from verification.app.pictures import pictures
 from verification.app.preparation import transformer
 from verification.app.trained_model import Model
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.document import Block, Cell, Document, Paragraph, number, table
-from verification.report.page import render_html
-from verification.report.render import render_json, render_markdown, replace_files
+from verification.report.render import beside, rendered, replace_files
 
 MODELS = ("svm", "logistic", "ap", "svmplus")
 TITLES = {
@@ -79,9 +79,10 @@ def train(
     impute: str | None = None,
     categories: Sequence[str] = (),
     model: str = "svm",
+    C: Sequence[float] = (1.0,),
     **parameters: Any,
 ) -> Trained:
-    """Fit an estimator of `fast` on prepared examples and describe the result.
+    """Fit an estimator of `fast` on prepared examples and describe the result; of several C the best.
 
     P = 1/2 ||W||^2 + C sum_i L(y_i, W'x_i), x_i as prepared; the gap reported is (P - D)/max(|P|, |D|).
     Raises the estimator's own errors, and DataFileError, which names the file, where the data do not
@@ -94,13 +95,14 @@ def train(
 
     told = (ConvergenceWarning, CollapseWarning)  # the document says them
     _check_seed(parameters.get("random_state"))
-    classifier = new_classifier(model, **parameters)
+    classifier = new_classifier(model, C=C[0], **parameters)
     _check_classes(examples, test, model)
     transform = transformer(examples, scale, impute, categories)
     made = _unfitted(examples, transform, scale, impute)
     X = made.fed(examples)
     if test is not None:
         made.fed(test)  # refused now, not after the training
+    path: Path | None = None
     options = _options(model, examples)
     compile_kernels(classifier, examples.sparse)
     try:
@@ -108,7 +110,11 @@ def train(
             for said in told:
                 warnings.simplefilter("always", said)
             prepared = X if transform is None else transform.fit_transform(X)
-            classifier.fit(prepared, examples.y, **options)
+            if len(C) == 1:
+                classifier.fit(prepared, examples.y, **options)
+            else:
+                path = _path(classifier, C, made, transform, prepared, examples, test)
+                classifier = path.best
         classifier.set_params(verbose=0)  # the bar was for this fit, not for whoever loads it
     except ValueError as error:  # scikit-learn's own validation
         if type(error).__module__.partition(".")[0] == "fast":
@@ -123,9 +129,22 @@ def train(
     parts = {"train": measure(fitted, examples)}
     if test is not None:
         parts["holdout"] = measure(fitted, test)
-    document = describe(fitted, parts, scale, advice)
-    shown = pictures(fitted, examples if test is None else test)
-    return Trained(fitted, replace(document, appendix=shown))
+    document = describe(fitted, parts, scale, advice, path)
+    title = f"{document.title} trained on {examples.source.name}"
+    shown = pictures(fitted, examples if test is None else test, path)
+    return Trained(fitted, replace(document, title=title, appendix=shown))
+
+
+def _path(
+    classifier: Any, C: Sequence[float], made: Model, transform: Any, X: Any, examples: Examples,
+    test: Examples | None,
+) -> Path:  # fmt: skip
+    judged = None
+    if test is not None:
+        given = made.fed(test)
+        judged = (given if transform is None else transform.transform(given), test.y)
+    assert examples.y is not None
+    return fit_path(classifier, C, X, examples.y, examples.weight, judged)
 
 
 def _check_classes(examples: Examples, test: Examples | None, model: str) -> None:
@@ -249,8 +268,9 @@ def compile_kernels(classifier: Any, sparse: bool) -> None:
 
 
 def describe(
-    model: Model, measured: dict[str, Measured], scale: str, advice: Sequence[str] = ()
-) -> Document:
+    model: Model, measured: dict[str, Measured], scale: str, advice: Sequence[str] = (),
+    path: Path | None = None,
+) -> Document:  # fmt: skip
     """Facts of a fitted model: certificate, size, accuracy on each part.
 
     Seconds are those of the training itself, as its history counts them.
@@ -286,6 +306,7 @@ def describe(
         (name, Cell(_rounded(name, v), _tone(name, certified))) for name, v in facts.items()
     ]
     parts: list[Block] = [table("Model", ("", "value"), rows)]
+    parts += [path.block] if path is not None else []
     parts += [Paragraph(text, "bad") for text in advice]
     parts += blocks(measured)
     data = {
@@ -293,6 +314,7 @@ def describe(
         "accuracy": {name: part.data for name, part in measured.items()},
         "certified": certified,
         "advice": list(advice),
+        **({"path": path.data} if path is not None else {}),
         "history": {name: list(values) for name, values in classifier.history_.items()},
     }
     return Document(TITLES[type(classifier).__name__], tuple(parts), certified, data, "certified")
@@ -308,32 +330,21 @@ def _tone(name: str, certified: bool) -> str:
     return ("good" if certified else "bad") if name.startswith("certified") else ""
 
 
-def save(trained: Trained, output: Path) -> list[Path]:
+def save(trained: Trained, output: FilePath) -> list[FilePath]:
     """Write the model, and its report as JSON, Markdown and HTML beside it: all of them, or none."""
-    model, data, text, page = written(output)
-    files = {
-        model: packed(trained.model),
-        data: (render_json(trained.document) + "\n").encode(),
-        text: render_markdown(trained.document).encode(),
-        page: render_html(trained.document).encode(),
-    }
+    files = {output: packed(trained.model), **rendered(trained.document, output)}
     replace_files(files)
     return list(files)
 
 
-def written(output: Path) -> tuple[Path, Path, Path, Path]:
-    """The files that `save` writes: model, JSON, Markdown and HTML."""
-    return output, *(output.with_suffix(end) for end in (".json", ".md", ".html"))  # type: ignore[return-value]
-
-
-def check_target(output: Path, force: bool) -> None:
+def check_target(output: FilePath, force: bool) -> None:
     """Refuse an output now that `save` would refuse after minutes of work, or that would be lost."""
     if output.suffix != SUFFIX:
         raise InvalidArgumentError(f"output is {output}; expected a name that ends in {SUFFIX}")
-    check_files(written(output), force)
+    check_files((output, *beside(output)), force)
 
 
-def check_files(files: Sequence[Path], force: bool) -> None:
+def check_files(files: Sequence[FilePath], force: bool) -> None:
     """Refuse files that cannot be written, or that are there already."""
     for file in files:
         make_folder("output", file.parent)

@@ -167,11 +167,12 @@ def replace_files(files: Mapping[Path, bytes]) -> None:
             part.unlink(missing_ok=True)
 
 
-def write(document: Document, folder: str | Path) -> tuple[Path, Path]:
-    """Write ``report.html`` and ``report.json`` into the folder, which is made if need be."""
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    page, data = target / "report.html", target / "report.json"
-    page.write_text(render_html(document), encoding="utf-8")
-    data.write_text(render_json(document) + "\n", encoding="utf-8")
-    return page, data
+def beside(output: Path) -> tuple[Path, Path, Path]:
+    """Where the reports of a command go: JSON, Markdown and HTML, under the name of its output."""
+    return output.with_suffix(".json"), output.with_suffix(".md"), output.with_suffix(".html")
+
+
+def rendered(document: Document, output: Path) -> dict[Path, bytes]:
+    """The reports for `replace_files`."""
+    texts = (render_json(document) + "\n", render_markdown(document), render_html(document))
+    return {path: text.encode() for path, text in zip(beside(output), texts, strict=True)}

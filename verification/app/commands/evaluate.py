@@ -1,22 +1,31 @@
 """``refsolve evaluate MODEL FILE``: how good a model is on labelled examples."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, finish
-from verification.app.data_options import DataFile, Group, Ignore, Label, Positive
+from verification.app.console import JsonOption, finish, stderr
+from verification.app.data_options import DataFile, Force, Group, Ignore, Label, Positive
 
 app = typer.Typer(add_completion=False)
 
 _ModelFile = Annotated[Path, typer.Argument(help="A model that `refsolve train` wrote.")]
+_Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="Report with pictures: this name with .html, .md and .json."
+    ),
+]
 
 
 @app.command()
 def evaluate(
     model: _ModelFile,
     file: DataFile,
+    output: _Output = None,
+    force: Force = False,
     label: Label = None,
     positive: Positive = None,
     group: Group = None,
@@ -28,7 +37,10 @@ def evaluate(
     from verification.app.examples import Roles
     from verification.app.measuring import blocks, measure
     from verification.app.model_file import load_model
+    from verification.app.pictures import pictures
+    from verification.app.training import TITLES, check_files
     from verification.report.document import Document
+    from verification.report.render import beside, rendered, replace_files
 
     found = load_model(model)
     roles = Roles(label, group=group, ignore=words(ignore))
@@ -36,5 +48,11 @@ def evaluate(
     examples = one_against_rest(examples, positive or found.positive)
     measured = measure(found, examples)
     data = {"accuracy": measured.data, "examples": measured.examples, "confused": measured.confused}
-    title = f"{type(found.classifier).__name__} on {file.name}"
-    finish(Document(title, tuple(blocks({file.name: measured})), None, data), as_json)
+    title = f"{TITLES[type(found.classifier).__name__]} on {file.name}"
+    document = Document(title, tuple(blocks({file.name: measured})), None, data)
+    if output is not None:
+        check_files(beside(output), force)
+        replace_files(rendered(replace(document, appendix=pictures(found, examples)), output))
+        written = ", ".join(map(str, beside(output)))
+        stderr().print(f"wrote {written}", style="dim", highlight=False)
+    finish(document, as_json)

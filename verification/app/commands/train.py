@@ -47,7 +47,15 @@ _Truncated = Annotated[
         help="logistic: leave the k - 1 best of the other classes out (not convex).",
     ),
 ]
-_C = Annotated[float, typer.Option("--C", "-C", help="P = 1/2 ||W||^2 + C * sum of losses.")]
+_C = Annotated[
+    str,
+    typer.Option(
+        "--C",
+        "-C",
+        help="P = 1/2 ||W||^2 + C * sum of losses. Several, comma-separated: the best on --holdout or --test "
+        "is kept.",
+    ),
+]
 _Tol = Annotated[float, typer.Option(help="Certified relative duality gap to reach.")]
 _MaxIter = Annotated[
     int | None, typer.Option(help="Limit on passes; the estimator's default if not given.")
@@ -87,7 +95,7 @@ def train(
     gamma: _Gamma = 0.0,
     lam: _Lam = None,
     truncated: _Truncated = False,
-    c: _C = 1.0,
+    c: _C = "1",
     tol: _Tol = 1e-3,
     max_iter: _MaxIter = None,
     fit_intercept: _FitIntercept = False,
@@ -114,6 +122,7 @@ def train(
     from verification.app.data_options import one_against_rest, words
     from verification.app.examples import Roles
     from verification.app.model_file import SUFFIX
+    from verification.app.path import values
     from verification.app.reading import SVM, read
     from verification.app.training import check_target, save, split_holdout
     from verification.app.training import train as fit
@@ -134,7 +143,7 @@ def train(
     limit = {} if max_iter is None else {"max_iter": max_iter}
     trained = fit(
         examples, test=judged_on, scale=scale, impute=impute, categories=words(categories), model=model,
-        k=k, variant=variant, gamma=gamma, lam=lam, truncated=truncated, C=c, tol=tol,
+        k=k, variant=variant, gamma=gamma, lam=lam, truncated=truncated, C=values(c), tol=tol,
         fit_intercept=fit_intercept, random_state=seed, verbose=int(sys.stderr.isatty()), **limit,
     )  # fmt: skip
     written = save(trained, target)
