@@ -330,7 +330,7 @@ def test_history(loss, kernel, given):
         own = history["class"] == j
         assert history["iteration"][own].tolist() == list(range(1, own.sum() + 1))
         assert (np.diff(history["primal"][own]) <= 1e-9 * history["primal"][own][1:]).all()
-        assert (np.diff(history["dual"][own]) >= 0.0).all()
+        assert (np.diff(history["dual"][own]) >= -1e-14 * history["dual"][own][1:]).all()
         assert (np.diff(history["time"][own]) >= 0.0).all()
         assert history["gap"][own][-1] == model.dual_gaps_[j]
         assert history["primal"][own][-1] == model.primal_objective_[j]

@@ -226,8 +226,8 @@ def test_offsets_multipliers_and_slacks(rng):
         a = rng.standard_normal(7)
         least, b = data.lowest(a)
         for shift in (0.0, 1e-3, -1e-3, 0.5, -0.5):
-            assert (a + data.y * (b + shift)).min() <= least + 1e-15
-        assert (a + data.y * b).min() == pytest.approx(least, abs=1e-15)
+            assert (a + data.y * (b + shift)).min() <= least + 1e-14
+        assert (a + data.y * b).min() == pytest.approx(least, abs=1e-14)
         alpha = data.balanced(a)
         sums = alpha[data.positive].sum(), alpha[~data.positive].sum()
         assert sums[0] == pytest.approx(sums[1], rel=1e-14)

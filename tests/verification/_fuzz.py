@@ -391,12 +391,13 @@ def fuzz(reader: Reader, executions: int, seed: int, folder: Path) -> Found:
     path, start = folder / f"a{reader.suffix}", time.perf_counter()
     corpus = list(reader.seeds())
     queue = list(corpus)
-    for _ in range(executions):
+    for number in range(executions):
         data = queue.pop() if queue else spoilt(rng.choice(corpus), rng, corpus)
         path.write_bytes(data)
         before = len(reached)
         watcher = _Watcher(reached)
-        sys.settrace(watcher.called)
+        if number < 2000 or number % 4 == 0:  # watching takes half of the time
+            sys.settrace(watcher.called)
         try:
             _limited(reader.read, path)
             found.read += 1
@@ -442,7 +443,7 @@ class _Watcher:
         return self.line if frame.f_code.co_filename in WATCHED else None
 
     def line(self, frame: FrameType, event: str, _: Any) -> Any:
-        here = hash((frame.f_code, frame.f_lineno))
+        here = hash((id(frame.f_code), frame.f_lineno))
         self.reached.add(here ^ (self.last >> 1))
         self.last = here
         return self.line
