@@ -12,11 +12,17 @@ import _naive_erm
 import _naive_svm_plus_model
 import _problems
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from _watched import Recorder, assert_told, interrupt_call
+from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.ensemble import StackingClassifier
+from sklearn.exceptions import ConvergenceWarning, NotFittedError, UnsetMetadataPassedError
+from sklearn.model_selection import cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
 from fast.ranking.queries import Queries
@@ -282,3 +288,28 @@ def test_inputs_are_never_mutated(name, form, tmp_path):
     for a, old in zip(arrays, before, strict=True):
         np.testing.assert_array_equal(a, old)
     case.check(model, X, y, *more.values())
+
+
+@pytest.mark.parametrize("model", [TopKSVC(), TopKLogisticRegression()])
+def test_metadata_names_and_the_page_of_a_notebook(model):
+    """Weights go where they are asked for, names come back, and no link leads to a page that is not there."""
+    X, y = _problems.classes(20)
+    frame, weight = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])]), np.arange(len(y))
+    with config_context(enable_metadata_routing=True):
+        asked = clone(model).set_fit_request(sample_weight=True)
+        pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), asked)
+        routed = pipe.fit(frame, y, sample_weight=weight)[-1]
+        both = asked.set_score_request(sample_weight=True)
+        found = cross_validate(both, frame, y, cv=3, params={"sample_weight": weight})["test_score"]
+        with pytest.raises(UnsetMetadataPassedError):
+            cross_validate(model, X, y, params={"sample_weight": weight}, error_score="raise")
+    right = clone(model).fit(StandardScaler().fit_transform(X), y, sample_weight=weight)
+    np.testing.assert_allclose(routed.coef_, right.coef_, rtol=1e-9)
+    assert np.isfinite(found).all()
+    assert pipe.feature_names_in_.tolist() == list(frame.columns)
+    with pytest.raises(ValueError, match="feature names"):
+        pipe.predict(frame.iloc[:, ::-1])
+    stack = StackingClassifier([("a", model)], cv=2).set_output(transform="pandas").fit(X, y)
+    assert stack.transform(X).columns[0] == "stackingclassifier_a0"
+    assert pipe[-1]._get_doc_link() == ""
+    assert "href" not in pipe[-1]._repr_html_()
