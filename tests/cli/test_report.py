@@ -1,7 +1,9 @@
 """Documents: the same facts in all three renderings, nothing unescaped, nothing cut."""
 
+import errno
 import io
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ from _pages import Page
 from markdown_it import MarkdownIt
 from rich.console import Console
 
+from verification.errors import InvalidArgumentError
 from verification.instances.instance import Instance
 from verification.report.document import Cell, Code, Document, Paragraph, number, table
 from verification.report.page import render_html
@@ -18,6 +21,7 @@ from verification.report.render import (
     render_json,
     render_markdown,
     render_terminal,
+    write_text,
 )
 from verification.report.run_report import report_document
 from verification.verdicts.report import Report
@@ -163,3 +167,18 @@ def test_code_is_neither_cut_nor_folded(width: int) -> None:
     code = f"import numpy as np\n\n{line}\n# right    [{'0.25, ' * 80}]"
     shown = terminal(Document("title", (Code("Smallest", code),), None, {}), width)
     assert code in shown
+
+
+def test_a_full_disk_leaves_the_report_that_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "old.html").write_text("old")
+    monkeypatch.setattr("os.fsync", full)
+    for name in ("old.html", "new.html"):
+        with pytest.raises(InvalidArgumentError, match=r"output=.*No space left on device"):
+            write_text(tmp_path / name, "new", "output")
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
+    assert write_text(os.devnull, "new").is_char_device(), "a device is written to, not replaced"

@@ -126,8 +126,12 @@ class Task:
         self._bar.update(self._id, description=text)
 
     def step(self, text: str | None = None) -> None:
-        """One unit is done; where nobody looks at a bar, a line says so every few seconds."""
+        """One unit is done."""
         self._bar.update(self._id, advance=1, description=text)
+        self._say(text)
+
+    def _say(self, text: str | None) -> None:
+        """Where nobody looks at a bar, say in a line every few seconds how far it is."""
         now = perf_counter()
         if self._bar.disable and now - self._said >= EVERY:
             self._said, task = now, self._bar.tasks[0]
@@ -137,6 +141,7 @@ class Task:
     def at(self, done: int, text: str, total: int | None = None) -> None:
         """So many units are done, of a total that may have changed."""
         self._bar.update(self._id, completed=done, description=text, total=total)
+        self._say(text)
 
 
 @contextmanager

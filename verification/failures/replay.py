@@ -38,7 +38,7 @@ from verification.kit import fixing
 from verification.kit.calling import Caller, load_callable, watch
 from verification.kit.loop import run_one
 from verification.report.environment import versions
-from verification.report.render import replace_files, write_text
+from verification.report.render import write_text
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Candidate, Result, Terms, Verdict
 
@@ -209,13 +209,7 @@ class Replay:
         """Write the file; its command to run it again stands in it."""
         typed = shlex.join(["refsolve", "replay", Path(path).name])
         data = {**self.to_dict(), "command": typed, "found_by": command(self)}
-        text, target = json.dumps(data, indent=1) + "\n", Path(path)
-        if (
-            not target.is_file()
-        ):  # nothing to lose, or no place for a file beside it: a pipe, /dev/null
-            return write_text(path, text)
-        replace_files({target: text.encode()})
-        return target
+        return write_text(path, json.dumps(data, indent=1) + "\n")
 
 
 def _frozen(fixed: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -125,13 +125,17 @@ def plain(value: Any) -> Any:
 
 
 def write_text(path: str | os.PathLike[str], text: str, argument: str = "path") -> Path:
-    """Write a file; InvalidArgumentError, which names the argument, if that cannot be."""
+    """Write a file, whole or not at all; InvalidArgumentError, which names the argument, if that cannot be."""
     target = Path(path)
     try:
-        target.write_text(text, encoding="utf-8")
+        if target.exists() and not target.is_file():  # a pipe, /dev/null; a folder is refused
+            target.write_text(text, encoding="utf-8")
+        else:
+            _replace({target: text.encode()})
     except OSError as error:
         raise InvalidArgumentError(
-            f"{argument}={os.fspath(path)!r}: expected a file that can be written ({error.strerror})"
+            f"{argument}={os.fspath(path)!r}: expected a file that can be written ({error.strerror}); what was "
+            "there is kept"
         ) from None
     return target
 
@@ -144,6 +148,17 @@ def replace_files(files: Mapping[Path, bytes]) -> None:
     InvalidArgumentError
         They cannot be written, or the disk is full.
     """
+    try:
+        _replace(files)
+    except OSError as error:
+        names = ", ".join(map(str, files))
+        raise InvalidArgumentError(
+            f"cannot write {names} ({error.strerror}); what was there is kept: choose another --output, or "
+            "make room"
+        ) from None
+
+
+def _replace(files: Mapping[Path, bytes]) -> None:
     mark = f".{secrets.token_hex(8)}.part"
     parts = {path.resolve(): path.resolve().with_name(f"{i}{mark}") for i, path in enumerate(files)}
     try:
@@ -156,12 +171,6 @@ def replace_files(files: Mapping[Path, bytes]) -> None:
                 os.fsync(stream.fileno())
         for path, part in parts.items():
             part.replace(path)
-    except OSError as error:
-        names = ", ".join(map(str, files))
-        raise InvalidArgumentError(
-            f"cannot write {names} ({error.strerror}); what was there is kept: choose another --output, or "
-            "make room"
-        ) from None
     finally:
         for part in parts.values():
             part.unlink(missing_ok=True)

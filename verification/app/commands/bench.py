@@ -62,13 +62,15 @@ def _record(target: Path) -> None:
         "ap": _ap,
         "svmplus": _svmplus,
     }
-    parts = []
+    parts: list[str] = []
+    named = ", ".join(f"{name} {version}" for name, version in versions().items())
     for name, measured in suites.items():
         stderr().print(f"refsolve bench {name}", style="dim", highlight=False)
         parts.append(f"<!-- refsolve bench {name} -->\n{render_markdown(measured(), 2)}")
-    named = ", ".join(f"{name} {version}" for name, version in versions().items())
-    head = f"Measured by `refsolve bench --record` in {(perf_counter() - start) / 60:.0f} minutes: {named}."
-    write_text(target, "\n".join([head, "", *parts]), "record")
+        minutes = (perf_counter() - start) / 60
+        head = f"Measured by `refsolve bench --record` in {minutes:.0f} minutes: {named}."
+        # each time: a disk that is full by now takes no hours of work along
+        write_text(target, "\n".join([head, "", *parts]), "record")
 
 
 _Dataset = Annotated[

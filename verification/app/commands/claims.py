@@ -54,9 +54,10 @@ def claims(
     from verification.claims import claims as find
     from verification.claims import missing, papers, run_claims, to_markdown, unknown
     from verification.report.document import Block, Cell, Document, Paragraph, number, table
+    from verification.report.render import write_text
 
     if markdown is not None:
-        check_file("--markdown", markdown)
+        check_file("markdown", markdown)
     with progress(len(find(paper, only))) as task:
         results = run_claims(
             paper,
@@ -66,7 +67,7 @@ def claims(
             only=only,
         )
     if markdown is not None:
-        markdown.write_text(to_markdown(results), encoding="utf-8")
+        write_text(markdown, to_markdown(results), "markdown")
     rows = [
         (
             r.paper,

@@ -31,6 +31,7 @@ def soak(
 
     May be stopped and started again. Ends with exit code 1 if a right solver was called wrong.
     """
+    from verification.report.render import write_text
     from verification.selftest import soak as soaking
 
     for option, path in (("file", file), ("summary", summary)):
@@ -47,5 +48,5 @@ def soak(
         )
     found = soaking.record(file, lines)
     if summary is not None:
-        summary.write_text(json.dumps(found, indent=1) + "\n")
+        write_text(summary, json.dumps(found, indent=1) + "\n", "summary")
     finish(soaking.document(found), as_json)
