@@ -33,7 +33,9 @@ extensions = [
     "sphinx.ext.napoleon",
     "fresh_api",
     "plain_docstrings",
-    "spread",
+    "run_pages",
+    "cpu",
+    "names",
     "mathml",
     "offline",
     "terminal",
@@ -49,7 +51,7 @@ nb_execution_raise_on_error = (
     False  # but a warning, with its traceback: one page does not end the others
 )
 nb_execution_show_tb = True
-nb_execution_timeout = 900  # a hang ends; a slow machine does not
+nb_execution_timeout = 1800  # a hang ends; what computes too long is ended by docs/_ext/cpu.py
 nb_output_stderr = "error"
 nb_merge_streams = True
 nb_ipywidgets_js = {}  # the default would load scripts from a remote host
@@ -79,6 +81,7 @@ html_title = "refsolve"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["lessons.css"]
+html_search_scorer = "_static/scorer.js"
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}

@@ -1,19 +1,33 @@
 """The table of contents by what is declared: one row per stem, found as the catalogue finds it."""
 
 import html
+import re
+from pathlib import Path
 
 from markup import Html, table
+from mathml import convert
 
 import refsolve
 
+DOCS = Path(__file__).resolve().parents[1]
+#: A displayed formula and its label.
+FORMULA = re.compile(r"^\$\$(.+?)\$\$[ ]*(?:\(eq:([\w-]+)\))?", re.DOTALL | re.MULTILINE)
 
-def stems_table() -> Html:
-    """Title, linked to the stem's page, and the formula that defines it."""
+
+def definition(page: Path) -> str:
+    """MathML of the formula that defines what a page teaches: the one labelled as a loss, or the first."""
+    formulas = FORMULA.findall(re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL))
+    named = [tex for tex, label in formulas if label.endswith("-loss")]
+    tex = (named or [tex for tex, _ in formulas])[0]
+    return convert(tex.strip().rstrip(".,").strip(), block=False)
+
+
+def stems_table(kind: str) -> Html:
+    """Title, linked to the stem's page, and the formula that defines it there."""
     rows = []
     for stem in refsolve.catalogue.stems():
         spec = refsolve.catalogue.load(stem).SPEC
-        formula = next(spec.formulas[n] for n in ("set", "value", "primal") if n in spec.formulas)
-        link = f"<a href='{spec.kind}/{stem}.html'>{html.escape(spec.title)}</a>"
-        formula = html.escape(formula.splitlines()[0].rstrip(";"))
-        rows.append((link, f"<code>{formula}</code>"))
-    return table(("object", "definition"), rows)
+        if spec.kind == kind:
+            link = f"<a href='{kind}/{stem}.html'>{html.escape(spec.title)}</a>"
+            rows.append((link, definition(DOCS / kind / f"{stem}.md")))
+    return table((kind[:-1] if kind != "losses" else "loss", "definition"), rows, "stems")

@@ -9,16 +9,17 @@ from pathlib import Path
 
 from jupyter_cache import get_cache
 
-#: What a cell may import; what is installed counts, too.
-SOURCES = ("refsolve", "fast", "verification", "docs/_ext")
+#: What a cell may import or read; what is installed counts, too.
+SOURCES = ("refsolve/**/*", "fast/**/*", "verification/**/*", "docs/_ext/*", "docs/*/*.json", "docs/*.json",
+           "docs/solvers/*")  # fmt: skip
 
 
 def page_cache(root: Path) -> str:
     """Folder of the outputs that belong to these very sources; those of others are removed."""
     installed = sorted(f"{d.name}=={d.version}" for d in distributions())
     digest = hashlib.sha256("\n".join([sys.version, *installed]).encode())
-    for folder in SOURCES:
-        for path in sorted((root / folder).rglob("*")):
+    for pattern in SOURCES:
+        for path in sorted(root.glob(pattern)):
             if path.is_file() and path.suffix not in (".pyc", ".nbi", ".nbc"):
                 digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
     home = root / "docs" / "_build" / "cells"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 SOLVERS = Path(__file__).resolve().parents[1] / "solvers"
 WIDTH = "100"
+PLUGIN = ("-p", "no:cacheprovider", "-p", "verification.pytest_plugin")
 
 
 def enter() -> None:
@@ -48,10 +49,14 @@ def run(command: str, code: int = 0, tail: int = 0) -> None:
         text, found = _refsolve(words[1:])
     else:
         if words[0] == "pytest":
-            words = ["python", "-m", "pytest", *_plugin(), *words[1:]]
+            words = ["python", "-m", "pytest", *PLUGIN, *words[1:]]
         if words[0] == "python":
             words[0] = sys.executable
-        done = subprocess.run(words, capture_output=True, text=True, check=False, input=given)
+        # pytest imports no plugin of others: each costs half a second here
+        alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        done = subprocess.run(
+            words, capture_output=True, text=True, check=False, input=given, env=alone
+        )
         text, found = done.stdout + done.stderr, done.returncode
     lines = [line.rstrip() for line in text.strip().splitlines()]
     if lines:
@@ -67,12 +72,3 @@ def _refsolve(words: list[str]) -> tuple[str, int]:
 
     done = CliRunner(env={"COLUMNS": WIDTH}).invoke(app, words, prog_name="refsolve")
     return done.output, done.exit_code
-
-
-def _plugin() -> list[str]:
-    """Options that load our plugin where the package is on the path, and not installed."""
-    from importlib.metadata import entry_points
-
-    known = {e.value for e in entry_points(group="pytest11")}
-    plugin = "verification.pytest_plugin"
-    return ["-p", "no:cacheprovider", *([] if plugin in known else ["-p", plugin])]

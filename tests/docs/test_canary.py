@@ -4,6 +4,7 @@ Each test builds a tiny project with the settings of docs/conf.py itself (`sphin
 a page that is right must build, and each kind of wrong page must not.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ kernelspec:
 """
 
 
-def build(folder: Path, body: str) -> tuple[subprocess.CompletedProcess[str], Path]:
+def build(folder: Path, body: str, **environment: str) -> tuple[subprocess.CompletedProcess[str], Path]:
     source, output = folder / "source", folder / "html"
     source.mkdir(exist_ok=True)
     (source / "index.md").write_text(HEADER + body, encoding="utf-8")
@@ -46,6 +47,7 @@ def build(folder: Path, body: str) -> tuple[subprocess.CompletedProcess[str], Pa
         text=True,
         timeout=600,
         check=False,
+        env=os.environ | environment,
     )
     return done, output / "index.html"
 
@@ -90,6 +92,12 @@ def test_a_wrong_page_fails_the_build(tmp_path: Path, body: str, complaint: str)
     done, _ = build(tmp_path, body)
     assert done.returncode != 0, "the build passed"
     assert complaint in done.stderr
+
+
+def test_a_cell_that_computes_too_long_ends_and_names_its_page(tmp_path: Path) -> None:
+    done, _ = build(tmp_path, cell("while True:\n    pass"), REFSOLVE_CELL_SECONDS="1")
+    assert done.returncode != 0
+    assert "index: a cell took more than 1 s of CPU time" in done.stderr
 
 
 def test_one_wrong_page_is_named_and_does_not_end_the_others(tmp_path: Path) -> None:

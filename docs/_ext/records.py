@@ -1,0 +1,40 @@
+"""What takes minutes to measure is measured once: ``python docs/_ext/records.py NAME`` does it anew.
+
+NAME is a module beside this one with a function ``measure``; what that returns is kept as
+docs/records/NAME.json. The page that shows it measures a small part again, and compares.
+"""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+RECORDS = Path(__file__).resolve().parents[1] / "records"
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """A record, with the commit that it was made at."""
+    return dict(json.loads((RECORDS / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def written(value: Any, indent: str = "") -> str:
+    """JSON with a line per row of numbers."""
+    if isinstance(value, dict):
+        inner = ",\n".join(
+            f"{indent} {json.dumps(k)}: {written(v, indent + ' ')}" for k, v in value.items()
+        )
+        return f"{{\n{inner}\n{indent}}}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def main(name: str) -> None:
+    """Measure and write."""
+    commit = subprocess.check_output(["git", "rev-parse", "--short=10", "HEAD"], text=True).strip()
+    record = {"commit": commit, **importlib.import_module(name).measure()}
+    (RECORDS / f"{name}.json").write_text(written(record) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
