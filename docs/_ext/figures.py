@@ -67,6 +67,7 @@ class Picture:
 def show(figure: plt.Figure, caption: str) -> Picture:
     """The figure as inline SVG with a caption (plain text, also read out by screen readers)."""
     buffer = io.StringIO()
+    wide = " wide" if figure.get_figwidth() > 7.5 else ""
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     plt.close(figure)
     svg = buffer.getvalue()
@@ -81,5 +82,5 @@ def show(figure: plt.Figure, caption: str) -> Picture:
     label = html.escape(caption, quote=True)
     svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
     return Picture(
-        f'<figure class="lesson">{svg}<figcaption>{html.escape(caption)}</figcaption></figure>'
+        f'<figure class="lesson{wide}">{svg}<figcaption>{html.escape(caption)}</figcaption></figure>'
     )
