@@ -25,7 +25,9 @@ kernelspec:
 """
 
 
-def build(folder: Path, body: str, **environment: str) -> tuple[subprocess.CompletedProcess[str], Path]:
+def build(
+    folder: Path, body: str, **environment: str
+) -> tuple[subprocess.CompletedProcess[str], Path]:
     source, output = folder / "source", folder / "html"
     source.mkdir(exist_ok=True)
     (source / "index.md").write_text(HEADER + body, encoding="utf-8")

@@ -182,3 +182,31 @@ def test_cells_become_files_and_commands(load) -> None:
     assert [block.get("language") for block in blocks] == ["python", "console", None]
     assert "a.py" in page[0].astext()
     assert "%%" not in page.astext()
+
+
+@pytest.mark.parametrize("kind", ["sets", "losses", "functions", "models"])
+def test_every_lesson_displays_the_formula_that_defines_its_object(load, kind: str) -> None:
+    for page in (EXTENSIONS.parent / kind).glob("*.md"):
+        assert load("contents").definition(page).startswith("<math"), page
+
+
+def test_records_are_json_with_a_row_per_line_and_their_modules_can_renew_them(load) -> None:
+    records = load("records")
+    for path in records.RECORDS.glob("*.json"):
+        record = records.recorded(path.stem)
+        assert records.written(record) + "\n" == path.read_text(encoding="utf-8")
+        assert record["commit"]
+        assert callable(load(path.stem).measure)
+
+
+def test_a_name_is_an_entry_of_the_index_on_its_page(load) -> None:
+    nodes = pytest.importorskip("docutils.nodes")
+
+    class App:
+        class env:
+            docname = "losses/softmax"
+
+    page = nodes.section(ids=["top"])
+    document = nodes.container("", page)
+    load("names").index_stem(App, document)
+    assert document[0]["entries"] == [("single", "softmax", "top", "main", None)]
