@@ -9,7 +9,7 @@ import errno
 import importlib
 import logging
 import pkgutil
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.text import Text
@@ -17,9 +17,16 @@ from typer.core import TyperGroup
 from typer.main import get_command as build_command
 
 from verification.app import commands
-from verification.app.console import MISUSED, stderr
+from verification.app.console import LOG, MISUSED, stderr
 from verification.report.page import visible
 
+#: Where the help page lists a command; one that is not named here stands under "More".
+PANELS = {
+    "You have data": ("train", "predict", "evaluate"),
+    "You have a solver": ("verify", "explain", "replay", "shrink"),
+    "You want the mathematics": ("list", "show", "claims"),
+    "More": (),
+}
 _OURS = frozenset({"refsolve", "fast", "verification"})
 
 
@@ -60,26 +67,38 @@ class _Notices(logging.Handler):
 
 
 def _show_notices() -> None:
-    """Show what `fast` has to say while nothing seems to happen: that kernels are being compiled."""
-    log = logging.getLogger("fast")
-    if not any(isinstance(handler, _Notices) for handler in log.handlers):
-        log.addHandler(_Notices(logging.INFO))
-    log.setLevel(logging.INFO)
+    """Show what is said while nothing seems to happen: that kernels are being compiled, what is done."""
+    for log in (logging.getLogger("fast"), LOG):
+        if not any(isinstance(handler, _Notices) for handler in log.handlers):
+            log.addHandler(_Notices(logging.INFO))
+        log.setLevel(logging.INFO)
 
 
 class DiscoveredGroup(TyperGroup):
     """Loads a subcommand when it is asked for, and words the errors."""
 
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = cast(
+            Any, dict.fromkeys(command_names())
+        )  # what a misspelt one is compared with
+
     def list_commands(self, ctx: Any) -> list[str]:
         """Subcommands in the order of the help page."""
-        return command_names()
+        first = [name for names in PANELS.values() for name in names]
+        return [*first, *(name for name in command_names() if name not in first)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the subcommand's file and build its command."""
         if cmd_name not in command_names():
             return None
-        command = build_command(importlib.import_module(f"{commands.__name__}.{cmd_name}").app)
+        command: Any = build_command(importlib.import_module(f"{commands.__name__}.{cmd_name}").app)
         command.name = cmd_name
+        command.rich_help_panel = next(
+            (p for p, names in PANELS.items() if cmd_name in names), "More"
+        )
+        for each in (command, *getattr(command, "commands", {}).values()):
+            each.rich_markup_mode = "markdown"  # paragraphs flow, examples stay lines
         return command
 
     def invoke(self, ctx: Any) -> Any:
@@ -125,7 +144,7 @@ def main(
         ),
     ] = False,
 ) -> None:
-    """Convex learning problems: declared, solved by an oracle, trained fast, and believed only with a certificate."""
+    """Train models, and test solvers, of convex learning problems; nothing is believed without a certificate."""
 
 
 if __name__ == "__main__":

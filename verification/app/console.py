@@ -1,5 +1,6 @@
 """What all commands share: where they print, how they show progress, how they end."""
 
+import logging
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from verification.errors import InvalidArgumentError
 from verification.report.document import Document
 from verification.report.render import render_json, render_terminal
 
+LOG = logging.getLogger("verification")
 #: Exit codes: 0 all well, 1 a check failed, 2 the request could not be understood.
 FAILED, MISUSED = 1, 2
 
@@ -107,6 +109,14 @@ def check_file(option: str, file: Path) -> None:
         ) from None
     if not existed:
         file.unlink()
+
+
+@contextmanager
+def stage(text: str) -> Iterator[None]:
+    """Say on standard error, once a stage is done, how many seconds it took."""
+    start = perf_counter()
+    yield
+    LOG.info("%6.1f s  %s", perf_counter() - start, text)
 
 
 #: Seconds between two lines of progress in a log.

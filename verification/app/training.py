@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path as FilePath
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.app.console import check_file, make_folder
+from verification.app.console import check_file, make_folder, stage
 from verification.app.examples import Examples
 from verification.app.labels import listed
 from verification.app.measuring import Measured, blocks, measure
@@ -104,9 +105,10 @@ def train(
         made.fed(test)  # refused now, not after the training
     path: Path | None = None
     options = _options(model, examples)
-    compile_kernels(classifier, examples.sparse)
+    with stage("made the kernels ready"):
+        compile_kernels(classifier, examples.sparse)
     try:
-        with warnings.catch_warnings(record=True) as caught:
+        with stage("trained"), warnings.catch_warnings(record=True) as caught:
             for said in told:
                 warnings.simplefilter("always", said)
             prepared = X if transform is None else transform.fit_transform(X)
@@ -126,12 +128,13 @@ def train(
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
     estimator = classifier if transform is None else make_pipeline(transform, classifier)
     fitted = replace(made, estimator=estimator)
-    parts = {"train": measure(fitted, examples)}
-    if test is not None:
-        parts["holdout"] = measure(fitted, test)
+    with stage("measured, and drawn"):
+        parts = {"train": measure(fitted, examples)}
+        if test is not None:
+            parts["holdout"] = measure(fitted, test)
+        shown = pictures(fitted, examples if test is None else test, path)
     document = describe(fitted, parts, scale, advice, path)
     title = f"{document.title} trained on {examples.source.name}"
-    shown = pictures(fitted, examples if test is None else test, path)
     return Trained(fitted, replace(document, title=title, appendix=shown))
 
 
@@ -247,10 +250,13 @@ def compile_kernels(classifier: Any, sparse: bool) -> None:
     import scipy.sparse as sp
     from sklearn.base import clone
 
-    if not hasattr(classifier, "k"):  # their first use says itself that it compiles
-        return
     rng = np.random.default_rng(0)
     many = rng.standard_normal((1400, 16))
+    if not hasattr(classifier, "k"):
+        X, copy = many[:12], clone(classifier).set_params(max_iter=5, verbose=0)
+        with warnings.catch_warnings(action="ignore"), suppress(TypeError, ValueError):
+            copy.fit(sp.csr_array(X) if sparse else X, np.arange(12) % 2)
+        return
     # "auto" may go from one algorithm to the other in the middle of a fit
     both = classifier.solver == "auto" and getattr(classifier, "gamma", 0.0) > 0.0
     solvers = ("active", "newton") if both else (classifier.solver,)

@@ -38,7 +38,7 @@ _Record = Annotated[
 
 @app.callback()
 def bench(context: typer.Context, record: _Record = None) -> None:
-    """Measure speed on one thread against what a user would pick instead."""
+    """Measure speed on one thread, beside the usual alternatives."""
     from verification.errors import InvalidArgumentError
 
     if context.invoked_subcommand is not None:

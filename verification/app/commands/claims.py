@@ -46,7 +46,7 @@ def claims(
     markdown: _Markdown = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Try every claim of the ledger: verified, refuted with its counterexample, repaired, or open.
+    """Try the numbered claims of the papers: verified, refuted, or open.
 
     Ends with exit code 1 if a status differs from the one on record, if nothing was tried, or, where
     all of a paper is asked for, if the ledger passes over one of its numbers.

@@ -30,7 +30,7 @@ OPTIONAL = {
 
 @app.command()
 def doctor(as_json: JsonOption = False) -> None:
-    """Say what is installed, which versions, whose the import names are, and where kernels are kept.
+    """Say what is installed and where, and what stands in the way.
 
     Ends with exit code 1 where something stands in the way.
     """

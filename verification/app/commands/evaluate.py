@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, finish, stderr
+from verification.app.console import JsonOption, finish, stage, stderr
 from verification.app.data_options import DataFile, Force, Group, Ignore, Label, Positive
 
 app = typer.Typer(add_completion=False)
@@ -32,7 +32,13 @@ def evaluate(
     ignore: Ignore = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure a model on labelled examples: top-k accuracy or average precision, and what it confuses."""
+    """Measure a trained model on labelled examples: accuracy, and what it confuses.
+
+    With --output a page shows it in pictures.
+
+        refsolve evaluate flowers.refsolve test.csv
+        refsolve evaluate flowers.refsolve test.csv -o test.html
+    """
     from verification.app.data_options import for_model, one_against_rest, words
     from verification.app.examples import Roles
     from verification.app.measuring import blocks, measure
@@ -44,9 +50,11 @@ def evaluate(
 
     found = load_model(model)
     roles = Roles(label, group=group, ignore=words(ignore))
-    examples = for_model(file, found, roles, labelled=True)
+    with stage(f"read {file}"):
+        examples = for_model(file, found, roles, labelled=True)
     examples = one_against_rest(examples, positive or found.positive)
-    measured = measure(found, examples)
+    with stage("measured"):
+        measured = measure(found, examples)
     data = {"accuracy": measured.data, "examples": measured.examples, "confused": measured.confused}
     title = f"{TITLES[type(found.classifier).__name__]} on {file.name}"
     document = Document(title, tuple(blocks({file.name: measured})), None, data)

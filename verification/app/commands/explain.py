@@ -18,7 +18,7 @@ def explain(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what fails, by how much, in which term of the certificate, and what the right answer is.
+    """Say what a stored failure got wrong, and what is right.
 
     The solver is not needed: its answer is in the file, and is certified again.
     """

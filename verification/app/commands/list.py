@@ -11,7 +11,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def list_stems(as_json: JsonOption = False) -> None:
-    """List the stems, their operations, and where each is implemented."""
+    """List the losses, sets and models, and what is asked of each."""
     from verification.problems.stems import discover
     from verification.report.document import Cell, Document, table
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, finish, stderr
+from verification.app.console import JsonOption, finish, stage, stderr
 from verification.app.data_options import DataFile, Force, Ignore
 
 app = typer.Typer(add_completion=False)
@@ -38,10 +38,13 @@ def predict(
     ignore: Ignore = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what a model says of examples: the k best labels, a score per class, probabilities.
+    """Label examples with a trained model: best labels, scores, probabilities.
 
     Columns go by their names, in any order; those of the training data that were no features, such as
     the label, may be there or not.
+
+        refsolve predict flowers.refsolve new.csv -k 2
+        refsolve predict flowers.refsolve new.parquet -o labels.parquet
     """
     from verification.app.data_options import for_model, words
     from verification.app.examples import Roles
@@ -51,10 +54,12 @@ def predict(
     from verification.report.render import replace_files
 
     found = load_model(model)
-    examples = for_model(file, found, Roles(ignore=words(ignore)), labelled=False)
+    with stage(f"read {file}"):
+        examples = for_model(file, found, Roles(ignore=words(ignore)), labelled=False)
     target = output or file.with_suffix(".predictions.csv")
     check_files([target], force)
-    table = predictions(found, examples, k, scores, target)
+    with stage("predicted"):
+        table = predictions(found, examples, k, scores, target)
     replace_files({target: table.data})
     if not as_json:
         stderr().print(f"wrote {target}", style="dim", highlight=False)

@@ -24,7 +24,7 @@ _Output = Annotated[
 
 @app.callback()
 def reproduce() -> None:
-    """Train in a paper's protocol and print its table side by side with ours."""
+    """Repeat a paper's experiment, its table beside ours."""
 
 
 @app.command()

@@ -35,7 +35,7 @@ def selftest(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Verify the verifier: run it on a library of wrong solvers, and on right ones.
+    """Verify the verifier, on wrong solvers and on right ones.
 
     Prints the kill matrix. Ends with exit code 1 if a wrong solver survives the thorough profile,
     if less than 95 % die in the quick one, or if a right solver does not pass. With --certificates the

@@ -128,7 +128,7 @@ def show(
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Show a stem's mathematics, parameters, scaling and source, and what its problems are given."""
+    """Show a loss, set or model: mathematics, parameters, source."""
     from refsolve import catalogue
     from refsolve.spec import REQUIRED
     from verification.problems.problem import lookup

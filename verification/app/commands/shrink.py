@@ -32,7 +32,7 @@ def shrink(
     trust: TrustFile = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a stored failure smaller: fewer entries, smaller k, simpler numbers; and write it again.
+    """Make a stored failure smaller: fewer entries, simpler numbers.
 
     The file is data: the solver that it names is run with --trust only.
     """

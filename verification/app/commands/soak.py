@@ -27,7 +27,7 @@ def soak(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Look for false alarms: the solvers of fast, and the sound ones beside the mutants.
+    """Look for false alarms, for hours, on solvers that are right.
 
     May be stopped and started again. Ends with exit code 1 if a right solver was called wrong.
     """

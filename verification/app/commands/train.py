@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, finish, stderr
+from verification.app.console import JsonOption, finish, stage, stderr
 from verification.app.data_options import (
     DataFile,
     Force,
@@ -113,11 +113,16 @@ def train(
     seed: _Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Train an estimator on a file of examples and write the model and its report.
+    """Train a model on a file of examples, with a certificate.
 
     Numbers are standardised unless --scale says otherwise. Ends with exit code 1 if the certified gap
     stays above --tol: the model is written all the same. `refsolve predict` and `evaluate` use it, and
     in Python `verification.load_model` reads it.
+
+        refsolve train flowers.csv --holdout 0.2
+        refsolve train flowers.parquet --impute median --categories auto
+        refsolve train flowers.csv -C 0.01,0.1,1,10 --holdout 0.2
+        refsolve train queries.svm --model ap --positive 1 --group qid
     """
     from verification.app.data_options import one_against_rest, words
     from verification.app.examples import Roles
@@ -131,7 +136,8 @@ def train(
     if holdout is not None and test is not None:
         raise InvalidArgumentError("--holdout and --test exclude each other; give one of them")
     roles = Roles(label, weight, group, words(privileged), words(ignore))
-    examples = one_against_rest(read(file, roles), positive)
+    with stage(f"read {file}"):
+        examples = one_against_rest(read(file, roles), positive)
     target = output or file.with_suffix(SUFFIX)
     check_target(target, force)  # now: a file that is not there has no folder to be made
     judged_on = None

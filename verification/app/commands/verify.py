@@ -94,10 +94,13 @@ def verify(
     output: _Output = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Throw instances at a solver and believe only certificates.
+    """Test a solver, yours or ours, and say where it is proved wrong.
 
     A failure comes with its smallest counterexample as code to paste, and ends with exit code 1.
     With --report or --output it is also written as a file that `refsolve replay` runs again.
+
+        refsolve verify --solver mymodule:project --problem simplex.projection
+        refsolve verify --exec ./solver --problem simplex.projection -o report
     """
     from verification.app import command_line
     from verification.report.run_report import report_document
