@@ -66,7 +66,9 @@ $place
     @property
     def capabilities(self) -> frozenset[str]:
         """What solvers may need of it."""
-        return super().capabilities | ({"curvature"} if self.variant in (ALPHA, BETA) else set())
+        return super().capabilities | (
+            {"curvature", "simplex"} if self.variant in (ALPHA, BETA) else set()
+        )
 
     def rows(self, y: Array, r: Array, m: int) -> EntropyRows:
         """Losses, gradients and Hessian products of all examples."""
@@ -85,12 +87,12 @@ $place
 
     def conjugates(self, masses: Any, r: Array) -> Array:
         """r_i (<x,log x> + (1-s) log(1-s)) at x = x_i/r_i, s = <1,x>."""
-        from scipy.special import entr
+        from scipy.special import entr, xlog1py
 
         safe = np.where(r > 0.0, r, 1.0)
         x = (masses.toarray() if hasattr(masses, "toarray") else masses) / safe[:, None]
-        rest = np.clip(1.0 - x.sum(axis=1), 0.0, 1.0)
-        return np.asarray(r * -(entr(x).sum(axis=1) + entr(rest)))
+        s = np.minimum(x.sum(axis=1), 1.0)
+        return np.asarray(r * (xlog1py(1.0 - s, -s) - entr(x).sum(axis=1)))
 
     def values(self, f: Array, y: Array) -> Array:
         """Loss of each row of scores."""

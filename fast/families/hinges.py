@@ -95,12 +95,12 @@ For k_ii = 0 all mass that is allowed goes to the largest costs.
 
     def conjugates(self, masses: Any, r: Array) -> Array:
         """gamma/(2 r_i) ||x_i||^2 - <1,x_i>."""
-        from scipy.sparse import csr_array
-
-        x = csr_array(masses)
-        values: Array = -np.asarray(x.sum(axis=1)).ravel()
+        values: Array = -np.asarray(masses.sum(axis=1)).ravel()
         if self.gamma > 0.0:
-            squares = np.asarray(x.multiply(x).sum(axis=1)).ravel()
+            x = masses if isinstance(masses, np.ndarray) else masses.power(2)
+            squares = (
+                np.einsum("ij,ij->i", x, x) if x is masses else np.asarray(x.sum(axis=1)).ravel()
+            )
             safe = np.where(r > 0.0, r, 1.0)
             values += 0.5 * self.gamma * np.where(r > 0.0, squares / safe, 0.0)
         return values

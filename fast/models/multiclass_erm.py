@@ -11,11 +11,11 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "active"      | coordinate ascent on class lists + face Newton     | nearly everything           |
 | "newton"      | semismooth Newton in the primal                    | strong smoothing            |
 | "full_newton" | the same in coordinates without scales             | smooth, X badly scaled      |
-| "interior"    | interior point of a hinge's dual                   | a hinge, X badly scaled     |
+| "interior"    | interior point of the dual                         | few weights, X badly scaled |
 | "lbfgs"       | L-BFGS in the primal                               | any other smooth loss       |
 | "sdca"        | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
 | "auto"        | where features are badly scaled "interior" for a hinge, else "full_newton" (then |
-|               | "active" for a smooth hinge that it cannot train); otherwise                     |
+|               | "interior" where classes can be separated); otherwise                            |
 |               | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active", followed by         |
 |               | "newton" if gamma > 0 and 150 iterations did not suffice                         |
 
@@ -197,9 +197,12 @@ class _Run:
         self.polish = min(max_iter, POLISH_ITERATIONS) if small else 0
         smooth = "curvature" in loss.capabilities
         self.hybrid = solver == "auto" and self.name == "active" and smooth
-        self.lists_next = (
-            solver == "auto" and self.name == "full_newton" and "lists" in loss.capabilities
-        )
+        self.then = ""  # the algorithm that takes over where Newton's steps fail
+        if solver == "auto" and self.name == "full_newton":
+            if "simplex" in loss.capabilities and solver_class("interior").affordable(X, m):
+                self.then, self.algorithm.patient = "interior", False
+            elif "lists" in loss.capabilities:
+                self.then = "active"
 
     def make(self, name: str, r: np.ndarray) -> Any:
         """An algorithm, at the beginning."""
@@ -248,11 +251,12 @@ class _Run:
         if self.state.gap > self.tol and not self.stopped:
             self.algorithm.run(self.state, self.tol, limit, self.ask)
         left = self.state.gap > self.tol and not self.stopped and self.state.n_iter < self.max_iter
-        if self.lists_next and left:
-            self.name = "active"  # a hinge whose classes are far apart: its matrices are singular
+        if self.then and left:
+            self.name, self.state.dual = self.then, 0.0  # of A = 0, where it starts
             self.algorithm = self.make(self.name, self.r)
             self.set_off(None)
-            self.algorithm.run(self.state, self.tol, self.max_iter, self.ask)
+            aim = min(self.tol, POLISHED_GAP) if self.polish else self.tol
+            self.algorithm.run(self.state, aim, self.max_iter, self.ask)
         if not self.hybrid or self.stopped or self.state.n_iter >= self.max_iter:
             return
         if self.state.gap > self.tol:

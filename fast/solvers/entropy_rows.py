@@ -243,20 +243,11 @@ class EntropyRows:
         curved(V, members, self.y, self.r, self.A, self.T, self.tau, self.kappa)
 
     def blocks(self, first: int, last: int) -> np.ndarray:
-        """r_i H_i of rows first:last without the last class, lower triangles row after row.
-
-        diag(t) - tt'/tau has the entries t_a (sum over b != a of t_b)/tau on its diagonal, which do not
-        cancel where one class has nearly all of tau.
-        """
-        T = self.T[first:last].astype(np.float64)
-        totals, top = T.sum(axis=1), (np.arange(len(T)), T.argmax(axis=1))
-        rest = totals[:, None] - T
-        others = T.copy()
-        others[top] = 0.0
-        rest[top] = others.sum(axis=1)
-        weight = self.r[first:last] / np.where(totals > 0.0, totals, 1.0)
-        s, t = np.tril_indices(self.m - 1)
-        K = (weight[:, None] * T)[:, s] * np.where(s == t, rest[:, s], -T[:, t])
+        """What is left of the diagonals of r_i H_i of rows first:last, row after row."""
+        T, tau = self.T[first:last].astype(np.float64), self.tau[first:last]
+        s, t = np.tril_indices(self.m, -1)
+        weight = self.r[first:last] / np.where(tau > 0.0, tau, 1.0)
+        K = -(weight[:, None] * T)[:, s] * T[:, t]
         kappa = self.kappa[first:last]
         if kappa.any():
             A = self.A[first:last]

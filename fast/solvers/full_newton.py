@@ -5,10 +5,8 @@ Directions solve with the whole Hessian (I - 11'/m) (x) G + sum_i r_i H_i (x) q_
 step had to be shortened much, by conjugate gradients in float32, preconditioned by G + sum_i c_i q_i q_i'
 with c_i the mean curvature of an example, later by the last whole Hessian.
 
-A large scale is a weak regulariser. Where some directions separate examples and others do not, Newton's
-steps take examples so far that they have no curvature left to bring them back. Then the path of the
-minimisers of P + ridge/2 ||U||^2 is followed instead, from a large ridge down to none: along it the scores
-that grow do so with the logarithm of the ridge, by which the next point is guessed.
+A large scale is a weak regulariser. Where some directions separate examples, Newton's steps have to be
+shortened, or are too short; where the interior point method can take over, it does so.
 
 The certificate is that of `fast.solvers.primal_newton`: A made of the gradients in the scores is dual
 feasible, and P(W) - D(A) = ||W - X'A||^2/2 = ||(UG - A'Q) R||^2/2.
@@ -30,8 +28,7 @@ CG_STEPS, MOST_CG_STEPS = 6, 500  # worth trying; if no matrix can take over
 LOOPS = 400  # what a score costs besides, in multiplications
 SHORT, WRONG = 0.25, 3.0  # a step that is; a margin that is
 NEAR = 1e-9  # of P: what a Newton step promises at a minimum
-FIRST, LESS = 0.1, 0.01  # ridge over the curvature at 0; of the ridge before
-CLOSE = 5.0  # change of scores in a step that says: arrived
+FAR = 5  # steps that had to be made longer
 LEAST = 1e-13  # pivot, relative
 NOISE = 1e-15  # of P
 FASTER = 0.55  # of the slope; a quadratic falls by half of it
@@ -39,14 +36,13 @@ STALLED = 3  # steps without a better certificate
 
 
 class Point(NamedTuple):
-    """U with P, blocks -a_i, gap and W there; value and gradient of P with the ridge."""
+    """U with P, blocks -a_i, gap, W and the gradient there."""
 
     U: np.ndarray
     primal: float
     A: np.ndarray
     gap: float
     W: np.ndarray
-    value: float
     gradient: np.ndarray
 
 
@@ -62,10 +58,7 @@ class FullNewtonSolver:
         self.A: Any = None  # the best dual so far, as blocks -a_i
         self.space: Any = None
         self.Q32: Any = None
-        self.metric: Any = None  # with the ridge
-        self.ridge = 0.0  # on the path
-        self.last: Any = None  # U where the ridge was larger
-        self.followed = False  # the path
+        self.patient, self.far = True, 0  # goes on where steps are; so many were too short
         self.whole: Any = None  # the last Hessian that was factorised
 
     def start_cold(self) -> None:
@@ -86,7 +79,6 @@ class FullNewtonSolver:
         if self.space is None:  # examples without weight do not say what is large
             self.space = Orthonormal(np.where(self.r[:, None] > 0.0, dense(self.X), 0.0))
             self.Q32 = self.space.Q.astype(np.float32)
-            self.metric = self.space.metric
         point: Point | None = self._at(self.space.coordinates(self.W))
         stalled, least, lowest = 0, np.inf, np.inf
         for iteration in range(state.n_iter + 1, max_iter + 1):
@@ -99,7 +91,7 @@ class FullNewtonSolver:
             state.record(iteration, point.primal, dual, point.W)
             state.done = state.gap <= tol
             better = point.gap < least or point.primal < lowest - NOISE * abs(lowest)
-            stalled = 0 if better or self.ridge > 0.0 else stalled + 1
+            stalled = 0 if better else stalled + 1
             least, lowest = min(least, point.gap), min(lowest, point.primal)
             if report(state) or state.done or stalled == STALLED:
                 return
@@ -114,42 +106,21 @@ class FullNewtonSolver:
         in_weights = gradient @ space.R
         gap = 0.5 * float(np.vdot(in_weights, in_weights))
         primal = 0.5 * float(np.vdot(W, W)) + risk
-        value = primal + 0.5 * self.ridge * float(np.vdot(U, U))
-        return Point(U, primal, A, gap, W, value, gradient + self.ridge * U)
+        return Point(U, primal, A, gap, W, gradient)
 
     def _next(self, at: Point) -> Point | None:
-        """A Newton step; where that must be shortened much, the path is followed."""
+        """A Newton step; none where another method does better."""
         direction = self._direction(at)
-        found, length, moved = self._search(at, direction)
-        if self.ridge == 0.0:
-            near = -float(np.vdot(at.gradient, direction)) <= NEAR * abs(at.value)
-            if length >= SHORT or near or self.followed:
-                return found
-            self.followed = True
-            start = self._at(np.zeros_like(at.U))
-            return self._ridged(FIRST * float(self.rows.curvatures().max()), start.U)
-        if found is not None and moved > CLOSE:
-            return found
-        U = at.U if found is None else found.U
-        before, self.last = self.last, U
-        ridge = LESS * self.ridge if self.ridge > float(self.space.metric.diagonal().min()) else 0.0
-        point = self._ridged(ridge, U)
-        if before is not None:  # along the path scores change with the logarithm of the ridge
-            further = self._at(2.0 * U - before)
-            point = further if further.value < point.value else self._at(U)
-        return point
+        found, length = self._search(at, direction)
+        near = -float(np.vdot(at.gradient, direction)) <= NEAR * abs(at.primal)
+        self.far += length > 1.0
+        return found if self.patient or near or (length >= SHORT and self.far < FAR) else None
 
-    def _ridged(self, ridge: float, U: np.ndarray) -> Point:
-        """The objective with ridge/2 ||U||^2 from now on, at U."""
-        self.ridge = ridge
-        self.metric = self.space.metric + ridge * np.eye(len(self.space.metric))
-        return self._at(U)
-
-    def _search(self, at: Point, direction: np.ndarray) -> tuple[Point | None, float, float]:
+    def _search(self, at: Point, direction: np.ndarray) -> tuple[Point | None, float]:
         """Armijo backtracking, and longer steps where the objective falls faster than its model.
 
-        Returns the length too, and the largest change of a score. No margin is taken below -WRONG, or
-        by WRONG below where it is if that is less.
+        Returns the length too. No margin is taken below -WRONG, or by WRONG below where it is if that is
+        less.
         """
         slope = float(np.vdot(at.gradient, direction))
         own = np.arange(len(self.y)), self.y
@@ -160,19 +131,19 @@ class FullNewtonSolver:
         length = min(1.0, most)
         for _ in range(40):
             point = self._beyond(at, length, direction)
-            if point.value <= at.value + 1e-4 * length * slope + NOISE * abs(at.value):
+            if point.primal <= at.primal + 1e-4 * length * slope + NOISE * abs(at.primal):
                 break
             length *= 0.5
         else:
-            return None, 0.0, 0.0
-        while 1.0 <= length < most and point.value < at.value + FASTER * length * slope:
+            return None, 0.0
+        while 1.0 <= length < most and point.primal < at.primal + FASTER * length * slope:
             length = min(2.0 * length, most)
             longer = self._beyond(at, length, direction)
-            if not longer.value < point.value:
+            if not longer.primal < point.primal:
                 point = self._at(point.U)  # where its curvature is needed next
                 break
             point = longer
-        return point, length, length * float(np.abs(falls).max())
+        return point, length
 
     def _beyond(self, at: Point, length: float, direction: np.ndarray) -> Point:
         with np.errstate(over="ignore", invalid="ignore"):  # then the step is too long
@@ -183,12 +154,10 @@ class FullNewtonSolver:
         """The Newton step, to a part of its length that shrinks with it."""
         residual = at.gradient.mean(axis=0) - at.gradient
         weighted = np.sqrt(self.rows.curvatures())[:, None] * self.space.Q
-        factor = Factor(self.metric + weighted.T @ weighted)
+        factor = Factor(self.space.metric + weighted.T @ weighted)
         rho = float(np.vdot(residual, factor.solve(residual)))
-        forcing = max(1e-10, min(0.01, rho / abs(at.value)))
+        forcing = max(1e-10, min(0.01, rho / abs(at.primal)))
         worth, step = self._worth(), None
-        if self.followed:
-            worth = 0
         if worth >= CG_STEPS and self.whole is None:
             step = self._iterated(residual, factor.solve, forcing, worth)
         elif worth >= CG_STEPS:
@@ -209,13 +178,8 @@ class FullNewtonSolver:
 
     def _factorised(self) -> Factor:
         """The whole Hessian in the differences D_a = U_a - U_m of rows that sum to 0."""
-        m, p = self.m, self.space.Q.shape[1]
-        shares = np.eye(m - 1) - 1.0 / m
-        H = assemble(self.rows.blocks, self.space.Q, m - 1).reshape(m - 1, p, m - 1, p)
-        for s, row in enumerate(shares):
-            for t, share in enumerate(row):
-                H[s, :, t] += share * self.metric
-        return Factor(H.reshape((m - 1) * p, -1), LEAST)
+        H = assemble(self.space.metric, self.rows.blocks, self.space.Q, self.y, self.m)
+        return Factor(H, LEAST)
 
     def _solved(self, residual: np.ndarray) -> np.ndarray:
         """With the last matrix factorised."""
@@ -235,7 +199,7 @@ class FullNewtonSolver:
             size = float(np.abs(search).max())
             V = Q @ np.ascontiguousarray((search / size).T, np.float32)
             self.rows.curve(V, everybody)
-            image = search @ self.metric + size * (V.T @ Q)
+            image = search @ self.space.metric + size * (V.T @ Q)
             bend = float(np.vdot(search, image))
             if not 0.0 < bend < np.inf:
                 break

@@ -1,7 +1,8 @@
-"""Newton matrices G_1 (x) G_2 + sum_i K_i (x) q_i q_i', small enough to be factorised.
+"""Newton matrices (I - 11'/m) (x) G + sum_i K_i (x) q_i q_i', small enough to be factorised.
 
-K_i (b, b) are symmetric blocks of rows i, given by their lower triangles row after row, (n, b(b+1)/2),
-and q_i (p,) the rows of Q. The unknown is D (b, p), its entries row after row.
+K_i (m, m) are symmetric blocks of rows i whose rows sum to 0, given by what is left of their diagonals,
+row after row, (n, m(m-1)/2), and q_i (p,) the rows of Q. The unknown is D (m-1, p), relative to the last
+class, its entries row after row.
 """
 
 from collections.abc import Callable
@@ -9,39 +10,63 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
-ROWS = 512  # at a time
+ROWS, MANY = 512, 8192  # at a time
 PACKED = 40  # columns of Q up to which q_i q_i' is written out
+SMALL = 0.03  # what two others share, in parts of what both share with the true class: no matter
 
 Blocks = Callable[[int, int], np.ndarray]  # of rows first:last
 
 
-def assemble(blocks: Blocks, Q: np.ndarray, b: int) -> np.ndarray:
-    """sum_i K_i (x) q_i q_i', (bp, bp)."""
+def assemble(
+    metric: np.ndarray, blocks: Blocks, Q: np.ndarray, y: np.ndarray, m: int
+) -> np.ndarray:
+    """The matrix with G = ``metric``, ((m-1)p, (m-1)p), for rows of true classes y, up to `SMALL`."""
     n, p = Q.shape
-    lower, columns = np.tril_indices(b), np.tril_indices(p)
+    lower, columns = np.tril_indices(m, -1), np.tril_indices(p)
     packed = p <= PACKED
-    sums = np.zeros((len(lower[0]), *((len(columns[0]),) if packed else (p, p))))
-    products = np.empty((min(n, ROWS), len(columns[0]) if packed else 0))
-    for first in range(0, n, ROWS):
-        q = Q[first : first + ROWS]
+    start = (metric[columns] if packed else metric) / -m
+    sums = np.empty((len(lower[0]), *start.shape))
+    sums[:] = start
+    size = ROWS if packed else MANY
+    products = np.empty((min(n, size), len(columns[0]) if packed else 0))
+    for first in range(0, n, size):
+        q, own = Q[first : first + size], y[first : first + size]
         K = blocks(first, first + len(q))
         if packed:
-            for a in range(p):  # slices cost less than a gather
-                part = products[: len(q), a * (a + 1) // 2 : (a + 1) * (a + 2) // 2]
-                np.multiply(q[:, : a + 1], q[:, a, None], out=part)
+            for j in range(p):  # slices cost less than a gather
+                part = products[: len(q), j * (j + 1) // 2 : (j + 1) * (j + 2) // 2]
+                np.multiply(q[:, : j + 1], q[:, j, None], out=part)
             sums += K.T @ products[: len(q)]
-        else:
-            for pair, weights in enumerate(K.T):
-                sums[pair] += q.T @ (weights[:, None] * q)
-    H = np.empty((b, p, b, p))
-    for s, t, found in zip(*lower, sums, strict=True):
+            continue
+        shared = _shared(K, own, m)
+        for a, b, found, weights in zip(*lower, sums, np.ascontiguousarray(K.T), strict=True):
+            counts = np.flatnonzero(np.abs(weights) > np.minimum(shared[a], shared[b]))
+            part, weights = q[counts], weights[counts, None]
+            if weights.max(initial=0.0) > 0.0:
+                found += part.T @ (weights * part)
+            else:  # half the work
+                part *= np.sqrt(-weights)
+                found -= part.T @ part
+    H = np.zeros((m, p, m, p))
+    for a, b, found in zip(*lower, sums, strict=True):
         part = found
         if packed:
             part = np.empty((p, p))
             part[columns] = found
             part[columns[1], columns[0]] = found
-        H[s, :, t] = H[t, :, s] = part
-    return H.reshape(b * p, b * p)
+        H[a, :, b] = H[b, :, a] = part
+        H[a, :, a] -= part
+        H[b, :, b] -= part
+    return H[:-1, :, :-1].reshape((m - 1) * p, (m - 1) * p)
+
+
+def _shared(K: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
+    """`SMALL` |K_ay| of all classes a, (m, n); 0 for y itself, whose pairs all count."""
+    place = np.zeros((m, m), np.int64)
+    place[np.tril_indices(m, -1)] = np.arange(K.shape[1])
+    found = SMALL * np.abs(np.take_along_axis(K, (place + place.T)[y], axis=1).T)
+    found[y, np.arange(len(y))] = 0.0
+    return found
 
 
 class Factor:
@@ -56,7 +81,7 @@ class Factor:
         scaled *= self.scale[:, None]
         scaled.reshape(-1)[:: len(scaled) + 1] += jitter
         while True:
-            self.lower, failed = dpotrf(scaled, lower=1)
+            self.lower, failed = dpotrf(scaled.T, lower=1)
             if not failed:
                 return
             more = max(9.0 * jitter, 1e-15)

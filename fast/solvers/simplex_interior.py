@@ -1,11 +1,11 @@
-"""An interior point of the hinges' dual, for few weights, badly scaled features or a large C.
+"""An interior point of the dual of hinges and entropies, for few weights and badly scaled features.
 
-Maximise sum_i r_i (<1,x_i> - gamma/2 ||x_i||^2) - 1/2 ||A'X||^2, x_i in the unit top-k simplex, a_i =
+Maximise -sum_i r_i L*(x_i) - 1/2 ||A'X||^2, x_i in the unit top-k simplex, a_i =
 r_i (<1,x_i> e_{y_i} - x_i), by Mehrotra's predictor and corrector with corrections of centrality
 (Gondzio 1996). The scores are Q U' with orthonormal columns Q (`fast.solvers.orthonormal`), so that
 nothing but the metric G of U knows how features are scaled. A step solves
 
-    G dU + sum_i r_i (B_i'M_i^-1 B_i) dU q_i q_i' = A'Q - U G + ...
+    dU G + sum_i r_i (B_i'M_i^-1 B_i) dU q_i q_i' = A'Q - U G + ...
 
 with B_i the differences of scores and M_i^-1 of `fast.solvers.simplex_rows`. U is a variable of its
 own: A'X loses the digits of weights on large features. No number of iterations grows much with C.
@@ -35,12 +35,13 @@ CENTRINGS = 2
 RESTORATIONS = 4
 NEGLIGIBLE = 0.01  # distance between A'X and W, in parts of what is left
 NEAR = 0.1  # of P: when it may matter
+MET = 0.1  # of the gap before: no need to meet
 SETTLED = 1e-14  # products of this part of P leave nothing to gain
 SLOW, PATIENCE = 0.9, 12  # iterations that leave so much of gap and products
 
 
 class SimplexInteriorSolver:
-    """Trains one hinge model; see :func:`fast.models.multiclass_erm.train`."""
+    """Trains one model; see :func:`fast.models.multiclass_erm.train`."""
 
     NEEDS = "simplex"
 
@@ -54,24 +55,21 @@ class SimplexInteriorSolver:
         self.X, self.y, self.r, self.m, self.loss = dense(X), y, r, m, loss
         self.W = np.zeros((m, d))
         self.best = np.zeros((m, n))  # the dual A'
-        self.order = np.lexsort((y, r <= 0.0))[: np.count_nonzero(r)]  # class after class
+        self.order = np.flatnonzero(r > 0.0)
         self.space = Orthonormal(self.X[self.order])
         self.Q, self.metric = self.space.Q, self.space.metric
         self.U = np.zeros((m, self.Q.shape[1]))
-        self.parts: list[slice] = []
-        size = max(ENTRIES // m, 64)
-        ends = np.cumsum(np.bincount(y[self.order], minlength=m))
-        for first, end in zip([0, *ends[:-1]], ends, strict=True):
-            for start in range(first, end, size):
-                self.parts.append(slice(start, min(start + size, end)))
-        kind = loss.structure(m - 1)[:3]
+        size, last = max(ENTRIES // m, 64), len(self.order)
+        self.parts = [slice(i, min(i + size, last)) for i in range(0, last, size)]
+        entropy, dropped = int("lists" not in loss.capabilities), getattr(loss, "dropped", None)
+        kind = *loss.parameters(m - 1)[:2], loss.gamma
         self.rows = [
-            SimplexRows(int(y[self.order[part.start]]), r[self.order[part]], m, kind)
-            for part in self.parts
+            SimplexRows(y[own], r[own], m, kind, entropy, None if dropped is None else dropped[own])
+            for own in (self.order[part] for part in self.parts)
         ]
         self.exhausted = not self.rows
         self.weight = 0.0 if self.exhausted else self.rows[0].products * float(r.sum())
-        self.primal = self.left = np.inf
+        self.primal = self.left = self.apart = np.inf
 
     @staticmethod
     def affordable(X: Any, m: int) -> bool:
@@ -114,9 +112,8 @@ class SimplexInteriorSolver:
 
     def _factor(self) -> Factor:
         """Of the matrix of a step, in scores relative to the last class: rows of U sum to 0."""
-        H = assemble(self._curvature, self.Q, self.m - 1)
-        H += np.kron(np.eye(self.m - 1) - 1.0 / self.m, self.metric)
-        return Factor(H)
+        y = self.y[self.order]
+        return Factor(assemble(self.metric, self._curvature, self.Q, y, self.m))
 
     def _solve(self, factor: Factor, right: np.ndarray) -> np.ndarray:
         u = np.zeros_like(self.U)
@@ -136,7 +133,7 @@ class SimplexInteriorSolver:
         ]
         dU = self._solve(factor, self._pulled(moved) - self.U @ self.metric)
         steps = [
-            rows.step(v + rows.margins(df, 0.0), target, less)
+            rows.step(v + rows.margins(df), target, less)
             for rows, v, df, less in zip(self.rows, pulls, self._scores(dU), second, strict=True)
         ]
         pairs = zip(self.rows, steps, strict=True)
@@ -190,7 +187,7 @@ class SimplexInteriorSolver:
                 return
             dU, last = self._solve(factor, apart), size
             pairs = zip(self.rows, self._scores(dU), strict=True)
-            steps = [rows.solve(rows.margins(f, 0.0)) for rows, f in pairs]
+            steps = [rows.solve(rows.margins(f)) for rows, f in pairs]
             share = max(rows.relative(step) for rows, step in zip(self.rows, steps, strict=True))
             if not share < 1.0 / BOUNDARY:
                 return
@@ -217,7 +214,7 @@ class SimplexInteriorSolver:
             weight = np.sqrt(rows.r[own - part.start])[:, None, None]
             roots.append(T * weight)
             blocks.append(np.einsum("nqb,np->nqbp", weight * C[:, :, :b], self.Q[own]))
-        tall = np.concatenate([block.reshape(-1, b * p) for block in blocks])
+        tall = np.concatenate([block.reshape(len(block) * q, b * p) for block in blocks])
         shares = np.linalg.cholesky(np.eye(b) - 1.0 / self.m).T
         tall = np.concatenate([tall, np.kron(shares, np.linalg.cholesky(self.metric).T)])
         scale = np.sqrt(np.square(tall).sum(axis=0))
@@ -280,12 +277,14 @@ class SimplexInteriorSolver:
             if not np.isfinite(primal + dual):
                 self.exhausted = True
                 return
-            few = self.U.size <= MEETING
-            if few and primal - dual > tol * abs(primal) > self.left:
+            aim, apart = tol * abs(primal), primal - dual
+            stuck = self.left < aim < apart and apart > MET * self.apart
+            if stuck and 0 < self.U.size <= MEETING:
                 with np.errstate(all="ignore"):
                     other, B = self._met()
                 if other > dual:
                     dual, A = other, B
+            self.apart = apart
             if dual > state.dual:
                 self.best = A
             self.primal = abs(primal)

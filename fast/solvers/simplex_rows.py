@@ -1,16 +1,18 @@
-"""Newton steps on the masses of examples of one class, between the walls of their simplex.
+"""Newton steps on the masses of examples, between the walls of their simplex.
 
 With masses x >= 0 on the q other classes as parts of the radius, s = <1,x>, the central path is
 
-    x nu = t mu = s0 lam = tau,   nu = gamma x - z + lam + A mu,   A = I - kappa 11'
+    x nu = t mu = s0 lam = tau,   nu = phi'(x) - z + lam + A mu,   A = I - kappa 11'
 
-z the margins f_j - f_y + 1, s0 = 1 - s the room that is left, and t the room below the caps, which
-only k > 1 has: -Ax with kappa = 1/k (alpha) or 1/k - x with kappa = 0 (beta). A step has M dx = v,
+z the margins f_j - f_y, phi' = gamma x - 1 for hinges and log x - log s0 for entropies, s0 = 1 - s the
+room that is left, and t the room below the caps, which only k > 1 has: -Ax with kappa = 1/k (alpha) or
+1/k - x with kappa = 0 (beta). A step has M dx = v,
 
-    M = diag(theta + c) - kappa (1c' + c1') + (lam/s0 + kappa^2 <1,c>) 11'
+    M = diag(theta + c) - kappa (1c' + c1') + (b + kappa^2 <1,c>) 11'
 
-with theta = gamma + nu/x and c = mu/t. Arrays are (classes, examples). For alpha with k = q all
-masses of an example are equal: it has one other class, whose score is the mean.
+with c = mu/t and theta = gamma + nu/x, b = lam/s0, for entropies (nu + 1)/x and (lam + 1)/s0. Arrays
+are (classes, examples). For alpha with k = q all masses of an example are equal: it has one other
+class, whose score is the mean.
 """
 
 from typing import Any, NamedTuple
@@ -20,6 +22,7 @@ import numpy as np
 from fast._numba import kernel
 from fast.kernels.hinges import ALPHA
 
+AWAY = 1e-150  # mass of a class that does not count
 FAR, NEAR = 10.0, 0.1  # products may be so many times tau, corrections so many times tau
 
 
@@ -27,25 +30,15 @@ FAR, NEAR = 10.0, 0.1  # products may be so many times tau, corrections so many 
 def packed_curvature(e, g, first, second, r, low, high, out, at):
     """Find r B'M^-1 B of the examples low, ..., high - 1: columns ``at``, ... of ``out``.
 
-    Off the diagonal it is e first' + g second', and its rows sum to 0; those of the last class
-    are left out. Lower triangles row after row, (b (b + 1)/2, examples), b = m - 1.
+    Off the diagonal it is e first' + g second', and its rows sum to 0. What is left of the diagonal
+    row after row, (m (m - 1)/2, examples).
     """
-    m = e.shape[0]
-    for a in range(m - 1):
-        diagonal = out[a * (a + 3) // 2]
-        for i in range(high - low):
-            diagonal[at + i] = 0.0
-    for a in range(m):
-        start = a * (a + 1) // 2
+    for a in range(e.shape[0]):
         for b in range(a):
-            other = out[b * (b + 3) // 2]
+            row = out[a * (a - 1) // 2 + b]
             for i in range(high - low):
                 j = low + i
-                w = r[j] * (e[a, j] * first[b, j] + g[a, j] * second[b, j])
-                other[at + i] -= w
-                if a < m - 1:
-                    out[start + b, at + i] = w
-                    out[start + a, at + i] -= w
+                row[at + i] = r[j] * (e[a, j] * first[b, j] + g[a, j] * second[b, j])
 
 
 class Step(NamedTuple):
@@ -60,49 +53,66 @@ class Step(NamedTuple):
 
 
 class SimplexRows:
-    """Masses, rooms and multipliers of the examples with label ``y``; ``loss`` is (variant, k, gamma)."""
+    """Masses, rooms and multipliers of examples with labels ``y``.
 
-    def __init__(self, y: int, r: np.ndarray, m: int, loss: tuple[int, int, float]) -> None:
+    ``loss`` is (variant, k, gamma), ``entropy`` 1 for one; classes in ``dropped`` (n, q) do not count.
+    """
+
+    def __init__(
+        self, y: np.ndarray, r: np.ndarray, m: int, loss: tuple[int, int, float], entropy: int = 0,
+        dropped: Any = None,
+    ) -> None:  # fmt: skip
         variant, k, gamma = loss
-        self.y, self.r, self.m, self.k = y, r, m, k
+        self.y, self.r, self.m, self.k, self.entropy = y, r, m, k, entropy
         self.merged = variant == ALPHA and k == m - 1 > 1
         self.gamma = gamma / k if self.merged else gamma
+        self.cost = (np.log(k) if self.merged else 0.0) if entropy else 1.0
         self.caps = k > 1 and not self.merged
         self.kappa = 1.0 / k if variant == ALPHA and self.caps else 0.0
-        self.others = [j for j in range(m) if j != y]
+        n, others = len(r), np.arange(m - 1)[:, None]
+        self.others = others + (others >= y)  # (m - 1, n)
+        self.places, self.own = self.others * n + np.arange(n), (y, np.arange(n))  # in scores
         q = 1 if self.merged else m - 1
         self.products = q * (2 if self.caps else 1) + 1
-        # about the central point of tau = 1 at W = 0, where all margins are 1
+        shape = q, n
+        # about the central point of tau = 1 at W = 0
+        self.x = np.full(shape, 0.5 / max(q, k) if self.caps else 1.0 / (q + 1.0))
+        if dropped is not None:
+            self.x[(dropped.T[:, None] == self.others).any(axis=0)] = AWAY
+        self.s0 = 1.0 - self.x.sum(axis=0)
+        self.t, self.mu = np.ones(shape), np.zeros(shape)
         if self.caps:
-            x = 0.5 / max(q, k)
-            s0 = 1.0 - q * x
-            t = (self.kappa * q - 1.0) * x if self.kappa else 1.0 / k - x
-            mu = 1.0 / t
-            flat = mu * (1.0 - self.kappa * q)
-            lam = max(1.0 / s0, 1.0 - flat + 1.0 / x)
-        else:
-            half = 1.0 + 0.5 * q
-            lam = half + np.sqrt(half * half - 1.0)
-            x, s0, t, mu, flat = 1.0 / (lam - 1.0), 1.0 / lam, 1.0, 0.0, 0.0
-        shape = q, len(r)
-        self.x, self.nu = np.full(shape, x), np.full(shape, self.gamma * x - 1.0 + lam + flat)
-        self.t, self.mu = np.full(shape, t), np.full(shape, mu)
-        self.s0, self.lam = np.full(len(r), s0), np.full(len(r), lam)
+            self.t = -self.flat(self.x) if self.kappa else 1.0 / k - self.x
+            self.mu = 1.0 / self.t
+        self.nu = self.slopes() + self.flat(self.mu)
+        self.lam = np.maximum(1.0 / self.s0, (1.0 / self.x - self.nu).max(axis=0))
+        self.nu = self.nu + self.lam
+        if dropped is not None:
+            self.lam = 1.0 / self.s0
+            self.nu = 1.0 / self.x
+
+    def slopes(self) -> np.ndarray:
+        """phi'(x)."""
+        if self.entropy:
+            return np.asarray(np.log(self.x / self.s0) - self.cost)
+        return self.gamma * self.x - self.cost
 
     # ---- between all classes and the others
 
-    def margins(self, f: np.ndarray, cost: float) -> np.ndarray:
-        """f_j - f_y + cost of scores f (m, n)."""
-        z = f[self.others]
+    def margins(self, f: np.ndarray) -> np.ndarray:
+        """f_j - f_y of scores f (m, n)."""
+        z = f.take(self.places)
         z = z.mean(axis=0, keepdims=True) if self.merged else z
-        return np.asarray(z - (f[self.y] - cost))
+        return np.asarray(z - f[self.own])
 
     def blocks(self, x: np.ndarray) -> np.ndarray:
         """Rows of the dual, (m, n): radius times masses, minus at the others, their sum at y."""
         out = np.empty((self.m, x.shape[1]))
         x = x * self.r
-        out[self.others] = x / (1 - self.m) if self.merged else -x
-        out[self.y] = x.sum(axis=0)
+        out.put(
+            self.places, np.broadcast_to(x / (1 - self.m), self.others.shape) if self.merged else -x
+        )
+        out[self.own] = x.sum(axis=0)
         return out
 
     def flat(self, v: np.ndarray) -> np.ndarray:
@@ -113,8 +123,9 @@ class SimplexRows:
 
     def centre(self) -> None:
         """M^-1 = diag(g) + alpha ee' + beta (eg' + ge') - delta gg', without cancellation."""
-        self.theta = theta = self.nu / self.x + self.gamma
-        b2, rest = self.lam / self.s0, 1.0
+        self.theta = theta = (self.nu + self.entropy) / self.x + self.gamma
+        self.b = b2 = (self.lam + self.entropy) / self.s0
+        rest = 1.0
         if self.caps:
             c = self.mu / self.t
             self.g = 1.0 / (theta + c)
@@ -133,13 +144,13 @@ class SimplexRows:
         self.alpha, self.beta, self.delta = total * scale, rest * scale, b2 * scale
         # B'M^-1 B is the same with e_y = -1 and g_y = 0
         e, g = np.zeros((2, self.m, len(self.r)))
-        e[self.y] = -1.0
+        e[self.own] = -1.0
         if self.merged:
-            e[self.others] = 1.0 / (self.m - 1)
+            e.put(self.places, 1.0 / (self.m - 1))
         else:
-            g[self.others] = self.g
+            g.put(self.places, self.g)
             if self.kappa:
-                e[self.others] = self.e
+                e.put(self.places, self.e)
         self.curved = e, g, self.alpha * e + self.beta * g, self.beta * e - self.delta * g
 
     def curvature(self, low: int, high: int, out: np.ndarray, at: int) -> None:
@@ -155,7 +166,7 @@ class SimplexRows:
         q = len(self.x)
         unit, ones = np.eye(q), np.ones((1, q))
         walls, weights = [unit, ones], [self.theta[:, chosen].T]
-        weights.append((self.lam / self.s0)[chosen, None])
+        weights.append(self.b[chosen, None])
         if self.caps:
             walls.append(unit - self.kappa)
             weights.append((self.mu / self.t)[:, chosen].T)
@@ -163,10 +174,11 @@ class SimplexRows:
         order = np.argsort(-np.abs(F).max(axis=2), axis=1)
         sorted_rows = np.take_along_axis(F, order[:, :, None], axis=1)
         T = np.asarray(np.linalg.qr(sorted_rows, mode="r"))
-        B = np.eye(self.m)[self.others]
-        B = B.mean(axis=0, keepdims=True) if self.merged else B
-        B[:, self.y] -= 1.0
-        return T, np.linalg.solve(T.transpose(0, 2, 1), np.broadcast_to(B, (len(T), *B.shape)))
+        unit = np.eye(self.m)
+        B = unit[self.others[:, chosen].T]
+        B = B.mean(axis=1, keepdims=True) if self.merged else B
+        B -= unit[self.y[chosen], None]
+        return T, np.linalg.solve(T.transpose(0, 2, 1), B)
 
     def solve(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return dx = M^-1 v, <1,dx> and A dx."""
@@ -184,9 +196,7 @@ class SimplexRows:
 
     def pull(self, f: np.ndarray, target: float, second: Step | None) -> np.ndarray:
         """Right side v of a step to products ``target``, less products ``second``, as long as f stays."""
-        v = self.margins(f, 1.0)
-        if self.gamma:
-            v -= self.gamma * self.x
+        v = self.margins(f) - self.slopes()
         if second is not None:
             v += (target - second.x) / self.x - (target - second.s0) / self.s0
             if self.caps:
@@ -299,4 +309,5 @@ class SimplexRows:
         elif self.caps:
             x = np.minimum(x, 1.0 / self.k)
             s = x.sum(axis=0)
+        x = np.where(x > AWAY, x, 0.0)
         return self.blocks(x * np.minimum(1.0, (1.0 - 4e-16 * self.m) / s))

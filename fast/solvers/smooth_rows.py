@@ -110,16 +110,16 @@ class SmoothRows:
         curved(V, members, self.y, self.weight, self.loss, self.kinds, self.full)
 
     def blocks(self, first: int, last: int) -> np.ndarray:
-        """r_i H_i of rows first:last without the last class, lower triangles row after row."""
+        """What is left of the diagonals of r_i H_i of rows first:last, row after row."""
         m, members = self.kinds.shape[1], np.arange(first, last)
-        found = np.empty((last - first, m - 1, m - 1))
+        found = []
         for j in range(m - 1):
             V = np.zeros((last - first, m))
             V[:, j] = self.dim[first:last] > 0
             self.curve(V, members)
-            found[:, j] = V[:, :-1]
-        s, t = np.tril_indices(m - 1)
-        return np.asarray(found[:, s, t])
+            found.append(V)
+        s, t = np.tril_indices(m, -1)
+        return np.stack(found)[t, :, s].T
 
     def at_zero(self) -> None:
         """No closed form is needed here."""

@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import eigh
 
-from fast.solvers.kronecker import Factor, assemble
+from fast.solvers.kronecker import SMALL, Factor, assemble
 from fast.solvers.orthonormal import Orthonormal, badly_scaled, within_reach
 
 EPS = float(np.finfo(float).eps)
@@ -91,17 +92,45 @@ def test_what_is_affordable():
 
 
 @pytest.mark.parametrize("p", [1, 5, 45])
-def test_newton_matrix_beside_its_sum(p):
+@pytest.mark.parametrize("signs", [1, 2])
+def test_newton_matrix_beside_its_sum(p, signs, monkeypatch):
+    monkeypatch.setattr("fast.solvers.kronecker.MANY", 256)
     rng = np.random.default_rng(5)
-    n, b = 600, 3
-    K = rng.standard_normal((n, b, b))
-    K = K + K.swapaxes(1, 2)
-    Q = rng.standard_normal((n, p))
-    lower = np.tril_indices(b)
-    H = assemble(lambda first, last: K[first:last][:, lower[0], lower[1]], Q, b)
-    naive = sum(np.kron(k, np.outer(q, q)) for k, q in zip(K, Q, strict=True))
-    sizes = sum(np.kron(abs(k), np.outer(abs(q), abs(q))) for k, q in zip(K, Q, strict=True))
-    assert (np.abs(H - naive) <= 2 * (n + 4) * EPS * sizes).all()
+    n, m = 600, 4
+    K = -rng.uniform(0.5, 1.0, (n, m, m)) * rng.choice([1, -1][:signs], (n, m, m))
+    K = np.tril(K, -1) + np.tril(K, -1).swapaxes(1, 2)
+    lower = np.tril_indices(m, -1)
+    packed = K[:, lower[0], lower[1]]
+    K -= np.einsum("ij,jk->ijk", K.sum(axis=2), np.eye(m))
+    Q, y, G = rng.standard_normal((n, p)), np.arange(n) % m, np.diag(np.arange(1.0, p + 1))
+    H = assemble(G, lambda first, last: packed[first:last], Q, y, m)
+    terms = [(np.eye(m) - 1.0 / m, G), *zip(K, np.einsum("ni,nj->nij", Q, Q), strict=True)]
+    naive = sum(np.kron(k[:-1, :-1], q) for k, q in terms)
+    sizes = sum(np.kron(abs(k[:-1, :-1]), abs(q)) for k, q in terms)
+    assert (np.abs(H - naive) <= 4 * (n + m) * EPS * sizes).all()
+
+
+def test_small_terms_may_be_left_out():
+    """What two others share beside much more shared with the true class: 2 SMALL (m - 2) of it."""
+    rng = np.random.default_rng(6)
+    n, m, p = 300, 5, 45
+    x = np.concatenate(
+        [rng.uniform(0.9, 1.0, (n, 1)), 10.0 ** rng.uniform(-6, -1, (n, m - 1))], axis=1
+    )
+    y = np.arange(n) % m
+    x = np.take_along_axis(x, (np.arange(m) - y[:, None]) % m, axis=1)
+    lower = np.tril_indices(m, -1)
+    packed = -x[:, lower[0]] * x[:, lower[1]]
+    Q, G = rng.standard_normal((n, p)), np.eye(p)
+    found = assemble(G, lambda first, last: packed[first:last], Q, y, m)
+    K = np.einsum("ij,jk->ijk", x, np.eye(m)) * x.sum(axis=1)[:, None, None] - np.einsum(
+        "ij,ik->ijk", x, x
+    )
+    terms = [(np.eye(m) - 1.0 / m, G), *zip(K, np.einsum("ni,nj->nij", Q, Q), strict=True)]
+    naive = sum(np.kron(k[:-1, :-1], q) for k, q in terms)
+    ratios = eigh(found, naive, eigvals_only=True)
+    assert 1.0 - 2.0 * SMALL * (m - 2) <= ratios.min() < 1.0 - 1e-6
+    assert ratios.max() <= 1.0 + 1e-9
 
 
 def test_solving_does_not_feel_the_scale_and_forgives_lost_pivots():
