@@ -46,7 +46,7 @@ def test_factors_of_singular_matrices_are_those_of_matrices_nearby(rng):
         (interior_point._factorised, 1e-12),
         (box_interior_point._cholesky, 1e-12),
     ):
-        for given in (A @ A.T, A @ A.T + np.eye(5)):
+        for given in (A @ A.T, A @ A.T + np.eye(5), np.diag([1.0, 0.0, 1.0])):
             L = np.tril(factor(given.copy()))
             np.testing.assert_allclose(L @ L.T, given, rtol=0, atol=size * np.trace(given))
 
@@ -86,6 +86,16 @@ def test_a_crowded_working_set_forgets_what_has_no_weight(rng, monkeypatch):
     found = hard_margin.separate(margins, 1e-9)
     np.testing.assert_allclose(found.w, whole.w, rtol=1e-6)
     assert len(found.members) <= 20 < len(whole.members)
+
+
+def test_near_classes_are_separated_if_the_first_of_them_hide_where():
+    m, y, far = 2e-5, np.repeat([1.0, -1.0], 15), np.linspace(-10.0, 10.0, 10)
+    t = np.concatenate([np.zeros(10), far[::2], np.full(10, 5e-5), far[::2]])
+    wide = np.tile(np.concatenate([far, np.zeros(5)]), 2)
+    margins = hard_margin.Margins(np.column_stack([m * y, t, wide]), y)
+    found = hard_margin.separate(margins, 1e-3)
+    assert margins.of(found.w)[0].min() == pytest.approx(1.0, rel=1e-6)
+    assert found.w == pytest.approx([1.0 / m, 0.0, 0.0], rel=2e-3, abs=5.0)
 
 
 def test_margins_and_the_worst_of_them(rng):

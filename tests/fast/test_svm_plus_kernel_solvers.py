@@ -10,7 +10,7 @@ from fast.errors import InvalidParameterError
 from fast.models.svm_plus_hinge import train_kernel as train_hinge
 from fast.models.svm_plus_squared_hinge import train_kernel
 from fast.svm_plus import alternating_smo, smo
-from fast.svm_plus.kernel_newton import KernelQP, interior_point, newton
+from fast.svm_plus.kernel_newton import KernelQP, _on_active, interior_point, newton
 
 
 def problem(
@@ -278,3 +278,12 @@ def test_newton_settles_where_a_ridge_is_needed(rank: int) -> None:
         m = 0.5 * (g[plus].min() + g[minus].min())
         assert u.sum() * m / (u @ g) == pytest.approx(1.0, abs=1e-7)
     assert np.isfinite(seen).all()
+
+
+def test_examples_that_all_but_coincide_share_as_they_did_before() -> None:
+    K = np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + 2.0**-52, 0.0], [0.0, 0.0, 1.0]])
+    qp = KernelQP(K, np.zeros((3, 3)), np.array([1.0, 1.0, -1.0]), np.ones(3), None)
+    before = np.array([0.3, 0.7, 1.0])
+    found = _on_active(qp, np.arange(3), before)
+    assert found is not None
+    np.testing.assert_allclose(found[0], before, atol=0.02)

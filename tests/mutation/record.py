@@ -29,7 +29,8 @@ def written(
             continue
         found[mutant.identity] = {
             "mutant": mutant.name, "identity": mutant.identity, "room": mutant.room, "status": outcome["status"],
-            "tests": outcome["tried"], "killed_since": outcome["test"] or outcome["status"] if dead else "",
+            "tests": outcome["tried"],
+            "killed_since": outcome["test"] or outcome["status"] if dead else before.get("killed_since", ""),
             "verdict": before.get("verdict", ""),
         }  # fmt: skip
     if about["again"]:
