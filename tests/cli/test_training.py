@@ -60,7 +60,7 @@ def test_accuracy_reported_is_that_of_the_model(csv: Path) -> None:
     shown = data(csv, "--test", csv, "-k", "2", "--gamma", "1", "--scale", "none")
     assert shown["accuracy"]["train"] == shown["accuracy"]["holdout"]
     X, y = load_iris(return_X_y=True)
-    twin = TopKSVC(k=2, gamma=1.0, random_state=0).fit(X, y)
+    twin = TopKSVC(k=2, gamma=1.0, fit_intercept=True, random_state=0).fit(X, y)
     scores = twin.decision_function(X)
     rank = (scores >= scores[np.arange(len(y)), y][:, None]).sum(axis=1) - 1
     assert shown["accuracy"]["train"] == {

@@ -287,7 +287,7 @@ def describe(
     truncated = getattr(classifier, "truncated", False)
     if truncated:  # not convex: only the step has a dual
         gap_name += " of the last convex step"
-    shown = ("k", "variant", "gamma", "truncated", "lam", "C")
+    shown = ("k", "variant", "gamma", "truncated", "lam", "C", "fit_intercept")
     facts = {
         "examples": measured["train"].examples,
         "features": model.classifier.coef_.shape[-1],

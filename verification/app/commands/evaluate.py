@@ -34,7 +34,8 @@ def evaluate(
 ) -> None:
     """Measure a trained model on labelled examples: accuracy, and what it confuses.
 
-    With --output a page shows it in pictures.
+    The model remembers which columns are the label and the groups, and what training left out.
+    With --output a page shows the result in pictures.
 
         refsolve evaluate flowers.refsolve test.csv
         refsolve evaluate flowers.refsolve test.csv -o test.html

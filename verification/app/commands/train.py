@@ -60,7 +60,12 @@ _Tol = Annotated[float, typer.Option(help="Certified relative duality gap to rea
 _MaxIter = Annotated[
     int | None, typer.Option(help="Limit on passes; the estimator's default if not given.")
 ]
-_FitIntercept = Annotated[bool, typer.Option("--fit-intercept", help="Learn a bias per class.")]
+_FitIntercept = Annotated[
+    bool | None,
+    typer.Option(
+        help="svm, logistic: learn a bias per class, a weight of the constant feature 1 [default: yes]."
+    ),
+]
 _Scale = Annotated[
     str, typer.Option(help="standard (mean 0, variance 1), minmax (to [-1, 1]), maxabs or none.")
 ]
@@ -98,7 +103,7 @@ def train(
     c: _C = "1",
     tol: _Tol = 1e-3,
     max_iter: _MaxIter = None,
-    fit_intercept: _FitIntercept = False,
+    fit_intercept: _FitIntercept = None,
     label: Label = None,
     positive: Positive = None,
     weight: Weight = None,
@@ -146,6 +151,8 @@ def train(
         judged_on = one_against_rest(read(test, roles, n_features=sized), positive)
     elif holdout is not None:
         examples, judged_on = split_holdout(examples, holdout, seed)
+    if fit_intercept is None:
+        fit_intercept = model in ("svm", "logistic")
     limit = {} if max_iter is None else {"max_iter": max_iter}
     trained = fit(
         examples, test=judged_on, scale=scale, impute=impute, categories=words(categories), model=model,
