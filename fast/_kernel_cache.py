@@ -14,7 +14,18 @@ _said: set[str] = set()
 
 
 class CheckedFile(IndexDataCacheFile):
-    """Entries end with their checksum: spoilt machine code would end the process, not raise."""
+    """Entries end with their checksum: spoilt machine code would end the process, not raise.
+
+    Each has a file named after its signature, written before the index names it. numba numbers them: of
+    two processes that compile for two signatures at once, one then runs the other's machine code.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Store an entry; an index that another process writes meanwhile costs a compilation later."""
+        signature = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        name = f"{Path(self._index_name).stem}.{signature}.nbc"
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
 
     def _dump(self, obj: Any) -> bytes:
         data: bytes = super()._dump(obj)

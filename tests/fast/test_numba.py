@@ -92,6 +92,20 @@ def test_a_damaged_cache_entry_is_compiled_again(cached, tmp_path, caplog, suffi
     assert third.stats.cache_hits
 
 
+def test_two_processes_that_compile_at_once_keep_two_entries(cached, tmp_path, monkeypatch):
+    """Each has read an empty index; numba alone would give both the same file."""
+    with monkeypatch.context() as patch:
+        patch.setattr(_kernel_cache.CheckedFile, "_load_index", lambda self: {})
+        for given in (1, 1.0):
+            assert njit(cached)(given) == 2
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
+    later = njit(cached)
+    assert later(1.0) == 2.0
+    assert later.stats.cache_hits
+    assert later(1) == 2
+    assert later.stats.cache_misses  # its entry was lost with the first index, and is made again
+
+
 def test_a_full_disk_is_said_and_done_without(cached, caplog, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
