@@ -1,5 +1,6 @@
 # Everything a newcomer needs is one `make` away: each target sets up .venv itself.
-#   make verify   the main job: oracle against fast on every stem, then training on real data
+#   make verify   the main job: oracle against fast on every stem, then training on real data;
+#                 ARGS=--thorough for all instances and rows
 #   make test     the test suite
 #   make lowest   some of the tests on the lowest versions that pyproject.toml allows
 #   make coverage lines and branches that tests reach, by room, in a minute or two
@@ -9,6 +10,7 @@ VENV   ?= .venv
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 REPORT ?= report
+ARGS   ?=
 # Two workers: numba compiles and cvxpy canonicalises on one core each.
 PYTEST_ARGS ?= -n 2 --dist loadfile
 KERNELS ?=
@@ -20,7 +22,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .DEFAULT_GOAL := verify
 
 verify: $(VENV)/.core
-	$(BIN)/refsolve verify --all --output $(REPORT)
+	$(BIN)/refsolve verify --all --output $(REPORT) $(ARGS)
 
 # numba's cache does not notice an edited callee in another file: tests start from an empty one, or
 # from KERNELS, a folder that holds what has been compiled from these very sources and nothing else.

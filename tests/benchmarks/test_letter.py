@@ -145,6 +145,7 @@ def test_rows_that_depend_on_the_start_are_not_judged_by_the_paper() -> None:
 def test_the_whole_block_is_there() -> None:
     assert len({row.name for row in letter.ROWS}) == len(letter.ROWS) == 17
     assert set(letter.HINGES) < set(letter.MAIN) < set(letter.ROWS)
+    assert {row in letter.HINGES for row in letter.SHORT} == {True, False}
     assert not any(row.loss.truncated or row.loss.ova for row in letter.MAIN)
     assert {row.name for row in letter.ROWS if row.points is None} == {
         row.name for row in letter.ROWS if row.loss.truncated

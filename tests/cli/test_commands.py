@@ -105,6 +105,7 @@ def test_show_prints_no_markup_of_docstrings():
         (("verify",), "either --problem NAME"),
         (("verify", "--all", "--problem", "simplex.projection"), "either --problem NAME"),
         (("verify", "--all", "--solver", "a:b"), "go with --problem"),
+        ((*ONE, "--thorough"), "--thorough goes with --all"),
         (("verify", "--problem", "simplex.nothing"), "simplex.projection"),
         ((*ONE, "--solver", "no_such_module:f"), "no_such_module"),
         ((*ONE, "--solver", "math:pi"), "expected a function"),

@@ -41,6 +41,16 @@ def test_thorough_is_a_larger_quick():
     assert max(r.instance["a"].size for r in report.results) >= 30
 
 
+def test_one_in_three_instances_is_a_part_of_every_check():
+    whole = verify(None, "box.projection")
+    part = verify(None, "box.projection", every=3)
+    assert {r.check for r in part.results} == {r.check for r in whole.results}
+    assert {(r.check, r.instance) for r in part.results} < {
+        (r.check, r.instance) for r in whole.results
+    }
+    assert len(part.results) < len(whole.results) / 2
+
+
 def test_same_seed_same_report():
     problem = "topk_simplex_beta.projection"
     # without the oracle, whose first solve of a shape may differ from later ones in the last bit

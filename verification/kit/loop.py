@@ -56,6 +56,7 @@ def verify(
     timeout: float = 10.0,
     isolate: bool = False,
     shrink: bool = True,
+    every: int = 1,
     count: int | None = None,
     seconds: float | None = None,
     progress: Progress | None = None,
@@ -95,6 +96,8 @@ def verify(
         interpreter and ``os._exit`` become verdicts. Costs some 0.2 ms per call.
     shrink : bool
         Look for the smallest counterexample when something fails.
+    every : int
+        Of the instances of each check only the first of so many.
     count, seconds : int and float, optional
         Where a soak run stops, whichever is reached first; by default after 100 000 instances.
     progress : callable, optional
@@ -150,7 +153,7 @@ def verify(
                 candidate.dtype = dtype  # type: ignore[attr-defined]
         call = Caller(candidate, task, timeout, batch)
         stack.enter_context(watch(call))
-        for result in _results(call, selected, profile, seed, limit, deadline, progress):
+        for result in _results(call, selected, (profile, seed, every), limit, deadline, progress):
             result = expected.apply(result)
             tally.add(result)
             if profile != "soak" or (result.verdict.is_bad and len(results) < SOAK_KEEPS):
@@ -197,20 +200,22 @@ def _limits(
 def _results(
     call: Caller,
     selected: Mapping[str, Check],
-    profile: str,
-    seed: int,
+    drawn: tuple[str, int, int],
     limit: int | None,
     deadline: float | None,
     progress: Progress | None,
 ) -> Iterator[Result]:
-    """Every check that applies on its instances; in a soak run again and again, with the next seeds."""
-    total = 0
+    """Every check that applies on its instances; in a soak run again and again, with the next seeds.
+
+    ``drawn``: profile, seed, and of how many instances one is judged.
+    """
+    total, (profile, seed, every) = 0, drawn
     applying = {name: check for name, check in selected.items() if check.applies(call.problem)}
     for batch in itertools.count(seed):
         before = total
         for name, check in applying.items():
             known = profile if profile in check.COUNTS else "quick"  # small, and repeated
-            instances = fixing.instances(check, call.problem, known, batch)
+            instances = fixing.instances(check, call.problem, known, batch)[::every]
             for done, instance in enumerate(instances):
                 yield run_one(name, check, call, instance)
                 total += 1

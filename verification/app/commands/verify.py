@@ -35,6 +35,10 @@ _Program = Annotated[
 _Everything = Annotated[
     bool, typer.Option("--all", help="The main job: every stem, then training on Letter.")
 ]
+_Thorough = Annotated[
+    bool,
+    typer.Option("--thorough", help="With --all: all instances, more of Letter; 12 CPU minutes."),
+]
 _Profile = Annotated[str, typer.Option(help="quick, thorough or soak.")]
 _Seed = Annotated[int, typer.Option(help="The instances are a function of it.")]
 _Check = Annotated[list[str] | None, typer.Option(help="Run this check only; repeatable.")]
@@ -80,6 +84,7 @@ def verify(
     solver: _Solver = None,
     program: _Program = None,
     everything: _Everything = False,
+    thorough: _Thorough = False,
     profile: _Profile = "quick",
     seed: _Seed = 0,
     check: _Check = None,
@@ -109,11 +114,13 @@ def verify(
         raise InvalidArgumentError(
             "expected either --problem NAME (with an optional --solver or --exec) or --all"
         )
+    if thorough and not everything:
+        raise InvalidArgumentError("--thorough goes with --all; a problem has --profile thorough")
     folder = output or Path("report")
     wanted = _formats(report, folder) if report is not None or output is not None else ()
     if everything:
         given = any((solver, program, check, xfail, fixed, isolate, batch is not None))
-        document, reports = _everything(given, (profile, count, seconds), seed)
+        document, reports = _everything(given, (profile, count, seconds), seed, thorough)
     else:
         # A solver in the current folder is found as `python -m` would find it.
         sys.path.insert(0, str(Path.cwd()))
@@ -152,7 +159,7 @@ def _formats(report: str | None, folder: Path) -> Sequence[str]:
 
 
 def _everything(
-    solver: bool, run: tuple[str, int | None, float | None], seed: int
+    solver: bool, run: tuple[str, int | None, float | None], seed: int, thorough: bool
 ) -> tuple[Document, list[Report]]:
     """The main job; ``solver``: whether options were given that are not for it."""
     if solver:
@@ -169,7 +176,7 @@ def _everything(
     from verification.app.main_job import main_job
 
     with progress(1) as task:
-        return main_job(profile, seed, task)
+        return main_job(profile, seed, task, thorough)
 
 
 def _judged(candidate: Callable[..., Any] | None, problem: str, **options: Any) -> Report:
