@@ -18,6 +18,9 @@ KERNELS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+# Workers and children import the same modules: without their bytecode each would compile them anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: verify test coverage lowest machines lint docs bench clean
 .DEFAULT_GOAL := verify
 
@@ -72,9 +75,9 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.test $(VENV)/.docs $(VENV)/.lint: $(VENV)/.%: pyproject.toml | $(BIN)/python
+$(VENV)/.test $(VENV)/.docs $(VENV)/.lint $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[$*]'
-	@touch $@
+	@touch $@ $(if $(filter dev,$*),$(addprefix $(VENV)/.,core test docs lint))
 
 clean:
 	rm -rf $(VENV) $(REPORT) build dist docs/_build docs/jupyter_execute .pytest_cache .mypy_cache .ruff_cache .hypothesis

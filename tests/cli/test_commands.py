@@ -246,7 +246,7 @@ def test_a_solver_of_which_nothing_can_be_judged_fails(
 
 def test_claims_as_json_and_markdown(tmp_path: Path) -> None:
     page = tmp_path / "ledger.md"
-    result = run("claims", "--instances", "5", "--markdown", page, "--json", code=None)
+    result = run("claims", "--instances", "1", "--markdown", page, "--json", code=None)
     ledger = json.loads(result.stdout, parse_constant=pytest.fail)["claims"]
     assert result.exit_code == (0 if all(c["ok"] for c in ledger) else 1)
     assert {"verified", "refuted"} <= {c["status"] for c in ledger}

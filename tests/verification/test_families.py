@@ -16,9 +16,8 @@ def test_instances_are_valid_and_repeat(problem, family):
     drawn = families.draw(problem, family, 40, seed=3)
     assert len(drawn) == 40
     assert all(drawing.valid(i) and i.problem.name == problem and i.family == family for i in drawn)
-    assert drawn == families.draw(problem, family, 40, seed=3)
-    assert drawn[:7] == families.draw(problem, family, 7, seed=3)
-    assert drawn != families.draw(problem, family, 40, seed=4)
+    assert drawn[:20] == families.draw(problem, family, 20, seed=3)
+    assert drawn[:7] != families.draw(problem, family, 7, seed=4)
     assert {n for n, _ in drawn[0].items} == set(lookup(problem).arguments)
 
 

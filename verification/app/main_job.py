@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 #: Processes that work side by side; each keeps to one thread.
 WORKERS = 2
-#: Problems that are judged while kernels are compiled.
-EARLY = 40
 #: Of the instances of a check, of the rankings of a comparison, one in so many is judged without --thorough.
 EVERY, FEW = 3, 10
 #: Parts whose rows are tables of their own.
@@ -79,11 +77,15 @@ def main_job(
     thorough = thorough or profile == "thorough"
     trained = letter.MAIN if thorough else letter.SHORT
     jobs = _jobs(parts, problems, profile, seed, thorough)
-    # once, into the cache that the workers read; meanwhile the first results are there
+    # once, into the cache that the workers read; meanwhile there are first results, of what needs
+    # no kernel that is compiled before: two workers would compile it twice
+    sets = {stem.name for stem in stems if stem.kind == "sets"}
+    early = [n for n in problems if n.partition(".")[0] in sets]
+    early += [n for n in jobs if n.startswith(("AP", "SVM+"))]
     first: dict[str, Callable[[], Any]] = {
         "compiling": partial(letter.compile_trainers, parts, trained)
     }
-    first |= {name: jobs.pop(name) for name in problems[:EARLY]}
+    first |= {name: jobs.pop(name) for name in early}
     done = run_all(jobs, task, first)
     task.describe("LinearSVC")
     results = [done[f"Letter: {row.name}"] for row in trained]
