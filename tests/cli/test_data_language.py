@@ -66,7 +66,7 @@ def test_predictions_are_the_model_s_whatever_the_file_and_the_order(
     csv: Path, tmp_path: Path
 ) -> None:
     options = ("--impute", "mean", "--categories", "colour", "--scale", "minmax")
-    run("train", csv, *ROLES, *options, "-k", "2")
+    assert "s  trained" in run("train", csv, *ROLES, *options, "-k", "2").stderr
     file, model = csv.with_suffix(".refsolve"), load_model(csv.with_suffix(".refsolve"))
     expected = model.predict(table())
     shuffled = table()[["species", "d", "colour", "b", "a", "query", "weight", "c"]]
