@@ -22,6 +22,7 @@ from fast.solvers.rows import is_sparse
 DTYPES = (np.float64, np.float32)
 SINGLE = 1e36  # of scores in float32
 NAMED = 5  # columns in a warning
+UNSCALED = ("full_newton", "interior")  # solvers that work in other coordinates
 
 
 class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -45,23 +46,25 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         )
         message = (
             f"{type(self).__name__} {reason} with a certified relative duality gap of "
-            f"{self.dual_gap_:.3g} > tol = {tol:g}; the best model is kept. Raise max_iter, or "
-            f"{self._scaling(X)}, or lower C."
+            f"{self.dual_gap_:.3g} > tol = {tol:g}; the best model is kept. {self._advice(result, X)}, "
+            "or lower C."
         )
         return [ConvergenceWarning(message)]
 
-    def _scaling(self, X: Any) -> str:
-        """Advice on the columns that are badly scaled, if there are any."""
+    def _advice(self, result: Any, X: Any) -> str:
+        """What would help: more iterations, or other columns where these are badly scaled.
+
+        Solvers that no scale slows down stop early where float64 has no digits left.
+        """
         columns = {} if X is None else badly_scaled(X)
-        if not columns:
-            return "scale the features"
+        early = result.n_iter < self.max_iter and not result.stopped
+        if not columns or (result.solver in UNSCALED and not early):
+            return "Raise max_iter" if columns else "Raise max_iter, or scale the features"
         names = getattr(self, "feature_names_in_", range(X.shape[1]))
         said = [f"{names[j]} {what}" for j, what in list(columns.items())[:NAMED]]
         more = f" and {len(columns) - NAMED} more" if len(columns) > NAMED else ""
-        return (
-            "centre and scale the features whose weights need more digits than float64 has: "
-            f"{'; '.join(said)}{more}"
-        )
+        why = "centre and scale the features whose weights need more digits than float64 has: "
+        return f"{'C' if early else 'Raise max_iter, or c'}{why[1:]}{'; '.join(said)}{more}"
 
     def _new(self, X: Any) -> Any:
         """Features to predict from, checked."""

@@ -283,13 +283,18 @@ def test_a_warning_names_the_columns_that_float64_has_too_few_digits_for():
     pd = pytest.importorskip("pandas")
     X, y = classes(13, n=60, m=3, d=7)
     X[:, 1:] = 1e14 + 1e8 * X[:, 1:]
-    settings = {"C": 10.0, "tol": 1e-12, "max_iter": 3, "random_state": 0}
+    settings = {"C": 10.0, "tol": 1e-12, "random_state": 0}
     with pytest.warns(
-        ConvergenceWarning, match=r"has: 1 (varies|has).*; 5 .* and 1 more, or lower C"
+        ConvergenceWarning,
+        match=r"kept. Centre .* has: 1 (varies|has).*; 5 .* and 1 more, or lower C",
     ):
         TopKSVC(**settings).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="kept. Raise max_iter, or lower C"):
+        TopKSVC(**settings, max_iter=3).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="kept. Raise max_iter, or centre .* has: 1 "):
+        TopKSVC(**settings, max_iter=3, solver="active").fit(X, y)
     frame = pd.DataFrame(X, columns=list("abcdefg"))
     with pytest.warns(ConvergenceWarning, match="has: b varies by"):
         TopKSVC(**settings).fit(frame, y)
     with pytest.warns(ConvergenceWarning, match="max_iter, or scale the features, or lower C"):
-        TopKSVC(**settings).fit(X[:, :1], y)
+        TopKSVC(**settings, max_iter=3).fit(X[:, :1], y)
