@@ -239,6 +239,19 @@ def test_no_step_is_left():
     assert solver.masses().shape == (4, 2)
     found = train(X, y, 1.0, 2, TopKEntropy.named("alpha", 1), solver="full_newton", tol=1e-9)
     assert found.gap <= 1e-9
+    Z, y = blobs()
+    for most in (1, 2):
+        found = train(
+            Z,
+            y,
+            1.0,
+            4,
+            TopKEntropy.named("alpha", 1),
+            solver="full_newton",
+            tol=0.0,
+            max_iter=most,
+        )
+        assert found.n_iter == most
 
 
 def test_what_newton_cannot_train_goes_on_with_another_method(monkeypatch):

@@ -7,8 +7,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from fast.solvers.kronecker import SMALL, Factor, assemble
+from fast.families import named
+from fast.solvers.kronecker import SMALL, Factor, _shared, assemble
 from fast.solvers.orthonormal import Orthonormal, badly_scaled, within_reach
+from fast.solvers.simplex_interior import SimplexInteriorSolver
 
 EPS = float(np.finfo(float).eps)
 HARD = ["plain", "scaled", "offset", "both", "dependent", "wide", "one", "empty", "constant"]
@@ -89,6 +91,11 @@ def test_what_is_affordable():
     assert within_reach(np.empty((1000, 1000)))
     assert not within_reach(sp.csr_array((10**6, 10**4)))
     assert not within_reach(sp.csr_array((5000, 5000)))
+    for shape in ((3000, 2), (2, 3000)):  # few rows or few columns: either will do
+        X = np.ones(shape)
+        SimplexInteriorSolver(
+            X, np.arange(len(X)) % 2, np.ones(len(X)), 2, named("multiclass_hinge"), 0
+        )
 
 
 @pytest.mark.parametrize("p", [1, 5, 45])
@@ -108,6 +115,17 @@ def test_newton_matrix_beside_its_sum(p, signs, monkeypatch):
     naive = sum(np.kron(k[:-1, :-1], q) for k, q in terms)
     sizes = sum(np.kron(abs(k[:-1, :-1]), abs(q)) for k, q in terms)
     assert (np.abs(H - naive) <= 4 * (n + m) * EPS * sizes).all()
+
+
+def test_what_two_classes_share():
+    K, y = np.random.default_rng(1).standard_normal((6, 6)), np.array([0, 1, 2, 3, 1, 2])
+    pairs = list(zip(*np.tril_indices(4, -1), strict=True))
+    for i, own in enumerate(y):
+        others = [
+            abs(K[i, pairs.index((max(a, own), min(a, own)))]) if a != own else 0.0
+            for a in range(4)
+        ]
+        np.testing.assert_array_equal(_shared(K, y, 4)[:, i], SMALL * np.array(others))
 
 
 def test_small_terms_may_be_left_out():
