@@ -80,7 +80,7 @@ def train(
     impute: str | None = None,
     categories: Sequence[str] = (),
     model: str = "svm",
-    C: Sequence[float] = (1.0,),
+    C: float | Sequence[float] = 1.0,
     **parameters: Any,
 ) -> Trained:
     """Fit an estimator of `fast` on prepared examples and describe the result; of several C the best.
@@ -96,7 +96,8 @@ def train(
 
     told = (ConvergenceWarning, CollapseWarning)  # the document says them
     _check_seed(parameters.get("random_state"))
-    classifier = new_classifier(model, C=C[0], **parameters)
+    Cs = (C,) if isinstance(C, int | float) else tuple(C)
+    classifier = new_classifier(model, C=Cs[0], **parameters)
     _check_classes(examples, test, model)
     transform = transformer(examples, scale, impute, categories)
     made = _unfitted(examples, transform, scale, impute)
@@ -112,10 +113,10 @@ def train(
             for said in told:
                 warnings.simplefilter("always", said)
             prepared = X if transform is None else transform.fit_transform(X)
-            if len(C) == 1:
+            if len(Cs) == 1:
                 classifier.fit(prepared, examples.y, **options)
             else:
-                path = _path(classifier, C, made, transform, prepared, examples, test)
+                path = _path(classifier, Cs, made, transform, prepared, examples, test)
                 classifier = path.best
         classifier.set_params(verbose=0)  # the bar was for this fit, not for whoever loads it
     except ValueError as error:  # scikit-learn's own validation
