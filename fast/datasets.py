@@ -1,4 +1,4 @@
-"""Data for examples and benchmarks: the UCI Letter data (shipped) and Gaussian mixtures."""
+"""Data for examples and benchmarks: the UCI Letter data (shipped), Gaussian mixtures, and what else occurs."""
 
 import zlib
 from importlib.resources import files
@@ -95,11 +95,60 @@ def make_gaussian_mixture(
     fast.errors.InvalidParameterError
         A size that is not a positive integer, fewer than 2 classes or more classes than examples.
     """
-    n, m, d = (check_k(value, name=name) for name, value in (("n", n), ("m", m), ("d", d)))
-    if not 2 <= m <= n:
-        raise InvalidParameterError("m", f"{m}", f"2 <= m <= n = {n}", "choose fewer classes")
+    n, m, d = _sizes(n, m, d)
     separation = number("separation", separation)
     rng = np.random.default_rng(random_state)
     means = rng.standard_normal((m, d)) * (separation / np.sqrt(d))
     y = rng.permutation(np.arange(n) % m)
     return (means[y] + rng.standard_normal((n, d))) / np.sqrt(d), y
+
+
+def make_deep_features(
+    n: int,
+    m: int,
+    d: int,
+    *,
+    separation: float = 1.0,
+    random_state: Any = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Rows of length 1 whose spectrum falls like a power, as a network's last layer gives them.
+
+    Means and deviations are normal with covariance Q diag(1, 1/2, ..., 1/d) Q', Q a random rotation.
+
+    Parameters
+    ----------
+    n, m, d : int
+        Numbers of examples, classes (2 <= m <= n) and features.
+    separation : float, default 1.0
+        Size >= 0 of the means relative to the deviations from them.
+    random_state : int, numpy.random.Generator or None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of float64, shape (n, d)
+        Features.
+    y : ndarray of int64, shape (n,)
+        Classes 0 to m - 1 in random order; their numbers differ by at most 1.
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        A size that is not a positive integer, fewer than 2 classes or more classes than examples.
+    """
+    n, m, d = _sizes(n, m, d)
+    separation = number("separation", separation)
+    rng = np.random.default_rng(random_state)
+    spread = np.linalg.qr(rng.standard_normal((d, d)))[0] / np.sqrt(np.arange(1, d + 1))
+    means = separation * rng.standard_normal((m, d))
+    y = rng.permutation(np.arange(n) % m)
+    X = (means[y] + rng.standard_normal((n, d))) @ spread.T
+    return X / np.linalg.norm(X, axis=1, keepdims=True), y
+
+
+def _sizes(n: int, m: int, d: int) -> tuple[int, int, int]:
+    """Checked numbers of examples, classes and features."""
+    n, m, d = (check_k(value, name=name) for name, value in (("n", n), ("m", m), ("d", d)))
+    if not 2 <= m <= n:
+        raise InvalidParameterError("m", f"{m}", f"2 <= m <= n = {n}", "choose fewer classes")
+    return n, m, d

@@ -12,12 +12,13 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "newton"      | semismooth Newton in the primal                    | strong smoothing            |
 | "full_newton" | the same in coordinates without scales             | smooth, X badly scaled      |
 | "interior"    | interior point of the dual                         | few weights, X badly scaled |
-| "lbfgs"       | L-BFGS in the primal                               | any other smooth loss       |
+| "lbfgs"       | quasi-Newton in the primal, with a homotopy in C   | many classes, any smooth    |
 | "sdca"        | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
 | "auto"        | where features are badly scaled "interior" for a hinge, else "full_newton" (then |
 |               | "interior" where classes can be separated); otherwise                            |
-|               | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active", followed by         |
-|               | "newton" if gamma > 0 and 150 iterations did not suffice                         |
+|               | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active"; for entropies       |
+|               | "lbfgs" where classes are many, else "newton". What 150 iterations of "active"   |
+|               | (gamma > 0) or "lbfgs" left is for "newton"                                      |
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever
 ``tol``: it costs less than the call, and makes weights and repeated rows agree to 7 digits.
@@ -67,7 +68,7 @@ WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 CONTINUED = 30.0  # mean r_i ||x_i||^2 from which on the weights are raised in steps of ten
 LONGEST = 3  # such steps
 ROUGH_GAP, ROUGH_ITERATIONS = 5e-3, 60
-PATIENT = 150  # iterations that class lists get on a smooth loss before Newton takes over
+PATIENT = 150  # iterations that others get on a smooth loss before Newton takes over
 POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 
 
@@ -106,6 +107,8 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
             return "interior"
         smooth = gamma > 0.0 and float(np.mean(r * squared_norms(X))) <= WEAK * gamma
         return "newton" if smooth else "active"
+    if solver == "auto" and "curvature" in able and solver_class("lbfgs").pays(X, m):
+        return "lbfgs"
     fitting = [name for name in GENERAL if solver_class(name).NEEDS in able]
     if not fitting:
         raise InvalidParameterError(
@@ -158,7 +161,7 @@ def train(
     start : (n, m) CSR or array, optional
         Masses of a feasible dual to begin with.
     weights : (m, d) array, optional
-        W to begin with, instead of ``start``; for "newton" and "full_newton".
+        W to begin with, instead of ``start``; for methods in the primal.
     report : callable, optional
         Called after every check; true stops the training.
 
@@ -196,7 +199,7 @@ class _Run:
         small = m * X.shape[1] * len(y) <= POLISHED_SIZE
         self.polish = min(max_iter, POLISH_ITERATIONS) if small else 0
         smooth = "curvature" in loss.capabilities
-        self.hybrid = solver == "auto" and self.name == "active" and smooth
+        self.hybrid = solver == "auto" and self.name in ("active", "lbfgs") and smooth
         self.then = ""  # the algorithm that takes over where Newton's steps fail
         if solver == "auto" and self.name == "full_newton":
             if "simplex" in loss.capabilities and solver_class("interior").affordable(X, m):
@@ -221,14 +224,14 @@ class _Run:
             self.go_on()
         except KeyboardInterrupt:
             self.interrupted = True
-            if self.name == "newton":
+            if hasattr(self.algorithm, "settle"):
                 self.algorithm.settle(self.state)
         hold_back()
         return self.result()
 
     def begin(self, start: Any, weights: np.ndarray | None) -> None:
         """The starting point, and small problems to the end."""
-        if weights is not None and self.name in ("newton", "full_newton"):
+        if weights is not None and hasattr(self.algorithm, "start_at"):
             self.algorithm.start_at(weights)
         else:
             self.set_off(start)
@@ -246,7 +249,7 @@ class _Run:
             self.algorithm.start_warm(start)
 
     def go_on(self) -> None:
-        """Run until the gap is certified; a smooth loss on which class lists crawl goes to Newton."""
+        """Run until the gap is certified; a smooth loss on which others crawl goes to Newton."""
         limit = min(self.max_iter, PATIENT) if self.hybrid else self.max_iter
         if self.state.gap > self.tol and not self.stopped:
             self.algorithm.run(self.state, self.tol, limit, self.ask)

@@ -238,6 +238,11 @@ class EntropyRows:
         """The same of every r_i H_i, (n,)."""
         return np.asarray(self.r * np.maximum(self.curvature, 0.0) / (self.m - 1))
 
+    def summed(self) -> np.ndarray | None:
+        """Sum of r_i H_i, (m, m), without what alpha adds along the gradients."""
+        scaled = self.T * (self.r / self.tau).astype(np.float32)[:, None]
+        return np.diag(self.r @ self.T) - (scaled.T @ self.T)
+
     def curve(self, V: np.ndarray, members: np.ndarray) -> None:
         """V_q <- r_i H_i V_q in place, i = members[q]; at the point last evaluated."""
         curved(V, members, self.y, self.r, self.A, self.T, self.tau, self.kappa)

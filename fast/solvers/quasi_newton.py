@@ -1,21 +1,100 @@
-"""L-BFGS in the primal, for any loss with a gradient.
+"""Quasi-Newton steps in the primal with a homotopy in C, for any loss with a gradient.
 
-The certificate is that of `fast.solvers.primal_newton`: with A made of the gradients in the scores,
-P(W) - D(A) = ||W - X'A||^2 / 2, half the squared gradient of P.
+P(W) = 1/2||W||^2 + C R(W), R = sum_i w_i L_i, C w_i = r_i. A pass evaluates R and its gradient in blocks
+of rows; nothing of n times m numbers is kept. Steps are those of L-BFGS, whose first matrix is
+I + C' (curvature in the scores) (x) X'wX in the eigenbasis of X'wX. C' grows from where the
+regulariser rules to C as soon as the gap allows: pairs are kept as differences of W and of R's gradient,
+so that they hold for every C'.
+
+Passes go through float32 where the loss's rows allow it. The certificate is float64, and that of
+`fast.solvers.primal_newton`: with A made of the gradients in the scores, P(W) - D(A) is half the
+squared gradient of P.
 """
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import minimize
 
-from .rows import is_sparse, scores
-from .state import TrainingState, block_length
+from .primal_newton import SINGLE_GAP
+from .rows import is_sparse
+from .state import TrainingState
 
-MEMORY = 20
-search: Any = minimize  # its annotations know no function that returns a gradient too
+MEMORY = 10  # pairs
+AT_ONCE = 1 << 20  # scores of a block of rows
+WIDEST = 4096  # features up to which X'wX is decomposed
+SMALL = 1_000_000  # n m d from which on float32 matters
+MANY, SAVED = (
+    100,
+    10.0,
+)  # classes and features from which on steps win, unless they cost more passes
+FEW = 64  # classes up to which their mean Hessian is
+FLOOR = 0.1  # part of the mean below which no eigenvalue of that is believed
+START, RAISE, READY = 4.0, 4.0, 0.3  # C' ||X'wX|| / m at first, its growth, the gap that allows it
+SAMPLE = 500  # rows that the first steps are measured on
+USUAL = 0.67, 1.5  # lengths that say that 1 will do
+PATIENCE = 4  # passes without halving the gap, after which the pairs are forgotten
+CERTIFY_EVERY = 20  # float32 steps between two certificates
+
+
+class _Point(NamedTuple):
+    """R and its gradient (m, d); the mean Hessian in the scores: one number, and (m, m) or None."""
+
+    risk: float
+    slopes: np.ndarray
+    bend: float
+    bends: Any
+
+
+class _Pairs:
+    """Steps s and changes u of R's gradient, as rows, with all their products; newest last.
+
+    What a step needs is then a few products of a matrix and a vector: no pair is read alone.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.S, self.U = np.empty((MEMORY, size)), np.empty((MEMORY, size))
+        self.forget()
+
+    def forget(self) -> None:
+        """No pairs."""
+        self.order: list[int] = []
+        self.SS, self.SU = np.zeros((2, MEMORY, MEMORY))
+
+    def add(self, s: np.ndarray, u: np.ndarray) -> None:
+        """One more pair; the oldest goes."""
+        at = len(self.order) if len(self.order) < MEMORY else self.order.pop(0)
+        self.order.append(at)
+        self.S[at], self.U[at] = s.ravel(), u.ravel()
+        held = sorted(self.order)
+        S, U = self.S[: len(held)], self.U[: len(held)]
+        self.SS[at, held] = self.SS[held, at] = S @ self.S[at]
+        self.SU[at, held], self.SU[held, at] = U @ self.S[at], S @ self.U[at]
+
+    def direction(self, gradient: np.ndarray, C: float, first: Callable) -> np.ndarray:
+        """The two loops of L-BFGS, for changes s + C u; ``first`` applies the first matrix's inverse."""
+        if not self.order:
+            return np.asarray(first(gradient))
+        n = len(self.order)
+        S, U = self.S[:n], self.U[:n]
+        across = self.SS[:n, :n] + C * self.SU[:n, :n]  # s_i'c_j
+        g, weights = gradient.ravel(), np.zeros(n)
+        along = S @ g
+        for i in reversed(self.order):
+            weights[i] = (along[i] - across[i] @ weights) / across[i, i]
+        rest = g - S.T @ weights - U.T @ (C * weights)
+        last = self.order[-1]
+        change = self.S[last] + C * self.U[last]
+        z = np.asarray(first(rest.reshape(gradient.shape))).ravel()
+        scaled = np.asarray(first(change.reshape(gradient.shape))).ravel()
+        z *= across[last, last] / (change @ scaled)
+        along, added = S @ z + C * (U @ z), np.zeros(n)
+        for i in self.order:
+            added[i] = weights[i] - (along[i] + across[:, i] @ added) / across[i, i]
+        z += S.T @ added
+        return z.reshape(gradient.shape)
 
 
 class QuasiNewtonSolver:
@@ -24,11 +103,30 @@ class QuasiNewtonSolver:
     NEEDS = "gradients"
 
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
-        self.X, self.y, self.r, self.m, self.loss = X, y, r, m, loss
-        self.W = np.zeros((m, X.shape[1]))
+        self.X, self.y, self.m, self.loss = X, y, m, loss
+        n, d = X.shape
+        self.C = float(r.max())
+        self.w = r / self.C
+        size = float(max(X.max(), -X.min(), 1.0))
+        fits = size * size * self.C * n < 1e25
+        self.curved = "curvature" in loss.capabilities and getattr(loss, "dropped", None) is None
+        large = fits and n * m * d > SMALL
+        self.single = self.curved and large and self._rows(slice(0, 1)).single
+        self.X32 = X.astype(np.float32, copy=False) if self.single else X
+        self.W = np.zeros((m, d))
         self.best: Any = (
             None  # W of the best dual, whose blocks are made when asked for; None: A = 0
         )
+        self.reached = 0  # steps that led to W
+        self.sample = np.sort(np.random.default_rng(seed).permutation(n)[:SAMPLE])
+        self.pairs = _Pairs(m * d)
+
+    @staticmethod
+    def pays(X: Any, m: int) -> bool:
+        """Whether the eigenbasis costs less than the passes that it saves Newton's method."""
+        n, d = X.shape
+        pairs = d / (2.0 * m) + 25.0 * d * d / (n * m)  # of matrix products
+        return not is_sparse(X) and min(m, d) >= MANY and d <= 2 * n and pairs <= SAVED
 
     def start_cold(self) -> None:
         """W = 0."""
@@ -38,74 +136,225 @@ class QuasiNewtonSolver:
         masses = dual.toarray() if is_sparse(dual) else dual
         blocks = np.negative(masses)
         blocks[np.arange(len(self.y)), self.y] = masses.sum(axis=1)
-        self.W = self._transposed(slice(None), blocks)
+        self.W = self._transposed(self.X, blocks)
 
-    def _transposed(self, part: slice, A: np.ndarray) -> np.ndarray:
-        rows = self.X[part]
+    def start_at(self, W: np.ndarray) -> None:
+        """Begin at given weights (m, d)."""
+        self.W = np.array(W, dtype=np.float64)
+
+    # -- passes -------------------------------------------------------------------------------
+    @staticmethod
+    def _transposed(rows: Any, A: np.ndarray) -> np.ndarray:
         return np.asarray((rows.T @ A).T if is_sparse(rows) else A.T @ rows, dtype=np.float64)
 
-    def _at(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """P(W) and its gradient, in blocks of rows."""
-        W = w.reshape(self.W.shape)
-        value, gradient = 0.5 * float(np.vdot(W, W)), W.copy()
-        size, n = block_length(self.m), len(self.y)
-        for first in range(0, n, size):
-            part = slice(first, min(n, first + size))
-            f, y, r = scores(self.X, W, first, part.stop), self.y[part], self.r[part]
-            value += float(np.sum(self.loss.value(f, y, sample_weight=r)))
-            slopes = self.loss.gradient(f, y, sample_weight=r)
-            gradient += self._transposed(part, slopes)
-        return value, gradient.ravel()
+    def _rows(self, part: Any) -> Any:
+        return self.loss.rows(self.y[part], self.w[part], self.m)
 
+    def _blocks(self) -> list[slice]:
+        size, n = max(1, AT_ONCE // self.m), len(self.y)
+        return [slice(first, min(n, first + size)) for first in range(0, n, size)]
+
+    def _scores(self, part: Any, W: np.ndarray, double: bool) -> tuple[Any, np.ndarray]:
+        """Some rows of X and their scores; W (d, m) as the products want it."""
+        rows = (self.X if double else self.X32)[part]
+        if double or not self.single:
+            rows = rows.astype(np.float64, copy=False)
+        return rows, np.ascontiguousarray(rows @ W)
+
+    def _slopes(self, f: np.ndarray, part: Any) -> np.ndarray:
+        """w_i times the gradients in the scores."""
+        if not self.curved:
+            found = self.loss.gradient(f, self.y[part], sample_weight=self.w[part])
+            return np.asarray(found)
+        A = np.empty_like(f)
+        self._rows(part).evaluate(f, A)
+        return A
+
+    def _at(self, W: np.ndarray, double: bool) -> _Point:
+        """One pass."""
+        Wt = np.ascontiguousarray(W.T if double or not self.single else W.T.astype(np.float32))
+        risk, bend, slopes = 0.0, 0.0, np.zeros_like(W)
+        bends: Any = 0.0 if self.m <= FEW else None
+        for part in self._blocks():
+            rows, f = self._scores(part, Wt, double)
+            if self.curved:
+                held, A = self._rows(part), np.empty_like(f)
+                risk += held.evaluate(f, A)
+                bend += float(held.curvatures().sum())
+                more = None if bends is None else held.summed()
+                bends = None if more is None else bends + more
+            else:
+                y, w = self.y[part], self.w[part]
+                risk += float(np.sum(self.loss.value(f, y, sample_weight=w)))
+                A = self._slopes(f, part)
+            slopes += self._transposed(rows, A)
+        total = float(self.w.sum())
+        if not self.curved:
+            return _Point(risk, slopes, (1.0 - 1.0 / self.m) / self.m, None)
+        return _Point(risk, slopes, bend / total, None if bends is None else bends / total)
+
+    # -- the first matrix ---------------------------------------------------------------------
+    def _decompose(self) -> None:
+        """X'wX = Q diag(sizes) Q'; its diagonal alone where that costs too much."""
+        n, d = self.X.shape
+        self.Q: Any = None
+        if is_sparse(self.X) or d > min(WIDEST, 2 * n):
+            squares = self.X.multiply(self.X) if is_sparse(self.X) else self.X * self.X
+            self.sizes = np.asarray(self.w @ squares, dtype=np.float64)
+            return
+        gram = np.zeros((d, d))
+        for part in self._blocks():
+            rows = self.X32[part] * np.sqrt(self.w[part]).astype(self.X32.dtype)[:, None]
+            gram += rows.T @ rows
+        self.sizes, self.Q = np.linalg.eigh(gram)
+        self.sizes = np.maximum(self.sizes, 0.0)
+
+    def _solved(self, V: np.ndarray, C: float, point: _Point) -> np.ndarray:
+        """The first matrix's inverse times V (m, d)."""
+        inside = V if self.Q is None else V @ self.Q
+        if point.bends is None:
+            inside = inside / (1.0 + C * point.bend * self.sizes)
+        else:
+            bends, U = np.linalg.eigh(point.bends)
+            bends = np.maximum(bends, FLOOR * bends.mean())
+            inside = U @ ((U.T @ inside) / (1.0 + C * bends[:, None] * self.sizes))
+        return inside if self.Q is None else inside @ self.Q.T
+
+    def _length(self, z: np.ndarray, C: float, slope: float) -> float:
+        """About the best length of a step, from some of the rows and the slope of all."""
+        rows, part = self.X[self.sample].astype(np.float64, copy=False), self.sample
+        f, moved = np.ascontiguousarray(rows @ self.W.T), np.ascontiguousarray(rows @ z.T)
+        scale = C * float(self.w.sum()) / max(float(self.w[part].sum()), 1e-300)
+        square = float(np.vdot(z, z))
+
+        def bent(t: float) -> float:
+            return t * square - scale * float(np.vdot(self._slopes(f - t * moved, part), moved))
+
+        start, low, high, t = bent(0.0), 0.0, np.inf, 1.0
+        for _ in range(8):
+            left = bent(t) - start - slope
+            if abs(left) <= 0.05 * slope:
+                break
+            low, high = (t, high) if left < 0.0 else (low, t)
+            t = 2.0 * t if high == np.inf else 0.5 * (low + high)
+        return t
+
+    # -- steps --------------------------------------------------------------------------------
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
-        """Steps until state.gap <= tol, or max_iter, or the callback stops; anew where it stalls."""
-        while state.n_iter < max_iter and self._run(state, tol, max_iter, report):
-            pass
+        """Steps until state.gap <= tol, or max_iter, or the callback stops."""
+        if state.n_iter >= max_iter:
+            return
+        self._decompose()
+        double = not self.single
+        point, iteration, usual, failed = self._at(self.W, double), state.n_iter + 1, 0, False
+        C = self._first_size(point)
+        best, patience = np.inf, PATIENCE
+        while True:
+            self.reached = iteration
+            C, raised, primal, gradient, gap = self._raised(C, point)
+            arrived = C == self.C and gap <= max(tol, 0.0 if double else SINGLE_GAP) * primal
+            if double or arrived or iteration % CERTIFY_EVERY == 0 or iteration >= max_iter:
+                if not double:
+                    double = arrived
+                    exact = self._at(self.W, True)
+                    point = exact if double else point
+                else:
+                    exact = point
+                if self._certified(state, iteration, exact, tol, max_iter, report):
+                    return
+                C, _, primal, gradient, gap = self._raised(C, point)
+            patience = PATIENCE if raised or gap <= 0.5 * best else patience - 1
+            if raised or gap <= 0.5 * best:
+                best = gap
+            if patience == 0:
+                self.pairs.forget()
+                best, patience = gap, PATIENCE
+            z = self.pairs.direction(gradient, C, partial(self._solved, C=C, point=point))
+            slope = float(np.vdot(gradient, z))
+            t = self._length(z, C, slope) if usual < 2 else 1.0
+            usual += USUAL[0] <= t <= USUAL[1]
+            found = self._search(z, t, C, point, primal, slope, double)
+            if found is None:
+                if double and (failed or not self.pairs.order):
+                    return
+                failed, double = double, True
+                self.pairs.forget()
+                point = self._at(self.W, True)
+                continue
+            W, following, failed = *found, False
+            step, change = W - self.W, following.slopes - point.slopes
+            if np.vdot(step, step) + C * np.vdot(step, change) > 0.0:
+                self.pairs.add(step, change)
+            self.W, point = W, following
+            iteration += 1
 
-    def _run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> bool:
-        """Whether to go on: the steps came to an end of their own, after some progress."""
-        before, over = state.absolute_gap, False
-        seen: dict[bytes, tuple[float, np.ndarray]] = {}
+    def _first_size(self, point: _Point) -> float:
+        """C' to begin with: from where on the gap allows, and from W = 0 the smallest that is asked."""
+        least = min(self.C, START * self.m / max(float(self.sizes.max()), 1e-300))
+        C, ready = self.C, False
+        while C > least and not ready:
+            _, _, primal, _, gap = self._raised(C, point)
+            ready = gap <= READY * primal
+            C = C if ready else max(C / RAISE, least)
+        return C
 
-        def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
-            seen.clear()
-            seen[w.tobytes()] = found = self._at(w)
-            return found
+    def _raised(self, C: float, point: _Point) -> tuple[float, bool, float, np.ndarray, float]:
+        """C', raised as far as the gap allows; whether it was; P, its gradient and gap there."""
+        raised, gradient = False, np.empty_like(self.W)
+        while True:
+            np.multiply(point.slopes, C, out=gradient)
+            gradient += self.W
+            primal = 0.5 * float(np.vdot(self.W, self.W)) + C * point.risk
+            gap = 0.5 * float(np.vdot(gradient, gradient))
+            if C == self.C or gap > READY * primal:
+                return C, raised, primal, gradient, gap
+            C, raised = min(RAISE * C, self.C), True
 
-        def check(w: np.ndarray) -> None:
-            nonlocal over
-            primal, gradient = seen.get(w.tobytes()) or self._at(w)
-            self.W = w.reshape(self.W.shape).copy()
-            dual = primal - 0.5 * float(gradient @ gradient)
-            if dual > state.dual:
-                self.best = self.W
-            state.record(state.n_iter + 1, primal, max(dual, state.dual), self.W)
-            state.done = state.gap <= tol
-            over = bool(report(state)) or state.done or state.n_iter >= max_iter
-            if over:
-                raise StopIteration
+    def _search(
+        self, z: np.ndarray, t: float, C: float, point: _Point, primal: float, slope: float,
+        double: bool,
+    ) -> tuple[np.ndarray, _Point] | None:  # fmt: skip
+        """Armijo's rule for P(W - t z); or a slope that falls while P, up to rounding, does not rise."""
+        noise = (1e-15 if double else 1e-6) * abs(primal)
+        for _ in range(30):
+            W = self.W - t * z
+            with np.errstate(over="ignore", invalid="ignore"):  # then the step is too long
+                found = self._at(W, double)
+                value = 0.5 * float(np.vdot(W, W)) + C * found.risk
+                left = abs(float(np.vdot(W + C * found.slopes, z)))
+            lower = value <= primal - 1e-4 * t * slope
+            if lower or (left <= 0.8 * slope and value <= primal + noise):
+                return W, found
+            t *= 0.5
+        return None
 
-        if not state.n_iter:
-            try:
-                check(self.W.ravel())
-            except StopIteration:
-                return False
-        options: dict[str, Any] = {
-            "maxcor": MEMORY,
-            "maxiter": max_iter,
-            "maxfun": 10 * max_iter + 100,
-        }
-        options |= {"ftol": 0.0, "gtol": 0.0}
-        search(
-            objective, self.W.ravel(), jac=True, method="L-BFGS-B", callback=check, options=options
-        )
-        return not over and state.absolute_gap < 0.5 * before
+    # -- certificates -------------------------------------------------------------------------
+    def _certified(
+        self, state: TrainingState, iteration: int, exact: _Point, tol: float, max_iter: int,
+        report: Callable,
+    ) -> bool:  # fmt: skip
+        """Take in a point evaluated in float64; whether the run is over."""
+        primal = 0.5 * float(np.vdot(self.W, self.W)) + self.C * exact.risk
+        gradient = self.W + self.C * exact.slopes
+        dual = primal - 0.5 * float(np.vdot(gradient, gradient))
+        if dual > state.dual:
+            self.best = self.W
+        state.record(iteration, primal, max(dual, state.dual), self.W)
+        state.done = state.gap <= tol
+        return bool(report(state)) or state.done or state.n_iter >= max_iter
+
+    def settle(self, state: TrainingState) -> None:
+        """Certify the point reached, after an interruption."""
+        if self.reached > state.n_iter:
+            exact = self._at(self.W, True)
+            self._certified(state, self.reached, exact, 0.0, self.reached, lambda state: True)
 
     def masses(self) -> Any:
-        """The dual: mass of each example on the other classes, (n, m)."""
-        if self.best is None:
-            return sp.csr_array((len(self.y), self.m))
-        f = scores(self.X, self.best, 0, len(self.y))
-        x = self.loss.gradient(f, self.y, sample_weight=self.r)
+        """The dual: mass of each example on the other classes, (n, m); CSR if most of it is 0."""
+        x = np.zeros((len(self.y), self.m))
+        if self.best is not None:
+            for part in self._blocks():
+                x[part] = self._slopes(self._scores(part, self.best.T, True)[1], part)
+        x *= self.C
         x[np.arange(len(self.y)), self.y] = 0.0
-        return sp.csr_array(x)
+        return x if self.single else sp.csr_array(x)

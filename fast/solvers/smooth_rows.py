@@ -105,6 +105,10 @@ class SmoothRows:
         """The same of every r_i H_i, (n,)."""
         return np.asarray(self.weight * self.dim / (self.kinds.shape[1] - 1))
 
+    def summed(self) -> np.ndarray | None:
+        """Sum of r_i H_i, (m, m): not at hand."""
+        return None
+
     def curve(self, V: np.ndarray, members: np.ndarray) -> None:
         """V_q <- r_i H_i V_q in place, i = members[q]; at the point last evaluated."""
         curved(V, members, self.y, self.weight, self.loss, self.kinds, self.full)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fast import errors
-from fast.datasets import load_letter, make_gaussian_mixture
+from fast.datasets import load_letter, make_deep_features, make_gaussian_mixture
 
 
 def test_letter_has_the_published_sizes_and_parts():
@@ -64,11 +64,24 @@ def test_mixture_is_reproducible_balanced_and_scaled():
     ("sizes", "message"),
     [((5, 1, 2), "2 <= m"), ((3, 4, 2), "2 <= m <= n"), ((0, 2, 2), "n: 0"), ((5, 2, 1.5), "d: ")],
 )
-def test_mixture_sizes(sizes, message):
+@pytest.mark.parametrize("make", [make_gaussian_mixture, make_deep_features])
+def test_sizes_of_what_is_made(make, sizes, message):
     with pytest.raises(errors.InvalidParameterError, match=message):
-        make_gaussian_mixture(*sizes)
+        make(*sizes)
 
 
-def test_mixture_separation():
+@pytest.mark.parametrize("make", [make_gaussian_mixture, make_deep_features])
+def test_separation_of_what_is_made(make):
     with pytest.raises(errors.InvalidParameterError, match="separation: -1"):
-        make_gaussian_mixture(5, 2, 2, separation=-1)
+        make(5, 2, 2, separation=-1)
+
+
+def test_deep_features_have_length_one_and_a_falling_spectrum():
+    X, y = make_deep_features(4000, 7, 30, random_state=3)
+    np.testing.assert_array_equal(X, make_deep_features(4000, 7, 30, random_state=3)[0])
+    np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1.0, rtol=1e-14)
+    assert np.ptp(np.bincount(y)) <= 1
+    within = X - np.array([X[y == j].mean(axis=0) for j in range(7)])[y]
+    sizes = np.linalg.svd(within, compute_uv=False) ** 2
+    assert sizes[4] / sizes[0] == pytest.approx(1 / 5, rel=0.35)
+    assert sizes[29] / sizes[4] == pytest.approx(5 / 30, rel=0.35)

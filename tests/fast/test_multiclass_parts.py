@@ -56,12 +56,12 @@ def test_what_a_trainer_says_is_so_and_it_ends_where_it_should(solver, loss, for
 @pytest.mark.parametrize("rows", [6, 23])
 def test_blocks_of_rows_are_all_of_them(rows, monkeypatch):
     """24 rows: the last block is whole, or a single row."""
-    for solver, loss in (
-        (QuasiNewtonSolver, ENTROPY),
-        (BlockedSDCASolver, HINGE),
-        (ActiveSetSolver, HINGE),
+    for solver, loss, size in (
+        (QuasiNewtonSolver, ENTROPY, ("AT_ONCE", 4 * rows)),
+        (BlockedSDCASolver, HINGE, ("block_length", lambda m: rows)),
+        (ActiveSetSolver, HINGE, ("block_length", lambda m: rows)),
     ):
-        monkeypatch.setattr(inspect.getmodule(solver), "block_length", lambda m: rows)
+        monkeypatch.setattr(inspect.getmodule(solver), *size)
         trainer, X, y, r = made(solver, loss, C=0.3)
         state = run(trainer, 0.0, 3)
         primal, dual = objectives(loss, X, y, r, state.W, trainer.masses())

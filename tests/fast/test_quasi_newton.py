@@ -1,0 +1,170 @@
+"""Quasi-Newton steps with a homotopy in C, against dense linear algebra and at the size they are for."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _multiclass import ENTROPY, SMOOTH, made, objectives
+
+from fast import datasets
+from fast.families import named
+from fast.models.multiclass_erm import choose_solver, train
+from fast.solvers.quasi_newton import FLOOR, MEMORY, QuasiNewtonSolver
+from fast.solvers.state import TrainingState
+
+SOFTMAX = named("softmax")
+N, M, D = 4000, 100, 100
+
+
+@pytest.fixture(scope="module")
+def features():
+    return datasets.make_deep_features(N, M, D, random_state=0)
+
+
+def at(loss=ENTROPY, form=np.asarray, **sizes):
+    """A trainer somewhere, and what a pass finds there."""
+    trainer, X, y, r = made(QuasiNewtonSolver, loss, form=form, **sizes)
+    trainer.start_at(np.random.default_rng(1).standard_normal(trainer.W.shape))
+    trainer._decompose()
+    return trainer, trainer._at(trainer.W, True), X, y, r
+
+
+@pytest.mark.parametrize(
+    "loss", [ENTROPY, SMOOTH, SOFTMAX], ids=["beta", "smooth hinge", "softmax"]
+)
+def test_the_first_matrix_is_a_mean_hessian_and_a_gram_matrix(loss):
+    trainer, point, X, _, r = at(loss)
+    (m, d), w = trainer.W.shape, r / r.max()
+    rows = loss.rows(trainer.y, w, m)
+    rows.evaluate(X @ trainer.W.T, np.empty((len(X), m)))
+    if loss is SMOOTH:
+        bends = np.eye(m) * rows.curvatures().sum() / w.sum()
+    else:
+        columns = []
+        for j in range(m):
+            V = np.zeros((len(X), m))
+            V[:, j] = 1.0
+            rows.curve(V, np.arange(len(X)))
+            columns.append(V.sum(axis=0) / w.sum())
+        values, U = np.linalg.eigh(np.array(columns).T)
+        bends = (U * np.maximum(values, FLOOR * values.mean())) @ U.T
+    matrix = np.eye(m * d) + 2.0 * np.kron(bends, (X * w[:, None]).T @ X)
+    V = np.random.default_rng(2).standard_normal((m, d))
+    expected = np.linalg.solve(matrix, V.ravel()).reshape(m, d)
+    np.testing.assert_allclose(trainer._solved(V, 2.0, point), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("form", "d"), [(np.asarray, 50), (sp.csr_array, 3)])
+def test_wide_and_sparse_data_have_the_diagonal(form, d):
+    trainer, point, X, _, r = at(named("sparsemax"), form, d=d)
+    sizes = (r / r.max()) @ X**2
+    bend = (1 - 1 / 4) / 4
+    expected = trainer.W / (1.0 + 3.0 * bend * sizes)
+    np.testing.assert_allclose(trainer._solved(trainer.W, 3.0, point), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("steps", [0, 3, MEMORY, MEMORY + 4])
+def test_a_direction_is_that_of_the_updated_matrix(steps):
+    trainer, point, *_ = at()
+    shape, C, rng = trainer.W.shape, 1.7, np.random.default_rng(3)
+    size, pairs = trainer.W.size, []
+    H = np.array([trainer._solved(e.reshape(shape), C, point).ravel() for e in np.eye(size)])
+    for _ in range(steps):
+        s = rng.standard_normal(size)
+        u = 0.5 * s + 0.1 * rng.standard_normal(size)
+        trainer.pairs.add(s.reshape(shape), u.reshape(shape))
+        pairs = [*pairs, (s, s + C * u)][-MEMORY:]
+    if steps:
+        s, c = pairs[-1]
+        H *= (s @ c) / (c @ H @ c)
+    for s, c in pairs:
+        V = np.eye(size) - np.outer(c, s) / (s @ c)
+        H = V.T @ H @ V + np.outer(s, s) / (s @ c)
+    G = rng.standard_normal(shape)
+    found = trainer.pairs.direction(G, C, lambda V: trainer._solved(V, C, point))
+    np.testing.assert_allclose(found.ravel(), H @ G.ravel(), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
+def test_the_size_grows_while_the_gap_allows(C):
+    trainer, point, *_ = at(C=C)
+    trainer.W *= 0.0
+    point = trainer._at(trainer.W, True)
+    first = trainer._first_size(point)
+    raised, moved, primal, gradient, gap = trainer._raised(first, point)
+    assert 0.0 < first <= raised <= trainer.C
+    assert moved == (raised > first)
+    assert primal == pytest.approx(raised * point.risk)
+    np.testing.assert_allclose(gradient, raised * point.slopes)
+    assert gap == pytest.approx(0.5 * (gradient**2).sum())
+    assert raised == trainer.C or gap > 0.3 * primal
+
+
+def test_the_length_of_a_step_is_that_of_all_rows_where_all_are_measured():
+    trainer, point, *_ = at(C=30.0)
+    C = trainer.C
+    gradient = trainer.W + C * point.slopes
+    z = 0.01 * gradient
+    t = trainer._length(z, C, float(np.vdot(gradient, z)))
+
+    def slope(t):
+        W = trainer.W - t * z
+        return float(np.vdot(W + C * trainer._at(W, True).slopes, z))
+
+    assert abs(slope(t)) <= 0.06 * slope(0.0)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-5, 1e-9])
+@pytest.mark.parametrize("C", [1.0, 1e3])
+@pytest.mark.parametrize(
+    "loss", [SOFTMAX, named("topk_entropy_alpha", k=3)], ids=["softmax", "alpha"]
+)
+def test_few_passes_suffice_and_no_more_is_done_than_asked(features, loss, C, tol, monkeypatch):
+    passes = []
+    one = QuasiNewtonSolver._at
+    monkeypatch.setattr(
+        QuasiNewtonSolver, "_at", lambda *given: passes.append(given[2]) or one(*given)
+    )
+    X, y = features
+    r = np.full(N, C)
+    r[::7] = 0.0
+    assert choose_solver("auto", X, r, loss, M) == "lbfgs"
+    found = train(X, y, r, M, loss, tol=tol)
+    assert found.solver == "lbfgs"
+    assert tol / 30 < found.gap <= tol
+    assert len(passes) <= (50 if tol > 1e-6 else 90)
+    assert sum(passes) <= 4 + (len(passes) // 20) + (60 if tol < 1e-6 else 0)
+    primal, dual = objectives(loss, X, y, r, found.W, found.masses)
+    assert found.primal == pytest.approx(primal, rel=1e-12)
+    assert found.dual == pytest.approx(dual, rel=1e-9)
+
+
+def test_an_interrupted_run_certifies_where_it_is(features):
+    X, y = features
+    trainer = QuasiNewtonSolver(X, y, np.ones(N), M, SOFTMAX, 0)
+    state = TrainingState()
+    state.record(0, N * np.log(M), 0.0, trainer.W)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    one, left = trainer._at, iter(range(4))
+    trainer._at = lambda W, double: one(W, double) if next(left, None) is not None else stop()
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run(state, 1e-6, 100, stop)
+    del trainer._at
+    assert state.n_iter == 0
+    trainer.settle(state)
+    assert state.n_iter == trainer.reached > 1
+    assert 0.0 < state.gap < 0.9
+    primal, dual = objectives(SOFTMAX, X, y, np.ones(N), state.W, trainer.masses())
+    assert (state.primal, state.dual) == (pytest.approx(primal), pytest.approx(dual))
+
+
+def test_a_warm_start_goes_on_from_there(features):
+    X, y = features
+    first = train(X, y, 1.0, M, SOFTMAX, tol=1e-6, solver="lbfgs")
+    again = train(X, y, 1.0, M, SOFTMAX, tol=1e-6, solver="lbfgs", weights=first.W)
+    assert again.n_iter <= 2 < first.n_iter
+    trainer = QuasiNewtonSolver(X, y, np.ones(N), M, SOFTMAX, 0)
+    trainer.start_warm(first.masses)
+    np.testing.assert_allclose(trainer.W, first.W, atol=1e-2)
