@@ -292,7 +292,7 @@ class QuasiNewtonSolver:
         """C' to begin with: from where on the gap allows, and from W = 0 the smallest that is asked."""
         least = min(self.C, START * self.m / max(float(self.sizes.max()), 1e-300))
         C, ready = self.C, False
-        while C > least and not ready:
+        while not (ready or C <= least):
             _, _, primal, _, gap = self._raised(C, point)
             ready = gap <= READY * primal
             C = C if ready else max(C / RAISE, least)
