@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 #: Processes that work side by side; each keeps to one thread.
 WORKERS = 2
 #: Of the instances of a check, of the rankings of a comparison, one in so many is judged without --thorough.
-EVERY, FEW = 3, 10
+EVERY, FEW = 6, 10
 #: Parts whose rows are tables of their own.
 TABLES = ("AP: exactness", "AP: letters", "SVM+: digits")
 
