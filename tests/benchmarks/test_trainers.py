@@ -10,6 +10,7 @@ from _trainers import half, twice_C, wrong
 import refsolve
 from fast import TopKLogisticRegression, TopKSVC
 from refsolve.errors import Status
+from verification.app import main_job
 from verification.app.main_job import run_all
 from verification.trainers import multiclass as trainers
 from verification.verdicts.verdict import Verdict
@@ -128,3 +129,11 @@ def _two() -> int:
 
 def _bad() -> int:
     return 1 // 0
+
+
+def test_the_main_job_leaves_out_rows_of_letter_and_nothing_else() -> None:
+    short, whole = (main_job._jobs(None, ["box.projection"], "quick", 0, t) for t in (False, True))
+    left_out = set(whole) - set(short)
+    assert set(short) < set(whole)
+    assert all(name.startswith("Letter: ") for name in left_out)
+    assert short["box.projection"].keywords["every"] > whole["box.projection"].keywords["every"]
