@@ -9,7 +9,7 @@ too, whoever writes it. Arrays are objects with dtype, shape and entries in C or
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +134,7 @@ def decode(value: Any, where: str, folder: Path | None = None) -> np.ndarray:
         return np.asarray(floating(value, where))
     flat: list[float] = []
     shape = _flatten(value, where, flat)
-    return np.array(flat, dtype=np.float64).reshape(shape)
+    return _shaped(np.array(flat, dtype=np.float64), shape, where)
 
 
 def _flatten(value: Any, where: str, flat: list[float]) -> tuple[int, ...]:
@@ -168,7 +168,14 @@ def _decode_object(value: Mapping[str, Any], where: str, folder: Path | None) ->
         raise MalformedError(f"{where} has shape {excerpt(shape)}: expected a list of lengths")
     if math.prod(shape) != found.size:
         raise MalformedError(f"{where} has {found.size} entries, which is not of shape {shape}")
-    return found.reshape(shape)
+    return _shaped(found, shape, where)
+
+
+def _shaped(found: np.ndarray, shape: Sequence[int], where: str) -> np.ndarray:
+    try:
+        return found.reshape(shape)
+    except (ValueError, OverflowError) as error:  # of size 1 or 0, but of 65 axes, or of long ones
+        raise MalformedError(f"{where} has shape {excerpt(shape)}, which numpy lacks") from error
 
 
 def _entries(entries: Any, dtype: str, where: str) -> np.ndarray:

@@ -97,6 +97,8 @@ def test_answers_may_be_numbers_and_lists(value, shape):
         ({"npz": "nowhere.npz"}, "No such file"),
         ({"npz": os.devnull}, "need not end"),
         ({"npz": "a\0b"}, "no file|no array"),
+        (json.loads("[" * 65 + "1" + "]" * 65), "which numpy lacks"),
+        ({"values": [], "shape": [0, 2**63]}, "which numpy lacks"),
     ],
 )
 def test_what_is_no_array_is_named(value, message):
