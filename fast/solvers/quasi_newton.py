@@ -291,12 +291,12 @@ class QuasiNewtonSolver:
     def _first_size(self, point: _Point) -> float:
         """C' to begin with: from where on the gap allows, and from W = 0 the smallest that is asked."""
         least = min(self.C, START * self.m / max(float(self.sizes.max()), 1e-300))
-        C, ready = self.C, False
-        while not (ready or C <= least):
-            _, _, primal, _, gap = self._raised(C, point)
+        size, ready = self.C, False
+        while size > least and not ready:
+            _, _, primal, _, gap = self._raised(size, point)
             ready = gap <= READY * primal
-            C = C if ready else max(C / RAISE, least)
-        return C
+            size = size if ready else max(size / RAISE, least)
+        return size
 
     def _raised(self, C: float, point: _Point) -> tuple[float, bool, float, np.ndarray, float]:
         """C', raised as far as the gap allows; whether it was; P, its gradient and gap there."""
