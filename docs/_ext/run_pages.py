@@ -6,6 +6,7 @@ It reads fixed shares of the list by itself, so that a core with the lighter sha
 import logging
 import multiprocessing
 import os
+from itertools import zip_longest
 from pathlib import Path
 
 from cpu import PAGE
@@ -35,7 +36,15 @@ def run(env: BuildEnvironment, name: str) -> None:
 
 def run_pages(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
     size = {name: cells(Path(env.doc2path(name))) for name in names}
-    pages = sorted((name for name in names if size[name]), key=lambda name: -size[name])
+    # The longest first, losses in turn with others: neighbours would compile the same kernels twice.
+    losses, others = (
+        sorted(
+            (n for n in names if size[n] and n.startswith("losses/") == is_loss),
+            key=lambda n: -size[n],
+        )
+        for is_loss in (True, False)
+    )
+    pages = [n for pair in zip_longest(losses, others) for n in pair if n is not None]
     if app.parallel < 2 or len(pages) < 2:
         return
     fork = multiprocessing.get_context("fork")

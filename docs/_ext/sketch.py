@@ -1,5 +1,6 @@
 """Pictures that follow from a declaration alone: one line per page."""
 
+from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -44,12 +45,13 @@ def flow(*steps: str, caption: str, back: str = "") -> Picture:
     figure, axes = plt.subplots(figsize=(9.2, 1.5 if back else 1.0))
     box = {"boxstyle": "round,pad=0.5", "facecolor": "none", "edgecolor": BLUE}
     places = np.arange(len(steps)) + 0.5
-    for x, step in zip(places, steps, strict=True):
-        axes.text(x, 1.0, step, ha="center", va="center", fontsize=9.5, bbox=box)
-    for x in places[:-1]:
-        axes.annotate(
-            "", (x + 0.62, 1.0), (x + 0.38, 1.0), arrowprops={"arrowstyle": "->", "color": GREY}
-        )
+    boxes = [
+        axes.text(x, 1.0, step, ha="center", va="center", fontsize=9, bbox=box).get_bbox_patch()
+        for x, step in zip(places, steps, strict=True)
+    ]
+    for (x, left), (other, right) in pairwise(zip(places, boxes, strict=True)):
+        arrow = {"arrowstyle": "->", "color": GREY, "patchA": left, "patchB": right}
+        axes.annotate("", (other, 1.0), (x, 1.0), arrowprops=arrow)
     if back:
         bent = {"arrowstyle": "->", "color": ORANGE, "connectionstyle": "arc3,rad=-0.12"}
         axes.annotate("", (places[0], 0.72), (places[-1], 0.72), arrowprops=bent)
