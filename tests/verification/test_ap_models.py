@@ -272,14 +272,15 @@ def test_what_is_simpler_is_smaller_or_rounder_and_never_the_same(stem):
 def test_features_of_another_size_are_the_same_problem():
     instance = datasets.draw("ap_svm.primal", "huge scale", 1, 1, largest=8)[0]
     small = next(_ap_families.rescaled(instance.params))
-    values = [
-        ranking_erm(trained(instance.with_params(**given))["w"], small["X"], small["y"], C=1.0,
-                    rankings=np.zeros((0, len(small["y"])), int), weights=[]).primal
-        for given in (small, small)
-    ]  # fmt: skip
-    assert values[0] == values[1]
-    mine, other = (trained(instance.with_params(**g))["w"] for g in (instance.params, small))
     power = instance["X"].flat[0] / small["X"].flat[0]
+    assert small["C"] == pytest.approx(power**2 * instance["C"], rel=1e-12)
+    mine, other = (trained(instance.with_params(**g))["w"] for g in (instance.params, small))
+    values = [
+        ranking_erm(w, given["X"], given["y"], C=given["C"],
+                    rankings=np.zeros((0, len(small["y"])), int), weights=[]).primal
+        for w, given in ((mine, instance.params), (other, small))
+    ]  # fmt: skip
+    assert values[0] * power**2 == pytest.approx(values[1], rel=1e-5)
     assert np.allclose(mine * power, other, rtol=1e-4)
 
 
