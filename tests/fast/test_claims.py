@@ -128,7 +128,7 @@ def test_a_hinge_that_rounding_hides_warns():
         rng = np.random.default_rng(seed)
         y = np.arange(24) % 3
         X = 1e7 * (rng.standard_normal((24, 4)) + 8.0 * rng.standard_normal((3, 4))[y])
-        model = TopKSVC(C=1e6, tol=1e-3, max_iter=200, random_state=0)
+        model = TopKSVC(C=1e6, tol=1e-3, max_iter=200, solver="active", random_state=0)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             model.fit(X, y)

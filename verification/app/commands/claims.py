@@ -57,7 +57,7 @@ def claims(
     from verification.report.render import write_text
 
     if markdown is not None:
-        check_file("markdown", markdown)
+        check_file("--markdown", markdown)
     with progress(len(find(paper, only))) as task:
         results = run_claims(
             paper,
@@ -67,7 +67,7 @@ def claims(
             only=only,
         )
     if markdown is not None:
-        write_text(markdown, to_markdown(results), "markdown")
+        write_text(markdown, to_markdown(results), "--markdown")
     rows = [
         (
             r.paper,
