@@ -3,17 +3,26 @@
 It reads fixed shares of the list by itself, so that a core with the lighter share waits.
 """
 
+import json
 import logging
 import multiprocessing
 import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
 
+import warm_kernels as warm
 from cpu import PAGE
 from myst_nb.core.execute import create_client
 from myst_nb.core.read import create_nb_reader
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.errors import ExtensionError
 
 
 def cells(path: Path) -> int:
@@ -48,9 +57,36 @@ def run_pages(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
     if app.parallel < 2 or len(pages) < 2:
         return
     fork = multiprocessing.get_context("fork")
-    with fork.Pool(app.parallel, maxtasksperchild=1) as pool:
+    with warm_kernels(), fork.Pool(app.parallel, maxtasksperchild=1) as pool:
         for task in [pool.apply_async(run, (env, name)) for name in pages]:
             task.get()
+
+
+@contextmanager
+def warm_kernels() -> Iterator[None]:
+    """Kernels that start inside are forks of one process."""
+    program, paths = warm.__file__, os.environ.get("JUPYTER_PATH")
+    with tempfile.TemporaryDirectory(prefix="refsolve-kernels-") as folder:
+        spec = Path(folder, "kernels", "python3", "kernel.json")
+        spec.parent.mkdir(parents=True)
+        asking = [sys.executable, "-S", program, "ask", "{connection_file}"]
+        told = {"argv": asking, "display_name": "Python 3", "language": "python"}
+        spec.write_text(json.dumps(told), encoding="utf-8")
+        address = str(Path(folder, "line"))
+        serving = [sys.executable, program, "serve", address]
+        with subprocess.Popen(serving, stdin=subprocess.PIPE) as server:
+            while not Path(address).exists():  # it imports
+                if server.poll() is not None:
+                    raise ExtensionError("the process that kernels are forked from has ended")
+                time.sleep(0.1)
+            os.environ |= {"JUPYTER_PATH": folder, warm.ASK: address}
+            try:
+                yield
+            finally:
+                del os.environ[warm.ASK], os.environ["JUPYTER_PATH"]
+                os.environ |= {"JUPYTER_PATH": paths} if paths else {}
+                assert server.stdin is not None
+                server.stdin.close()
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
