@@ -5,11 +5,13 @@
 #   make lowest   some of the tests on the lowest versions that pyproject.toml allows
 #   make coverage lines and branches that tests reach, by room, in a minute or two
 #   make machines some of the tests as on older and newer processors
+#   make page     one page of the documentation, run: PAGE=losses/topk_hinge_alpha
 #   make lint | docs | bench | clean
 VENV   ?= .venv
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 REPORT ?= report
+PAGE ?= losses/topk_hinge_alpha
 ARGS   ?=
 # Two workers: numba compiles and cvxpy canonicalises on one core each.
 PYTEST_ARGS ?= -n 2 --dist loadfile
@@ -21,7 +23,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Workers and children import the same modules: without their bytecode each would compile them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: verify test coverage lowest machines lint docs bench clean
+.PHONY: verify test coverage lowest machines lint docs page bench clean
 .DEFAULT_GOAL := verify
 
 verify: $(VENV)/.core
@@ -59,6 +61,11 @@ lint: $(VENV)/.lint
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -j 2 -b html docs docs/_build/html
+
+page: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -b html -D root_doc=$(PAGE) -D include_patterns=$(PAGE).md \
+		-D suppress_warnings=myst.xref_missing,ref.doc docs docs/_build/page
+	@echo docs/_build/page/$(PAGE).html
 
 bench: $(VENV)/.core
 	$(BIN)/refsolve bench topk
