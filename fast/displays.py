@@ -80,6 +80,7 @@ class GapDisplay:
         (self.line_,) = self.ax_.plot(self.seconds, shown, **options)
         self.ax_.axhline(self.tol, color="grey", linestyle=":", label=f"tol = {self.tol:g}")
         self.ax_.set(yscale="log", xlabel="seconds", ylabel="certified relative duality gap")
+        self.ax_.locator_params(axis="x", nbins=5)  # labels of milliseconds are wide
         self.ax_.legend(frameon=False)
         return self
 
