@@ -291,24 +291,27 @@ class QuasiNewtonSolver:
     def _first_size(self, point: _Point) -> float:
         """C' to begin with: from where on the gap allows, and from W = 0 the smallest that is asked."""
         least = min(self.C, START * self.m / max(float(self.sizes.max()), 1e-300))
-        size, ready = self.C, False
-        while size > least and not ready:
-            _, _, primal, _, gap = self._raised(size, point)
-            ready = gap <= READY * primal
-            size = size if ready else max(size / RAISE, least)
+        size = self.C
+        while size > least and not self._measured(size, point)[0]:
+            size = max(size / RAISE, least)
         return size
+
+    def _measured(self, C: float, point: _Point) -> tuple[bool, float, np.ndarray, float]:
+        """Whether the gap at C allows a larger one; P, its gradient and gap."""
+        gradient = C * point.slopes
+        gradient += self.W
+        primal = 0.5 * float(np.vdot(self.W, self.W)) + C * point.risk
+        gap = 0.5 * float(np.vdot(gradient, gradient))
+        return gap <= READY * primal, primal, gradient, gap
 
     def _raised(self, C: float, point: _Point) -> tuple[float, bool, float, np.ndarray, float]:
         """C', raised as far as the gap allows; whether it was; P, its gradient and gap there."""
-        raised, gradient = False, np.empty_like(self.W)
-        while True:
-            np.multiply(point.slopes, C, out=gradient)
-            gradient += self.W
-            primal = 0.5 * float(np.vdot(self.W, self.W)) + C * point.risk
-            gap = 0.5 * float(np.vdot(gradient, gradient))
-            if C == self.C or gap > READY * primal:
-                return C, raised, primal, gradient, gap
+        raised = False
+        ready, primal, gradient, gap = self._measured(C, point)
+        while ready and C < self.C:
             C, raised = min(RAISE * C, self.C), True
+            ready, primal, gradient, gap = self._measured(C, point)
+        return C, raised, primal, gradient, gap
 
     def _search(
         self, z: np.ndarray, t: float, C: float, point: _Point, primal: float, slope: float,

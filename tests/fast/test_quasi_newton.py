@@ -168,3 +168,14 @@ def test_a_warm_start_goes_on_from_there(features):
     trainer = QuasiNewtonSolver(X, y, np.ones(N), M, SOFTMAX, 0)
     trainer.start_warm(first.masses)
     np.testing.assert_allclose(trainer.W, first.W, atol=1e-2)
+
+
+def test_a_start_that_is_near_enough_keeps_the_largest_size_that_its_gap_allows():
+    trainer, _, X, y, r = at(SOFTMAX, C=100.0)
+    trainer.W = train(X, y, r / 10.0, 4, SOFTMAX, tol=1e-9).W
+    point = trainer._at(trainer.W, True)
+    first = trainer._first_size(point)
+    ready, primal, _, gap = trainer._measured(first, point)
+    assert ready == (gap <= 0.3 * primal)
+    assert ready
+    assert first >= trainer.C / 16
