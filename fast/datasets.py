@@ -1,6 +1,7 @@
-"""Data for examples and benchmarks: the UCI Letter data (shipped), Gaussian mixtures, and what else occurs."""
+"""Data for examples and benchmarks: the UCI Letter data (shipped), and kinds of data that occur."""
 
 import zlib
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 from zipfile import BadZipFile
@@ -8,6 +9,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from fast._docs import with_sections
 from fast._validation import check_k, number
 from fast.errors import DatasetError, InvalidParameterError
 
@@ -61,94 +63,147 @@ def load_letter(subset: str | None = None) -> tuple[NDArray[np.float64], NDArray
     return X.astype(np.float64), y.astype(np.int64)
 
 
+Data = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+_PARAMETERS = {
+    "n": ("int", "Number of examples."),
+    "m": ("int", "Number of classes, 2 <= m <= n."),
+    "d": ("int", "Number of features."),
+    "separation": (
+        "float",
+        "How far >= 0 classes lie apart, relative to the deviations from them.",
+    ),
+    "random_state": ("int, numpy.random.Generator or None", "Seed."),
+}
+_RETURNS = ("X, y", "Features, float64 (n, d), and classes 0 to m - 1 in random order, int64 (n,).")
+_RAISES = (
+    "fast.errors.InvalidParameterError",
+    "A size that is not a positive integer, fewer than 2 classes or more classes than examples.",
+)
+
+
+def _made(function: Callable[..., Data]) -> Callable[..., Data]:
+    """Say what all of them have in common."""
+    return with_sections(function, _PARAMETERS, _RETURNS, _RAISES)
+
+
+def _begin(
+    n: int, m: int, d: int, separation: float, random_state: Any
+) -> tuple[np.random.Generator, float]:
+    """Generator and separation; sizes are checked."""
+    n, m, d = (check_k(value, name=name) for name, value in (("n", n), ("m", m), ("d", d)))
+    if not 2 <= m <= n:
+        raise InvalidParameterError("m", f"{m}", f"2 <= m <= n = {n}", "choose fewer classes")
+    return np.random.default_rng(random_state), number("separation", separation)
+
+
+def _labels(rng: np.random.Generator, n: int, m: int) -> NDArray[np.int64]:
+    """Classes in random order; their numbers differ by at most 1."""
+    return rng.permutation(np.arange(n) % m)
+
+
+@_made
 def make_gaussian_mixture(
-    n: int,
-    m: int,
-    d: int,
-    *,
-    separation: float = 4.0,
-    random_state: Any = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    n: int, m: int, d: int, *, separation: float = 4.0, random_state: Any = None
+) -> Data:
     """Examples of m classes around random means, divided by sqrt(d) so that ||x|| is about 1.
 
     Means are N(0, separation^2/d I), so that they lie about sqrt(2) separation apart; examples are
     N(mean, I). Class sizes differ by at most 1.
-
-    Parameters
-    ----------
-    n, m, d : int
-        Numbers of examples, classes (2 <= m <= n) and features.
-    separation : float, default 4.0
-        Distance >= 0 of the means from the origin, in standard deviations.
-    random_state : int, numpy.random.Generator or None
-        Seed.
-
-    Returns
-    -------
-    X : ndarray of float64, shape (n, d)
-        Features.
-    y : ndarray of int64, shape (n,)
-        Classes 0 to m - 1 in random order.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        A size that is not a positive integer, fewer than 2 classes or more classes than examples.
     """
-    n, m, d = _sizes(n, m, d)
-    separation = number("separation", separation)
-    rng = np.random.default_rng(random_state)
+    rng, separation = _begin(n, m, d, separation, random_state)
     means = rng.standard_normal((m, d)) * (separation / np.sqrt(d))
-    y = rng.permutation(np.arange(n) % m)
+    y = _labels(rng, n, m)
     return (means[y] + rng.standard_normal((n, d))) / np.sqrt(d), y
 
 
+def _falling(
+    rng: np.random.Generator, n: int, m: int, d: int, separation: float, power: float
+) -> Data:
+    """Normal means and deviations with covariance Q diag(j^(-2 power)) Q', Q a random rotation."""
+    spread = np.linalg.qr(rng.standard_normal((d, d)))[0] / np.arange(1, d + 1) ** power
+    means = separation * rng.standard_normal((m, d))
+    y = _labels(rng, n, m)
+    return (means[y] + rng.standard_normal((n, d))) @ spread.T, y
+
+
+@_made
 def make_deep_features(
-    n: int,
-    m: int,
-    d: int,
-    *,
-    separation: float = 1.0,
-    random_state: Any = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    n: int, m: int, d: int, *, separation: float = 1.0, random_state: Any = None
+) -> Data:
     """Rows of length 1 whose spectrum falls like a power, as a network's last layer gives them.
 
     Means and deviations are normal with covariance Q diag(1, 1/2, ..., 1/d) Q', Q a random rotation.
-
-    Parameters
-    ----------
-    n, m, d : int
-        Numbers of examples, classes (2 <= m <= n) and features.
-    separation : float, default 1.0
-        Size >= 0 of the means relative to the deviations from them.
-    random_state : int, numpy.random.Generator or None
-        Seed.
-
-    Returns
-    -------
-    X : ndarray of float64, shape (n, d)
-        Features.
-    y : ndarray of int64, shape (n,)
-        Classes 0 to m - 1 in random order; their numbers differ by at most 1.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        A size that is not a positive integer, fewer than 2 classes or more classes than examples.
+    Class sizes differ by at most 1.
     """
-    n, m, d = _sizes(n, m, d)
-    separation = number("separation", separation)
-    rng = np.random.default_rng(random_state)
-    spread = np.linalg.qr(rng.standard_normal((d, d)))[0] / np.sqrt(np.arange(1, d + 1))
-    means = separation * rng.standard_normal((m, d))
-    y = rng.permutation(np.arange(n) % m)
-    X = (means[y] + rng.standard_normal((n, d))) @ spread.T
+    rng, separation = _begin(n, m, d, separation, random_state)
+    X, y = _falling(rng, n, m, d, separation, 0.5)
     return X / np.linalg.norm(X, axis=1, keepdims=True), y
 
 
-def _sizes(n: int, m: int, d: int) -> tuple[int, int, int]:
-    """Checked numbers of examples, classes and features."""
-    n, m, d = (check_k(value, name=name) for name, value in (("n", n), ("m", m), ("d", d)))
-    if not 2 <= m <= n:
-        raise InvalidParameterError("m", f"{m}", f"2 <= m <= n = {n}", "choose fewer classes")
-    return n, m, d
+@_made
+def make_images(
+    n: int, m: int, d: int, *, separation: float = 1.2, random_state: Any = None
+) -> Data:
+    """Numbers from 0 to 1, many of them 0, whose spectrum falls fast, like pixels of small images.
+
+    Normal features with covariance Q diag(1, 2^-1.5, ..., d^-1.5) Q', moved by .02; what is negative
+    becomes 0. Class sizes differ by at most 1.
+    """
+    rng, separation = _begin(n, m, d, separation, random_state)
+    X, y = _falling(rng, n, m, d, separation, 0.75)
+    X = np.maximum(X + 0.02, 0.0)
+    return X / max(X.max(), np.finfo(float).tiny), y
+
+
+@_made
+def make_heavy_tails(
+    n: int, m: int, d: int, *, separation: float = 1.0, random_state: Any = None
+) -> Data:
+    """Features of mean 0 and variance 1 with outliers of up to 120 deviations, four fifths in one class.
+
+    Student's t with 2 degrees of freedom about the normal means of classes. Four fifths of the
+    examples have label 0, others are as many as one another.
+    """
+    rng, separation = _begin(n, m, d, separation, random_state)
+    y = _labels(rng, n, m)
+    y[rng.permutation(np.flatnonzero(y))[: max(4 * n // 5 - np.count_nonzero(y == 0), 0)]] = 0
+    X = separation * rng.standard_normal((m, d))[y] + rng.standard_t(2.0, (n, d))
+    X -= X.mean(axis=0)
+    return np.clip(X / np.maximum(X.std(axis=0), np.finfo(float).tiny), -120.0, 120.0), y
+
+
+@_made
+def make_one_hot(
+    n: int, m: int, d: int, *, separation: float = 1.0, random_state: Any = None
+) -> Data:
+    """Categories as 0 and 1: of each three features at most one is 1, as of four letters without one.
+
+    Log-odds of the categories are normal with deviation separation * 3/(3 + j) in the j-th triple, so
+    that the first tell most. Class sizes differ by at most 1.
+    """
+    rng, separation = _begin(n, m, d, separation, random_state)
+    y = _labels(rng, n, m)
+    triples = -(-d // 3)
+    odds = rng.standard_normal((m, triples, 4)) * (3.0 / (3.0 + np.arange(triples)[:, None]))
+    letter = (separation * odds[y] + rng.gumbel(size=(n, triples, 4))).argmax(axis=2)
+    return (letter[:, :, None] == np.arange(3)).reshape(n, -1)[:, :d].astype(np.float64), y
+
+
+@_made
+def make_clusters(
+    n: int, m: int, d: int, *, separation: float = 1.0, random_state: Any = None
+) -> Data:
+    """Classes that consist of clusters of about six examples, as of speakers who repeat a word.
+
+    Clusters are normal about the normal means of classes, their examples about them with a deviation
+    of .3. Class sizes differ by at most 1.
+    """
+    rng, separation = _begin(n, m, d, separation, random_state)
+    y = _labels(rng, n, m)
+    cluster = y + m * rng.integers(0, -(-n // (6 * m)), n)
+    centres = separation * rng.standard_normal((m, d))
+    centres = centres[np.arange(cluster.max() + 1) % m] + rng.standard_normal(
+        (cluster.max() + 1, d)
+    )
+    return centres[cluster] + 0.3 * rng.standard_normal((n, d)), y

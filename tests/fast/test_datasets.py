@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 
 from fast import errors
-from fast.datasets import load_letter, make_deep_features, make_gaussian_mixture
+from fast.datasets import (
+    load_letter,
+    make_clusters,
+    make_deep_features,
+    make_gaussian_mixture,
+    make_heavy_tails,
+    make_images,
+    make_one_hot,
+)
+
+MADE = [
+    make_gaussian_mixture, make_deep_features, make_images, make_heavy_tails, make_one_hot, make_clusters
+]  # fmt: skip
 
 
 def test_letter_has_the_published_sizes_and_parts():
@@ -64,13 +76,13 @@ def test_mixture_is_reproducible_balanced_and_scaled():
     ("sizes", "message"),
     [((5, 1, 2), "2 <= m"), ((3, 4, 2), "2 <= m <= n"), ((0, 2, 2), "n: 0"), ((5, 2, 1.5), "d: ")],
 )
-@pytest.mark.parametrize("make", [make_gaussian_mixture, make_deep_features])
+@pytest.mark.parametrize("make", MADE)
 def test_sizes_of_what_is_made(make, sizes, message):
     with pytest.raises(errors.InvalidParameterError, match=message):
         make(*sizes)
 
 
-@pytest.mark.parametrize("make", [make_gaussian_mixture, make_deep_features])
+@pytest.mark.parametrize("make", MADE)
 def test_separation_of_what_is_made(make):
     with pytest.raises(errors.InvalidParameterError, match="separation: -1"):
         make(5, 2, 2, separation=-1)
@@ -85,3 +97,49 @@ def test_deep_features_have_length_one_and_a_falling_spectrum():
     sizes = np.linalg.svd(within, compute_uv=False) ** 2
     assert sizes[4] / sizes[0] == pytest.approx(1 / 5, rel=0.35)
     assert sizes[29] / sizes[4] == pytest.approx(5 / 30, rel=0.35)
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_what_is_made_is_reproducible(make):
+    X, y = make(500, 4, 7, random_state=3)
+    again = make(500, 4, 7, random_state=3)
+    np.testing.assert_array_equal(X, again[0])
+    np.testing.assert_array_equal(y, again[1])
+    assert (X.shape, X.dtype, y.dtype) == ((500, 7), np.float64, np.int64)
+    counts = np.bincount(y, minlength=4)
+    if make is make_heavy_tails:
+        assert counts[0] == 400
+        counts = counts[1:]
+    assert np.ptp(counts) <= 15 if make is make_heavy_tails else np.ptp(counts) <= 1
+
+
+def test_images_are_not_negative_and_their_spectrum_falls():
+    X, _ = make_images(2000, 5, 40, random_state=3)
+    assert X.min() == 0.0
+    assert X.max() == 1.0
+    assert 0.2 < (X == 0.0).mean() < 0.6
+    sizes = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+    assert sizes[19] < 0.15 * sizes[0]
+
+
+def test_heavy_tails():
+    X, _ = make_heavy_tails(20_000, 5, 6, random_state=3)
+    assert np.abs(X).max(axis=0).min() > 15.0
+    assert 30.0 < np.abs(X).max() <= 120.0
+    np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=0.01)
+
+
+def test_one_hot_triples_are_one_of_four_letters():
+    X, y = make_one_hot(3000, 3, 30, random_state=3)
+    letters = X.reshape(3000, 10, 3).sum(axis=2)
+    assert set(np.unique(X)) == set(np.unique(letters)) == {0.0, 1.0}
+    assert (letters.mean(axis=0) < 1.0).all()
+    apart = [np.ptp([X[y == j].mean(axis=0) for j in range(3)], axis=0)[part].max()
+             for part in (slice(3), slice(27, 30))]  # fmt: skip
+    assert apart[0] > apart[1]
+
+
+def test_clusters_are_small_and_narrow():
+    X, _y = make_clusters(600, 4, 5, random_state=3)
+    nearest = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)
+    assert np.median(nearest[:, 2]) < 1.0 < np.median(nearest[:, 40])
