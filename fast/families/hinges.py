@@ -102,6 +102,8 @@ For k_ii = 0 all mass that is allowed goes to the largest costs.
         z = f - (f[own] - 1.0)[:, None]
         z[own] = -np.inf
         k = min(self.k, others)
+        if k == 1:  # a maximum takes a fifth of the time
+            return np.maximum(z.max(axis=1), 0.0)
         top = np.partition(z, others - k, axis=1)[:, others + 1 - k :]
         if self.variant != ALPHA:
             top = np.maximum(top, 0.0)

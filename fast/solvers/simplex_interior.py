@@ -22,13 +22,14 @@ from fast.errors import InvalidParameterError
 
 from .kronecker import Factor, assemble
 from .orthonormal import Orthonormal, dense
-from .simplex_rows import SimplexRows, Step
+from .rows import is_sparse
+from .simplex_rows import Aims, SimplexRows, Step
 from .state import TrainingState
 
+ENTRY, ENTRY_CAPPED, USUAL = 120.0, 200.0, 25  # nanoseconds per mass, and iterations
 WEIGHTS = 5000  # m * min(n, d)
 NUMBERS = 50_000_000  # n * max(m, d)
 ROOMY, MEETING = 4, 1500  # rows per weight, and weights, of a QR factorisation
-ENTRIES = 16384  # numbers per array: fits in the cache
 BOUNDARY = 0.995  # part of the way to the first wall
 SHORT = 0.1  # a step so short is replaced by one that centres
 CENTRINGS = 2
@@ -55,20 +56,19 @@ class SimplexInteriorSolver:
         self.X, self.y, self.r, self.m, self.loss = dense(X), y, r, m, loss
         self.W = np.zeros((m, d))
         self.best = np.zeros((m, n))  # the dual A'
-        self.order = np.flatnonzero(r > 0.0)
+        order = np.flatnonzero(r > 0.0)
+        self.order = order[np.argsort(y[order], kind="stable")]
         self.space = Orthonormal(self.X[self.order])
         self.Q, self.metric = self.space.Q, self.space.metric
         self.U = np.zeros((m, self.Q.shape[1]))
-        size, last = max(ENTRIES // m, 64), len(self.order)
-        self.parts = [slice(i, min(i + size, last)) for i in range(0, last, size)]
         entropy, dropped = int("lists" not in loss.capabilities), getattr(loss, "dropped", None)
         kind = *loss.parameters(m - 1)[:2], loss.gamma
-        self.rows = [
-            SimplexRows(y[own], r[own], m, kind, entropy, None if dropped is None else dropped[own])
-            for own in (self.order[part] for part in self.parts)
-        ]
-        self.exhausted = not self.rows
-        self.weight = 0.0 if self.exhausted else self.rows[0].products * float(r.sum())
+        self.rows = SimplexRows(
+            y[self.order], r[self.order], m, kind, entropy,
+            None if dropped is None else dropped[self.order],
+        )  # fmt: skip
+        self.exhausted = not len(self.order)
+        self.weight = self.rows.products * float(r.sum())
         self.primal = self.left = self.apart = np.inf
 
     @staticmethod
@@ -77,11 +77,26 @@ class SimplexInteriorSolver:
         n, d = X.shape
         return m * min(n, d) <= WEIGHTS and n * max(m, d) <= NUMBERS
 
+    @staticmethod
+    def nanoseconds(X: Any, m: int, loss: Any) -> float:
+        """What it is expected to take."""
+        n, p = X.shape[0], min(X.shape)
+        k = loss.parameters(m - 1)[1]
+        rows = n * m * (ENTRY_CAPPED if 1 < k < m - 1 else ENTRY)
+        products = n * m * (m - 1) * p * (p + 1) / 2 / 15.0
+        return USUAL * (1e6 + rows + products + (m * p) ** 3 / 45.0) + n * p * p
+
     def start_cold(self) -> None:
         """W = 0, as it is."""
 
     def start_warm(self, dual: Any) -> None:
         """W = 0 too: an interior point gains nothing from a vertex."""
+
+    def resume(self, dual: Any) -> None:
+        """W = 0, and a dual that is the best so far."""
+        masses = dual.toarray() if is_sparse(dual) else dual
+        self.best = np.ascontiguousarray(-masses.T)
+        self.best[self.y, np.arange(len(self.y))] = masses.sum(axis=1)
 
     def masses(self) -> sp.csr_array:
         """The best dual: mass of each example on the other classes."""
@@ -91,29 +106,13 @@ class SimplexInteriorSolver:
 
     # ---- a step
 
-    def _scores(self, U: np.ndarray) -> list[np.ndarray]:
-        """(m, examples) of every part."""
-        return [U @ self.Q[part].T for part in self.parts]
-
-    def _pulled(self, blocks: list[np.ndarray]) -> np.ndarray:
-        """A'Q of rows of the dual."""
-        return np.asarray(
-            sum(block @ self.Q[part] for block, part in zip(blocks, self.parts, strict=True))
-        )
-
-    def _curvature(self, first: int, last: int) -> np.ndarray:
-        """Blocks of rows first:last, as `assemble` wants them."""
-        out = np.empty((self.m * (self.m - 1) // 2, last - first))
-        for rows, part in zip(self.rows, self.parts, strict=True):
-            low, high = max(part.start, first), min(part.stop, last)
-            if low < high:
-                rows.curvature(low - part.start, high - part.start, out, low - first)
-        return out.T
+    def _scores(self, U: np.ndarray) -> np.ndarray:
+        """(m, examples)."""
+        return np.asarray(U @ self.Q.T)
 
     def _factor(self) -> Factor:
         """Of the matrix of a step, in scores relative to the last class: rows of U sum to 0."""
-        y = self.y[self.order]
-        return Factor(assemble(self.metric, self._curvature, self.Q, y, self.m))
+        return Factor(assemble(self.metric, self.rows.curvature, self.Q, self.rows.y, self.m))
 
     def _solve(self, factor: Factor, right: np.ndarray) -> np.ndarray:
         u = np.zeros_like(self.U)
@@ -122,79 +121,66 @@ class SimplexInteriorSolver:
         return np.asarray(u - u.mean(axis=0))
 
     def _towards(
-        self, factor: Factor, f: list[np.ndarray], target: float, second: list[Any]
-    ) -> tuple[np.ndarray, list[Step], float]:
-        """A step to products ``target``, less ``second``, and how much of it can be taken."""
-        pulls = [
-            rows.pull(f, target, less) for rows, f, less in zip(self.rows, f, second, strict=True)
-        ]
-        moved = [
-            rows.blocks(rows.x + rows.solve(v)[0]) for rows, v in zip(self.rows, pulls, strict=True)
-        ]
-        dU = self._solve(factor, self._pulled(moved) - self.U @ self.metric)
-        steps = [
-            rows.step(v + rows.margins(df), target, less)
-            for rows, v, df, less in zip(self.rows, pulls, self._scores(dU), second, strict=True)
-        ]
-        pairs = zip(self.rows, steps, strict=True)
-        return dU, steps, min(1.0, BOUNDARY * min(rows.longest(step) for rows, step in pairs))
+        self, factor: Factor, f: np.ndarray, aims: Aims, at: int = 0
+    ) -> tuple[np.ndarray, Step, float]:
+        """A step to products ``aims``, and how much of it can be taken."""
+        dU = self._solve(factor, self.rows.pull(f, aims) @ self.Q - self.U @ self.metric)
+        step, longest = self.rows.step(self._scores(dU), aims, at)
+        return dU, step, min(1.0, BOUNDARY * longest)
 
-    def _tau(self, steps: list[Any], length: float) -> float:
+    def _tau(self, step: Any, length: float) -> float:
         """Mean product after a part of a step."""
-        pairs = zip(self.rows, steps, strict=True)
-        return sum(rows.total(step, length) for rows, step in pairs) / self.weight
+        return self.rows.total(step, length) / self.weight
 
     def _advance(self) -> None:
         """One step."""
-        for rows in self.rows:
-            rows.centre()
-        f, none = self._scores(self.U), [None] * len(self.rows)
-        tau, factor = self._tau(none, 0.0), self._factor()
-        _, steps, length = self._towards(factor, f, 0.0, none)
-        share = min(max(self._tau(steps, length) / tau, 0.0), 1.0)
+        rows = self.rows
+        rows.centre()
+        f, factor = self._scores(self.U), self._factor()
+        tau = self._tau(None, 0.0)
+        _, step, length = self._towards(factor, f, rows.fixed)
+        share = min(max(self._tau(step, length) / tau, 0.0), 1.0)
         target = tau * share**3
-        pairs = zip(self.rows, steps, strict=True)
-        second = [rows.second_order(step, tau) for rows, step in pairs]
-        dU, steps, length = self._towards(factor, f, target, second)
+        aims = rows.second_order(step, target, tau)
+        dU, step, length = self._towards(factor, f, aims)
         if length < SHORT:  # the corrections were made for a step of length 1
             target = 0.5 * tau
-            second = [Step(*[np.zeros_like(v) for v in s if v is not None]) for s in second]
-            dU, steps, length = self._towards(factor, f, target, second)
-        for _ in range(CENTRINGS):
+            aims = rows.even(target)
+            dU, step, length = self._towards(factor, f, aims)
+        for i in range(CENTRINGS):
             if length > BOUNDARY - SHORT:
                 break
-            triples = zip(self.rows, steps, second, strict=True)
-            aim = min(1.0, 1.1 * length + 0.1)
-            more = [rows.centred(step, aim, target, less) for rows, step, less in triples]
-            found = self._towards(factor, f, target, more)
+            aims = rows.centred(step, min(1.0, 1.1 * length + 0.1), target, aims)
+            found = self._towards(factor, f, aims, 1 - i % 2)
             if not found[2] > 1.01 * length:
                 break
-            (dU, steps, length), second = found, more
+            dU, step, length = found
         self.U += length * dU
-        for rows, step in zip(self.rows, steps, strict=True):
-            rows.advance(step, length)
-        self.left = self._tau(none, 0.0) * self.weight
+        rows.advance(step, length)
+        self.left = self._tau(None, 0.0) * self.weight
         if self.left < NEAR * self.primal:
             self._restore(factor)
+
+    def _apart(self, U: np.ndarray) -> np.ndarray:
+        """What the masses make of U, less it."""
+        return np.asarray(self.rows.blocks(self.rows.x) @ self.Q - U @ self.metric)
 
     def _restore(self, factor: Factor) -> None:
         """Move masses so that A'X meets W, where rounding on large features keeps them apart."""
         U, last = self.U, np.inf
         for _ in range(RESTORATIONS):
-            apart = self._pulled([rows.blocks(rows.x) for rows in self.rows]) - U @ self.metric
+            apart = self._apart(U)
             size = 0.5 * float(np.square(apart @ self.space.R).sum())
             if not NEGLIGIBLE * self.left < size < 0.5 * last:
                 return
             dU, last = self._solve(factor, apart), size
-            pairs = zip(self.rows, self._scores(dU), strict=True)
-            steps = [rows.solve(rows.margins(f)) for rows, f in pairs]
-            share = max(rows.relative(step) for rows, step in zip(self.rows, steps, strict=True))
+            step = self.rows.moves(self._scores(dU))
+            share = self.rows.relative(step)
             if not share < 1.0 / BOUNDARY:
                 return
             length = min(1.0, 0.5 / max(share, 0.5))
             U = U + length * dU
-            for rows, step in zip(self.rows, steps, strict=True):
-                rows.shift(step, length)
+            self.rows.shift(step, length)
 
     def _meet(self) -> None:
         """Masses so that A'X meets W as nearly as float64 can, by a QR factorisation.
@@ -202,53 +188,45 @@ class SimplexInteriorSolver:
         Where walls are near the matrix of a step has condition numbers beyond 1e16, those of its root
         are 1e8. The examples with most room take part.
         """
-        b, p, q = self.m - 1, len(self.metric), len(self.rows[0].x)
-        for rows in self.rows:
-            rows.centre()
-        room = np.concatenate([rows.g.sum(axis=0) * rows.r for rows in self.rows])
+        rows = self.rows
+        b, p, q = self.m - 1, len(self.metric), len(rows.x)
+        rows.centre()
+        room = rows.matrix[2].sum(axis=0) * rows.r
         taken = np.sort(np.argsort(-room)[: max(ROOMY * b * p // q, 1)])
-        roots, chosen = [], [taken[(taken >= c.start) & (taken < c.stop)] for c in self.parts]
-        blocks = []
-        for rows, part, own in zip(self.rows, self.parts, chosen, strict=True):
-            T, C = rows.root(own - part.start)
-            weight = np.sqrt(rows.r[own - part.start])[:, None, None]
-            roots.append(T * weight)
-            blocks.append(np.einsum("nqb,np->nqbp", weight * C[:, :, :b], self.Q[own]))
-        tall = np.concatenate([block.reshape(len(block) * q, b * p) for block in blocks])
+        T, C = rows.root(taken)
+        weight = np.sqrt(rows.r[taken])[:, None, None]
+        tall = np.einsum("nqb,np->nqbp", weight * C[:, :, :b], self.Q[taken])
+        tall = tall.reshape(len(taken) * q, b * p)
         shares = np.linalg.cholesky(np.eye(b) - 1.0 / self.m).T
         tall = np.concatenate([tall, np.kron(shares, np.linalg.cholesky(self.metric).T)])
         scale = np.sqrt(np.square(tall).sum(axis=0))
         tall /= scale
         order = np.argsort(-np.abs(tall).max(axis=1))
         basis, triangle = qr(tall[order], mode="economic", overwrite_a=True, check_finite=False)
+        still = rows.fixed
         for _ in range(2):
-            apart = self._pulled([rows.blocks(rows.x) for rows in self.rows]) - self.U @ self.metric
+            apart = self._apart(self.U)
             y = solve_triangular(triangle, apart[:-1].ravel() / scale, trans=1, check_finite=False)
             u = np.empty(len(order))
             u[order] = basis @ y
-            steps, share, at = [], 0.0, 0
-            for rows, part, own, T in zip(self.rows, self.parts, chosen, roots, strict=True):
-                dx = np.zeros_like(rows.x)
-                size = len(own) * q
-                part_of = u[at : at + size].reshape(len(own), q, 1)
-                dx[:, own - part.start] = np.linalg.solve(T, part_of)[:, :, 0].T
-                at += size
-                steps.append((dx, dx.sum(axis=0), rows.flat(dx)))
-                share = max(share, rows.relative(steps[-1]))
-            length = 1.0 if share <= 0.9 else 0.9 / share
-            for rows, step in zip(self.rows, steps, strict=True):
-                rows.shift(step, length)
+            dx = np.zeros_like(rows.x)
+            part = u[: len(taken) * q].reshape(len(taken), q, 1)
+            dx[:, taken] = np.linalg.solve(T * weight, part)[:, :, 0].T
+            flat = rows.flat(dx) if rows.caps else still.t
+            step = Step(dx, still.x, -dx.sum(axis=0), still.s0, -flat, still.t)
+            share = rows.relative(step)
+            rows.shift(step, 1.0 if share <= 0.9 else 0.9 / share)
 
     def _met(self) -> tuple[float, np.ndarray]:
         """D and A' at masses that meet W; the present ones stay."""
-        kept = [(rows.x.copy(), rows.t.copy(), rows.s0.copy()) for rows in self.rows]
+        rows = self.rows
+        kept = rows.x.copy(), rows.t.copy(), rows.s0.copy()
         try:
             self._meet()
             _, dual, A = self._check()
         except np.linalg.LinAlgError:
             dual, A = -np.inf, self.best
-        for rows, (x, t, s0) in zip(self.rows, kept, strict=True):
-            rows.x, rows.t, rows.s0 = x, t, s0
+        rows.x, rows.t, rows.s0 = kept
         return dual, A
 
     def _check(self) -> tuple[float, float, np.ndarray]:
@@ -259,7 +237,7 @@ class SimplexInteriorSolver:
         f = np.ascontiguousarray(self.X @ self.W.T)
         primal = 0.5 * float(np.vdot(self.W, self.W)) + float(self.r @ self.loss.values(f, self.y))
         A = np.zeros_like(self.best)
-        A[:, self.order] = np.concatenate([rows.masses() for rows in self.rows], axis=1)
+        A[:, self.order] = self.rows.masses()
         V = A @ self.X
         masses = np.maximum(-A.T, 0.0)
         dual = -float(self.loss.conjugates(masses, self.r).sum()) - 0.5 * float(np.vdot(V, V))

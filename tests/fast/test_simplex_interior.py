@@ -17,7 +17,7 @@ from fast.families.hinges import Hinge
 from fast.losses.squared_topk_hinge import SquaredTopKHinge
 from fast.models.multiclass_erm import train
 from fast.solvers.simplex_interior import SimplexInteriorSolver
-from fast.solvers.simplex_rows import SimplexRows, Step
+from fast.solvers.simplex_rows import Aims, SimplexRows, Step
 
 KINDS = [(0, 1, 0.0), (0, 1, 0.7), (0, 2, 0.0), (0, 3, 0.4), (1, 2, 0.0), (1, 4, 0.3), (0, 4, 0.0),
          (0, 1, 0.0, 1), (0, 2, 0.0, 1), (1, 3, 0.0, 1), (0, 4, 0.0, 1)]  # fmt: skip
@@ -37,7 +37,7 @@ def somewhere(kind, y=1, n=6, seed=0):
         v *= 10.0 ** rng.uniform(-3.0, 3.0, v.shape)
     if rows.caps:
         rows.t[:] = (x.sum(axis=0) if rows.kappa else 1.0) / k - x
-    assert min(rows.x.min(), rows.s0.min(), rows.t.min()) > 0.0
+    assert min(rows.x.min(), rows.s0.min(), rows.t.min(initial=1.0)) > 0.0
     return rows, rng
 
 
@@ -61,17 +61,17 @@ def test_the_matrix_of_an_example_and_its_inverse(kind):
     rows.centre()
     n = len(rows.r)
     v = rng.standard_normal(rows.x.shape)
-    dx, ds, flat = rows.solve(v)
-    out = np.empty((M * (M - 1) // 2, n + 1))
-    rows.curvature(0, 2, out, 0)
-    rows.curvature(2, n, out, 2)
+    rows.v[:] = v
+    change, _ = rows.step(np.zeros((M, n)), rows.fixed)
+    out = np.concatenate([rows.curvature(0, 2), rows.curvature(2, n)]).T
     lower = np.tril_indices(M, -1)
     for i in range(n):
         B, A, D = naive(rows, kind, i)
         truth = np.linalg.solve(D, v[:, i])
-        np.testing.assert_allclose(dx[:, i], truth, rtol=1e-9, atol=1e-12)
-        assert ds[i] == pytest.approx(truth.sum(), rel=1e-9, abs=1e-12)
-        np.testing.assert_allclose(flat[:, i], A @ truth, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(change.x[:, i], truth, rtol=1e-9, atol=1e-12)
+        assert change.s0[i] == pytest.approx(-truth.sum(), rel=1e-9, abs=1e-12)
+        if rows.caps:
+            np.testing.assert_allclose(change.t[:, i], -A @ truth, rtol=1e-9, atol=1e-12)
         K = rows.r[i] * (B.T @ np.linalg.solve(D, B))
         np.testing.assert_allclose(out[:, i], K[lower], rtol=1e-8, atol=1e-12)
 
@@ -94,19 +94,19 @@ def test_the_root_of_the_matrix(kind):
 def test_a_step_solves_the_linearised_equations(kind):
     rows, rng = somewhere(kind, y=4)
     f, df = rng.standard_normal((2, M, len(rows.r)))
-    shapes = [v.shape for v in rows.variables() if v is not None]
-    second = Step(*[1e-3 * rng.standard_normal(shape) for shape in shapes])
-    second = second._replace(nu=second.x, lam=second.s0, mu=second.t)  # one for each product
+    given = Aims(*[0.02 + 1e-3 * rng.standard_normal(v.shape) for v in rows.fixed])
     rows.centre()
-    target = 0.02
-    for less in (second, None):
-        aim = target if less is not None else 0.0
-        v = rows.pull(f, aim, less) + rows.margins(df)
-        step = rows.step(v, aim, less)
-        now, missing = list(rows.variables()), [0.0] * 6 if less is None else list(less)
-        for at in range(0, 6 if rows.caps else 4, 2):
-            u, w, du, dw = now[at], now[at + 1], step[at], step[at + 1]
-            np.testing.assert_allclose(u * w + u * dw + w * du, aim - missing[at], atol=1e-8)
+    for aims in (given, rows.fixed):
+        blocks = rows.pull(f, aims)
+        step, longest = rows.step(np.zeros_like(df), aims, 1)
+        np.testing.assert_allclose(blocks, rows.blocks(rows.x + step.x), rtol=1e-9, atol=1e-12)
+        step, longest = rows.step(df, aims)
+        now = rows.variables()
+        for at, aim in enumerate(aims):
+            u, w, du, dw = *now[2 * at : 2 * at + 2], *step[2 * at : 2 * at + 2]
+            np.testing.assert_allclose(u * w + u * dw + w * du, aim, atol=1e-8)
+        parts = [(-d / v).max(initial=0.0) for v, d in zip(now, step, strict=True)]
+        assert longest == pytest.approx(1.0 / max(parts))
         for i in range(len(rows.r)):
             B, A, _ = naive(rows, kind, i)
             z = B @ (f[:, i] + df[:, i]) + rows.cost
@@ -122,6 +122,45 @@ def test_a_step_solves_the_linearised_equations(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_products_and_what_a_step_is_to_make_of_them(kind):
+    rows, rng = somewhere(kind)
+    now = rows.variables()
+    step = rows.steps[0]
+    for v in step:
+        v[:] = rng.standard_normal(v.shape)
+    pairs = [(now[i], now[i + 1], step[i], step[i + 1]) for i in (0, 2, 4)]
+    after = [(u + 0.3 * du) * (w + 0.3 * dw) for u, w, du, dw in pairs]
+    assert rows.total(step, 0.3) == pytest.approx(sum((p @ rows.r).sum() for p in after))
+    assert rows.total(None, 0.0) == pytest.approx(
+        sum((u * w @ rows.r).sum() for u, w, _, _ in pairs)
+    )
+    aims = rows.second_order(step, 0.2, 0.05)
+    for aim, (_, _, du, dw) in zip(aims, pairs, strict=True):
+        np.testing.assert_allclose(aim, 0.2 - np.clip(du * dw, -0.5, 0.5))
+    nearer = rows.centred(step, 0.3, 0.2, aims)
+    for aim, found, product in zip(aims, nearer, after, strict=True):
+        lift = np.maximum(np.clip(product, 0.02, 2.0) - product, -2.0)
+        np.testing.assert_allclose(found, aim + lift)
+    assert rows.centred(step, 0.3, 0.2, nearer) is aims
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sums_agree_after_a_step(kind):
+    rows, rng = somewhere(kind)
+    for v in (rows.x, rows.s0, rows.t):
+        v *= 1.0 + 1e-9 * rng.standard_normal(v.shape)
+    before = [v.copy() for v in (rows.x, rows.s0, rows.t)]
+    rows.shift(Step(*[np.zeros_like(v) for v in rows.variables()]), 0.0)
+    s = rows.x.sum(axis=0)
+    np.testing.assert_allclose(s + rows.s0, 1.0, atol=4e-16)
+    if rows.caps:
+        cap = rows.kappa * s if rows.kappa else 1.0 / rows.k
+        np.testing.assert_allclose(rows.x + rows.t, np.broadcast_to(cap, rows.x.shape), atol=4e-16)
+    for old, new in zip(before, (rows.x, rows.s0, rows.t), strict=True):
+        np.testing.assert_allclose(new, old, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_whole_matrix_of_a_step(kind):
     X, y = classes(3, n=40, m=M, d=3)
     r = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
@@ -129,14 +168,13 @@ def test_the_whole_matrix_of_a_step(kind):
     loss = Entropy.named(variant, kind[1]) if kind[3:] else Hinge.named(variant, *kind[1:])
     solver = SimplexInteriorSolver(X, y, r, M, loss, 0)
     solver._advance()
-    for rows in solver.rows:
-        rows.centre()
+    rows = solver.rows
+    rows.centre()
     p = len(solver.metric)
     H = np.kron(np.eye(M), solver.metric)
-    for rows, part in zip(solver.rows, solver.parts, strict=True):
-        for i, q in enumerate(solver.Q[part]):
-            B, _, D = naive(rows, kind, i)
-            H += np.kron(rows.r[i] * (B.T @ np.linalg.solve(D, B)), np.outer(q, q))
+    for i, q in enumerate(solver.Q):
+        B, _, D = naive(rows, kind, i)
+        H += np.kron(rows.r[i] * (B.T @ np.linalg.solve(D, B)), np.outer(q, q))
     right = np.random.default_rng(1).standard_normal((M, p))
     right -= right.mean(axis=0)
     found = solver._solve(solver._factor(), right)
