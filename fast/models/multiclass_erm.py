@@ -40,6 +40,7 @@ from fast.families.entropies import Entropy as TopKEntropy
 from fast.families.hinges import Hinge as TopKHinge
 from fast.kernels.hinges import ALPHA, BETA
 from fast.losses.truncated_topk_entropy import TruncatedTopKEntropy as TruncatedEntropy
+from fast.solvers.active_set import Race
 from fast.solvers.orthonormal import badly_scaled, within_reach
 from fast.solvers.rows import is_sparse, squared_norms
 from fast.solvers.state import Certified, TrainingState
@@ -191,25 +192,36 @@ class _Run:
     ) -> None:  # fmt: skip
         self.X, self.y, self.r, self.m, self.loss, self.seed = X, y, r, m, loss, seed
         self.tol, self.max_iter, self.report = tol, max_iter, report
-        self.name = choose_solver(solver, X, r, loss, m)
+        self.name, self.race = choose_solver(solver, X, r, loss, m), Race()
         self.state = TrainingState(started=time.perf_counter())
         self.algorithm = self.make(self.name, r)
         self.state.record(0, float(r.sum()) * loss.at_zero(m), 0.0, self.algorithm.W)
         self.interrupted = self.stopped = False
         small = m * X.shape[1] * len(y) <= POLISHED_SIZE
         self.polish = min(max_iter, POLISH_ITERATIONS) if small else 0
-        smooth = "curvature" in loss.capabilities
-        self.hybrid = solver == "auto" and self.name in ("active", "lbfgs") and smooth
-        self.then = ""  # the algorithm that takes over where Newton's steps fail
-        if solver == "auto" and self.name == "full_newton":
-            if "simplex" in loss.capabilities and solver_class("interior").affordable(X, m):
-                self.then, self.algorithm.patient = "interior", False
-            elif "lists" in loss.capabilities:
-                self.then = "active"
+        smooth, auto = "curvature" in loss.capabilities, solver == "auto"
+        self.hybrid = auto and self.name in ("active", "lbfgs") and smooth
+        interior = solver_class("interior")
+        few = interior.NEEDS in loss.capabilities and interior.affordable(X, m)
+        last = ["interior"] if few else ["active"] if "lists" in loss.capabilities else []
+        self.then: list[str] = []  # algorithms that take over where steps fail, or take too long
+        if self.name == "newton" or (auto and self.name == "full_newton"):
+            self.then = last if auto or not badly_scaled(X) else []
+        elif self.hybrid:
+            self.then = ["newton", *last]
+            self.race.rival = solver_class("newton").nanoseconds(X, m)
+        elif auto and self.name == "active" and few:
+            self.then = last
+            self.race.rival = interior.nanoseconds(X, m, loss)
+        if self.then and (few or self.name == "newton"):
+            self.algorithm.patient = False
 
     def make(self, name: str, r: np.ndarray) -> Any:
         """An algorithm, at the beginning."""
-        return solver_class(name)(self.X, self.y, r, self.m, self.loss, self.seed)
+        found = solver_class(name)(self.X, self.y, r, self.m, self.loss, self.seed)
+        if name == "active":
+            found.race = self.race
+        return found
 
     def ask(self, state: TrainingState) -> bool:
         """Whether to stop, after a check."""
@@ -249,24 +261,31 @@ class _Run:
             self.algorithm.start_warm(start)
 
     def go_on(self) -> None:
-        """Run until the gap is certified; a smooth loss on which others crawl goes to Newton."""
+        """Run until the gap is certified; others take over where steps fail or take too long."""
         limit = min(self.max_iter, PATIENT) if self.hybrid else self.max_iter
-        if self.state.gap > self.tol and not self.stopped:
+        if self._left() and not self.race.lost:
             self.algorithm.run(self.state, self.tol, limit, self.ask)
-        left = self.state.gap > self.tol and not self.stopped and self.state.n_iter < self.max_iter
-        if self.then and left:
-            self.name, self.state.dual = self.then, 0.0  # of A = 0, where it starts
-            self.algorithm = self.make(self.name, self.r)
-            self.set_off(None)
-            aim = min(self.tol, POLISHED_GAP) if self.polish else self.tol
-            self.algorithm.run(self.state, aim, self.max_iter, self.ask)
-        if not self.hybrid or self.stopped or self.state.n_iter >= self.max_iter:
-            return
-        if self.state.gap > self.tol:
-            dual, self.name = self.algorithm.masses(), "newton"
-            self.algorithm = self.make(self.name, self.r)
-            self.algorithm.resume(dual)
-            self.algorithm.run(self.state, self.tol, self.max_iter, self.ask)
+        aim = min(self.tol, POLISHED_GAP) if self.polish else self.tol
+        for at, name in enumerate(self.then):
+            if not self._left():
+                return
+            self.hand_over(name)
+            if at + 1 < len(self.then):
+                self.algorithm.patient = False
+            self.algorithm.run(
+                self.state, aim if name == "interior" else self.tol, self.max_iter, self.ask
+            )
+
+    def _left(self) -> bool:
+        """Whether there is something to do."""
+        state = self.state
+        return state.gap > self.tol and not self.stopped and state.n_iter < self.max_iter
+
+    def hand_over(self, name: str) -> None:
+        """Another algorithm, from the dual reached."""
+        dual, self.name = self.algorithm.masses(), name
+        self.algorithm = self.make(name, self.r)
+        self.algorithm.resume(dual)
 
     def result(self) -> TrainingResult:
         """The best model, with its certificate."""
@@ -302,6 +321,9 @@ def dual_of_smaller_weights(
         state.record(0, float(smaller.sum()) * at_zero, 0.0, algorithm.W)
         algorithm.run(state, ROUGH_GAP, ROUGH_ITERATIONS, lambda state: False)
         masses = algorithm.masses()
+        if algorithm.race.lost:
+            return rescaled_dual(masses, smaller, r)
+        algorithm.race.way.clear()
     return None if masses is None else rescaled_dual(masses, r / 10.0, r)
 
 

@@ -21,6 +21,32 @@ from .state import TrainingState, block_length
 
 ROOM = 4_000_000  # list entries that smooth losses, with their long supports, may take at once
 MAX_PASSES = 60  # of the active examples between two checks
+TRIAL, STAKE = 4, 0.25  # checks, and part of the rival's time, before a race can be lost
+SHARE = 0.1  # of the rival's time: no round takes longer
+
+
+class Race:
+    """Against another method, which takes ``rival`` nanoseconds: whether to leave the rest to it.
+
+    The rest takes as long as gaps have fallen in the last half of the way. The more has been spent, the
+    nearer the end has to be.
+    """
+
+    def __init__(self, rival: float = np.inf) -> None:
+        self.rival, self.work, self.lost = rival, 0.0, False
+        self.way: list[tuple[float, float]] = []
+
+    def lost_at(self, work: float, gap: float, tol: float) -> bool:
+        """After so much more work, and with this gap."""
+        self.work += work
+        self.way.append((self.work, gap))
+        if len(self.way) < TRIAL or self.work < STAKE * self.rival:
+            return False
+        before, wide = self.way[len(self.way) // 2]
+        fall = max(np.log(wide / gap), 1e-9)
+        rest = (self.work - before) * np.log(gap / tol) / fall
+        self.lost = rest * (1.0 + self.work / self.rival) > self.rival
+        return self.lost
 
 
 class ActiveSetSolver:
@@ -45,14 +71,13 @@ class ActiveSetSolver:
         self.lists: tuple[np.ndarray, np.ndarray, np.ndarray] = empty
         roomy = gamma > 0.0 and n * others <= ROOM
         self._make_lists(others if roomy else min(others, 2 * self.keep + 4))
-        width = X.nnz / n if is_sparse(X) else d
-        self.entry_cost = 15.0 + (1.2 if is_sparse(X) else 0.3) * width
-        self.check_cost = n * (30.0 + m * (1.5 + (0.6 if is_sparse(X) else 0.03) * width))
+        self.entry_cost, self.check_cost = self.costs(X, m)
         self.mass = np.zeros(n)
         self.W = np.zeros((m, d))
         self.work = np.zeros((6, max(m, 2)))
         self.losses, self.gaps = np.zeros(n), np.zeros(n)
         self.newton = FaceNewton(m, d)
+        self.race = Race()
 
     def _make_lists(self, capacity: int) -> None:
         """Room for ``capacity`` classes per example; what the lists hold is kept."""
@@ -60,6 +85,14 @@ class ActiveSetSolver:
         index, value = np.zeros((n, capacity), np.int32), np.zeros((n, capacity))
         index[:, :old], value[:, :old] = self.lists[0], self.lists[1]
         self.lists = (index, value, self.lists[2])
+
+    @staticmethod
+    def costs(X: Any, m: int) -> tuple[float, float]:
+        """Nanoseconds per list entry, and per check."""
+        sparse, (n, d) = is_sparse(X), X.shape
+        width = X.nnz / n if sparse else d
+        check = n * (30.0 + m * (1.5 + (0.6 if sparse else 0.03) * width))
+        return 15.0 + (1.2 if sparse else 0.3) * width, check
 
     # -- starting points ----------------------------------------------------------------------
     def start_cold(self) -> None:
@@ -83,6 +116,8 @@ class ActiveSetSolver:
         index[taken], value[taken] = dual.indices, dual.data
         primal_from_dual(self.rows, self.y, self.lists, self.mass, self.W)
         self._refresh(self.W, None, self.REACH * np.sqrt(self.squares))
+
+    resume = start_warm
 
     # -- a round ------------------------------------------------------------------------------
     def _refresh(
@@ -150,6 +185,7 @@ class ActiveSetSolver:
                     self.work,
                     spent / self.entry_cost,
                 )
+                self.race.work += visited * self.entry_cost
                 failures = failures + 1 if gain < 0.5 * rate * visited * self.entry_cost else 0
                 newton_from = iteration + min(failures, 3)
             idle[:] = 0
@@ -171,6 +207,8 @@ class ActiveSetSolver:
                 last = gain
                 if n_order == 0 or rate * spent < self.PATIENCE * total:
                     break
+                if spent > SHARE * self.race.rival:
+                    break
                 if loss[2] > 0.0 and gain * ratio < enough * (1.0 - ratio):
                     tail *= 0.1  # gains fall geometrically, their tail is negligible; if the
                     break  # check disagrees, the next round waits for more
@@ -185,6 +223,8 @@ class ActiveSetSolver:
                 break
             if state.done:
                 return
+            if self.race.lost_at(spent, state.gap, tol):
+                break
             active = np.flatnonzero((self.gaps > negligible) & (self.r > 0.0))
         self._certify(state, tol)
 

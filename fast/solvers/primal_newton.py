@@ -23,6 +23,7 @@ CERTIFY_EVERY = 8  # float32 steps between two certificates
 SINGLE_GAP = 1e-7  # relative gap that float32 is trusted with
 ONE_STEP_GAP = 0.05  # relative gap at W = 0 from which one Newton step may reach 1e-6
 NEAR = 100.0  # a step from within this multiple of the aim may reach it: float64 from there on
+CRAWLING = 12  # iterations that leave more than SLOW of the gap
 STEEP = 0.01  # a step that leaves this part of the gap: the preconditioner alone is good enough
 CG_STEPS = 100
 SLOW = 0.5  # a step that leaves this part of the gap calls for directions in float64
@@ -54,7 +55,15 @@ class PrimalNewtonSolver:
         self.fine = False  # directions in float64
         self.reached = 0  # iteration that W belongs to
         self.started = False  # W is somewhere else than 0
+        self.patient = True  # goes on where gaps hardly fall
         self.squares = squared_norms(X)
+
+    @staticmethod
+    def nanoseconds(X: Any, m: int) -> float:
+        """What it is expected to take: 12 steps of 10 products each."""
+        n, d = X.shape
+        width = 4.0 * X.nnz / n if is_sparse(X) else 0.2 * d
+        return 12.0 * n * m * (60.0 + 20.0 * width)
 
     def start_cold(self) -> None:
         """W = 0."""
@@ -114,6 +123,7 @@ class PrimalNewtonSolver:
             iteration += 1
             double |= state.gap <= ONE_STEP_GAP
         last = np.inf
+        mark = iteration, np.inf
         before = state.absolute_gap
         primal, A = self._at(self.W, double)
         while True:
@@ -130,6 +140,10 @@ class PrimalNewtonSolver:
             if certified:
                 self._record(state, iteration, primal, gap)
                 if self._over(state, tol, max_iter, report):
+                    return
+                if state.gap < SLOW * mark[1]:
+                    mark = iteration, state.gap
+                elif iteration - mark[0] >= CRAWLING and not self.patient:
                     return
             self.fine |= double and gap > SLOW * last
             last = gap if double else np.inf

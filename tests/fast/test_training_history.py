@@ -45,8 +45,7 @@ def test_newton_takes_over_where_class_lists_crawl(seed: int) -> None:
     data, labels = rng.standard_normal((40, 6)), rng.integers(0, 5, 40)
     settings = {"k": 2, "gamma": 0.5, "C": 1e6, "tol": 1e-5, "random_state": 0}
     model = TopKSVC(**settings).fit(data, labels)
-    assert model.solver_ == "newton"
-    assert model.n_iter_ > 150
+    assert model.solver_ in ("newton", "interior")
     assert model.dual_gap_ <= 1e-5
     other = TopKSVC(solver="newton", **settings).fit(data, labels)
     assert model.dual_objective_ <= other.primal_objective_
@@ -59,7 +58,7 @@ def test_large_weights_are_reached_in_steps(monkeypatch) -> None:
     rng = np.random.default_rng(5)
     labels = np.arange(300) % 6
     data = rng.standard_normal((6, 8))[labels] + rng.standard_normal((300, 8))
-    settings = {"C": 100.0, "tol": 1e-4, "max_iter": 5000, "random_state": 0}
+    settings = {"C": 100.0, "tol": 1e-4, "max_iter": 5000, "random_state": 0, "solver": "active"}
     stepped = TopKSVC(**settings).fit(data, labels)
     monkeypatch.setattr(multiclass_erm, "CONTINUED", np.inf)
     direct = TopKSVC(**settings).fit(data, labels)
