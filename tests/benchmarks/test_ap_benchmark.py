@@ -10,6 +10,7 @@ from fast.losses import average_precision
 from fast.ranking.queries import Queries
 from verification.benchmarks import (
     ap_cutting_plane,
+    ap_greedy,
     ap_inference,
     ap_plots,
     ap_shapes,
@@ -83,6 +84,7 @@ def test_methods_are_compared_on_small_shapes(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(ap_inference, "SHAPE", (5, 40))
     monkeypatch.setattr(ap_inference, "LONG", (5, 40))
     timings = ap_inference.against_greedy(1) + ap_inference.against_sort(1)
+    assert {t.against for t in timings} <= {"greedy", ap_inference.CPP, "numpy.sort"}
     assert [t.method for t in timings if t.regime == "random" and t.against == "greedy"] == list(
         ap_inference.METHODS
     )
@@ -90,6 +92,23 @@ def test_methods_are_compared_on_small_shapes(monkeypatch: pytest.MonkeyPatch) -
     assert {t.regime for t in timings if t.target} == {"random", "trained model", "few active"}
     cell = ap_inference.against_search("reversed", 4, 30, 1)
     assert (cell.active, cell.target, cell.at_most) == (30, 2.0, True)
+
+
+def test_the_greedy_in_cpp_finds_the_same_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
+    greedy = ap_greedy.compiled()
+    if greedy is None:
+        pytest.skip("no C++ compiler")
+    for regime in ap_shapes.REGIMES:
+        scores, y = ap_shapes.draw(regime, 4, 30)
+        value, coefficients = greedy(scores, y)
+        found = ap_inference.infer(ap_inference.DEFAULT, scores, y)
+        assert value == pytest.approx(found.value, rel=1e-12)
+        if regime not in ("ties", "all equal"):
+            np.testing.assert_allclose(coefficients, found.coefficients, rtol=1e-15)
+    monkeypatch.setattr(ap_greedy, "COMPILERS", ("no-such-compiler",))
+    assert ap_greedy.compiled() is None
+    shown = document([TIMING], [], [], [], strict=True).blocks[-1]
+    assert "no C++ compiler" in shown.text  # type: ignore[union-attr]
 
 
 def test_the_cutting_plane_and_ours_end_at_the_same_optimum() -> None:

@@ -8,7 +8,7 @@ from verification.benchmarks.ap_exactness import Row, exactness_table
 from verification.benchmarks.ap_inference import Curve, Timing
 from verification.benchmarks.ap_training import Run
 from verification.benchmarks.targets import mark
-from verification.report.document import Block, Cell, Document, Table, number, table
+from verification.report.document import Block, Cell, Document, Paragraph, Table, number, table
 
 #: Cells of the grid that are shown: those nearest the limit.
 WORST = 12
@@ -26,7 +26,11 @@ def document(
     """Inference, its grid, training, exactness; with ``strict`` a missed target makes the document negative."""
     blocks: list[Block] = []
     if timings:
-        blocks += [speed_table(timings, "greedy"), speed_table(timings, "numpy.sort")]
+        peers = ("greedy", ap_inference.CPP, "numpy.sort")
+        met = {t.against for t in timings}
+        blocks += [speed_table(timings, peer) for peer in peers if peer in met]
+        if ap_inference.CPP not in met:
+            blocks.append(Paragraph(f"{ap_inference.CPP}: left out, no C++ compiler was found"))
     if cells:
         blocks.append(grid_table(cells))
     if runs:
@@ -61,7 +65,7 @@ def speed_table(timings: Sequence[Timing], against: str) -> Table:
         )
         for t in mine
     ]
-    head = "times numpy.sort" if against == "numpy.sort" else "greedy / method"
+    head = "times numpy.sort" if against == "numpy.sort" else f"{against} / method"
     columns = ("scores", "method", "active", "ms", head, "target", "")
     P, N = (mine[0].P, mine[0].N) if mine else (0, 0)
     note = (
