@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.rows import is_sparse
 
-FEW = 0.2  # part of the rows
+FEW = 0.4  # part of the rows
 BLOCK = 1 << 20  # numbers that a conversion to float64 holds at a time
+CACHED = 1 << 16  # numbers of gathered rows, which are read again at once
 
 
 class Product:
@@ -65,7 +66,7 @@ class Product:
 
     def _few(self, where: np.ndarray, a: np.ndarray, exact: bool) -> np.ndarray:
         total = np.zeros(self.shape[1])
-        step = max(BLOCK // max(self.shape[1], 1), 1)
+        step = max((BLOCK if is_sparse(self.X) else CACHED) // max(self.shape[1], 1), 64)
         for i in range(0, len(where), step):
             rows = self.X[where[i : i + step]]
             rows = rows.astype(np.float64, copy=False) if exact else rows

@@ -106,7 +106,8 @@ class _Newton:
     def step(self, excess: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Directions in x, nu and z that take ``excess`` off the products x_t z_t."""
         a = self._solve(-self.residual - excess / self.x)
-        dnu = np.linalg.solve(self.schur, self.missing - self.E @ a)
+        left = self.missing - self.E @ a
+        dnu = left / self.schur[0] if len(left) == 1 else np.linalg.solve(self.schur, left)
         dx = a + self.columns @ dnu
         return dx, dnu, -(excess + self.z * dx) / self.x
 
