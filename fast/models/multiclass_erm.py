@@ -17,8 +17,12 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "auto"        | where features are badly scaled "interior" for a hinge, else "full_newton" (then |
 |               | "interior" where classes can be separated); otherwise                            |
 |               | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active"; for entropies       |
-|               | "lbfgs" where classes are many, else "newton". What 150 iterations of "active"   |
-|               | (gamma > 0) or "lbfgs" left is for "newton"                                      |
+|               | "lbfgs" where classes are many, else "newton". What "active" would take longer   |
+|               | for than "interior" (or, gamma > 0, "newton", also after 150 iterations) is left |
+|               | to it, what "lbfgs" left after 150 to "newton", what stalls "newton" to          |
+|               | "interior" if weights are few, else "active"                                     |
+
+How long they take is counted, not timed: see `fast.solvers.active_set.Race`.
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever
 ``tol``: it costs less than the call, and makes weights and repeated rows agree to 7 digits.
@@ -254,7 +258,9 @@ class _Run:
         """The algorithm at a dual, or where it begins without one."""
         if start is None and self.name == "active":
             at_zero = self.loss.at_zero(self.m)
-            start = dual_of_smaller_weights(self.make, squared_norms(self.X), self.r, at_zero)
+            most = LONGEST if self.race.rival == np.inf else 1  # who needs more loses
+            squares = squared_norms(self.X)
+            start = dual_of_smaller_weights(self.make, squares, self.r, at_zero, most)
         if start is None:
             self.algorithm.start_cold()
         else:
@@ -300,7 +306,7 @@ class _Run:
 
 
 def dual_of_smaller_weights(
-    make: Callable, squares: np.ndarray, r: np.ndarray, at_zero: float
+    make: Callable, squares: np.ndarray, r: np.ndarray, at_zero: float, most: int = LONGEST
 ) -> Any:
     """A dual to begin a weakly regularised problem with, None where a cold start is as good.
 
@@ -309,7 +315,7 @@ def dual_of_smaller_weights(
     """
     size = float(np.mean(r * squares))
     masses = None
-    steps = min(int(np.ceil(np.log10(max(size / CONTINUED, 1.0)))), LONGEST)
+    steps = min(int(np.ceil(np.log10(max(size / CONTINUED, 1.0)))), most)
     for q in range(steps, 0, -1):
         smaller = r * 10.0**-q
         algorithm = make("active", smaller)
@@ -323,7 +329,7 @@ def dual_of_smaller_weights(
         masses = algorithm.masses()
         if algorithm.race.lost:
             return rescaled_dual(masses, smaller, r)
-        algorithm.race.way.clear()
+        algorithm.race.begin()
     return None if masses is None else rescaled_dual(masses, r / 10.0, r)
 
 

@@ -1,0 +1,59 @@
+"""Races between solvers: what is left to another one, and that every setting ends certified."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fast import TopKSVC, datasets
+from fast.families.hinges import Hinge
+from fast.models.multiclass_erm import train
+from fast.solvers.active_set import SLOWER, Race
+
+DATA = {
+    "heavy tails": datasets.make_heavy_tails(900, 4, 5, random_state=1),
+    "one-hot": datasets.make_one_hot(400, 3, 24, random_state=1),
+    "clusters": datasets.make_clusters(300, 5, 15, random_state=1),
+}
+
+
+def test_a_race_is_lost_when_the_rest_takes_longer_than_the_rival():
+    falls = [(1.0 / SLOWER, 10.0**-q) for q in range(1, 9)]
+    assert not any(Race().lost_at(*each, 1e-9) for each in falls)
+    for rival, tol, lost in ((4.0, 1e-8, True), (4.0, 1e-3, False), (12.0, 1e-8, False)):
+        race = Race(rival)
+        found = [race.lost_at(*each, tol) for each in falls if each[1] > tol]
+        assert found[:2] == [False, lost]
+        assert lost or not any(found)
+    race = Race(1000.0)
+    assert not any(race.lost_at(1.0, 0.5, 1e-9) for _ in range(50))  # little was spent
+    assert any(race.lost_at(100.0, 0.5, 1e-9) for _ in range(9))
+    race.begin()
+    assert race.way == [(race.work, 1.0)]
+
+
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("C", [1e-3, 10.0, 1e6])
+def test_no_weight_of_the_risk_ends_uncertified(name, C):
+    X, y = DATA[name]
+    for variant, k, gamma in (("alpha", 1, 0.0), ("beta", 2, 0.0), ("alpha", 2, 1e-3)):
+        model = TopKSVC(k=k, variant=variant, gamma=gamma, C=C, tol=1e-6, random_state=0)
+        assert model.fit(X, y).dual_gap_ <= 1e-6
+
+
+def test_what_class_lists_leave_keeps_its_certificate():
+    X, y = DATA["one-hot"]
+    seen = []
+    loss = Hinge.named("alpha", 1, 0.0)
+    found = train(
+        sp.csr_array(X), y, 100.0, 3, loss, tol=1e-6, report=lambda s: seen.append(s.dual)
+    )
+    assert found.solver == "interior"
+    assert found.gap <= 1e-6
+    assert (np.diff(seen) >= -1e-12 * abs(seen[-1])).all()
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_newton_hands_over_where_its_steps_stall(name):
+    X, y = DATA[name]
+    model = TopKSVC(gamma=1e-3, C=10.0, tol=1e-6, solver="newton", random_state=0).fit(X, y)
+    assert model.dual_gap_ <= 1e-6
