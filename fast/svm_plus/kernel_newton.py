@@ -124,7 +124,10 @@ def _on_active(
     right = np.column_stack([h + ridge * mean * old, F])
     X = dpotrs(L, right, lower=1)[0]
     border = F.T @ X[:, 1:]
-    free = np.linalg.lstsq(border, F.T @ X[:, 0] - qp.c, rcond=None)[0]
+    # R is singular along the costs, so that the two columns differ by 1e13: lstsq would drop b
+    size = np.sqrt(np.maximum(border.diagonal(), 1e-300))
+    short = (F.T @ X[:, 0] - qp.c) / size
+    free = np.linalg.lstsq(border / size / size[:, None], short, rcond=None)[0] / size
     u = np.zeros(qp.size)
     u[rows] = X[:, 0] - X[:, 1:] @ free
     return u, free

@@ -287,3 +287,15 @@ def test_examples_that_all_but_coincide_share_as_they_did_before() -> None:
     found = _on_active(qp, np.arange(3), before)
     assert found is not None
     np.testing.assert_allclose(found[0], before, atol=0.02)
+
+
+def test_newton_finds_b_beside_a_centred_kernel() -> None:
+    """R is singular along the costs: rho's multiplier is 1e13 times as loose as that of b."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 8))
+    Z = X[:, :4] + rng.standard_normal((40, 4))
+    y = np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0.0, 1.0, -1.0)
+    K, Kz = (np.exp(-((A[:, None] - A) ** 2).sum(-1) / A.shape[1]) for A in (X, Z))
+    found = train_hinge(K, y, 10.0, 1.0, Kz=Kz, tol=1e-9)
+    assert found.solver == "newton"  # the interior point method need not come to its help
+    assert found.gap <= 1e-9
