@@ -247,12 +247,17 @@ class _Run:
 
     def begin(self, start: Any, weights: np.ndarray | None) -> None:
         """The starting point, and small problems to the end."""
+        rival = self.race.rival
+        if self.polish:  # the end is nearer than any race's
+            self.race.rival = np.inf
         if weights is not None and hasattr(self.algorithm, "start_at"):
             self.algorithm.start_at(weights)
         else:
             self.set_off(start)
         if self.polish:  # costs less than a call: solve to rounding
             self.algorithm.run(self.state, min(self.tol, POLISHED_GAP), self.polish, self.ask)
+            self.race.rival = rival
+            self.race.begin()
 
     def set_off(self, start: Any) -> None:
         """The algorithm at a dual, or where it begins without one."""
