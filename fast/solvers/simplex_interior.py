@@ -98,11 +98,11 @@ class SimplexInteriorSolver:
         self.best = np.ascontiguousarray(-masses.T)
         self.best[self.y, np.arange(len(self.y))] = masses.sum(axis=1)
 
-    def masses(self) -> sp.csr_array:
-        """The best dual: mass of each example on the other classes."""
+    def masses(self) -> Any:
+        """The best dual: mass of each example on the other classes; dense where none is 0."""
         x = np.maximum(-self.best.T, 0.0)
         x[np.arange(len(self.y)), self.y] = 0.0
-        return sp.csr_array(x)
+        return x if self.rows.entropy else sp.csr_array(x)
 
     # ---- a step
 
