@@ -11,7 +11,6 @@ from fast._validation import check_k, moderate
 from fast.errors import InvalidParameterError
 from fast.estimators._evaluation import Evaluation
 from fast.estimators._kernel import KernelMap, check_kernel
-from fast.estimators._multiclass_claims import claims
 from fast.estimators._progress import Monitor
 from fast.estimators._settings import (
     CertifiedClassifier,
@@ -29,6 +28,7 @@ from fast.models.multiclass_erm import (
     rescaled_dual,
     train,
 )
+from fast.solvers.multiclass_claims import claims
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState, certified_gap
 
@@ -255,7 +255,8 @@ class MulticlassLinearModel(CertifiedClassifier):
         self.solver_ = result.solver
         if monitor.evaluation is not None:
             self.evals_result_ = monitor.evaluation.result()
-        self.dual_coef_ = self._dual_blocks(result.masses, encoded)
+        once = result.bounds is not None and not self.warm_start  # nobody needs the masses after
+        self.dual_coef_ = self._dual_blocks(result.masses, encoded, in_place=once)
         self._claim(result, features, encoded, r)
         if self._map is None:
             d = self.n_features_in_
@@ -278,7 +279,9 @@ class MulticlassLinearModel(CertifiedClassifier):
             features, K, A = None, self._map.K, self.dual_coef_
             A = A.toarray() if is_sparse(A) else A
             values, W = kernel_objectives(K, A, y, r, loss), A.T
-        P, D = claims(features, K, W, result.masses, y, r, loss, values, float(self.tol))
+        P, D = result.bounds or claims(
+            features, K, W, result.masses, y, r, loss, values, float(self.tol)
+        )
         self.primal_objective_, self.dual_objective_ = P, D
         self.dual_gap_ = certified_gap(P, D)
         if self._map is None:
@@ -304,13 +307,13 @@ class MulticlassLinearModel(CertifiedClassifier):
         return self._loss(len(self.classes_))
 
     @staticmethod
-    def _dual_blocks(masses: Any, encoded: np.ndarray) -> Any:
+    def _dual_blocks(masses: Any, encoded: np.ndarray, in_place: bool = False) -> Any:
         """A, whose rows sum to 0: CSR if the masses are, else dense."""
-        sums = np.asarray(masses.sum(axis=1)).ravel()
+        sums = np.asarray(masses.sum(axis=1, dtype=np.float64)).ravel()
         if is_sparse(masses):
             places = (np.arange(len(sums)), encoded)
             return sp.csr_array(sp.csr_array((sums, places), shape=masses.shape) - masses)
-        A = np.negative(masses)
+        A = np.negative(masses, out=masses if in_place else None)
         A[np.arange(len(sums)), encoded] = sums
         return A
 

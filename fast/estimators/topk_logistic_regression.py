@@ -70,9 +70,10 @@ class TopKLogisticRegression(MulticlassLinearModel):
         As in scikit-learn's ``pairwise_kernels``, or "precomputed". Costs n^2 memory and n^3 time.
     kernel_params : dict or None, default=None
         Arguments of the kernel, e.g. ``{"gamma": 0.1}`` for "rbf".
-    solver : {"auto", "newton", "full_newton", "interior"}, default="auto"
-        Newton's method with conjugate gradients; in coordinates without scales where the features
-        are badly scaled, then an interior point of the dual where they separate classes.
+    solver : {"auto", "newton", "lbfgs", "full_newton", "interior"}, default="auto"
+        Newton's method with conjugate gradients; quasi-Newton steps with a homotopy in C where
+        classes are many; in coordinates without scales where the features are badly scaled, then
+        an interior point of the dual where they separate classes.
     random_state : int, RandomState instance or None, default=None
         Unused; every estimator here has it.
     verbose : int, default=0
@@ -162,7 +163,7 @@ class TopKLogisticRegression(MulticlassLinearModel):
             raise InvalidParameterError(
                 "truncated", repr(self.truncated), "True or False", "choose one of the two losses"
             )
-        known = ("auto", "newton", "full_newton", "interior")
+        known = ("auto", "newton", "lbfgs", "full_newton", "interior")
         if self.solver not in known:
             raise InvalidParameterError(
                 "solver", repr(self.solver), f"one of {known}", "use 'auto'"

@@ -87,6 +87,7 @@ class TrainingResult(Certified):
 
     W: np.ndarray
     masses: Any
+    bounds: tuple[float, float] | None = None  # P and D of both, rounded outwards
 
 
 def solver_class(name: str) -> Any:
@@ -307,6 +308,7 @@ class _Run:
             state.W, masses, primal=state.primal, dual=state.dual, gap=state.gap,
             n_iter=state.n_iter, history=state.history, solver=self.name,
             interrupted=self.interrupted, stopped=self.interrupted or self.stopped,
+            bounds=getattr(self.algorithm, "bounds", None),
         )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Bounds on the losses and the conjugates of a finished multiclass model, row by row, in float64.
 
 What the bounds add for rounding, ``eps`` times sizes, is explained where they are used:
-`fast.estimators._multiclass_claims`, which has the same in numpy for extended precision.
+`fast.solvers.multiclass_claims`, which has the same in numpy for extended precision.
 """
 
 import math

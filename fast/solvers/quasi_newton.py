@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .multiclass_claims import claims_of_weights
+from .pairs import Pairs
 from .primal_newton import SINGLE_GAP
 from .rows import is_sparse
 from .state import TrainingState
 
-MEMORY = 10  # pairs
 AT_ONCE = 1 << 20  # scores of a block of rows
 WIDEST = 4096  # features up to which X'wX is decomposed
 SMALL = 1_000_000  # n m d from which on float32 matters
@@ -31,9 +32,12 @@ MANY, SAVED = (
     10.0,
 )  # classes and features from which on steps win, unless they cost more passes
 FEW = 64  # classes up to which their mean Hessian is
+POWERS = 8  # products for the largest eigenvalue
+WEAK = 1.0  # C ||X'wX|| / m up to which the Hessian is close to the identity
 FLOOR = 0.1  # part of the mean below which no eigenvalue of that is believed
 START, RAISE, READY = 4.0, 4.0, 0.3  # C' ||X'wX|| / m at first, its growth, the gap that allows it
 SAMPLE = 500  # rows that the first steps are measured on
+EXACT = 0.1  # of the slope that may be left there
 USUAL = 0.67, 1.5  # lengths that say that 1 will do
 PATIENCE = 4  # passes without halving the gap, after which the pairs are forgotten
 CERTIFY_EVERY = 20  # float32 steps between two certificates
@@ -46,55 +50,6 @@ class _Point(NamedTuple):
     slopes: np.ndarray
     bend: float
     bends: Any
-
-
-class _Pairs:
-    """Steps s and changes u of R's gradient, as rows, with all their products; newest last.
-
-    What a step needs is then a few products of a matrix and a vector: no pair is read alone.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.S, self.U = np.empty((MEMORY, size)), np.empty((MEMORY, size))
-        self.forget()
-
-    def forget(self) -> None:
-        """No pairs."""
-        self.order: list[int] = []
-        self.SS, self.SU = np.zeros((2, MEMORY, MEMORY))
-
-    def add(self, s: np.ndarray, u: np.ndarray) -> None:
-        """One more pair; the oldest goes."""
-        at = len(self.order) if len(self.order) < MEMORY else self.order.pop(0)
-        self.order.append(at)
-        self.S[at], self.U[at] = s.ravel(), u.ravel()
-        held = sorted(self.order)
-        S, U = self.S[: len(held)], self.U[: len(held)]
-        self.SS[at, held] = self.SS[held, at] = S @ self.S[at]
-        self.SU[at, held], self.SU[held, at] = U @ self.S[at], S @ self.U[at]
-
-    def direction(self, gradient: np.ndarray, C: float, first: Callable) -> np.ndarray:
-        """The two loops of L-BFGS, for changes s + C u; ``first`` applies the first matrix's inverse."""
-        if not self.order:
-            return np.asarray(first(gradient))
-        n = len(self.order)
-        S, U = self.S[:n], self.U[:n]
-        across = self.SS[:n, :n] + C * self.SU[:n, :n]  # s_i'c_j
-        g, weights = gradient.ravel(), np.zeros(n)
-        along = S @ g
-        for i in reversed(self.order):
-            weights[i] = (along[i] - across[i] @ weights) / across[i, i]
-        rest = g - S.T @ weights - U.T @ (C * weights)
-        last = self.order[-1]
-        change = self.S[last] + C * self.U[last]
-        z = np.asarray(first(rest.reshape(gradient.shape))).ravel()
-        scaled = np.asarray(first(change.reshape(gradient.shape))).ravel()
-        z *= across[last, last] / (change @ scaled)
-        along, added = S @ z + C * (U @ z), np.zeros(n)
-        for i in self.order:
-            added[i] = weights[i] - (along[i] + across[:, i] @ added) / across[i, i]
-        z += S.T @ added
-        return z.reshape(gradient.shape)
 
 
 class QuasiNewtonSolver:
@@ -112,14 +67,16 @@ class QuasiNewtonSolver:
         self.curved = "curvature" in loss.capabilities and getattr(loss, "dropped", None) is None
         large = fits and n * m * d > SMALL
         self.single = self.curved and large and self._rows(slice(0, 1)).single
-        self.X32 = X.astype(np.float32, copy=False) if self.single else X
+        # of many classes a pass costs so much that a block of rows may be rounded each time
+        self.X32 = X.astype(np.float32, copy=False) if self.single and m <= FEW else X
         self.W = np.zeros((m, d))
         self.best: Any = (
             None  # W of the best dual, whose blocks are made when asked for; None: A = 0
         )
+        self.finished: Any = None  # masses of the best dual, and the bounds claimed of both
         self.reached = 0  # steps that led to W
         self.sample = np.sort(np.random.default_rng(seed).permutation(n)[:SAMPLE])
-        self.pairs = _Pairs(m * d)
+        self.pairs = Pairs(m * d)
 
     @staticmethod
     def pays(X: Any, m: int) -> bool:
@@ -154,11 +111,15 @@ class QuasiNewtonSolver:
         size, n = max(1, AT_ONCE // self.m), len(self.y)
         return [slice(first, min(n, first + size)) for first in range(0, n, size)]
 
+    def _block(self, part: Any, double: bool) -> Any:
+        """Some rows of X."""
+        single = self.single and not double
+        rows = (self.X32 if single else self.X)[part]
+        return rows.astype(np.float32 if single else np.float64, copy=False)
+
     def _scores(self, part: Any, W: np.ndarray, double: bool) -> tuple[Any, np.ndarray]:
         """Some rows of X and their scores; W (d, m) as the products want it."""
-        rows = (self.X if double else self.X32)[part]
-        if double or not self.single:
-            rows = rows.astype(np.float64, copy=False)
+        rows = self._block(part, double)
         return rows, np.ascontiguousarray(rows @ W)
 
     def _slopes(self, f: np.ndarray, part: Any) -> np.ndarray:
@@ -193,18 +154,44 @@ class QuasiNewtonSolver:
             return _Point(risk, slopes, (1.0 - 1.0 / self.m) / self.m, None)
         return _Point(risk, slopes, bend / total, None if bends is None else bends / total)
 
+    def _at_zero(self) -> _Point:
+        """The same at W = 0, where all examples of a class are alike: without products with W."""
+        n, m, total = len(self.y), self.m, float(self.w.sum())
+        mass = np.bincount(self.y, self.w, m)
+        sums = sp.csr_array((self.w, (self.y, np.arange(n))), shape=(m, n)) @ self.X
+        sums = sums.toarray() if is_sparse(sums) else sums
+        rows, A = self.loss.rows(np.arange(m), mass, m), np.empty((m, m))
+        risk = rows.evaluate(np.zeros((m, m)), A)
+        A /= np.where(mass > 0.0, mass, 1.0)[:, None]
+        bend, bends = float(rows.curvatures().sum()), rows.summed() if m <= FEW else None
+        return _Point(
+            risk, np.asarray(A.T @ sums), bend / total, None if bends is None else bends / total
+        )
+
     # -- the first matrix ---------------------------------------------------------------------
+    def _largest(self) -> float:
+        """About the largest eigenvalue of X'wX."""
+        v = np.random.default_rng(0).standard_normal(self.X.shape[1]).astype(self.X32.dtype)
+        size = 0.0
+        for _ in range(POWERS):
+            v /= np.linalg.norm(v)
+            v = self.X32.T @ (self.w.astype(v.dtype) * (self.X32 @ v))
+            size = float(np.linalg.norm(v))
+        return size
+
     def _decompose(self) -> None:
-        """X'wX = Q diag(sizes) Q'; its diagonal alone where that costs too much."""
+        """X'wX = Q diag(sizes) Q'; its diagonal alone where that costs too much, or is close to it."""
         n, d = self.X.shape
         self.Q: Any = None
-        if is_sparse(self.X) or d > min(WIDEST, 2 * n):
+        top = self._largest()
+        if is_sparse(self.X) or d > min(WIDEST, 2 * n) or self.C * top <= WEAK * self.m:
             squares = self.X.multiply(self.X) if is_sparse(self.X) else self.X * self.X
             self.sizes = np.asarray(self.w @ squares, dtype=np.float64)
             return
         gram = np.zeros((d, d))
         for part in self._blocks():
-            rows = self.X32[part] * np.sqrt(self.w[part]).astype(self.X32.dtype)[:, None]
+            rows = self._block(part, False)
+            rows = rows * np.sqrt(self.w[part]).astype(rows.dtype)[:, None]
             gram += rows.T @ rows
         self.sizes, self.Q = np.linalg.eigh(gram)
         self.sizes = np.maximum(self.sizes, 0.0)
@@ -230,13 +217,22 @@ class QuasiNewtonSolver:
         def bent(t: float) -> float:
             return t * square - scale * float(np.vdot(self._slopes(f - t * moved, part), moved))
 
-        start, low, high, t = bent(0.0), 0.0, np.inf, 1.0
+        start = bent(0.0) + slope
+        (low, below), (high, above), t = (0.0, -slope), (np.inf, np.inf), 1.0
         for _ in range(8):
-            left = bent(t) - start - slope
-            if abs(left) <= 0.05 * slope:
+            left = bent(t) - start
+            if abs(left) <= EXACT * slope:
                 break
-            low, high = (t, high) if left < 0.0 else (low, t)
-            t = 2.0 * t if high == np.inf else 0.5 * (low + high)
+            if left < 0.0:
+                steep = max((left - below) / (t - low), 1e-300)
+                low, below, ahead = t, left, t - left / steep
+            else:
+                high, above, ahead = t, left, np.inf
+            if high < np.inf:  # the secant, inside
+                ahead = low - below * (high - low) / (above - below)
+                t = min(max(ahead, 0.9 * low + 0.1 * high), 0.1 * low + 0.9 * high)
+            else:
+                t = min(max(ahead, 1.5 * t), 4.0 * t)
         return t
 
     # -- steps --------------------------------------------------------------------------------
@@ -245,8 +241,9 @@ class QuasiNewtonSolver:
         if state.n_iter >= max_iter:
             return
         self._decompose()
-        double = not self.single
-        point, iteration, usual, failed = self._at(self.W, double), state.n_iter + 1, 0, False
+        double, zero = not self.single, self.curved and not self.W.any()
+        point = self._at_zero() if zero else self._at(self.W, double)
+        iteration, usual, failed = state.n_iter + 1, 0, False
         C = self._first_size(point)
         best, patience = np.inf, PATIENCE
         while True:
@@ -255,6 +252,8 @@ class QuasiNewtonSolver:
             arrived = C == self.C and gap <= max(tol, 0.0 if double else SINGLE_GAP) * primal
             if double or arrived or iteration % CERTIFY_EVERY == 0 or iteration >= max_iter:
                 if not double:
+                    if arrived and self._finished(state, iteration, tol, report):
+                        return
                     double = arrived
                     exact = self._at(self.W, True)
                     point = exact if double else point
@@ -332,6 +331,25 @@ class QuasiNewtonSolver:
         return None
 
     # -- certificates -------------------------------------------------------------------------
+    def _finished(self, state: TrainingState, iteration: int, tol: float, report: Callable) -> bool:
+        """Claim the point that float32 calls good enough: P, D and the masses from one pass."""
+        if tol < SINGLE_GAP:
+            return False
+        kind = np.float32 if self.loss.k == 1 else np.float64  # of k > 1 rounding leaves the caps
+        P, D, masses = claims_of_weights(self.X, self.W, self.y, self.C * self.w, self.loss, kind)
+        if not tol * P >= P - D:
+            return False
+        self.best, self.finished = self.W, (masses, (P, D))
+        state.record(iteration, P, max(D, state.dual), self.W)
+        state.done = True
+        report(state)
+        return True
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """P and D as claimed of weights and masses, if they are known."""
+        return None if self.finished is None else self.finished[1]
+
     def _certified(
         self, state: TrainingState, iteration: int, exact: _Point, tol: float, max_iter: int,
         report: Callable,
@@ -354,6 +372,8 @@ class QuasiNewtonSolver:
 
     def masses(self) -> Any:
         """The dual: mass of each example on the other classes, (n, m); CSR if most of it is 0."""
+        if self.finished is not None:
+            return self.finished[0]
         x = np.zeros((len(self.y), self.m))
         if self.best is not None:
             for part in self._blocks():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fast.estimators._multiclass_claims import _Level
 from fast.models.multiclass_erm import TopKEntropy, TopKHinge
+from fast.solvers.multiclass_claims import _Level
 
 KINDS = ("alpha", "beta")
 LOSSES = [TopKHinge.named(v, k, gamma) for v in KINDS for k in (1, 2, 4) for gamma in (0.0, 0.5)]
@@ -41,7 +41,7 @@ def level(rng, loss, real, *, n=60, d=7, m=5, sparse=False, feasible=True, kerne
 @pytest.mark.parametrize("feasible", [True, False])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_compiled_bounds_are_those_of_numpy(monkeypatch, loss, feasible, kind, eps):
-    monkeypatch.setattr("fast.estimators._multiclass_claims.AT_ONCE", 23)
+    monkeypatch.setattr("fast.solvers.multiclass_claims.AT_ONCE", 23)
     options = {"feasible": feasible, "sparse": kind == "sparse", "kernel": kind == "kernel"}
     one = level(np.random.default_rng(5), loss, np.float64, **options)
     other = level(np.random.default_rng(5), loss, np.float64, **options)

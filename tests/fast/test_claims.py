@@ -160,7 +160,7 @@ def test_a_common_offset_costs_a_ranker_nothing():
 
 
 def test_extended_precision_is_not_needed_where_float64_tells_enough(monkeypatch):
-    from fast.estimators import _multiclass_claims as claims
+    from fast.solvers import multiclass_claims as claims
 
     tried = []
     original = claims._Level.bounds

@@ -58,11 +58,20 @@ def hinge_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> fl
     )
 
 
-def logistic(X: np.ndarray, y: np.ndarray, C: float, tol: float, max_iter: int = 100_000) -> Any:
-    """A fitted LogisticRegression (lbfgs) without bias: 1/2 ||W||^2 + C sum of softmax losses."""
+def logistic(
+    X: np.ndarray,
+    y: np.ndarray,
+    C: float,
+    tol: float,
+    max_iter: int = 100_000,
+    solver: str = "lbfgs",
+) -> Any:
+    """A fitted LogisticRegression without bias: 1/2 ||W||^2 + C sum of softmax losses."""
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(fit_intercept=False, C=C, tol=tol, max_iter=max_iter)
+    model = LogisticRegression(
+        solver=solver, fit_intercept=False, C=C, tol=tol, max_iter=max_iter, random_state=0
+    )
     return fit_quietly(model, X, y)
 
 
@@ -83,8 +92,22 @@ class Trainer:
     objective: Callable[[np.ndarray, np.ndarray, np.ndarray, float], float]
 
 
+def cyanure(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
+    """A fitted classifier of cyanure without bias, whose weights are those of its ``coef_``."""
+    from cyanure.estimators import Classifier
+
+    model = Classifier(
+        loss="multiclass-logistic", penalty="l2", lambda_1=1.0 / (C * len(y)), tol=tol,
+        fit_intercept=False, max_iter=100_000, n_threads=1, verbose=False,
+    )  # fmt: skip
+    model = fit_quietly(model, X, y)
+    model.coef_ = np.ascontiguousarray(model.coef_.T)  # a column per class there
+    return model
+
+
 CRAMMER_SINGER = Trainer(crammer_singer, hinge_objective)
 LOGISTIC = Trainer(logistic, softmax_objective)
+CYANURE = Trainer(cyanure, softmax_objective)
 
 
 def suboptimality(

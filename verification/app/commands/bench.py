@@ -1,4 +1,4 @@
-"""``refsolve bench topk``, ``entropy``, ``ap`` and ``svmplus``: speed beside the targets."""
+"""``refsolve bench topk``, ``entropy``, ``ap`` and ``svmplus``: speed beside the targets; ``standing``."""
 
 from __future__ import annotations
 
@@ -304,3 +304,49 @@ def _svmplus(
         errors = svmplus_precision.measure() if precision else []
         task.step()
     return document(timings, errors, strict)
+
+
+@app.command()
+def standing(
+    out: Annotated[
+        Path, typer.Option(help="Record to write, a line per result; what it has is not repeated.")
+    ] = Path("standing.jsonl"),
+    data: Annotated[list[str] | None, typer.Option(help="Name of a data set; repeatable.")] = None,
+    loss: Annotated[list[str] | None, typer.Option(help="Name of a loss; repeatable.")] = None,
+    c: Annotated[list[float] | None, typer.Option("--C", help="C; repeatable.")] = None,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Seconds that a fit may take.")] = 20.0,
+    against: Annotated[
+        Path | None, typer.Option(help="Earlier record: also say what got slower.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="File for the performance profiles (PNG or SVG).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Every loss on every kind of data, C over six orders, against everybody at equal true accuracy."""
+    from verification.benchmarks import standing, standing_report
+    from verification.benchmarks.pictures import pyplot
+    from verification.benchmarks.timing import limit_to_one_thread
+
+    problems = [
+        (one, name, size)
+        for one in one_of("data", data, standing.DATA)
+        for name in one_of("loss", loss, standing.LOSSES)
+        for size in (standing.CS if c is None else c)
+    ]
+    check_file("out", out)
+    before = None if against is None else standing_report.read(against)
+    plt = None if picture is None else pyplot()
+    limit_to_one_thread()
+    with progress(len(problems)) as task:
+
+        def say(run: standing.Run) -> None:
+            took = run.why if run.seconds is None else f"{run.seconds:.3g} s"
+            task.describe(f"{run.data}, {run.loss}, C = {run.C:g}: {run.solver} {took}")
+
+        runs = standing_report.collect(out, problems, seconds, say, task.step)
+    if plt is not None and picture is not None:
+        figure = plt.figure(figsize=(16, 4), layout="constrained")
+        standing_report.draw(runs, figure)
+        figure.savefig(picture, dpi=120)
+    finish(standing_report.document(runs, before), as_json)

@@ -17,6 +17,7 @@ from fast.solvers.rounding import EPS, confirmed, down, precisions, row_norms, u
 from fast.solvers.rows import is_sparse
 
 AT_ONCE, LEAST = 4096, 64  # rows
+SCORES = 1 << 19  # of so many rows, of many classes fewer
 EVALUATED = 64  # relative error of an entropy in float64, in units of eps, besides the classes'
 
 
@@ -49,8 +50,21 @@ def claims(
     return confirmed(precisions(n * d * len(W)), bounds, claimed, tol)
 
 
+def claims_of_weights(
+    X: Any, W: np.ndarray, y: np.ndarray, r: np.ndarray, loss: Any, dtype: Any
+) -> tuple[float, float, np.ndarray]:
+    """(P, D, masses): bounds in float64 at W and at the gradients in its scores, in one pass."""
+    masses = np.empty((X.shape[0], len(W)), dtype=dtype)
+    level = _Level(X, None, W, masses, y, r, loss, np.float64)
+    level.given = False
+    with np.errstate(all="ignore"):
+        return *level.bounds(), masses
+
+
 class _Level:
     """The model in one arithmetic."""
+
+    given = True  # the masses; else they are written
 
     def __init__(
         self, X: Any, K: Any, W: np.ndarray, masses: Any, y: np.ndarray, r: np.ndarray, loss: Any,
@@ -63,8 +77,9 @@ class _Level:
         self.W, self.masses, self.y, self.r, self.loss = W.astype(real), masses, y, r, loss
         self.m, self.hinge = len(W), isinstance(loss, Hinge)
         self.compiled = real is np.float64
-        self.summed = AT_ONCE if self.compiled else max(LEAST, int(np.sqrt(self.n)))  # in a row
-        chunks = (self.n / AT_ONCE + 1) * (AT_ONCE / self.summed + 1)
+        self.rows = max(min(AT_ONCE, SCORES // self.m), min(AT_ONCE, LEAST))
+        self.summed = self.rows if self.compiled else max(LEAST, int(np.sqrt(self.n)))  # in a row
+        chunks = (self.n / self.rows + 1) * (self.rows / self.summed + 1)
         self.depth = min(self.summed, self.n) + chunks + 8  # additions that a term goes through
         if self.gram:
             self.norms = np.sqrt(np.maximum(np.asarray(K.diagonal(), dtype=np.float64), 0.0))
@@ -81,8 +96,8 @@ class _Level:
         squares = [real(0), real(0)]  # with a kernel: ||W||^2 and its terms' sizes
         lengths = np.sqrt((self.W * self.W).sum(axis=1))
         widest = abs(self.W).max(axis=0)
-        for start in range(0, n, AT_ONCE):
-            rows = slice(start, min(start + AT_ONCE, n))
+        for start in range(0, n, self.rows):
+            rows = slice(start, min(start + self.rows, n))
             part = self._cut(self.X, rows).astype(real, copy=False)
             f = np.asarray(part @ self.W.T, dtype=real)
             if self.gram:
@@ -93,7 +108,8 @@ class _Level:
                 squares[1] += (abs(own) * terms).sum()
             else:
                 reach = np.minimum(self.norms[rows] * lengths.max(), abs(part) @ widest)
-            losses += self._losses(f, rows, reach)
+            values = None if self.given else self._written(f, rows)
+            losses += self._losses(f, rows, reach, values)
             blocks, sums = (self._compiled_blocks if self.compiled else self._blocks)(rows, spread)
             totals = totals + np.asarray(sums, dtype=real)
             if self.gram:
@@ -139,14 +155,24 @@ class _Level:
 
     # ---- losses
 
-    def _losses(self, f: Any, rows: slice, reach: Any) -> Any:
+    def _written(self, f: np.ndarray, rows: slice) -> np.ndarray:
+        """The losses of an entropy; its gradients become the masses."""
+        y, A = self.y[rows], np.empty_like(f)
+        held = self._at(rows).rows(y, self.r[rows], self.m)
+        held.evaluate(f, A)
+        A[np.arange(len(y)), y] = 0.0
+        self.masses[rows] = A
+        return np.asarray(held.losses)
+
+    def _losses(self, f: Any, rows: slice, reach: Any, values: Any = None) -> Any:
         """Upper bound on sum_i r_i L_i for scores whose terms' absolute values sum to ``reach``."""
         y, m = self.y[rows], self.m
         slip = (self.d + 8) * self.eps * reach
         loss, one, mass = self.loss, self._at(rows), self.r[rows].astype(self.real)
         if not self.hinge:
             slip = slip + 5 * EPS * abs(f).max(axis=1)  # the scores are rounded to float64
-            values = np.asarray(one.values(np.ascontiguousarray(f, dtype=np.float64), y))
+            if values is None:
+                values = np.asarray(one.values(np.ascontiguousarray(f, dtype=np.float64), y))
             values = values.astype(self.real) * (1 + (m + EVALUATED) * EPS)
             change = 2 * slip
             steep = np.where(change < 0.5, values / (1 - np.minimum(change, 0.5)), np.inf)
@@ -174,7 +200,7 @@ class _Level:
 
     def _cut(self, matrix: Any, rows: slice) -> Any:
         """Rows of a matrix, without the price of slicing one in CSR where there is one slice."""
-        return matrix if self.n <= AT_ONCE else matrix[rows]
+        return matrix if self.n <= self.rows else matrix[rows]
 
     def _at(self, rows: slice) -> Any:
         """The loss of some rows."""

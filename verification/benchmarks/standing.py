@@ -1,0 +1,267 @@
+"""The standing benchmark: every regime, every loss, C over six orders, everybody to the same true accuracy.
+
+A cell is one problem (data, loss, C) and one accuracy. Ours is asked for the certified gap; a peer gets
+the loosest of its own tolerances whose P(W) lies within that of a lower bound, (P(W) - D) / P(W), with D
+the dual objective of a fit of ours a hundred times tighter, recomputed from the dual variables. Every fit has
+a process of its own, forked from one that has the data and the compiled kernels, with a limit of
+seconds (on the wall: one of CPU time would make the process's clock coarse); what does not end in time
+is a timeout, printed as such.
+"""
+
+import os
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from multiprocessing import get_all_start_methods, get_context
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from verification.benchmarks import peers
+from verification.certificates import trained
+from verification.errors import InvalidArgumentError
+
+CS = (1e-3, 1e-1, 1e1, 1e3)
+ACCURACIES = (1e-3, 1e-6)
+REFERENCE = 1e-2  # accuracy of the lower bound, in parts of the accuracy asked for
+AUTO = "auto"
+BRIEF = 1.0  # seconds below which a fit is repeated
+TOLERANCES = 10.0 ** np.arange(0.0, -9.5, -0.5)
+
+
+class Run(NamedTuple):
+    """One solver in one cell: CPU seconds, and the suboptimality reached (``seconds`` None: it was not)."""
+
+    data: str
+    loss: str
+    C: float
+    accuracy: float
+    solver: str
+    seconds: float | None
+    suboptimality: float | None
+    why: str = ""
+
+    @property
+    def cell(self) -> tuple[str, str, float, float]:
+        """The problem and the accuracy."""
+        return self[:4]
+
+
+class Loss(NamedTuple):
+    """An estimator of ours, its solvers, and whoever else minimises the same objective."""
+
+    estimator: str
+    params: dict[str, Any]
+    solvers: tuple[str, ...]
+    peers: dict[str, peers.Trainer]
+
+
+def _regression(solver: str) -> peers.Trainer:
+    return peers.Trainer(partial(peers.logistic, solver=solver), peers.softmax_objective)
+
+
+_ENTROPY = "newton", "lbfgs", "interior"
+#: By name; another solver or peer is another entry.
+LOSSES = {
+    "hinge": Loss("TopKSVC", {}, ("active", "interior"), {"liblinear": peers.CRAMMER_SINGER}),
+    "top-5 hinge": Loss("TopKSVC", {"k": 5}, ("active", "interior"), {}),
+    "smooth top-5 hinge": Loss(
+        "TopKSVC", {"k": 5, "gamma": 1.0}, ("active", "newton", "interior"), {}
+    ),
+    "softmax": Loss(
+        "TopKLogisticRegression",
+        {},
+        _ENTROPY,
+        {
+            "sklearn lbfgs": _regression("lbfgs"),
+            "newton-cholesky": _regression("newton-cholesky"),
+            "saga": _regression("saga"),
+            "cyanure": peers.CYANURE,
+        },
+    ),
+    "top-5 entropy": Loss("TopKLogisticRegression", {"k": 5}, _ENTROPY, {}),
+}
+
+
+def _digits() -> tuple[Any, np.ndarray]:
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    return X / 16.0, y
+
+
+def _letter() -> tuple[Any, np.ndarray]:
+    from verification.benchmarks.letter import load_parts
+
+    return load_parts().train
+
+
+def _made(generator: str, *sizes: int, **more: Any) -> Callable[[], tuple[Any, np.ndarray]]:
+    def make() -> tuple[Any, np.ndarray]:
+        from fast import datasets
+
+        return getattr(datasets, generator)(*sizes, **more, random_state=0)
+
+    return make
+
+
+#: Examples n, classes m, features d.
+DATA: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
+    "digits": _digits,
+    "letter": _letter,
+    "mixture, m = 100": _made("make_gaussian_mixture", 5000, 100, 256),
+    "mixture, m = 400": _made("make_gaussian_mixture", 4000, 400, 512),
+    "mixture, m = 10": _made("make_gaussian_mixture", 50_000, 10, 100),
+    "deep features, m = 300": _made("make_deep_features", 5000, 300, 256),
+    "deep features, m = 1000": _made("make_deep_features", 12_811, 1000, 384),
+}
+
+
+def measure(data: str, loss: str, C: float, limit: float, known: set[tuple]) -> Iterator[Run]:
+    """Everybody on one problem, each result as soon as it is there; what is ``known`` is left out.
+
+    Parameters
+    ----------
+    data, loss : str
+        Keys of `DATA` and `LOSSES`.
+    C : float
+        P = 1/2 ||W||^2 + C sum_i L_i, no intercept.
+    limit : float
+        Seconds of one fit.
+    known : set
+        (data, loss, C, accuracy, solver) measured before.
+    """
+    problem, own = (data, loss, C), LOSSES[loss]
+    X, y = prepared(data)
+
+    _warm(own, X, y)
+
+    def missing(solver: str) -> list[float]:
+        return [at for at in ACCURACIES if (*problem, at, solver) not in known]
+
+    for solver in (AUTO, *own.solvers):
+        for at in missing(solver):
+            fit = partial(_ours, own, solver, X, y, C, at)
+            found = _limited(fit, limit)
+            yield _judged(Run(*problem, at, solver, *found), at)
+    if any(missing(name) for name in own.peers):
+        tight = _limited(partial(_bound, own, X, y, C), 4 * limit)
+        for name, peer in own.peers.items():
+            runs = [Run(*problem, at, name, None, None, "no lower bound") for at in missing(name)]
+            yield from runs if tight[0] is None else _matched(runs, peer, X, y, tight[1], limit)
+
+
+def _judged(run: Run, accuracy: float) -> Run:
+    if run.seconds is None or (run.suboptimality or 0.0) <= accuracy:
+        return run
+    return run._replace(seconds=None, why=f"ended at {run.suboptimality:.1g}")
+
+
+def _matched(
+    runs: list[Run], peer: peers.Trainer, X: Any, y: np.ndarray, lower: float, limit: float
+) -> Iterator[Run]:
+    """The peer at its loosest tolerances that reach the accuracies, which fall."""
+    best, why = None, "ended"
+    for tol in TOLERANCES:
+
+        def fit(tol: float = tol) -> tuple[float, float]:
+            return _timed(
+                lambda: peer.fit(X, y, runs[0].C, tol),
+                lambda model: peers.suboptimality(model.coef_, X, y, runs[0].C, lower, peer),
+            )
+
+        seconds, reached, why = _limited(fit, limit)
+        if seconds is None:
+            break
+        best = reached if best is None else min(best, reached)
+        while runs and reached <= runs[0].accuracy:
+            yield runs.pop(0)._replace(seconds=seconds, suboptimality=reached, why="")
+        if not runs:
+            return
+    for run in runs:
+        yield run._replace(suboptimality=best, why=why or "its tightest tolerance is no tighter")
+
+
+def prepared(data: str) -> tuple[Any, np.ndarray]:
+    """Features and labels, as everybody reads them fastest."""
+    X, y = DATA[data]()
+    return (X if hasattr(X, "tocsr") else np.ascontiguousarray(X)), y
+
+
+def _model(own: Loss, solver: str, C: float, tol: float) -> Any:
+    import fast
+
+    limits = {"tol": tol, "max_iter": 100_000, "random_state": 0}
+    return getattr(fast, own.estimator)(C=C, solver=solver, **own.params, **limits)
+
+
+def _warm(own: Loss, X: Any, y: np.ndarray) -> None:
+    """Load and compile here what the processes of the fits then find in memory."""
+    rows = np.concatenate([np.unique(y, return_index=True)[1], np.arange(min(len(y), 300))])
+    for solver in (AUTO, *own.solvers):
+        peers.fit_quietly(_model(own, solver, 1.0, 1e-3).set_params(max_iter=3), X[rows], y[rows])
+
+
+def _ours(own: Loss, solver: str, X: Any, y: np.ndarray, C: float, tol: float) -> Any:
+    model = _model(own, solver, C, tol)
+    return _timed(
+        lambda: peers.fit_quietly(model, X, y), lambda model: trained(model, X, y).relative_gap
+    )
+
+
+def _bound(own: Loss, X: Any, y: np.ndarray, C: float) -> tuple[float, float]:
+    model = peers.fit_quietly(_model(own, AUTO, C, REFERENCE * min(ACCURACIES)), X, y)
+    return 0.0, float(trained(model, X, y).dual)
+
+
+def _timed(fit: Callable[[], Any], judge: Callable[[Any], float]) -> tuple[float, float]:
+    """CPU seconds of a fit (the least of three means if it is brief), and how good it is."""
+
+    def clock(repeats: int) -> tuple[float, Any]:
+        start = time.process_time()
+        for _ in range(repeats):
+            model = fit()
+        return (time.process_time() - start) / repeats, model
+
+    seconds, model = clock(1)
+    if seconds < BRIEF:  # the clock ticks in milliseconds, and the first fit loads kernels
+        repeats = int(0.05 / max(seconds, 1e-3)) + 1
+        seconds = min(clock(repeats)[0] for _ in range(3))
+    signal.setitimer(signal.ITIMER_REAL, 0.0)  # judging costs nothing
+    return seconds, float(judge(model))
+
+
+def _limited(job: Callable[[], tuple[float, float]], limit: float) -> tuple[Any, Any, str]:
+    """What a job returns, from a process of its own that has so many CPU seconds."""
+    if "fork" not in get_all_start_methods():
+        raise InvalidArgumentError(
+            "standing: this benchmark forks its processes; use Linux or macOS"
+        )
+    context = get_context("fork")
+    receive, send = context.Pipe(duplex=False)
+    child = context.Process(target=_run, args=(job, limit, send), daemon=True)
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        child.start()  # the parent has one thread of Python
+    send.close()
+    try:
+        found = receive.recv() if receive.poll(8 * limit + 60) else (None, None, "timeout")
+    except EOFError:
+        found = None, None, "timeout"
+    finally:
+        child.kill()
+        child.join()
+    return found
+
+
+def _run(job: Callable[[], tuple[float, float]], limit: float, send: Any) -> None:
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, limit + 3.0 * BRIEF)
+    try:
+        seconds, value = job()
+        send.send((seconds, value, ""))
+    except Exception as error:  # what a solver cannot do is a result
+        send.send((None, None, f"{type(error).__name__}: {error}"[:80]))
+    send.close()
+    os._exit(0)

@@ -1,0 +1,200 @@
+"""The standing benchmark's record: lines that survive an interruption, tables, a profile, what got slower."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from verification.benchmarks.standing import AUTO, LOSSES, Run, measure
+from verification.errors import InvalidArgumentError
+from verification.report.document import Block, Cell, Document, Paragraph, number, table
+
+NEVER_MORE = 1.5  # times the best of all that "auto" may take
+NOTABLE = 5e-3  # seconds below which a difference is no difference
+
+
+def read(path: Path) -> list[Run]:
+    """The runs of a record, a JSON array a line.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A file that is no record.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return [Run(*json.loads(line)) for line in lines if line.strip()]
+    except (OSError, ValueError, TypeError) as error:
+        raise InvalidArgumentError(
+            f"{path}: expected a record of this benchmark ({error})"
+        ) from error
+
+
+def collect(
+    path: Path, problems: Sequence[tuple[str, str, float]], limit: float,
+    say: Callable[[Run], None], step: Callable[[], None],
+) -> list[Run]:  # fmt: skip
+    """Measure what the record lacks, a line per result as soon as it is there."""
+    runs = read(path) if path.exists() else []
+    known: set[tuple] = {run[:5] for run in runs}
+    with path.open("a", encoding="utf-8") as lines:
+        for data, loss, C in problems:
+            for run in measure(data, loss, C, limit, known):
+                lines.write(json.dumps(run) + "\n")
+                lines.flush()
+                runs.append(run)
+                say(run)
+            step()
+    return runs
+
+
+class Standing(NamedTuple):
+    """One cell: "auto", the fastest of our solvers, the fastest peer."""
+
+    auto: Run
+    ours: Run | None
+    peer: Run | None
+    peers: int
+
+    @property
+    def behind(self) -> float:
+        """Times the best of all that "auto" took; infinity if others got there and it did not."""
+        best = [run.seconds for run in (self.ours, self.peer) if run is not None and run.seconds]
+        if not best:
+            return 1.0
+        if self.auto.seconds is None:
+            return float("inf")
+        return max(self.auto.seconds, NOTABLE) / max(min(best), NOTABLE)
+
+    @property
+    def ahead(self) -> float | None:
+        """Times "auto" that the fastest peer took; infinity if none got there."""
+        if not self.peers or self.auto.seconds is None:
+            return None
+        return float("inf") if self.peer is None else (self.peer.seconds or 0.0) / self.auto.seconds
+
+
+def standings(runs: Sequence[Run]) -> list[Standing]:
+    """Every cell in which "auto" was measured, in order."""
+    cells: dict[tuple, list[Run]] = {}
+    for run in runs:
+        cells.setdefault(run.cell, []).append(run)
+    found = []
+    for own in cells.values():
+        auto = next((run for run in own if run.solver == AUTO), None)
+        if auto is None:
+            continue
+        theirs = LOSSES[auto.loss].peers
+        ended = sorted(
+            (run for run in own if run.seconds is not None), key=lambda r: r.seconds or 0.0
+        )
+        ours = next((run for run in ended if run.solver not in theirs), None)
+        peer = next((run for run in ended if run.solver in theirs), None)
+        found.append(Standing(auto, ours, peer, sum(run.solver in theirs for run in own)))
+    return found
+
+
+def regressions(now: Sequence[Run], before: Sequence[Run]) -> list[tuple[Run, float]]:
+    """Cells of "auto" that got slower by more than `NEVER_MORE`, machines' speeds set aside."""
+    earlier = {run.cell: run for run in before if run.solver == AUTO}
+    both = [(run, earlier[run.cell]) for run in now if run.solver == AUTO and run.cell in earlier]
+    lost = [(run, float("inf")) for run, then in both if run.seconds is None and then.seconds]
+    ratios = [
+        (run, max(run.seconds, NOTABLE) / max(then.seconds, NOTABLE))
+        for run, then in both
+        if run.seconds and then.seconds
+    ]
+    usual = median(ratio for _, ratio in ratios) if ratios else 1.0
+    return lost + [(run, ratio / usual) for run, ratio in ratios if ratio > NEVER_MORE * usual]
+
+
+def document(runs: Sequence[Run], before: Sequence[Run] | None = None) -> Document:
+    """A table per loss and accuracy, what holds of all, and what got slower than ``before``."""
+    cells, blocks = standings(runs), []
+    for name, loss in LOSSES.items():
+        for accuracy in sorted({cell.auto.accuracy for cell in cells}, reverse=True):
+            own = [c for c in cells if (c.auto.loss, c.auto.accuracy) == (name, accuracy)]
+            if own:
+                blocks.append(_table(f"{name} to {accuracy:g}", own, bool(loss.peers)))
+    certified = sum(cell.auto.seconds is not None for cell in cells)
+    held = sum(cell.behind <= NEVER_MORE for cell in cells)
+    rivals = [cell.ahead or 0.0 for cell in cells if cell.peers]
+    text = (
+        f"{certified} of {len(cells)} fits of 'auto' are certified in time; "
+        f"{held} take at most {NEVER_MORE:g} times the best of all."
+    )
+    if rivals:
+        ahead = sum(ratio >= 1.0 for ratio in rivals)
+        text += f" Where there are peers, {ahead} of {len(rivals)} are ahead of every one."
+    slower = [] if before is None else regressions(runs, before)
+    shown: list[Block] = [Paragraph(text), *blocks]
+    if before is not None:
+        rows = [(r.data, r.loss, f"{r.C:g}", f"{r.accuracy:g}", _times(t)) for r, t in slower]
+        columns = ("data", "loss", "C", "to", "times")
+        shown.append(table("Slower than before", columns, rows, columns[2:]))
+    data = {"cells": len(cells), "certified": certified, "held": held, "slower": len(slower)}
+    return Document("Standing benchmark, one thread", tuple(shown), None, data)
+
+
+def _times(ratio: float) -> str:
+    return "never" if ratio == float("inf") else f"{ratio:.2f}"
+
+
+def _table(title: str, cells: Sequence[Standing], rivals: bool) -> Block:
+    rows: list[tuple[str | Cell, ...]] = []
+    for cell in cells:
+        run, peer = cell.auto, cell.peer
+        own = Cell(run.why, "bad") if run.seconds is None else number(run.seconds, 3)
+        behind = Cell(_times(cell.behind), "bad" if cell.behind > NEVER_MORE else "")
+        row: tuple[str | Cell, ...] = (run.data, f"{run.C:g}", own, behind)
+        if rivals:
+            ahead = "" if cell.ahead is None else _times(cell.ahead)
+            tone = "bad" if cell.ahead is not None and cell.ahead < 1.0 else ""
+            row += (
+                peer.solver if peer else "none in time" if cell.peers else "",
+                Cell(ahead, tone),
+            )
+        rows.append(row)
+    columns: tuple[str, ...] = ("data", "C", "seconds", "times the best of all")
+    columns += ("best peer", "its time over ours") if rivals else ()
+    return table(title, columns, rows, columns[1:4])
+
+
+def profile(runs: Sequence[Run], loss: str) -> dict[str, list[float]]:
+    """By solver: its time over the best of the cell, sorted, infinity where it did not get there."""
+    own = [run for run in runs if run.loss == loss]
+    best: dict[tuple, float] = {}
+    for run in own:
+        if run.seconds is not None:
+            best[run.cell] = min(best.get(run.cell, float("inf")), run.seconds)
+    found: dict[str, list[float]] = {}
+    for run in own:
+        if run.cell in best:
+            ratio = float("inf") if run.seconds is None else run.seconds / best[run.cell]
+            found.setdefault(run.solver, []).append(ratio)
+    return {name: sorted(ratios) for name, ratios in found.items()}
+
+
+def draw(runs: Sequence[Run], figure: Any) -> None:
+    """Performance profiles, a panel per loss: the share of cells within so many times the best."""
+    names = [name for name in LOSSES if any(run.loss == name for run in runs)]
+    panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
+    for panel, loss in zip(panels, names, strict=True):
+        for solver, ratios in profile(runs, loss).items():
+            reached = [ratio for ratio in ratios if ratio < 1e6]
+            shares = [(i + 1) / len(ratios) for i in range(len(reached))]
+            ours = solver not in LOSSES[loss].peers
+            style = {"lw": 2.5 if solver == AUTO else 1.2, "ls": "-" if ours else "--"}
+            panel.step(
+                [*reached, 1e3],
+                [*shares, (shares or [0.0])[-1]],
+                where="post",
+                label=solver,
+                **style,
+            )
+        panel.set(
+            xscale="log", xlim=(1.0, 1e3), ylim=(0.0, 1.02), title=loss, xlabel="times the best"
+        )
+        panel.legend(fontsize=7, loc="lower right")
+    panels[0].set_ylabel("share of cells")
