@@ -41,7 +41,7 @@ extensions = [
     "terminal",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "jupyter_execute", "**.ipynb_checkpoints"]
+exclude_patterns = ["_build", "records", "jupyter_execute", "**.ipynb_checkpoints"]
 
 # -- Pages are programs: every cell runs, and one that raises or writes to stderr fails the build.
 # A page that has run with the same cells and the same sources of all packages is not run again.

@@ -58,7 +58,7 @@ def test_csv_to_model_and_reports(csv: Path) -> None:
 
 def test_accuracy_reported_is_that_of_the_model(csv: Path) -> None:
     shown = data(csv, "--test", csv, "-k", "2", "--gamma", "1", "--scale", "none")
-    assert shown["accuracy"]["train"] == shown["accuracy"]["holdout"]
+    assert shown["accuracy"]["train"] == shown["accuracy"]["test"]
     X, y = load_iris(return_X_y=True)
     twin = TopKSVC(k=2, gamma=1.0, fit_intercept=True, random_state=0).fit(X, y)
     scores = twin.decision_function(X)
@@ -156,7 +156,7 @@ def test_columns_of_the_test_data_go_by_name(csv: Path, tmp_path: Path) -> None:
 
     words = ("--label", "species", "--test", permuted((2, 4, 0, 3, 1)))
     accuracy = data(csv, *words)["accuracy"]
-    assert accuracy["train"] == accuracy["holdout"]
+    assert accuracy["train"] == accuracy["test"]
     rows[0][2] = "e"
     assert "lacks the features ['c'] of the model" in refused(
         csv, "--force", *words[:3], permuted((0, 1, 2, 3, 4))
@@ -232,3 +232,14 @@ def test_the_training_alone_compiles_nothing(prepared: bool) -> None:
     """Every kernel of a fit is ready before its clock starts; without the preparation none is."""
     result = python("-c", KERNELS_OF_A_FIT, "prepared" if prepared else "cold")
     assert (result.stdout == "") is prepared, result.stdout
+
+
+def test_examples_without_labels_are_for_predict(csv: Path, tmp_path: Path) -> None:
+    data(csv, "--label", "species")
+    bare = tmp_path / "bare.csv"
+    lines = csv.read_text(encoding="utf-8").splitlines()
+    place = lines[0].split(",").index("species")
+    rows = [line.split(",") for line in lines]
+    bare.write_text("\n".join(",".join(r[:place] + r[place + 1 :]) for r in rows), encoding="utf-8")
+    said = _commands.refused("evaluate", csv.with_suffix(".refsolve"), bare)
+    assert "Without labels `refsolve predict` is the command" in " ".join(said.split())

@@ -11,7 +11,7 @@ import typer
 from verification.app.examples import Examples, Roles
 from verification.app.labels import listed
 from verification.app.reading import read
-from verification.errors import InvalidArgumentError
+from verification.errors import DataFileError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from verification.app.trained_model import Model
@@ -69,4 +69,11 @@ def for_model(file: Path, model: Model, roles: Roles, labelled: bool) -> Example
         named = model.apart and file.suffix.lower() in (".csv", ".parquet")
         label = roles.label or (model.apart[0] if named else None)
         roles = replace(roles, label=label, group=roles.group or model.group)
-    return read(file, roles, n_features)
+    try:
+        return read(file, roles, n_features)
+    except DataFileError as error:
+        if labelled and f"no column {roles.label!r}" in str(error):
+            raise DataFileError(
+                f"{error}. Without labels `refsolve predict` is the command"
+            ) from None
+        raise

@@ -76,6 +76,7 @@ def train(
     examples: Examples,
     *,
     test: Examples | None = None,
+    judged: str = "holdout",
     scale: str = "standard",
     impute: str | None = None,
     categories: Sequence[str] = (),
@@ -132,7 +133,7 @@ def train(
     with stage("measured, and drawn"):
         parts = {"train": measure(fitted, examples)}
         if test is not None:
-            parts["holdout"] = measure(fitted, test)
+            parts[judged] = measure(fitted, test)
         shown = pictures(fitted, examples if test is None else test, path)
     document = describe(fitted, parts, scale, advice, path)
     title = f"{document.title} trained on {examples.source.name}"

@@ -114,6 +114,10 @@ DATA: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
     "mixture, m = 100": _made("make_gaussian_mixture", 5000, 100, 256),
     "mixture, m = 400": _made("make_gaussian_mixture", 4000, 400, 512),
     "mixture, m = 10": _made("make_gaussian_mixture", 50_000, 10, 100),
+    "images": _made("make_images", 10_000, 10, 784),
+    "heavy tails": _made("make_heavy_tails", 58_000, 7, 9),
+    "one-hot": _made("make_one_hot", 3200, 3, 180),
+    "clusters": _made("make_clusters", 1000, 11, 10),
     "deep features, m = 300": _made("make_deep_features", 5000, 300, 256),
     "deep features, m = 1000": _made("make_deep_features", 12_811, 1000, 384),
 }

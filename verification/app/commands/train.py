@@ -154,10 +154,12 @@ def train(
     if fit_intercept is None:
         fit_intercept = model in ("svm", "logistic")
     limit = {} if max_iter is None else {"max_iter": max_iter}
+    judged = "holdout" if test is None else "test"
     trained = fit(
-        examples, test=judged_on, scale=scale, impute=impute, categories=words(categories), model=model,
-        k=k, variant=variant, gamma=gamma, lam=lam, truncated=truncated, C=values(c), tol=tol,
-        fit_intercept=fit_intercept, random_state=seed, verbose=int(sys.stderr.isatty()), **limit,
+        examples, test=judged_on, judged=judged, scale=scale, impute=impute,
+        categories=words(categories), model=model, k=k, variant=variant, gamma=gamma, lam=lam,
+        truncated=truncated, C=values(c), tol=tol, fit_intercept=fit_intercept, random_state=seed,
+        verbose=int(sys.stderr.isatty()), **limit,
     )  # fmt: skip
     written = save(trained, target)
     if not as_json:
