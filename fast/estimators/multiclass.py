@@ -202,6 +202,7 @@ class MulticlassLinearModel(CertifiedClassifier):
                 report=counted,
                 **options,
             )
+            result.masses = result.masses.astype(np.float64, copy=False)  # which are the model
             used = result.n_iter = before + result.n_iter
             for entry in result.history:
                 entry["iteration"] += before
@@ -255,7 +256,8 @@ class MulticlassLinearModel(CertifiedClassifier):
         self.solver_ = result.solver
         if monitor.evaluation is not None:
             self.evals_result_ = monitor.evaluation.result()
-        once = result.bounds is not None and not self.warm_start  # nobody needs the masses after
+        known = result.bounds if self._map is None else None  # with a kernel W is another one
+        once = known is not None and not self.warm_start  # nobody needs the masses after
         self.dual_coef_ = self._dual_blocks(result.masses, encoded, in_place=once)
         self._claim(result, features, encoded, r)
         if self._map is None:
@@ -279,9 +281,8 @@ class MulticlassLinearModel(CertifiedClassifier):
             features, K, A = None, self._map.K, self.dual_coef_
             A = A.toarray() if is_sparse(A) else A
             values, W = kernel_objectives(K, A, y, r, loss), A.T
-        P, D = result.bounds or claims(
-            features, K, W, result.masses, y, r, loss, values, float(self.tol)
-        )
+        known = result.bounds if K is None else None
+        P, D = known or claims(features, K, W, result.masses, y, r, loss, values, float(self.tol))
         self.primal_objective_, self.dual_objective_ = P, D
         self.dual_gap_ = certified_gap(P, D)
         if self._map is None:

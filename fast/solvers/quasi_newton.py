@@ -339,7 +339,8 @@ class QuasiNewtonSolver:
         P, D, masses = claims_of_weights(self.X, self.W, self.y, self.C * self.w, self.loss, kind)
         if not tol * P >= P - D:
             return False
-        self.best, self.finished = self.W, (masses, (P, D))
+        bounds = (P, D) if state.primal > P else None  # else another W is kept
+        self.best, self.finished = self.W, (masses, bounds)
         state.record(iteration, P, max(D, state.dual), self.W)
         state.done = True
         report(state)

@@ -174,3 +174,24 @@ def test_extended_precision_is_not_needed_where_float64_tells_enough(monkeypatch
     model = quietly(TopKSVC(C=0.1, tol=1e-12, max_iter=3, random_state=0), X / 16.0, y)
     assert tried == [np.float64, np.longdouble]
     check(model, X / 16.0, y)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"fit_intercept": True, "warm_start": True}, {"kernel": "rbf"}, {"k": 3}, {"tol": 1e-9}],
+    ids=str,
+)
+def test_softmax_of_many_classes_claims_what_one_pass_finds(options):
+    rng = np.random.default_rng(8)
+    y = np.arange(300) % 100
+    X = rng.standard_normal((100, 100))[y] + rng.standard_normal((300, 100))
+    model = TopKLogisticRegression(C=0.3, solver="lbfgs", **options).fit(X, y)
+    short = "kernel" not in options and "tol" not in options and "k" not in options
+    assert model.dual_coef_.dtype == (np.float32 if short else np.float64)
+    assert 0.0 < model.dual_gap_ <= model.tol
+    np.testing.assert_allclose(model.dual_coef_.sum(axis=1, dtype=float), 0.0, atol=1e-6)
+    check(model, X, y)
+    if "warm_start" in options:
+        again = model.fit(X, y)
+        assert again.n_iter_ <= 2
+        check(again, X, y)
