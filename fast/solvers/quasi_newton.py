@@ -172,11 +172,14 @@ class QuasiNewtonSolver:
     def _largest(self) -> float:
         """About the largest eigenvalue of X'wX."""
         v = np.random.default_rng(0).standard_normal(self.X.shape[1]).astype(self.X32.dtype)
-        size = 0.0
+        size = float(np.linalg.norm(v))
         for _ in range(POWERS):
-            v /= np.linalg.norm(v)
-            v = self.X32.T @ (self.w.astype(v.dtype) * (self.X32 @ v))
-            size = float(np.linalg.norm(v))
+            v /= size
+            with np.errstate(over="ignore", invalid="ignore"):  # then the data are not weak
+                v = self.X32.T @ (self.w.astype(v.dtype) * (self.X32 @ v))
+                size = float(np.linalg.norm(v))
+            if not 0.0 < size < np.inf:
+                break
         return size
 
     def _decompose(self) -> None:
