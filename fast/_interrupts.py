@@ -7,6 +7,8 @@ in other threads, and where somebody handles SIGINT, nothing is changed.
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -60,6 +62,19 @@ def let_through() -> None:
         if innermost.waiting:
             innermost.waiting = False
             raise KeyboardInterrupt
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Within it the first interrupt waits, where one would be raised."""
+    innermost: Interrupts | None = getattr(_running, "innermost", None)
+    raises = innermost is not None and not innermost.holding
+    hold_back()
+    try:
+        yield
+    finally:
+        if raises:
+            let_through()
 
 
 def keep_trained(results: list[Any]) -> None:

@@ -1,5 +1,6 @@
 """Numba's cache on disk, which stops every later call where an entry of it is damaged; this one mends itself."""
 
+import functools
 import hashlib
 import logging
 import pickle
@@ -7,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.registry import cpu_target
+
+from fast._interrupts import undisturbed
 
 _log = logging.getLogger("fast")
 _DIGEST = hashlib.sha256().digest_size
@@ -44,7 +48,7 @@ class MendingCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function, or None."""
         try:
-            return super().load_overload(sig, target_context)
+            return self.found(sig, target_context)
         except Exception as error:  # pickle raises anything on spoilt bytes
             say(
                 "the kernel cache in %s is damaged: what it held is compiled again (%r)",
@@ -56,6 +60,10 @@ class MendingCache(FunctionCache):
             except OSError:
                 self.disable()
             return None
+
+    def found(self, sig: Any, target_context: Any) -> Any:
+        """As numba looks for it."""
+        return super().load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store a compiled function, where that can be."""
@@ -70,6 +78,25 @@ class MendingCache(FunctionCache):
             self.disable()
 
 
+class KernelCache(MendingCache):
+    """For kernels, which count no references: stored ones need nothing of what compiling needs."""
+
+    def found(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function; where there is none, all is imported that numba will import."""
+        found = self._load_overload(sig, target_context)
+        if found is None:
+            complete()
+        return found
+
+
+@functools.cache
+def complete() -> None:
+    """Have numba import what it imports before its first kernel: cut short, it is spoilt for good."""
+    with undisturbed():
+        cpu_target.target_context.refresh()
+        cpu_target.typing_context.refresh()
+
+
 def say(what: str, folder: str, *more: object) -> None:
     """One warning for a folder."""
     if folder not in _said:
@@ -77,7 +104,7 @@ def say(what: str, folder: str, *more: object) -> None:
         _log.warning(what, folder, *more)
 
 
-def mending(dispatcher: Any) -> None:
+def mending(dispatcher: Any, kernel: bool) -> None:
     """Give a dispatcher that caches this cache."""
-    dispatcher._cache.__class__ = MendingCache
+    dispatcher._cache.__class__ = KernelCache if kernel else MendingCache
     dispatcher._cache._cache_file.__class__ = CheckedFile

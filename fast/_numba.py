@@ -1,19 +1,18 @@
 """One way to compile: the ``njit`` of the whole package, its disk cache, and ``warmup``."""
 
-import functools
 import importlib
 import logging
 import pkgutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
 from numba.core import event
-from numba.core.registry import cpu_target
 
+from fast._compiler import KernelDispatcher, Pipeline
 from fast._kernel_cache import mending, say
 
 _log = logging.getLogger("fast")
@@ -48,6 +47,7 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
         return lambda decorated: njit(decorated, **options)
     settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "cache": True}
     settings |= {"fastmath": False, **options}  # unset, it would be inherited from the caller
+    own = "pipeline_class" in options
     try:
         dispatcher = numba.njit(**settings)(function)
     except RuntimeError:  # numba: "cannot cache function: no locator available"
@@ -58,8 +58,11 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
             "set NUMBA_CACHE_DIR to a folder of your own",
             str(Path(__file__).parent),
         )
-    if settings["cache"] and not numba.config.DISABLE_JIT:  # then it is the function itself
-        mending(dispatcher)
+    if not numba.config.DISABLE_JIT:  # then it is the function itself
+        if settings["cache"]:
+            mending(dispatcher, own)
+        if own:
+            dispatcher.__class__ = KernelDispatcher
     _stamp(dispatcher, function)
     return dispatcher
 
@@ -71,7 +74,7 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     costs 12 ns of atomic increments: more than a projection of five numbers); an allocation is
     then a compile-time error. Loops that call such kernels with slices are best kernels too.
     """
-    return njit(function, _nrt=False, **options)
+    return njit(function, _nrt=False, pipeline_class=Pipeline, **options)
 
 
 def inlined(function: Callable) -> Any:
@@ -80,6 +83,18 @@ def inlined(function: Callable) -> Any:
     For functions that only pass on: compiled by itself, each would translate all it calls once more.
     """
     return kernel(function, inline="always")
+
+
+def remade(text: Any, name: str, names: Mapping[str, Any], file: str = "") -> Any:
+    """The function of another name, for which global names mean something else.
+
+    By name and file its machine code is found on disk.
+    """
+    code = text.__code__.replace(co_filename=file or text.__code__.co_filename)
+    made = FunctionType(code, {**text.__globals__, **names}, name)
+    made.__qualname__, made.__doc__ = name, text.__doc__
+    made.__module__ = names.get("__name__", text.__module__)
+    return made
 
 
 def _stamp(dispatcher: Any, function: Any) -> None:
@@ -124,13 +139,6 @@ class _SayOnce(event.Listener):
 
 _listening = True
 event.register("numba:compile", _SayOnce())
-
-
-@functools.cache
-def complete() -> None:
-    """Have numba import what it imports before its first kernel: cut short, it is spoilt for good."""
-    cpu_target.target_context.refresh()
-    cpu_target.typing_context.refresh()
 
 
 def warmup() -> list[str]:

@@ -6,19 +6,22 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 from fast.errors import InvalidParameterError, InvalidTypeError
 
-NAMES = ("linear", "precomputed", *sorted(set(PAIRWISE_KERNEL_FUNCTIONS) - {"linear"}))
 EPS = float(np.finfo(float).eps)
 ROUNDING = 1e-7  # of the largest entry: kernels are computed with errors of up to sqrt(eps)
 
 
-def check_kernel(kernel: Any, name: str = "kernel", names: Sequence[str] = NAMES) -> Any:
-    """A kernel's name, or a function of two rows."""
-    if callable(kernel) or (isinstance(kernel, str) and kernel in names):
+def check_kernel(kernel: Any, name: str = "kernel", names: Sequence[str] = ()) -> Any:
+    """A kernel's name, by default one of scikit-learn's, or a function of two rows."""
+    if callable(kernel) or (isinstance(kernel, str) and kernel in ("linear", *names)):
         return kernel
+    if not names:
+        from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS  # takes long to import
+
+        others = sorted(set(PAIRWISE_KERNEL_FUNCTIONS) - {"linear"})
+        return check_kernel(kernel, name, ("linear", "precomputed", *others))
     raise InvalidParameterError(
         name, repr(kernel), f"one of {', '.join(names)} or a callable", "use 'linear' or 'rbf'"
     )
@@ -52,6 +55,8 @@ class KernelMap:
         if self.kernel == "precomputed":
             K = np.array(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         else:
+            from sklearn.metrics.pairwise import pairwise_kernels
+
             try:
                 # in float32 near examples would differ by rounding only
                 X, Y = (None if v is None else v.astype(np.float64) for v in (X, Y))

@@ -12,8 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fast._interrupts import Interrupts, hold_back, let_through
-from fast._numba import complete
+from fast._interrupts import Interrupts
 from fast._validation import MAGNITUDE, number, refuse_masked
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.orthonormal import badly_scaled
@@ -88,9 +87,6 @@ def transaction(fit: Callable[..., list[Warning]]) -> Callable[..., Any]:
         trial = object.__new__(type(self))
         vars(trial).update({name: before[name] for name in before if not name.endswith("_")})
         with Interrupts():
-            hold_back()
-            complete()
-            let_through()
             concerns = managed(trial, *args, **kwargs)
             for name, value in vars(self).items():
                 if name[0] != "_" and name[-1] != "_" and value is not before.get(name, self):

@@ -5,12 +5,16 @@ phi(z) = max <z,x> - gamma/2 ||x||^2 over Delta_k(1). ``variant`` is ALPHA or BE
 hinge; p is (variant, k, gamma). Arrays are writeable float64 with d entries; ``x`` and ``work`` are overwritten.
 """
 
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any
+
 import numpy as np
 
-from fast._numba import inlined, kernel
+from fast._numba import inlined, kernel, remade
 from fast._simd import choose, larger, plus
 from fast._validation import LIMIT
-from fast.kernels.projections import WHOLE, kth_largest, largest_below, write_zero
+from fast.kernels.projections import WHOLE, kth_largest, largest_below, uncapped_row, write_zero
 from fast.sets import topk_simplex_alpha, topk_simplex_beta
 
 ALPHA = 0
@@ -23,6 +27,46 @@ def project_row(variant, a, k, r, rho, x, work):
     if variant == ALPHA:
         return topk_simplex_alpha.project_row(a, k, r, rho, x, work)
     return topk_simplex_beta.project_row(a, k, r, rho, x, work)
+
+
+@inlined
+def _simplex_row(variant, a, k, r, rho, x, work):
+    return uncapped_row(a, r, rho, False, x, work)
+
+
+@inlined
+def _alpha_row(variant, a, k, r, rho, x, work):
+    return topk_simplex_alpha.project_row(a, k, r, rho, x, work)
+
+
+@inlined
+def _beta_row(variant, a, k, r, rho, x, work):
+    return topk_simplex_beta.project_row(a, k, r, rho, x, work)
+
+
+_ROWS = _alpha_row, _beta_row, _simplex_row
+
+
+def by_loss(place: int) -> Callable[[Callable], Callable]:
+    """Decorate a loop that calls `project_row`: compiled for each set apart, without the code of the others.
+
+    ``place`` is that of (variant, k, gamma, ...) among its arguments; where gamma is 0, ``SMOOTH`` is false.
+    """
+
+    def decorate(text: Callable) -> Callable:
+        @cache
+        def made(row: int, smooth: bool) -> Any:
+            names = {"project_row": _ROWS[row], "SMOOTH": smooth}
+            return kernel(remade(text, f"{text.__name__}_{row}{smooth:d}", names))
+
+        @wraps(text)
+        def call(*arguments: Any) -> Any:
+            variant, k, gamma = arguments[place][:3]
+            return made(2 if k == 1 else variant, gamma > 0.0)(*arguments)
+
+        return call
+
+    return decorate
 
 
 @kernel

@@ -20,10 +20,9 @@ first value waits for no other.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
-from fast._numba import inlined, kernel
+from fast._numba import inlined, kernel, remade
 from fast._rows import load
 from fast._validation import LIMIT
 from fast.kernels.hinges import others, with_own
@@ -170,18 +169,14 @@ def compiled(brought: Mapping[str, Any], file: str) -> RowKernels:
     file : str
         Its path, ``__file__``: the machine code is kept beside it.
     """
-    space = {**globals(), **{name: value for name, value in brought.items() if "__" not in name}}
+    space: dict[str, Any] = {n: value for n, value in brought.items() if "__" not in n}
+    space["__name__"] = brought.get("__name__", __name__)
 
     def make(text: Any, name: str, compiler: Kernel, **constants: int) -> Any:
-        code = text.__code__.replace(co_filename=file)
-        made = FunctionType(code, space | constants if constants else space, name)
-        made.__qualname__ = name  # by which, and by the file, machine code is found on disk
-        made.__doc__, made.__module__ = text.__doc__, brought.get("__name__", __name__)
-        return compiler(made)
+        return compiler(remade(text, name, space | constants, file))
 
     for text in _INLINED:
-        name = text.__name__
-        if name not in brought:
-            space[name] = make(text, name, inlined)
+        if text.__name__ not in brought:
+            space[text.__name__] = make(text, text.__name__, inlined)
     loops = (make(run_rows, f"run_rows_{i}", kernel, operation=i) for i in range(OPERATIONS))
     return RowKernels(tuple(loops), make(ascend, "ascend", kernel))

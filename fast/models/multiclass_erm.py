@@ -382,9 +382,10 @@ def _warmup() -> None:
     few = np.full(12, 100.0)  # reached in steps
     for solver in ("active", "newton", "sdca"):
         for gamma in (1.0,) if solver == "newton" else (0.0, 1.0):
-            loss = TopKHinge.named("alpha", 2, gamma)
-            for data in (X[:12], X[:12].copy()):
-                train(data, y[:12], few, 4, loss, max_iter=8, solver=solver)
+            for variant, k in (("alpha", 1), ("alpha", 2), ("beta", 2)):
+                loss = TopKHinge.named(variant, k, gamma)
+                for data in (X[:12], X[:12].copy()):
+                    train(data, y[:12], few, 4, loss, max_iter=8, solver=solver)
     for k in (1, 2):
         for tol, size in ((1e-3, 1.0), (1e-9, 1.0), (1e-6, 100.0)):
             train(X, y, np.full(2000, size), 4, TopKEntropy.named("alpha", k), max_iter=8, tol=tol)

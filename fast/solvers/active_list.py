@@ -18,9 +18,11 @@ price 1: the mass s_i has no bound and costs s_i^2/(2 r_i).
 import numpy as np
 
 from fast._numba import REORDER, kernel
-from fast.kernels.hinges import BETA, project_row
+from fast.kernels.hinges import BETA, by_loss, project_row
 
 from .rows import TINY, row_axpy, row_dot
+
+SMOOTH = True  # of `by_loss`
 
 
 @kernel
@@ -71,16 +73,15 @@ def hinge_of_sorted(variant, z, k):
 
 
 @kernel(fastmath=REORDER)
-def smooth_loss(variant, z, k, gamma, p, work):
-    """(<z,p> - ||p||^2/2)/gamma, p the projection of z on Delta_k(gamma) (left in ``p``)."""
-    project_row(variant, z, k, gamma, 0.0, p, work)
+def smoothed(z, p, gamma):
+    """(<z,p> - ||p||^2/2)/gamma: the smooth loss, with p the projection of z on Delta_k(gamma)."""
     s = 0.0
     for j in range(z.shape[0]):
         s += p[j] * (z[j] - 0.5 * p[j])
     return s / gamma
 
 
-@kernel
+@by_loss(6)
 def refresh_rows(
     scores, first, y, r, reach, negligible, loss, lists, keep, out_loss, out_gap, work
 ):
@@ -106,13 +107,14 @@ def refresh_rows(
         f = scores[row]
         shift = 1.0 - f[yi]
         held = 0
-        if gamma > 0.0:
+        if SMOOTH:
             t = 0
             for j in range(m):
                 if j != yi:
                     z[t] = f[j] + shift
                     t += 1
-            value_i = smooth_loss(variant, z[: m - 1], k, gamma, p[: m - 1], scratch[: m - 1])
+            project_row(variant, z[: m - 1], k, gamma, 0.0, p[: m - 1], scratch[: m - 1])
+            value_i = smoothed(z[: m - 1], p[: m - 1], gamma)
             lowest = largest_but(f, yi) + shift
             support = 0
             for t in range(m - 1):
@@ -151,7 +153,7 @@ def refresh_rows(
         out_loss[i] = value_i
         out_gap[i] = gap
         old = n_list
-        if gap > negligible and gamma > 0.0 and reach[i] < np.inf:
+        if SMOOTH and gap > negligible and reach[i] < np.inf:
             threshold = lowest - reach[i] - shift  # supports may be long: no need to sort them
             for j in range(m):
                 if f[j] >= threshold and seen[j] != i and j != yi:
@@ -183,7 +185,7 @@ def refresh_rows(
     return crowded, longest
 
 
-@kernel
+@by_loss(4)
 def active_pass(rows, y, r, squares, loss, lists, mass, W, order, n_order, idle, work):
     """One pass over order[:n_order]; returns (dual increase, examples kept, list entries visited).
 

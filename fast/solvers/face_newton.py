@@ -16,7 +16,7 @@ A direction is an array (q, capacity) aligned with the lists of the q examples i
 import numpy as np
 
 from fast._numba import kernel
-from fast.kernels.hinges import ALPHA, project_row
+from fast.kernels.hinges import ALPHA, by_loss, project_row
 
 from .rows import row_axpy, row_dot
 
@@ -232,7 +232,7 @@ def feasible_length(r, loss, lists, face, step, mass):
     return longest
 
 
-@kernel
+@by_loss(3)
 def try_step(rows, y, r, loss, lists, face, step, length, trial, V, work):
     """Trial = projection of value + length*step; V = its change of W; returns the linear gain."""
     dense, data, indices, indptr = rows
@@ -351,3 +351,11 @@ class FaceNewton:
             self.proximal = min(self.proximal * 4.0, 1.0)
         visited = (2.0 * done + 3.0) * entries
         return max(gain, 0.0), visited
+
+
+def _warmup() -> None:
+    """The one kernel that few trainings need."""
+    few, full, whole = np.ones(1), np.ones((1, 1)), np.zeros(1, np.int64)
+    lists = np.zeros((1, 1), np.int32), full, whole + 1
+    face = whole, np.zeros((1, 1), np.int8), np.zeros(1, np.bool_)
+    feasible_length(few, (ALPHA, 1, 0.0, 0.0), lists, face, full, few)

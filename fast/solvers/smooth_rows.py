@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from fast._numba import kernel
-from fast.kernels.hinges import ALPHA
+from fast.kernels.hinges import ALPHA, by_loss, project_row
 
-from .active_list import smooth_loss
+from .active_list import smoothed
 from .face_newton import classify, to_tangent
 
 
-@kernel
+@by_loss(3)
 def smooth_rows(f, y, r, loss, losses, A, kinds, full, dim, work):
     """Losses, A_i = r_i g_i, and the face that p_i lies in, of every row of the scores."""
     variant, k, gamma = loss
@@ -30,7 +30,8 @@ def smooth_rows(f, y, r, loss, losses, A, kinds, full, dim, work):
             if j != own:
                 z[t] = f[i, j] - f[i, own] + 1.0
                 t += 1
-        losses[i] = smooth_loss(variant, z, k, gamma, p, scratch)
+        project_row(variant, z, k, gamma, 0.0, p, scratch)
+        losses[i] = smoothed(z, p, gamma)
         t = 0
         s = 0.0
         own_row[own] = 0.0

@@ -206,7 +206,7 @@ from verification.app.examples import Examples
 
 def ready():
     modules = [m for name, m in list(sys.modules.items()) if name.startswith("fast")]
-    found = [v for m in modules for v in vars(m).values() if hasattr(v, "nopython_signatures")]
+    found = [v for m in modules for v in vars(m).values() if hasattr(v, "py_func")]
     return {(v.py_func.__module__, v.__name__, str(s)) for v in found for s in v.nopython_signatures}
 
 iris, digits = load_iris(return_X_y=True), load_digits(return_X_y=True)
