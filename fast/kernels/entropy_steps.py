@@ -11,7 +11,7 @@ import math
 
 from fast._elementary import exp
 from fast._numba import inlined, kernel
-from fast._simd import choose, plus, smaller
+from fast._simd import choose, fused, plus, smaller
 from fast.functions.lambert_w_exp import root
 from fast.kernels.entropies import capped, level, point_row
 from fast.kernels.hinges import ALPHA, BETA
@@ -20,6 +20,8 @@ EPS = 2.220446049250313e-16
 FREE = 1e-17  # up to this a the quadratic moves no exponent by a rounding: the closed form holds
 TINY = 2.3e-308
 STEEP = 1e7  # from this a on bounds of the size of a are too wide a bracket
+FLAT = 0.25  # up to this a X the roots are multiples of exponentials
+NEAR = 0.015  # steps of t that change the roots by six terms of a series
 HUGE = 1e280  # the end of the range of `root`: beyond, the problem is scaled down
 
 
@@ -47,69 +49,114 @@ def _own_sum(t, a, rho):
     return s, 1.0 / (a + 1.0 / (1.0 - s))
 
 
-@kernel
-def _capped_mass(b, pivot, tau, a, log_a, cap, x):
-    """Write x = min(X(b - t), cap), t = pivot + tau.
+@kernel(forceinline=True)
+def _share(e):
+    """W(e)/e for 0 <= e <= FLAT: a rational interpolant, relative error 5e-19."""
+    p = fused(e, 0.015053415366507103, 1.2322809338263017)
+    p = fused(e, p, 8.321902632726966)
+    p = fused(e, p, 18.123623039881355)
+    p = fused(e, p, 16.68960376393483)
+    p = fused(e, p, 6.7782288406841795)
+    p = fused(e, p, 1.0)
+    q = fused(e, 0.512938390958376, 6.126600419793046)
+    q = fused(e, q, 21.49454301853909)
+    q = fused(e, q, 32.09077905012514)
+    q = fused(e, q, 22.967832604619176)
+    q = fused(e, q, 7.778228840684179)
+    q = fused(e, q, 1.0)
+    return p / q
 
-    Returns the number of capped entries, and over the others the sum of x and that of -x'(t).
+
+@kernel
+def _roots(b, pivot, tau, a, log_a, top, roots):
+    """Write the X(b - t), t = pivot + tau, for the b <= top."""
+    if a * exp((top - pivot) - tau) <= FLAT:
+        for i in range(b.shape[0]):
+            v = exp((b[i] - pivot) - tau)
+            roots[i] = v * _share(a * v)
+        return
+    for i in range(b.shape[0]):
+        roots[i] = smaller(root((b[i] - pivot) - tau, a, log_a), 1e290)
+
+
+@kernel
+def _moved(roots, d, a):
+    """Write what becomes of the X where t rises by d, |d| <= NEAR: Taylor's series.
+
+    Of X in -d the n-th derivative is X u h^n q_n(u) with u = 1/(1 + a X), h = u d.
     """
+    for i in range(roots.shape[0]):
+        v = roots[i]
+        u = 1.0 / (1.0 + a * v)
+        h = d * u
+        q = fused(u, fused(u, fused(u, 945.0, -2520.0), 2380.0), -924.0)
+        q = fused(u, q, 120.0) * (1.0 / 720.0)
+        q = fused(-h, q, fused(u, fused(u, fused(u, 105.0, -210.0), 130.0), -24.0) * (1.0 / 120.0))
+        q = fused(-h, q, fused(u, fused(u, 15.0, -20.0), 6.0) * (1.0 / 24.0))
+        q = fused(-h, q, fused(u, 3.0, -2.0) * (1.0 / 6.0))
+        q = fused(-h, q, 0.5)
+        roots[i] = fused(-v * h, fused(-h * u, q, 1.0), v)
+
+
+@kernel
+def _capped_mass(a, cap, roots):
+    """Of x = min(X, cap): the number of capped entries, and over the others the sums of x and of -x'(t)."""
     s = 0.0
     fall = 0.0
     count = 0
-    for i in range(b.shape[0]):
-        v = smaller(root((b[i] - pivot) - tau, a, log_a), cap)
+    for i in range(roots.shape[0]):
+        v = roots[i]
         take = v < cap
         count += not take
-        x[i] = v
         s = plus(s, choose(take, v, 0.0))
         fall = plus(fall, choose(take, v / (1.0 + a * v), 0.0))
     return count, s, fall
 
 
 @kernel
-def _cone_mass(b, pivot, tau, a, log_a, k, x):
-    """Write x = min(X(b - t), c) with k c = <1,x>, t = pivot + tau.
+def _cone_mass(b, pivot, tau, a, k, roots):
+    """Of x = min(X, c) with k c = <1,x>, t = pivot + tau.
 
-    Returns the number n of capped entries, s = <1,x>, -s'(t), the sum p of the multipliers of the
+    Returns c, the number n of capped entries, s = <1,x>, -s'(t), the sum p of the multipliers of the
     caps, and p'(t). c is the root of the concave function sum of min(X, c) - k c:
     Newton's method comes down to it.
     """
     c = 0.0
-    for i in range(b.shape[0]):
-        v = smaller(root((b[i] - pivot) - tau, a, log_a), 1e290)
-        x[i] = v
-        c = plus(c, choose(b[i] <= pivot, v, 0.0))
     if k == 1:
         fall = 0.0
-        for i in range(x.shape[0]):
-            fall = plus(fall, x[i] / (1.0 + a * x[i]))
-        return 0, c, fall, 0.0, 0.0
+        for i in range(roots.shape[0]):
+            c = plus(c, roots[i])
+            fall = plus(fall, roots[i] / (1.0 + a * roots[i]))
+        return math.inf, 0, c, fall, 0.0, 0.0
+    for i in range(roots.shape[0]):
+        c = plus(c, choose(b[i] <= pivot, roots[i], 0.0))
     n = -1
-    fall = 0.0
+    edge = c
     while True:
         total = 0.0
-        slope = 0.0
         count = 0
-        for i in range(x.shape[0]):
-            v = x[i]
+        for i in range(roots.shape[0]):
+            v = roots[i]
             take = v <= c
             count += not take
             total = plus(total, choose(take, v, 0.0))
-            slope = plus(slope, choose(take, v / (1.0 + a * v), 0.0))
         if count <= n or count >= k:  # no further, or only by the rounding of equal entries
             break
-        n = count
+        n, edge = count, c
         c = total / (k - n)
-        fall = slope
+    fall = 0.0
+    if n >= 0:
+        for i in range(roots.shape[0]):
+            v = roots[i]
+            fall = plus(fall, choose(v <= edge, v / (1.0 + a * v), 0.0))
     p = 0.0
     fall = fall / (k - n)
     log_of = max(c, TINY)  # where c underflows, 1 - s rounds to 1 either way
     level = tau + (a * c + math.log(log_of))
-    for i in range(x.shape[0]):
-        take = x[i] > c
-        p = plus(p, choose(take, (b[i] - pivot) - level, 0.0))
-        x[i] = smaller(x[i], c)
-    return n, k * c, k * fall, p, n * ((a + 1.0 / log_of) * fall - 1.0)
+    if n > 0:
+        for i in range(roots.shape[0]):
+            p = plus(p, choose(roots[i] > c, (b[i] - pivot) - level, 0.0))
+    return c, n, k * c, k * fall, p, n * ((a + 1.0 / log_of) * fall - 1.0)
 
 
 @kernel
@@ -144,7 +191,7 @@ def _step_beside(mass, left, fall, gain):
 
 
 @kernel
-def _steep_bracket(variant, b, k, a, rho, log_a, pivot, lower, upper, x, work):
+def _steep_bracket(variant, b, k, a, rho, log_a, pivot, lower, upper, top, work):
     """Bounds of tau that do not grow with a.
 
     t <= 0 leaves y >= 1; p is at most what the k largest exceed the k-th by. Above, t = a rho s - log(1-s)
@@ -155,10 +202,11 @@ def _steep_bracket(variant, b, k, a, rho, log_a, pivot, lower, upper, x, work):
         for i in range(min(k, b.shape[0])):
             p += work[i] - pivot
         lower = max(lower, -pivot - p / k)
+    _roots(b, pivot, lower, a, log_a, top, work)
     if variant == ALPHA or k == 1:
-        _, s, _, _, _ = _cone_mass(b, pivot, lower, a, log_a, k, x)
+        _, _, s, _, _, _ = _cone_mass(b, pivot, lower, a, k, work)
     else:
-        n, s, _ = _capped_mass(b, pivot, lower, a, log_a, 1.0 / k, x)
+        n, s, _ = _capped_mass(a, 1.0 / k, work)
         s += n / k
     if s < 0.5:
         upper = max(lower, min(upper, (a * rho * s - math.log1p(-s)) - pivot))
@@ -177,7 +225,7 @@ def solve_row(variant, b, k, a, rho, x, work):
     d = b.shape[0]
     log_a = math.log(a)
     n, base, z = capped(variant, b, k, work)
-    pivot = work[min(k, d) - 1]
+    pivot, top = work[min(k, d) - 1], work[0]
     # The answer for a = 0 is where the search starts.
     p, total = level(base, z)
     tau = (p - pivot) + math.log(total / (1.0 - n / k))
@@ -193,7 +241,7 @@ def solve_row(variant, b, k, a, rho, x, work):
         upper = max(-a * eta - math.log(eta), (0.5 * a * rho + math.log(2.0)) - pivot)
     size = a
     if a > STEEP:
-        lower, upper = _steep_bracket(variant, b, k, a, rho, log_a, pivot, lower, upper, x, work)
+        lower, upper = _steep_bracket(variant, b, k, a, rho, log_a, pivot, lower, upper, top, work)
         size = abs(lower) + abs(upper)
     slack = 16.0 * EPS * (abs(pivot) + size + math.log(k) + 1.0)
     if a * min(exp(-tau), 1.0) > 4.0:  # far from a = 0; Newton's method does better from the left
@@ -203,16 +251,23 @@ def solve_row(variant, b, k, a, rho, x, work):
     upper += slack
     least = -a if a * rho > STEEP else -1.0  # where a dwarfs t, y says nothing
     before = -1
+    cap = 1.0 / k
+    at = math.inf  # where the roots are known
     sweeps = 0
     settled = False
     near = False
     while True:
         sweeps += 1
         target = 1.0
-        if variant == ALPHA or k == 1:
-            n, s, fall, p, p_fall = _cone_mass(b, pivot, tau, a, log_a, k, x)
+        if abs(tau - at) <= NEAR:
+            _moved(work, tau - at, a)
         else:
-            n, s, fall = _capped_mass(b, pivot, tau, a, log_a, 1.0 / k, x)
+            _roots(b, pivot, tau, a, log_a, top, work)
+        at = tau
+        if variant == ALPHA or k == 1:
+            cap, n, s, fall, p, p_fall = _cone_mass(b, pivot, tau, a, k, work)
+        else:
+            n, s, fall = _capped_mass(a, cap, work)
             p, p_fall, target = 0.0, 0.0, (k - n) / k
         t = (pivot + tau) + p / k
         rise = 1.0 + p_fall / k
@@ -255,6 +310,8 @@ def solve_row(variant, b, k, a, rho, x, work):
             if not lower < new < upper:
                 break
         before, tau = n, new
+    for i in range(d):
+        x[i] = smaller(work[i], cap)
     if near:  # t may be lost in what it is the difference of, where s underflows
         y = 1.0 - s
     return min(y, 1.0)
