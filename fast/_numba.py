@@ -12,8 +12,13 @@ from typing import Any
 import numba
 from numba.core import event
 
-from fast._compiler import KernelDispatcher, Pipeline
 from fast._kernel_cache import mending, say
+
+#: Versions of numba whose inner classes `fast._compiler` is written for. With others numba compiles
+#: in its own way, which takes two to three times as long.
+WHOLES = (0, 61) <= numba.version_info.short < (0, 69)
+if WHOLES:
+    from fast._compiler import KernelDispatcher, Pipeline
 
 _log = logging.getLogger("fast")
 _PACKAGE = __name__.partition(".")[0]
@@ -74,7 +79,8 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     costs 12 ns of atomic increments: more than a projection of five numbers); an allocation is
     then a compile-time error. Loops that call such kernels with slices are best kernels too.
     """
-    return njit(function, _nrt=False, pipeline_class=Pipeline, **options)
+    pipeline = {"pipeline_class": Pipeline} if WHOLES else {}
+    return njit(function, _nrt=False, **pipeline, **options)
 
 
 def inlined(function: Callable) -> Any:

@@ -226,3 +226,17 @@ def test_a_first_fit_compiles_few_kernels(estimator: str, most: int, tmp_path: P
     """Each costs a fifth of a second: a type more of an argument, or a path that is not taken, shows here."""
     compiled = cold_start.first_fit(estimator, str(tmp_path), NUMBA_OPT="0")[3]
     assert 0 < len(compiled) <= most, compiled
+
+
+def test_an_unknown_numba_compiles_in_its_own_way(tmp_path: Path) -> None:
+    """Nothing of `fast._compiler` is touched, and a projection is one."""
+    code = """
+import sys, numba
+numba.version_info = numba.version_info._replace(short=(9, 0))
+from fast.sets import simplex
+print(simplex.project([3.0, 1.0]), "fast._compiler" in sys.modules)
+"""
+    words = [sys.executable, "-c", code]
+    settings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "0"}
+    done = subprocess.run(words, env=settings, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[1.", "0.]", "False"]
