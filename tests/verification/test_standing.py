@@ -102,3 +102,15 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Any) -> None:
     path.write_text('{"a": 1}\n')
     with pytest.raises(InvalidArgumentError, match="expected a record"):
         standing_report.read(path)
+
+
+def test_a_solver_that_is_not_for_the_problem_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    wide = rng.standard_normal((120, 100)), np.arange(120) % 60  # 6 000 weights
+    monkeypatch.setitem(standing.DATA, "wide", lambda: wide)
+    names = standing.AUTO, "active", "interior", "liblinear"
+    known: set[tuple] = {("wide", "hinge", 1.0, at, s) for at in (1e-3, 1e-6) for s in names}
+    known.remove(("wide", "hinge", 1.0, 1e-3, "interior"))
+    (run,) = standing.measure("wide", "hinge", 1.0, 20.0, known)
+    assert run.seconds is None
+    assert "60 x 100 weights" in run.why
