@@ -70,9 +70,8 @@ class Level:
         self.x = self._space(problem.X, problem.K)
         self.z = None if problem.plain else self._space(problem.Z, problem.Kz)
         self.cost = np.asarray(problem.omega, dtype=real) * real(problem.C)
-        self.lam, self.delta = real(problem.lam), real(problem.free_slack)
-        if problem.plain:
-            self.delta = real(0)
+        self.lam, own = real(problem.lam), 0.0 if problem.plain else problem.free_slack
+        self.delta = real(own) / np.asarray(problem.omega, dtype=real)
         self._solver: Any = None
 
     def _space(self, rows: Any, K: Any) -> Any:
@@ -99,7 +98,7 @@ class Level:
             least = np.maximum(need, 0) if problem.nonneg else need
             values = self.z.values(v)
             slip_g = self.z.slip(v) + 4 * eps * (abs(rho) + abs(values))
-            if self.delta == 0:
+            if problem.free_slack == 0:
                 rho += max(self.real(0), (least + slip_g - values - rho).max())
                 xi = values + rho
                 own = self.real(0)
@@ -107,7 +106,8 @@ class Level:
                 kappa, g = self.lam / self.delta, values + rho
                 xi = kappa * g / (cost + kappa) if problem.squared else g - cost / kappa
                 xi = np.maximum(xi, least)
-                own = kappa / 2 * ((abs(xi - g) + slip_g + 4 * eps * (abs(xi) + abs(g))) ** 2).sum()
+                own = abs(xi - g) + slip_g + 4 * eps * (abs(xi) + abs(g))
+                own = (kappa / 2 * own**2).sum()
                 slip_g = 0 * slip_g
             xi = abs(xi) + slip_g if problem.squared else xi + slip_g
             square, slip = self.z.square(v)
@@ -139,7 +139,8 @@ class Level:
         elif not problem.squared:
             off = gamma - cost
             part = self.z.pulled_square(off, gamma + cost) / self.lam
-            part += self.delta / self.lam * ((abs(off) + (n + 8) * eps * (gamma + cost)) ** 2).sum()
+            off = abs(off) + (n + 8) * eps * (gamma + cost)
+            part += (self.delta / self.lam * off**2).sum()
         else:
             if min(self.z.n, self.z.width + 1) > LARGEST_FACTOR:
                 return self._believed(solution, gamma)
@@ -168,7 +169,7 @@ class Level:
     def _believed(self, solution: Any, gamma: Any) -> float:
         """D as the trainer has it, less Q_ERROR of the largest entry of Q, which one knows."""
         assert self.z is not None
-        diagonal = (self.z.norms**2 + 1 + float(self.delta)) / float(self.lam)
+        diagonal = (self.z.norms**2 + 1 + self.delta.astype(np.float64)) / float(self.lam)
         largest = float(np.minimum(diagonal, 1 / np.asarray(self.cost, np.float64)).max())
         return down(solution.result.dual - Q_ERROR / 2 * largest * float(gamma.sum()) ** 2)
 

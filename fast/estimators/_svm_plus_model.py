@@ -45,7 +45,7 @@ class PrivilegedModel(CertifiedClassifier):
         coef0: float = 0.0,
         standardize_z: bool = True,
         nonneg_slack: bool | None = None,
-        free_slack: float = 0.0,
+        free_slack: float = 1.0,
         tol: float = 1e-3,
         max_iter: int = 1000,
         random_state: Any = None,

@@ -251,7 +251,7 @@ def linear(problem: Problem) -> Trainer:
     kind = SquaredHingeData if problem.squared else HingeData
     base = kind(
         problem.X, problem.labels[:, 0], problem.Z, problem.omega, problem.C, problem.lam,
-        problem.nonneg, problem.free_slack,
+        problem.nonneg, problem.free_slack / problem.omega,
     )  # fmt: skip
 
     def train(y: np.ndarray, max_iter: int, report: Any) -> Any:
@@ -320,12 +320,12 @@ def recertify(problem: Problem, result: Any, y: np.ndarray) -> None:
         result.rho = max(result.rho, least)
         xi, own = g + result.rho, 0.0
     else:
-        kappa = lam / problem.free_slack
+        kappa = lam / problem.free_slack * problem.omega
         asked = g + result.rho
         xi = kappa * asked / (cost + kappa) if problem.squared else asked - cost / kappa
         xi = np.maximum(xi, 1.0 - y * (f + result.b))
         xi = np.maximum(xi, 0.0) if problem.nonneg else xi
-        own = 0.5 * kappa * float(((xi - asked) ** 2).sum())
+        own = 0.5 * float((kappa * (xi - asked) ** 2).sum())
     P = 0.5 * (w2 + lam * v2) + own
     if problem.squared:
         P += 0.5 * (lam * result.rho**2 + float(cost @ (xi * xi)))

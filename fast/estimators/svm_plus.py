@@ -21,12 +21,14 @@ class SVMPlusClassifier(PrivilegedModel):
     * ``loss="squared_hinge"`` (SVM2+): 1/2 ||w||^2 + C/2 sum_i w_i xi_i^2 + lam/2 (||v||^2 + rho^2),
     * ``loss="hinge"`` (SVM1+): 1/2 ||w||^2 + C sum_i w_i xi_i + lam/2 ||v||^2, all xi_i >= 0,
 
-    with y_i (w'x_i + b) >= 1 - xi_i and the slacks xi_i = v'z_i + rho, a function of Z; w_i are
-    weights of examples. Sums are not divided by n. Each class is separated from the rest; the
+    with y_i (w'x_i + b) >= 1 - xi_i and the slacks xi_i = v'z_i + rho + eta_i: a function of Z, and a
+    slack of its own that costs lam/(2 free_slack) w_i eta_i^2; w_i are weights of examples. The paper
+    has no eta (``free_slack=0``). Sums are not divided by n. Each class is separated from the rest; the
     kernel matrices and factors that do not depend on labels are shared.
 
-    Without Z it is the ordinary SVM with that loss (and free b). Privileged features that say
-    nothing about difficulty hurt: the optimum is then often w = 0, which a warning points out.
+    Without Z it is the ordinary SVM with that loss (and free b). Where privileged features say
+    nothing about difficulty, the optimum of the paper's problem is often w = 0, which a warning points
+    out; own slacks lead back to the ordinary SVM there.
 
     Parameters
     ----------
@@ -53,9 +55,9 @@ class SVMPlusClassifier(PrivilegedModel):
         hard to choose otherwise, and a pipeline does not transform Z.
     nonneg_slack : bool or None, default=None
         Whether xi_i >= 0 is required. None: for the hinge only, as in the paper.
-    free_slack : float, default=0.0
-        delta >= 0. If positive, xi_i = v'z_i + rho + eta_i at the price lam/(2 delta) sum eta_i^2:
-        slacks need not follow Z, and the model falls back to an SVM where Z says nothing.
+    free_slack : float, default=1.0
+        How far slacks may leave the function of Z: the ordinary SVM for infinity, eta = 0 for 0,
+        which is the paper's problem.
     tol : float, default=1e-3
         Training stops at a relative duality gap (P - D)/max(|P|, |D|) <= tol, for each class.
     max_iter : int, default=1000
@@ -115,7 +117,7 @@ class SVMPlusClassifier(PrivilegedModel):
     >>> X, y = load_digits(return_X_y=True)
     >>> Z = X[:200] / 16  # in training the whole image is known, else its quarters' means
     >>> X = (X / 16).reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)
-    >>> model = SVMPlusClassifier(C=10.0, tol=1e-4, free_slack=1.0).fit(X[:200], y[:200], Z)
+    >>> model = SVMPlusClassifier(C=10.0, tol=1e-4).fit(X[:200], y[:200], Z)
     >>> bool(model.dual_gap_ <= 1e-4)
     True
     >>> model.predict(X[:3])

@@ -9,7 +9,7 @@ D(alpha, beta) = 1'alpha - 1/2 ||X'(alpha y)||^2 - 1/(2 lam) ||Z'(alpha + beta -
 C sum(omega) rho alone, and the rows (y_i x_i, z_i) and (0, z_i) are all there is.
 
 ``nonneg_slack=False`` drops xi >= 0 (beta = 0). Own slacks, ``free_slack`` = delta:
-xi_i = v'z_i + rho + eta_i at lam/(2 delta) sum eta_i^2, that is Kz + delta I in the dual.
+xi_i = v'z_i + rho + eta_i at lam/(2 delta) sum omega_i eta_i^2, that is Kz + delta/Omega in the dual.
 """
 
 from collections.abc import Callable
@@ -58,8 +58,9 @@ def train(
     rounds = check_rounds(max_iter)
     given = check_input(X, y, Z, C, lam, sample_weight, free_slack, tol)
     data = HingeData(
-        given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack, given.free_slack
-    )
+        given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack,
+        given.free_slack / given.omega,
+    )  # fmt: skip
     return finished(data, given, *solve(data, given.tol, rounds, report))
 
 

@@ -8,7 +8,7 @@ with Q = F F', F = Zt L^-T, L L' = lam I + C Zt' Omega Zt (Xu et al. 2016, probl
 t = L'vt this is a hard-margin SVM on the rows (y_i x_i, F_i): P = 1/2 ||w||^2 + 1/2 ||t||^2.
 
 ``nonneg_slack`` keeps xi >= 0, with multipliers beta: 1/2 (alpha + beta)'Q(alpha + beta). Own slacks,
-``free_slack`` = delta: xi_i = vt'zt_i + eta_i at lam/(2 delta) sum eta_i^2, that is Kt + delta I in Q.
+``free_slack`` = delta: xi_i = vt'zt_i + eta_i at lam/(2 delta) sum omega_i eta_i^2, so Kt + delta/Omega in Q.
 """
 
 from collections.abc import Callable
@@ -79,8 +79,9 @@ def train(
     rounds = check_rounds(max_iter)
     given = check_input(X, y, Z, C, lam, sample_weight, free_slack, tol)
     data = SquaredHingeData(
-        given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack, given.free_slack
-    )
+        given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack,
+        given.free_slack / given.omega,
+    )  # fmt: skip
     return finished(data, given, *working_set.train(data, given.tol, rounds, report))
 
 

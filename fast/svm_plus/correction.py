@@ -34,7 +34,9 @@ class Correction:
     linear : bool
         Whether it is Z.
     cost : (n,) array
-    lam, delta : float
+    lam : float
+    delta : (n,) array or float
+        How cheap own slacks are.
     short : bool
         Kz may have a factor with few columns.
     """
@@ -45,12 +47,13 @@ class Correction:
         linear: bool,
         cost: np.ndarray,
         lam: float,
-        delta: float,
+        delta: Any,
         short: bool = True,
     ) -> None:
         self.short = short
         self.known = matrix is not None
         self.cost, self.lam, self.delta = cost, lam, delta
+        self.soft = bool(np.any(delta > 0.0))
         self.theta = lam / (lam + delta * cost)
         self.reduced = cost * self.theta
         self.Z: Any = None
@@ -85,7 +88,7 @@ class Correction:
             Q = self.small
             if self.group is not None:
                 Q = Q[np.ix_(self.group, self.group)]
-            elif self.delta > 0.0:
+            elif self.soft:
                 Q = Q.copy()
             self._deformed = with_own_slacks(Q, self.cost, self.lam, self.delta)
         return self._deformed
@@ -148,13 +151,13 @@ class Correction:
             out = self.theta * self._inverse.product(reduced)
         else:
             out = self.theta * self.spread(self.small @ self.gathered(reduced))
-        if self.delta > 0.0:
+        if self.soft:
             out += self.delta / (self.lam + self.delta * self.cost) * gamma
         return np.asarray(out)
 
     @property
     def centred(self) -> np.ndarray:
-        """(Kz + delta I)/lam, Kz centred by the mean of the costs."""
+        """(Kz + diag(delta))/lam, Kz centred by the mean of the costs."""
         if self._centred is None:
             share = self.gathered(self.cost) / self.cost.sum()
             if self.Kz is None:
@@ -175,7 +178,7 @@ class Correction:
         if self.Z is None:
             return max(float(rest @ (self.centred @ rest)), 0.0)
         v = self._centred_back(self.gathered(rest))
-        return float(v @ v + self.delta * (rest @ rest)) / self.lam
+        return float(v @ v + (self.delta * rest) @ rest) / self.lam
 
     def _centred_back(self, few: np.ndarray) -> np.ndarray:
         share = self.gathered(self.cost) / self.cost.sum()

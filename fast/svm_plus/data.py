@@ -60,13 +60,13 @@ class SVMPlusData(Examples):
     C, lam : float
     nonneg : bool
         Keep xi >= 0.
-    delta : float
-        Own slacks: lam/(2 delta) sum (xi_i - g(z_i))^2 is paid; 0 for none.
+    delta : (n,) array or float
+        Own slacks: sum lam/(2 delta_i) (xi_i - g(z_i))^2 is paid; 0 for none.
     """
 
     def __init__(
         self, X: Any, y: np.ndarray, Z: Any, omega: np.ndarray, C: float, lam: float,
-        nonneg: bool, delta: float,
+        nonneg: bool, delta: Any,
     ) -> None:  # fmt: skip
         self.price_examples(y, C * omega, lam, delta, nonneg)
         self.X, self.Z, self.omega, self.C, self.d = X, Z, omega, C, X.shape[1]

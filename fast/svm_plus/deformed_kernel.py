@@ -1,9 +1,9 @@
 """The deformed kernel of SVM2+ without cancellation, and checks of kernel matrices.
 
-Q = (lam I + C Kt Omega)^-1 Kt,   Kt = Kz + 1 + delta I,   Omega = diag(omega)   (Xu et al. 2016, (5))
+Q = (lam I + C Kt Omega)^-1 Kt,   Kt = Kz + 1 + diag(delta),   Omega = diag(omega)   (Xu et al. 2016, (5))
 
 Printed as a difference, (5) loses all digits where C Kt is large beside lam. Here the own slacks
-delta leave first: with theta_i = lam/(lam + delta C omega_i)
+delta_i = free_slack/omega_i leave first: with theta_i = lam/(lam + delta_i C omega_i)
 
 Q = Theta Q' Theta + diag(delta/(lam + delta C omega)),   Q' without delta and at cost C omega theta
 
@@ -41,7 +41,7 @@ def deformed_kernel(
     sample_weight: Any = None,
     free_slack: float = 0.0,
 ) -> np.ndarray:
-    """Q = (lam I + C Kt Omega)^-1 Kt with Kt = Kz + 1 + delta I.
+    """Q = (lam I + C Kt Omega)^-1 Kt with Kt = Kz + 1 + free_slack Omega^-1.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def deformed_kernel(
     sample_weight : (n,) array, optional
         omega.
     free_slack : float
-        delta; 0 for no own slacks.
+        0 for no own slacks; an example of weight zero has none.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def deformed_kernel(
         Also for a kernel matrix that is not positive semidefinite.
     """
     C, lam = number("C", C, positive=True), number("lam", lam, positive=True)
-    delta = number("free_slack", free_slack)
+    price = number("free_slack", free_slack)
     if (Z is None) == (Kz is None):
         given = "neither" if Z is None else "both"
         raise InvalidParameterError("Z, Kz", given, "one of them", "pass Z, or a kernel as Kz")
@@ -77,7 +77,7 @@ def deformed_kernel(
     short = Kz is None or not check_definite("Kz", matrix)
     n = matrix.shape[0]
     omega = np.ones(n) if sample_weight is None else per_row("sample_weight", sample_weight, n)
-    cost = C * omega
+    cost, delta = C * omega, np.divide(price, omega, out=np.zeros(n), where=omega > 0.0)
     reduced = cost * (lam / (lam + delta * cost))
     if Kz is None:
         Q = from_features(matrix, reduced, lam)
@@ -86,10 +86,10 @@ def deformed_kernel(
     return with_own_slacks(Q, cost, lam, delta)
 
 
-def with_own_slacks(Q: np.ndarray, cost: np.ndarray, lam: float, delta: float) -> np.ndarray:
+def with_own_slacks(Q: np.ndarray, cost: np.ndarray, lam: float, delta: Any) -> np.ndarray:
     """Theta Q' Theta + diag(delta/(lam + delta C omega)), in place."""
     theta = lam / (lam + delta * cost)
-    if delta > 0.0:
+    if np.any(delta > 0.0):
         Q *= theta
         Q *= theta[:, None]
         Q[np.diag_indices_from(Q)] += delta / (lam + delta * cost)

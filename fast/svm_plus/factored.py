@@ -45,13 +45,13 @@ def train(
 def data_of(loss: KernelLoss, X: np.ndarray, Z: np.ndarray) -> SVMPlusData:
     """The linear problem; the costs C omega as weights.
 
-    For the hinge own slacks are n more features sqrt(delta) e_i: lam/(2 delta) ||eta||^2 as a part of
+    For the hinge own slacks are n more features sqrt(delta_i) e_i: their price is a part of
     lam/2 ||v||^2. A tiny price kappa = lam/delta in their place stops the interior point early.
     """
     cost, lam, delta = loss.correction.cost, loss.correction.lam, loss.correction.delta
     if isinstance(loss, SquaredHinge):
         return SquaredHingeData(X, loss.y, Z, cost, 1.0, lam, loss.nonneg, delta)
-    if delta > 0.0:
+    if loss.soft:
         Z = np.hstack([Z, np.sqrt(delta) * np.eye(loss.n)])
     return HingeData(X, loss.y, Z, cost, 1.0, lam, loss.nonneg, 0.0)
 

@@ -1,22 +1,25 @@
 """What SVM+ on features and on kernel matrices share: formulas in the values f and g at the examples."""
 
+from typing import Any
+
 import numpy as np
 
 
 class Examples:
     """Labels, costs C omega, their ``total``, and prices; ``nonneg``: keep xi >= 0.
 
-    Own slacks eta_i cost kappa/2 eta_i^2, kappa = lam/delta; infinite (not ``soft``) without them.
+    Own slacks eta_i cost kappa_i/2 eta_i^2, kappa = lam/delta with delta (n,) = ``free_slack``/omega;
+    infinite (not ``soft``) without them.
     """
 
     def price_examples(
-        self, y: np.ndarray, cost: np.ndarray, lam: float, delta: float, nonneg: bool
+        self, y: np.ndarray, cost: np.ndarray, lam: float, delta: Any, nonneg: bool
     ) -> None:
         """Keep what is given."""
         self.n, self.y, self.positive = len(y), y, y > 0.0
         self.cost, self.lam, self.nonneg = cost, lam, nonneg
-        self.soft = delta > 0.0
-        self.kappa = lam / delta if self.soft else np.inf
+        self.soft = bool(np.any(delta > 0.0))
+        self.kappa: Any = lam / delta if self.soft else np.inf
         self.total, self.own = float(cost.sum()), cost / self.kappa  # own: 0 without own slacks
 
     def lowest(self, a: np.ndarray) -> tuple[float, float]:
@@ -61,7 +64,7 @@ class HingeExamples(Examples):
         xi, own = slack, 0.0
         if self.soft:
             xi = self.slacks(slack - self.own, margins)
-            own = 0.5 * self.kappa * float(((xi - slack) ** 2).sum())
+            own = 0.5 * float((self.kappa * (xi - slack) ** 2).sum())
         return 0.5 * (w2 + self.lam * v2) + float(self.cost @ xi) + own
 
 
@@ -93,5 +96,5 @@ class SquaredExamples(Examples):
         xi, own = g, 0.0
         if self.soft:
             xi = self.slacks(self.theta * g, margins)
-            own = self.kappa * float(((xi - g) ** 2).sum())
+            own = float((self.kappa * (xi - g) ** 2).sum())
         return 0.5 * (w2 + self.lam * (v2 + rho * rho) + float(self.cost @ (xi * xi)) + own)

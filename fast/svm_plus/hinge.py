@@ -21,7 +21,7 @@ class HingeData(HingeExamples, SVMPlusData):
         super().__init__(*arguments)
         self.root = float(np.sqrt(self.lam))
         self.mean_z = self.products_z.gradients(self.cost / self.total)
-        self.k = np.full(self.n, self.kappa)
+        self.k = np.zeros(self.n) + self.kappa
         self.c, self.h1, self.h2 = np.array([0.0, self.total]), 1.0 + self.own, self.own
         self.p_slack = self.Z.shape[1]
         self.size = self.d + self.p_slack + 2
@@ -136,7 +136,7 @@ class HingeData(HingeExamples, SVMPlusData):
         back_x = self.back_x(alpha)
         back_z = self.transposed(self.products_z, gamma) - self.total * self.mean_z
         square = float(back_x @ back_x) + float(back_z @ back_z) / self.lam
-        square += float(((gamma - self.cost) ** 2).sum()) / self.kappa if self.soft else 0.0
+        square += float(((gamma - self.cost) ** 2 / self.kappa).sum()) if self.soft else 0.0
         return Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)
 
 

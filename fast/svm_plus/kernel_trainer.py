@@ -134,7 +134,7 @@ def train_kernel(
         Q = None if Q is None else Q[part]
         if matrix is not None:
             matrix = matrix[kept] if linear else matrix[part]
-    correction = Correction(matrix, linear, C * omega, lam, delta, short)
+    correction = Correction(matrix, linear, C * omega, lam, delta / omega, short)
     if Q is not None:
         correction.take(Q)
     results: list[SVMPlusKernelResult] = []

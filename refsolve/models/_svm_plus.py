@@ -99,7 +99,7 @@ class Data(proposals.Problem):
 
     def snapped(self, point: Point) -> Point:
         """The same with the slacks that are about 0 moved onto 0: rho cannot raise signed ones."""
-        if not (self.signed and self.nonneg) or self.delta > 0:
+        if not (self.signed and self.nonneg) or self.soft:
             return point
         assert point.v is not None
         G = self.z.factor()
@@ -153,7 +153,7 @@ def check_data(squared: bool, given: dict[str, Any]) -> Data:
         labels,
         C * weight,
         lam=lam,
-        delta=delta,
+        delta=delta / weight,
         squared=squared,
         nonneg=nonneg,
         signed=signed,

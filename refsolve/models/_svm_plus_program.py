@@ -31,7 +31,7 @@ def _unit(data: Data) -> float:
     """A value of P that is easily reached: all slacks 1, or w that separates without slacks."""
     lam = float(data.lam)
     unit = float(data.cost.sum()) + (lam if data.squared else 0.0)
-    unit += len(data.cost) * lam / float(data.delta) if data.signed and data.delta else 0.0
+    unit += float((lam / data.delta).sum()) if data.signed and data.soft else 0.0
     return unit if data.penal else min(unit, separated(data.x.factor(), data.y.astype(float)))
 
 
@@ -73,7 +73,7 @@ class Offered(Formulas):
 
 def _pose(data: Data, operation: str) -> Posed:
     """Instance of an SVM+; `InfeasibleError` if signed correcting functions leave no point."""
-    if data.signed and data.delta == 0:
+    if data.signed and not data.soft:
         _check_feasible(data)
     model, U = declared(data), _unit(data)
     reduced = model.absorbed("paid", "tie") if data.squared else model
@@ -105,8 +105,8 @@ def declared(data: Data) -> fenchel.Model:
         "xi": Block(n, 0.0, None if data.squared else cost),
     }
     slack: dict[str, Map] = {"xi": 1.0, "v": -s * Z, "rho": -s}
-    if data.delta > 0:
-        blocks["h"], slack["h"] = Block(n, lam), -float(np.sqrt(data.delta))
+    if data.soft:
+        blocks["h"], slack["h"] = Block(n, lam), -np.diag(np.sqrt(data.delta.astype(float)))
     margins = Term(fenchel.nonpositive(), {"w": -y * G, "b": -y, "xi": -1.0}, np.ones(n))
     terms = {"alpha": margins, "tie": Term(fenchel.zero(), slack)}
     if data.squared:

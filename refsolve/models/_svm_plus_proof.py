@@ -24,7 +24,7 @@ def certify(
     """Certificate of any point and any multipliers; both are repaired. ``eta``: own slacks as given."""
     assert point.v is not None
     short = 0.0
-    if data.delta == 0 or eta is not None:
+    if not data.soft or eta is not None:
         xi = data.at(point.v, point.rho).xi + (0 if eta is None else eta)
         short = data.short(point.w, point.b, xi)
     proof = data.prove(data.snapped(point), alpha, beta)
@@ -182,7 +182,7 @@ class Formulas:
             fix = "pass alpha=...: they bound the optimum from below"
             raise InvalidParameterError("alpha", None, "multipliers (n,)", fix)
         both = multipliers(data, alpha, beta)
-        if eta is not None and (data.delta == 0 or (v is None and correction_coef is None)):
+        if eta is not None and (not data.soft or (v is None and correction_coef is None)):
             raise InvalidParameterError("eta", eta, "v, rho and free_slack > 0 with it", "drop eta")
         own = None if eta is None else data.multipliers("eta", eta)
         correction = data.z.given("v", v, "correction_coef", correction_coef)
@@ -212,12 +212,12 @@ class Formulas:
             name = "w" if weights is None else "v"
             raise InvalidParameterError(name, None, "a whole model", f"pass {name}=...")
         point = Point(weights, scalar("b", b), correction, scalar("rho", rho))
-        if eta is not None and data.delta == 0:
+        if eta is not None and not data.soft:
             raise InvalidParameterError("eta", eta, "free_slack > 0 with it", "drop eta")
         g = data.at(correction, point.rho)
         if eta is not None:
             g = data.at(correction, point.rho, data.multipliers("eta", eta) / np.sqrt(data.delta))
-        elif data.delta > 0:
+        elif data.soft:
             g, _ = data.feasible(point)
         size = 1 + max(abs(data.x.values(weights)).max(), abs(point.b), abs(g.xi).max())
         if data.short(weights, point.b, g.xi) > 64 * np.finfo(float).eps * size:

@@ -45,7 +45,7 @@ SLACKS = Symbol(
 BOX = Symbol("C", "weight of the loss", low=0, low_open=True)
 SUM = replace(BOX, meaning="weight of the loss, a sum over the examples")
 OWN = Symbol(
-    "free_slack", "delta, own slacks at lam/(2 delta) eta_i^2; 0: none", low=0, default=0.0
+    "free_slack", "delta, own slacks at lam/(2 delta) w_i eta_i^2; 0: none", low=0, default=0.0
 )
 
 

@@ -36,7 +36,7 @@ SPEC = Spec(
         "each class has alpha of sum C sum(w)/2, so that P is bounded below",
         "X3: label_signed=True has g = y (<v,z> + rho), which can be infeasible",
         "X4: uninformative z can make w = 0 the optimum (collapsed); free_slack=delta > 0 adds own",
-        "slacks at lam/(2 delta) sum eta_i^2, that is Kz + delta I",
+        "slacks at lam/(2 delta) sum w_i eta_i^2, that is Kz + delta diag(1/w)",
         "X8: rows of weight zero are dropped; one class alone is refused",
         "penalize_bias=True adds 1/2 b^2, and <alpha,y> is free",
         "w and v are unique; alpha, beta, b and rho need not be",

@@ -47,7 +47,7 @@ SPEC = Spec(
         "X1: xi >= 0 is not implied; nonneg_slack=True keeps it, with multipliers beta in Q only",
         "X3: label_signed=True has g = y (<v,z> + rho), Q * yy' for Q; it can be infeasible",
         "X4: uninformative z can make w = 0 the optimum (collapsed); free_slack=delta > 0 adds own",
-        "slacks at lam/(2 delta) sum eta_i^2, that is Kt + delta I",
+        "slacks at lam/(2 delta) sum w_i eta_i^2, that is Kt + delta diag(1/w)",
         "X6: the 1 belongs to Kt with every kernel",
         "X8: rows of weight zero are dropped; one class alone is refused",
         "penalize_bias=True adds 1/2 b^2, and <alpha,y> is free",

@@ -44,8 +44,10 @@ class Multipliers:
         c_i > 0.
     z : Space, optional
         Privileged data; without them it is the ordinary SVM.
-    lam, delta : float
-        Weight of the correcting function, and how cheap own slacks are.
+    lam : float
+        Weight of the correcting function.
+    delta : float or (n,) array
+        How cheap own slacks are; 0 for none.
     squared, nonneg, signed : bool
         The loss; whether xi >= 0 is kept; whether s = y.
     bias : {"free", "penalised", "none"}
@@ -59,7 +61,7 @@ class Multipliers:
         z: Space | None = None,
         *,
         lam: float = 1.0,
-        delta: float = 0.0,
+        delta: float | Array = 0.0,
         squared: bool = False,
         nonneg: bool = False,
         signed: bool = False,
@@ -72,7 +74,8 @@ class Multipliers:
         self.up = self.y > 0
         self.cost: Array = cost.astype(self.real)
         self.lam: Any = self.real(lam)
-        self.delta: Any = self.real(0 if self.plain else delta)
+        self.delta: Array = np.zeros_like(self.y) + (0 if self.plain else delta)
+        self.soft = bool(self.delta.any())
         self.squared, self.signed, self.bias = squared, signed, bias
         self.nonneg = nonneg and not self.plain
         self.s: Array = self.y if signed else np.ones_like(self.y)

@@ -1,7 +1,7 @@
 """Duality gap of SVM and SVM+, from a model (w, b, v, rho) and its multipliers (alpha, beta).
 
 With u = sum alpha_i y_i x_i, gamma = alpha + beta, costs c_i = C weight_i, f = <w,x> + b and slacks
-xi_i = s_i (<v,z_i> + rho) + eta_i (own slacks eta_i = sqrt(delta) h_i cost lam/2 h_i^2; s_i is 1, or y_i
+xi_i = s_i (<v,z_i> + rho) + eta_i (own slacks eta_i = sqrt(delta_i) h_i cost lam/2 h_i^2; s_i is 1, or y_i
 for signed correcting functions), zt_i = s_i (z_i, 1) and h_i,
 
     P - D = sum alpha_i (y_i f_i - 1 + xi_i) + sum beta_i xi_i + 1/2||w - u||^2 + correction,
@@ -80,7 +80,7 @@ class Problem(Multipliers):
         least, slip = self.needs(point.w, point.b)
         slip = slip + self.z.slip(point.v) + 2 * self.eps * np.abs(point.rho)
         g = self.at(point.v, point.rho).xi
-        if self.delta > 0:
+        if self.soft:
             stiff = self.lam / self.delta
             xi = stiff * g / (self.cost + stiff) if self.squared else g - self.cost / stiff
             xi = np.maximum(xi, least + slip)
@@ -94,9 +94,9 @@ class Problem(Multipliers):
 
     def repairs(self, point: Point) -> Iterator[Point]:
         """The model itself, whose rho can be raised unless it is signed, and a feasible multiple of it."""
-        if not self.signed or self.delta > 0:
+        if not self.signed or self.soft:
             yield point
-        if self.plain or self.delta > 0:
+        if self.plain or self.soft:
             return
         assert point.v is not None
         xi = self.at(point.v, point.rho).xi
@@ -210,7 +210,7 @@ class Problem(Multipliers):
         length = self._size(away)
         pulled = gamma + self.cost * (abs(best.xi) if self.squared else 1)
         # what the sums in r, or in (v, h)* of the hinge, may miss
-        off = z.pull_slip(pulled) + 4 * eps * np.sqrt(self.delta) * np.sqrt((pulled**2).sum())
+        off = z.pull_slip(pulled) + 4 * eps * np.sqrt((self.delta * pulled**2).sum())
         off += (self.n + 4) * eps * pulled.sum()
         error = np.sqrt(length) * off + off**2 * t / 2 + self.lam / 2 * z.square_slip(away.v)
         if not self.squared:

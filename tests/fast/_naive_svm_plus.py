@@ -37,7 +37,7 @@ def solve(
     constraints = [cp.multiply(y, X @ w + b) >= 1 - xi]
     g = Z @ v + rho
     if delta:
-        objective += lam / (2 * delta) * cp.sum_squares(xi - g)
+        objective += lam / (2 * delta) * omega @ (xi - g) ** 2
     else:
         constraints.append(xi == g)
     if nonneg:
@@ -54,7 +54,7 @@ def slacks(
     """Cheapest slacks for given f and g."""
     if not delta:
         return g
-    kappa = lam / delta
+    kappa = lam / delta * omega
     if squared:
         cheapest = kappa * g / (C * omega + kappa)
     else:
@@ -83,14 +83,14 @@ def objectives(
     else:
         primal += C * omega @ xi
     if delta:
-        primal += lam / (2 * delta) * np.sum((xi - g) ** 2)
+        primal += lam / (2 * delta) * omega @ (xi - g) ** 2
     worst = max(float((1.0 - xi - margins).max()), 0.0)
     worst = max(worst, float(-xi.min())) if nonneg else worst
     worst = max(worst, float(-alpha.min()), float(-beta.min()))
     size = max(float(alpha.sum()), 1e-300)
     worst = max(worst, abs(float(alpha @ y)) / size)
     gamma = alpha + beta
-    K = Z @ Z.T + delta * np.eye(n)
+    K = Z @ Z.T + delta * np.diag(1.0 / omega)
     dual = alpha.sum() - 0.5 * (alpha * y) @ (X @ X.T) @ (alpha * y)
     if squared:
         Q = np.linalg.solve(lam * np.eye(n) + C * (K + 1.0) * omega, K + 1.0)
@@ -99,7 +99,7 @@ def objectives(
         difference = gamma - C * omega
         worst = max(worst, abs(float(difference.sum())) / float(C * omega.sum()))
         # not through K, whose product loses ten digits where alpha + beta is nearly C omega
-        dual -= 0.5 / lam * (np.sum((Z.T @ difference) ** 2) + delta * difference @ difference)
+        dual -= 0.5 / lam * (np.sum((Z.T @ difference) ** 2) + delta * difference @ (difference / omega))
     return float(primal), float(dual), worst
 
 

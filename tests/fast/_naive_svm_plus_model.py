@@ -107,7 +107,7 @@ def check(
             assert beta.min() >= 0.0
             assert nonneg or not beta.any()
             if delta:
-                kappa = lam / delta
+                kappa = lam / delta * omega[on]
                 cheapest = kappa * g / (cost + kappa) if squared else g - cost / kappa
                 xi = np.maximum(cheapest, 1.0 - margin)
                 xi = np.maximum(xi, 0.0) if nonneg else xi
@@ -119,9 +119,9 @@ def check(
             primal = 0.5 * w2 + 0.5 * lam * v2
             primal += 0.5 * cost @ xi**2 + 0.5 * lam * rho**2 if squared else cost @ xi
             if delta:
-                primal += 0.5 * lam / delta * ((xi - g) ** 2).sum()
+                primal += 0.5 * lam / delta * omega[on] @ (xi - g) ** 2
             root = scaled(model, Z, omega)[on] if model.kernel_z == "linear" else root_of(Kz)
-            root = np.hstack([root, np.sqrt(delta) * np.eye(n)])
+            root = np.hstack([root, np.diag(np.sqrt(delta / omega[on]))])
             gamma = alpha + beta
             if squared:
                 dual -= 0.5 * quadratic(np.hstack([root, np.ones((n, 1))]), cost, lam, gamma)

@@ -32,7 +32,7 @@ def test_sparse_and_dense_make_the_same_bound_and_it_is_the_square(seed, s, real
         found.append(level._deformed_square(gamma))
     level, gamma, _ = problem(seed, s, False, np.float64)
     Z = np.hstack([level.z.X, np.ones((30, 1))])
-    Kt = Z @ Z.T + level.delta * np.eye(30)
+    Kt = Z @ Z.T + np.diag(level.delta)
     # 1/2 g'Qg = max_a of the concave problem in Kt: g'(I + Kt C/lam)^-1 Kt g / lam
     exact = gamma @ np.linalg.solve(np.eye(30) + Kt * level.cost / level.lam, Kt @ gamma)
     assert found == pytest.approx([float(exact / level.lam)] * 2, rel=1e-10)

@@ -41,8 +41,9 @@ def exact(
 ) -> list[list[Fraction]]:
     """Q = (lam I + C Kt Omega)^-1 Kt."""
     n = len(Kz)
-    own, weights = Fraction(delta), [Fraction(C) * Fraction(float(w)) for w in omega]
-    Kt = [[Kz[i][j] + 1 + (own if i == j else 0) for j in range(n)] for i in range(n)]
+    weights = [Fraction(C) * Fraction(float(w)) for w in omega]
+    own = [Fraction(delta) / Fraction(float(w)) if w else 0 for w in omega]
+    Kt = [[Kz[i][j] + 1 + (own[i] if i == j else 0) for j in range(n)] for i in range(n)]
     A = [
         [Kt[i][j] * weights[j] + (Fraction(lam) if i == j else 0) for j in range(n)]
         for i in range(n)
@@ -142,7 +143,7 @@ def test_equal_rows_count_once(rng: np.random.Generator) -> None:
     Z = rng.standard_normal((4, 6))[rng.integers(0, 4, 30)]
     cost = rng.uniform(0.1, 3.0, 30)
     for delta in (0.0, 0.7):
-        correction = Correction(Z, True, cost, 0.3, delta)
+        correction = Correction(Z, True, cost, 0.3, delta / cost)
         assert correction.group is not None
         Q = deformed_kernel(1.0, 0.3, Z=Z, sample_weight=cost, free_slack=delta)
         np.testing.assert_allclose(correction.Q, Q, rtol=0, atol=1e-13 * np.abs(Q).max())

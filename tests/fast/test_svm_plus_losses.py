@@ -26,7 +26,7 @@ def test_multipliers_lead_to_bounds_and_feasible_models_on_kernels(kind, nonneg,
     X, y, Z = naive.instance(rng, 10, 3, 2)
     omega = rng.uniform(0.3, 2.0, 10)
     matrix = Z if space == "Z" else Z @ Z.T
-    loss = kind(X @ X.T, y, Correction(matrix, space == "Z", C * omega, LAM, delta), nonneg)
+    loss = kind(X @ X.T, y, Correction(matrix, space == "Z", C * omega, LAM, delta / omega), nonneg)
     squared = kind is SquaredHinge
     best = naive.solve(X, y, Z, C, LAM, squared=squared, nonneg=nonneg, delta=delta, weight=omega)[
         0
@@ -58,7 +58,8 @@ def test_multipliers_lead_to_bounds_and_feasible_models_on_kernels(kind, nonneg,
             np.testing.assert_allclose(bound.beta, t * beta, rtol=1e-9)
         gamma = bound.alpha + bound.beta
         rest = gamma - C * omega
-        wanted = gamma / (C * omega + LAM / delta) if squared and delta else rest * delta / LAM
+        price = omega * LAM / delta if delta else np.inf
+        wanted = gamma / (C * omega + price) if squared else rest / price
         np.testing.assert_allclose(own, wanted if delta else np.zeros(10), atol=1e-12)
         u = np.append(bound.alpha, bound.beta) if nonneg else bound.alpha
         value = qp.h @ u - 0.5 * u @ qp.product(u)
@@ -226,7 +227,7 @@ def test_rough_multipliers_are_polished(kind, nonneg, rng):
 def test_features_are_the_same_problem(kind, nonneg, delta, rng):
     X, y, Z = naive.instance(rng, 14, 3, 2)
     omega = rng.uniform(0.3, 2.0, 14)
-    loss = kind(X @ X.T, y, Correction(Z, True, C * omega, LAM, delta), nonneg)
+    loss = kind(X @ X.T, y, Correction(Z, True, C * omega, LAM, delta / omega), nonneg)
     found, interrupted = factored.train(loss, 1e-8, 100)
     assert not interrupted
     dual, primal = max(b.dual for b, _ in found), min(m.primal for _, m in found)

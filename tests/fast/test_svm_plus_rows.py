@@ -193,7 +193,7 @@ def linear(kind, nonneg, delta, shape, rng):
     X, y, Z = naive.instance(rng, n, d, s)
     omega = rng.uniform(0.3, 2.0, n)
     made = sp.csr_array if form == "csr" else np.asarray
-    return kind(made(X), y, made(Z), omega, C, LAM, nonneg, delta), X, y, Z, omega
+    return kind(made(X), y, made(Z), omega, C, LAM, nonneg, delta / omega), X, y, Z, omega
 
 
 @pytest.mark.parametrize(("kind", "nonneg", "delta"), KINDS)

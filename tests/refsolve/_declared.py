@@ -166,10 +166,10 @@ def _plus(squared, nonneg, signed=False, penal=False, delta=0.0):
         rho = np.atleast_1d((1 - f - g).max() if not signed else 0.0)
         rho = np.maximum(rho, -g.min()) if nonneg and not signed else rho
         u = {"w": w, "b": b, "v": v, "rho": rho + 0.1, "xi": s * (g + rho + 0.1)}
-        return u | ({"h": h, "xi": u["xi"] + np.sqrt(delta) * h} if delta else {})
+        return u | ({"h": h, "xi": u["xi"] + np.sqrt(delta / weight) * h} if delta else {})
 
     def objective(u):
-        own = {"eta": np.sqrt(delta) * u["h"]} if delta else {}
+        own = {"eta": np.sqrt(delta / weight) * u["h"]} if delta else {}
         return module.primal(**given, w=u["w"], v=u["v"], b=u["b"][0], rho=u["rho"][0], **own)
 
     model = module.declaration(**given)

@@ -33,7 +33,7 @@ def primal(squared, X, y, Z, C, lam, w, b, v, rho, weight=None, eta=None, delta=
     loss = sum(c * (t * t / 2 if squared else t) for c, t in zip(C * weight, xi, strict=True))
     value = w @ w / 2 + loss + lam / 2 * (v @ v + (rho**2 if squared else 0))
     value += b**2 / 2 if flags.get("penalize_bias", False) else 0
-    value += lam / (2 * delta) * (eta @ eta) if eta is not None else 0
+    value += lam / (2 * delta) * (weight @ eta**2) if eta is not None else 0
     worst = 0.0
     for x, label, t, c in zip(X, y, xi, weight, strict=True):
         if c > 0:

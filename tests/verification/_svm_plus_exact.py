@@ -21,11 +21,13 @@ def solve(A, B):
 
 
 def deformed(Kz, C, lam, weight, delta=0.0):
-    """Q = (lam I + C Kt W)^-1 Kt for Kt = kz + 1 + delta I; arguments are floats or Fractions."""
+    """Q = (lam I + C Kt W)^-1 Kt for Kt = kz + 1 + delta W^-1; arguments are floats or Fractions."""
     n = len(Kz)
     eye = np.array([[Fraction(i == j) for j in range(n)] for i in range(n)])
-    Kt = Kz + Fraction(1) + Fraction(delta) * eye
-    return solve(Fraction(lam) * eye + Fraction(C) * Kt * exact(weight), Kt)
+    W = exact(weight)
+    own = np.array([Fraction(delta) / w if w else Fraction(0) for w in W])
+    Kt = Kz + Fraction(1) + own * eye
+    return solve(Fraction(lam) * eye + Fraction(C) * Kt * W, Kt)
 
 
 def primal(w, b, v, rho, X, y, Z, C, lam, *, loss, weight, nonneg, delta):
@@ -43,10 +45,10 @@ def primal(w, b, v, rho, X, y, Z, C, lam, *, loss, weight, nonneg, delta):
         rho, g = rho + lift, g + lift
         xi = g
     else:
-        free = g * (lam / delta) / (cost + lam / delta)
-        free = free if loss == "squared_hinge" else g - cost * delta / lam
+        price = lam / delta * exact(weight)
+        free = g * price / (cost + price) if loss == "squared_hinge" else g - cost / price
         xi = np.maximum(free, need)
-        total += lam / (2 * delta) * sum((xi - g) ** 2)
+        total += sum(price * (xi - g) ** 2) / 2
     if loss == "hinge":
         return total + sum(cost * xi)
     return total + sum(cost * xi * xi) / 2 + lam / 2 * rho * rho
@@ -65,7 +67,7 @@ def dual(alpha, beta, X, y, Z, C, lam, *, loss, weight, delta):
         return value - (alpha + beta) @ Q @ (alpha + beta) / 2
     e = alpha + beta - Fraction(C) * exact(weight)
     assert sum(e) == 0
-    return value - (e @ Kz @ e + Fraction(delta) * sum(e * e)) / (2 * Fraction(lam))
+    return value - (e @ Kz @ e + Fraction(delta) * sum(e * e / exact(weight))) / (2 * Fraction(lam))
 
 
 def feasible(alpha, beta, y, C, *, loss, weight, nonneg):

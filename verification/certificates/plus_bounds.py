@@ -107,7 +107,7 @@ def completed(problem: Problem, w: Any, b: Any = None) -> Whole:
     floor -= abs(floor) * float(np.finfo(float).eps)
     assert problem.z is not None
     g, _ = problem.best(alpha + beta)
-    if problem.delta == 0 or (found is None and b is None):
+    if not problem.soft or (found is None and b is None):
         model = Whole(*problem.with_offsets(point, g, b), floor=floor)
     else:  # own slacks make good what b and rho lack
         if not problem.squared:
@@ -150,7 +150,7 @@ def _solved(problem: Problem, need: Array, free: bool) -> tuple[Array, Array, An
         columns, c = [problem.y.astype(float)], [0.0]
     if problem.squared:
         root = np.sqrt(cost)
-        kernel = kernel + 1 + float(problem.delta) * np.eye(n)
+        kernel = kernel + 1 + np.diag(problem.delta.astype(float))
         values, vectors = np.linalg.eigh(root[:, None] * kernel * root)
         values = np.maximum(values, 0)
         F = vectors * np.sqrt(values / (lam + values)) / root[:, None]
@@ -160,8 +160,8 @@ def _solved(problem: Problem, need: Array, free: bool) -> tuple[Array, Array, An
         values, vectors = np.linalg.eigh(kernel - row - row[:, None] + share @ row)
         F = vectors * np.sqrt(np.maximum(values, 0) / lam)
         columns, c = [*columns, np.ones(n)], [*c, float(cost.sum())]
-        if problem.delta > 0:
-            k = np.full(n, lam / float(problem.delta))
+        if problem.soft:
+            k = lam / problem.delta.astype(float)
             own = cost / k
     G = np.column_stack(columns) if columns else np.zeros((n, 0))
     h = need.astype(float) + own

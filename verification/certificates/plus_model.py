@@ -46,7 +46,7 @@ class Problem(proposals.Problem):
     nonneg_slack : bool, optional
         By default that of the loss: for the hinge only.
     free_slack : float
-        delta.
+        delta; own slacks cost lam/(2 delta) sample_weight eta^2.
     blur : float
         Relative error of the entries of Gram matrices that were computed anew.
     """
@@ -91,7 +91,7 @@ class Problem(proposals.Problem):
             np.multiply(weight[kept], spaces[0].real(C), dtype=spaces[0].real),
             None if plain else spaces[1],
             lam=lam,
-            delta=free_slack,
+            delta=free_slack / weight[kept].astype(spaces[0].real),
             squared=squared,
             nonneg=(not squared) if nonneg_slack is None else bool(nonneg_slack),
         )

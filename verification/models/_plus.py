@@ -218,7 +218,7 @@ class SvmTask(ModelTask):
                 off = abs(float(live.sum()) - total)
                 found["sum (alpha_i + beta_i - C w_i) = 0"] = Violation(off, size, n * EPS * size)
         own = isinstance(primal, Completed)  # v and rho are the judge's, and no fault of the answer
-        if primal is not None and not (own or data.plain) and data.delta == 0:
+        if primal is not None and not (own or data.plain) and not data.soft:
             found |= self._short(data, self.whole(data, primal))
         return found
 

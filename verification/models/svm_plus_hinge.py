@@ -2,7 +2,7 @@
 
 Unknowns: w (d,) and v (s,), or coefficients (n,) with Gram matrices K and Kz (which has no 1), b, rho;
 alpha (n,) >= 0 without labels and beta (n,) >= 0 of xi >= 0, zeros without ``nonneg_slack``.
-``free_slack`` = delta: own slacks eta_i at lam/(2 delta) sum eta_i^2.
+``free_slack`` = delta: own slacks eta_i at lam/(2 delta) sum w_i eta_i^2.
 """
 
 from verification.models import _plus, _plus_families

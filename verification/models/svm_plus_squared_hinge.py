@@ -2,7 +2,7 @@
 
 Unknowns: w (d,) and v (s,), or coefficients (n,) with Gram matrices K and Kz (to Kz the 1 of the
 correcting kernel is added), b, rho; alpha (n,) >= 0 without labels, and beta (n,) >= 0 of xi >= 0, zeros
-unless ``nonneg_slack``. ``free_slack`` = delta: own slacks eta_i at lam/(2 delta) sum eta_i^2.
+unless ``nonneg_slack``. ``free_slack`` = delta: own slacks eta_i at lam/(2 delta) sum w_i eta_i^2.
 """
 
 from verification.models import _plus, _plus_families

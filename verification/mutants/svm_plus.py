@@ -102,8 +102,8 @@ def svm_plus_slack_of_any_sign(**given: Any) -> Parts:
 
 
 def without_the_one(data: Data) -> Array:
-    """Kz + delta I."""
-    return data.Kz + data.delta * np.eye(len(data.y))
+    """Kz + delta diag(1/w)."""
+    return data.Kz + np.diag(data.delta)
 
 
 @wrong(DUAL, erratum="xu_2016/correcting_kernel")

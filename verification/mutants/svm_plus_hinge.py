@@ -70,7 +70,7 @@ def svm_plus_hinge_stops_early(**given: Any) -> Parts:
 def balanced_only(data: Data, most: int) -> Solved:
     """Alpha and beta with <alpha,y> = 0, and no equation for their sum."""
     y, n = data.y, len(data.y)
-    Q = (data.Kz + data.delta * np.eye(n)) / data.lam
+    Q = (data.Kz + np.diag(data.delta)) / data.lam
     H, c, A = data.K * np.outer(y, y) + Q, 1 + Q @ data.cost, y[None, :]
     if data.nonneg:
         H, c = np.block([[H, Q], [Q, Q]]), np.append(c, Q @ data.cost)

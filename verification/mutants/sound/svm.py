@@ -29,7 +29,7 @@ class Data:
     cost: Array
     C: float
     lam: float
-    delta: float
+    delta: Array
     nonneg: bool
     squared: bool
     X: Array | None
@@ -67,7 +67,7 @@ def prepare(given: Given, squared: bool) -> Data:
     Z, Kz = space("Z", "Kz")
     return Data(
         K, Kz, y[kept], given["C"] * weight[kept], given["C"], given.get("lam", 1.0),
-        given.get("free_slack", 0.0), given.get("nonneg_slack", False), squared, X, Z, kept, len(y),
+        given.get("free_slack", 0.0) / weight[kept], given.get("nonneg_slack", False), squared, X, Z, kept, len(y),
     )  # fmt: skip
 
 
@@ -75,8 +75,8 @@ def prepare(given: Given, squared: bool) -> Data:
 
 
 def augmented(data: Data) -> Array:
-    """Kt = Kz + 1 + delta I."""
-    return data.Kz + 1 + data.delta * np.eye(len(data.y))
+    """Kt = Kz + 1 + delta diag(1/w)."""
+    return data.Kz + 1 + np.diag(data.delta)
 
 
 def centred(data: Data) -> Array:
@@ -112,7 +112,7 @@ def even_start(H: Array, y: Array) -> Array:
 
 
 def solve_plus(data: Data, Q: Array) -> tuple[Array, Array, float]:
-    """(alpha, beta, rho) of SVM+, rho that of the hinge; Q is Kz/lam + delta/lam I for the hinge."""
+    """(alpha, beta, rho) of SVM+, rho that of the hinge; Q is (Kz + diag(delta))/lam for the hinge."""
     n, y = len(data.y), data.y
     Ky = data.K * np.outer(y, y)
     H = Ky + Q
@@ -146,8 +146,8 @@ def train_plus(
 ) -> dict[str, Any]:
     """The parts of SVM+ with either loss."""
     data = prepare(given, squared) if data is None else data
-    y, eye, Kt = data.y, np.eye(len(data.y)), kernel(data)
-    Q = inverse(data, Kt) if squared else (centred(data) + data.delta * eye) / data.lam
+    y, Kt = data.y, kernel(data)
+    Q = inverse(data, Kt) if squared else (centred(data) + np.diag(data.delta)) / data.lam
     alpha, beta, rho = solve(data, Q)
     if squared:
         total = float(alpha.sum())
@@ -160,7 +160,7 @@ def train_plus(
     f0 = data.K @ (alpha * y)
     if squared:
         # (gamma - C w xi)/lam, which cancels where C/lam is large
-        r = np.linalg.solve(data.lam * eye + data.cost[:, None] * Kt, gamma)
+        r = np.linalg.solve(data.lam * np.eye(len(y)) + data.cost[:, None] * Kt, gamma)
         xi, rho = Kt @ r, float(r.sum())
     else:
         r = (gamma - data.cost) / data.lam
@@ -168,13 +168,13 @@ def train_plus(
         rho -= float(data.cost @ (data.Kz @ r) / data.cost.sum())
     b = offset(y, y * f0 + xi, alpha)
     scale = 1.0
-    if squared and data.delta == 0:
+    if squared and not data.delta.any():
         lift = max(0.0, -float(xi.min())) if data.nonneg else 0.0
         least = float((y * (f0 + b) + xi).min()) + lift
         rho += lift
         if least > 0:
             scale = 1 / least
-    elif not squared and data.delta == 0:
+    elif not squared and not data.delta.any():
         rho = float((1 - y * (f0 + b) - xi).max())
         rho = max(rho, -float(xi.min())) if data.nonneg else rho
         if data.nonneg:

@@ -145,7 +145,7 @@ def privileged(seed: int) -> None:
         X, Z, y = table(rng, n, n), table(rng, n, n), labels(rng, n)
         C, lam = over(rng, 1, 9, 4, 2)
         cost = C * over(rng, 1, 5, 2, n)
-        Kz = grams(Z) + delta * np.eye(n, dtype=int)
+        Kz = grams(Z) + delta * C * np.diag(1 / cost)
         Q = deformed(Kz + 1, cost, lam) if squared else Kz / lam
         pay = 0 * cost if squared else Q @ cost
         H, c, equal = grams(X, y) + Q, 1 + pay, y
