@@ -42,7 +42,7 @@ def compared(kind: str, seed: int, n: int = 50) -> list[list[float]]:
         warnings.simplefilter("ignore", CollapseWarning)  # counted
         for models in (
             [train(C=C).fit(X, y) for C in GRID],
-            [train(C=C, lam=lam).fit(X, y, Z) for C in GRID for lam in LAMS],
+            [train(C=C, lam=lam, free_slack=0.0).fit(X, y, Z) for C in GRID for lam in LAMS],
             [
                 train(C=C, lam=lam, free_slack=delta).fit(X, y, Z)
                 for C in GRID for lam in LAMS for delta in LAMS

@@ -209,10 +209,7 @@ def test_widths_of_kernels_count_weights():
                       "tol": 1e-9, "free_slack": 0.1, "coef0": 1.0}  # fmt: skip
             a = fit(X, y, Z, weight, **params)
             b = fit(X[repeat], y[repeat], Z[repeat], **params)
-            # an own slack for every repetition costs the same as one of a heavier example
-            c = fit(X, y, Z, weight, **(params | {"free_slack": 0.0}))
-            e = fit(X[repeat], y[repeat], Z[repeat], **(params | {"free_slack": 0.0}))
-            np.testing.assert_allclose(c.primal_objective_, e.primal_objective_, rtol=1e-6)
+            np.testing.assert_allclose(a.primal_objective_, b.primal_objective_, rtol=1e-7)
             assert a.dual_gap_ <= 1e-8
             assert b.dual_gap_ <= 1e-8
 
@@ -293,12 +290,12 @@ def test_collapse_is_seen_and_its_cure_works(loss):
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
     Z = np.zeros((4, 1))
     with pytest.warns(CollapseWarning, match=r"free_slack > 0.*raise lam.*kernel_z"):
-        model = SVMPlusClassifier(loss=loss).fit(X, y, Z)
+        model = SVMPlusClassifier(loss=loss, free_slack=0.0).fit(X, y, Z)
     check(model, X, y, Z)
     np.testing.assert_allclose(model.coef_, 0.0, atol=1e-6)
     assert model.collapsed_.tolist() == [True]
     assert issubclass(CollapseWarning, UserWarning)
-    cured = SVMPlusClassifier(loss=loss, free_slack=1.0).fit(X, y, Z)  # no warning
+    cured = SVMPlusClassifier(loss=loss).fit(X, y, Z)  # no warning
     check(cured, X, y, Z)
     assert abs(cured.coef_[0, 0]) > 0.1
     assert cured.collapsed_.tolist() == [False]
@@ -310,7 +307,7 @@ def test_only_the_classes_that_collapsed_are_named():
     X = np.vstack([rng.standard_normal((20, 2)), rng.standard_normal((20, 2)), [[9.0, 9.0]] * 9])
     y = np.repeat(["a", "b", "c"], [20, 20, 9])
     with pytest.warns(CollapseWarning, match=r"2 of 3 problems \(class 'a'"):
-        model = SVMPlusClassifier(C=100.0).fit(X, y, np.ones((49, 1)))
+        model = SVMPlusClassifier(C=100.0, free_slack=0.0).fit(X, y, np.ones((49, 1)))
     assert model.collapsed_.tolist() == [True, True, False]
     check(model, X, y, np.ones((49, 1)))
 

@@ -113,7 +113,7 @@ def train_plus(
     from fast.errors import CollapseWarning
     from verification.certificates import trained
 
-    model = SVMPlusClassifier(loss=loss, tol=TOL, **settings)
+    model = SVMPlusClassifier(loss=loss, tol=TOL, **{"free_slack": 0.0} | settings)
     Z = part.Z if privileged else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # the table says how many

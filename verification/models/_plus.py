@@ -244,7 +244,7 @@ class SvmTask(ModelTask):
         import fast
         from fast.errors import CollapseWarning
 
-        given = {"loss": self.loss, **params}
+        given = {"loss": self.loss, "free_slack": 0.0, **params}
         y, weight = given.pop("y"), given.pop("sample_weight", None)
         X, K, Z, Kz = (given.pop(name, None) for name in ("X", "K", "Z", "Kz"))
         kernels: dict[str, Any] = {

@@ -52,7 +52,7 @@ def fit(instance: Instance, trainer: Callable[..., Any] | None = None) -> tuple[
     import fast
     from fast.errors import CollapseWarning
 
-    given = instance.params
+    given = {"free_slack": 0.0} | instance.params
     y, weight = given.pop("y"), given.pop("sample_weight", None)
     X, Z, K, Kz = (given.pop(name, None) for name in ("X", "Z", "K", "Kz"))
     if K is not None:
