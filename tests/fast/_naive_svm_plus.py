@@ -99,7 +99,11 @@ def objectives(
         difference = gamma - C * omega
         worst = max(worst, abs(float(difference.sum())) / float(C * omega.sum()))
         # not through K, whose product loses ten digits where alpha + beta is nearly C omega
-        dual -= 0.5 / lam * (np.sum((Z.T @ difference) ** 2) + delta * difference @ (difference / omega))
+        dual -= (
+            0.5
+            / lam
+            * (np.sum((Z.T @ difference) ** 2) + delta * difference @ (difference / omega))
+        )
     return float(primal), float(dual), worst
 
 

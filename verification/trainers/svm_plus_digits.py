@@ -91,9 +91,9 @@ def measure(name: str, train: Digits, test: Digits) -> DigitsModel:
     from fast import SVMPlusClassifier
     from fast.errors import CollapseWarning
 
-    given = {"Z": train.Z} | MODELS[name]
+    given: dict[str, Any] = {"Z": train.Z, "free_slack": 0.0} | MODELS[name]
     Z = given.pop("Z")
-    model = SVMPlusClassifier(C=C, lam=LAM, tol=TOL, **{"free_slack": 0.0} | given)
+    model = SVMPlusClassifier(C=C, lam=LAM, tol=TOL, **given)
     start = process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # the table says how many
