@@ -136,7 +136,7 @@ def test_privileged_columns_are_only_for_training(csv: Path, tmp_path: Path) -> 
     np.testing.assert_array_equal(written == "setosa", right.predict(scaled))
     assert set(written) <= {"setosa", "not setosa"}
     shown = data("train", csv, *words, *options[:2], "--force")
-    assert "w = 0 is optimal for 2 of 3" in shown["advice"][0]
+    assert not any("w = 0" in line for line in shown["advice"])  # `free_slack`
 
 
 def pages(model: Path, examples: Path) -> dict[str, str]:
