@@ -11,17 +11,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from fast.errors import InvalidParameterError, InvalidTypeError
-from fast.solvers.rows import is_sparse
+from fast.solvers.rows import is_sparse, squared_norms
 
 FEW = 0.4  # part of the rows
 BLOCK = 1 << 20  # numbers that a conversion to float64 holds at a time
+ROUNDED = 1 << 20, 1 << 30  # numbers of X between which a copy in float32 is worth its memory
+RANGE = 1e-15, 1e15  # of the largest of them
 CACHED = 1 << 16  # numbers of gathered rows, which are read again at once
 
 
 class Product:
     """Products with X (n, d), dense or CSR, float32 or float64.
 
-    Fast ones are taken in the dtype of X, exact ones always in float64.
+    Fast ones are taken in the dtype of X, or from ``rounded``, exact ones always in float64.
 
     Raises
     ------
@@ -38,11 +40,31 @@ class Product:
             raise InvalidParameterError("X", f"shape {X.shape}", expected, "reshape X")
         self.X, self.shape = X, X.shape
         self.single = X.dtype == np.float32
+        self.rough = X
+
+    def rounded(self) -> bool:
+        """Whether fast products are in float32: of a large matrix they are, by a copy."""
+        size = self.shape[0] * self.shape[1]
+        if self.single or is_sparse(self.X) or not ROUNDED[0] <= size <= ROUNDED[1]:
+            return self.single
+        with np.errstate(over="ignore"):
+            copy = self.X.astype(np.float32)
+        if RANGE[0] <= max(float(copy.max()), -float(copy.min())) <= RANGE[1]:
+            self.rough = copy
+        return self.rough is copy
+
+    @property
+    def reach(self) -> float:
+        """Largest length of a row, nearly."""
+        X = self.rough
+        squares = squared_norms(X) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
+        return float(np.sqrt(squares.max(initial=0.0)))
 
     def scores(self, w: np.ndarray, exact: bool = True) -> np.ndarray:
         """X w (n,)."""
+        X = self.X if exact else self.rough
         if not (exact and self.single):
-            return np.asarray(self.X @ w.astype(self.X.dtype), dtype=np.float64)
+            return np.asarray(X @ w.astype(X.dtype), dtype=np.float64)
         return np.concatenate([self._block(rows) @ w for rows in self._blocks()])
 
     def gradients(self, a: Any, exact: bool = True) -> np.ndarray:
@@ -51,16 +73,17 @@ class Product:
             where = np.flatnonzero(a)
             if len(where) <= FEW * len(a):  # gathering these rows costs less than reading all
                 return self._few(where, a[where], exact)
-        if not (exact and self.single):
-            a = a.astype(self.X.dtype)
-            product = a @ self.X if sp.issparse(a) else self.X.T @ a
+        X, wide = self.X if exact else self.rough, a.ndim > 1
+        if not (exact and self.single) and (is_sparse(X) or not wide):
+            a = a.astype(X.dtype)
+            product = a @ X if wide else X.T @ a
             return np.asarray(product.toarray() if is_sparse(product) else product, np.float64)
-        wide = a.ndim > 1
         total = np.zeros((a.shape[0], self.shape[1]) if wide else self.shape[1])
         a = a.tocsc() if wide else a
         for rows in self._blocks():
             block = self._block(rows)
-            product = a[:, rows] @ block if wide else block.T @ a[rows]
+            part = a[rows] if not wide else a[:, rows] if is_sparse(block) else a[:, rows].toarray()
+            product = part @ block if wide else block.T @ part
             total += product.toarray() if is_sparse(product) else product
         return total
 
@@ -68,7 +91,7 @@ class Product:
         total = np.zeros(self.shape[1])
         step = max((BLOCK if is_sparse(self.X) else CACHED) // max(self.shape[1], 1), 64)
         for i in range(0, len(where), step):
-            rows = self.X[where[i : i + step]]
+            rows = (self.X if exact else self.rough)[where[i : i + step]]
             rows = rows.astype(np.float64, copy=False) if exact else rows
             total += rows.T @ a[i : i + step].astype(rows.dtype)
         return total
@@ -80,7 +103,7 @@ class Product:
         ]
 
     def _block(self, rows: slice) -> Any:
-        return self.X[rows].astype(np.float64)
+        return self.X[rows].astype(np.float64, copy=False)
 
 
 class StoredCut(NamedTuple):

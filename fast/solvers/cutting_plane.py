@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fast.solvers.score_problem import SINGLE_GAP, ScoreProblem, ScoreState
+from fast.solvers.score_problem import ScoreProblem, ScoreState
 
 INWARD = 0.1  # the second cut is taken this part of the way beyond the best point
 
@@ -19,7 +19,7 @@ def run(
     """Iterate until the gap is at most ``tol``, ``ask`` says stop, or after ``max_iter`` rounds."""
     state, origin = problem.state, np.zeros(problem.d)
     while state.n_iter < max_iter:
-        aim = tol if problem.exact else max(tol, SINGLE_GAP)
+        aim = problem.aim(tol)
         w = problem.proximal_point(origin, 0.0, problem.tolerance(aim))
         best = state.w
         _, slope = problem.at(w)
@@ -28,7 +28,7 @@ def run(
         problem.tidy()
         problem.proximal_point(origin, 0.0, problem.tolerance(aim))
         if state.gap <= aim and not problem.exact:
-            problem.make_exact()
+            problem.make_exact(tol)
         state.done = state.gap <= tol
         state.note(state.n_iter + 1, state.cut, state.n_oracle)
         if ask(state) or state.done:

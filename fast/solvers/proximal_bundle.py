@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fast.solvers.score_problem import SINGLE_GAP, ScoreProblem, ScoreState
+from fast.solvers.score_problem import ScoreProblem, ScoreState
 
 ENOUGH, GOOD = 0.1, 0.5  # parts of the promised decrease
 LOWER, RAISE = 0.2, 2.0  # factors on rho after good and bad steps
-MODEST, LOWER_MODEST = 0.05, 0.5  # promised part of the gap below which rho falls, and by how much
-MUCH_SMOOTH, MUCH_ROUGH = 0.1, 0.9  # promised part above which rho rises after a bad step
+MODEST, LOWER_MODEST = 0.1, 0.5  # promised part of the gap below which rho falls, and by how much
+MUCH_SMOOTH, MUCH_ROUGH = 0.2, 0.9  # promised part above which rho rises after a bad step
 ROUGH = 0.3  # F is rough if the cuts in use number this part of the dimension
 SMALLEST, LARGEST = 1e-8, 1e8
 STALLED = 50  # iterations without a better point or bound, to the last bit: rounding rules
@@ -33,7 +33,7 @@ def run(
     centre, at_centre = state.w.copy(), state.primal
     rho, idle, best = 1.0, 0, (np.inf, np.inf)
     while state.n_iter < max_iter:
-        aim = tol if problem.exact else max(tol, SINGLE_GAP)
+        aim = problem.aim(tol)
         w = problem.proximal_point(centre, rho, problem.tolerance(aim))
         promised, gap = at_centre - problem.model(w), at_centre - state.dual
         rough = problem.cuts.in_use >= ROUGH * min(problem.n, problem.d)
@@ -51,7 +51,7 @@ def run(
         if iteration % BOUND_EVERY == 0 or promised <= aim * abs(state.primal):
             problem.proximal_point(origin, 0.0, problem.tolerance(aim))
         if state.gap <= aim and not problem.exact:
-            problem.make_exact()
+            problem.make_exact(tol)
             centre, at_centre = state.w.copy(), state.primal
         state.done = state.gap <= tol
         state.note(iteration, state.cut, state.n_oracle)

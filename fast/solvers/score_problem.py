@@ -19,9 +19,11 @@ from fast.solvers import simplex_qp
 from fast.solvers.cuts import Cuts, Product
 from fast.solvers.state import TrainingState
 
-SINGLE_GAP = 1e-4  # relative gap that products in float32 are trusted with
+SINGLE_GAP = 1e-5  # relative gap that products in float32 are trusted with
 IDLE, CROWDED = 40, 100  # cuts are dropped after IDLE iterations without weight, if there are many
 WEIGHTLESS = 1e-9  # lambda_t below which a cut carries no weight
+RECENT = 5  # iterations without weight after which a cut is not made exact
+SINGLE, NOISE = 6e-8, 30.0  # unit roundoff of float32, and the gap in errors that is worth a step
 SHARP = 1e-12  # accuracy of the first bound, relative: a warm start may need no other
 SLACK = 1e-3  # part of the gap that the quadratic programs leave
 
@@ -77,9 +79,11 @@ class ScoreProblem:
         self.product, self.oracle, self.C = Product(X), oracle, C
         self.n, self.d = X.shape
         self.cuts = Cuts(self.n, self.d)
-        self.exact = not self.product.single
+        self.exact = not self.product.rounded()
+        self.rounding, self.reach = 0.0, 0.0 if self.exact else self.product.reach
         self.state = ScoreState()
         self.weights = np.zeros(0)  # lambda of the best bound
+        self.mixed = np.zeros((2, 0))  # lambda of the last programs, without and with a centre
 
     def at(self, w: np.ndarray, scores: np.ndarray | None = None) -> tuple[float, np.ndarray]:
         """P(w) and a subgradient; the cut is kept, and w if it is the best."""
@@ -89,8 +93,12 @@ class ScoreProblem:
         gradient = self.product.gradients(cut.coefficients, self.exact)
         if self.cuts.add(cut.offset, cut.coefficients, gradient):
             self.weights = np.append(self.weights, 0.0)
+            self.mixed = np.hstack([self.mixed, np.full((2, 1), float(not self.mixed.size))])
         self.state.n_oracle += 1
         self.state.cut = cut
+        if not self.exact:  # of scores, whose errors are independent
+            size = float(np.linalg.norm(w)) * float(np.linalg.norm(cut.coefficients))
+            self.rounding = SINGLE * self.C * self.reach * size
         primal = 0.5 * float(w @ w) + self.C * cut.value
         if primal < self.state.primal:
             self.state.primal, self.state.W = primal, w.copy()
@@ -109,11 +117,18 @@ class ScoreProblem:
             gradient = self.product.gradients(coefficients, self.exact)
             self.cuts.add(offset, coefficients, gradient)
         self.weights = np.zeros(self.cuts.m)
+        self.mixed = np.tile(np.eye(1, self.cuts.m), (2, 1))
         if self.cuts.m:
             self._raise_bound(np.eye(1, self.cuts.m)[0], self.C * self.cuts.G[0])
         self.state.primal = np.inf
         self.at(np.zeros(self.d) if start is None else np.array(start, dtype=np.float64))
         self.proximal_point(np.zeros(self.d), 0.0, SHARP * abs(self.state.primal))
+
+    def aim(self, tol: float) -> float:
+        """The relative gap to go for in the present precision."""
+        if self.exact:
+            return tol
+        return max(tol, SINGLE_GAP, NOISE * self.rounding / max(abs(self.state.primal), 1e-300))
 
     def tolerance(self, tol: float) -> float:
         """Accuracy of the next quadratic program."""
@@ -130,8 +145,10 @@ class ScoreProblem:
         cuts, scale = self.cuts, self.C / np.sqrt(1.0 + rho)
         shift = (rho / (1.0 + rho)) * (cuts.G @ centre) if rho else 0.0
         found = simplex_qp.minimise(
-            scale * cuts.G, -self.C * (cuts.b + shift), tol, scale * scale * cuts.gram
-        )
+            scale * cuts.G, -self.C * (cuts.b + shift), tol, scale * scale * cuts.gram,
+            self.mixed[int(rho > 0.0)],
+        )  # fmt: skip
+        self.mixed[int(rho > 0.0)] = found.x
         direction = self.C * (found.x @ cuts.G)
         self._raise_bound(found.x, direction)
         cuts.idle = np.maximum(cuts.idle, 0)
@@ -155,13 +172,22 @@ class ScoreProblem:
         if cuts.m > CROWDED:
             kept = np.flatnonzero((cuts.idle <= IDLE) | (self.weights > 0.0))
             if len(kept) < cuts.m:
-                self.weights = self.weights[kept]
-                cuts.keep(kept)
+                self._keep(kept)
 
-    def make_exact(self) -> None:
-        """Restart the certificate in float64: best point, gradients and bound."""
-        self.exact = True
-        self.cuts.recompute(self.product)
-        w, self.state.primal, self.state.dual = self.state.W, np.inf, -np.inf
+    def _keep(self, kept: np.ndarray) -> None:
+        self.weights, self.mixed = self.weights[kept], self.mixed[:, kept]
+        self.cuts.keep(kept)
+
+    def make_exact(self, tol: float = 0.0) -> None:
+        """Restart the certificate in float64: best point and bound and, above ``tol``, gradients."""
+        cuts, state = self.cuts, self.state
+        self.exact, self.product.rough = True, self.product.X
+        w, state.primal = state.W, np.inf
         self.at(w)
+        state.dual = self.dual_of(self.C * self.weights, cuts.b, cuts.coefficients())
+        if state.gap <= tol:
+            return
+        self._keep(np.flatnonzero((cuts.idle <= RECENT) | (self.weights > 0.0)))
+        cuts.recompute(self.product)
+        state.dual = -np.inf
         self.proximal_point(w, 0.0, self.tolerance(0.0))

@@ -11,6 +11,7 @@ from _watched import interrupt_call
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.models import ap_svm
 from fast.ranking.queries import Queries
+from fast.solvers import cuts
 
 SOLVERS = ["bundle", "cutting_plane"]
 
@@ -53,9 +54,9 @@ def all_rankings(y):
 def test_every_ranking_as_a_cut_gives_the_same_optimum(solver, C):
     X, y = problem(3, n=6, d=2, part=0.34)
     result = ap_svm.train(X, Queries(y), C, tol=1e-9, solver=solver)
-    cuts = [cut(r, y) for r in all_rankings(y)]
+    planes = [cut(r, y) for r in all_rankings(y)]
     s = X @ result.w
-    hinge = max(offset + a @ s for offset, a in cuts)
+    hinge = max(offset + a @ s for offset, a in planes)
     primal = 0.5 * result.w @ result.w + C * hinge
     _, dual = objectives(result, X, y, C)
     assert result.primal == pytest.approx(primal, rel=1e-12)
@@ -63,7 +64,7 @@ def test_every_ranking_as_a_cut_gives_the_same_optimum(solver, C):
     # and no point of a fine grid around w is better than the bound says
     for step in np.random.default_rng(0).standard_normal((200, 2)) * 0.3 * np.linalg.norm(result.w):
         w = result.w + step
-        at_w = 0.5 * w @ w + C * max(offset + a @ (X @ w) for offset, a in cuts)
+        at_w = 0.5 * w @ w + C * max(offset + a @ (X @ w) for offset, a in planes)
         assert at_w >= dual * (1 - 1e-12)
 
 
@@ -270,6 +271,18 @@ def test_products_in_other_types_would_round_the_weights(convert):
     given = convert(X).astype(int) if convert is np.rint else convert(X)
     with pytest.raises(InvalidTypeError, match=r"^X: .* float64 or float32"):
         ap_svm.train(given, Queries(y), 1.0)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
+def test_a_rounded_copy_is_left_in_time(offset, monkeypatch):
+    """In float32 a large constant column hides the rest."""
+    monkeypatch.setattr(cuts, "ROUNDED", (1, 1000))
+    X, y = problem(4, n=120)
+    X[:, 0] += offset
+    for tol in (1e-3, 1e-7):
+        result = ap_svm.train(X, Queries(y), 10.0, tol=tol)
+        check(result, X, y, 10.0, tol)
+        assert result.n_oracle <= 60
 
 
 @pytest.mark.parametrize("shift", [1.0, 3.0, 6.0])

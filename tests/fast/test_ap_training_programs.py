@@ -36,6 +36,12 @@ def test_simplex_program(seed, scale):
     if seed % 2:
         A[1], c[1] = A[0], c[0]  # a repeated row
     found = simplex_qp.minimise(A, c, 0.0)
+    size = max(np.abs(A @ A.T).max(), np.abs(c).max())
+    for start in np.eye(m):  # also where it is far
+        warm = simplex_qp.minimise(A, c, 1e-10 * size, start=start)
+        assert warm.gap <= 1e-10 * size
+        assert (warm.x >= 0.0).all()
+        assert warm.x.sum() == pytest.approx(1.0, rel=1e-14)
     assert (found.x >= 0.0).all()
     assert found.x.sum() == pytest.approx(1.0, rel=1e-14)
     value = 0.5 * np.sum((A.T @ found.x) ** 2) + c @ found.x

@@ -243,7 +243,7 @@ def test_iterations_end_where_they_should(rng, algorithm):
     for dtype, tol in ((np.float64, 1e-6), (np.float32, 1e-10)):
         problem = fresh(dtype)
         gaps, switched, switch = [], [], problem.make_exact
-        problem.make_exact = lambda: switched.append(problem.state.gap) or switch()  # noqa: B023
+        problem.make_exact = lambda *tol: switched.append(problem.state.gap) or switch(*tol)  # noqa: B023
         algorithm(problem, tol, 500, lambda state, gaps=gaps: gaps.append((state.gap, state.done)))
         assert [done for _, done in gaps] == [False] * (len(gaps) - 1) + [True]
         assert problem.exact
