@@ -7,6 +7,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fast._docs import with_sections
@@ -208,3 +209,57 @@ def make_clusters(
         (cluster.max() + 1, d)
     )
     return centres[cluster] + 0.3 * rng.standard_normal((n, d)), y
+
+
+def make_text(
+    n: int,
+    m: int,
+    d: int,
+    *,
+    words: float = 115.0,
+    imbalance: float = 0.0,
+    random_state: Any = None,
+) -> tuple[sp.csr_array, NDArray[np.int64]]:
+    """Documents of m topics as unit rows of tf-idf, in CSR: few words are frequent, most are rare.
+
+    The word of rank q = 1, 2, ... has probability ~ 1/(q + 1), among all d or, for a share of a document
+    that is drawn from Beta(1, 3), among 2000 of its topic. Lengths are lognormal.
+    """
+    rng, _ = _begin(n, m, d, 0.0, random_state)
+    words, share = (
+        number("words", words),
+        np.arange(1.0, m + 1.0) ** -number("imbalance", imbalance),
+    )
+    y = rng.permutation(np.concatenate([np.arange(m), rng.choice(m, n - m, p=share / share.sum())]))
+    row = np.repeat(np.arange(n), np.maximum(words * rng.lognormal(0.0, 0.4, n), 1.0).astype(int))
+    own = rng.random(len(row)) < rng.beta(1.0, 3.0, n)[row]
+    topics = rng.integers(d, size=(m, min(d, 2000)))
+    word = _frequent(rng, d, len(row))
+    word[own] = topics[y[row[own]], _frequent(rng, topics.shape[1], int(own.sum()))]
+    places = row.astype(np.int32), rng.permutation(d).astype(np.int32)[word]  # as in an alphabet
+    X = sp.csr_array((np.ones(len(row)), places), shape=(n, d))
+    idf = np.log((1.0 + n) / (1.0 + np.bincount(X.indices, minlength=d))) + 1.0
+    X.data = (1.0 + np.log(X.data)) * idf[X.indices]
+    X.data /= np.repeat(np.sqrt(X.multiply(X).sum(axis=1)), np.diff(X.indptr))
+    return X, y
+
+
+def _frequent(rng: np.random.Generator, size: int, n: int) -> NDArray[np.int64]:
+    """Draw n ranks by Zipf's law."""
+    total = np.cumsum(1.0 / (np.arange(size) + 2.0))
+    return np.searchsorted(total, rng.random(n) * total[-1])
+
+
+with_sections(
+    make_text,
+    _PARAMETERS
+    | {
+        "words": ("float", "Median length of a document; its different words are fewer."),
+        "imbalance": ("float", "Sizes of topics fall like their rank to this power, negative."),
+    },
+    (
+        "X, y",
+        "csr_array of float64 (n, d), and topics 0 to m - 1, each of which occurs, int64 (n,).",
+    ),
+    _RAISES,
+)

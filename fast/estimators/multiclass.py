@@ -262,8 +262,11 @@ class MulticlassLinearModel(CertifiedClassifier):
         self._claim(result, features, encoded, r)
         if self._map is None:
             d = self.n_features_in_
-            self.coef_ = np.ascontiguousarray(result.W[:, :d])
-            constant = self.fit_intercept
+            W, constant = result.W[:, :d], self.fit_intercept
+            kept = (
+                np.ascontiguousarray if not is_sparse(features) else np.asarray
+            )  # or V' of a (d, m)
+            self.coef_ = kept(W, dtype=np.float64)
             self.intercept_ = result.W[:, d].copy() if constant else np.zeros(len(result.W))
         else:  # the model is the dual's own W, whose primal objective is evaluated with K
             A = self.dual_coef_.toarray() if is_sparse(self.dual_coef_) else self.dual_coef_

@@ -68,6 +68,10 @@ SOLVERS = {
     "sdca": ("blocked_sdca", "BlockedSDCASolver"),
     "interior": ("simplex_interior", "SimplexInteriorSolver"),
 }
+SPARSE = (
+    "sparse_set",
+    "SparseSetSolver",
+)  # "active" on CSR data with too many weights for "interior"
 GENERAL = ("newton", "lbfgs", "sdca", "active")  # the order in which "auto" looks for a solver
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 CONTINUED = 30.0  # mean r_i ||x_i||^2 from which on the weights are raised in steps of ten
@@ -92,7 +96,7 @@ class TrainingResult(Certified):
 
 def solver_class(name: str) -> Any:
     """The algorithm of this name; its ``NEEDS`` is one of the loss's ``capabilities``."""
-    module, cls = SOLVERS[name]
+    module, cls = SPARSE if name == "sparse" else SOLVERS[name]
     return getattr(importlib.import_module(f"fast.solvers.{module}"), cls)
 
 
@@ -223,7 +227,10 @@ class _Run:
 
     def make(self, name: str, r: np.ndarray) -> Any:
         """An algorithm, at the beginning."""
-        found = solver_class(name)(self.X, self.y, r, self.m, self.loss, self.seed)
+        wide = is_sparse(self.X) and name == "active" and isinstance(self.loss, TopKHinge)
+        wide = wide and not solver_class("interior").affordable(self.X, self.m)
+        cls = solver_class("sparse" if wide else name)
+        found = cls(self.X, self.y, r, self.m, self.loss, self.seed)
         if name == "active":
             found.race = self.race
         return found
@@ -291,7 +298,8 @@ class _Run:
     def _left(self) -> bool:
         """Whether there is something to do."""
         state = self.state
-        return state.gap > self.tol and not self.stopped and state.n_iter < self.max_iter
+        ended = state.done or self.stopped or state.n_iter >= self.max_iter
+        return state.gap > self.tol and not ended
 
     def hand_over(self, name: str) -> None:
         """Another algorithm, from the dual reached."""

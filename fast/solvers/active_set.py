@@ -68,7 +68,6 @@ class ActiveSetSolver:
         self.loss = _, k, gamma, _ = loss.structure(m - 1)
         n, d = X.shape
         self.rng = np.random.default_rng(seed)
-        self.rows = as_rows(X)
         self.squares = squared_norms(X)
         others = m - 1
         self.keep = min(others, k + (4 if gamma == 0.0 else 16))
@@ -78,11 +77,14 @@ class ActiveSetSolver:
         self._make_lists(others if roomy else min(others, 2 * self.keep + 4))
         self.entry_cost, self.check_cost = self.costs(X, m)
         self.mass = np.zeros(n)
-        self.W = np.zeros((m, d))
-        self.work = np.zeros((6, max(m, 2)))
         self.losses, self.gaps = np.zeros(n), np.zeros(n)
-        self.newton = FaceNewton(m, d)
         self.race = Race()
+        self._prepare(n, d, m)
+
+    def _prepare(self, n: int, d: int, m: int) -> None:
+        """What depends on how X and W lie in memory."""
+        self.rows, self.W = as_rows(self.X), np.zeros((m, d))
+        self.work, self.newton = np.zeros((6, max(m, 2))), FaceNewton(m, d)
 
     def _make_lists(self, capacity: int) -> None:
         """Room for ``capacity`` classes per example; what the lists hold is kept."""
@@ -112,6 +114,11 @@ class ActiveSetSolver:
 
     def start_warm(self, dual: Any) -> None:
         """Lists from a feasible dual, CSR (n, m) of masses of the other classes."""
+        self._take_lists(dual)
+        primal_from_dual(self.rows, self.y, self.lists, self.mass, self.W)
+        self._refresh(self.W, None, self.REACH * np.sqrt(self.squares))
+
+    def _take_lists(self, dual: Any) -> None:
         longest = int(np.diff(dual.indptr).max(initial=0))
         if longest > self.lists[0].shape[1]:
             self._make_lists(longest)
@@ -119,8 +126,6 @@ class ActiveSetSolver:
         count[:] = np.diff(dual.indptr)
         taken = np.arange(index.shape[1]) < count[:, None]
         index[taken], value[taken] = dual.indices, dual.data
-        primal_from_dual(self.rows, self.y, self.lists, self.mass, self.W)
-        self._refresh(self.W, None, self.REACH * np.sqrt(self.squares))
 
     resume = start_warm
 

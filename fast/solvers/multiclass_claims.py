@@ -15,6 +15,7 @@ from fast.families.hinges import Hinge
 from fast.solvers.claimed_rows import entropy_masses, hinge_bounds, hinge_masses
 from fast.solvers.rounding import EPS, confirmed, down, precisions, row_norms, up
 from fast.solvers.rows import is_sparse
+from fast.solvers.sparse_rows import block_scores, parts, pull_rows
 
 AT_ONCE, LEAST = 4096, 64  # rows
 SCORES = 1 << 19  # of so many rows, of many classes fewer
@@ -50,6 +51,14 @@ def claims(
     return confirmed(precisions(n * d * len(W)), bounds, claimed, tol)
 
 
+def objectives(
+    X: Any, W: np.ndarray, masses: Any, y: np.ndarray, r: np.ndarray, loss: Any
+) -> tuple[float, float]:
+    """`claims` in float64."""
+    with np.errstate(all="ignore"):
+        return _Level(X, None, W, masses, y, r, loss, np.float64).bounds()
+
+
 def claims_of_weights(
     X: Any, W: np.ndarray, y: np.ndarray, r: np.ndarray, loss: Any, dtype: Any
 ) -> tuple[float, float, np.ndarray]:
@@ -74,13 +83,17 @@ class _Level:
         self.gram = K is not None
         self.X = K if self.gram else X
         self.n, self.d = self.X.shape
-        self.W, self.masses, self.y, self.r, self.loss = W.astype(real), masses, y, r, loss
+        self.terms = int(np.diff(self.X.indptr).max(initial=0)) if is_sparse(self.X) else self.d
+        self.W = W.astype(real, copy=False)
+        self.masses, self.y, self.r, self.loss = masses, y, r, loss
         self.m, self.hinge = len(W), isinstance(loss, Hinge)
         self.compiled = real is np.float64
         self.rows = max(min(AT_ONCE, SCORES // self.m), min(AT_ONCE, LEAST))
         self.summed = self.rows if self.compiled else max(LEAST, int(np.sqrt(self.n)))  # in a row
         chunks = (self.n / self.rows + 1) * (self.rows / self.summed + 1)
-        self.depth = min(self.summed, self.n) + chunks + 8  # additions that a term goes through
+        self.listed = self.compiled and self.hinge and is_sparse(self.X)  # by kernels, row by row
+        summed = self.n if self.listed else min(self.summed, self.n)
+        self.depth = summed + chunks + 8  # additions that a term goes through
         if self.gram:
             self.norms = np.sqrt(np.maximum(np.asarray(K.diagonal(), dtype=np.float64), 0.0))
         else:
@@ -91,15 +104,20 @@ class _Level:
         real, eps, n = self.real, self.eps, self.n
         width = (n + self.d + self.m + 16) * eps
         losses, totals = real(0), np.zeros(4, dtype=real)
-        V = np.zeros((self.m, self.d), dtype=real)  # with a kernel the dual's own A'
+        V = np.zeros((self.d, self.m), dtype=real).T  # with a kernel the dual's own A'
         spread = np.zeros(self.m, dtype=real)
         squares = [real(0), real(0)]  # with a kernel: ||W||^2 and its terms' sizes
-        lengths = np.sqrt((self.W * self.W).sum(axis=1))
-        widest = abs(self.W).max(axis=0)
+        lengths = np.sqrt(np.einsum("jt,jt->j", self.W, self.W))
+        widest = np.maximum(self.W.max(axis=0), -self.W.min(axis=0))
+        weights = np.ascontiguousarray(self.W.T) if self.listed else self.W.T  # no copy if sparse
         for start in range(0, n, self.rows):
             rows = slice(start, min(start + self.rows, n))
             part = self._cut(self.X, rows).astype(real, copy=False)
-            f = np.asarray(part @ self.W.T, dtype=real)
+            if self.listed:
+                f = np.empty((part.shape[0], self.m))
+                block_scores(parts(part), weights, 0, f)
+            else:
+                f = np.asarray(part @ weights, dtype=real)
             if self.gram:
                 terms = abs(part) @ abs(self.W).T
                 reach = terms.max(axis=1)
@@ -114,6 +132,8 @@ class _Level:
             totals = totals + np.asarray(sums, dtype=real)
             if self.gram:
                 V[:, rows] = (blocks.toarray() if is_sparse(blocks) else blocks).T
+            elif self.listed:
+                pull_rows(parts(part), parts(sp.csr_array(blocks)), V.T, np.empty(self.m))
             else:
                 for first in range(0, part.shape[0], self.summed):
                     V += self._pulled(part, blocks, slice(first, first + self.summed))
@@ -138,11 +158,11 @@ class _Level:
         """||W||^2, its rounding, and an upper bound on the length of V."""
         eps, n, d = self.eps, self.n, self.d
         if not self.gram:
-            square = (self.W * self.W).sum()
-            length = np.sqrt((V * V).sum()) * (1 + (d + 4) * eps)
+            square = np.einsum("jt,jt->j", self.W, self.W).sum()
+            length = np.sqrt(np.einsum("jt,jt->j", V, V).sum()) * (1 + (d + self.m + 4) * eps)
             return (
                 square,
-                square * (d * self.m + 4) * eps,
+                square * (d + self.m + 4) * eps,
                 length + self.depth * eps * np.sqrt((spread * spread).sum()),
             )
         found, off = max(squares[0], self.real(0)), 4 * (n + 8) * eps * squares[1]
@@ -167,7 +187,7 @@ class _Level:
     def _losses(self, f: Any, rows: slice, reach: Any, values: Any = None) -> Any:
         """Upper bound on sum_i r_i L_i for scores whose terms' absolute values sum to ``reach``."""
         y, m = self.y[rows], self.m
-        slip = (self.d + 8) * self.eps * reach
+        slip = (self.terms + 8) * self.eps * reach
         loss, one, mass = self.loss, self._at(rows), self.r[rows].astype(self.real)
         if not self.hinge:
             slip = slip + 5 * EPS * abs(f).max(axis=1)  # the scores are rounded to float64

@@ -63,7 +63,11 @@ def row_axpy(dense, data, indices, indptr, i, factor, W, j):
 def squared_norms(X: Any) -> np.ndarray:
     """||x_i||^2 of every row, in float64; 0 below TINY."""
     if is_sparse(X):
-        squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+        if not X.has_canonical_format:  # duplicates add up
+            X = X.copy()
+            X.sum_duplicates()
+        parts = np.square(X.data, dtype=np.float64), X.indices, X.indptr
+        squares = sp.csr_array(parts, shape=X.shape) @ np.ones(X.shape[1])
     else:
         squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
     return np.where(squares < TINY, 0.0, squares)

@@ -63,8 +63,8 @@ class TrainingState:
         if primal < self.primal:
             self.primal = primal
             if self.W is None:
-                self.W = W.copy()
-            else:
+                self.W = W.copy(order="K")
+            elif self.W is not W:
                 self.W[:] = W
         self.n_iter = iteration
         self.dual = dual

@@ -12,6 +12,7 @@ from fast.datasets import (
     make_heavy_tails,
     make_images,
     make_one_hot,
+    make_text,
 )
 
 MADE = [
@@ -76,7 +77,7 @@ def test_mixture_is_reproducible_balanced_and_scaled():
     ("sizes", "message"),
     [((5, 1, 2), "2 <= m"), ((3, 4, 2), "2 <= m <= n"), ((0, 2, 2), "n: 0"), ((5, 2, 1.5), "d: ")],
 )
-@pytest.mark.parametrize("make", MADE)
+@pytest.mark.parametrize("make", [*MADE, make_text])
 def test_sizes_of_what_is_made(make, sizes, message):
     with pytest.raises(errors.InvalidParameterError, match=message):
         make(*sizes)
@@ -143,3 +144,24 @@ def test_clusters_are_small_and_narrow():
     X, _y = make_clusters(600, 4, 5, random_state=3)
     nearest = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)
     assert np.median(nearest[:, 2]) < 1.0 < np.median(nearest[:, 40])
+
+
+def test_text_is_sparse_its_words_are_rare_and_topics_have_words_of_their_own():
+    X, y = make_text(2000, 4, 3000, words=50, imbalance=1.0, random_state=3)
+    again = make_text(2000, 4, 3000, words=50, imbalance=1.0, random_state=3)
+    assert (again[0] != X).nnz == 0
+    np.testing.assert_array_equal(y, again[1])
+    assert (X.dtype, X.indices.dtype, y.dtype, X.format) == (float, np.int32, np.int64, "csr")
+    assert X.has_canonical_format
+    np.testing.assert_allclose(X.multiply(X).sum(axis=1), 1.0, rtol=1e-12)
+    assert 25 < X.nnz / 2000 < 50
+    seen = np.sort(np.bincount(X.indices, minlength=3000))
+    assert seen[-30:].sum() > seen[:1500].sum()
+    sizes = np.bincount(y)
+    np.testing.assert_allclose(sizes, sizes.sum() / np.arange(1, 5) / (25 / 12), rtol=0.1)
+    means = np.array([X[y == j].mean(axis=0) for j in range(4)])
+    right = (X @ means.T).argmax(axis=1) == y
+    assert right.mean() > 0.8
+    assert make_text(5, 5, 9, words=0.1, random_state=0)[0].shape == (5, 9)
+    with pytest.raises(errors.InvalidParameterError, match="words: -1"):
+        make_text(5, 2, 2, words=-1)

@@ -120,6 +120,7 @@ DATA: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
     "heavy tails": _made("make_heavy_tails", 58_000, 7, 9),
     "one-hot": _made("make_one_hot", 3200, 3, 180),
     "clusters": _made("make_clusters", 1000, 11, 10),
+    "text": _made("make_text", 20_000, 50, 50_000),
     "deep features, m = 300": _made("make_deep_features", 5000, 300, 256),
     "deep features, m = 1000": _made("make_deep_features", 12_811, 1000, 384),
 }
