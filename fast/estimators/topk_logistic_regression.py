@@ -71,8 +71,8 @@ class TopKLogisticRegression(MulticlassLinearModel):
     kernel_params : dict or None, default=None
         Arguments of the kernel, e.g. ``{"gamma": 0.1}`` for "rbf".
     solver : {"auto", "newton", "lbfgs", "full_newton", "interior"}, default="auto"
-        Newton's method with conjugate gradients; quasi-Newton steps with a homotopy in C where
-        classes are many; in coordinates without scales where the features are badly scaled, then
+        Newton's method with conjugate gradients; quasi-Newton steps with a homotopy in C for 100
+        dense features or more; in coordinates without scales where the features are badly scaled, then
         an interior point of the dual where they separate classes.
     random_state : int, RandomState instance or None, default=None
         Unused; every estimator here has it.

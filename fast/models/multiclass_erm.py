@@ -12,15 +12,15 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "newton"      | semismooth Newton in the primal                    | strong smoothing            |
 | "full_newton" | the same in coordinates without scales             | smooth, X badly scaled      |
 | "interior"    | interior point of the dual                         | few weights, X badly scaled |
-| "lbfgs"       | quasi-Newton in the primal, with a homotopy in C   | many classes, any smooth    |
+| "lbfgs"       | quasi-Newton in the primal, with a homotopy in C   | many features, any smooth   |
 | "sdca"        | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
 | "auto"        | where features are badly scaled "interior" for a hinge, else "full_newton" (then |
 |               | "interior" where classes can be separated); otherwise                            |
 |               | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active"; for entropies       |
-|               | "lbfgs" where classes are many, else "newton". What "active" would take longer   |
+|               | "lbfgs" for 100 features or more, else "newton". What "active" would take longer |
 |               | for than "interior" (or, gamma > 0, "newton", also after 150 iterations) is left |
-|               | to it, what "lbfgs" left after 150 to "newton", what stalls "newton" to          |
-|               | "interior" if weights are few, else "active"                                     |
+|               | to it, what stalls "lbfgs" to "newton", what stalls that to "interior" if        |
+|               | weights are few, else "active"                                                   |
 
 How long they take is counted, not timed: see `fast.solvers.active_set.Race`.
 
@@ -281,7 +281,8 @@ class _Run:
 
     def go_on(self) -> None:
         """Run until the gap is certified; others take over where steps fail or take too long."""
-        limit = min(self.max_iter, PATIENT) if self.hybrid else self.max_iter
+        lists = self.hybrid and self.name == "active"
+        limit = min(self.max_iter, PATIENT) if lists else self.max_iter
         if self._left() and not self.race.lost:
             self.algorithm.run(self.state, self.tol, limit, self.ask)
         aim = min(self.tol, POLISHED_GAP) if self.polish else self.tol

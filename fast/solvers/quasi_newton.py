@@ -27,10 +27,7 @@ from .state import TrainingState
 AT_ONCE = 1 << 20  # scores of a block of rows
 WIDEST = 4096  # features up to which X'wX is decomposed
 SMALL = 1_000_000  # n m d from which on float32 matters
-MANY, SAVED = (
-    100,
-    10.0,
-)  # classes and features from which on steps win, unless they cost more passes
+MANY, SAVED = 100, 200.0  # features from which on steps win, products that their basis may cost
 FEW = 64  # classes up to which their mean Hessian is
 POWERS = 8  # products for the largest eigenvalue
 WEAK = 1.0  # C ||X'wX|| / m up to which the Hessian is close to the identity
@@ -80,10 +77,10 @@ class QuasiNewtonSolver:
 
     @staticmethod
     def pays(X: Any, m: int) -> bool:
-        """Whether the eigenbasis costs less than the passes that it saves Newton's method."""
+        """Whether the eigenbasis costs less than the products that Newton's method takes longer."""
         n, d = X.shape
         pairs = d / (2.0 * m) + 25.0 * d * d / (n * m)  # of matrix products
-        return not is_sparse(X) and min(m, d) >= MANY and d <= 2 * n and pairs <= SAVED
+        return not is_sparse(X) and d >= MANY and d <= 2 * n and pairs <= SAVED
 
     def start_cold(self) -> None:
         """W = 0."""
