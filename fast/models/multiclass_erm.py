@@ -18,9 +18,9 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 |               | "interior" where classes can be separated); otherwise                            |
 |               | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active"; for entropies       |
 |               | "lbfgs" for 100 features or more, else "newton". What "active" would take longer |
-|               | for than "interior" (or, gamma > 0, "newton", also after 150 iterations) is left |
-|               | to it, what stalls "lbfgs" to "newton", what stalls that to "interior" if        |
-|               | weights are few, else "active"                                                   |
+|               | for than "interior" (or, gamma > 0, "newton" where weights are many, or examples |
+|               | 50 times as many, also after 150 iterations) is left to it, what stalls "lbfgs"  |
+|               | to "newton", what stalls that to "interior" if weights are few, else "active"    |
 
 How long they take is counted, not timed: see `fast.solvers.active_set.Race`.
 
@@ -77,6 +77,7 @@ WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 CONTINUED = 30.0  # mean r_i ||x_i||^2 from which on the weights are raised in steps of ten
 LONGEST = 3  # such steps
 ROUGH_GAP, ROUGH_ITERATIONS = 5e-3, 60
+AMPLE = 50  # examples per weight, from which on Newton finds a smooth hinge first
 PATIENT = 150  # iterations that others get on a smooth loss before Newton takes over
 POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 
@@ -208,6 +209,7 @@ class _Run:
         self.interrupted = self.stopped = False
         small = m * X.shape[1] * len(y) <= POLISHED_SIZE
         self.polish = min(max_iter, POLISH_ITERATIONS) if small else 0
+        self.aim = min(tol, POLISHED_GAP) if small else tol
         smooth, auto = "curvature" in loss.capabilities, solver == "auto"
         self.hybrid = auto and self.name in ("active", "lbfgs") and smooth
         interior = solver_class("interior")
@@ -216,12 +218,13 @@ class _Run:
         self.then: list[str] = []  # algorithms that take over where steps fail, or take too long
         if self.name == "newton" or (auto and self.name == "full_newton"):
             self.then = last if auto or not badly_scaled(X) else []
-        elif self.hybrid:
+        elif self.hybrid and (self.name == "lbfgs" or not few or len(y) >= AMPLE * m * X.shape[1]):
             self.then = ["newton", *last]
             self.race.rival = solver_class("newton").nanoseconds(X, m)
         elif auto and self.name == "active" and few:
-            self.then = last
-            self.race.rival = interior.nanoseconds(X, m, loss)
+            self.then, self.hybrid = last, False
+            self.race.rival = interior.nanoseconds(X, m, loss, self.aim)
+        self.algorithm.followed = bool(self.then)
         if self.then and (few or self.name == "newton"):
             self.algorithm.patient = False
 
@@ -256,14 +259,14 @@ class _Run:
     def begin(self, start: Any, weights: np.ndarray | None) -> None:
         """The starting point, and small problems to the end."""
         rival = self.race.rival
-        if self.polish:  # the end is nearer than any race's
+        if self.polish and self.then[:1] != ["interior"]:  # others cannot go on to rounding
             self.race.rival = np.inf
         if weights is not None and hasattr(self.algorithm, "start_at"):
             self.algorithm.start_at(weights)
         else:
             self.set_off(start)
         if self.polish:  # costs less than a call: solve to rounding
-            self.algorithm.run(self.state, min(self.tol, POLISHED_GAP), self.polish, self.ask)
+            self.algorithm.run(self.state, self.aim, self.polish, self.ask)
             self.race.rival = rival
             self.race.begin()
 
@@ -285,7 +288,6 @@ class _Run:
         limit = min(self.max_iter, PATIENT) if lists else self.max_iter
         if self._left() and not self.race.lost:
             self.algorithm.run(self.state, self.tol, limit, self.ask)
-        aim = min(self.tol, POLISHED_GAP) if self.polish else self.tol
         for at, name in enumerate(self.then):
             if not self._left():
                 return
@@ -293,7 +295,7 @@ class _Run:
             if at + 1 < len(self.then):
                 self.algorithm.patient = False
             self.algorithm.run(
-                self.state, aim if name == "interior" else self.tol, self.max_iter, self.ask
+                self.state, self.aim if name == "interior" else self.tol, self.max_iter, self.ask
             )
 
     def _left(self) -> bool:
@@ -304,9 +306,11 @@ class _Run:
 
     def hand_over(self, name: str) -> None:
         """Another algorithm, from the dual reached."""
-        dual, self.name = self.algorithm.masses(), name
+        dual, self.name, self.race = self.algorithm.masses(), name, Race()  # whoever is last
         self.algorithm = self.make(name, self.r)
         self.algorithm.resume(dual)
+        if name == "newton" and self.state.W.any():  # else weights of 0 are better
+            self.algorithm.start_warm(dual)
 
     def result(self) -> TrainingResult:
         """The best model, with its certificate."""

@@ -21,9 +21,10 @@ from .state import TrainingState, block_length
 
 ROOM = 4_000_000  # list entries that smooth losses, with their long supports, may take at once
 MAX_PASSES = 60  # of the active examples between two checks
+ROUND = 3e5  # nanoseconds that a round takes besides
 TRIAL, STAKE = 3, 0.15  # checks, and part of the rival's time, before a race can be lost
 SHARE = 0.05  # of the rival's time: no round takes longer
-SLOWER = 1.6  # than counted, with rows that are not in the cache
+CACHE = 4e6  # bytes; beyond them rows are waited for
 
 
 class Race:
@@ -43,14 +44,14 @@ class Race:
 
     def lost_at(self, work: float, gap: float, tol: float) -> bool:
         """After so much more work, and with this gap."""
-        self.work += SLOWER * work
+        self.work += work
         self.way.append((self.work, gap))
         if len(self.way) < TRIAL or self.work < STAKE * self.rival:
             return False
         before, wide = self.way[len(self.way) // 2]
         fall = max(np.log(wide / gap), 1e-9)
         rest = (self.work - before) * np.log(gap / tol) / fall
-        self.lost = rest * (1.0 + self.work / self.rival) > self.rival
+        self.lost = rest * (1.0 + 2.0 * self.work / self.rival) > self.rival - self.work
         return self.lost
 
 
@@ -76,6 +77,7 @@ class ActiveSetSolver:
         roomy = gamma > 0.0 and n * others <= ROOM
         self._make_lists(others if roomy else min(others, 2 * self.keep + 4))
         self.entry_cost, self.check_cost = self.costs(X, m)
+        self.pace = self._nanoseconds() / self.entry_cost
         self.mass = np.zeros(n)
         self.losses, self.gaps = np.zeros(n), np.zeros(n)
         self.race = Race()
@@ -100,6 +102,13 @@ class ActiveSetSolver:
         width = X.nnz / n if sparse else d
         check = n * (30.0 + m * (1.5 + (0.6 if sparse else 0.03) * width))
         return 15.0 + (1.2 if sparse else 0.3) * width, check
+
+    def _nanoseconds(self) -> float:
+        """What an entry takes with all that belongs to it, in a race."""
+        (n, room), sparse = self.lists[0].shape, is_sparse(self.X)
+        width = self.X.nnz / n if sparse else self.X.shape[1]
+        far = n * (8.0 * width + 12.0 * room) / CACHE
+        return 30.0 + (1.4 if sparse else 0.35) * width + 20.0 * min(far, 2.0)
 
     # -- starting points ----------------------------------------------------------------------
     def start_cold(self) -> None:
@@ -195,7 +204,7 @@ class ActiveSetSolver:
                     self.work,
                     spent / self.entry_cost,
                 )
-                self.race.work += SLOWER * visited * self.entry_cost
+                self.race.work += self.pace * visited * self.entry_cost
                 failures = failures + 1 if gain < 0.5 * rate * visited * self.entry_cost else 0
                 newton_from = iteration + min(failures, 3)
             idle[:] = 0
@@ -217,7 +226,7 @@ class ActiveSetSolver:
                 last = gain
                 if n_order == 0 or rate * spent < self.PATIENCE * total:
                     break
-                if SLOWER * spent > SHARE * self.race.rival:
+                if self.pace * spent > SHARE * self.race.rival:
                     break
                 if loss[2] > 0.0 and gain * ratio < enough * (1.0 - ratio):
                     tail *= 0.1  # gains fall geometrically, their tail is negligible; if the
@@ -233,7 +242,7 @@ class ActiveSetSolver:
                 break
             if state.done:
                 return
-            if self.race.lost_at(spent, state.gap, tol):
+            if self.race.lost_at(self.pace * spent + ROUND, state.gap, tol):
                 break
             active = np.flatnonzero((self.gaps > negligible) & (self.r > 0.0))
         self._certify(state, tol)

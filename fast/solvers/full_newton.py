@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from .kronecker import Factor, assemble
 from .orthonormal import Orthonormal, dense
+from .primal_newton import CRAWLING, SLOW
 from .rows import is_sparse
 from .state import TrainingState
 
@@ -59,6 +60,7 @@ class FullNewtonSolver:
         self.space: Any = None
         self.Q32: Any = None
         self.patient, self.far = True, 0  # goes on where steps are; so many were too short
+        self.followed = False  # by another method, where gaps hardly fall
         self.whole: Any = None  # the last Hessian that was factorised
 
     def start_cold(self) -> None:
@@ -80,7 +82,7 @@ class FullNewtonSolver:
             self.space = Orthonormal(np.where(self.r[:, None] > 0.0, dense(self.X), 0.0))
             self.Q32 = self.space.Q.astype(np.float32)
         point: Point | None = self._at(self.space.coordinates(self.W))
-        stalled, least, lowest = 0, np.inf, np.inf
+        stalled, least, lowest, mark = 0, np.inf, np.inf, (np.inf, 0)
         for iteration in range(state.n_iter + 1, max_iter + 1):
             if point is None:
                 return
@@ -93,7 +95,9 @@ class FullNewtonSolver:
             better = point.gap < least or point.primal < lowest - NOISE * abs(lowest)
             stalled = 0 if better else stalled + 1
             least, lowest = min(least, point.gap), min(lowest, point.primal)
-            if report(state) or state.done or stalled == STALLED:
+            mark = mark if state.gap > SLOW * mark[0] else (state.gap, iteration)
+            crawling = self.followed and iteration - mark[1] >= CRAWLING
+            if report(state) or state.done or stalled == STALLED or crawling:
                 return
             point = self._next(point)
 

@@ -47,17 +47,18 @@ def assemble(
             else:  # half the work
                 part *= np.sqrt(-weights)
                 found -= part.T @ part
-    H = np.zeros((m, p, m, p))
+    H = np.zeros((m - 1, p, m - 1, p))
     for a, b, found in zip(*lower, sums, strict=True):
         part = found
         if packed:
             part = np.empty((p, p))
             part[columns] = found
             part[columns[1], columns[0]] = found
-        H[a, :, b] = H[b, :, a] = part
-        H[a, :, a] -= part
+        if a < m - 1:
+            H[a, :, b] = H[b, :, a] = part
+            H[a, :, a] -= part
         H[b, :, b] -= part
-    return H[:-1, :, :-1].reshape((m - 1) * p, (m - 1) * p)
+    return H.reshape((m - 1) * p, (m - 1) * p)
 
 
 def _shared(K: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:

@@ -74,8 +74,7 @@ class PrimalNewtonSolver:
         self.started = True
 
     def resume(self, dual: Any) -> None:
-        """As `start_warm`, from the best dual of the run so far."""
-        self.start_warm(dual)
+        """The best dual of the run so far; without other weights W = 0."""
         self.A = -self._blocks(dual)
 
     def start_at(self, W: np.ndarray) -> None:
@@ -201,7 +200,7 @@ class PrimalNewtonSolver:
         primal = float(self.r.sum()) * loss
         gap = 0.5 * float(np.vdot(gradient, gradient))
         if primal - gap > state.dual:
-            self.mass_at_zero = x
+            self.mass_at_zero, self.A = x, None
         state.record(iteration, primal, max(state.dual, primal - gap), self.W)
         step = -gradient
         factor = self._factor(x)

@@ -20,14 +20,14 @@ from scipy.linalg import qr, solve_triangular
 
 from fast.errors import InvalidParameterError
 
-from .kronecker import Factor, assemble
+from .kronecker import PACKED, Factor, assemble
 from .orthonormal import Orthonormal, dense
 from .rows import is_sparse
 from .simplex_rows import Aims, SimplexRows, Step
 from .state import TrainingState
 
-ENTRY, ENTRY_CAPPED, USUAL = 120.0, 200.0, 25  # nanoseconds per mass, and iterations
-WEIGHTS = 5000  # m * min(n, d)
+ENTRY, ENTRY_CAPPED, USUAL = 165.0, 235.0, 25  # nanoseconds per mass, and iterations to 1e-6
+WEIGHTS, SPARSE = 8000, 5000  # m * min(n, d); beyond the second CSR rows are better left sparse
 NUMBERS = 50_000_000  # n * max(m, d)
 ROOMY, MEETING = 4, 1500  # rows per weight, and weights, of a QR factorisation
 BOUNDARY = 0.995  # part of the way to the first wall
@@ -75,16 +75,17 @@ class SimplexInteriorSolver:
     def affordable(X: Any, m: int) -> bool:
         """Whether there are few weights, and matrices of the size of the data fit into memory."""
         n, d = X.shape
-        return m * min(n, d) <= WEIGHTS and n * max(m, d) <= NUMBERS
+        return m * min(n, d) <= (SPARSE if is_sparse(X) else WEIGHTS) and n * max(m, d) <= NUMBERS
 
     @staticmethod
-    def nanoseconds(X: Any, m: int, loss: Any) -> float:
+    def nanoseconds(X: Any, m: int, loss: Any, tol: float) -> float:
         """What it is expected to take."""
         n, p = X.shape[0], min(X.shape)
         k = loss.parameters(m - 1)[1]
         rows = n * m * (ENTRY_CAPPED if 1 < k < m - 1 else ENTRY)
-        products = n * m * (m - 1) * p * (p + 1) / 2 / 15.0
-        return USUAL * (1e6 + rows + products + (m * p) ** 3 / 45.0) + n * p * p
+        products = n * (m * (m - 1) * p * (p + 1) / 45.0 + 2.5 * p * (p if p <= PACKED else m * m))
+        step = 1e6 + rows + products + ((m - 1) * p) ** 3 / 60.0
+        return USUAL * (0.6 - np.log10(max(tol, 1e-12)) / 15.0) * step + n * p * p / 3.0
 
     def start_cold(self) -> None:
         """W = 0, as it is."""

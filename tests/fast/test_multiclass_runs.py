@@ -62,13 +62,14 @@ def test_small_problems_are_solved_to_rounding_and_large_ones_to_tol(monkeypatch
 
 @pytest.mark.parametrize(
     ("solver", "loss", "C", "used"),
-    [("auto", SMOOTH, 30.0, ["active", "newton"]), ("active", SMOOTH, 30.0, ["active"]),
+    [("auto", SMOOTH, 30.0, ["active", "newton", "interior"]), ("active", SMOOTH, 30.0, ["active"]),
      ("auto", HINGE, 30.0, ["active"]), ("auto", SMOOTH, 1e-4, ["newton"])],
 )  # fmt: skip
 def test_newton_follows_class_lists_on_smooth_losses_only(solver, loss, C, used, monkeypatch):
     monkeypatch.setattr(multiclass_erm, "PATIENT", 2)
     monkeypatch.setattr(multiclass_erm, "POLISHED_SIZE", 0)
     monkeypatch.setattr(multiclass_erm, "CONTINUED", np.inf)
+    monkeypatch.setattr(multiclass_erm, "AMPLE", 0)
     names, known = [], multiclass_erm.solver_class
     inner = multiclass_erm._Run.make
     monkeypatch.setattr(

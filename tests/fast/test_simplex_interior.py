@@ -310,8 +310,8 @@ def test_it_agrees_with_class_lists():
 
 
 def test_what_it_cannot_train_is_refused():
-    X, y = np.zeros((2000, 1251)), np.arange(2000) % 4
-    with pytest.raises(InvalidParameterError, match="4 x 1251 weights"):
+    X, y = np.zeros((2001, 2001)), np.arange(2001) % 4
+    with pytest.raises(InvalidParameterError, match="4 x 2001 weights"):
         TopKSVC(solver="interior").fit(X, y)
     with pytest.raises(InvalidParameterError, match="which needs simplex"):
         train(X[:9, :2], y[:9], 1.0, 4, SquaredTopKHinge(), solver="interior")
