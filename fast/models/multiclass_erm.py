@@ -77,6 +77,7 @@ WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 CONTINUED = 30.0  # mean r_i ||x_i||^2 from which on the weights are raised in steps of ten
 LONGEST = 3  # such steps
 ROUGH_GAP, ROUGH_ITERATIONS = 5e-3, 60
+DEARER = 2.0  # times the work that weights of a tenth took, at least
 AMPLE = 50  # examples per weight, from which on Newton finds a smooth hinge first
 PATIENT = 150  # iterations that others get on a smooth loss before Newton takes over
 POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
@@ -265,7 +266,7 @@ class _Run:
             self.algorithm.start_at(weights)
         else:
             self.set_off(start)
-        if self.polish:  # costs less than a call: solve to rounding
+        if self.polish and not self.race.lost:  # costs less than a call: solve to rounding
             self.algorithm.run(self.state, self.aim, self.polish, self.ask)
             self.race.rival = rival
             self.race.begin()
@@ -276,7 +277,11 @@ class _Run:
             at_zero = self.loss.at_zero(self.m)
             most = LONGEST if self.race.rival == np.inf else 1  # who needs more loses
             squares = squared_norms(self.X)
+            self.race.further = DEARER * max(np.log(max(self.tol, 1e-12)) / np.log(ROUGH_GAP), 1.0)
             start = dual_of_smaller_weights(self.make, squares, self.r, at_zero, most)
+            if not self.race.lost:
+                self.race.lost_with(0.0)
+            self.race.further = 0.0
         if start is None:
             self.algorithm.start_cold()
         else:

@@ -35,7 +35,7 @@ class Race:
     """
 
     def __init__(self, rival: float = np.inf) -> None:
-        self.rival, self.work, self.lost = rival, 0.0, False
+        self.rival, self.work, self.further, self.lost = rival, 0.0, 0.0, False
         self.begin()
 
     def begin(self) -> None:
@@ -50,8 +50,12 @@ class Race:
             return False
         before, wide = self.way[len(self.way) // 2]
         fall = max(np.log(wide / gap), 1e-9)
-        rest = (self.work - before) * np.log(gap / tol) / fall
-        self.lost = rest * (1.0 + 2.0 * self.work / self.rival) > self.rival - self.work
+        return self.lost_with((self.work - before) * np.log(gap / tol) / fall)
+
+    def lost_with(self, rest: float) -> bool:
+        """When so much work seems to be left, and ``further`` times the whole after it."""
+        rest += self.further * (self.work + rest)
+        self.lost = rest * (1.0 + self.work / self.rival) > self.rival
         return self.lost
 
 
@@ -108,7 +112,7 @@ class ActiveSetSolver:
         (n, room), sparse = self.lists[0].shape, is_sparse(self.X)
         width = self.X.nnz / n if sparse else self.X.shape[1]
         far = n * (8.0 * width + 12.0 * room) / CACHE
-        return 30.0 + (1.4 if sparse else 0.35) * width + 20.0 * min(far, 2.0)
+        return 30.0 + (1.4 if sparse else 0.35) * width + 10.0 * min(far, 3.0)
 
     # -- starting points ----------------------------------------------------------------------
     def start_cold(self) -> None:
