@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fast.ranking.curvature import pairs
 from fast.ranking.queries import Queries
 from fast.solvers import structured
 from fast.solvers.score_problem import ScoreCut, ScoreState
@@ -55,6 +56,10 @@ class RankingOracle:
         if value < self.least:  # rounding: the reference itself is a ranking too
             return ScoreCut(self.least, self.least, np.zeros(len(scores)), found.active)
         return ScoreCut(value, found.delta, difference, found.active)
+
+    def pairs(self, scores: np.ndarray, coefficients: np.ndarray, most: int) -> Any:
+        """Curvature, see `fast.ranking.curvature`; none beside a reference."""
+        return self.reference is None and pairs(self.queries, scores, coefficients, most)
 
     def inversions(self, coefficients: np.ndarray) -> np.ndarray:
         """Ranking (n,) of a cut."""

@@ -63,6 +63,9 @@ class EasyProblem(ScoreProblem):
         w = (1.0 - part) * w + part * 2.0 * self.feasible
         return w / min(float(self.margins.of(w)[0].min()), 1.0)
 
+    def curved(self, centre: np.ndarray) -> None:
+        """No metric: it would have to know the constraints."""
+
     def proximal_point(self, centre: np.ndarray, rho: float, tol: float) -> np.ndarray:
         """As in `ScoreProblem`, among feasible points."""
         for _ in range(ROUNDS):

@@ -17,11 +17,13 @@ import numpy as np
 from fast.errors import InvalidParameterError
 from fast.solvers import simplex_qp
 from fast.solvers.cuts import Cuts, Product
+from fast.solvers.metric import Metric
 from fast.solvers.state import TrainingState
 
 SINGLE_GAP = 1e-5  # relative gap that products in float32 are trusted with
 IDLE, CROWDED = 40, 100  # cuts are dropped after IDLE iterations without weight, if there are many
 WEIGHTLESS = 1e-9  # lambda_t below which a cut carries no weight
+PAIRS = 400  # of rows that make a metric
 RECENT = 5  # iterations without weight after which a cut is not made exact
 SINGLE, NOISE = 6e-8, 30.0  # unit roundoff of float32, and the gap in errors that is worth a step
 SHARP = 1e-12  # accuracy of the first bound, relative: a warm start may need no other
@@ -140,6 +142,18 @@ class ScoreProblem:
         """1/2 ||w||^2 + C max over the cuts: a lower bound on P(w)."""
         return 0.5 * float(w @ w) + self.C * float((self.cuts.b + self.cuts.G @ w).max())
 
+    def curved(self, centre: np.ndarray) -> Metric | None:
+        """The curvature of C F at a centre, whose cut was the last; None if F tells none."""
+        pairs = getattr(self.oracle, "pairs", None)
+        scores = self.product.scores(centre, self.exact)
+        found = pairs and pairs(scores, self.state.cut.coefficients, PAIRS)
+        if not found:
+            return None
+        i, j, weight = found
+        X = self.product.rough
+        D = X[i] - X[j]
+        return Metric(np.asarray(D, dtype=np.float64), self.C * weight)
+
     def proximal_point(self, centre: np.ndarray, rho: float, tol: float) -> np.ndarray:
         """Minimiser of the model plus rho/2 ||w - centre||^2; rho = 0: of the model."""
         cuts, scale = self.cuts, self.C / np.sqrt(1.0 + rho)
@@ -148,12 +162,27 @@ class ScoreProblem:
             scale * cuts.G, -self.C * (cuts.b + shift), tol, scale * scale * cuts.gram,
             self.mixed[int(rho > 0.0)],
         )  # fmt: skip
-        self.mixed[int(rho > 0.0)] = found.x
-        direction = self.C * (found.x @ cuts.G)
-        self._raise_bound(found.x, direction)
-        cuts.idle = np.maximum(cuts.idle, 0)
-        cuts.idle[found.x > WEIGHTLESS] = -1
+        direction = self._taken(found.x, int(rho > 0.0))
         return np.asarray((rho * centre - direction) / (1.0 + rho))
+
+    def in_metric(self, centre: np.ndarray, rho: float, tol: float, metric: Metric) -> np.ndarray:
+        """Minimiser of the model plus rho/2 <w - centre, B (w - centre)>."""
+        cuts, C, V, rows = self.cuts, self.C, metric.V, metric.of(self.cuts)
+        f = rho * metric.size / (1.0 + rho * metric.size)
+        pull = f * (centre @ V)
+        gram = C * C * (cuts.gram - (rows * f) @ rows.T)
+        found = simplex_qp.minimise(None, -C * (cuts.b + rows @ pull), tol, gram, self.mixed[1])
+        direction = self._taken(found.x, 1)
+        return np.asarray(V @ (pull + C * f * (found.x @ rows)) - direction)
+
+    def _taken(self, x: np.ndarray, which: int) -> np.ndarray:
+        """C G'x of the solution of a program, which may raise the bound."""
+        cuts, direction = self.cuts, self.C * (x @ self.cuts.G)
+        self.mixed[which] = x
+        self._raise_bound(x, direction)
+        cuts.idle = np.maximum(cuts.idle, 0)
+        cuts.idle[x > WEIGHTLESS] = -1
+        return np.asarray(direction)
 
     def _raise_bound(self, weights: np.ndarray, direction: np.ndarray) -> None:
         dual = self.C * float(weights @ self.cuts.b) - 0.5 * float(direction @ direction)

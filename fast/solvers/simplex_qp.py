@@ -27,7 +27,7 @@ class SimplexQP(NamedTuple):
 
 
 def minimise(
-    A: np.ndarray,
+    A: np.ndarray | None,
     c: np.ndarray,
     tol: float,
     gram: np.ndarray | None = None,
@@ -37,7 +37,8 @@ def minimise(
 
     Parameters
     ----------
-    A : (m, d) array
+    A : (m, d) array, optional
+        Not needed beside ``gram``, but for digits.
     c : (m,) array
     tol : float
         Bound aimed at for f(x) - f*; what cannot be reached in floating point is left.
@@ -54,6 +55,10 @@ def minimise(
     m, best = len(c), SimplexQP(np.ones(1), 0.0)
     if m == 1:
         return best
+    if A is None:
+        assert gram is not None
+        size, U = np.linalg.eigh(gram)
+        A = U * np.sqrt(np.maximum(size, 0.0))
     if start is not None:
         gram = A @ A.T if gram is None else gram
         best = _with_gap(A, c, _active_set(gram, c - c.min(), tol, start))

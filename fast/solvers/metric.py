@@ -1,0 +1,38 @@
+"""A metric of low rank for the proximal bundle, from the curvature of the function it models."""
+
+import numpy as np
+
+from fast.solvers.cuts import Cuts, StoredCut
+
+NEGLIGIBLE = 1e-9  # eigenvalues, relative
+
+
+class Metric:
+    """B = V diag(size) V' = D' diag(weights) D for D (k, d), V (d, r) orthonormal.
+
+    With A = I + rho B and f = rho size/(1 + rho size): A^-1 = I - V diag(f) V', rho A^-1 B = V diag(f) V'.
+    """
+
+    def __init__(self, D: np.ndarray, weights: np.ndarray) -> None:
+        root = D * np.sqrt(weights)[:, None]
+        wide = root.shape[0] <= root.shape[1]
+        size, U = np.linalg.eigh(root @ root.T if wide else root.T @ root)
+        kept = size > NEGLIGIBLE * max(float(size[-1]), 1e-300)
+        self.size, U = size[kept], U[:, kept]
+        self.V = root.T @ U / np.sqrt(self.size) if wide else U
+        self.seen: list[StoredCut] = []
+        self.rows = np.zeros((0, len(self.size)))
+
+    @property
+    def directions(self) -> float:
+        """In how many directions most of the curvature lies: trace(B)^2/trace(B^2)."""
+        return float(self.size.sum() ** 2 / (self.size**2).sum())
+
+    def of(self, cuts: Cuts) -> np.ndarray:
+        """G V (m, r), kept up as cuts come and go."""
+        k = len(self.seen)
+        if k > cuts.m or any(a is not b for a, b in zip(self.seen, cuts.stored, strict=False)):
+            k = 0
+        self.rows = np.vstack([self.rows[:k], cuts.G[k:] @ self.V])
+        self.seen = list(cuts.stored)
+        return self.rows
