@@ -75,7 +75,7 @@ SPARSE = (
 GENERAL = ("newton", "lbfgs", "sdca", "active")  # the order in which "auto" looks for a solver
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 CONTINUED = 30.0  # mean r_i ||x_i||^2 from which on the weights are raised in steps of ten
-LONGEST = 3  # such steps
+LONGEST, LATE = 3, 1e11  # such steps; nanoseconds of a rival who is no matter
 ROUGH_GAP, ROUGH_ITERATIONS = 5e-3, 60
 DEARER = 2.0  # times the work that weights of a tenth took, at least
 AMPLE = 50  # examples per weight, from which on Newton finds a smooth hinge first
@@ -275,7 +275,7 @@ class _Run:
         """The algorithm at a dual, or where it begins without one."""
         if start is None and self.name == "active":
             at_zero = self.loss.at_zero(self.m)
-            most = LONGEST if self.race.rival == np.inf else 1  # who needs more loses
+            most = LONGEST if self.race.rival > LATE else 1  # who needs more loses
             squares = squared_norms(self.X)
             self.race.further = DEARER * max(np.log(max(self.tol, 1e-12)) / np.log(ROUGH_GAP), 1.0)
             start = dual_of_smaller_weights(self.make, squares, self.r, at_zero, most)

@@ -29,6 +29,19 @@ def test_a_race_is_lost_when_the_rest_takes_longer_than_the_rival():
     assert any(race.lost_at(100.0, 0.5, 1e-9) for _ in range(9))
     race.begin()
     assert race.way == [(race.work, 1.0)]
+    race = Race(10.0)
+    race.work = 3.0
+    assert not race.lost_with(0.0)
+    race.further = 4.0  # as often the work so far
+    assert race.lost_with(0.0)
+
+
+def test_small_problems_go_to_rounding_without_crawling():
+    X, y = DATA["heavy tails"]
+    found = train(X, y, 1e6, 4, Hinge.named("alpha", 1, 0.0), tol=1e-3)
+    assert found.solver == "interior"
+    assert found.gap <= 1e-12
+    assert found.n_iter <= 40  # a hundred rounds of class lists
 
 
 @pytest.mark.parametrize("name", DATA)
