@@ -77,6 +77,7 @@ WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 CONTINUED = 30.0  # mean r_i ||x_i||^2 from which on the weights are raised in steps of ten
 LONGEST, LATE = 3, 1e11  # such steps; nanoseconds of a rival who is no matter
 ROUGH_GAP, ROUGH_ITERATIONS = 5e-3, 60
+AT_ONCE = 5000  # weights up to which scales alone call for the interior point: factors of kernels have any
 DEARER = 2.0  # times the work that weights of a tenth took, at least
 AMPLE = 50  # examples per weight, from which on Newton finds a smooth hinge first
 PATIENT = 150  # iterations that others get on a smooth loss before Newton takes over
@@ -114,7 +115,7 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
         return "full_newton"
     if solver == "auto" and "lists" in able:
         gamma = float(getattr(loss, "gamma", 0.0))
-        hinge = gamma == 0.0 and "simplex" in able
+        hinge = gamma == 0.0 and "simplex" in able and m * min(X.shape) <= AT_ONCE
         if hinge and solver_class("interior").affordable(X, m) and badly_scaled(X):
             return "interior"
         smooth = gamma > 0.0 and float(np.mean(r * squared_norms(X))) <= WEAK * gamma
