@@ -8,6 +8,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.families import Loss
 
 EPS = float(np.finfo(float).eps)
 ROUNDING = 1e-7  # of the largest entry: kernels are computed with errors of up to sqrt(eps)
@@ -123,3 +124,15 @@ class KernelMap:
     def transform(self, K: np.ndarray) -> np.ndarray:
         """Features of other examples from their kernel values with the training examples."""
         return np.asarray(solve_triangular(self.factor, K[:, self.order].T, lower=True).T)
+
+
+def kernel_objectives(
+    K: np.ndarray, A: np.ndarray, y: np.ndarray, r: np.ndarray, loss: Loss
+) -> tuple[float, float]:
+    """P and D of the model W = sum_i a_i phi(x_i)' whose dual is A (n, m), from the Gram matrix."""
+    f = K @ A
+    half = 0.5 * float(np.vdot(A, f))
+    masses = -A
+    masses[np.arange(len(y)), y] = 0.0
+    dual = -float(loss.conjugates(masses, r).sum()) - half
+    return half + float(r @ loss.values(f, y)), dual

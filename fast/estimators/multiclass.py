@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from fast._validation import check_k, moderate
 from fast.errors import InvalidParameterError
 from fast.estimators._evaluation import Evaluation
-from fast.estimators._kernel import KernelMap, check_kernel
+from fast.estimators._kernel import KernelMap, check_kernel, kernel_objectives
 from fast.estimators._progress import Monitor
 from fast.estimators._settings import (
     CertifiedClassifier,
@@ -24,7 +24,6 @@ from fast.estimators._settings import (
 from fast.models.multiclass_erm import (
     SOLVERS,
     TrainingResult,
-    kernel_objectives,
     rescaled_dual,
     train,
 )

@@ -307,8 +307,7 @@ class _Run:
     def _left(self) -> bool:
         """Whether there is something to do."""
         state = self.state
-        ended = state.done or self.stopped or state.n_iter >= self.max_iter
-        return state.gap > self.tol and not ended
+        return state.gap > self.tol and not self.stopped and state.n_iter < self.max_iter
 
     def hand_over(self, name: str) -> None:
         """Another algorithm, from the dual reached."""
@@ -367,18 +366,6 @@ def dual_objective(X: Any, y: np.ndarray, r: np.ndarray, masses: Any, loss: Loss
     W = (own - masses).T @ X
     W = W.toarray() if is_sparse(W) else np.asarray(W, dtype=np.float64)
     return -float(loss.conjugates(masses, r).sum()) - 0.5 * float(np.vdot(W, W))
-
-
-def kernel_objectives(
-    K: np.ndarray, A: np.ndarray, y: np.ndarray, r: np.ndarray, loss: Loss
-) -> tuple[float, float]:
-    """P and D of the model W = sum_i a_i phi(x_i)' whose dual is A (n, m), from the Gram matrix."""
-    f = K @ A
-    half = 0.5 * float(np.vdot(A, f))
-    masses = -A
-    masses[np.arange(len(y)), y] = 0.0
-    dual = -float(loss.conjugates(masses, r).sum()) - half
-    return half + float(r @ loss.values(f, y)), dual
 
 
 def rescaled_dual(masses: Any, r_old: np.ndarray, r_new: np.ndarray) -> Any:

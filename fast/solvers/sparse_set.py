@@ -21,7 +21,8 @@ from .state import TrainingState
 SMALL = 1 << 17  # weights that are in the cache anyway, and in float64 at once
 WIDE = 64  # classes up to which every pass is wide; of more, one in four
 REACH, SHARE = 0.02, 0.03  # who is further from a gap, or has less of the mean one, waits
-LONGEST = 20  # between two certificates
+LONGEST = 20  # passes between two certificates
+CRAWL = 8  # certificates after which passes alone are too slow
 HOPE = 2.0  # gaps before a block's update, summed, times the gap of the model after a pass
 SINGLE = 1e-6  # gap by C times the support vectors, down to which passes are in float32
 
@@ -48,25 +49,24 @@ class SparseSetSolver(ActiveSetSolver):
     def start_warm(self, dual: Any) -> None:
         """Begin at a feasible dual, CSR (n, m) of masses of the other classes."""
         self._take_lists(dual)
-        self._sum_weights()
+        self._sum_weights(self.V.dtype)
 
     resume = start_warm
 
-    def _sum_weights(self) -> None:
+    def _sum_weights(self, real: Any) -> None:
         """V = X'A and the masses s_i, anew from the lists."""
         x, n = self.masses(), len(self.y)
         self.mass[:] = np.asarray(x.sum(axis=1)).ravel()
         A = sp.csr_array((self.mass, (np.arange(n), self.y)), shape=x.shape) - x
         V = np.zeros(self.V.shape)
         pull_rows(parts(self.X), parts(A), V, self.work[0])
-        self.V[:] = V
+        self.V = V.astype(real, copy=False)
         self.W = self.V.T
 
     def _double(self) -> None:
         """Go on in float64."""
         self.rows = parts(self.X)
-        self.V = np.zeros(self.V.shape)
-        self._sum_weights()
+        self._sum_weights(np.float64)
 
     def _pass(self, order: np.ndarray, wide: bool) -> float:
         """Update the blocks in ``order``; the sum of the gaps that are known."""
@@ -84,7 +84,8 @@ class SparseSetSolver(ActiveSetSolver):
         n, rng, hope = len(self.y), self.rng, HOPE
         weighted = np.flatnonzero(self.r > 0.0)
         self.fresh = min(self.m - 1, self.loss[1] + (1 if self.loss[2] == 0.0 else 16))
-        for iteration in range(state.n_iter + 1, max_iter + 1):
+        first = state.n_iter + 1
+        for iteration in range(first, max_iter + 1):
             active, total, spent = weighted, np.inf, 0.0  # who was left out too long is seen again
             self.bounds, before = None, state.absolute_gap
             for p in range(LONGEST):
@@ -101,14 +102,27 @@ class SparseSetSolver(ActiveSetSolver):
                 active = weighted[near & (self.gaps[weighted] >= SHARE * total / n * (1 - p % 2))]
             self._judge(state, iteration, tol)
             gap, single = state.absolute_gap, self.V.dtype == np.float32
-            # no digits are left in float64
-            state.done |= not single and gap > 0.9 * before and total < 0.01 * gap
-            if report(state) or state.done or self.race.lost_at(spent, state.gap, tol):
+            ended = not single and gap > 0.9 * before and total < 0.01 * gap
+            if ended:  # the bounds' rounding is all that is left: claims have more digits
+                D = self.dual_objective(0.5 * float(np.vdot(self.V, self.V)))
+                state.primal, state.W = D + total, self.W
+                state.set_dual(D)
+            if report(state) or state.done or ended or self.race.lost_at(spent, state.gap, tol):
                 return
+            if iteration > first + CRAWL:
+                return self._hand_over(state, tol, max_iter, report)
             drifted = gap > total  # V from X'A
             hope = HOPE if single and drifted else min(HOPE, 0.7 * total / gap)
             if single or drifted:
                 self._double()
+
+    def _hand_over(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
+        """Leave what is left to class lists with Newton's steps: features are too much alike."""
+        lists = ActiveSetSolver(self.X, self.y, self.r, self.m, self.source, 0)
+        lists.race = self.race
+        lists.resume(self.masses())
+        lists.run(state, tol, max_iter, report)
+        self.lists = lists.lists
 
     def _judge(self, state: TrainingState, iteration: int, tol: float) -> None:
         """P at V and D of the lists, both rounded outwards."""

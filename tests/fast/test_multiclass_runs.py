@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from _multiclass import ENTROPY, HINGE, SMOOTH, blocks, objectives
 from _problems import classes
 
+from fast.estimators._kernel import kernel_objectives
 from fast.families import named
 from fast.families.faces import arguments
 from fast.losses import softmax, topk_entropy_alpha, topk_hinge_alpha, truncated_topk_entropy
@@ -138,7 +139,7 @@ def test_objectives_from_a_gram_matrix():
     r = np.random.default_rng(0).uniform(0.5, 1.0, 20)
     found = train(X, y, r, 4, SMOOTH, tol=1e-3)
     A = blocks(found.masses, y)
-    primal, dual = multiclass_erm.kernel_objectives(X @ X.T, A, y, r, SMOOTH)
+    primal, dual = kernel_objectives(X @ X.T, A, y, r, SMOOTH)
     expected = objectives(SMOOTH, X, y, r, A.T @ X, found.masses)
     assert (primal, dual) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
 

@@ -125,3 +125,16 @@ def test_starts_and_ends(many, monkeypatch):
     assert found.interrupted
     assert found.bounds is None
     assert (found.W == 0.0).all()
+
+
+def test_features_that_are_alike_are_left_to_newtons_steps(monkeypatch):
+    monkeypatch.setattr("fast.solvers.sparse_set.CRAWL", -1)
+    A = sp.csr_array(sp.hstack([X, sp.csr_array(np.ones((len(Y), 3)))], format="csr"))
+    seen = []
+    found = multiclass_erm.train(
+        A, Y, 1.0, 8, HINGE, tol=1e-9, report=lambda state: seen.append(state.dual)
+    )
+    assert found.gap <= 1e-9
+    assert found.n_iter == len(seen) > 1
+    P, D = objectives(HINGE, A.toarray(), Y, np.ones(len(Y)), found.W, found.masses)
+    np.testing.assert_allclose((P, D), (found.primal, found.dual), rtol=1e-12)
