@@ -61,17 +61,6 @@ def block_scores(rows, V, first, f):
 
 
 @kernel(fastmath=FUSE)
-def listed_scores(data, indices, begin, end, V, classes, p, f):
-    """f_a = sum_t data_t V[indices_t, classes_a], a < p."""
-    for a in range(p):
-        f[a] = 0.0
-    for t in range(begin, end):
-        x, v = data[t], V[indices[t]]
-        for a in range(p):
-            f[a] += x * v[classes[a]]
-
-
-@kernel(fastmath=FUSE)
 def add_row(data, indices, begin, end, V, classes, factors, p, whole):
     """V[indices_t, classes_a] += data_t factors_a, a < p; ``whole`` (m,) scratch."""
     m = V.shape[1]
@@ -139,11 +128,11 @@ def replace_block(x, value, classes, factors, z, K, ridge, change):
 
 @by_loss(4)
 def sparse_pass(
-    rows, y, r, squares, loss, lists, mass, V, order, wide, fresh, gaps, far, work, classes, short
+    rows, y, r, squares, loss, lists, mass, V, order, fresh, gaps, far, work, classes, short
 ):
     """Exact updates of the blocks in ``order``; returns (dual increase, lists that were too short).
 
-    ``wide``: the scores of all classes renew the list of each example first, with the ``fresh`` best.
+    The scores of all classes renew the list of each example first, with the ``fresh`` best.
     ``gaps`` receives the Fenchel-Young gaps before the updates, ``far`` how far below its margin an
     example without mass is. For the update see `active_list.active_pass`. Scratch: ``work`` (8, m + 1),
     ``classes`` (m + 1,), ``short`` (m + 1,) of the type of V.
@@ -156,21 +145,17 @@ def sparse_pass(
     gain, crowded = 0.0, 0
     for i in order:
         begin, end, own, p = indptr[i], indptr[i + 1], y[i], count[i]
-        if wide:
-            row_scores(data, indices, begin, end, V, 0, short[: f.shape[0]])
-            for j in range(f.shape[0]):
-                f[j] = short[j]
-            p, full = renew_list(f, own, index[i], value[i], p, fresh, top, place, seen, i)
-            count[i] = p
-            crowded += full
+        row_scores(data, indices, begin, end, V, 0, short[: f.shape[0]])
+        for j in range(f.shape[0]):
+            f[j] = short[j]
+        p, full = renew_list(f, own, index[i], value[i], p, fresh, top, place, seen, i)
+        count[i] = p
+        crowded += full
         for t in range(p):
             classes[t] = index[i, t]
-        classes[p] = own
         factors, x, z, scratch = work[4], work[5, :p], work[6, :p], work[7, :p]
-        if not wide:
-            listed_scores(data, indices, begin, end, V, classes, p + 1, short)
         for t in range(p):
-            z[t] = (f[classes[t]] - f[own] if wide else short[t] - short[p]) + 1.0
+            z[t] = f[classes[t]] - f[own] + 1.0
         if SMOOTH:
             project_row(variant, z, k, gamma, 0.0, x, scratch)
             reached = smoothed(z, x, gamma)

@@ -1,7 +1,7 @@
 """Coordinate ascent on class lists for CSR data with many features: W is kept as V = W' (d, m).
 
 A nonzero of X then touches contiguous memory, and all scores of an example cost as much as those of a
-short list. So a *wide* pass renews the list of each example when it updates its block, and says what
+short list. So a pass renews the list of each example when it updates its block, and says what
 gap the example had and how far it is from having one: who is far is left out. Passes are made in
 float32 until the sum of the gaps promises the certificate, which is computed in float64 from X, W and
 the dual, and once: it is what the model claims.
@@ -19,7 +19,6 @@ from .sparse_rows import parts, pull_rows, sparse_pass
 from .state import TrainingState
 
 SMALL = 1 << 17  # weights that are in the cache anyway, and in float64 at once
-WIDE = 64  # classes up to which every pass is wide; of more, one in four
 REACH, SHARE = 0.02, 0.03  # who is further from a gap, or has less of the mean one, waits
 LONGEST = 20  # passes between two certificates
 CRAWL = 8  # certificates after which passes alone are too slow
@@ -68,11 +67,11 @@ class SparseSetSolver(ActiveSetSolver):
         self.rows = parts(self.X)
         self._sum_weights(np.float64)
 
-    def _pass(self, order: np.ndarray, wide: bool) -> float:
+    def _pass(self, order: np.ndarray) -> float:
         """Update the blocks in ``order``; the sum of the gaps that are known."""
         _, crowded = sparse_pass(
             self.rows, self.y, self.r, self.squares, self.loss, self.lists, self.mass, self.V,
-            order, wide, self.fresh, self.gaps, self.far, self.work, self.classes,
+            order, self.fresh, self.gaps, self.far, self.work, self.classes,
             np.empty(self.m + 1, self.V.dtype),
         )  # fmt: skip
         if crowded and self.lists[0].shape[1] < self.m - 1:
@@ -89,12 +88,11 @@ class SparseSetSolver(ActiveSetSolver):
             active, total, spent = weighted, np.inf, 0.0  # who was left out too long is seen again
             self.bounds, before = None, state.absolute_gap
             for p in range(LONGEST):
-                wide = self.m <= WIDE or p % 4 == 0
-                total = self._pass(rng.permutation(active), wide)
+                total = self._pass(rng.permutation(active))
                 spent += len(active) * self.row_cost
                 primal = total + self.dual_objective(0.5 * float(np.vdot(self.V, self.V)))
                 scale = min(primal, state.primal)
-                if wide and total <= hope * tol * scale:
+                if total <= hope * tol * scale:
                     break
                 if self.V.dtype == np.float32 and total <= SINGLE * self.r[self.mass > 0.0].sum():
                     self._double()

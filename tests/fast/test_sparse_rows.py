@@ -63,27 +63,25 @@ def test_products_are_those_of_dense_matrices(kind):
     "loss", [(ALPHA, 1, 0.0, 0.0), (ALPHA, 3, 0.0, 0.0), (ALPHA, 3, 0.6, 0.0), (BETA, 3, 0.0, 0.0)]
 )
 def test_a_pass_over_lists_is_that_of_dense_rows(loss):
-    """With wide passes all classes are seen: the same maxima, found in lists in another order."""
-    one, narrow, wide = Problem(loss), Problem(loss), Problem(loss)
+    """All classes are seen: the same maxima, found in lists in another order."""
+    one, p = Problem(loss), Problem(loss)
     n, m = len(one.y), one.W.shape[0]
     gain, *_ = active_list.active_pass(
         as_rows(one.X), one.y, one.r, one.squares, loss, one.lists, one.mass, one.W,
         np.arange(n), n, np.zeros(n, np.int8), np.empty((6, m)),
     )  # fmt: skip
-    for p, all_classes in ((narrow, False), (wide, True)):
-        A, V, before = sp.csr_array(p.X), np.ascontiguousarray(p.W.T), p.dual()
-        gaps, far, p.index = np.empty(n), np.empty(n), p.index.astype(np.int32)
-        p.lists = p.index, p.value, p.count
-        found = sparse_rows.sparse_pass(
-            sparse_rows.parts(A), p.y, p.r, p.squares, loss, p.lists, p.mass, V,
-            np.arange(n), all_classes, m - 1, gaps, far, np.empty((8, m + 1)),
-            np.empty(m + 1, np.int32), np.empty(m + 1),
-        )  # fmt: skip
-        assert found == (pytest.approx(gain), 0)
-        assert p.dual() - before == pytest.approx(gain)
-        np.testing.assert_allclose(V.T, one.W, atol=1e-12)
-        np.testing.assert_allclose(p.mass, one.mass, atol=1e-12)
-        np.testing.assert_allclose(p.blocks(), one.blocks(), atol=1e-12)
+    A, V, before = sp.csr_array(p.X), np.ascontiguousarray(p.W.T), p.dual()
+    p.index = p.index.astype(np.int32)
+    found = sparse_rows.sparse_pass(
+        sparse_rows.parts(A), p.y, p.r, p.squares, loss, (p.index, p.value, p.count), p.mass, V,
+        np.arange(n), m - 1, np.empty(n), np.empty(n), np.empty((8, m + 1)),
+        np.empty(m + 1, np.int32), np.empty(m + 1),
+    )  # fmt: skip
+    assert found == (pytest.approx(gain), 0)
+    assert p.dual() - before == pytest.approx(gain)
+    np.testing.assert_allclose(V.T, one.W, atol=1e-12)
+    np.testing.assert_allclose(p.mass, one.mass, atol=1e-12)
+    np.testing.assert_allclose(p.blocks(), one.blocks(), atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", [HINGE, SMOOTH, Hinge.named("beta", 3, 0.0)], ids=str)
@@ -102,11 +100,10 @@ def test_optimum_bounds_and_memory_are_those_of_the_definition(loss, C):
     assert max(found.dual, other.dual) <= min(found.primal, other.primal)
 
 
-@pytest.mark.parametrize("many", [False, True])
-def test_starts_and_ends(many, monkeypatch):
-    """From another dual, in narrow passes and in float32, beyond all digits, and interrupted."""
-    if many:
-        monkeypatch.setattr("fast.solvers.sparse_set.WIDE", 1)
+@pytest.mark.parametrize("single", [False, True])
+def test_starts_and_ends(single, monkeypatch):
+    """From another dual, in float32, beyond all digits, and interrupted."""
+    if single:
         monkeypatch.setattr("fast.solvers.sparse_set.SMALL", 0)
     model = TopKSVC(C=0.5, tol=1e-4, warm_start=True, random_state=0).fit(X, Y)
     again = model.set_params(C=1.0, tol=1e-6).fit(X, Y)
