@@ -119,8 +119,10 @@ class SparseSetSolver(ActiveSetSolver):
         lists = ActiveSetSolver(self.X, self.y, self.r, self.m, self.source, 0)
         lists.race = self.race
         lists.resume(self.masses())
-        lists.run(state, tol, max_iter, report)
-        self.lists = lists.lists
+        try:
+            lists.run(state, tol, max_iter, report)
+        finally:  # also what Ctrl-C ends
+            self.lists = lists.lists
 
     def _judge(self, state: TrainingState, iteration: int, tol: float) -> None:
         """P at V and D of the lists, both rounded outwards."""

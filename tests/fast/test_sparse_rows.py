@@ -135,3 +135,13 @@ def test_features_that_are_alike_are_left_to_newtons_steps(monkeypatch):
     assert found.n_iter == len(seen) > 1
     P, D = objectives(HINGE, A.toarray(), Y, np.ones(len(Y)), found.W, found.masses)
     np.testing.assert_allclose((P, D), (found.primal, found.dual), rtol=1e-12)
+    seen.clear()
+
+    def stop(state):
+        seen.append(state.dual)
+        if len(seen) == 3:  # the second certificate of the lists
+            raise KeyboardInterrupt
+
+    found = multiclass_erm.train(A, Y, 1.0, 8, HINGE, tol=1e-9, report=stop)
+    assert found.interrupted
+    assert found.dual >= (1 - 1e-12) * seen[2] > seen[0]
