@@ -179,8 +179,11 @@ def profile(runs: Sequence[Run], loss: str) -> dict[str, list[float]]:
 def draw(runs: Sequence[Run], figure: Any) -> None:
     """Performance profiles, a panel per loss: the share of cells within so many times the best."""
     names = [name for name in LOSSES if any(run.loss == name for run in runs)]
-    panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
-    for panel, loss in zip(panels, names, strict=True):
+    columns = min(len(names), 3)
+    grid = figure.subplots(-(-len(names) // columns), columns, sharey=True, squeeze=False)
+    for panel in grid.flat[len(names) :]:
+        panel.set_axis_off()
+    for panel, loss in zip(grid.flat, names, strict=False):
         for solver, ratios in profile(runs, loss).items():
             reached = [ratio for ratio in ratios if ratio < 1e6]
             shares = [(i + 1) / len(ratios) for i in range(len(reached))]
@@ -197,4 +200,5 @@ def draw(runs: Sequence[Run], figure: Any) -> None:
             xscale="log", xlim=(1.0, 1e3), ylim=(0.0, 1.02), title=loss, xlabel="times the best"
         )
         panel.legend(fontsize=7, loc="lower right")
-    panels[0].set_ylabel("share of cells")
+    for row in grid:
+        row[0].set_ylabel("share of cells")
