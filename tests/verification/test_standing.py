@@ -114,3 +114,5 @@ def test_a_solver_that_is_not_for_the_problem_says_so(monkeypatch: pytest.Monkey
     (run,) = standing.measure("wide", "hinge", 1.0, 20.0, known)
     assert run.seconds is None
     assert "60 x 100 weights" in run.why
+    other = run._replace(solver="liblinear", seconds=1.0)
+    assert standing_report.profile([run, other], "hinge") == {"liblinear": [1.0]}

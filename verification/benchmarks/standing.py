@@ -209,8 +209,9 @@ def _warm(own: Loss, X: Any, y: np.ndarray) -> None:
     rows = np.concatenate([np.unique(y, return_index=True)[1], np.arange(min(len(y), 300))])
     for solver in (AUTO, *own.solvers):
         model = _model(own, solver, 1.0, 1e-3).set_params(max_iter=3)
-        with suppress(InvalidParameterError):  # a solver that is not for so many weights
-            peers.fit_quietly(model, X[rows], y[rows])
+        # a solver that is not for so many weights, and many classes for so few rows
+        with suppress(InvalidParameterError), warnings.catch_warnings(action="ignore"):
+            model.fit(X[rows], y[rows])
 
 
 def _ours(own: Loss, solver: str, X: Any, y: np.ndarray, C: float, tol: float) -> Any:

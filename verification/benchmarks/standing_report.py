@@ -11,6 +11,7 @@ from verification.errors import InvalidArgumentError
 from verification.report.document import Block, Cell, Document, Paragraph, number, table
 
 NEVER_MORE = 1.5  # times the best of all that "auto" may take
+REFUSED = "InvalidParameterError"
 NOTABLE = 5e-3  # seconds below which a difference is no difference
 
 
@@ -162,8 +163,11 @@ def _table(title: str, cells: Sequence[Standing], rivals: bool) -> Block:
 
 
 def profile(runs: Sequence[Run], loss: str) -> dict[str, list[float]]:
-    """By solver: its time over the best of the cell, sorted, infinity where it did not get there."""
-    own = [run for run in runs if run.loss == loss]
+    """By solver: its time over the best of the cell, sorted, infinity where it did not get there.
+
+    Cells that a solver is not for, and says so, are not among its own.
+    """
+    own = [r for r in runs if r.loss == loss and not r.why.startswith(REFUSED)]
     best: dict[tuple, float] = {}
     for run in own:
         if run.seconds is not None:
