@@ -106,13 +106,13 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Any) -> None:
 
 def test_a_solver_that_is_not_for_the_problem_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    wide = rng.standard_normal((120, 100)), np.arange(120) % 60  # 6 000 weights
+    wide = rng.standard_normal((200, 100)), np.arange(200) % 100  # 10 000 weights
     monkeypatch.setitem(standing.DATA, "wide", lambda: wide)
     names = standing.AUTO, "active", "interior", "liblinear"
     known: set[tuple] = {("wide", "hinge", 1.0, at, s) for at in (1e-3, 1e-6) for s in names}
     known.remove(("wide", "hinge", 1.0, 1e-3, "interior"))
     (run,) = standing.measure("wide", "hinge", 1.0, 20.0, known)
     assert run.seconds is None
-    assert "60 x 100 weights" in run.why
-    other = run._replace(solver="liblinear", seconds=1.0)
+    assert "100 x 100 weights" in run.why
+    other = run._replace(solver="liblinear", seconds=1.0, why="")
     assert standing_report.profile([run, other], "hinge") == {"liblinear": [1.0]}
