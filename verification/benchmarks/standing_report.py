@@ -60,12 +60,10 @@ class Standing(NamedTuple):
 
     @property
     def behind(self) -> float:
-        """Times the best of all that "auto" took; infinity if others got there and it did not."""
-        best = [run.seconds for run in (self.ours, self.peer) if run is not None and run.seconds]
-        if not best:
-            return 1.0
+        """Times the best of all that "auto" took; infinity if it did not get there."""
         if self.auto.seconds is None:
             return float("inf")
+        best = [run.seconds for run in (self.ours, self.peer) if run is not None and run.seconds]
         return max(self.auto.seconds, NOTABLE) / max(min(best), NOTABLE)
 
     @property
