@@ -306,8 +306,8 @@ class _Run:
 
     def _left(self) -> bool:
         """Whether there is something to do."""
-        state = self.state
-        return state.gap > self.tol and not self.stopped and state.n_iter < self.max_iter
+        state, aim = self.state, self.aim if self.race.lost else self.tol
+        return state.gap > aim and not self.stopped and state.n_iter < self.max_iter
 
     def hand_over(self, name: str) -> None:
         """Another algorithm, from the dual reached."""

@@ -42,6 +42,11 @@ def test_small_problems_go_to_rounding_without_crawling():
     assert found.solver == "interior"
     assert found.gap <= 1e-12
     assert found.n_iter <= 40  # a hundred rounds of class lists
+    rng = np.random.default_rng(0)  # also where the lists lose when they are past tol
+    y = rng.integers(0, 3, 200)
+    X = np.eye(3)[y][:, :2] + rng.standard_normal((200, 2))
+    for C in 4.0 ** np.arange(-4, 6):
+        assert train(X, y, C, 3, Hinge.named("alpha", 1, 0.0), tol=1e-3).gap <= 1e-11, C
 
 
 @pytest.mark.parametrize("name", DATA)
