@@ -2,6 +2,7 @@
 
 import math
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,5 +115,15 @@ def test_a_solver_that_is_not_for_the_problem_says_so(monkeypatch: pytest.Monkey
     (run,) = standing.measure("wide", "hinge", 1.0, 20.0, known)
     assert run.seconds is None
     assert "100 x 100 weights" in run.why
+    assert standing_report.standings([run._replace(solver="auto")]) == []
     other = run._replace(solver="liblinear", seconds=1.0, why="")
     assert standing_report.profile([run, other], "hinge") == {"liblinear": [1.0]}
+
+
+def test_the_record_holds_what_its_page_promises() -> None:
+    """What "auto" trains is certified where anybody is, and rarely takes more than 1.5 times the best of all."""
+    record = Path(standing_report.__file__).parents[2] / "docs" / "records" / "standing.jsonl"
+    cells = standing_report.standings(standing_report.read(record))
+    assert all(c.auto.seconds is not None or (c.ours is c.peer is None) for c in cells)
+    assert sum(c.behind <= standing_report.NEVER_MORE for c in cells) >= 0.9 * len(cells)
+    assert max(c.behind for c in cells if c.auto.seconds is not None) <= 3.0

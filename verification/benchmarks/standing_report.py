@@ -82,7 +82,7 @@ def standings(runs: Sequence[Run]) -> list[Standing]:
     found = []
     for own in cells.values():
         auto = next((run for run in own if run.solver == AUTO), None)
-        if auto is None:
+        if auto is None or auto.why.startswith(REFUSED):  # k = 5 of three classes
             continue
         theirs = LOSSES[auto.loss].peers
         ended = sorted(
