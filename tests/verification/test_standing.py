@@ -125,5 +125,6 @@ def test_the_record_holds_what_its_page_promises() -> None:
     record = Path(standing_report.__file__).parents[2] / "docs" / "records" / "standing.jsonl"
     cells = standing_report.standings(standing_report.read(record))
     assert all(c.auto.seconds is not None or (c.ours is c.peer is None) for c in cells)
-    assert sum(c.behind <= standing_report.NEVER_MORE for c in cells) >= 0.9 * len(cells)
-    assert max(c.behind for c in cells if c.auto.seconds is not None) <= 3.0
+    behind = [c.behind for c in cells if c.auto.seconds is not None]  # elsewhere nobody ended
+    assert sum(b <= standing_report.NEVER_MORE for b in behind) >= 0.9 * len(behind)
+    assert max(behind) <= 3.0
