@@ -262,10 +262,8 @@ class MulticlassLinearModel(CertifiedClassifier):
         if self._map is None:
             d = self.n_features_in_
             W, constant = result.W[:, :d], self.fit_intercept
-            kept = (
-                np.ascontiguousarray if not is_sparse(features) else np.asarray
-            )  # or V' of a (d, m)
-            self.coef_ = kept(W, dtype=np.float64)
+            order: Any = "K" if is_sparse(features) else "C"  # then W is V' of a (d, m): no copy
+            self.coef_ = np.asarray(W, dtype=np.float64, order=order)
             self.intercept_ = result.W[:, d].copy() if constant else np.zeros(len(result.W))
         else:  # the model is the dual's own W, whose primal objective is evaluated with K
             A = self.dual_coef_.toarray() if is_sparse(self.dual_coef_) else self.dual_coef_
