@@ -120,11 +120,24 @@ def test_a_solver_that_is_not_for_the_problem_says_so(monkeypatch: pytest.Monkey
     assert standing_report.profile([run, other], "hinge") == {"liblinear": [1.0]}
 
 
+LOST = {  # what the page says of them
+    ("heavy tails", "softmax"): 3.2,
+    ("heavy tails", "top-5 hinge"): 3.2,
+    ("images", "softmax"): 3.2,
+    ("digits", "softmax"): 2.2,
+}
+
+
 def test_the_record_holds_what_its_page_promises() -> None:
     """What "auto" trains is certified where anybody is, and rarely takes more than 1.5 times the best of all."""
     record = Path(standing_report.__file__).parents[2] / "docs" / "records" / "standing.jsonl"
     cells = standing_report.standings(standing_report.read(record))
     assert all(c.auto.seconds is not None or (c.ours is c.peer is None) for c in cells)
-    behind = [c.behind for c in cells if c.auto.seconds is not None]  # elsewhere nobody ended
+    ended = [c for c in cells if c.auto.seconds is not None]  # elsewhere nobody ended
+    assert len(ended) >= 238
+    assert {c.auto.data for c in cells} >= {"heavy tails", "one-hot", "clusters", "images", "text"}
+    assert {c.auto.C for c in cells} == set(standing.CS)
+    behind = [c.behind for c in ended]
     assert sum(b <= standing_report.NEVER_MORE for b in behind) >= 0.9 * len(behind)
-    assert max(behind) <= 2.1
+    for cell in ended:
+        assert cell.behind <= LOST.get(cell.auto[:2], 2.1), cell.auto

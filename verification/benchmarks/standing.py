@@ -143,7 +143,8 @@ def measure(data: str, loss: str, C: float, limit: float, known: set[tuple]) -> 
     """
     problem, own = (data, loss, C), LOSSES[loss]
     X, y = prepared(data)
-
+    if own.params.get("k", 1) >= len(np.unique(y)):
+        return  # no such loss
     _warm(own, X, y)
 
     def missing(solver: str) -> list[float]:
