@@ -70,9 +70,10 @@ class _Convex:
 
     def __init__(
         self, X: Any, y: np.ndarray, r: np.ndarray, m: int, tol: float, max_iter: int,
-        report: Callable | None,
+        report: Callable | None, **options: Any,
     ) -> None:  # fmt: skip
         self.data, self.tol, self.max_iter, self.report = (X, y, r, m), tol, max_iter, report
+        self.options = options
         self.used = 0
 
     def solve(self, loss: Entropy, weights: np.ndarray | None) -> TrainingResult:
@@ -85,7 +86,7 @@ class _Convex:
 
         found = train(
             *self.data, loss, tol=self.tol, max_iter=self.max_iter - before, weights=weights,
-            report=counted,
+            report=counted, **self.options,
         )  # fmt: skip
         self.used = found.n_iter = before + found.n_iter
         for entry in found.history:
@@ -104,17 +105,18 @@ def train_truncated(
     max_iter: int = 1000,
     weights: np.ndarray | None = None,
     report: Callable | None = None,
+    **options: Any,
 ) -> TruncatedResult:
     """Minimise the truncated risk from the softmax solution on, step by step.
 
-    ``weights`` is where the softmax problem begins. Each step is a convex problem certified to
-    ``tol``. It ends when the kept sets repeat, or when a step lowers the risk by less than ``tol``
-    relatively, or after ``max_iter`` Newton iterations in all, or when ``report`` or Ctrl-C stops a
-    step. What it reaches is a stationary point that depends on the start; if it is stopped before
-    the first step, the softmax solution, for which all classes are kept. Iterations are counted
-    through, also in what ``report`` sees and in the history of the last step.
+    ``weights`` is where the softmax problem begins, ``options`` are `train`'s. Each step is a
+    convex problem certified to ``tol``. It ends when the kept sets repeat, or when a step lowers the
+    risk by less than ``tol`` relatively, or after ``max_iter`` Newton iterations in all, or when
+    ``report`` or Ctrl-C stops a step. What it reaches is a stationary point that depends on the start;
+    if it is stopped before the first step, the softmax solution, for which all classes are kept.
+    Iterations are counted through, also in what ``report`` sees and in the history of the last step.
     """
-    convex = _Convex(X, y, r, n_classes, tol, max_iter, report)
+    convex = _Convex(X, y, r, n_classes, tol, max_iter, report, **options)
     loss: Entropy = Softmax()
     result = convex.solve(loss, weights)
     softmax = result.W

@@ -206,11 +206,11 @@ class Loss:
         weight = np.ones(n) if weights is None else per_row("sample_weight", weights, n)
         cost = self.costs(costs, rows, width, one_per, labels)
         both = np.empty((n, 2)) if numbers is None else numbers
-        space = np.empty((SCRATCH, rows.m))
         loop = self.kernels.loops[operation]
 
         def drive(given: Array, part: slice, out: Array) -> int:
             own = cost[part] if len(cost) == n else cost
+            space = np.empty((SCRATCH, rows.m))
             return loop(p, scalar, given, labels[part], own, weight[part], both[part], out, space)
 
         return rows.through(drive, scalars=operation in (VALUE, CONJUGATE))

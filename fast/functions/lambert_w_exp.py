@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from fast._elementary import exp, log, log_parts
 from fast._numba import kernel
+from fast._rows import all_done
 from fast._simd import choose, fused, larger, smaller
 from fast._validation import raise_bad_entry, real_array
 
@@ -96,7 +97,7 @@ def value(t: ArrayLike) -> Any:
     given = real_array("t", t, (0, 1, 2))
     raise_bad_entry("t", given, limit=float(np.finfo(np.float64).max))
     flat = np.array(given, dtype=np.float64).ravel()
-    fill(flat, flat)
+    all_done(flat[:, np.newaxis], lambda part: fill(flat[part], flat[part]) is None)
     return flat.reshape(given.shape).astype(given.dtype)[()]
 
 

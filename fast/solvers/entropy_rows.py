@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from fast._elementary import exp
 from fast._numba import REORDER, kernel
 from fast._simd import larger, plus, smaller
 from fast.kernels.hinges import ALPHA, BETA
@@ -24,6 +25,7 @@ from .active_list import keep_largest
 from .state import block_length
 
 LOOKED_AT = 4096  # rows that the sum of the Hessians is known from
+FEW, TOGETHER = 20, 64  # classes up to which softmax goes class by class, over so many rows
 CLIP = 50.0  # a class this far above the k-th one is at the cap, whatever the others are
 
 
@@ -177,6 +179,61 @@ def curved(V, members, y, r, A, T, tau, kappa):
                 V[q, j] += across * kind(A[i, j])
 
 
+@kernel
+def softmax_rows(f, y, r, E, above, rests, A, T, curvature):
+    """`shifted_rows` and `finished_rows` for softmax: class by class, over E.shape[1] examples at a time.
+
+    The loss is max f - f_y, written to ``above``, plus log sum e^{f_j - max f}; 1 less than this sum,
+    which is not rounded where f_y is the maximum, is written to ``rests``.
+    """
+    m, n = f.shape[1], E.shape[1]
+    top, rest, square, mine = E[m], E[m + 1], E[m + 2], E[m + 3]
+    for first in range(0, f.shape[0], n):
+        last = min(n, f.shape[0] - first)
+        for i in range(n):
+            top[i] = -np.inf
+            rest[i] = 0.0
+            square[i] = 0.0
+        for i in range(n):
+            at = first + min(i, last - 1)
+            for j in range(m):
+                E[j, i] = f[at, j]
+        for j in range(m):
+            for i in range(n):
+                top[i] = larger(top[i], E[j, i])
+        for i in range(last):
+            above[first + i] = top[i] - E[y[first + i], i]
+        for j in range(m):
+            for i in range(n):
+                E[j, i] = exp(E[j, i] - top[i])
+        for i in range(n):
+            own = y[first + min(i, last - 1)]
+            mine[i] = E[own, i]
+            E[own, i] = 0.0
+        for j in range(m):
+            for i in range(n):
+                rest[i] += E[j, i]
+                square[i] += E[j, i] * E[j, i]
+        for i in range(last):
+            rests[first + i] = rest[i] + (mine[i] - 1.0)
+        for i in range(n):
+            total = mine[i] + rest[i]
+            top[i] = 1.0 / total
+            rest[i] *= top[i]
+            mine[i] *= top[i]
+            square[i] = rest[i] * (2.0 - rest[i]) - square[i] * top[i] * top[i]
+        for i in range(last):
+            at = first + i
+            own, weight = y[at], r[at]
+            for j in range(m):
+                x = E[j, i] * top[i]
+                T[at, j] = x
+                A[at, j] = weight * x
+            T[at, own] = mine[i]
+            A[at, own] = -weight * rest[i]
+            curvature[at] = square[i]
+
+
 class EntropyRows:
     """Losses, gradients and Hessian products of all examples for one entropy loss."""
 
@@ -196,10 +253,19 @@ class EntropyRows:
         self.T = np.empty((n, m), np.float32)
         self.block = np.empty((block_length(m), m))
         self.A: Any = None
+        self.few = self.k == 1 and m <= FEW and not self.dropped.shape[1]
+        self.few_rows = np.empty((m + 4, TOGETHER))
 
     def evaluate(self, f: np.ndarray, A: np.ndarray) -> float:
         """Sum of r_i L_i; A receives r_i times the gradients in the scores."""
         n = len(self.y)
+        if self.few:
+            above, rests = self.shift, self.losses
+            softmax_rows(f, self.y, self.r, self.few_rows, above, rests, A, self.T, self.curvature)
+            np.log1p(rests, out=rests)
+            rests += above
+            self.A = A
+            return float(self.r @ self.losses)
         loss = self.variant, self.k
         for first in range(0, n, len(self.block)):
             E = self.block[: min(len(self.block), n - first)]

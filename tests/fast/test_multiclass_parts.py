@@ -1,11 +1,9 @@
 """The parts of the multiclass trainers, each against a naive twin; what they do together: `test_solver_paths`."""
 
-import inspect
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _multiclass import ENTROPY, HINGE, SMOOTH, blocks, made, objectives, run
+from _multiclass import ENTROPY, HINGE, SMOOTH, blocks, in_groups, made, objectives, run
 
 from fast.families import named
 from fast.solvers import face_newton
@@ -18,6 +16,7 @@ from fast.solvers.state import TrainingState
 
 SOLVERS = [
     (ActiveSetSolver, HINGE), (ActiveSetSolver, SMOOTH), (ActiveSetSolver, named("squared_topk_hinge", k=2)),
+    (in_groups, HINGE), (in_groups, SMOOTH), (in_groups, named("squared_topk_hinge", k=2)),
     (PrimalNewtonSolver, SMOOTH), (PrimalNewtonSolver, ENTROPY), (QuasiNewtonSolver, ENTROPY),
     (QuasiNewtonSolver, named("sparsemax")), (BlockedSDCASolver, HINGE), (BlockedSDCASolver, ENTROPY),
 ]  # fmt: skip
@@ -57,11 +56,12 @@ def test_what_a_trainer_says_is_so_and_it_ends_where_it_should(solver, loss, for
 def test_blocks_of_rows_are_all_of_them(rows, monkeypatch):
     """24 rows: the last block is whole, or a single row."""
     for solver, loss, size in (
-        (QuasiNewtonSolver, ENTROPY, ("AT_ONCE", 4 * rows)),
-        (BlockedSDCASolver, HINGE, ("block_length", lambda m: rows)),
-        (ActiveSetSolver, HINGE, ("block_length", lambda m: rows)),
+        (QuasiNewtonSolver, ENTROPY, ("passes.AT_ONCE", 4 * rows)),
+        (BlockedSDCASolver, HINGE, ("blocked_sdca.block_length", lambda m: rows)),
+        (ActiveSetSolver, HINGE, ("active_set.block_length", lambda m: rows)),
+        (in_groups, HINGE, ("block_lists.block_length", lambda m: rows)),
     ):
-        monkeypatch.setattr(inspect.getmodule(solver), *size)
+        monkeypatch.setattr(f"fast.solvers.{size[0]}", size[1])
         trainer, X, y, r = made(solver, loss, C=0.3)
         state = run(trainer, 0.0, 3)
         primal, dual = objectives(loss, X, y, r, state.W, trainer.masses())
@@ -77,10 +77,14 @@ def test_a_trainer_begins_with_the_weights_of_a_dual(solver, loss, form):
     trainer, X, y, r = made(solver, loss, form=form)
     first = loss.gradient(rng.standard_normal((24, 4)), y, sample_weight=r)
     first[np.arange(24), y] = 0.0
-    given = first if form is np.asarray and solver is not ActiveSetSolver else sp.csr_array(first)
+    given = (
+        first
+        if form is np.asarray and solver not in (ActiveSetSolver, in_groups)
+        else sp.csr_array(first)
+    )
     trainer.start_warm(given)
     np.testing.assert_allclose(trainer.W, blocks(first, y).T @ X, atol=1e-12)
-    if solver in (ActiveSetSolver, BlockedSDCASolver):
+    if solver in (ActiveSetSolver, in_groups, BlockedSDCASolver):
         np.testing.assert_allclose(trainer.masses().toarray(), first, atol=1e-15)
     state = TrainingState()
     state.record(0, np.inf, -np.inf, trainer.W)
