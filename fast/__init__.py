@@ -2,9 +2,9 @@
 
 Everything below is imported at its first use, so that ``import fast`` costs nothing:
 ``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.APSVM``, ``fast.LatentAPSVM``,
-``fast.SVMPlusClassifier``, ``fast.regularization_path``, ``fast.warmup``, and the subpackages
-``functions``, ``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``, ``svm_plus``,
-``estimators`` with ``metrics``, ``datasets`` and ``errors``.
+``fast.SVMPlusClassifier``, ``fast.regularization_path``, ``fast.probe``, ``fast.threads``, and the
+subpackages ``functions``, ``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``,
+``svm_plus``, ``data``, ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
 """
 
 import importlib
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fast._numba import warmup as warmup
+    from fast._threads import threads as threads
     from fast.estimators.ap_svm import APSVM as APSVM
     from fast.estimators.latent_ap_svm import LatentAPSVM as LatentAPSVM
     from fast.estimators.svm_plus import SVMPlusClassifier as SVMPlusClassifier
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     )
     from fast.estimators.topk_svc import TopKSVC as TopKSVC
     from fast.path import regularization_path as regularization_path
+    from fast.probing import probe as probe
 
 _EXPORTS = {
     "APSVM": "fast.estimators.ap_svm",
@@ -27,10 +29,13 @@ _EXPORTS = {
     "SVMPlusClassifier": "fast.estimators.svm_plus",
     "TopKLogisticRegression": "fast.estimators.topk_logistic_regression",
     "TopKSVC": "fast.estimators.topk_svc",
+    "probe": "fast.probing",
     "regularization_path": "fast.path",
+    "threads": "fast._threads",
     "warmup": "fast._numba",
 }
 _MODULES = (
+    "data",
     "datasets",
     "errors",
     "estimators",

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fast._numba import kernel
+from fast._threads import all_true, at_most
 from fast._validation import LIMIT, raise_bad_entry, real_array
 
 CHUNK = 1 << 16  # float64 numbers that a conversion may hold at a time (512 kB)
+TASK = 1 << 18  # numbers per thread below which none is started: a millisecond of projections
 
 
 @kernel(forceinline=True)
@@ -30,13 +32,24 @@ def read_only(a: NDArray[Any]) -> NDArray[np.float64]:
     return view
 
 
-def chunks(a: NDArray[Any]) -> Iterator[slice]:
-    """Slices of rows: all at once for contiguous float64, else as many as CHUNK allows."""
-    n = a.shape[0]
-    whole = a.dtype == np.float64 and a.flags.c_contiguous
-    step = max(n, 1) if whole else max(CHUNK // max(a.shape[1], 1), 1)
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
+def slices(start: int, stop: int, step: int) -> Iterator[slice]:
+    """One after the other, of at least one row."""
+    for i in range(start, stop, max(step, 1)):
+        yield slice(i, min(i + max(step, 1), stop))
+
+
+def all_done(a: NDArray[Any], work: Callable[[slice], bool]) -> bool:
+    """Whether ``work`` on slices of the rows was done, in as many threads as `fast.threads` says.
+
+    A thread takes contiguous float64 as it is, and else as many rows at a time as CHUNK allows.
+    """
+    n, m = a.shape[0], max(a.shape[1], 1)
+    n_jobs = at_most(a.size // TASK)
+    step = n if a.dtype == np.float64 and a.flags.c_contiguous else CHUNK // m
+    if n_jobs == 1:
+        return all(map(work, slices(0, n, step)))
+    tasks = slices(0, n, -(-n // (4 * n_jobs)))  # a few for each: they do not take equal times
+    return all_true(lambda t: all(map(work, slices(t.start, t.stop, step))), tasks, n_jobs)
 
 
 class Rows:
@@ -62,12 +75,17 @@ class Rows:
     ) -> Any:
         """Let ``drive(rows, part, out)`` fill a number or m numbers per row; typed as what was given.
 
-        It returns the number of rows done: less than there are if it meets a bad entry.
+        It returns the number of rows done: less than there are if it meets a bad entry. It is called
+        from several threads.
         """
         out = np.empty((self.n, 1 if scalars else self.m))
-        for part in chunks(self.rows):
-            if drive(read_only(self.rows[part]), part, out[part]) < part.stop - part.start:
-                raise_bad_entry(self.name, self.given)
+
+        def work(part: slice) -> bool:
+            given = read_only(self.rows[part])
+            return drive(given, part, out[part]) == len(given)
+
+        if not all_done(self.rows, work):
+            raise_bad_entry(self.name, self.given)
         with np.errstate(over="ignore"):  # a value beyond float32 becomes inf
             typed = out.astype(self.given.dtype, copy=False)
         typed = typed[:, 0] if scalars else typed

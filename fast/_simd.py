@@ -86,3 +86,13 @@ def from_bits(typing_context: Any, n: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
     return types.float64(types.int64), generate
+
+
+@intrinsic
+def single(typing_context: Any, n: Any) -> Any:
+    """Return the float32 whose pattern is n."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.FloatType())
+
+    return types.float32(types.uint32), generate

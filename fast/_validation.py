@@ -196,12 +196,12 @@ def check_classes(y: ArrayLike, n: int, m: int, name: str = "y") -> NDArray[np.i
             f"match {name} to the rows",
         )
     if n and not (array.min() >= 0 and array.max() < m):
-        wrong = array.min() if array.min() < 0 else array.max()
+        i = int(array.argmin() if array.min() < 0 else array.argmax())
         raise InvalidParameterError(
             name,
-            f"class {wrong}",
+            f"class {array[i]}",
             f"class numbers in 0..{m - 1}",
-            f"recode {name} or pass all scores",
+            f"recode {name} (row {i}), or pass all scores",
         )
     return array.astype(np.int64)
 

@@ -37,6 +37,14 @@ class InvalidTypeError(InvalidParameterError, TypeError):
     """An argument has a type (or an array a dtype) that carries no real numbers."""
 
 
+class UnreadableError(InvalidParameterError, OSError):
+    """A file of examples that cannot be read, or is no longer what it was when it was opened."""
+
+
+class ClusterError(InvalidParameterError, ConnectionError):
+    """A Dask cluster whose scheduler is lost, or that has had no worker for some time."""
+
+
 class DatasetError(FastError, OSError):
     """A shipped data file is missing or damaged."""
 

@@ -2,20 +2,28 @@
 
 import copy
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing, gen_batches
+from sklearn.utils.validation import _num_samples
 
 from fast._validation import number
+from fast.data import Source, groups_ahead
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators.multiclass import MulticlassLinearModel
 from fast.metrics import score_columns, topk_accuracy
+from fast.path_record import PathRecord
+from fast.solvers.state import TrainingState
 
 #: Powers of ten, the range of Lapin et al. 2016, section 5.
 PAPER_GRID = tuple(10.0**e for e in range(-5, 4))
+AT_ONCE = 1 << 20  # scores of a block of rows
+FARTHEST = 2.0  # times the last step of log C that weights are continued along
 
 
 @dataclass(frozen=True)
@@ -48,11 +56,44 @@ class RegularizationPath:
 
     def accuracies(self, X: Any, y: Any, ks: Sequence[int]) -> np.ndarray:
         """Top-k accuracy of every model on (X, y), a row per k."""
-        rows = []
-        for model in self.models:
-            f = score_columns(model.decision_function(X))
-            rows.append([topk_accuracy(y, f, k, classes=model.classes_) for k in ks])
-        return np.transpose(rows)
+        return accuracies(self.models, X, y, ks)
+
+
+def accuracies(
+    models: Sequence[Any], X: Any, y: Any, ks: Sequence[int], among: np.ndarray | None = None
+) -> np.ndarray:
+    """Top-k accuracy of every model, a row per k, from scores of some rows at a time.
+
+    Parameters
+    ----------
+    models : fitted estimators of the same classes
+    X : array, sparse matrix, data frame or `fast.data.Source`
+    y : array (n,)
+    ks : numbers of guesses
+    among : array of bool (n,), optional
+        Which rows count; by default all.
+    """
+    classes, y = models[0].classes_, np.asarray(y)
+    hits, seen = np.zeros((len(ks), len(models))), 0
+    for at, part in _blocks(X, max(1, AT_ONCE // len(classes))):
+        own = y[at] if among is None else y[at][among[at]]
+        if not len(own):
+            continue
+        part = part if among is None else _safe_indexing(part, np.flatnonzero(among[at]))
+        for j, model in enumerate(models):
+            f = score_columns(model.decision_function(part))
+            hits[:, j] += [len(own) * topk_accuracy(own, f, k, classes=classes) for k in ks]
+        seen += len(own)
+    return hits / max(seen, 1)
+
+
+def _blocks(X: Any, size: int) -> Iterator[tuple[slice, Any]]:
+    """Rows in order, so many at a time, and where they are; groups of a source are read once."""
+    whole = [(slice(0, _num_samples(X)), X)]
+    for group, part in groups_ahead(X) if isinstance(X, Source) else whole:
+        for rows in gen_batches(group.stop - group.start, size):
+            at = slice(group.start + rows.start, group.start + rows.stop)
+            yield at, _safe_indexing(part, rows)
 
 
 def regularization_path(
@@ -64,7 +105,9 @@ def regularization_path(
     sample_weight: Any = None,
     eval_set: Any = None,
 ) -> RegularizationPath:
-    """Fit ``estimator`` for every C, from the smallest on, each begun at the solution before.
+    """Fit ``estimator`` for every C, from the smallest on, each begun at the solutions before.
+
+    Ctrl-C keeps the models that are found, and the best certified one of the C that it stopped.
 
     Parameters
     ----------
@@ -93,20 +136,79 @@ def regularization_path(
             "a TopKSVC or TopKLogisticRegression",
             "pass, for example, TopKLogisticRegression()",
         )
+    found = list(fits(estimator, X, y, grid_of(Cs), sample_weight, eval_set=eval_set))
+    models, seconds = [model for model, _ in found], np.array([spent for _, spent in found])
+    return RegularizationPath(np.array([model.C for model in models]), models, seconds)
+
+
+def grid_of(Cs: Any) -> list[float]:
+    """Values of C, growing, each once.
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        None, or one that is not a number > 0.
+    """
     if not isinstance(Cs, Iterable):
         raise InvalidTypeError("Cs", repr(Cs), "a sequence of numbers > 0", "pass Cs=[1.0]")
-    grid = sorted(number("Cs", C, positive=True) for C in Cs)
+    grid = sorted({number("Cs", C, positive=True) for C in Cs})
     if not grid:
         raise InvalidParameterError("Cs", "an empty sequence", "at least one C", "pass Cs=[1.0]")
+    return grid
+
+
+def fits(
+    estimator: Any, X: Any, y: Any, grid: Sequence[float], weight: Any = None, *,
+    eval_set: Any = None, watch: Callable[[float, TrainingState], bool | None] | None = None,
+    folder: Path | None = None,
+) -> Iterator[tuple[Any, float]]:  # fmt: skip
+    """Models for growing C as they are found, and seconds; Ctrl-C ends with the one it stopped.
+
+    ``watch(C, state)`` is called after every certificate, and every pass of quasi-Newton steps, whose
+    number and uncertified gap are ``state.passes`` and ``state.estimate``; true stops as Ctrl-C does.
+    Models, and the state of a run on blocks, are kept in ``folder``, from which a later call goes on.
+    """
     worker = clone(estimator).set_params(warm_start=True)
-    models, seconds = [], []
+    worker._facts = {}
+    stopped, past = False, list[tuple[float, np.ndarray]]()
+
+    def seen(state: TrainingState) -> bool:
+        nonlocal stopped
+        stopped = watch is not None and bool(watch(worker.C, state))
+        return stopped
+
+    record = PathRecord(folder, worker, X, y, weight)
     for C in grid:
         start = time.perf_counter()
-        worker.set_params(C=C).fit(X, y, sample_weight, eval_set=eval_set)
-        seconds.append(time.perf_counter() - start)
+        _continue(worker, past, C)
+        worker.set_params(C=C)._watch = seen
+        known = record.found(C)
+        try:
+            if known is None:
+                worker.fit(X, y, weight, eval_set=eval_set, **record.options())
+        except KeyboardInterrupt:  # there is no certificate yet
+            if not past:
+                raise
+            return
+        seconds = time.perf_counter() - start if known is None else known
+        worker._interrupted |= stopped
+        if known is None and not worker._interrupted:
+            record.keep(seconds)
         model = copy.copy(worker)  # a fit replaces attributes, it never changes them in place
         model.set_params(warm_start=estimator.warm_start)
-        for name in ("_last_dual", "_last_weights"):
+        for name in ("_last_dual", "_last_weights", "_watch", "_facts"):
             model.__dict__.pop(name, None)
-        models.append(model)
-    return RegularizationPath(np.array(grid), models, np.array(seconds))
+        past = [*past[-1:], (C, worker._last_weights[0])]
+        if worker.solver_ == "lbfgs":  # which begins at weights: the dual would only be scaled
+            worker._last_dual = (None,)
+        yield model, seconds
+        if worker._interrupted:
+            return
+
+
+def _continue(worker: Any, past: list[tuple[float, np.ndarray]], C: float) -> None:
+    """Begin at the last two weights, continued along log C: half the passes of the last alone."""
+    if len(past) == 2:
+        (first, W), (second, last) = past
+        ahead = min(np.log(C / second) / np.log(second / first), FARTHEST)
+        worker._last_weights = (last + ahead * (last - W), *worker._last_weights[1:])

@@ -1,5 +1,7 @@
 """What a user installs: every module, the data, the licence, and the command."""
 
+import subprocess
+import sys
 import tomllib
 import zipfile
 from importlib.metadata import entry_points
@@ -58,3 +60,15 @@ def test_recipe_and_citation_say_what_pyproject_says() -> None:
         f"{name} = {place}" for name, place in project["scripts"].items()
     ]
     assert {recipe["about"]["license"], citation["license"]} == {project["license"]}
+
+
+def test_every_module_of_fast_can_be_imported_without_the_extras() -> None:
+    code = """
+import importlib, pkgutil, sys
+for name in ("dask", "distributed", "pyarrow", "skl2onnx", "onnxruntime", "matplotlib"):
+    sys.modules[name] = None
+import fast
+for module in pkgutil.walk_packages(fast.__path__, "fast."):
+    importlib.import_module(module.name)
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

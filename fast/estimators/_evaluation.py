@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from fast.data import Source
 from fast.errors import InvalidParameterError
 from fast.estimators._settings import DTYPES
 from fast.metrics import topk_accuracy
@@ -37,8 +38,11 @@ class Evaluation:
                 raise InvalidParameterError(
                     "eval_set", f"{type(pair).__name__} as {name}", "pairs (X, y)", "pass [(X, y)]"
                 )
+            X, y = pair
+            if isinstance(X, Source):
+                X, y = X[:], X.labels if y is None else y
             X, y = validate_data(
-                estimator, *pair, accept_sparse="csr", dtype=DTYPES, order="C", reset=False
+                estimator, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=False
             )
             unknown = np.setdiff1d(y, estimator.classes_)
             if unknown.size:
@@ -53,7 +57,10 @@ class Evaluation:
                 features = estimator._with_constant(X)
             else:
                 features = kernel.transform(kernel.between(X, estimator.X_fit_))
-            sets[str(name)] = (features, np.searchsorted(estimator.classes_, y).astype(np.int64))
+            sets[str(name)] = (
+                features,
+                np.searchsorted(estimator.classes_, np.asarray(y)).astype(np.int64),
+            )
         return cls(sets, estimator, loss)
 
     def add(self, state: TrainingState) -> None:

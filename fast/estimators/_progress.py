@@ -27,6 +27,7 @@ class Monitor:
         self.task: Any = None
         self.context: Any = None
         self.evaluation: Any = None
+        self.watch = self.pulse = getattr(estimator, "_watch", None)  # of a path
         if hasattr(estimator, "_skl_callbacks"):
             self.context = estimator._init_callback_context(max_subtasks=max_iter)
             self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
@@ -76,6 +77,8 @@ class Monitor:
                 f"iteration {state.n_iter}: primal {state.primal:.9g}, dual {state.dual:.9g}, "
                 f"gap {state.gap:.3g}"
             )
+        if self.watch is not None and self.watch(state):
+            return True
         if self.context is None:
             return False
         if self.task is None:

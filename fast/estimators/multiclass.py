@@ -8,17 +8,17 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state, compute_class_weight
 
 from fast._validation import check_k, moderate
+from fast.data import Source
 from fast.errors import InvalidParameterError
+from fast.estimators._blocks import checked, row_by_row, with_ones
 from fast.estimators._evaluation import Evaluation
 from fast.estimators._kernel import KernelMap, check_kernel, kernel_objectives
 from fast.estimators._progress import Monitor
 from fast.estimators._settings import (
     CertifiedClassifier,
     arrays_of,
-    check_data,
     check_settings,
     check_weights,
-    encode,
     transaction,
 )
 from fast.models.multiclass_erm import (
@@ -43,6 +43,7 @@ class MulticlassLinearModel(CertifiedClassifier):
     kernel: Any
     kernel_params: dict[str, Any] | None
     solver: str
+    n_jobs: int | None
     _map: KernelMap | None = None  # of a kernel
 
     def _loss(self, n_classes: int) -> Any:
@@ -66,12 +67,7 @@ class MulticlassLinearModel(CertifiedClassifier):
 
     def _with_constant(self, X: Any) -> Any:
         """X with a last column of ones when an intercept is fitted."""
-        if not self.fit_intercept:
-            return X
-        ones = np.ones((X.shape[0], 1), X.dtype)
-        if is_sparse(X):
-            return sp.csr_array(sp.hstack([X, sp.csr_array(ones)], format="csr"))
-        return np.ascontiguousarray(np.hstack([X, ones]))
+        return with_ones(X) if self.fit_intercept else X
 
     def _radii(
         self, y: np.ndarray, encoded: np.ndarray, sample_weight: Any, X: Any, C: float
@@ -97,21 +93,29 @@ class MulticlassLinearModel(CertifiedClassifier):
         return r
 
     @transaction
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, eval_set: Any = None,
+        checkpoint: Any = None,
+    ) -> Any:  # fmt: skip
         """Train until the duality gap is certified.
 
         Parameters
         ----------
-        X : array or sparse matrix (n_samples, n_features)
+        X : array or sparse matrix (n_samples, n_features), or `fast.data.Source`
             float64 or float32; CSR stays CSR. The kernel matrix (n_samples, n_samples) for
-            ``kernel="precomputed"``.
+            ``kernel="precomputed"``. Rows of files, from `fast.data.rows`, are read in blocks, and no
+            array of n_samples times n_classes is made: there is no ``dual_coef_`` then, but for hinges
+            whose dual takes no more than 256 MB, or is kept in memory for ``warm_start``.
         y : array (n_samples,)
-            At least two classes.
+            At least two classes. May be left out where a source has labels.
         sample_weight : array (n_samples,), optional
             Factors of C per example, >= 0; zero removes an example.
         eval_set : list of pairs (X, y), or dict of such pairs, optional
             Data to watch: ``evals_result_`` holds their loss and accuracy at every certificate.
             Training does not depend on them.
+        checkpoint : path-like, optional
+            File to which solver "lbfgs" writes its state from time to time, whole or not at all. A
+            fit to the same problem that finds it goes on from there, to the same bits.
 
         Returns
         -------
@@ -131,8 +135,7 @@ class MulticlassLinearModel(CertifiedClassifier):
             is kept.
         """
         C, tol, max_iter = self._check_settings()
-        X, y = check_data(self, X, y)
-        self.classes_, encoded = encode(y)
+        X, y, encoded = checked(self, X, y)
         loss = self._loss(len(self.classes_))
         r = self._radii(y, encoded, sample_weight, X, C)
         features = self._features(X)
@@ -142,11 +145,17 @@ class MulticlassLinearModel(CertifiedClassifier):
             "max_iter": max_iter,
             "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
             "report": monitor,
+            "n_jobs": self.n_jobs,
+            "masses": self.warm_start,
+            "facts": getattr(self, "_facts", None),  # of a path
         }
+        if checkpoint is not None:
+            options["checkpoint"] = checkpoint
         with monitor:
             result = self._train(features, encoded, r, loss, tol, options)
         self._store(result, features, encoded, r, monitor)
-        return self._concerns(tol, result, None if self._map is not None else X)
+        unseen = self._map is not None or isinstance(X, Source)
+        return self._concerns(tol, result, None if unseen else X)
 
     def _features(self, X: Any) -> Any:
         """Rows to train a linear model on: X, or the factor of the kernel matrix."""
@@ -158,6 +167,9 @@ class MulticlassLinearModel(CertifiedClassifier):
                     "kernel_params", repr(self.kernel_params), "None", "choose another kernel"
                 )
             return self._with_constant(X)
+        if isinstance(X, Source):
+            given, fix = f"{kernel!r} for rows in blocks", "load the rows: X[:]"
+            raise InvalidParameterError("kernel", given, "'linear'", fix)
         self._map = KernelMap(kernel, self.kernel_params, 1.0 if self.fit_intercept else 0.0)
         features = self._map.fit(X)
         self.X_fit_ = None if kernel == "precomputed" else X
@@ -219,7 +231,7 @@ class MulticlassLinearModel(CertifiedClassifier):
 
     def _starting_dual(self, encoded: np.ndarray, r: np.ndarray) -> Any:
         """The dual of the last fit, scaled to the new radii, if it fits this problem."""
-        if not (self.warm_start and hasattr(self, "_last_dual")):
+        if not (self.warm_start and hasattr(self, "_last_dual")) or self._last_dual[0] is None:
             return None
         masses, old_r, old_y, classes, kind = self._last_dual
         if kind != self._dual_kind() or len(old_y) != len(encoded):
@@ -252,12 +264,13 @@ class MulticlassLinearModel(CertifiedClassifier):
     ) -> None:
         self.n_iter_ = result.n_iter
         self.history_ = arrays_of(result.history)
-        self.solver_ = result.solver
+        self.solver_, self._interrupted = result.solver, result.interrupted
         if monitor.evaluation is not None:
             self.evals_result_ = monitor.evaluation.result()
         known = result.bounds if self._map is None else None  # with a kernel W is another one
         once = known is not None and not self.warm_start  # nobody needs the masses after
-        self.dual_coef_ = self._dual_blocks(result.masses, encoded, in_place=once)
+        if result.masses is not None:  # else the dual is a function of W, and as long as the data
+            self.dual_coef_ = self._dual_blocks(result.masses, encoded, in_place=once)
         self._claim(result, features, encoded, r)
         if self._map is None:
             d = self.n_features_in_
@@ -325,16 +338,19 @@ class MulticlassLinearModel(CertifiedClassifier):
             return np.asarray(X @ self.coef_.T) + self.intercept_
         return np.asarray(self._map.between(X, self.X_fit_) @ self.dual_coef_)
 
+    @row_by_row
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores W x, (n, n_classes); for two classes their difference, (n,)."""
         f = self._scores(X)
         return f[:, 1] - f[:, 0] if len(self.classes_) == 2 else f
 
+    @row_by_row
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest score."""
         f = self._scores(X)
         return self.classes_[f.argmax(axis=1)]
 
+    @row_by_row
     def predict_topk(self, X: Any, k: int | None = None) -> np.ndarray:
         """The k classes with the largest scores, best first, (n, k).
 

@@ -9,7 +9,9 @@ from scipy.special import log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
+from fast.data import Source
 from fast.errors import InvalidParameterError
+from fast.estimators._blocks import row_by_row
 from fast.estimators._progress import Monitor
 from fast.estimators._truncated import TruncatedResult, train_truncated
 from fast.estimators.multiclass import MulticlassLinearModel
@@ -78,6 +80,9 @@ class TopKLogisticRegression(MulticlassLinearModel):
         Unused; every estimator here has it.
     verbose : int, default=0
         1 shows a progress bar (digits of the gap), 2 prints each certificate.
+    n_jobs : int or None, default=None
+        Threads of passes over blocks of rows (solver "lbfgs"), each with one thread of BLAS; models
+        do not depend on their number. -1: all cores. None: one, and BLAS as it is.
 
     Attributes
     ----------
@@ -138,6 +143,7 @@ class TopKLogisticRegression(MulticlassLinearModel):
         solver: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.k = k
         self.variant = variant
@@ -153,6 +159,7 @@ class TopKLogisticRegression(MulticlassLinearModel):
         self.solver = solver
         self.random_state = random_state
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     def _loss(self, n_classes: int) -> Any:
         if not isinstance(self.variant, str) or self.variant not in VARIANTS:
@@ -191,6 +198,15 @@ class TopKLogisticRegression(MulticlassLinearModel):
     ) -> TrainingResult:
         if not self.truncated:
             return super()._train(features, encoded, r, loss, tol, options)
+        if isinstance(features, Source):
+            given, fix = "True for rows in blocks", "load the rows: X[:]"
+            raise InvalidParameterError("truncated", given, "False", fix)
+        if "checkpoint" in options:
+            given, fix = (
+                "a file, and truncated=True",
+                "leave it out: each step is a problem of its own",
+            )
+            raise InvalidParameterError("checkpoint", given, "truncated=False", fix)
         options.pop("seed")
         inner = tol if self._map is None else tol / 100.0
         found = train_truncated(
@@ -201,6 +217,7 @@ class TopKLogisticRegression(MulticlassLinearModel):
             loss.k,
             tol=inner,
             weights=self._starting_weights(features),
+            solver=self.solver,
             **options,
         )
         self._truncated = found
@@ -240,11 +257,13 @@ class TopKLogisticRegression(MulticlassLinearModel):
         return self._truncated.loss if self.truncated else super()._fitted_loss()
 
     @available_if(_has_probabilities)
+    @row_by_row
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities softmax(W x), (n, n_classes); for k = 1 only."""
         return np.asarray(softmax(self._scores(X), axis=1))
 
     @available_if(_has_probabilities)
+    @row_by_row
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of `predict_proba`, without underflow."""
         return np.asarray(log_softmax(self._scores(X), axis=1))

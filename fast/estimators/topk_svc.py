@@ -54,6 +54,9 @@ class TopKSVC(MulticlassLinearModel):
         Order of the examples.
     verbose : int, default=0
         1 shows a progress bar (digits of the gap), 2 prints each certificate.
+    n_jobs : int or None, default=None
+        Threads of passes over blocks of rows (solver "lbfgs"), each with one thread of BLAS; models
+        do not depend on their number. -1: all cores. None: one, and BLAS as it is.
 
     Attributes
     ----------
@@ -110,6 +113,7 @@ class TopKSVC(MulticlassLinearModel):
         solver: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.k = k
         self.variant = variant
@@ -125,6 +129,7 @@ class TopKSVC(MulticlassLinearModel):
         self.solver = solver
         self.random_state = random_state
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     def _loss(self, n_classes: int) -> TopKHinge:
         if not isinstance(self.variant, str) or self.variant not in VARIANTS:

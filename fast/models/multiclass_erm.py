@@ -28,16 +28,20 @@ Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations mor
 ``tol``: it costs less than the call, and makes weights and repeated rows agree to 7 digits.
 """
 
-import importlib
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from fast._interrupts import hold_back
+from fast._threads import one_blas_thread, resolve
+from fast.data.in_memory import InMemory
+from fast.data.source import Source
 from fast.errors import InvalidParameterError
 from fast.families import Loss, named
 from fast.families.entropies import Entropy as TopKEntropy
@@ -45,8 +49,10 @@ from fast.families.hinges import Hinge as TopKHinge
 from fast.kernels.hinges import ALPHA, BETA
 from fast.losses.truncated_topk_entropy import TruncatedTopKEntropy as TruncatedEntropy
 from fast.solvers.active_set import Race
-from fast.solvers.orthonormal import badly_scaled, within_reach
-from fast.solvers.rows import is_sparse, squared_norms
+from fast.solvers.checkpoint import Checkpoint
+from fast.solvers.choice import SOLVERS, choose_solver, solver_class
+from fast.solvers.orthonormal import badly_scaled
+from fast.solvers.rows import is_sparse
 from fast.solvers.state import Certified, TrainingState
 
 __all__ = [
@@ -56,28 +62,15 @@ __all__ = [
     "TopKHinge",
     "TrainingResult",
     "TruncatedEntropy",
+    "choose_solver",
+    "solver_class",
     "train",
 ]
 
 VARIANTS = {"alpha": ALPHA, "beta": BETA}
-SOLVERS = {
-    "active": ("active_set", "ActiveSetSolver"),
-    "newton": ("primal_newton", "PrimalNewtonSolver"),
-    "full_newton": ("full_newton", "FullNewtonSolver"),
-    "lbfgs": ("quasi_newton", "QuasiNewtonSolver"),
-    "sdca": ("blocked_sdca", "BlockedSDCASolver"),
-    "interior": ("simplex_interior", "SimplexInteriorSolver"),
-}
-SPARSE = (
-    "sparse_set",
-    "SparseSetSolver",
-)  # "active" on CSR data with too many weights for "interior"
-GENERAL = ("newton", "lbfgs", "sdca", "active")  # the order in which "auto" looks for a solver
-WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 CONTINUED = 30.0  # mean r_i ||x_i||^2 from which on the weights are raised in steps of ten
 LONGEST, LATE = 3, 1e11  # such steps; nanoseconds of a rival who is no matter
 ROUGH_GAP, ROUGH_ITERATIONS = 5e-3, 60
-AT_ONCE = 5000  # weights up to which scales alone call for the interior point: factors of kernels have any
 DEARER = 2.0  # times the work that weights of a tenth took, at least
 AMPLE = 50  # examples per weight, from which on Newton finds a smooth hinge first
 PATIENT = 150  # iterations that others get on a smooth loss before Newton takes over
@@ -88,54 +81,14 @@ POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 class TrainingResult(Certified):
     """A certified model: W (m, d), masses (n, m), objectives, relative gap, history.
 
-    The masses are dense for entropies, where none is 0, else CSR. ``interrupted``: by Ctrl-C;
-    ``stopped``: by that or by ``report``.
+    The masses are dense for entropies, where none is 0, else CSR; None for entropies whose rows are
+    not in memory, and if they are in files and not wanted. ``interrupted``: by Ctrl-C; ``stopped``:
+    by that or by ``report``.
     """
 
     W: np.ndarray
     masses: Any
     bounds: tuple[float, float] | None = None  # P and D of both, rounded outwards
-
-
-def solver_class(name: str) -> Any:
-    """The algorithm of this name; its ``NEEDS`` is one of the loss's ``capabilities``."""
-    module, cls = SPARSE if name == "sparse" else SOLVERS[name]
-    return getattr(importlib.import_module(f"fast.solvers.{module}"), cls)
-
-
-def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) -> str:
-    """Resolve "auto", and refuse a solver that needs what the loss does not have.
-
-    Measured on digits, Letter and Gaussian mixtures: the class lists win by up to 30x, unless the
-    smoothing outweighs the data, mean r_i ||x_i||^2 <= 0.02 gamma. Then nearly every class carries
-    mass, the Hessian is close to the identity, and Newton's matrix products win by up to 2.5x.
-    """
-    able, stem = loss.capabilities, type(loss).__module__.rpartition(".")[2]
-    if solver == "auto" and "curvature" in able and within_reach(X) and badly_scaled(X):
-        return "full_newton"
-    if solver == "auto" and "lists" in able:
-        gamma = float(getattr(loss, "gamma", 0.0))
-        hinge = gamma == 0.0 and "simplex" in able and m * min(X.shape) <= AT_ONCE
-        if hinge and solver_class("interior").affordable(X, m) and badly_scaled(X):
-            return "interior"
-        smooth = gamma > 0.0 and float(np.mean(r * squared_norms(X))) <= WEAK * gamma
-        return "newton" if smooth else "active"
-    if solver == "auto" and "curvature" in able and solver_class("lbfgs").pays(X, m):
-        return "lbfgs"
-    fitting = [name for name in GENERAL if solver_class(name).NEEDS in able]
-    if not fitting:
-        raise InvalidParameterError(
-            "loss", stem, "a loss with a solver", "give it an sdca_update, or a gradient if smooth"
-        )
-    if solver == "auto":
-        return fitting[0]
-    if solver not in SOLVERS or solver_class(solver).NEEDS not in able:
-        needs = f", which needs {solver_class(solver).NEEDS}" if solver in SOLVERS else ""
-        known = [name for name in ("auto", *SOLVERS) if name == "auto" or name in fitting]
-        raise InvalidParameterError(
-            "solver", f"{solver!r} for {stem}{needs}", f"one of {known}", "use 'auto'"
-        )
-    return solver
 
 
 def train(
@@ -152,12 +105,16 @@ def train(
     start: Any = None,
     weights: np.ndarray | None = None,
     report: Callable[[TrainingState], bool] | None = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    facts: dict[Any, Any] | None = None,
+    masses: bool = True,
 ) -> TrainingResult:
     """Minimise P(W) until the relative duality gap is certified to be at most ``tol``.
 
     Parameters
     ----------
-    X : (n, d) array or CSR, float32 or float64, C-contiguous
+    X : (n, d) array or CSR, float32 or float64, C-contiguous; or fast.data.Source
     y : (n,) int64 labels 0, ..., n_classes - 1
     r : (n,) float64, or float
         C times the sample weight; zero takes an example out.
@@ -177,6 +134,17 @@ def train(
         W to begin with, instead of ``start``; for methods in the primal.
     report : callable, optional
         Called after every check; true stops the training.
+    n_jobs : int, optional
+        Threads of passes over blocks of rows, with BLAS on one thread each; results do not depend on
+        their number. None: one thread, and BLAS as it is.
+    checkpoint : path-like, optional
+        File to which solver "lbfgs" writes its state, at most a twentieth of the time, whole or not at
+        all. If it is there, the run goes on from it, to the same bits.
+    facts : dict, optional
+        What fits of the same rows with other C found of them, for this one and the next; sources
+        keep their own.
+    masses : bool
+        False: none are returned where they are in files, as for a source with long lists.
 
     Returns
     -------
@@ -191,8 +159,15 @@ def train(
     loss = named(loss) if isinstance(loss, str) else loss
     r = r if isinstance(r, np.ndarray) else np.full(len(y), float(r))
     m = int(np.max(y)) + 1 if n_classes is None else n_classes
-    run = _Run(X, y, r, m, loss, seed, solver, tol, max_iter, report)
-    return run.from_start(start, weights)
+    X = X.X if isinstance(X, InMemory) else X
+    with nullcontext() if n_jobs is None else one_blas_thread():
+        run = _Run(X, y, r, m, loss, seed, solver, tol, max_iter, report, resolve(n_jobs))
+        if facts is not None and getattr(run.algorithm, "facts", None) == {}:
+            run.algorithm.facts = facts
+        if checkpoint is not None:
+            run.keep(checkpoint)
+        run.whole = masses
+        return run.from_start(start, weights)
 
 
 class _Run:
@@ -200,16 +175,19 @@ class _Run:
 
     def __init__(
         self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Loss, seed: int, solver: str,
-        tol: float, max_iter: int, report: Callable[[TrainingState], bool] | None,
+        tol: float, max_iter: int, report: Callable[[TrainingState], bool] | None, n_jobs: int,
     ) -> None:  # fmt: skip
+        self.n_jobs = n_jobs
         self.X, self.y, self.r, self.m, self.loss, self.seed = X, y, r, m, loss, seed
         self.tol, self.max_iter, self.report = tol, max_iter, report
         self.name, self.race = choose_solver(solver, X, r, loss, m), Race()
-        self.state = TrainingState(started=time.perf_counter())
+        pulse = getattr(report, "pulse", None)
+        self.state = TrainingState(started=time.perf_counter(), pulse=pulse)
         self.algorithm = self.make(self.name, r)
         self.state.record(0, float(r.sum()) * loss.at_zero(m), 0.0, self.algorithm.W)
-        self.interrupted = self.stopped = False
-        small = m * X.shape[1] * len(y) <= POLISHED_SIZE
+        self.interrupted, self.stopped, self.whole = False, False, True
+        blocks = isinstance(X, Source)
+        small = m * X.shape[1] * len(y) <= POLISHED_SIZE and not blocks
         self.polish = min(max_iter, POLISH_ITERATIONS) if small else 0
         self.aim = min(tol, POLISHED_GAP) if small else tol
         smooth, auto = "curvature" in loss.capabilities, solver == "auto"
@@ -218,6 +196,8 @@ class _Run:
         few = interior.NEEDS in loss.capabilities and interior.affordable(X, m)
         last = ["interior"] if few else ["active"] if "lists" in loss.capabilities else []
         self.then: list[str] = []  # algorithms that take over where steps fail, or take too long
+        if blocks:
+            return
         if self.name == "newton" or (auto and self.name == "full_newton"):
             self.then = last if auto or not badly_scaled(X) else []
         elif self.hybrid and (self.name == "lbfgs" or not few or len(y) >= AMPLE * m * X.shape[1]):
@@ -234,11 +214,23 @@ class _Run:
         """An algorithm, at the beginning."""
         wide = is_sparse(self.X) and name == "active" and isinstance(self.loss, TopKHinge)
         wide = wide and not solver_class("interior").affordable(self.X, self.m)
-        cls = solver_class("sparse" if wide else name)
+        blocks = name == "active" and isinstance(self.X, Source)
+        cls = solver_class("blocks" if blocks else "sparse" if wide else name)
         found = cls(self.X, self.y, r, self.m, self.loss, self.seed)
         if name == "active":
-            found.race = self.race
+            found.race, found.n_jobs = self.race, self.n_jobs
+        if name == "lbfgs":
+            found.passes.n_jobs = self.n_jobs
         return found
+
+    def keep(self, checkpoint: str | PathLike[str]) -> None:
+        """Write the state of the run to a file, or go on from there."""
+        if self.name != "lbfgs":
+            raise InvalidParameterError(
+                "checkpoint", f"{checkpoint} for solver {self.name!r}", "solver 'lbfgs'",
+                "take a smooth loss and solver='lbfgs', or leave it out",
+            )  # fmt: skip
+        self.algorithm.checkpoint = Checkpoint(checkpoint)
 
     def ask(self, state: TrainingState) -> bool:
         """Whether to stop, after a check."""
@@ -277,9 +269,10 @@ class _Run:
         if start is None and self.name == "active":
             at_zero = self.loss.at_zero(self.m)
             most = LONGEST if self.race.rival > LATE else 1  # who needs more loses
-            squares = squared_norms(self.X)
             self.race.further = DEARER * max(np.log(max(self.tol, 1e-12)) / np.log(ROUGH_GAP), 1.0)
-            start = dual_of_smaller_weights(self.make, squares, self.r, at_zero, most)
+            start = dual_of_smaller_weights(
+                self.make, self.algorithm.squares, self.r, at_zero, most
+            )
             if not self.race.lost:
                 self.race.lost_with(0.0)
             self.race.further = 0.0
@@ -319,14 +312,19 @@ class _Run:
 
     def result(self) -> TrainingResult:
         """The best model, with its certificate."""
-        state, masses = self.state, self.algorithm.masses()
-        if self.interrupted:  # the dual may have moved since the last certificate
+        filed = getattr(self.algorithm, "folder", None) is not None
+        state, masses = self.state, None if filed and not self.whole else self.algorithm.masses()
+        bounds = getattr(self.algorithm, "bounds", None)
+        if hasattr(self.algorithm, "bounds_at"):
+            bounds = self.algorithm.bounds_at(state.W)
+        # the dual may have moved since the last certificate
+        if self.interrupted and masses is not None and not isinstance(self.X, Source):
             state.set_dual(dual_objective(self.X, self.y, self.r, masses, self.loss))
         return TrainingResult(
             state.W, masses, primal=state.primal, dual=state.dual, gap=state.gap,
             n_iter=state.n_iter, history=state.history, solver=self.name,
             interrupted=self.interrupted, stopped=self.interrupted or self.stopped,
-            bounds=getattr(self.algorithm, "bounds", None),
+            bounds=bounds,
         )  # fmt: skip
 
 

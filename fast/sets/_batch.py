@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fast._rows import chunks, read_only
+from fast._rows import all_done, read_only
 from fast._validation import check_indicator, check_k, per_row, raise_bad_entry, real_array
 
 
@@ -36,14 +36,18 @@ def project_rows(
     rho = per_row("rho", rho, n)
     more = [per_row(name, value, n) for name, value in (own or {}).items()]
     sides = check_indicator("y", y, given.shape) if two_sides else None
-    row, work = np.empty(d), np.empty(d)
     out = np.empty((n, d), dtype=given.dtype)
-    for part in chunks(rows):
+
+    def work(part: slice) -> bool:
         x = np.empty(rows[part].shape) if out.dtype == np.float32 else out[part]
         given_set = (k, r[part], rho[part]) if sides is None else (sides[part], r[part])
         further = [each[part] for each in more]
-        if kernel(read_only(rows[part]), *given_set, *further, x, row, work) < len(x):
-            raise_bad_entry("a", given)
+        space = np.empty((2, d))
+        done = kernel(read_only(rows[part]), *given_set, *further, x, *space)
         if x.dtype != out.dtype:
             out[part] = x
+        return done == len(x)
+
+    if not all_done(rows, work):
+        raise_bad_entry("a", given)
     return out if given.ndim == 2 else out[0]

@@ -26,6 +26,8 @@ TRIAL, STAKE = 3, 0.15  # checks, and part of the rival's time, before a race ca
 SHARE = 0.05  # of the rival's time: no round takes longer
 CACHE = 4e6  # bytes; beyond them rows are waited for
 
+Problem = tuple[Any, Any, Any, Any, Any, Any, Any]  # rows, y, r, squares, loss, lists, mass
+
 
 class Race:
     """Against another method, which takes ``rival`` nanoseconds: whether to leave the rest to it.
@@ -59,10 +61,29 @@ class Race:
         return self.lost
 
 
+def packed(lists: tuple[np.ndarray, np.ndarray, np.ndarray], m: int) -> sp.csr_array:
+    """Lists (index, value, count) as CSR (n, m), in their order, with their zeros."""
+    index, value, count = lists
+    taken = np.arange(index.shape[1]) < count[:, None]
+    ends = np.concatenate([[0], np.cumsum(count)])
+    return sp.csr_array((value[taken], index[taken], ends), shape=(len(count), m))
+
+
+def unpacked(dual: Any, room: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lists (index, value, count) of the entries of CSR, with ``room`` for more."""
+    count = np.diff(dual.indptr).astype(np.int64)
+    shape = len(count), max(room, int(count.max(initial=0)))
+    index, value = np.zeros(shape, np.int32), np.zeros(shape)
+    taken = np.arange(shape[1]) < count[:, None]
+    index[taken], value[taken] = dual.indices, dual.data
+    return index, value, count
+
+
 class ActiveSetSolver:
     """Trains one top-k hinge model, also smoothed or squared; see :func:`fast.models.multiclass_erm.train`."""
 
     NEEDS = "lists"
+    WHOLE = True  # lists of all examples, beside all rows
 
     # listed are the classes within REACH * ||x_i|| * sqrt(2 gap) of the margin
     REACH, SMOOTH_REACH = 0.15, 0.001
@@ -73,19 +94,25 @@ class ActiveSetSolver:
         self.loss = _, k, gamma, _ = loss.structure(m - 1)
         n, d = X.shape
         self.rng = np.random.default_rng(seed)
-        self.squares = squared_norms(X)
+        self._measure()
         others = m - 1
         self.keep = min(others, k + (4 if gamma == 0.0 else 16))
-        empty = np.zeros((n, 0), np.int32), np.zeros((n, 0)), np.zeros(n, np.int64)
+        listed = n if self.WHOLE else 0
+        empty = np.zeros((listed, 0), np.int32), np.zeros((listed, 0)), np.zeros(listed, np.int64)
         self.lists: tuple[np.ndarray, np.ndarray, np.ndarray] = empty
         roomy = gamma > 0.0 and n * others <= ROOM
         self._make_lists(others if roomy else min(others, 2 * self.keep + 4))
-        self.entry_cost, self.check_cost = self.costs(X, m)
+        self.entry_cost, self.check_cost = self.costs()
         self.pace = self._nanoseconds() / self.entry_cost
         self.mass = np.zeros(n)
         self.losses, self.gaps = np.zeros(n), np.zeros(n)
         self.race = Race()
         self._prepare(n, d, m)
+
+    def _measure(self) -> None:
+        """Norms of rows, and how many entries they have."""
+        self.squares, self.sparse = squared_norms(self.X), is_sparse(self.X)
+        self.width = self.X.nnz / len(self.y) if self.sparse else self.X.shape[1]
 
     def _prepare(self, n: int, d: int, m: int) -> None:
         """What depends on how X and W lie in memory."""
@@ -99,46 +126,43 @@ class ActiveSetSolver:
         index[:, :old], value[:, :old] = self.lists[0], self.lists[1]
         self.lists = (index, value, self.lists[2])
 
-    @staticmethod
-    def costs(X: Any, m: int) -> tuple[float, float]:
+    def costs(self) -> tuple[float, float]:
         """Nanoseconds per list entry, and per check."""
-        sparse, (n, d) = is_sparse(X), X.shape
-        width = X.nnz / n if sparse else d
-        check = n * (30.0 + m * (1.5 + (0.6 if sparse else 0.03) * width))
+        sparse, width = self.sparse, self.width
+        check = len(self.y) * (30.0 + self.m * (1.5 + (0.6 if sparse else 0.03) * width))
         return 15.0 + (1.2 if sparse else 0.3) * width, check
 
     def _nanoseconds(self) -> float:
         """What an entry takes with all that belongs to it, in a race."""
-        (n, room), sparse = self.lists[0].shape, is_sparse(self.X)
-        width = self.X.nnz / n if sparse else self.X.shape[1]
-        far = n * (8.0 * width + 12.0 * room) / CACHE
-        return 30.0 + (1.4 if sparse else 0.35) * width + 10.0 * min(far, 3.0)
+        far = len(self.y) * (8.0 * self.width + 12.0 * self.lists[0].shape[1]) / CACHE
+        return 30.0 + (1.4 if self.sparse else 0.35) * self.width + 10.0 * min(far, 3.0)
 
     # -- starting points ----------------------------------------------------------------------
     def start_cold(self) -> None:
         """Lists from the distances to the class means; no dual mass."""
+        means = self._class_means()
+        offset = -0.5 * np.einsum("ij,ij->i", means, means)
+        self._refresh(means, offset, np.full(len(self.y), np.inf))
+
+    def _class_means(self) -> np.ndarray:
         n = len(self.y)
         counts = np.maximum(np.bincount(self.y, minlength=self.m), 1)
         pick = sp.csr_array((1.0 / counts[self.y], (self.y, np.arange(n))), shape=(self.m, n))
         means = pick @ self.X
-        means = means.toarray() if is_sparse(means) else np.asarray(means, dtype=np.float64)
-        offset = -0.5 * np.einsum("ij,ij->i", means, means)
-        self._refresh(means, offset, np.full(len(self.y), np.inf))
+        return means.toarray() if is_sparse(means) else np.asarray(means, dtype=np.float64)
 
     def start_warm(self, dual: Any) -> None:
         """Lists from a feasible dual, CSR (n, m) of masses of the other classes."""
         self._take_lists(dual)
-        primal_from_dual(self.rows, self.y, self.lists, self.mass, self.W)
+        self._sum_weights()
         self._refresh(self.W, None, self.REACH * np.sqrt(self.squares))
 
+    def _sum_weights(self) -> None:
+        """W = X'A and the masses, anew from the lists."""
+        primal_from_dual(self.rows, self.y, self.lists, self.mass, self.W)
+
     def _take_lists(self, dual: Any) -> None:
-        longest = int(np.diff(dual.indptr).max(initial=0))
-        if longest > self.lists[0].shape[1]:
-            self._make_lists(longest)
-        index, value, count = self.lists
-        count[:] = np.diff(dual.indptr)
-        taken = np.arange(index.shape[1]) < count[:, None]
-        index[taken], value[taken] = dual.indices, dual.data
+        self.lists = unpacked(dual, self.lists[0].shape[1])
 
     resume = start_warm
 
@@ -169,6 +193,10 @@ class ActiveSetSolver:
             )
             crowded += short
             longest = max(longest, support)
+        self._lengthen(crowded, longest)
+
+    def _lengthen(self, crowded: int, longest: int) -> None:
+        """Longer lists, where so many were too short and one should have been ``longest``."""
         if crowded:
             self.keep = min(self.m - 1, max(2 * self.keep, longest + 8))
             if self.lists[0].shape[1] < self.m - 1:
@@ -191,29 +219,22 @@ class ActiveSetSolver:
 
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
         """Rounds until state.gap <= tol, or max_iter, or the callback stops."""
-        loss, rng = self.loss, self.rng
-        problem = (self.rows, self.y, self.r, self.squares, loss)
-        active = np.flatnonzero(self.r > 0.0)
-        idle = np.zeros(len(self.y), np.int8)
+        loss, rng, negligible = self.loss, self.rng, -np.inf
         newton_from, failures, rate, spent = 3, 0, 0.0, self.check_cost
         ratio, tail = 1.0, 0.1
         for iteration in range(state.n_iter + 1, max_iter + 1):
+            problem, active = self._at_hand(negligible)
             if iteration > newton_from:
                 gain, visited = self.newton.step(
-                    *problem,
-                    self.lists,
-                    self.mass,
-                    self.W,
-                    active,
-                    self.work,
-                    spent / self.entry_cost,
+                    *problem, self.W, active, self.work, spent / self.entry_cost
                 )
                 self.race.work += self.pace * visited * self.entry_cost
                 failures = failures + 1 if gain < 0.5 * rate * visited * self.entry_cost else 0
                 newton_from = iteration + min(failures, 3)
-            idle[:] = 0
+            r = problem[2]
+            idle = np.zeros(len(r), np.int8)
             if len(active) == 0:  # every gap is rounding, the certificate is not there yet
-                active = np.flatnonzero(self.r > 0.0)
+                active = np.flatnonzero(r > 0.0)
             order = rng.permutation(active)
             n_order, total, spent, last = len(order), 0.0, self.check_cost, 0.0
             enough = tail * tol * abs(state.primal)
@@ -221,7 +242,7 @@ class ActiveSetSolver:
                 if p:
                     rng.shuffle(order[:n_order])
                 gain, n_order, visited = active_pass(
-                    *problem, self.lists, self.mass, self.W, order, n_order, idle, self.work
+                    *problem, self.W, order, n_order, idle, self.work
                 )
                 total += gain
                 spent += visited * self.entry_cost
@@ -248,20 +269,22 @@ class ActiveSetSolver:
                 return
             if self.race.lost_at(self.pace * spent + ROUND, state.gap, tol):
                 break
-            active = np.flatnonzero((self.gaps > negligible) & (self.r > 0.0))
         self._certify(state, tol)
+
+    def _at_hand(self, negligible: float) -> tuple[Problem, np.ndarray]:
+        """What kernels ask of the rows in memory, and which of those matter."""
+        problem = self.rows, self.y, self.r, self.squares, self.loss, self.lists, self.mass
+        return problem, np.flatnonzero((self.gaps > negligible) & (self.r > 0.0))
 
     def _certify(self, state: TrainingState, tol: float) -> bool:
         """The dual objective again, with W = X'A summed anew: rounding must not certify."""
-        primal_from_dual(self.rows, self.y, self.lists, self.mass, self.W)
+        self._sum_weights()
         state.set_dual(self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
         return state.gap <= tol
 
     def masses(self) -> sp.csr_array:
         """The dual as a CSR array (n, m): mass of each example on the other classes."""
-        index, value, count = self.lists
-        taken = (np.arange(index.shape[1]) < count[:, None]) & (value > 0.0)
-        indptr = np.concatenate([[0], np.cumsum(taken.sum(axis=1))])
-        out = sp.csr_array((value[taken], index[taken], indptr), shape=(len(self.y), self.m))
+        out = packed(self.lists, self.m)
+        out.eliminate_zeros()
         out.sort_indices()
         return out

@@ -70,6 +70,32 @@ def claims_of_weights(
         return *level.bounds(), masses
 
 
+def sums_of_weights(block: Any, W: np.ndarray, C: float) -> tuple:
+    """What `bounds_of_weights` needs of a block of examples whose weights are C w."""
+    dtype = np.float32 if block.loss.k == 1 else np.float64
+    masses = np.empty((len(block.y), len(W)), dtype=dtype)
+    level = _Level(block.X, None, W, masses, block.y, C * block.w, block.loss, np.float64)
+    level.given = False
+    with np.errstate(all="ignore"):
+        return level.sums()
+
+
+def sums_of_masses(
+    X: Any, W: np.ndarray, masses: Any, y: np.ndarray, r: np.ndarray, loss: Any
+) -> tuple:
+    """The same of a group of examples with their masses."""
+    with np.errstate(all="ignore"):
+        return _Level(X, None, W, masses, y, r, loss, np.float64).sums()
+
+
+def bounds_of_weights(W: np.ndarray, n: int, loss: Any, sums: list[Any]) -> tuple[float, float]:
+    """`claims_of_weights` without the masses, from the sums over all blocks of n examples."""
+    none = np.empty((0, W.shape[1]))
+    level = _Level(none, None, W, none, np.empty(0, int), np.empty(0), loss, np.float64)
+    level.n, level.depth = n, 2 * n + 8
+    return level.bounds_of(*sums)
+
+
 class _Level:
     """The model in one arithmetic."""
 
@@ -101,12 +127,15 @@ class _Level:
 
     def bounds(self) -> tuple[float, float]:
         """Upper bound on P, lower bound on D."""
-        real, eps, n = self.real, self.eps, self.n
-        width = (n + self.d + self.m + 16) * eps
+        return self.bounds_of(*self.sums())
+
+    def sums(self) -> tuple[Any, Any, Any, Any, Any]:
+        """Over the examples: losses, what masses gain and cost, A'X, rounding in it, W'KW."""
+        real, n = self.real, self.n
         losses, totals = real(0), np.zeros(4, dtype=real)
         V = np.zeros((self.d, self.m), dtype=real).T  # with a kernel the dual's own A'
         spread = np.zeros(self.m, dtype=real)
-        squares = [real(0), real(0)]  # with a kernel: ||W||^2 and its terms' sizes
+        squares = np.zeros(2, dtype=real)  # with a kernel: ||W||^2 and its terms' sizes
         lengths = np.sqrt(np.einsum("jt,jt->j", self.W, self.W))
         widest = np.maximum(self.W.max(axis=0), -self.W.min(axis=0))
         weights = np.ascontiguousarray(self.W.T) if self.listed else self.W.T  # no copy if sparse
@@ -137,6 +166,13 @@ class _Level:
             else:
                 for first in range(0, part.shape[0], self.summed):
                     V += self._pulled(part, blocks, slice(first, first + self.summed))
+        return losses, totals, V, spread, squares
+
+    def bounds_of(
+        self, losses: Any, totals: Any, V: Any, spread: Any, squares: Any
+    ) -> tuple[float, float]:
+        """`bounds` from sums."""
+        width = (self.n + self.d + self.m + 16) * self.eps
         gains, sizes, moved, rough = totals
         square, off, size = self._squares(V, spread, squares)
         gradient = 2 * size * (moved * (1 + width))  # of 1/2 ||V||^2 where masses move
@@ -154,7 +190,7 @@ class _Level:
             return pulled.toarray() if is_sparse(pulled) else pulled
         return np.asarray(part.T @ blocks, dtype=self.real).T
 
-    def _squares(self, V: Any, spread: Any, squares: list[Any]) -> tuple[Any, Any, Any]:
+    def _squares(self, V: Any, spread: Any, squares: Any) -> tuple[Any, Any, Any]:
         """||W||^2, its rounding, and an upper bound on the length of V."""
         eps, n, d = self.eps, self.n, self.d
         if not self.gram:
@@ -242,8 +278,7 @@ class _Level:
         part, loss = self._cut(self.masses, rows), self.loss
         args = rows.start, self.y, self.r, self.norms
         if not self.hinge:
-            full = part.toarray() if is_sparse(part) else part
-            full = np.ascontiguousarray(full, dtype=np.float64)
+            full = np.ascontiguousarray(self._kept(part, rows), dtype=np.float64)
             k, dense = int(loss.k), np.empty(full.shape)
             return dense, entropy_masses(full, *args, loss.variant, k, self.eps, dense, spread)
         x = part if is_sparse(part) else sp.csr_array(part)
@@ -267,10 +302,18 @@ class _Level:
         rough = (delta * (1 + self._steepness(x, mass))).sum()
         return blocks, (gain.sum(), abs(gain).sum() + x.sum(), (delta * norms).sum(), rough)
 
+    def _kept(self, part: Any, rows: slice) -> np.ndarray:
+        """Some masses, without those on classes that their examples' losses have dropped."""
+        full = np.asarray(part.toarray() if is_sparse(part) else part)
+        dropped = getattr(self.loss, "dropped", None)
+        if dropped is not None and dropped.shape[1]:
+            full = full.copy()
+            np.put_along_axis(full, dropped[rows], 0.0, axis=1)
+        return full
+
     def _masses(self, rows: slice) -> tuple[Any, Any]:
         """Masses >= 0 on the other classes, and their distances (l1) from the dual's domain."""
-        part = self._cut(self.masses, rows)
-        x = np.array(part.toarray() if is_sparse(part) else part, dtype=self.real)
+        x = np.array(self._kept(self._cut(self.masses, rows), rows), dtype=self.real)
         x[np.arange(len(x)), self.y[rows]] = 0
         delta = np.maximum(-x, 0).sum(axis=1)
         x = np.maximum(x, 0)

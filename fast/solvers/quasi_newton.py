@@ -13,40 +13,48 @@ squared gradient of P.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .multiclass_claims import claims_of_weights
+from fast.data import Source
+from fast.data import rows as as_source
+from fast.data.reading import fingerprint
+
+from .block_sums import (
+    FEW,
+    at_weights,
+    class_sums,
+    gram,
+    power,
+    slopes_at,
+    slopes_of_weights,
+    squares,
+    transposed,
+)
+from .checkpoint import Checkpoint
+from .dask_passes import passes_of
+from .first_pass import examined
+from .multiclass_claims import bounds_of_weights, claims_of_weights, sums_of_weights
 from .pairs import Pairs
 from .primal_newton import SINGLE_GAP
 from .rows import is_sparse
 from .state import TrainingState
+from .walk import PATIENCE, Point, Walk, arrays_of, restored
 
-AT_ONCE = 1 << 20  # scores of a block of rows
 WIDEST = 4096  # features up to which X'wX is decomposed
 SMALL = 1_000_000  # n m d from which on float32 matters
 MANY, SAVED = 100, 200.0  # features from which on steps win, products that their basis may cost
-FEW = 64  # classes up to which their mean Hessian is
 POWERS = 3  # products for the largest eigenvalue
 WEAK = 1.0  # C ||X'wX|| / m up to which the Hessian is close to the identity
 FLOOR = 0.1  # part of the mean below which no eigenvalue of that is believed
+LARGE = 1 << 26  # m^2 from which on a pass at W = 0 is like any other
 START, RAISE, READY = 4.0, 4.0, 0.3  # C' ||X'wX|| / m at first, its growth, the gap that allows it
 SAMPLE = 500  # rows that the first steps are measured on
 EXACT = 0.1  # of the slope that may be left there
 USUAL = 0.67, 1.5  # lengths that say that 1 will do
-PATIENCE = 4  # passes without halving the gap, after which the pairs are forgotten
 CERTIFY_EVERY = 20  # float32 steps between two certificates
-
-
-class _Point(NamedTuple):
-    """R and its gradient (m, d); the mean Hessian in the scores: one number, and (m, m) or None."""
-
-    risk: float
-    slopes: np.ndarray
-    bend: float
-    bends: Any
 
 
 class QuasiNewtonSolver:
@@ -59,21 +67,35 @@ class QuasiNewtonSolver:
         n, d = X.shape
         self.C = float(r.max())
         self.w = r / self.C
-        size = float(max(X.max(), -X.min(), 1.0))
-        fits = size * size * self.C * n < 1e25
-        self.curved = "curvature" in loss.capabilities and getattr(loss, "dropped", None) is None
+        self.passes = passes_of(as_source(X), y, self.w, loss, m)
+        self.kept = not isinstance(X, Source)  # in memory: so may be what is as long
+        self.facts = {} if self.kept else X.facts
+        size = float(max(X.max(), -X.min())) if self.kept else examined(X).largest
+        fits = max(size, 1.0) ** 2 * self.C * n < 1e25
+        curved = "curvature" in loss.capabilities
+        self.plain = curved and getattr(loss, "dropped", None) is None  # all examples have one loss
         large = fits and n * m * d > SMALL
-        self.single = self.curved and large and self._rows(slice(0, 1)).single
+        self.single = curved and large and loss.rows(y[:1], self.w[:1], m).single
         # of many classes a pass costs so much that a block of rows may be rounded each time
-        self.X32 = X.astype(np.float32, copy=False) if self.single and m <= FEW else X
+        if self.single and m <= FEW:
+            self.passes.keep_short()
         self.W = np.zeros((m, d))
-        self.best: Any = (
-            None  # W of the best dual, whose blocks are made when asked for; None: A = 0
-        )
+        self.best: Any = None  # W of the best dual, made when asked for; None: A = 0
         self.finished: Any = None  # masses of the best dual, and the bounds claimed of both
         self.reached = 0  # steps that led to W
-        self.sample = np.sort(np.random.default_rng(seed).permutation(n)[:SAMPLE])
+        self.checkpoint: Checkpoint | None = None
+        sample = np.sort(np.random.default_rng(seed).permutation(n)[:SAMPLE])
+        some = self._known(("sample", seed), lambda: self.passes.some(sample).X)
+        self.sample = self.passes.block(sample, some)  # the labels are of this fit
         self.pairs = Pairs(m * d)
+
+    def _known(self, name: Any, make: Callable[[], Any]) -> Any:
+        """What a fit before found of the same rows with the same weights."""
+        w, known = self.facts.get(name, (None, None))  # at once: another thread may fit to the rows
+        if w is None or not np.array_equal(w, self.w):
+            known = make()
+            self.facts[name] = self.w, known
+        return known
 
     @staticmethod
     def pays(X: Any, m: int) -> bool:
@@ -90,90 +112,43 @@ class QuasiNewtonSolver:
         masses = dual.toarray() if is_sparse(dual) else dual
         blocks = np.negative(masses)
         blocks[np.arange(len(self.y)), self.y] = masses.sum(axis=1)
-        self.W = self._transposed(self.X, blocks)
+        self.W = transposed(self.X, blocks)
 
     def start_at(self, W: np.ndarray) -> None:
         """Begin at given weights (m, d)."""
         self.W = np.array(W, dtype=np.float64)
 
     # -- passes -------------------------------------------------------------------------------
-    @staticmethod
-    def _transposed(rows: Any, A: np.ndarray) -> np.ndarray:
-        return np.asarray((rows.T @ A).T if is_sparse(rows) else A.T @ rows, dtype=np.float64)
-
-    def _rows(self, part: Any) -> Any:
-        return self.loss.rows(self.y[part], self.w[part], self.m)
-
-    def _blocks(self) -> list[slice]:
-        size, n = max(1, AT_ONCE // self.m), len(self.y)
-        return [slice(first, min(n, first + size)) for first in range(0, n, size)]
-
-    def _block(self, part: Any, double: bool) -> Any:
-        """Some rows of X."""
-        single = self.single and not double
-        rows = (self.X32 if single else self.X)[part]
-        return rows.astype(np.float32 if single else np.float64, copy=False)
-
-    def _scores(self, part: Any, W: np.ndarray, double: bool) -> tuple[Any, np.ndarray]:
-        """Some rows of X and their scores; W (d, m) as the products want it."""
-        rows = self._block(part, double)
-        return rows, np.ascontiguousarray(rows @ W)
-
-    def _slopes(self, f: np.ndarray, part: Any) -> np.ndarray:
-        """w_i times the gradients in the scores."""
-        if not self.curved:
-            found = self.loss.gradient(f, self.y[part], sample_weight=self.w[part])
-            return np.asarray(found)
-        A = np.empty_like(f)
-        self._rows(part).evaluate(f, A)
-        return A
-
-    def _at(self, W: np.ndarray, double: bool) -> _Point:
+    def _at(self, W: np.ndarray, double: bool) -> Point:
         """One pass."""
-        Wt = np.ascontiguousarray(W.T if double or not self.single else W.T.astype(np.float32))
-        risk, bend, slopes = 0.0, 0.0, np.zeros_like(W)
-        bends: Any = 0.0 if self.m <= FEW else None
-        for part in self._blocks():
-            rows, f = self._scores(part, Wt, double)
-            if self.curved:
-                held, A = self._rows(part), np.empty_like(f)
-                risk += held.evaluate(f, A)
-                bend += float(held.curvatures().sum())
-                more = None if bends is None else held.summed()
-                bends = None if more is None else bends + more
-            else:
-                y, w = self.y[part], self.w[part]
-                risk += float(np.sum(self.loss.value(f, y, sample_weight=w)))
-                A = self._slopes(f, part)
-            slopes += self._transposed(rows, A)
+        single = self.single and not double
+        Wt = np.ascontiguousarray(W.T.astype(np.float32) if single else W.T)
+        risk, bend, bends, slopes = self.passes.total(at_weights, Wt, single=single)
         total = float(self.w.sum())
-        if not self.curved:
-            return _Point(risk, slopes, (1.0 - 1.0 / self.m) / self.m, None)
-        return _Point(risk, slopes, bend / total, None if bends is None else bends / total)
+        return Point(risk, slopes, bend / total, None if bends is None else bends / total)
 
-    def _at_zero(self) -> _Point:
+    def _at_zero(self) -> Point:
         """The same at W = 0, where all examples of a class are alike: without products with W."""
-        n, m, total = len(self.y), self.m, float(self.w.sum())
+        m, total = self.m, float(self.w.sum())
         mass = np.bincount(self.y, self.w, m)
-        sums = sp.csr_array((self.w, (self.y, np.arange(n))), shape=(m, n)) @ self.X
-        sums = sums.toarray() if is_sparse(sums) else sums
+        (sums,) = self.passes.total(class_sums)
         rows, A = self.loss.rows(np.arange(m), mass, m), np.empty((m, m))
         risk = rows.evaluate(np.zeros((m, m)), A)
         A /= np.where(mass > 0.0, mass, 1.0)[:, None]
         bend, bends = float(rows.curvatures().sum()), rows.summed() if m <= FEW else None
-        return _Point(
+        return Point(
             risk, np.asarray(A.T @ sums), bend / total, None if bends is None else bends / total
         )
 
     # -- the first matrix ---------------------------------------------------------------------
     def _largest(self) -> float:
         """About the largest eigenvalue of X'wX."""
-        v = np.random.default_rng(0).standard_normal(self.X.shape[1]).astype(self.X32.dtype)
+        v = np.random.default_rng(0).standard_normal(self.X.shape[1])
+        v = v.astype(np.float32 if self.single else np.float64)
         size = float(np.linalg.norm(v))
         for _ in range(POWERS):
-            v /= size
             with np.errstate(over="ignore", invalid="ignore"):  # then the data are not weak
-                v = self.X32.T @ (self.w.astype(v.dtype) * (self.X32 @ v))
+                (v,) = self.passes.total(power, v / size, single=self.single)
                 size = float(np.linalg.norm(v))
             if not 0.0 < size < np.inf:
                 break
@@ -183,20 +158,18 @@ class QuasiNewtonSolver:
         """X'wX = Q diag(sizes) Q'; its diagonal alone where that costs too much, or is close to it."""
         n, d = self.X.shape
         self.Q: Any = None
-        top = self._largest()
-        if is_sparse(self.X) or d > min(WIDEST, 2 * n) or self.C * top <= WEAK * self.m:
-            squares = self.X.multiply(self.X) if is_sparse(self.X) else self.X * self.X
-            self.sizes = np.asarray(self.w @ squares, dtype=np.float64)
+        wide = is_sparse(self.sample.X) or d > min(WIDEST, 2 * n)
+        if wide or (self.kept and self.C * self._known("largest", self._largest) <= WEAK * self.m):
+            (self.sizes,) = self._known("squares", lambda: self.passes.total(squares))
             return
-        gram = np.zeros((d, d))
-        for part in self._blocks():
-            rows = self._block(part, False)
-            rows = rows * np.sqrt(self.w[part]).astype(rows.dtype)[:, None]
-            gram += rows.T @ rows
-        self.sizes, self.Q = np.linalg.eigh(gram)
-        self.sizes = np.maximum(self.sizes, 0.0)
+        self.sizes, self.Q = self._known("basis", self._basis)
 
-    def _solved(self, V: np.ndarray, C: float, point: _Point) -> np.ndarray:
+    def _basis(self) -> tuple[np.ndarray, np.ndarray]:
+        (found,) = self.passes.total(gram, single=self.single)
+        sizes, Q = np.linalg.eigh(found)
+        return np.maximum(sizes, 0.0), Q
+
+    def _solved(self, V: np.ndarray, C: float, point: Point) -> np.ndarray:
         """The first matrix's inverse times V (m, d)."""
         inside = V if self.Q is None else V @ self.Q
         if point.bends is None:
@@ -209,13 +182,13 @@ class QuasiNewtonSolver:
 
     def _length(self, z: np.ndarray, C: float, slope: float) -> float:
         """About the best length of a step, from some of the rows and the slope of all."""
-        rows, part = self.X[self.sample].astype(np.float64, copy=False), self.sample
-        f, moved = np.ascontiguousarray(rows @ self.W.T), np.ascontiguousarray(rows @ z.T)
-        scale = C * float(self.w.sum()) / max(float(self.w[part].sum()), 1e-300)
+        some = self.sample
+        f, moved = np.ascontiguousarray(some.X @ self.W.T), np.ascontiguousarray(some.X @ z.T)
+        scale = C * float(self.w.sum()) / max(float(some.w.sum()), 1e-300)
         square = float(np.vdot(z, z))
 
         def bent(t: float) -> float:
-            return t * square - scale * float(np.vdot(self._slopes(f - t * moved, part), moved))
+            return t * square - scale * float(np.vdot(slopes_at(some, f - t * moved)[0], moved))
 
         start = bent(0.0) + slope
         (low, below), (high, above), t = (0.0, -slope), (np.inf, np.inf), 1.0
@@ -241,53 +214,73 @@ class QuasiNewtonSolver:
         if state.n_iter >= max_iter:
             return
         self._decompose()
-        double, zero = not self.single, self.curved and not self.W.any()
-        point = self._at_zero() if zero else self._at(self.W, double)
-        iteration, usual, failed = state.n_iter + 1, 0, False
-        C = self._first_size(point)
-        best, patience = np.inf, PATIENCE
+        at, point = self._resumed(state) or self._begun(state)
         while True:
-            self.reached = iteration
-            C, raised, primal, gradient, gap = self._raised(C, point)
-            arrived = C == self.C and gap <= max(tol, 0.0 if double else SINGLE_GAP) * primal
-            if double or arrived or iteration % CERTIFY_EVERY == 0 or iteration >= max_iter:
-                if not double:
-                    if arrived and self._finished(state, iteration, tol, report):
+            self.reached = at.iteration
+            at.C, raised, primal, gradient, gap = self._raised(at.C, point)
+            arrived = at.C == self.C and gap <= max(tol, 0.0 if at.double else SINGLE_GAP) * primal
+            asked = state.pulse is not None and self._told(state, at.iteration, point)
+            last = asked or at.iteration % CERTIFY_EVERY == 0 or at.iteration >= max_iter
+            if at.double or arrived or last:
+                exact = point
+                if not at.double:
+                    if arrived and self._finished(state, at.iteration, tol, report):
                         return
-                    double = arrived
+                    at.double = arrived
                     exact = self._at(self.W, True)
-                    point = exact if double else point
-                else:
-                    exact = point
-                if self._certified(state, iteration, exact, tol, max_iter, report):
+                    point = exact if at.double else point
+                if self._certified(state, at.iteration, exact, tol, max_iter, report):
                     return
-                C, _, primal, gradient, gap = self._raised(C, point)
-            patience = PATIENCE if raised or gap <= 0.5 * best else patience - 1
-            if raised or gap <= 0.5 * best:
-                best = gap
-            if patience == 0:
+                at.C, _, primal, gradient, gap = self._raised(at.C, point)
+            better = raised or gap <= 0.5 * at.best
+            at.patience = PATIENCE if better else at.patience - 1
+            at.best = gap if better else at.best
+            if at.patience == 0:
                 self.pairs.forget()
-                best, patience = gap, PATIENCE
-            z = self.pairs.direction(gradient, C, partial(self._solved, C=C, point=point))
+                at.best, at.patience = gap, PATIENCE
+            z = self.pairs.direction(gradient, at.C, partial(self._solved, C=at.C, point=point))
             slope = float(np.vdot(gradient, z))
-            t = self._length(z, C, slope) if usual < 2 else 1.0
-            usual += USUAL[0] <= t <= USUAL[1]
-            found = self._search(z, t, C, point, primal, slope, double)
+            t = self._length(z, at.C, slope) if at.usual < 2 else 1.0
+            at.usual += USUAL[0] <= t <= USUAL[1]
+            found = self._search(z, t, at.C, point, primal, slope, at.double)
             if found is None:
-                if double and (failed or not self.pairs.order):
+                if at.double and (at.failed or not self.pairs.order):
                     return
-                failed, double = double, True
+                at.failed, at.double = at.double, True
                 self.pairs.forget()
                 point = self._at(self.W, True)
                 continue
-            W, following, failed = *found, False
+            W, following, at.failed = *found, False
             step, change = W - self.W, following.slopes - point.slopes
-            if np.vdot(step, step) + C * np.vdot(step, change) > 0.0:
+            if np.vdot(step, step) + at.C * np.vdot(step, change) > 0.0:
                 self.pairs.add(step, change)
             self.W, point = W, following
-            iteration += 1
+            at.iteration += 1
+            if self.checkpoint is not None:
+                self.checkpoint.save(partial(arrays_of, self, state, at, point))
 
-    def _first_size(self, point: _Point) -> float:
+    def _told(self, state: TrainingState, iteration: int, point: Point) -> bool:
+        """Say how far a pass has come; whether a certificate is asked for."""
+        _, primal, _, gap = self._measured(self.C, point)
+        state.passes, state.estimate = iteration, gap / primal
+        return bool(state.pulse and state.pulse(state))
+
+    def _begun(self, state: TrainingState) -> tuple[Walk, Point]:
+        """The beginning of a run."""
+        zero = self.plain and not self.W.any() and self.m * self.m <= LARGE
+        point = self._at_zero() if zero else self._at(self.W, not self.single)
+        return Walk(state.n_iter + 1, self._first_size(point), not self.single), point
+
+    def _resumed(self, state: TrainingState) -> tuple[Walk, Point] | None:
+        """Where a checkpoint leaves off."""
+        if self.checkpoint is None:
+            return None
+        rules = self.passes.size, self.passes.source.groups, self.single
+        problem = rules, self.C, repr(self.loss), self.X.shape, self.m, fingerprint(self.X)
+        held = self.checkpoint.open((problem, self.y, self.w))
+        return None if held is None else restored(self, state, held)
+
+    def _first_size(self, point: Point) -> float:
         """C' to begin with: from where on the gap allows, and from W = 0 the smallest that is asked."""
         least = min(self.C, START * self.m / max(float(self.sizes.max()), 1e-300))
         size = self.C
@@ -295,7 +288,7 @@ class QuasiNewtonSolver:
             size = max(size / RAISE, least)
         return size
 
-    def _measured(self, C: float, point: _Point) -> tuple[bool, float, np.ndarray, float]:
+    def _measured(self, C: float, point: Point) -> tuple[bool, float, np.ndarray, float]:
         """Whether the gap at C allows a larger one; P, its gradient and gap."""
         gradient = C * point.slopes
         gradient += self.W
@@ -303,7 +296,7 @@ class QuasiNewtonSolver:
         gap = 0.5 * float(np.vdot(gradient, gradient))
         return gap <= READY * primal, primal, gradient, gap
 
-    def _raised(self, C: float, point: _Point) -> tuple[float, bool, float, np.ndarray, float]:
+    def _raised(self, C: float, point: Point) -> tuple[float, bool, float, np.ndarray, float]:
         """C', raised as far as the gap allows; whether it was; P, its gradient and gap there."""
         raised = False
         ready, primal, gradient, gap = self._measured(C, point)
@@ -313,9 +306,9 @@ class QuasiNewtonSolver:
         return C, raised, primal, gradient, gap
 
     def _search(
-        self, z: np.ndarray, t: float, C: float, point: _Point, primal: float, slope: float,
+        self, z: np.ndarray, t: float, C: float, point: Point, primal: float, slope: float,
         double: bool,
-    ) -> tuple[np.ndarray, _Point] | None:  # fmt: skip
+    ) -> tuple[np.ndarray, Point] | None:  # fmt: skip
         """Armijo's rule for P(W - t z); or a slope that falls while P, up to rounding, does not rise."""
         noise = (1e-15 if double else 1e-6) * abs(primal)
         for _ in range(30):
@@ -335,8 +328,7 @@ class QuasiNewtonSolver:
         """Claim the point that float32 calls good enough: P, D and the masses from one pass."""
         if tol < SINGLE_GAP:
             return False
-        kind = np.float32 if self.loss.k == 1 else np.float64  # of k > 1 rounding leaves the caps
-        P, D, masses = claims_of_weights(self.X, self.W, self.y, self.C * self.w, self.loss, kind)
+        P, D, masses = self._claims(self.W)
         if not tol * P >= P - D:
             return False
         bounds = (P, D) if state.primal > P else None  # else another W is kept
@@ -346,13 +338,28 @@ class QuasiNewtonSolver:
         report(state)
         return True
 
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """P and D as claimed of weights and masses, if they are known."""
-        return None if self.finished is None else self.finished[1]
+    def _claims(self, W: np.ndarray) -> tuple[float, float, Any]:
+        """Bounds on P and D, rounded outwards, and the masses where there is room for them."""
+        kind = np.float32 if self.loss.k == 1 else np.float64  # of k > 1 rounding leaves the caps
+        if self.kept:
+            return claims_of_weights(self.X, W, self.y, self.C * self.w, self.loss, kind)
+        sums = self.passes.total(sums_of_weights, W, self.C)
+        return *bounds_of_weights(W, len(self.y), self.loss, sums), None
+
+    def bounds_at(self, W: np.ndarray) -> tuple[float, float] | None:
+        """P at W and the best D, as claimed, if they are known or need no masses."""
+        if self.finished is not None and (self.kept or self.finished[1] is not None):
+            found: tuple[float, float] | None = self.finished[1]
+            return found
+        if self.kept:
+            return None
+        P, D, _ = self._claims(W)
+        if self.best is not None and not np.array_equal(self.best, W):
+            D = max(D, self._claims(self.best)[1])
+        return P, D
 
     def _certified(
-        self, state: TrainingState, iteration: int, exact: _Point, tol: float, max_iter: int,
+        self, state: TrainingState, iteration: int, exact: Point, tol: float, max_iter: int,
         report: Callable,
     ) -> bool:  # fmt: skip
         """Take in a point evaluated in float64; whether the run is over."""
@@ -372,13 +379,15 @@ class QuasiNewtonSolver:
             self._certified(state, self.reached, exact, 0.0, self.reached, lambda state: True)
 
     def masses(self) -> Any:
-        """The dual: mass of each example on the other classes, (n, m); CSR if most of it is 0."""
-        if self.finished is not None:
-            return self.finished[0]
+        """The dual: mass of each example on the other classes, (n, m); CSR if most of it is 0.
+
+        None if the rows are not in memory: a pass makes it from W.
+        """
+        if self.finished is not None or not self.kept:
+            return None if self.finished is None else self.finished[0]
         x = np.zeros((len(self.y), self.m))
         if self.best is not None:
-            for part in self._blocks():
-                x[part] = self._slopes(self._scores(part, self.best.T, True)[1], part)
+            self.passes.fill(x, slopes_of_weights, np.ascontiguousarray(self.best.T))
         x *= self.C
         x[np.arange(len(self.y)), self.y] = 0.0
         return x if self.single else sp.csr_array(x)

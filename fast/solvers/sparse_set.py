@@ -52,7 +52,7 @@ class SparseSetSolver(ActiveSetSolver):
 
     resume = start_warm
 
-    def _sum_weights(self, real: Any) -> None:
+    def _sum_weights(self, real: Any = np.float64) -> None:
         """V = X'A and the masses s_i, anew from the lists."""
         x, n = self.masses(), len(self.y)
         self.mass[:] = np.asarray(x.sum(axis=1)).ravel()
@@ -65,7 +65,7 @@ class SparseSetSolver(ActiveSetSolver):
     def _double(self) -> None:
         """Go on in float64."""
         self.rows = parts(self.X)
-        self._sum_weights(np.float64)
+        self._sum_weights()
 
     def _pass(self, order: np.ndarray) -> float:
         """Update the blocks in ``order``; the sum of the gaps that are known."""

@@ -1,6 +1,7 @@
 """What a training run knows at any time: best model, best dual bound, history."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +47,11 @@ class TrainingState:
     W: Any = None
     n_iter: int = 0
     done: bool = False  # the check just recorded is the last one
+    passes: int = 0  # of a solver that counts them, also since the last check
+    estimate: float = np.inf  # of the relative gap there, not certified
+    pulse: Callable[["TrainingState"], bool | None] | None = (
+        None  # after a pass; true asks for a check
+    )
     history: list[dict[str, float]] = field(default_factory=list)
 
     @property

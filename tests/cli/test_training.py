@@ -134,7 +134,8 @@ def test_wrong_options(csv: Path, words: tuple[str, ...], expected: str) -> None
 def test_data_that_cannot_be_trained_on(tmp_path: Path, text: str, expected: str) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(text, encoding="utf-8")
-    assert expected.lower() in refused(path).lower()
+    said = "".join(refused(path).lower().split())  # lines may break within a path
+    assert "".join(expected.lower().split()) in said
 
 
 def test_holdout_with_unknown_labels(csv: Path, tmp_path: Path) -> None:

@@ -4,11 +4,30 @@ import numpy as np
 import scipy.sparse as sp
 from _problems import classes
 
+from fast.data import Source
 from fast.families import named
+from fast.solvers.block_lists import BlockListSolver
 from fast.solvers.state import TrainingState
 
 HINGE, SMOOTH = named("topk_hinge_alpha", k=2), named("smooth_topk_hinge_alpha", k=2, gamma=0.7)
 ENTROPY = named("topk_entropy_beta", k=2)
+
+
+class Cut(Source):
+    """An array or CSR as if it were read, in groups that end at ``ends``."""
+
+    def __init__(self, X, ends=(0, 1, 1, 9)):
+        self.X, self.shape, self.dtype = X, X.shape, X.dtype
+        edges = [0, *(end for end in ends if end < X.shape[0]), X.shape[0]]
+        self.groups = tuple(map(slice, edges[:-1], edges[1:]))
+
+    def read(self, rows):
+        return self.X[rows].copy()
+
+
+def in_groups(X, *rest):
+    """The solver for rows that are read."""
+    return BlockListSolver(Cut(X), *rest)
 
 
 def made(solver, loss, n=24, m=4, d=3, form=np.asarray, C=1.0, dtype=np.float64, seed=0):

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _multiclass import ENTROPY, SMOOTH, made, objectives
+from scipy.special import softmax
 
 from fast import datasets
 from fast.families import named
+from fast.families.entropies import Piece
 from fast.models.multiclass_erm import choose_solver, train
+from fast.solvers.block_sums import FEW
 from fast.solvers.multiclass_claims import claims, claims_of_weights
 from fast.solvers.pairs import MEMORY
-from fast.solvers.quasi_newton import EXACT, FEW, FLOOR, QuasiNewtonSolver
+from fast.solvers.quasi_newton import EXACT, FLOOR, QuasiNewtonSolver
 from fast.solvers.state import TrainingState
 
 SOFTMAX = named("softmax")
@@ -215,3 +218,22 @@ def test_a_start_that_is_near_enough_keeps_the_largest_size_that_its_gap_allows(
     assert ready == (gap <= 0.3 * primal)
     assert ready
     assert first >= trainer.C / 16
+
+
+def test_classes_that_are_dropped_stay_out_of_gradients_and_of_the_dual():
+    X, y = datasets.make_deep_features(600, 20, 120, random_state=0)
+    dropped = (y[:, None] + np.array([1, 5])) % 20
+    loss, ones = Piece(dropped), np.ones(600)
+    found = train(X, y, 10.0, 20, loss, tol=1e-6)
+    assert found.solver == "lbfgs"
+    f = X @ found.W.T
+    np.put_along_axis(f, dropped, -np.inf, axis=1)
+    p = softmax(f, axis=1)
+    primal = 0.5 * (found.W**2).sum() + 10.0 * -np.log(p[np.arange(600), y]).sum()
+    p[np.arange(600), y] -= 1.0
+    gradient = found.W + 10.0 * p.T @ X
+    assert 0.5 * (gradient**2).sum() <= 1e-6 * primal
+    assert found.primal == pytest.approx(primal)
+    masses = found.masses + 1e-3  # also where no mass can be
+    P, D = claims(X, None, found.W, masses, y, 10.0 * ones, loss, (primal, primal), 1e-6)
+    assert D < primal <= P

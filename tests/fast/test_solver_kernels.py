@@ -11,7 +11,7 @@ from fast.families import named
 from fast.kernels.hinges import ALPHA, BETA
 from fast.models.multiclass_erm import TopKEntropy
 from fast.solvers import active_list, face_newton
-from fast.solvers.entropy_rows import EntropyRows
+from fast.solvers.entropy_rows import FEW, EntropyRows
 from fast.solvers.rows import as_rows, row_axpy, row_dot
 from fast.solvers.smooth_rows import SmoothRows
 
@@ -408,6 +408,27 @@ def test_entropy_rows_are_the_loss_its_gradient_and_its_hessian(variant, k):
         kappa = (1 - s) / np.where(s > 0, s, 1)
         loose = 2 * s * (1 - s) - kappa * (x**2).sum(axis=1)
         np.testing.assert_allclose(bound[:6], (trace + loose)[:6], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 64, 150])
+def test_softmax_class_by_class_is_softmax_row_by_row(n, dtype):
+    rng = np.random.default_rng(n)
+    f = 10.0 ** rng.uniform(-9.0, 3.5, (n, 1)) * rng.standard_normal((n, FEW))
+    f[::7] = 0.0
+    f, y, r = f.astype(dtype), rng.integers(0, FEW, n), rng.uniform(0.0, 2.0, n)
+    y[1::5] = f[1::5].argmax(axis=1)
+    found = []
+    for few in (True, False):
+        rows, A = EntropyRows(named("softmax"), y, r, FEW), np.empty_like(f)
+        assert rows.few
+        rows.few = few
+        found.append((rows.evaluate(f, A), A, rows.T, rows.losses, rows.curvature))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-14)
+    for one, other in zip(found[0][1:3], found[1][1:3], strict=True):
+        np.testing.assert_allclose(one, other, rtol=4 * np.finfo(one.dtype).eps, atol=1e-300)
+    np.testing.assert_allclose(found[0][3], found[1][3], rtol=1e-14, atol=1e-300)
+    np.testing.assert_allclose(found[0][4], found[1][4], rtol=1e-13, atol=1e-15)
 
 
 @pytest.mark.parametrize("k", [1, 3])

@@ -29,6 +29,8 @@ import numpy as np
 import sklearn
 
 import fast
+from fast.data import files, npy, parquet
+from fast.data import reading as passes
 from verification import load_model
 from verification.app import labels, model_file, preparation, reading, sheets, trained_model
 from verification.errors import VerificationError
@@ -46,7 +48,7 @@ WATCHED = {
     str(Path(module.__file__ or "").resolve())
     for module in (
         npz, labels, sheets, reading, model_file, trained_model, wire, replies, replay, replay.stored, replay.answers,
-        explain, instances, lines, kill_file, soak, zipfile,
+        explain, instances, lines, kill_file, soak, zipfile, files, npy, parquet, passes,
     )
 }  # fmt: skip
 SECONDS = 20
@@ -329,6 +331,35 @@ def _answer_seeds() -> list[bytes]:
     return [json.dumps(each).encode() for each in found]
 
 
+def _npy_seeds() -> list[bytes]:
+    found = []
+    for kind, version in (("f2", (1, 0)), ("f4", (2, 0)), ("f8", (1, 0))):
+        stream = io.BytesIO()
+        np.lib.format.write_array(stream, np.arange(6.0).reshape(3, 2).astype(kind), version)
+        found.append(stream.getvalue())
+    return found
+
+
+def _lists_seeds() -> list[bytes]:
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    found = []
+    for kind in (pa.list_(pa.float32()), pa.list_(pa.float16(), 2), pa.large_list(pa.int8())):
+        stream = pa.BufferOutputStream()
+        rows = pa.array([np.array([i, 1], np.float16) for i in range(3)], kind)
+        write_table(pa.table({"x": rows}), stream, row_group_size=2)
+        found.append(stream.getvalue().to_pybytes())
+    return found
+
+
+def _read_rows(path: Path) -> None:
+    try:
+        passes.examine(fast.data.rows(path))
+    except fast.errors.FastError as error:
+        raise VerificationError(str(error)) from error
+
+
 def _read_model_of_any_width(path: Path) -> Any:
     found = load_model(path)
     return found.predict(np.zeros((1, found.classifier.n_features_in_)))
@@ -364,6 +395,8 @@ READERS = {
         ),
         Reader("model", ".refsolve", _read_model_of_any_width, _model_seeds),
         Reader("records", ".jsonl", _read_records, _record_seeds),
+        Reader("npy", ".npy", _read_rows, _npy_seeds),
+        Reader("lists", ".parquet", _read_rows, _lists_seeds),
         Reader("answer", ".json", _read_answer, _answer_seeds),
     )
 }

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from verification.app.trained_model import Model
 
 DataFile = Annotated[
-    Path, typer.Argument(help="Examples: .csv, .parquet, .npz or .mat (arrays X and y), or .svm.")
+    Path,
+    typer.Argument(
+        help="Examples: .csv, .parquet, .npz or .mat (arrays X and y), .npy (X) or .svm."
+    ),
 ]
 Label = Annotated[
     str | None,

@@ -31,11 +31,11 @@ def _training(model: Model, path: Path | None) -> Iterator[Picture]:
 
     if path is not None:
         shown = PathDisplay(path.Cs, path.accuracies, path.ks)
-        yield _drawn("Accuracy along the path of C", "Top-k accuracy for each C.", shown.plot)
+        yield drawn("Accuracy along the path of C", "Top-k accuracy for each C.", shown.plot)
     history = getattr(model.classifier, "history_", None)  # a model out of a file has none
     if history is not None:
         words = f"The certified gap of {len(history['gap'])} checks over seconds."
-        yield _drawn("How the gap closed", words,
+        yield drawn("How the gap closed", words,
                      lambda ax: GapDisplay.from_estimator(model.classifier, ax=ax))  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def _classes(model: Model, judged: Examples) -> Iterator[Picture]:
 
     scores, y, m = scores_of(model, model.fed(judged)), positions(model, judged), len(model.names)
     if m > 2:
-        yield _drawn("Accuracy over guesses", "Top-k accuracy for each k.",
+        yield drawn("Accuracy over guesses", "Top-k accuracy for each k.",
                      lambda ax: TopKDisplay.from_predictions(y, scores, ax=ax))  # fmt: skip
     if m > MANY:
         return
@@ -65,7 +65,7 @@ def _classes(model: Model, judged: Examples) -> Iterator[Picture]:
         )
         ax.set(xlabel=f"class {among}", ylabel="true class")
 
-    yield _drawn(f"Examples of each class, and the classes {among}",
+    yield drawn(f"Examples of each class, and the classes {among}",
                  f"A row per true class, a column per class {among}.", draw, (size, size))  # fmt: skip
 
 
@@ -88,12 +88,13 @@ def _ranking(model: Model, judged: Examples) -> Iterator[Picture]:
         ax.legend(frameon=False, fontsize="small", loc="lower left")
 
     words = f"Precision over recall for {len(names)} list(s)."
-    yield _drawn("Precision over recall, by list", words, draw, (5.2, 4.0))
+    yield drawn("Precision over recall, by list", words, draw, (5.2, 4.0))
 
 
-def _drawn(
+def drawn(
     title: str, words: str, draw: Callable[[Any], Any], size: tuple[float, float] = (5.2, 3.0)
 ) -> Picture:
+    """A picture of one pair of axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SVM = (".svm", ".svmlight", ".libsvm")
-SUFFIXES = (".csv", ".parquet", ".npz", ".mat", *SVM)
+SUFFIXES = (".csv", ".parquet", ".npz", ".mat", ".npy", *SVM)
 
 
 def read(path: str | Path, roles: Roles | None = None, n_features: int | None = None) -> Examples:
@@ -35,7 +35,7 @@ def read(path: str | Path, roles: Roles | None = None, n_features: int | None = 
     Parameters
     ----------
     path : ``.csv`` (comma separated, an optional header row), ``.parquet``, ``.npz`` or ``.mat`` (arrays
-        ``X`` and ``y``) or ``.svm`` / ``.svmlight`` / ``.libsvm``.
+        ``X`` and ``y``), ``.npy`` (X, where no labels are needed) or ``.svm`` / ``.svmlight`` / ``.libsvm``.
     roles : of its columns or arrays.
     n_features : svm only: number of features, where the file may lack the last ones.
 
@@ -171,7 +171,15 @@ def _from_arrays(source: Path, roles: Roles) -> Examples:
     wanted = [
         n for n in ("X", label, roles.weight, roles.group, *roles.privileged) if n is not None
     ]
-    arrays = (mat_file if source.suffix.lower() == ".mat" else npz).read(source, wanted)
+    if source.suffix.lower() == ".npy":
+        arrays = {"X": npy_file(source)}
+        if wanted[1:]:
+            raise DataFileError(
+                f"{source} holds features only; expected a file with {', '.join(wanted[1:])} too, or "
+                f"labels in a file of their own: refsolve probe {source} LABELS"
+            )
+    else:
+        arrays = (mat_file if source.suffix.lower() == ".mat" else npz).read(source, wanted)
     X = _matrix(source, "X", arrays)
     for name in wanted[1:]:
         if arrays[name].shape[:1] != X.shape[:1] or (
@@ -198,6 +206,17 @@ def _from_arrays(source: Path, roles: Roles) -> Examples:
         None if roles.group is None else np.array([str(g) for g in arrays[roles.group]]),
         None if privileged is None else framed(_matrix(source, privileged, arrays)), grouped=roles.group,
     )  # fmt: skip
+
+
+def npy_file(source: Path) -> np.ndarray:
+    """The array of a .npy file; objects are refused."""
+    try:
+        return np.asarray(np.load(source, allow_pickle=False))
+    except (OSError, ValueError, EOFError, SyntaxError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise DataFileError(
+            f"cannot read {source}: {why}; expected a .npy file of numbers or text, not of objects"
+        ) from None
 
 
 def _matrix(source: Path, name: str, arrays: dict[str, np.ndarray]) -> np.ndarray:

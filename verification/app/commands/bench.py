@@ -1,4 +1,4 @@
-"""``refsolve bench topk``, ``entropy``, ``ap`` and ``svmplus``: speed beside the targets; ``standing``."""
+"""``refsolve bench topk``, ``entropy``, ``ap``, ``svmplus``: speed beside the targets; ``standing``, ``probe``."""
 
 from __future__ import annotations
 
@@ -350,3 +350,28 @@ def standing(
         standing_report.draw(runs, figure)
         figure.savefig(picture, dpi=120)
     finish(standing_report.document(runs, before), as_json)
+
+
+@app.command()
+def probe(
+    data: Annotated[list[str] | None, typer.Option(help="m = 300 or m = 1000; repeatable.")] = None,
+    c: Annotated[list[float] | None, typer.Option("--C", help="C; repeatable.")] = None,
+    threads: Annotated[
+        list[int] | None, typer.Option(min=1, help="Threads [default: 1]; repeatable.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Pairs of fits behind each median.")] = 3,
+    strict: _Strict = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Linear probes on deep features, beside lbfgs, cyanure and SGD at equal true accuracy."""
+    from verification.benchmarks import probe as probing
+
+    chosen = one_of("data", data, probing.SIZES)
+    cells = [(name, C, t) for t in threads or (1,) for name in chosen for C in c or probing.CS]
+    timings = []
+    with progress(len(cells)) as task:
+        for name, C, t in cells:
+            task.describe(f"{name}, C = {C:g}, {t} thread(s)")
+            timings += probing.measure(name, C, t, repeats)
+            task.step()
+    finish(probing.document(timings, strict), as_json)
