@@ -51,9 +51,13 @@ WEAK = 1.0  # C ||X'wX|| / m up to which the Hessian is close to the identity
 FLOOR = 0.1  # part of the mean below which no eigenvalue of that is believed
 LARGE = 1 << 26  # m^2 from which on a pass at W = 0 is like any other
 START, RAISE, READY = 4.0, 4.0, 0.3  # C' ||X'wX|| / m at first, its growth, the gap that allows it
-SAMPLE = 500  # rows that the first steps are measured on
+SAMPLE, CHEAP = (
+    500,
+    20,
+)  # rows that steps are measured on, and times as many where that costs little
 EXACT = 0.1  # of the slope that may be left there
 USUAL = 0.67, 1.5  # lengths that say that 1 will do
+TRUST = 0.2, 2.0  # how much one step changes what the sample is believed
 CERTIFY_EVERY = 20  # float32 steps between two certificates
 
 
@@ -87,6 +91,9 @@ class QuasiNewtonSolver:
         sample = np.sort(np.random.default_rng(seed).permutation(n)[:SAMPLE])
         some = self._known(("sample", seed), lambda: self.passes.some(sample).X)
         self.sample = self.passes.block(sample, some)  # the labels are of this fit
+        self.trials = (
+            2 if m <= FEW or n < CHEAP * SAMPLE else np.inf
+        )  # a length costs what it saves
         self.pairs = Pairs(m * d)
 
     def _known(self, name: Any, make: Callable[[], Any]) -> Any:
@@ -240,7 +247,7 @@ class QuasiNewtonSolver:
                 at.best, at.patience = gap, PATIENCE
             z = self.pairs.direction(gradient, at.C, partial(self._solved, C=at.C, point=point))
             slope = float(np.vdot(gradient, z))
-            t = self._length(z, at.C, slope) if at.usual < 2 else 1.0
+            t = at.trust * self._length(z, at.C, slope) if at.usual < self.trials else 1.0
             at.usual += USUAL[0] <= t <= USUAL[1]
             found = self._search(z, t, at.C, point, primal, slope, at.double)
             if found is None:
@@ -252,6 +259,9 @@ class QuasiNewtonSolver:
                 continue
             W, following, at.failed = *found, False
             step, change = W - self.W, following.slopes - point.slopes
+            left = float(np.vdot(W + at.C * following.slopes, z)) / slope
+            best = -float(np.vdot(step, z)) / float(np.vdot(z, z)) / max(1.0 - left, TRUST[0])
+            at.trust *= min(max(best / t, TRUST[0]), TRUST[1])
             if np.vdot(step, step) + at.C * np.vdot(step, change) > 0.0:
                 self.pairs.add(step, change)
             self.W, point = W, following

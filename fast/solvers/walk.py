@@ -28,6 +28,7 @@ class Walk:
     C: float
     double: bool
     usual: int = 0  # steps of length 1
+    trust: float = 1.0  # best length of the last step over what the sample said
     failed: bool = False  # in the last search
     best: float = np.inf  # gap at this C'
     patience: int = PATIENCE
