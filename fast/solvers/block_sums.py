@@ -18,7 +18,7 @@ def transposed(X: Any, A: np.ndarray) -> np.ndarray:
 
 def slopes_at(block: Block, f: np.ndarray) -> tuple[np.ndarray, Any]:
     """w_i times the gradients in the scores f, and the loss's rows if it has curvature."""
-    _, y, w, loss, m = block
+    _, y, w, loss, m, _ = block
     if "curvature" not in loss.capabilities:
         return np.asarray(loss.gradient(f, y, sample_weight=w)), None
     held, A = loss.rows(y, w, m), np.empty_like(f)
@@ -28,7 +28,7 @@ def slopes_at(block: Block, f: np.ndarray) -> tuple[np.ndarray, Any]:
 
 def at_weights(block: Block, W: np.ndarray) -> tuple[float, float, Any, np.ndarray]:
     """Of a block at W' (d, m): the risk, two sums of curvature in the scores, and the gradient."""
-    X, y, w, loss, m = block
+    X, y, w, loss, m, _ = block
     f = np.ascontiguousarray(X @ W)
     A, held = slopes_at(block, f)
     if held is None:
@@ -45,7 +45,7 @@ def slopes_of_weights(block: Block, W: np.ndarray) -> np.ndarray:
 
 def class_sums(block: Block) -> tuple[np.ndarray]:
     """Sums of w_i x_i over the examples of every class, (m, d)."""
-    X, y, w, _, m = block
+    X, y, w, _, m, _ = block
     sums = sp.csr_array((w, (y, np.arange(len(y)))), shape=(m, len(y))) @ X
     return (np.asarray(sums.toarray() if is_sparse(sums) else sums, dtype=np.float64),)
 

@@ -59,21 +59,12 @@ def objectives(
         return _Level(X, None, W, masses, y, r, loss, np.float64).bounds()
 
 
-def claims_of_weights(
-    X: Any, W: np.ndarray, y: np.ndarray, r: np.ndarray, loss: Any, dtype: Any
-) -> tuple[float, float, np.ndarray]:
-    """(P, D, masses): bounds in float64 at W and at the gradients in its scores, in one pass."""
-    masses = np.empty((X.shape[0], len(W)), dtype=dtype)
-    level = _Level(X, None, W, masses, y, r, loss, np.float64)
-    level.given = False
-    with np.errstate(all="ignore"):
-        return *level.bounds(), masses
+def sums_of_weights(block: Any, W: np.ndarray, C: float, dtype: Any, kept: Any = None) -> tuple:
+    """What `bounds_of_weights` needs of a block of examples whose weights are C w.
 
-
-def sums_of_weights(block: Any, W: np.ndarray, C: float) -> tuple:
-    """What `bounds_of_weights` needs of a block of examples whose weights are C w."""
-    dtype = np.float32 if block.loss.k == 1 else np.float64
-    masses = np.empty((len(block.y), len(W)), dtype=dtype)
+    The masses are the gradients in W's scores, rounded to ``dtype``, and go to these rows of ``kept``.
+    """
+    masses = np.empty((len(block.y), len(W)), dtype) if kept is None else kept[block.rows]
     level = _Level(block.X, None, W, masses, block.y, C * block.w, block.loss, np.float64)
     level.given = False
     with np.errstate(all="ignore"):
@@ -89,7 +80,7 @@ def sums_of_masses(
 
 
 def bounds_of_weights(W: np.ndarray, n: int, loss: Any, sums: list[Any]) -> tuple[float, float]:
-    """`claims_of_weights` without the masses, from the sums over all blocks of n examples."""
+    """(P, D): bounds in float64 at W and at the masses, from the sums over all blocks of n examples."""
     none = np.empty((0, W.shape[1]))
     level = _Level(none, None, W, none, np.empty(0, int), np.empty(0), loss, np.float64)
     level.n, level.depth = n, 2 * n + 8

@@ -26,13 +26,17 @@ AT_ONCE, WIDE = 1 << 19, 1 << 22  # scores of a block of rows, and numbers of it
 
 
 class Block(NamedTuple):
-    """Some examples: rows of X, class numbers, weights; the loss of these; the number of classes."""
+    """Some examples: rows of X, class numbers, weights; the loss of these; the number of classes.
+
+    ``rows`` is where they are among all of the source.
+    """
 
     X: Any
     y: np.ndarray
     w: np.ndarray
     loss: Any
     m: int
+    rows: Any
 
 
 class Passes:
@@ -92,7 +96,7 @@ class Passes:
         """Some examples, whose rows are at hand."""
         dropped = getattr(self.loss, "dropped", None)
         loss = self.loss if dropped is None else replace(self.loss, dropped=dropped[part])
-        return Block(X, self.y[part], self.w[part], loss, self.m)
+        return Block(X, self.y[part], self.w[part], loss, self.m, part)
 
     def some(self, index: np.ndarray) -> Block:
         """The examples with these numbers, which rise, in float64."""

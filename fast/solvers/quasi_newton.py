@@ -36,7 +36,7 @@ from .block_sums import (
 from .checkpoint import Checkpoint
 from .dask_passes import passes_of
 from .first_pass import examined
-from .multiclass_claims import bounds_of_weights, claims_of_weights, sums_of_weights
+from .multiclass_claims import bounds_of_weights, sums_of_weights
 from .pairs import Pairs
 from .primal_newton import SINGLE_GAP
 from .rows import is_sparse
@@ -351,10 +351,9 @@ class QuasiNewtonSolver:
     def _claims(self, W: np.ndarray) -> tuple[float, float, Any]:
         """Bounds on P and D, rounded outwards, and the masses where there is room for them."""
         kind = np.float32 if self.loss.k == 1 else np.float64  # of k > 1 rounding leaves the caps
-        if self.kept:
-            return claims_of_weights(self.X, W, self.y, self.C * self.w, self.loss, kind)
-        sums = self.passes.total(sums_of_weights, W, self.C)
-        return *bounds_of_weights(W, len(self.y), self.loss, sums), None
+        masses = np.empty((len(self.y), self.m), kind) if self.kept else None
+        sums = self.passes.total(sums_of_weights, W, self.C, kind, masses)
+        return *bounds_of_weights(W, len(self.y), self.loss, sums), masses
 
     def bounds_at(self, W: np.ndarray) -> tuple[float, float] | None:
         """P at W and the best D, as claimed, if they are known or need no masses."""
