@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_features, _num_samples
 
+from fast._threads import resolve
 from fast._validation import check_k
 from fast.data import Source, groups_ahead
 from fast.errors import InvalidParameterError, InvalidTypeError
@@ -20,7 +21,16 @@ from fast.estimators.topk_svc import TopKSVC
 from fast.path import accuracies, fits, grid_of
 from fast.solvers.state import TrainingState
 
-__all__ = ["LOSSES", "PRESETS", "Preset", "ProbeResult", "estimator_of", "plan_of", "probe"]
+__all__ = [
+    "LOSSES",
+    "PRESETS",
+    "Preset",
+    "ProbeResult",
+    "checked",
+    "estimator_of",
+    "plan_of",
+    "probe",
+]
 
 HELD_OUT = 0.1  # of the rows, without validation data
 #: Names of losses; all but the softmax are made for k guesses.
@@ -171,29 +181,25 @@ def probe(
     * ``mteb`` (embeddings-benchmark/mteb, abstasks/classification.py): scikit-learn's lbfgs, C = 1,
       at most 100 iterations, on 8 examples per class (16 or 32 for many tasks), drawn ten times.
     """
-    estimator = estimator_of(
-        loss, k, tol=tol, max_iter=max_iter, fit_intercept=fit_intercept, n_jobs=n_jobs
-    )
     y = getattr(X, "labels", None) if y is None else y
     if y is None:
         raise InvalidTypeError("y", "None", "labels (n,)", "pass y: X came without labels")
     X = X[:] if isinstance(X, Source) and X.in_memory else X
     if validation is not None and validation[1] is None:
         validation = validation[0], getattr(validation[0], "labels", None)
-    y, plan = np.asarray(y), plan_of(preset, Cs)
-    classes = np.unique(y)
-    m = len(classes)
-    if validation is not None:
-        _check(validation, X, classes)
-    k = check_k(k, max(m - 1, 1), " (the number of other classes)")
+    y = np.asarray(y)
+    estimator, plan, m, held_out = checked(
+        X, y, validation, Cs, loss=loss, k=k, preset=preset, random_state=random_state,
+        tol=tol, max_iter=max_iter, fit_intercept=fit_intercept, n_jobs=n_jobs,
+    )  # fmt: skip
     ks = tuple(sorted({k, *(int(t) for t in topk if 0 < t < m)}))
-    draws = _draws(X, y, plan, validation, random_state)
+    draws = _draws(X, y, plan, validation, held_out, random_state)
     found = _fitted(draws, estimator, plan, ks, report, folder)
     complete = len(found) == len(plan.Cs) * plan.draws and not found[-1][0]._interrupted
     models = [model for model, _, _ in found]
     table = np.hstack([shares for _, _, shares in found])
-    best, held = _best(models, table[ks.index(k)]), validation is None and plan.shots is None
-    if held and complete:
+    best = _best(models, table[ks.index(k)])
+    if held_out is not None and complete:
         best, complete = _trained_again(best, X, y, report, folder)
     told = "the validation data" if validation is not None else "rows that were held out"
     return ProbeResult(
@@ -202,6 +208,22 @@ def probe(
         np.array([model.n_iter_ for model in models]),
         np.array([seconds for _, seconds, _ in found]), ks, table, told, best, complete,
     )  # fmt: skip
+
+
+def checked(
+    X: Any, y: np.ndarray, validation: Any, Cs: Any, *, loss: str, k: int, preset: str | None,
+    random_state: int, **settings: Any,
+) -> tuple[Any, Preset, int, np.ndarray | None]:  # fmt: skip
+    """What is wrong with a probe is said here; its estimator, plan, classes, and rows held out."""
+    estimator, plan = estimator_of(loss, k, **settings), plan_of(preset, Cs)
+    estimator._check_settings()
+    resolve(estimator.n_jobs)
+    classes = np.unique(y)
+    if validation is not None:
+        _check(validation, X, classes)
+    check_k(k, max(len(classes) - 1, 1), " (the number of other classes)")
+    held = validation is None and plan.shots is None
+    return estimator, plan, len(classes), _held_out(y, random_state) if held else None
 
 
 def estimator_of(loss: str, k: int, **options: Any) -> Any:
@@ -267,7 +289,9 @@ def _check(validation: tuple[Any, Any], X: Any, classes: np.ndarray) -> None:
 Draw = tuple[Any, np.ndarray, np.ndarray | None, tuple[Any, Any, np.ndarray | None]]
 
 
-def _draws(X: Any, y: np.ndarray, plan: Preset, validation: Any, seed: int) -> Iterator[Draw]:
+def _draws(
+    X: Any, y: np.ndarray, plan: Preset, validation: Any, held: Any, seed: int
+) -> Iterator[Draw]:
     """X, y and weights to train with; X, y and which of them to measure on."""
     rng = np.random.default_rng(seed)
     judged = None if validation is None else (*validation, None)
@@ -279,7 +303,6 @@ def _draws(X: Any, y: np.ndarray, plan: Preset, validation: Any, seed: int) -> I
         elif judged is not None:
             yield X, y, None, judged
         else:
-            held = _held_out(y, seed)
             yield X, y, np.where(held, 0.0, 1.0), (X, y, held)
 
 

@@ -14,8 +14,8 @@ from fast.errors import InvalidParameterError, InvalidTypeError
 class DaskRows(Source):
     """A `dask.array.Array` (n, d), chunked along its rows only.
 
-    `read` computes what it returns, with the scheduler in use. Whoever trains on the workers takes
-    the chunks of ``array`` itself: block i of it is ``groups[i]``.
+    `read` computes what it returns: on the workers of ``client``, or with the scheduler in use. Whoever
+    trains on the workers takes the chunks of ``array`` itself: block i of it is ``groups[i]``.
     """
 
     def __init__(self, array: Any, name: str = "X") -> None:
@@ -49,7 +49,8 @@ class DaskRows(Source):
 
     def read(self, rows: slice) -> Any:
         """Rows of one chunk, computed."""
-        block = self.array[rows].compute()
+        part, client = self.array[rows], self.client
+        block = part.compute() if client is None else client.compute(part, sync=True)
         expected = (rows.stop - rows.start, self.shape[1])
         if block.shape != expected:
             given = f"rows {rows.start}:{rows.stop} of shape {block.shape}"

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from math import gcd
 from typing import Any
@@ -34,7 +35,7 @@ def groups_ahead(source: Source) -> Iterator[tuple[slice, Any]]:
 
 def _begin(source: Source, rows: slice) -> Future[Any]:
     pool = ThreadPoolExecutor(1)
-    future = pool.submit(source.read, rows)
+    future = pool.submit(copy_context().run, source.read, rows)
     pool.shutdown(wait=False)
     return future
 

@@ -37,6 +37,10 @@ class WithOnes(Source):
         """As of the source."""
         return with_ones(self.source.read(rows))
 
+    def place(self, row: int) -> tuple[str, int]:
+        """As of the source."""
+        return self.source.place(row)
+
 
 def with_ones(X: Any) -> Any:
     """X with a last column of ones; of a source in blocks another source."""

@@ -88,7 +88,11 @@ def test_what_was_kept_stays_until_nothing_is_wrong_and_files_are_examined_once(
     kept = files / "out" / "fits" / "0"
     kept.mkdir(parents=True)
     words = ("probe", files / "x.npy", files / "y.npy", "--Cs", "0.1", "--out", files / "out")
-    for wrong in (("--loss", "softmin"), ("--Cs", "a"), ("--label", "b")):
+    np.save(files / "z.npy", np.full(200, "zebra"))
+    judged = ("--validation", files / "v.npy", "--validation-labels", files / "z.npy")
+    wrong_ones = (("--loss", "softmin"), ("--Cs", "a"), ("--label", "b"), ("--k", "5"), ("--tol", "-1"),
+                  ("--max-iter", "0"), ("--jobs", "0"), judged)  # fmt: skip
+    for wrong in wrong_ones:
         refused(*words, *wrong, "--force")
     assert kept.exists()
     seen: list[str] = []

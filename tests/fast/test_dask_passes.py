@@ -4,18 +4,21 @@ import os
 import signal
 import threading
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from fast import TopKLogisticRegression, datasets
-from fast.data import rows
+from fast.data import groups_ahead, rows
 from fast.errors import ClusterError, InvalidParameterError
 from fast.solvers.quasi_newton import QuasiNewtonSolver
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
+get_task_stream = distributed.get_task_stream
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # of processes that are killed
@@ -66,6 +69,14 @@ def test_lost_workers_and_a_lost_scheduler(data, model, tmp_path, monkeypatch):
         found = model.fit(X, da.from_array(y, chunks=500))
         assert len(steps) > 6
         same(found, here)
+        cluster.scale(4)
+        client.wait_for_workers(4, timeout=60)
+        steps.clear()
+        with get_task_stream(client) as tasks:
+            happen = {5: kill}  # one of four
+            same(model.fit(X, y), here)
+        summed = {t["worker"] for t in tasks.data if "sums_of_chunk" in str(t["key"])}
+        assert len(summed) >= 4
         bad = X.map_blocks(lambda b: np.where(np.arange(len(b))[:, None] == 200, np.nan, b))
         with pytest.raises(InvalidParameterError, match="from row 0 on, row 200, column 0: nan"):
             model.fit(bad, y)
@@ -87,3 +98,23 @@ def test_without_a_client_the_scheduler_in_use_computes_the_chunks(data, model):
     np.testing.assert_array_equal(
         model.fit(X, y).predict(rows(X)), model.predict(np.asarray(X.compute()))
     )
+
+
+@pytest.mark.parametrize("default", [True, False])
+def test_rows_are_read_on_the_workers_of_the_client(data, default):
+    def worked(block):
+        distributed.get_worker()  # raises elsewhere
+        return block
+
+    X, _ = data
+    source = rows(X.map_blocks(worked, dtype=X.dtype, meta=np.empty((0, D), X.dtype)))
+    with (
+        distributed.Client(
+            processes=False, n_workers=1, dashboard_address=None, set_as_default=default
+        ) as client,
+        nullcontext() if default else client.as_current(),
+        dask.config.set(scheduler="synchronous"),
+    ):
+        assert source.client is client
+        found = [part for _, part in groups_ahead(source)]
+    np.testing.assert_array_equal(np.concatenate(found), X.compute())

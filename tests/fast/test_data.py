@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from fast.data import Source, examine, fingerprint, groups_ahead, npy, rows
 from fast.errors import InvalidParameterError, InvalidTypeError, UnreadableError
+from fast.estimators._blocks import with_ones
 
 rng = np.random.default_rng(5)
 X32 = rng.normal(size=(203, 7)).astype(np.float32)
@@ -290,6 +291,7 @@ def test_shards_follow_one_another(tmp_path: Path) -> None:
         (shards[2], 1),
         (shards[4], 52),
     ]
+    assert with_ones(source).place(61) == (shards[2], 1)
     check_rows(source, X)
     parts = [
         written(tmp_path, f"{i}.parquet", **wide(X32[part]), y=y[part])

@@ -130,10 +130,11 @@ def expected(
     from joblib import effective_n_jobs
     from threadpoolctl import threadpool_limits
 
-    from fast.probing import estimator_of, plan_of
+    from fast.probing import checked
 
-    plan, _ = plan_of(options["preset"], Cs), estimator_of(options["loss"], options["k"])
-    (n, d), m = data.X.shape, len(np.unique(data.y))
+    given = {name: value for name, value in options.items() if name != "folder"}
+    _, plan, m, _ = checked(data.X, data.y, _pair(judged), Cs, **given)
+    n, d = data.X.shape
     n = n if plan.shots is None else min(n, plan.shots * m)
     fits = len(plan.Cs) * plan.draws
     passes = LISTS * len(plan.Cs)
@@ -155,6 +156,10 @@ def expected(
     return Forecast(
         n, d, m, fits, passes, flops / 1e9, apiece, total, (held + weights + blocks) / 1e6
     )
+
+
+def _pair(judged: Data | None) -> tuple[Any, np.ndarray] | None:
+    return None if judged is None else (judged.X, judged.y)
 
 
 def _held(X: Any) -> float:
@@ -203,7 +208,6 @@ def run(
     with stage("made the kernels ready"):
         compile_kernels(estimator_of(options["loss"], 1, tol=options["tol"]), False)
     plan, done, last = plan_of(options["preset"], Cs), -1, (0.0, 0)
-    validation = None if judged is None else (judged.X, judged.y)
     with progress(forecast.fits) as task, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
 
@@ -217,7 +221,7 @@ def run(
             said = f"C = {C:.3g}: pass {passes}, {gap}"
             task.at(min(done, forecast.fits), said)
 
-        found = probe(data.X, data.y, validation, plan.Cs, report=report, **options)
+        found = probe(data.X, data.y, _pair(judged), plan.Cs, report=report, **options)
     advice = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
     return Trained(Model(found.best), describe(data, found, forecast, advice, options["k"]))
 
