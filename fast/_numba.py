@@ -1,10 +1,12 @@
 """One way to compile: the ``njit`` of the whole package, its disk cache, and ``warmup``."""
 
+import functools
 import importlib
 import logging
+import os
 import pkgutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -103,20 +105,31 @@ def remade(text: Any, name: str, names: Mapping[str, Any], file: str = "") -> An
     return made
 
 
+def _sources(items: Iterable[Any]) -> set[str]:
+    """The files that the code of kernels, and of whatever else of this package, comes from."""
+    files = set()
+    for item in items:
+        files |= getattr(item, "__dict__", {}).get("source_files", set())
+        home = getattr(item, "__module__", None)
+        if isinstance(home, str) and home.startswith(_PACKAGE + ".") and home in sys.modules:
+            files.add(sys.modules[home].__file__)
+    return files
+
+
+@functools.cache  # hundreds of names in numpy, which nearly every kernel refers to
+def _of_module(module: ModuleType) -> set[str]:
+    return _sources(vars(module).values())
+
+
 def _stamp(dispatcher: Any, function: Any) -> None:
     """Make the cache of ``dispatcher`` depend on every file its code comes from."""
-    files = {function.__code__.co_filename}
-    for value in function.__globals__.values():
-        inner = vars(value).values() if isinstance(value, ModuleType) else ()
-        for item in (value, *inner):
-            files |= getattr(item, "__dict__", {}).get("source_files", set())
-            home = getattr(item, "__module__", None)
-            if isinstance(home, str) and home.startswith(_PACKAGE + ".") and home in sys.modules:
-                files.add(sys.modules[home].__file__)
+    known = function.__globals__.values()
+    files = {function.__code__.co_filename} | _sources(known)
+    files = files.union(*(_of_module(item) for item in known if isinstance(item, ModuleType)))
     dispatcher.source_files = files
     cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
-        stats = [Path(name).stat() for name in sorted(filter(None, files)) if Path(name).exists()]
+        stats = [os.stat(name) for name in sorted(filter(None, files)) if os.path.exists(name)]
         cache_file._source_stamp = tuple((s.st_mtime, s.st_size) for s in stats)
 
 
