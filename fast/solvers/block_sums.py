@@ -22,6 +22,7 @@ def slopes_at(block: Block, f: np.ndarray) -> tuple[np.ndarray, Any]:
     if "curvature" not in loss.capabilities:
         return np.asarray(loss.gradient(f, y, sample_weight=w)), None
     held, A = loss.rows(y, w, m), np.empty_like(f)
+    held.curved = m <= FEW
     held.evaluate(f, A)
     return A, held
 

@@ -64,7 +64,8 @@ def shifted_rows(f, first, y, variant, k, dropped, E, top, shift, largest):
 def finished_rows(f, first, y, r, variant, k, E, top, shift, losses, A, T, tau, kappa, curvature):
     """From E = exp(...) to losses, gradients and curvature.
 
-    Writes A_i = r_i g_i, T_i = t, tau_i, kappa_i/r_i (for products with A), and trace(Hessian).
+    Writes A_i = r_i g_i, T_i = t (unless T is empty), tau_i, kappa_i/r_i (for products with A), and
+    trace(Hessian).
     """
     m = E.shape[1]
     others = m - 1
@@ -130,9 +131,11 @@ def finished_rows(f, first, y, r, variant, k, E, top, shift, losses, A, T, tau, 
         for j in range(m):
             x = row[j] * scale
             square = plus(square, x * x)
-            T[at, j] = x
             A[at, j] = weight * x
-        T[at, own] = e_own * scale if variant == BETA else 0.0
+        if len(T):
+            for j in range(m):
+                T[at, j] = row[j] * scale
+            T[at, own] = e_own * scale if variant == BETA else 0.0
         A[at, own] = -weight * s
         for q in range(u):
             A[at, top[at, q]] = weight * cap
@@ -238,6 +241,7 @@ class EntropyRows:
     """Losses, gradients and Hessian products of all examples for one entropy loss."""
 
     single = True  # scores and gradients may be float32
+    curved = True  # what products and sums of Hessians need is kept
 
     def __init__(self, loss: Any, y: np.ndarray, r: np.ndarray, m: int) -> None:
         n = len(y)
@@ -250,15 +254,17 @@ class EntropyRows:
         self.largest = np.empty(max(self.k, 1))
         self.losses, self.shift, self.curvature = np.zeros(n), np.zeros(n), np.zeros(n)
         self.tau, self.kappa = np.ones(n), np.zeros(n)
-        self.T = np.empty((n, m), np.float32)
         self.block = np.empty((block_length(m), m))
         self.A: Any = None
+        self.T: Any = None
         self.few = self.k == 1 and m <= FEW and not self.dropped.shape[1]
         self.few_rows = np.empty((m + 4, TOGETHER))
 
     def evaluate(self, f: np.ndarray, A: np.ndarray) -> float:
         """Sum of r_i L_i; A receives r_i times the gradients in the scores."""
         n = len(self.y)
+        if self.T is None:
+            self.T = np.empty((n if self.curved or self.few else 0, self.m), np.float32)
         if self.few:
             above, rests = self.shift, self.losses
             softmax_rows(f, self.y, self.r, self.few_rows, above, rests, A, self.T, self.curvature)

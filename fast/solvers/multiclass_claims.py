@@ -206,6 +206,7 @@ class _Level:
         """The losses of an entropy; its gradients become the masses."""
         y, A = self.y[rows], np.empty_like(f)
         held = self._at(rows).rows(y, self.r[rows], self.m)
+        held.curved = False
         held.evaluate(f, A)
         A[np.arange(len(y)), y] = 0.0
         self.masses[rows] = A

@@ -22,7 +22,13 @@ from fast.data.source import Source
 
 from .rows import is_sparse
 
-AT_ONCE, WIDE = 1 << 19, 1 << 22  # scores of a block of rows, and numbers of its X
+AT_ONCE, WIDE = 1 << 20, 1 << 22  # scores of a block of rows, and numbers of its X
+LEAST = 256  # rows, also of very many classes: below that products wait for W
+
+
+def rows_at_once(d: int, m: int) -> int:
+    """Rows of a block."""
+    return max(1, min(max(AT_ONCE // m, LEAST), WIDE // d))
 
 
 class Block(NamedTuple):
@@ -59,7 +65,7 @@ class Passes:
     ) -> None:
         self.source = self.short = source
         self.y, self.w, self.loss, self.m, self.n_jobs = y, w, loss, m, n_jobs
-        self.size = max(1, min(AT_ONCE // m, WIDE // source.shape[1]))
+        self.size = rows_at_once(source.shape[1], m)
 
     def keep_short(self) -> None:
         """Keep the rows in float32, too, if they are in memory."""

@@ -87,6 +87,7 @@ def test_what_is_claimed_of_a_model_on_blocks_is_true(case, source, features):
 @pytest.mark.parametrize("intercept", [False, True])
 def test_the_number_of_threads_changes_no_bit(features, intercept, monkeypatch):
     monkeypatch.setattr(passes, "AT_ONCE", 100 * M)
+    monkeypatch.setattr(passes, "LEAST", 100)
     X, y = features
     found = []
     for n_jobs in (1, 2, 3):

@@ -55,6 +55,7 @@ def test_what_a_trainer_says_is_so_and_it_ends_where_it_should(solver, loss, for
 @pytest.mark.parametrize("rows", [6, 23])
 def test_blocks_of_rows_are_all_of_them(rows, monkeypatch):
     """24 rows: the last block is whole, or a single row."""
+    monkeypatch.setattr("fast.solvers.passes.LEAST", 1)
     for solver, loss, size in (
         (QuasiNewtonSolver, ENTROPY, ("passes.AT_ONCE", 4 * rows)),
         (BlockedSDCASolver, HINGE, ("blocked_sdca.block_length", lambda m: rows)),

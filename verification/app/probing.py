@@ -143,15 +143,14 @@ def expected(
     passes *= plan.draws
     if judged is None and plan.shots is None:  # the best again, on all rows
         fits, passes = fits + 1, passes + passes / len(plan.Cs) * 2.0
-    rows = min(n, max(1, (1 << 20) // m))
     jobs = workers or effective_n_jobs(options["n_jobs"] or 1)
     with threadpool_limits(None if workers is None and options["n_jobs"] is None else 1):
-        flops, seconds = _block(rows, d, m)
-    apiece = n / rows * seconds / jobs
+        flops, apiece = pass_speed(n, d, m, jobs)
     basis = n * d * (d + 9.0 * d * d / n) * 2.0 / flops if d <= 4096 else 0.0
     total = (passes + fits * CERTIFICATE) * apiece + basis
     held = sum(_held(part.X) for part in (data, judged) if part is not None)
     weights = 8.0 * m * d * (ARRAYS + fits)
+    rows = block_rows(n, d, m)
     blocks = rows * (12.0 * m + 8.0 * d) * 2.0  # in float64 for certificates
     return Forecast(
         n, d, m, fits, passes, flops / 1e9, apiece, total, (held + weights + blocks) / 1e6
@@ -177,8 +176,19 @@ def _passes(sizes: np.ndarray, tol: float) -> float:
     return float(begun.sum() * (1.0 + 0.5 * max(0.0, np.log10(1e-3 / max(tol, 1e-15)))))
 
 
-def _block(rows: int, d: int, m: int) -> tuple[float, float]:
-    """Products' flops per second, and seconds of a block of a pass: the best of five."""
+def block_rows(n: int, d: int, m: int) -> int:
+    """Rows of a block of a pass."""
+    from fast.solvers.passes import rows_at_once
+
+    return min(n, rows_at_once(d, m))
+
+
+def pass_speed(n: int, d: int, m: int, jobs: int = 1) -> tuple[float, float]:
+    """Products' operations per second, and seconds of a pass, from the best of five blocks.
+
+    Products, and three times what exponentials and sums of the scores take.
+    """
+    rows = block_rows(n, d, m)
     X, W = np.ones((rows, d), np.float32), np.full((d, m), 1e-3, np.float32)
     best = []
     for _ in range(5):
@@ -191,7 +201,8 @@ def _block(rows: int, d: int, m: int) -> tuple[float, float]:
         f.T @ X
         best.append((perf_counter() - ready + between - start, ready - between))
     products = max(min(first for first, _ in best), 1e-9)
-    return 4.0 * rows * d * m / products, products + 3.0 * min(second for _, second in best)
+    seconds = products + 3.0 * min(second for _, second in best)
+    return 4.0 * rows * d * m / products, n / rows * seconds / jobs
 
 
 # -- training -------------------------------------------------------------------------------------
