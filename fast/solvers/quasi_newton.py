@@ -51,10 +51,7 @@ WEAK = 1.0  # C ||X'wX|| / m up to which the Hessian is close to the identity
 FLOOR = 0.1  # part of the mean below which no eigenvalue of that is believed
 LARGE = 1 << 26  # m^2 from which on a pass at W = 0 is like any other
 START, RAISE, READY = 4.0, 4.0, 0.3  # C' ||X'wX|| / m at first, its growth, the gap that allows it
-SAMPLE, CHEAP = (
-    500,
-    20,
-)  # rows that steps are measured on, and times as many where that costs little
+SAMPLE, CHEAP = 500, 10_000  # rows that steps are measured on, and of how many that costs little
 EXACT = 0.1  # of the slope that may be left there
 USUAL = 0.67, 1.5  # lengths that say that 1 will do
 TRUST = 0.2, 2.0  # how much one step changes what the sample is believed
@@ -91,9 +88,7 @@ class QuasiNewtonSolver:
         sample = np.sort(np.random.default_rng(seed).permutation(n)[:SAMPLE])
         some = self._known(("sample", seed), lambda: self.passes.some(sample).X)
         self.sample = self.passes.block(sample, some)  # the labels are of this fit
-        self.trials = (
-            2 if m <= FEW or n < CHEAP * SAMPLE else np.inf
-        )  # a length costs what it saves
+        self.trials = 2 if m <= FEW or n < CHEAP else np.inf  # usual steps that end measuring
         self.pairs = Pairs(m * d)
 
     def _known(self, name: Any, make: Callable[[], Any]) -> Any:
@@ -259,8 +254,8 @@ class QuasiNewtonSolver:
                 continue
             W, following, at.failed = *found, False
             step, change = W - self.W, following.slopes - point.slopes
-            left = float(np.vdot(W + at.C * following.slopes, z)) / slope
-            best = -float(np.vdot(step, z)) / float(np.vdot(z, z)) / max(1.0 - left, TRUST[0])
+            fell = 1.0 - float(np.vdot(W + at.C * following.slopes, z)) / slope
+            best = -float(np.vdot(step, z) / np.vdot(z, z)) / max(fell, TRUST[0])
             at.trust *= min(max(best / t, TRUST[0]), TRUST[1])
             if np.vdot(step, step) + at.C * np.vdot(step, change) > 0.0:
                 self.pairs.add(step, change)
