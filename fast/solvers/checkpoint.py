@@ -15,7 +15,7 @@ import numpy as np
 from fast.errors import InvalidParameterError
 
 SHARE = 0.05  # of the time that writing may take
-FORMAT = 1  # of what is written
+FORMAT = 2  # of what is written
 
 
 class Checkpoint:

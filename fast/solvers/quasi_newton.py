@@ -89,7 +89,7 @@ class QuasiNewtonSolver:
         some = self._known(("sample", seed), lambda: self.passes.some(sample).X)
         self.sample = self.passes.block(sample, some)  # the labels are of this fit
         self.trials = 2 if m <= FEW or n < CHEAP else np.inf  # usual steps that end measuring
-        self.pairs = Pairs(m * d)
+        self.pairs = Pairs(m * d, np.float32 if self.single else np.float64)
 
     def _known(self, name: Any, make: Callable[[], Any]) -> Any:
         """What a fit before found of the same rows with the same weights."""
@@ -173,9 +173,9 @@ class QuasiNewtonSolver:
 
     def _solved(self, V: np.ndarray, C: float, point: Point) -> np.ndarray:
         """The first matrix's inverse times V (m, d)."""
-        inside = V if self.Q is None else V @ self.Q
+        inside = V.copy() if self.Q is None else V @ self.Q
         if point.bends is None:
-            inside = inside / (1.0 + C * point.bend * self.sizes)
+            inside /= 1.0 + C * point.bend * self.sizes
         else:
             bends, U = np.linalg.eigh(point.bends)
             bends = np.maximum(bends, FLOOR * bends.mean())
@@ -233,6 +233,7 @@ class QuasiNewtonSolver:
                     point = exact if at.double else point
                 if self._certified(state, at.iteration, exact, tol, max_iter, report):
                     return
+                del exact  # as below: (m, d) numbers that nobody needs
                 at.C, _, primal, gradient, gap = self._raised(at.C, point)
             better = raised or gap <= 0.5 * at.best
             at.patience = PATIENCE if better else at.patience - 1
@@ -242,6 +243,7 @@ class QuasiNewtonSolver:
                 at.best, at.patience = gap, PATIENCE
             z = self.pairs.direction(gradient, at.C, partial(self._solved, C=at.C, point=point))
             slope = float(np.vdot(gradient, z))
+            del gradient
             t = at.trust * self._length(z, at.C, slope) if at.usual < self.trials else 1.0
             at.usual += USUAL[0] <= t <= USUAL[1]
             found = self._search(z, t, at.C, point, primal, slope, at.double)
@@ -260,6 +262,7 @@ class QuasiNewtonSolver:
             if np.vdot(step, step) + at.C * np.vdot(step, change) > 0.0:
                 self.pairs.add(step, change)
             self.W, point = W, following
+            del step, change, z
             at.iteration += 1
             if self.checkpoint is not None:
                 self.checkpoint.save(partial(arrays_of, self, state, at, point))

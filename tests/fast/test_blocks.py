@@ -1,6 +1,7 @@
 """Models on rows that are read in blocks: the same problem, certified, with no bit left to threads."""
 
 import errno
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from fast.errors import InvalidParameterError
 from fast.estimators._blocks import with_ones
 from fast.families import named
 from fast.solvers import checkpoint, passes
+from fast.solvers.pairs import MEMORY
 from fast.solvers.passes import in_pairs
 from fast.solvers.quasi_newton import QuasiNewtonSolver
 
@@ -154,6 +156,25 @@ def test_groups_may_be_sparse(features):
     assert max(found.dual_objective_, dense.dual_objective_) <= min(
         found.primal_objective_, dense.primal_objective_
     )
+
+
+def test_a_fit_holds_six_pairs_and_few_arrays_of_the_size_of_the_weights(
+    monkeypatch,
+):
+    monkeypatch.setattr(passes, "AT_ONCE", 1 << 16)
+    monkeypatch.setattr(passes, "LEAST", 1)
+    X, y = datasets.make_deep_features(1500, 500, 512, random_state=0)
+    X = X.astype(np.float32)
+    blocks = Cut(X, 300, 700)
+    model = TopKLogisticRegression(C=100.0, random_state=0).fit(blocks, y)  # kernels are compiled
+    tracemalloc.start()
+    try:
+        model.fit(Cut(X, 300, 700), y)
+        peak = tracemalloc.get_traced_memory()[1] / model.coef_.nbytes
+    finally:
+        tracemalloc.stop()
+    assert model.n_iter_ > MEMORY + 1
+    assert peak <= 22.0  # 37 with ten pairs in float64
 
 
 def test_no_more_is_read_than_a_fit_needs(features, monkeypatch):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MODEL, PLOT, KEPT = "probe.refsolve", "probe.svg", "fits"
 #: Passes for each C where lists of classes are trained, and what certifying costs, in passes.
 LISTS, CERTIFICATE = 15.0, 3.0
-ARRAYS = 26  # of the weights' size: ten pairs of a step, and what is held besides
+ARRAYS = 12  # of the weights' size: six pairs of a step in float32, and what is held besides
 
 
 @dataclass(frozen=True)
