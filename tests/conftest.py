@@ -1,5 +1,6 @@
 """Settings of every test: one thread, explicit seeds, and a hypothesis profile without clocks."""
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -28,8 +29,16 @@ settings.load_profile("refsolve")
 @pytest.hookimpl(trylast=True)
 def pytest_configure() -> None:
     """Give every test the same surroundings."""
+    gc.set_threshold(20_000, 10, 10)  # numba, cvxpy and fractions make many objects and few circles
     for name in _OF_THE_PLACE:
         os.environ.pop(name, None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish() -> None:
+    """What has been imported and collected stays: the garbage collector need not look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

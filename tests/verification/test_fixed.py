@@ -77,7 +77,8 @@ def test_bad_fixed_values_are_refused_by_name(fixed, words):
         {"tol": float("nan")},
     ],
 )
-def test_bad_fixed_values_of_a_model_are_refused(fixed):
+def test_bad_fixed_values_of_a_model_are_refused(fixed, monkeypatch):
+    monkeypatch.setattr(fixing, "PROBES", 5)  # in 1 000 draws, not in 12 000
     with pytest.raises(InvalidArgumentError, match=r"no instance of multiclass_erm\.primal"):
         verify(None, "multiclass_erm.primal", fixed=fixed)
 
@@ -137,8 +138,8 @@ def test_soak_with_the_next_seed_is_another_run():
         seen.append(a.tobytes())
         return projections.alpha(a, k, r, rho)
 
-    verify(note, PROBLEM, "soak", count=4000, checks=["certified_gap"])
-    assert len(set(seen)) > 0.9 * 4000  # nothing is run twice
+    verify(note, PROBLEM, "soak", count=1500, checks=["certified_gap"])
+    assert len(set(seen)) > 0.9 * 1500  # nothing is run twice
 
 
 @pytest.mark.parametrize(
