@@ -22,7 +22,7 @@ from .state import TrainingState, block_length
 ROOM = 4_000_000  # list entries that smooth losses, with their long supports, may take at once
 MAX_PASSES = 60  # of the active examples between two checks
 ROUND = 3e5  # nanoseconds that a round takes besides
-TRIAL, STAKE = 3, 0.08  # checks, and part of the rival's time, before a race can be lost
+TRIAL, STAKE = 3, 0.1  # checks, and part of the rival's time, before a race can be lost
 SURE = 1.25  # times the rival's time: what is foretold may be as wrong
 SHARE = 0.05  # of the rival's time: no round takes longer
 CACHE = 4e6  # bytes; beyond them rows are waited for

@@ -27,7 +27,7 @@ from .simplex_rows import Aims, SimplexRows, Step
 from .state import TrainingState
 
 ENTRY, ENTRY_CAPPED = 165.0, 235.0  # nanoseconds per mass
-USUAL, GROWTH = 3.0, 0.27  # iterations to 1e-6 for k > 1: USUAL n^GROWTH
+USUAL, GROWTH = 20, 0.27  # iterations to 1e-6 for k > 1, more for more than 1000 rows
 WEIGHTS, SPARSE = 8000, 5000  # m * min(n, d); beyond the second CSR rows are better left sparse
 NUMBERS = 50_000_000  # n * max(m, d)
 ROOMY, MEETING = 4, 1500  # rows per weight, and weights, of a QR factorisation
@@ -86,7 +86,7 @@ class SimplexInteriorSolver:
         rows = n * m * (ENTRY_CAPPED if 1 < k < m - 1 else ENTRY)
         products = n * (m * (m - 1) * p * (p + 1) / 45.0 + 2.5 * p * (p if p <= PACKED else m * m))
         step = 1e6 + rows + products + ((m - 1) * p) ** 3 / 60.0
-        steps = 12 + 2 * min(m, 25) if k == 1 else USUAL * n**GROWTH
+        steps = 12 + 2 * min(m, 25) if k == 1 else USUAL * max(n / 1000.0, 1.0) ** GROWTH
         return steps * (0.6 - np.log10(max(tol, 1e-12)) / 15.0) * step + n * p * p / 3.0
 
     def start_cold(self) -> None:
