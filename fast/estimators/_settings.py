@@ -176,8 +176,13 @@ def in_range(X: Any, C: float) -> Any:
 def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The classes, sorted, and the number of each label; at least two classes."""
     try:
-        check_classification_targets(y)
-        classes, encoded = np.unique(y, return_inverse=True)
+        if isinstance(y, np.ndarray) and y.dtype.kind in "biuf":
+            classes = np.unique(y)  # by scikit-learn looked for in the metadata, else counted twice
+            check_classification_targets(y.view(np.dtype(y.dtype, metadata={"unique": classes})))
+            encoded = np.searchsorted(classes, y)
+        else:
+            check_classification_targets(y)
+            classes, encoded = np.unique(y, return_inverse=True)
     except TypeError as error:  # such labels have no order
         raise InvalidTypeError(
             "y", f"labels of several types ({error})", "labels of one type", "convert y"

@@ -74,10 +74,12 @@ class MulticlassLinearModel(CertifiedClassifier):
     ) -> np.ndarray:
         """C times the weight of each example."""
         weight = check_weights(sample_weight, X)
-        with np.errstate(divide="ignore"):  # "balanced" divides by the weight of a class
-            factors = compute_class_weight(
-                self.class_weight, classes=self.classes_, y=y, sample_weight=weight
-            )
+        factors = np.ones(len(self.classes_))
+        if self.class_weight is not None:
+            with np.errstate(divide="ignore"):  # "balanced" divides by the weight of a class
+                factors = compute_class_weight(
+                    self.class_weight, classes=self.classes_, y=y, sample_weight=weight
+                )
         factors = np.where(np.bincount(encoded, weight) > 0.0, factors, 0.0)
         if not (np.isfinite(factors) & (factors >= 0.0)).all():
             raise InvalidParameterError(
@@ -323,10 +325,11 @@ class MulticlassLinearModel(CertifiedClassifier):
     @staticmethod
     def _dual_blocks(masses: Any, encoded: np.ndarray, in_place: bool = False) -> Any:
         """A, whose rows sum to 0: CSR if the masses are, else dense."""
-        sums = np.asarray(masses.sum(axis=1, dtype=np.float64)).ravel()
         if is_sparse(masses):
+            sums = np.asarray(masses.sum(axis=1, dtype=np.float64)).ravel()
             places = (np.arange(len(sums)), encoded)
             return sp.csr_array(sp.csr_array((sums, places), shape=masses.shape) - masses)
+        sums = np.einsum("ij->i", masses, dtype=np.float64)
         A = np.negative(masses, out=masses if in_place else None)
         A[np.arange(len(sums)), encoded] = sums
         return A

@@ -218,7 +218,8 @@ class _Level:
         slip = (self.terms + 8) * self.eps * reach
         loss, one, mass = self.loss, self._at(rows), self.r[rows].astype(self.real)
         if not self.hinge:
-            slip = slip + 5 * EPS * abs(f).max(axis=1)  # the scores are rounded to float64
+            widest = reach if self.compiled else abs(f).max(axis=1)  # which takes longer
+            slip = slip + 6 * EPS * widest  # the scores are rounded to float64
             if values is None:
                 values = np.asarray(one.values(np.ascontiguousarray(f, dtype=np.float64), y))
             values = values.astype(self.real) * (1 + (m + EVALUATED) * EPS)

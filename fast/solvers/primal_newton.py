@@ -268,7 +268,7 @@ class PrimalNewtonSolver:
         for _ in range(5 * CG_STEPS if self.fine else CG_STEPS):
             V = np.ascontiguousarray(rows @ search.T)
             self.rows.curve(V, members)
-            image = search + (rows.T @ V).T
+            image = search + ((rows.T @ V).T if is_sparse(rows) else V.T @ rows)
             curvature = float(np.vdot(search, image))
             if not 0.0 < curvature < np.inf:
                 break
