@@ -160,16 +160,19 @@ def grid_of(Cs: Any) -> list[float]:
 def fits(
     estimator: Any, X: Any, y: Any, grid: Sequence[float], weight: Any = None, *,
     eval_set: Any = None, watch: Callable[[float, TrainingState], bool | None] | None = None,
-    folder: Path | None = None,
+    folder: Path | None = None, dual: bool = True,
 ) -> Iterator[tuple[Any, float]]:  # fmt: skip
     """Models for growing C as they are found, and seconds; Ctrl-C ends with the one it stopped.
 
     ``watch(C, state)`` is called after every certificate, and every pass of quasi-Newton steps, whose
     number and uncertified gap are ``state.passes`` and ``state.estimate``; true stops as Ctrl-C does.
     Models, and the state of a run on blocks, are kept in ``folder``, from which a later call goes on.
+    Without ``dual`` no ``dual_coef_`` is made where weights determine it.
     """
     worker = clone(estimator).set_params(warm_start=True)
     worker._facts = {}
+    if not dual:
+        worker._masses = None
     stopped, past = False, list[tuple[float, np.ndarray]]()
 
     def seen(state: TrainingState) -> bool:
@@ -196,7 +199,7 @@ def fits(
             record.keep(seconds)
         model = copy.copy(worker)  # a fit replaces attributes, it never changes them in place
         model.set_params(warm_start=estimator.warm_start)
-        for name in ("_last_dual", "_last_weights", "_watch", "_facts"):
+        for name in ("_last_dual", "_last_weights", "_watch", "_facts", "_masses"):
             model.__dict__.pop(name, None)
         past = [*past[-1:], (C, worker._last_weights[0])]
         if worker.solver_ == "lbfgs":  # which begins at weights: the dual would only be scaled

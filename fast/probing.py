@@ -253,7 +253,7 @@ def _fitted(
         for draw, (part, labels, weight, judged) in enumerate(draws):
             kept = None if folder is None else Path(folder) / f"{draw}"
             for model, seconds in fits(
-                estimator, part, labels, plan.Cs, weight, watch=report, folder=kept
+                estimator, part, labels, plan.Cs, weight, watch=report, folder=kept, dual=False
             ):
                 model.__dict__.pop("dual_coef_", None)
                 shares = accuracies([model], judged[0], judged[1], ks, judged[2])
@@ -355,7 +355,7 @@ def _trained_again(model: Any, X: Any, y: np.ndarray, report: Any, folder: Any) 
     """The same on all rows, and True; as it was and False if that is stopped."""
     kept = None if folder is None else Path(folder) / "all"
     try:
-        again = next(fits(model, X, y, [model.C], watch=report, folder=kept))[0]
+        again = next(fits(model, X, y, [model.C], watch=report, folder=kept, dual=False))[0]
     except KeyboardInterrupt:
         return model, False
     return (model, False) if again._interrupted else (again, True)

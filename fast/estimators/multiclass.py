@@ -148,7 +148,7 @@ class MulticlassLinearModel(CertifiedClassifier):
             "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
             "report": monitor,
             "n_jobs": self.n_jobs,
-            "masses": self.warm_start,
+            "masses": getattr(self, "_masses", self.warm_start),
             "facts": getattr(self, "_facts", None),  # of a path
         }
         if checkpoint is not None:

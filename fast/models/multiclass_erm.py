@@ -108,7 +108,7 @@ def train(
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     facts: dict[Any, Any] | None = None,
-    masses: bool = True,
+    masses: bool | None = True,
 ) -> TrainingResult:
     """Minimise P(W) until the relative duality gap is certified to be at most ``tol``.
 
@@ -144,7 +144,7 @@ def train(
         What fits of the same rows with other C found of them, for this one and the next; sources
         keep their own.
     masses : bool
-        False: none are returned where they are in files, as for a source with long lists.
+        False: none are returned where they are in files; None: nor where they are a function of W.
 
     Returns
     -------
@@ -162,11 +162,14 @@ def train(
     X = X.X if isinstance(X, InMemory) else X
     with nullcontext() if n_jobs is None else one_blas_thread():
         run = _Run(X, y, r, m, loss, seed, solver, tol, max_iter, report, resolve(n_jobs))
-        if facts is not None and getattr(run.algorithm, "facts", None) == {}:
+        if facts is not None and run.name == "lbfgs" and not isinstance(X, Source):
+            facts |= run.algorithm.facts  # which has drawn its sample
             run.algorithm.facts = facts
+        if masses is None and run.name == "lbfgs":
+            run.algorithm.kept = False
         if checkpoint is not None:
             run.keep(checkpoint)
-        run.whole = masses
+        run.whole = bool(masses)
         return run.from_start(start, weights)
 
 
@@ -304,6 +307,8 @@ class _Run:
 
     def hand_over(self, name: str) -> None:
         """Another algorithm, from the dual reached."""
+        if self.name == "lbfgs":
+            self.algorithm.kept = True
         dual, self.name, self.race = self.algorithm.masses(), name, Race()  # whoever is last
         self.algorithm = self.make(name, self.r)
         self.algorithm.resume(dual)

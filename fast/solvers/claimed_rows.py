@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from fast._elementary import log
-from fast._numba import kernel
+from fast._numba import REORDER, kernel
 from fast._simd import larger, plus
 from fast.kernels.hinges import ALPHA, BETA
 
@@ -81,6 +81,23 @@ def hinge_bounds(f, first, y, r, slip, p, loss, eps, work):
     return total
 
 
+@kernel(fastmath=REORDER)
+def _sizes(X, widest, out):
+    for i in range(X.shape[0]):
+        s = 0.0
+        for t in range(X.shape[1]):
+            s += abs(X[i, t]) * widest[t]
+        out[i] = s
+
+
+def dense_reach(X: np.ndarray, widest: np.ndarray) -> np.ndarray:
+    """|X| times ``widest``, in float64, without a copy of X."""
+    out, X = np.empty(len(X)), X.view()
+    X.flags.writeable = False  # one type for the compiler
+    _sizes(X, widest, out)
+    return out
+
+
 @kernel
 def _excess(variant, k, r, s, top, above):
     """How far masses x >= 0 are, at most, from the domain: s = <1,x>, ``above`` the caps r/k."""
@@ -145,20 +162,19 @@ def hinge_masses(masses, first, y, r, norms, loss, blocks, spread):
 
 
 @kernel
-def entropy_masses(masses, first, y, r, norms, variant, k, eps, blocks, spread):
-    """As `hinge_masses`, of dense masses and blocks (rows, m)."""
-    m = masses.shape[1]
+def entropy_masses(blocks, first, y, r, norms, variant, k, eps, spread):
+    """As `hinge_masses`, of dense masses (rows, m), which become the blocks."""
+    m = blocks.shape[1]
     gains, sizes, moved, rough = 0.0, 0.0, 0.0, 0.0
-    for row in range(masses.shape[0]):
+    for row in range(blocks.shape[0]):
         i = first + row
         own, radius = y[i], r[i]
         a = blocks[row]
         below = 0.0
-        for j in range(m):
-            below = plus(below, larger(-masses[row, j], 0.0))
-            a[j] = larger(masses[row, j], 0.0)
-        below -= larger(-masses[row, own], 0.0)
         a[own] = 0.0
+        for j in range(m):
+            below = plus(below, larger(-a[j], 0.0))
+            a[j] = larger(a[j], 0.0)
         if radius == 0.0:
             for j in range(m):
                 a[j] = 0.0
@@ -199,4 +215,5 @@ def _warmup() -> None:
     given = one.copy(), np.ones(1, np.int64), ends
     blocks = np.empty(2), np.empty(2, np.int64), np.empty(2, np.int64)
     hinge_masses(given, 0, y, one, one, loss, blocks, spread)
-    entropy_masses(full, 0, y, one, one, ALPHA, 1, 1e-16, np.empty((1, 2)), spread)
+    entropy_masses(full, 0, y, one, one, ALPHA, 1, 1e-16, spread)
+    dense_reach(full, spread)

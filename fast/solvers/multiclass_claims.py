@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fast.families.hinges import Hinge
-from fast.solvers.claimed_rows import entropy_masses, hinge_bounds, hinge_masses
+from fast.solvers.claimed_rows import dense_reach, entropy_masses, hinge_bounds, hinge_masses
 from fast.solvers.rounding import EPS, confirmed, down, precisions, row_norms, up
 from fast.solvers.rows import is_sparse
 from fast.solvers.sparse_rows import block_scores, parts, pull_rows
@@ -59,14 +59,15 @@ def objectives(
         return _Level(X, None, W, masses, y, r, loss, np.float64).bounds()
 
 
-def sums_of_weights(block: Any, W: np.ndarray, C: float, dtype: Any, kept: Any = None) -> tuple:
+def sums_of_weights(block: Any, W: np.ndarray, C: float, kept: Any = None) -> tuple:
     """What `bounds_of_weights` needs of a block of examples whose weights are C w.
 
-    The masses are the gradients in W's scores, rounded to ``dtype``, and go to these rows of ``kept``.
+    The masses are the gradients in W's scores, and go, rounded, to these rows of ``kept``.
     """
-    masses = np.empty((len(block.y), len(W)), dtype) if kept is None else kept[block.rows]
+    masses = None if kept is None else kept[block.rows]
     level = _Level(block.X, None, W, masses, block.y, C * block.w, block.loss, np.float64)
-    level.given = False
+    level.given, level.rows = False, max(level.n, 1)
+    level.summed = level.rows
     with np.errstate(all="ignore"):
         return level.sums()
 
@@ -145,10 +146,16 @@ class _Level:
                 squares[0] += (own * f).sum()
                 squares[1] += (abs(own) * terms).sum()
             else:
-                reach = np.minimum(self.norms[rows] * lengths.max(), abs(part) @ widest)
-            values = None if self.given else self._written(f, rows)
+                reach = abs(part) @ widest if is_sparse(part) or not self.compiled else None
+                reach = dense_reach(part, widest) if reach is None else reach
+                reach = np.minimum(self.norms[rows] * lengths.max(), reach)
+            values, x = (None, None) if self.given else self._written(f, rows)
             losses += self._losses(f, rows, reach, values)
-            blocks, sums = (self._compiled_blocks if self.compiled else self._blocks)(rows, spread)
+            del f
+            if self.compiled:
+                blocks, sums = self._compiled_blocks(rows, spread, x)
+            else:
+                blocks, sums = self._blocks(rows, spread)
             totals = totals + np.asarray(sums, dtype=real)
             if self.gram:
                 V[:, rows] = (blocks.toarray() if is_sparse(blocks) else blocks).T
@@ -156,7 +163,8 @@ class _Level:
                 pull_rows(parts(part), parts(sp.csr_array(blocks)), V.T, np.empty(self.m))
             else:
                 for first in range(0, part.shape[0], self.summed):
-                    V += self._pulled(part, blocks, slice(first, first + self.summed))
+                    pulled = self._pulled(part, blocks, slice(first, first + self.summed))
+                    V = np.add(V, pulled, out=V) if start + first else pulled
         return losses, totals, V, spread, squares
 
     def bounds_of(
@@ -202,15 +210,17 @@ class _Level:
 
     # ---- losses
 
-    def _written(self, f: np.ndarray, rows: slice) -> np.ndarray:
-        """The losses of an entropy; its gradients become the masses."""
+    def _written(self, f: np.ndarray, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        """The losses of an entropy, and its gradients, which become the masses."""
         y, A = self.y[rows], np.empty_like(f)
         held = self._at(rows).rows(y, self.r[rows], self.m)
         held.curved = False
         held.evaluate(f, A)
         A[np.arange(len(y)), y] = 0.0
-        self.masses[rows] = A
-        return np.asarray(held.losses)
+        if self.masses is not None:
+            self.masses[rows] = A
+            np.copyto(A, self.masses[rows])  # as they are rounded
+        return np.asarray(held.losses), A
 
     def _losses(self, f: Any, rows: slice, reach: Any, values: Any = None) -> Any:
         """Upper bound on sum_i r_i L_i for scores whose terms' absolute values sum to ``reach``."""
@@ -266,14 +276,14 @@ class _Level:
 
     # ---- masses: blocks a_i, and sums of gains, sizes, mass moved times norms, what that costs
 
-    def _compiled_blocks(self, rows: slice, spread: np.ndarray) -> tuple[Any, Any]:
-        """In float64; ``spread[j]`` grows by sum_i |a_ij| norms_i."""
-        part, loss = self._cut(self.masses, rows), self.loss
+    def _compiled_blocks(self, rows: slice, spread: np.ndarray, x: Any) -> tuple[Any, Any]:
+        """In float64; ``spread[j]`` grows by sum_i |a_ij| norms_i. ``x``: masses to overwrite, if any."""
+        part, loss = self._cut(self.masses, rows) if x is None else x, self.loss
         args = rows.start, self.y, self.r, self.norms
         if not self.hinge:
-            full = np.ascontiguousarray(self._kept(part, rows), dtype=np.float64)
-            k, dense = int(loss.k), np.empty(full.shape)
-            return dense, entropy_masses(full, *args, loss.variant, k, self.eps, dense, spread)
+            full = self._kept(part, rows)
+            full = full if x is not None else np.array(full, dtype=np.float64, order="C")
+            return full, entropy_masses(full, *args, loss.variant, int(loss.k), self.eps, spread)
         x = part if is_sparse(part) else sp.csr_array(part)
         n, m = x.shape
         given = x.data, x.indices.astype(np.int64), x.indptr.astype(np.int64)

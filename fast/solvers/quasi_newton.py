@@ -69,13 +69,13 @@ class QuasiNewtonSolver:
         self.C = float(r.max())
         self.w = r / self.C
         self.passes = passes_of(as_source(X), y, self.w, loss, m)
-        self.kept = not isinstance(X, Source)  # in memory: so may be what is as long
-        self.facts = {} if self.kept else X.facts
+        self.blocks = isinstance(X, Source)
+        self.kept = not self.blocks  # in memory: so may be what is as long, if it is asked for
+        self.facts = X.facts if self.blocks else {}
         size = float(max(X.max(), -X.min())) if self.kept else examined(X).largest
-        fits = max(size, 1.0) ** 2 * self.C * n < 1e25
         curved = "curvature" in loss.capabilities
         self.plain = curved and getattr(loss, "dropped", None) is None  # all examples have one loss
-        large = fits and n * m * d > SMALL
+        large = n * m * d > SMALL and max(size, 1.0) ** 2 * self.C * n < 1e25
         self.single = curved and large and loss.rows(y[:1], self.w[:1], m).single
         # of many classes a pass costs so much that a block of rows may be rounded each time
         if self.single and m <= FEW:
@@ -161,14 +161,14 @@ class QuasiNewtonSolver:
         n, d = self.X.shape
         self.Q: Any = None
         wide = is_sparse(self.sample.X) or d > min(WIDEST, 2 * n)
-        if wide or (self.kept and self.C * self._known("largest", self._largest) <= WEAK * self.m):
+        small = WEAK * self.m / self.C
+        if wide or (not self.blocks and self._known("largest", self._largest) <= small):
             (self.sizes,) = self._known("squares", lambda: self.passes.total(squares))
             return
         self.sizes, self.Q = self._known("basis", self._basis)
 
     def _basis(self) -> tuple[np.ndarray, np.ndarray]:
-        (found,) = self.passes.total(gram, single=self.single)
-        sizes, Q = np.linalg.eigh(found)
+        sizes, Q = np.linalg.eigh(*self.passes.total(gram, single=self.single))
         return np.maximum(sizes, 0.0), Q
 
     def _solved(self, V: np.ndarray, C: float, point: Point) -> np.ndarray:
@@ -350,7 +350,7 @@ class QuasiNewtonSolver:
         """Bounds on P and D, rounded outwards, and the masses where there is room for them."""
         kind = np.float32 if self.loss.k == 1 else np.float64  # of k > 1 rounding leaves the caps
         masses = np.empty((len(self.y), self.m), kind) if self.kept else None
-        sums = self.passes.total(sums_of_weights, W, self.C, kind, masses)
+        sums = self.passes.total(sums_of_weights, W, self.C, masses)
         return *bounds_of_weights(W, len(self.y), self.loss, sums), masses
 
     def bounds_at(self, W: np.ndarray) -> tuple[float, float] | None:

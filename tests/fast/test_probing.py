@@ -6,11 +6,14 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import fast
+from fast import TopKLogisticRegression
 from fast.data import rows
 from fast.errors import InvalidParameterError
+from fast.families import named
 from fast.metrics import topk_accuracy
 from fast.path import AT_ONCE, accuracies, fits
 from fast.probing import LOSSES, PRESETS, probe
+from fast.solvers import quasi_newton
 
 X, Y = fast.datasets.make_deep_features(900, 6, 8, random_state=0)
 NAMES = np.array(["ant", "bee", "cat", "dog", "eel", "fox"])[Y]
@@ -125,9 +128,9 @@ def test_ctrl_c_outside_of_fits_and_in_the_last_one_keeps_what_there_is(monkeypa
 
     calls = []
 
-    def last(*given, watch, folder):
-        calls.append(folder)
-        return fits(*given, watch=interrupt if len(calls) == 2 else watch, folder=folder)
+    def last(*given, watch, **options):
+        calls.append(options)
+        return fits(*given, watch=interrupt if len(calls) == 2 else watch, **options)
 
     monkeypatch.setattr(fast.probing, "fits", last)
     with pytest.warns(UserWarning, match="was interrupted"):
@@ -254,3 +257,21 @@ def test_what_cannot_be_probed_is_refused_before_training(argument, given):
     with pytest.raises(InvalidParameterError) as caught:
         probe(X, **{"y": Y, **given}, report=lambda C, state: pytest.fail("trained"))
     assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("C", [0.1, 30.0])
+def test_fits_of_a_path_share_what_they_found_and_keep_the_dual_only_if_asked(C, monkeypatch):
+    X, y = fast.datasets.make_deep_features(1500, 24, 110, random_state=0)
+    model, grams, one = TopKLogisticRegression(tol=1e-3, random_state=0), [], quasi_newton.gram
+    monkeypatch.setattr(quasi_newton, "gram", lambda *given: grams.append(1) or one(*given))
+    for dual in (True, False):
+        grams.clear()
+        found = [m for m, _ in fits(model, X, y, [C, 2.0 * C, 4.0 * C], dual=dual)]
+        assert len(grams) == 1
+        for fitted in found:
+            assert fitted.solver_ == "lbfgs"
+            assert fitted.dual_gap_ <= 1e-3
+            assert hasattr(fitted, "dual_coef_") == dual
+            P = 0.5 * (fitted.coef_**2).sum()
+            P += fitted.C * named("softmax").value(X @ fitted.coef_.T, y).sum()
+            assert P <= fitted.primal_objective_ <= P * (1.0 + 1e-9)

@@ -145,7 +145,7 @@ def test_claims_of_weights_are_those_of_their_masses(features, dtype):
     X, y = features
     W = train(X, y, 1.0, M, SOFTMAX, tol=1e-3, solver="lbfgs").W
     masses = np.empty((N, M), dtype)
-    sums = Passes(rows(X), y, np.ones(N), SOFTMAX, M).total(sums_of_weights, W, 1.0, dtype, masses)
+    sums = Passes(rows(X), y, np.ones(N), SOFTMAX, M).total(sums_of_weights, W, 1.0, masses)
     P, D = bounds_of_weights(W, N, SOFTMAX, sums)
     primal, dual = objectives(SOFTMAX, X, y, np.ones(N), W, masses.astype(np.float64))
     again = claims(X, None, W, masses, y, np.ones(N), SOFTMAX, (primal, dual), 1e-3)
