@@ -73,7 +73,6 @@ def test_a_right_page_builds_with_its_formula_and_its_output(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("body", "complaint"),
     [
-        pytest.param(cell("assert 1 + 1 == 3, 'arithmetic'"), "arithmetic", id="raising cell"),
         pytest.param(cell("import warnings; warnings.warn('look')"), "stderr", id="warning"),
         pytest.param("$$\\nosuchcommand{x}$$\n", "nosuchcommand", id="unknown TeX"),
         pytest.param("See [](no-such-page.md).\n", "no-such-page", id="broken link"),

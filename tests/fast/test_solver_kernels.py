@@ -37,7 +37,7 @@ class Problem:
         self.X = rng.standard_normal((N, D))
         self.y, self.r = np.arange(N) % M, rng.uniform(0.3, 2.0, N)
         self.squares = (self.X**2).sum(axis=1)
-        self.index = np.zeros((N, capacity), np.int64)
+        self.index = np.zeros((N, capacity), np.int32)
         self.value, self.count = np.zeros((N, capacity)), np.full(N, M - 1)
         self.mass = np.zeros(N)
         for i in range(N):
@@ -181,7 +181,7 @@ def test_a_list_of_all_that_was_seen_says_where_others_may_belong(third, crowded
 @pytest.mark.parametrize("passes", [1, 3])
 def test_a_pass_gains_what_it_says_and_each_block_is_a_maximum(problem, passes):
     p = problem
-    order, idle = np.arange(N), np.zeros(N, np.int64)
+    order, idle = np.arange(N), np.zeros(N, np.int8)
     kept = N
     for _ in range(passes):
         before = p.dual()
@@ -206,7 +206,7 @@ def test_a_zero_row_gets_all_its_mass_and_leaves_when_it_rests():
     p = Problem((ALPHA, 3, 0.0, 0.0))
     p.X[2] = 0.0
     p.squares[2] = 0.0
-    order, idle, kept, counts = np.arange(2, 3), np.zeros(N, np.int64), 1, []
+    order, idle, kept, counts = np.arange(2, 3), np.zeros(N, np.int8), 1, []
     for _ in range(3):
         _, kept, _ = active_list.active_pass(
             as_rows(p.X), p.y, p.r, p.squares, p.loss, p.lists, p.mass, p.W, order, kept, idle,

@@ -71,7 +71,6 @@ def test_a_pass_over_lists_is_that_of_dense_rows(loss):
         np.arange(n), n, np.zeros(n, np.int8), np.empty((6, m)),
     )  # fmt: skip
     A, V, before = sp.csr_array(p.X), np.ascontiguousarray(p.W.T), p.dual()
-    p.index = p.index.astype(np.int32)
     found = sparse_rows.sparse_pass(
         sparse_rows.parts(A), p.y, p.r, p.squares, loss, (p.index, p.value, p.count), p.mass, V,
         np.arange(n), m - 1, np.empty(n), np.empty(n), np.empty((8, m + 1)),
