@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from fast._elementary import log
-from fast._numba import REORDER, kernel
+from fast._numba import kernel
 from fast._simd import larger, plus
 from fast.kernels.hinges import ALPHA, BETA
 
@@ -79,23 +79,6 @@ def hinge_bounds(f, first, y, r, slip, p, loss, eps, work):
             value = larger(value / k + (k + 4) * eps * furthest, 0.0)
         total += r[i] * (value + paid)
     return total
-
-
-@kernel(fastmath=REORDER)
-def _sizes(X, widest, out):
-    for i in range(X.shape[0]):
-        s = 0.0
-        for t in range(X.shape[1]):
-            s += abs(X[i, t]) * widest[t]
-        out[i] = s
-
-
-def dense_reach(X: np.ndarray, widest: np.ndarray) -> np.ndarray:
-    """|X| times ``widest``, in float64, without a copy of X."""
-    out, X = np.empty(len(X)), X.view()
-    X.flags.writeable = False  # one type for the compiler
-    _sizes(X, widest, out)
-    return out
 
 
 @kernel
@@ -216,4 +199,3 @@ def _warmup() -> None:
     blocks = np.empty(2), np.empty(2, np.int64), np.empty(2, np.int64)
     hinge_masses(given, 0, y, one, one, loss, blocks, spread)
     entropy_masses(full, 0, y, one, one, ALPHA, 1, 1e-16, spread)
-    dense_reach(full, spread)

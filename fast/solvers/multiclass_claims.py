@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fast.families.hinges import Hinge
-from fast.solvers.claimed_rows import dense_reach, entropy_masses, hinge_bounds, hinge_masses
+from fast.solvers.claimed_rows import entropy_masses, hinge_bounds, hinge_masses
 from fast.solvers.rounding import EPS, confirmed, down, precisions, row_norms, up
 from fast.solvers.rows import is_sparse
 from fast.solvers.sparse_rows import block_scores, parts, pull_rows
@@ -146,9 +146,7 @@ class _Level:
                 squares[0] += (own * f).sum()
                 squares[1] += (abs(own) * terms).sum()
             else:
-                reach = abs(part) @ widest if is_sparse(part) or not self.compiled else None
-                reach = dense_reach(part, widest) if reach is None else reach
-                reach = np.minimum(self.norms[rows] * lengths.max(), reach)
+                reach = np.minimum(self.norms[rows] * lengths.max(), abs(part) @ widest)
             values, x = (None, None) if self.given else self._written(f, rows)
             losses += self._losses(f, rows, reach, values)
             del f
