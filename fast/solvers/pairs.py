@@ -12,7 +12,7 @@ class Pairs:
     """Steps s and changes u of R's gradient, as rows, with all their products; newest last.
 
     What a step needs is then a few products of a matrix and a vector: no pair is read alone. They may be
-    float32, which costs no step more and half the memory.
+    float32, half the memory, which costs no step more unless the problem is steep.
     """
 
     def __init__(self, size: int, dtype: Any = np.float64) -> None:
@@ -23,6 +23,13 @@ class Pairs:
         """No pairs."""
         self.order: list[int] = []
         self.SS, self.SU = np.zeros((2, MEMORY, MEMORY))
+
+    def widen(self) -> None:
+        """Go on in float64, where rounding to float32 would be more than small curvatures tell."""
+        if self.S.dtype != np.float64:
+            held, n = (self.S, self.U), len(self.order)
+            self.S, self.U = np.empty((2, MEMORY, self.S.shape[1]))
+            self.S[:n], self.U[:n] = (part[:n] for part in held)
 
     def add(self, s: np.ndarray, u: np.ndarray) -> None:
         """One more pair; the oldest goes."""

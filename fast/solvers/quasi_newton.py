@@ -22,19 +22,10 @@ from fast.data import Source
 from fast.data import rows as as_source
 from fast.data.reading import fingerprint
 
-from .block_sums import (
-    FEW,
-    at_weights,
-    class_sums,
-    gram,
-    power,
-    slopes_at,
-    slopes_of_weights,
-    squares,
-    transposed,
-)
+from .block_sums import FEW, at_weights, class_sums, slopes_at, slopes_of_weights, transposed
 from .checkpoint import Checkpoint
 from .dask_passes import passes_of
+from .first_matrix import FirstMatrix
 from .first_pass import examined
 from .multiclass_claims import bounds_of_weights, sums_of_weights
 from .pairs import Pairs
@@ -43,16 +34,13 @@ from .rows import is_sparse
 from .state import TrainingState
 from .walk import PATIENCE, Point, Walk, arrays_of, restored
 
-WIDEST = 4096  # features up to which X'wX is decomposed
 SMALL = 1_000_000  # n m d from which on float32 matters
 MANY, SAVED = 100, 200.0  # features from which on steps win, products that their basis may cost
-POWERS = 3  # products for the largest eigenvalue
-WEAK = 1.0  # C ||X'wX|| / m up to which the Hessian is close to the identity
-FLOOR = 0.1  # part of the mean below which no eigenvalue of that is believed
 LARGE = 1 << 26  # m^2 from which on a pass at W = 0 is like any other
 START, RAISE, READY = 4.0, 4.0, 0.3  # C' ||X'wX|| / m at first, its growth, the gap that allows it
 SAMPLE, CHEAP = 500, 10_000  # rows that steps are measured on, and of how many that costs little
 EXACT = 0.1  # of the slope that may be left there
+STEEP = 1e4  # C ||X'wX|| / m from which on pairs are float64
 USUAL = 0.67, 1.5  # lengths that say that 1 will do
 TRUST = 0.2, 2.0  # how much one step changes what the sample is believed
 CERTIFY_EVERY = 20  # float32 steps between two certificates
@@ -84,6 +72,7 @@ class QuasiNewtonSolver:
         self.best: Any = None  # W of the best dual, made when asked for; None: A = 0
         self.finished: Any = None  # masses of the best dual, and the bounds claimed of both
         self.reached = 0  # steps that led to W
+        self.scored: Any = None  # W that the sample's scores are of
         self.checkpoint: Checkpoint | None = None
         sample = np.sort(np.random.default_rng(seed).permutation(n)[:SAMPLE])
         some = self._known(("sample", seed), lambda: self.passes.some(sample).X)
@@ -142,50 +131,25 @@ class QuasiNewtonSolver:
             risk, np.asarray(A.T @ sums), bend / total, None if bends is None else bends / total
         )
 
-    # -- the first matrix ---------------------------------------------------------------------
-    def _largest(self) -> float:
-        """About the largest eigenvalue of X'wX."""
-        v = np.random.default_rng(0).standard_normal(self.X.shape[1])
-        v = v.astype(np.float32 if self.single else np.float64)
-        size = float(np.linalg.norm(v))
-        for _ in range(POWERS):
-            with np.errstate(over="ignore", invalid="ignore"):  # then the data are not weak
-                (v,) = self.passes.total(power, v / size, single=self.single)
-                size = float(np.linalg.norm(v))
-            if not 0.0 < size < np.inf:
-                break
-        return size
-
+    # -- lengths ------------------------------------------------------------------------------
     def _decompose(self) -> None:
-        """X'wX = Q diag(sizes) Q'; its diagonal alone where that costs too much, or is close to it."""
-        n, d = self.X.shape
-        self.Q: Any = None
-        wide = is_sparse(self.sample.X) or d > min(WIDEST, 2 * n)
-        small = WEAK * self.m / self.C
-        if wide or (not self.blocks and self._known("largest", self._largest) <= small):
-            (self.sizes,) = self._known("squares", lambda: self.passes.total(squares))
-            return
-        self.sizes, self.Q = self._known("basis", self._basis)
+        """Make ready what steps begin with."""
+        given = self.passes, self.sample, self.C, self.single
+        self.first = FirstMatrix(*given, self._known)
+        if self.C * self.first.largest > STEEP * self.m:
+            self.pairs.widen()
 
-    def _basis(self) -> tuple[np.ndarray, np.ndarray]:
-        sizes, Q = np.linalg.eigh(*self.passes.total(gram, single=self.single))
-        return np.maximum(sizes, 0.0), Q
-
-    def _solved(self, V: np.ndarray, C: float, point: Point) -> np.ndarray:
-        """The first matrix's inverse times V (m, d)."""
-        inside = V.copy() if self.Q is None else V @ self.Q
-        if point.bends is None:
-            inside /= 1.0 + C * point.bend * self.sizes
-        else:
-            bends, U = np.linalg.eigh(point.bends)
-            bends = np.maximum(bends, FLOOR * bends.mean())
-            inside = U @ ((U.T @ inside) / (1.0 + C * bends[:, None] * self.sizes))
-        return inside if self.Q is None else inside @ self.Q.T
+    def _seen(self) -> np.ndarray:
+        """The sample's scores."""
+        if self.scored is not self.W:
+            self.scored = self.W
+            self.scores = np.ascontiguousarray(self.sample.X @ self.W.T)
+        return self.scores
 
     def _length(self, z: np.ndarray, C: float, slope: float) -> float:
         """About the best length of a step, from some of the rows and the slope of all."""
         some = self.sample
-        f, moved = np.ascontiguousarray(some.X @ self.W.T), np.ascontiguousarray(some.X @ z.T)
+        f, moved = self._seen(), np.ascontiguousarray(some.X @ z.T)
         scale = C * float(self.w.sum()) / max(float(some.w.sum()), 1e-300)
         square = float(np.vdot(z, z))
 
@@ -230,7 +194,9 @@ class QuasiNewtonSolver:
                         return
                     at.double = arrived
                     exact = self._at(self.W, True)
-                    point = exact if at.double else point
+                    if at.double:
+                        point = exact
+                        self.pairs.widen()
                 if self._certified(state, at.iteration, exact, tol, max_iter, report):
                     return
                 del exact  # as below: (m, d) numbers that nobody needs
@@ -241,7 +207,9 @@ class QuasiNewtonSolver:
             if at.patience == 0:
                 self.pairs.forget()
                 at.best, at.patience = gap, PATIENCE
-            z = self.pairs.direction(gradient, at.C, partial(self._solved, C=at.C, point=point))
+            self.first.look(self._seen)
+            solved = partial(self.first.solved, C=at.C, point=point)
+            z = self.pairs.direction(gradient, at.C, solved)
             slope = float(np.vdot(gradient, z))
             del gradient
             t = at.trust * self._length(z, at.C, slope) if at.usual < self.trials else 1.0
@@ -252,6 +220,7 @@ class QuasiNewtonSolver:
                     return
                 at.failed, at.double = at.double, True
                 self.pairs.forget()
+                self.pairs.widen()
                 point = self._at(self.W, True)
                 continue
             W, following, at.failed = *found, False
@@ -290,7 +259,7 @@ class QuasiNewtonSolver:
 
     def _first_size(self, point: Point) -> float:
         """C' to begin with: from where on the gap allows, and from W = 0 the smallest that is asked."""
-        least = min(self.C, START * self.m / max(float(self.sizes.max()), 1e-300))
+        least = min(self.C, START * self.m / max(self.first.largest, 1e-300))
         size = self.C
         while size > least and not self._measured(size, point)[0]:
             size = max(size / RAISE, least)

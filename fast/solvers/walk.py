@@ -8,7 +8,7 @@ import numpy as np
 
 from .state import TrainingState
 
-PATIENCE = 4  # passes without halving the gap, after which the pairs are forgotten
+PATIENCE = 8  # passes without halving the gap, after which the pairs are forgotten
 
 
 class Point(NamedTuple):

@@ -56,7 +56,7 @@ def test_lost_workers_and_a_lost_scheduler(data, model, tmp_path, monkeypatch):
         return one(*given)
 
     monkeypatch.setattr(QuasiNewtonSolver, "_search", search)
-    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
     cluster = distributed.LocalCluster(n_workers=1, silence_logs=50, **options)
     with distributed.Client(cluster) as client:
 
@@ -108,7 +108,7 @@ def test_rows_are_read_on_the_workers_of_the_client(data):
     source = rows(X.map_blocks(worked, dtype=X.dtype, meta=np.empty((0, D), X.dtype)))
     with (
         distributed.Client(
-            processes=False, n_workers=1, dashboard_address=None, set_as_default=False
+            processes=False, n_workers=1, dashboard_address=":0", set_as_default=False
         ) as client,
         client.as_current(),
         dask.config.set(scheduler="synchronous"),

@@ -12,10 +12,11 @@ from fast.families import named
 from fast.families.entropies import Piece
 from fast.models.multiclass_erm import choose_solver, train
 from fast.solvers.block_sums import FEW
+from fast.solvers.first_matrix import FLOOR
 from fast.solvers.multiclass_claims import bounds_of_weights, claims, sums_of_weights
 from fast.solvers.pairs import MEMORY
 from fast.solvers.passes import Passes
-from fast.solvers.quasi_newton import EXACT, FLOOR, QuasiNewtonSolver
+from fast.solvers.quasi_newton import EXACT, QuasiNewtonSolver
 from fast.solvers.state import TrainingState
 
 SOFTMAX = named("softmax")
@@ -57,7 +58,68 @@ def test_the_first_matrix_is_a_mean_hessian_and_a_gram_matrix(loss):
     matrix = np.eye(m * d) + 2.0 * np.kron(bends, (X * w[:, None]).T @ X)
     V = np.random.default_rng(2).standard_normal((m, d))
     expected = np.linalg.solve(matrix, V.ravel()).reshape(m, d)
-    np.testing.assert_allclose(trainer._solved(V, 2.0, point), expected, rtol=1e-5)
+    np.testing.assert_allclose(trainer.first.solved(V, 2.0, point), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("scale", [0.0, 3.0])
+def test_an_intercept_has_the_curvature_that_the_weights_of_its_class_leave(form, scale):
+    n, m, d, c, C, rng = 400, FEW + 6, 5, 2.0, 1.7, np.random.default_rng(3)
+    y, r = rng.integers(0, m - 1, n), rng.uniform(0.0, 2.0, n)  # one class has no example
+    Z = 0.3 + rng.standard_normal((m, d))[y] + 0.3 * rng.standard_normal((n, d))
+    trainer = QuasiNewtonSolver(form(np.c_[Z, np.full(n, c)]), y, r, m, SOFTMAX, 0)
+    trainer.start_at(scale * rng.standard_normal((m, d + 1)))
+    trainer._decompose()
+    trainer.first.look(trainer._seen)
+    point = trainer._at(trainer.W, True)
+    w = r / r.max()
+    z = w @ Z / w.sum()
+    means = np.array([w[y == j] @ Z[y == j] / max(w[y == j].sum(), 1e-300) - z for j in range(m)])
+    means[m - 1] = 0.0
+    p = softmax(np.c_[Z, np.full(n, c)] @ trainer.W.T, axis=1)
+    curvature = w[:, None] * p * (1.0 - p)
+    kappa = np.vdot(curvature, (Z - z) @ means.T) / (curvature.sum(axis=0) @ (means**2).sum(axis=1))
+    assert kappa == pytest.approx(0.0, abs=1e-12) if scale == 0.0 else 0.05 < kappa < 1.0
+    centred = (Z - z).T @ (w[:, None] * (Z - z))
+    if form is not np.asarray:  # the diagonal, not centred
+        centred = np.diag(w @ Z**2)
+    V = rng.standard_normal((m, d + 1))
+    found = trainer.first.solved(V, C, point)
+    for j in range(m):
+        a = np.r_[z + kappa * means[j], c]
+        matrix = np.eye(d + 1)
+        matrix[:d, :d] += C * point.bend * centred
+        matrix += C * point.bend * w.sum() * np.outer(a, a)
+        np.testing.assert_allclose(found[j], np.linalg.solve(matrix, V[j]), rtol=1e-9)
+    if scale == 0.0 and form is np.asarray:  # without what classes tell, the mean Hessian
+        X = np.c_[Z, np.full(n, c)]
+        whole = np.eye(d + 1) + C * point.bend * X.T @ (w[:, None] * X)
+        np.testing.assert_allclose(found, np.linalg.solve(whole, V.T).T, rtol=1e-9)
+
+
+@pytest.mark.parametrize("C", [10.0, 1e3])
+def test_an_intercept_takes_few_passes_more(features, C, monkeypatch):
+    passes = []
+    one = QuasiNewtonSolver._at
+    monkeypatch.setattr(QuasiNewtonSolver, "_at", lambda *given: passes.append(0) or one(*given))
+    X, y = features
+    needed = []
+    for Z in (X, np.c_[X, np.ones(N)]):
+        passes.clear()
+        assert train(Z, y, C, M, SOFTMAX, tol=1e-5, solver="lbfgs").gap <= 1e-5
+        needed.append(len(passes))
+    assert needed[1] <= 1.75 * needed[0] + 2
+
+
+def test_steep_problems_have_pairs_in_float64(features):
+    X, y = features
+    for scale, kind in ((1.0, np.float32), (1e3, np.float64)):
+        trainer = QuasiNewtonSolver(scale * X, y, np.ones(N), M, SOFTMAX, 0)
+        trainer.pairs.add(*np.random.default_rng(1).standard_normal((2, M, D)))
+        before = trainer.pairs.U[0].copy()
+        trainer._decompose()
+        assert trainer.pairs.U.dtype == trainer.pairs.S.dtype == kind
+        np.testing.assert_array_equal(trainer.pairs.U[0], before)
 
 
 @pytest.mark.parametrize(("form", "d"), [(np.asarray, 50), (sp.csr_array, 3)])
@@ -66,7 +128,7 @@ def test_wide_and_sparse_data_have_the_diagonal(form, d):
     sizes = (r / r.max()) @ X**2
     bend = (1 - 1 / 4) / 4
     expected = trainer.W / (1.0 + 3.0 * bend * sizes)
-    np.testing.assert_allclose(trainer._solved(trainer.W, 3.0, point), expected, rtol=1e-13)
+    np.testing.assert_allclose(trainer.first.solved(trainer.W, 3.0, point), expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("steps", [0, 3, MEMORY, MEMORY + 4])
@@ -74,7 +136,7 @@ def test_a_direction_is_that_of_the_updated_matrix(steps):
     trainer, point, *_ = at()
     shape, C, rng = trainer.W.shape, 1.7, np.random.default_rng(3)
     size, pairs = trainer.W.size, []
-    H = np.array([trainer._solved(e.reshape(shape), C, point).ravel() for e in np.eye(size)])
+    H = np.array([trainer.first.solved(e.reshape(shape), C, point).ravel() for e in np.eye(size)])
     for _ in range(steps):
         s = rng.standard_normal(size)
         u = 0.5 * s + 0.1 * rng.standard_normal(size)
@@ -87,7 +149,7 @@ def test_a_direction_is_that_of_the_updated_matrix(steps):
         V = np.eye(size) - np.outer(c, s) / (s @ c)
         H = V.T @ H @ V + np.outer(s, s) / (s @ c)
     G = rng.standard_normal(shape)
-    found = trainer.pairs.direction(G, C, lambda V: trainer._solved(V, C, point))
+    found = trainer.pairs.direction(G, C, lambda V: trainer.first.solved(V, C, point))
     np.testing.assert_allclose(found.ravel(), H @ G.ravel(), rtol=1e-8, atol=1e-10)
 
 

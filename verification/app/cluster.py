@@ -29,7 +29,7 @@ def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
     if scheduler is None:
         with (
             LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+                n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50
             ) as here,
             Client(here) as client,
         ):
