@@ -54,7 +54,7 @@ class FirstMatrix:
         weak = passes.source.in_memory and C * known("largest", self._largest) <= WEAK * passes.m
         if weak or is_sparse(sample.X) or d > min(WIDEST, 2 * n):
             (self.sizes,) = known("squares", lambda: passes.total(squares))
-            if abs(self.sizes[-1] - constant) <= CONSTANT * constant:
+            if constant > 0.0 and abs(self.sizes[-1] - constant) <= CONSTANT * constant:
                 self.sizes = self.sizes[:-1]  # of features that are not centred: only a diagonal
         else:
             self.sizes, self.Q = known(("basis", c), lambda: self._basis(constant))
@@ -64,7 +64,7 @@ class FirstMatrix:
 
     def _basis(self, constant: float) -> tuple[np.ndarray, np.ndarray]:
         (found,) = self.passes.total(gram, single=self.single)
-        if abs(found[-1, -1] - constant) <= CONSTANT * constant:
+        if constant > 0.0 and abs(found[-1, -1] - constant) <= CONSTANT * constant:
             across = found[:-1, -1] / np.sqrt(found[-1, -1])
             found = found[:-1, :-1] - np.outer(across, across)
         sizes, Q = np.linalg.eigh(found)
@@ -131,7 +131,8 @@ class FirstMatrix:
         along = np.einsum("jt,jt->j", a, inside) + c * V[:, -1]
         turned = a / steep
         bent = np.einsum("jt,jt->j", a, turned) + c * c
-        share = along / (1.0 / (bend * float(self.passes.w.sum())) + bent)
+        size = bend * float(self.passes.w.sum())
+        share = along * size / (1.0 + size * bent)
         turned *= share[:, None]
         inside -= turned
         out[:, :-1] = inside if self.Q is None else inside @ self.Q.T

@@ -97,6 +97,22 @@ def test_an_intercept_has_the_curvature_that_the_weights_of_its_class_leave(form
         np.testing.assert_allclose(found, np.linalg.solve(whole, V.T).T, rtol=1e-9)
 
 
+@pytest.mark.parametrize("m", [5, FEW + 6])
+@pytest.mark.parametrize(("d", "weak"), [(3, False), (3, True), (900, False)])
+def test_a_last_feature_of_zeros_is_no_intercept(d, weak, m):
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((400, d)), rng.integers(0, m, 400)
+    X[:, -1] = 0.0
+    C = 1e-6 if weak else 1.0
+    trainer = QuasiNewtonSolver(X, y, np.full(400, C), m, SOFTMAX, 0)
+    trainer._decompose()
+    trainer.first.look(trainer._seen)
+    V = rng.standard_normal((m, d))
+    found = trainer.first.solved(V, C, trainer._at(trainer.W, True))
+    np.testing.assert_allclose(found[:, -1], V[:, -1], rtol=1e-12)
+    assert np.isfinite(found).all()
+
+
 @pytest.mark.parametrize("C", [10.0, 1e3])
 def test_an_intercept_takes_few_passes_more(features, C, monkeypatch):
     passes = []
