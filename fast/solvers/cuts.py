@@ -64,7 +64,8 @@ class Product:
         """X w (n,)."""
         X = self.X if exact else self.rough
         if not (exact and self.single):
-            return np.asarray(X @ w.astype(X.dtype), dtype=np.float64)
+            with np.errstate(invalid="ignore"):  # OpenBLAS may say so for nothing: numpy #24067
+                return np.asarray(X @ w.astype(X.dtype), dtype=np.float64)
         return np.concatenate([self._block(rows) @ w for rows in self._blocks()])
 
     def gradients(self, a: Any, exact: bool = True) -> np.ndarray:
