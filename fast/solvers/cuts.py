@@ -77,7 +77,8 @@ class Product:
         X, wide = self.X if exact else self.rough, a.ndim > 1
         if not (exact and self.single) and (is_sparse(X) or not wide):
             a = a.astype(X.dtype)
-            product = a @ X if wide else X.T @ a
+            with np.errstate(invalid="ignore"):  # as in scores
+                product = a @ X if wide else X.T @ a
             return np.asarray(product.toarray() if is_sparse(product) else product, np.float64)
         total = np.zeros((a.shape[0], self.shape[1]) if wide else self.shape[1])
         a = a.tocsc() if wide else a
@@ -94,7 +95,8 @@ class Product:
         for i in range(0, len(where), step):
             rows = (self.X if exact else self.rough)[where[i : i + step]]
             rows = rows.astype(np.float64, copy=False) if exact else rows
-            total += rows.T @ a[i : i + step].astype(rows.dtype)
+            with np.errstate(invalid="ignore"):  # as in scores
+                total += rows.T @ a[i : i + step].astype(rows.dtype)
         return total
 
     def _blocks(self) -> list[slice]:
