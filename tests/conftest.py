@@ -34,13 +34,6 @@ def pytest_configure() -> None:
         os.environ.pop(name, None)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_finish() -> None:
-    """What has been imported and collected stays: the garbage collector need not look at it again."""
-    gc.collect()
-    gc.freeze()
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _patience() -> Iterator[None]:
     """Give candidates minutes where no test sets a limit: on a busy machine, compiling takes them."""

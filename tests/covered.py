@@ -8,6 +8,7 @@ only the compiler runs (`fast._simd`, `fast.ranking.bits`) is left out.
 
 import argparse
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -58,6 +59,8 @@ class Slices:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """A fork for every file: what hangs or breaks there does so alone."""
+        gc.collect()
+        gc.freeze()
         for _, items in groupby(session.items, lambda item: item.path):
             if not (process := os.fork()):
                 self._run(list(items))

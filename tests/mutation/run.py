@@ -88,7 +88,6 @@ class Runner:
         random.Random(0).shuffle(
             items
         )  # where time ends, every test function had some of its cases
-        gc.unfreeze()  # what the garbage collector does not look at, Live does not find
         live = Live(files())
         self._baseline(items, live)
         live.restore()
