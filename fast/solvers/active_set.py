@@ -23,6 +23,7 @@ ROOM = 4_000_000  # list entries that smooth losses, with their long supports, m
 MAX_PASSES = 60  # of the active examples between two checks
 ROUND = 3e5  # nanoseconds that a round takes besides
 TRIAL, STAKE = 3, 0.1  # checks, and part of the rival's time, before a race can be lost
+DOUBTS = 3  # forecasts running that have to say so
 SURE = 1.25  # times the rival's time: what is foretold may be as wrong
 SHARE = 0.05  # of the rival's time: no round takes longer
 CACHE = 4e6  # bytes; beyond them rows are waited for
@@ -34,7 +35,7 @@ class Race:
     """Against another method, which takes ``rival`` nanoseconds: whether to leave the rest to it.
 
     The rest takes as long as gaps have fallen in the last half of the way. The more has been spent, the
-    nearer the end has to be.
+    nearer the end has to be. So say ``DOUBTS`` checks running: the first forecasts are off by ten times.
     """
 
     def __init__(self, rival: float = np.inf) -> None:
@@ -43,7 +44,7 @@ class Race:
 
     def begin(self) -> None:
         """Another start."""
-        self.way = [(self.work, 1.0)]
+        self.way, self.doubts = [(self.work, 1.0)], 0
 
     def lost_at(self, work: float, gap: float, tol: float) -> bool:
         """After so much more work, and with this gap."""
@@ -53,7 +54,10 @@ class Race:
             return False
         before, wide = self.way[len(self.way) // 2]
         fall = max(np.log(wide / gap), 1e-9)
-        return self.lost_with((self.work - before) * np.log(gap / tol) / fall)
+        again = self.lost_with((self.work - before) * np.log(gap / tol) / fall)
+        self.doubts = self.doubts + 1 if again else 0
+        self.lost = self.doubts >= DOUBTS
+        return self.lost
 
     def lost_with(self, rest: float) -> bool:
         """When so much work seems to be left, and ``further`` times the whole after it."""
