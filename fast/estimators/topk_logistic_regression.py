@@ -72,12 +72,13 @@ class TopKLogisticRegression(MulticlassLinearModel):
         As in scikit-learn's ``pairwise_kernels``, or "precomputed". Costs n^2 memory and n^3 time.
     kernel_params : dict or None, default=None
         Arguments of the kernel, e.g. ``{"gamma": 0.1}`` for "rbf".
-    solver : {"auto", "newton", "lbfgs", "full_newton", "interior"}, default="auto"
+    solver : {"auto", "newton", "lbfgs", "full_newton", "interior", "sdca", "fista"}, default="auto"
         Newton's method with conjugate gradients; quasi-Newton steps with a homotopy in C for 100
         dense features or more; in coordinates without scales where the features are badly scaled, then
-        an interior point of the dual where they separate classes.
+        an interior point of the dual where they separate classes. "sdca" is the papers' method
+        (not for ``truncated``) and "fista" what they compare it with: for comparison only.
     random_state : int, RandomState instance or None, default=None
-        Unused; every estimator here has it.
+        Order of the examples of solver "sdca"; no other one draws anything that matters.
     verbose : int, default=0
         1 shows a progress bar (digits of the gap), 2 prints each certificate.
     n_jobs : int or None, default=None
@@ -170,11 +171,6 @@ class TopKLogisticRegression(MulticlassLinearModel):
             raise InvalidParameterError(
                 "truncated", repr(self.truncated), "True or False", "choose one of the two losses"
             )
-        known = ("auto", "newton", "lbfgs", "full_newton", "interior")
-        if self.solver not in known:
-            raise InvalidParameterError(
-                "solver", repr(self.solver), f"one of {known}", "use 'auto'"
-            )
         k = self._check_k(n_classes)
         if self.truncated and self.variant != "alpha":
             raise InvalidParameterError(
@@ -182,6 +178,13 @@ class TopKLogisticRegression(MulticlassLinearModel):
                 f"{self.variant!r} with truncated=True",
                 "'alpha'",
                 "leave it out: the truncated loss has no variants",
+            )
+        if self.truncated and self.solver == "sdca":  # which softmax alone would not notice
+            raise InvalidParameterError(
+                "solver",
+                "'sdca' with truncated=True",
+                "a method in the primal, or 'interior'",
+                "use 'auto': the truncated loss is not convex, and has no dual to ascend",
             )
         if self.truncated:
             return TruncatedEntropy(k)

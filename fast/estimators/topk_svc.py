@@ -48,8 +48,9 @@ class TopKSVC(MulticlassLinearModel):
         As in scikit-learn's ``pairwise_kernels``, or "precomputed". Costs n^2 memory and n^3 time.
     kernel_params : dict or None, default=None
         Arguments of the kernel, e.g. ``{"gamma": 0.1}`` for "rbf".
-    solver : {"auto", "active", "interior", "newton", "sdca"}, default="auto"
-        See :mod:`fast.models.multiclass_erm`; all reach the same certificate.
+    solver : {"auto", "active", "interior", "newton", "lbfgs", "sdca", "fista"}, default="auto"
+        See :mod:`fast.models.multiclass_erm`; all reach the same certificate. "newton", "lbfgs" and
+        "fista" need ``gamma`` > 0.
     random_state : int, RandomState instance or None, default=None
         Order of the examples.
     verbose : int, default=0

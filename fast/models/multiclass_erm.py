@@ -14,6 +14,7 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "interior"    | interior point of the dual                         | few weights, X badly scaled |
 | "lbfgs"       | quasi-Newton in the primal, with a homotopy in C   | many features, any smooth   |
 | "sdca"        | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
+| "fista"       | FISTA in the primal, what the papers compare with  | any smooth; a baseline      |
 | "auto"        | where features are badly scaled "interior" for a hinge, else "full_newton" (then |
 |               | "interior" where classes can be separated); otherwise                            |
 |               | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active"; for entropies       |
@@ -127,7 +128,7 @@ def train(
     max_iter : int
         Bound on iterations (a check and the work until the next one).
     seed : int
-    solver : {"auto", "active", "newton", "full_newton", "interior", "lbfgs", "sdca"}
+    solver : {"auto", "active", "newton", "full_newton", "interior", "lbfgs", "sdca", "fista"}
     start : (n, m) CSR or array, optional
         Masses of a feasible dual to begin with.
     weights : (m, d) array, optional
@@ -222,7 +223,7 @@ class _Run:
         found = cls(self.X, self.y, r, self.m, self.loss, self.seed)
         if name == "active":
             found.race, found.n_jobs = self.race, self.n_jobs
-        if name == "lbfgs":
+        if hasattr(found, "passes"):
             found.passes.n_jobs = self.n_jobs
         return found
 

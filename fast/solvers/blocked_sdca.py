@@ -102,6 +102,7 @@ class BlockedSDCASolver:
         x[np.arange(len(x)), self.y[part]] = 0.0
         return x
 
-    def masses(self) -> sp.csr_array:
-        """The dual as a CSR array (n, m): mass of each example on the other classes."""
-        return sp.csr_array(self._masses(slice(None)))
+    def masses(self) -> Any:
+        """The dual: mass of each example on the other classes, (n, m); CSR if most of it may be 0."""
+        x = self._masses(slice(None))
+        return x if self.loss.complements else sp.csr_array(x)

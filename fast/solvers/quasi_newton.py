@@ -16,20 +16,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from fast.data import Source
-from fast.data import rows as as_source
 from fast.data.reading import fingerprint
 
-from .block_sums import FEW, at_weights, class_sums, slopes_at, slopes_of_weights, transposed
+from .block_sums import FEW, class_sums, slopes_at
 from .checkpoint import Checkpoint
-from .dask_passes import passes_of
 from .first_matrix import FirstMatrix
 from .first_pass import examined
 from .multiclass_claims import bounds_of_weights, sums_of_weights
 from .pairs import Pairs
 from .primal_newton import SINGLE_GAP
+from .primal_passes import PrimalPasses
 from .rows import is_sparse
 from .state import TrainingState
 from .walk import PATIENCE, Point, Walk, arrays_of, restored
@@ -46,17 +44,12 @@ TRUST = 0.2, 2.0  # how much one step changes what the sample is believed
 CERTIFY_EVERY = 20  # float32 steps between two certificates
 
 
-class QuasiNewtonSolver:
+class QuasiNewtonSolver(PrimalPasses):
     """Trains one smooth model; see :func:`fast.models.multiclass_erm.train`."""
 
-    NEEDS = "gradients"
-
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
-        self.X, self.y, self.m, self.loss = X, y, m, loss
+        super().__init__(X, y, r, m, loss)
         n, d = X.shape
-        self.C = float(r.max())
-        self.w = r / self.C
-        self.passes = passes_of(as_source(X), y, self.w, loss, m)
         self.blocks = isinstance(X, Source)
         self.kept = not self.blocks  # in memory: so may be what is as long, if it is asked for
         self.facts = X.facts if self.blocks else {}
@@ -68,10 +61,6 @@ class QuasiNewtonSolver:
         # of many classes a pass costs so much that a block of rows may be rounded each time
         if self.single and m <= FEW:
             self.passes.keep_short()
-        self.W = np.zeros((m, d))
-        self.best: Any = None  # W of the best dual, made when asked for; None: A = 0
-        self.finished: Any = None  # masses of the best dual, and the bounds claimed of both
-        self.reached = 0  # steps that led to W
         self.scored: Any = None  # W that the sample's scores are of
         self.checkpoint: Checkpoint | None = None
         sample = np.sort(np.random.default_rng(seed).permutation(n)[:SAMPLE])
@@ -95,29 +84,7 @@ class QuasiNewtonSolver:
         pairs = d / (2.0 * m) + 25.0 * d * d / (n * m)  # of matrix products
         return not is_sparse(X) and d >= MANY and d <= 2 * n and pairs <= SAVED
 
-    def start_cold(self) -> None:
-        """W = 0."""
-
-    def start_warm(self, dual: Any) -> None:
-        """W = X'A of a feasible dual: masses of the other classes (n, m)."""
-        masses = dual.toarray() if is_sparse(dual) else dual
-        blocks = np.negative(masses)
-        blocks[np.arange(len(self.y)), self.y] = masses.sum(axis=1)
-        self.W = transposed(self.X, blocks)
-
-    def start_at(self, W: np.ndarray) -> None:
-        """Begin at given weights (m, d)."""
-        self.W = np.array(W, dtype=np.float64)
-
     # -- passes -------------------------------------------------------------------------------
-    def _at(self, W: np.ndarray, double: bool) -> Point:
-        """One pass."""
-        single = self.single and not double
-        Wt = np.ascontiguousarray(W.T.astype(np.float32) if single else W.T)
-        risk, bend, bends, slopes = self.passes.total(at_weights, Wt, single=single)
-        total = float(self.w.sum())
-        return Point(risk, slopes, bend / total, None if bends is None else bends / total)
-
     def _at_zero(self) -> Point:
         """The same at W = 0, where all examples of a class are alike: without products with W."""
         m, total = self.m, float(self.w.sum())
@@ -333,37 +300,3 @@ class QuasiNewtonSolver:
         if self.best is not None and not np.array_equal(self.best, W):
             D = max(D, self._claims(self.best)[1])
         return P, D
-
-    def _certified(
-        self, state: TrainingState, iteration: int, exact: Point, tol: float, max_iter: int,
-        report: Callable,
-    ) -> bool:  # fmt: skip
-        """Take in a point evaluated in float64; whether the run is over."""
-        primal = 0.5 * float(np.vdot(self.W, self.W)) + self.C * exact.risk
-        gradient = self.W + self.C * exact.slopes
-        dual = primal - 0.5 * float(np.vdot(gradient, gradient))
-        if dual > state.dual:
-            self.best = self.W
-        state.record(iteration, primal, max(dual, state.dual), self.W)
-        state.done = state.gap <= tol
-        return bool(report(state)) or state.done or state.n_iter >= max_iter
-
-    def settle(self, state: TrainingState) -> None:
-        """Certify the point reached, after an interruption."""
-        if self.reached > state.n_iter:
-            exact = self._at(self.W, True)
-            self._certified(state, self.reached, exact, 0.0, self.reached, lambda state: True)
-
-    def masses(self) -> Any:
-        """The dual: mass of each example on the other classes, (n, m); CSR if most of it is 0.
-
-        None if the rows are not in memory: a pass makes it from W.
-        """
-        if self.finished is not None or not self.kept:
-            return None if self.finished is None else self.finished[0]
-        x = np.zeros((len(self.y), self.m))
-        if self.best is not None:
-            self.passes.fill(x, slopes_of_weights, np.ascontiguousarray(self.best.T))
-        x *= self.C
-        x[np.arange(len(self.y)), self.y] = 0.0
-        return x if self.single else sp.csr_array(x)

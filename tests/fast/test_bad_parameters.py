@@ -34,7 +34,7 @@ WRONG = {
         "k": RANKS,
         "variant": ("gamma", None, 1),
         "truncated": ("yes", None, 2),
-        "solver": ("active", "sdca", None),
+        "solver": ("active", "adam", None),
         "kernel": KERNELS,
         "kernel_params": ({"gamma": 1.0},),
         "max_iter": (True,),

@@ -26,14 +26,22 @@ from sklearn.preprocessing import StandardScaler
 
 from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
 from fast.ranking.queries import Queries
-from fast.solvers import active_set, blocked_sdca, entropy_rows, simplex_interior, smooth_rows
+from fast.solvers import (
+    active_set,
+    blocked_sdca,
+    entropy_rows,
+    fista,
+    simplex_interior,
+    smooth_rows,
+)
 
 SOLVERS = [("active", 0.0), ("active", 0.5), ("newton", 0.5), ("sdca", 0.0), ("sdca", 0.5)]
-SOLVERS += [("interior", 0.0)]
+SOLVERS += [("interior", 0.0), ("fista", 0.5)]
 INSIDE = {
     "active": (active_set, "active_pass"),
     "sdca": (blocked_sdca, "update_block"),
     "newton": (smooth_rows, "smooth_rows"),
+    "fista": (fista, "risk_of_weights"),
     "interior": (simplex_interior.SimplexInteriorSolver, "_factor"),
 }
 
@@ -70,6 +78,12 @@ CASES |= {
     for k in (1, 3)
 }
 CASES |= {
+    "entropy sdca": Case(
+        TopKLogisticRegression(k=3, C=10.0, solver="sdca", random_state=0),
+        _problems.classes(11, n=100, m=8, d=12),
+        _naive_entropy_erm.check_certificate,
+        inside=INSIDE["sdca"],
+    ),
     "truncated": Case(
         TopKLogisticRegression(k=3, truncated=True, C=5.0),
         _problems.classes(13, n=400, m=6, d=20),
