@@ -16,12 +16,12 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "sdca"        | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
 | "fista"       | FISTA in the primal, what the papers compare with  | any smooth; a baseline      |
 | "auto"        | where features are badly scaled "interior" for a hinge, else "full_newton" (then |
-|               | "interior" where classes can be separated); otherwise                            |
-|               | "newton" if mean r_i ||x_i||^2 <= 0.02 gamma, else "active"; for entropies       |
-|               | "lbfgs" for 100 features or more, else "newton". What "active" would take longer |
-|               | for than "interior" (or, gamma > 0, "newton" where weights are many, or examples |
-|               | 50 times as many, also after 150 iterations) is left to it, what stalls "lbfgs"  |
-|               | to "newton", what stalls that to "interior" if weights are few, else "active"    |
+|               | "interior" where classes can be separated); otherwise "newton" if mean r_i       |
+|               | ||x_i||^2 <= 0.02 gamma, else "active"; for entropies "lbfgs" for 100 features   |
+|               | or more, else "newton". What "active" would take longer for than "interior" (or, |
+|               | gamma > 0, "newton" where weights are many, or examples 50 times as many, also   |
+|               | after 150 iterations) is left to it, what stalls "lbfgs" to "newton", what       |
+|               | stalls that to "interior" if weights are few, else "active"                      |
 
 How long they take is counted, not timed: see `fast.solvers.active_set.Race`.
 
@@ -181,9 +181,8 @@ class _Run:
         self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Loss, seed: int, solver: str,
         tol: float, max_iter: int, report: Callable[[TrainingState], bool] | None, n_jobs: int,
     ) -> None:  # fmt: skip
-        self.n_jobs = n_jobs
         self.X, self.y, self.r, self.m, self.loss, self.seed = X, y, r, m, loss, seed
-        self.tol, self.max_iter, self.report = tol, max_iter, report
+        self.tol, self.max_iter, self.report, self.n_jobs = tol, max_iter, report, n_jobs
         self.name, self.race = choose_solver(solver, X, r, loss, m), Race()
         pulse = getattr(report, "pulse", None)
         self.state = TrainingState(started=time.perf_counter(), pulse=pulse)
@@ -385,17 +384,17 @@ def rescaled_dual(masses: Any, r_old: np.ndarray, r_new: np.ndarray) -> Any:
 
 def _warmup() -> None:
     """Train every solver once on a few dense examples, and where it matters on more than a few."""
-    rng = np.random.default_rng(0)
-    y = np.arange(2000) % 4  # beyond POLISHED_SIZE: float32 too
+    rng, y = np.random.default_rng(0), np.arange(2000) % 4  # beyond POLISHED_SIZE: float32 too
     X = rng.standard_normal((4, 3))[y] + 0.3 * rng.standard_normal((2000, 3))
     X.flags.writeable = False  # kernels take read-only and writable arrays for two types
     few = np.full(12, 100.0)  # reached in steps
-    for solver in ("active", "newton", "sdca"):
-        for gamma in (1.0,) if solver == "newton" else (0.0, 1.0):
-            for variant, k in (("alpha", 1), ("alpha", 2), ("beta", 2)):
-                loss = TopKHinge.named(variant, k, gamma)
-                for data in (X[:12], X[:12].copy()):
-                    train(data, y[:12], few, 4, loss, max_iter=8, solver=solver)
+    smoothed = ("active", 0.0), ("active", 1.0), ("newton", 1.0), ("sdca", 0.0), ("sdca", 1.0)
+    for solver, gamma in smoothed:
+        for variant, k in (("alpha", 1), ("alpha", 2), ("beta", 2)):
+            loss = TopKHinge.named(variant, k, gamma)
+            for data in (X[:12], X[:12].copy()):
+                train(data, y[:12], few, 4, loss, max_iter=8, solver=solver)
+    train(X[:12], y[:12], few, 4, TopKEntropy.named("alpha", 2), max_iter=8, solver="sdca")
     for k in (1, 2):
         for tol, size in ((1e-3, 1.0), (1e-9, 1.0), (1e-6, 100.0)):
             train(X, y, np.full(2000, size), 4, TopKEntropy.named("alpha", k), max_iter=8, tol=tol)
