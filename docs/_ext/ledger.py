@@ -1,13 +1,15 @@
 """The claims ledger as HTML: one entry per statement, its evidence beneath it."""
 
 import html
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from markup import Html, table
 
 from verification.claims import ClaimResult, items
+
+#: Who says it, beside the section.
+_VOICE = {"asserted": "the paper asserts it", "implied": "the paper implies it", "ours": "ours"}
 
 
 def _text(value: Any) -> str:
@@ -28,13 +30,15 @@ def entry(result: ClaimResult) -> str:
     status = result.status if result.ok else f"{result.status}, unexpectedly"
     rows = [
         f"<dt><span class='status {_text(result.status)}'>{_text(status)}</span>",
-        f" <b>{_text(result.number)}</b> <small>§{_text(result.section)}</small></dt>",
+        f" <b>{_text(result.number)}</b> <small>§{_text(result.section)}, {_text(_VOICE[result.voice])}</small></dt>",
         f"<dd><p>{_text(result.statement)}</p><p class='evidence'>{_evidence(result)}</p>",
     ]
     rows.append(f"<p class='evidence'><code>{_text(result.command)}</code></p>")
     if result.counterexample is not None:
         why, given = _text(result.counterexample["why"]), _text(result.given)
         rows.append(f"<p class='evidence'>Counterexample: {why}. <code>{given}</code></p>")
+    if result.quote:
+        rows.append(f"<p class='evidence'>The paper: “{_text(result.quote)}”</p>")
     if result.note:
         rows.append(f"<p class='evidence'>{_text(result.note)}</p>")
     return "".join([*rows, "</dd>"])
@@ -69,12 +73,6 @@ def ledger(results: Sequence[ClaimResult]) -> Html:
         parts.append(f"<h2>{_text(rows[0].title)}</h2>")
         parts.append(f"<dl class='ledger'>{''.join(map(entry, rows))}</dl>")
     return Html("".join(parts))
-
-
-def counts(results: Sequence[ClaimResult]) -> str:
-    """How many of each status, in words."""
-    found = Counter(result.status for result in results)
-    return ", ".join(f"{number} {status}" for status, number in found.most_common())
 
 
 def verdicts(rows: Sequence[tuple[str, str, str]], results: Sequence[ClaimResult]) -> Html:

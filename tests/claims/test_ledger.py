@@ -1,6 +1,7 @@
 """The ledger as a whole: every claim comes out as recorded, and could have come out otherwise."""
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import pytest
 from verification.claims import (
     Claim,
     claims,
+    headline,
     papers,
     raise_if_failed,
     run_claims,
@@ -100,8 +102,45 @@ def claim(**changes):
         "draw": lambda rng: {"x": Fraction(int(rng.integers(1, 9)), 3)},
         "says": {"bound": 0},
         "instances": 20,
+        "voice": "ours",
     }
     return Claim(**{**given, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"voice": None}, "'Proposition 0': voice=None: expected one of asserted, implied, ours"),
+        ({"voice": "said"}, "voice='said'"),
+        ({"voice": "implied", "expected": "repaired"}, "a repaired statement is ours"),
+        ({"voice": "implied", "expected": "refuted"}, "quote='': expected the paper's words"),
+        ({"quote": "x > b"}, "quote='x > b': expected the paper's words if they are refuted"),
+        ({"quote": "x > b", "expected": "refuted"}, "quote='x > b'"),
+    ],
+)
+def test_a_claim_says_whose_statement_it_is(changes, message):
+    with pytest.raises(InvalidArgumentError, match=re.escape(message)):
+        claim(**changes)
+
+
+def test_a_voice_is_kept_with_the_status_alone():
+    said = claim(voice="asserted")
+    assert said.also("Proposition 1", "x > 0").voice == "asserted"
+    assert said.also("Proposition 1", "x > 0", expected="repaired").voice == "ours"
+    assert claim(voice=None, expected="repaired").voice == "ours"
+    refuted = claim(voice="implied", quote="x > b", expected="refuted")
+    assert refuted.corrected("x > 0").voice == "ours"
+    with pytest.raises(InvalidArgumentError, match="voice=None"):
+        refuted.also("Proposition 1", "x > 0", expected="verified")
+
+
+def test_the_headline_counts_what_the_paper_asserts_apart():
+    said = [claim(voice="asserted"), claim(), claim(expected="repaired", voice=None)]
+    said += [claim(voice="asserted", quote="x > b", says={"bound": 9}, expected="refuted")]
+    assert headline([try_claim(row) for row in said]) == (
+        "4 statements: 2 asserted by the papers (1 verified, 1 refuted); 0 implied; "
+        "2 our own (1 verified, 1 repaired)."
+    )
 
 
 def test_status_follows_from_the_evidence_alone():
@@ -230,7 +269,7 @@ def test_markdown_has_a_line_per_claim_and_escapes_formulas(results):
     lines = [line for line in text.splitlines() if line.startswith("| ") and "§" in line]
     assert len(lines) == len(results)
     unescaped = [line.replace("\\|", "") for line in lines]
-    assert all(line.count("|") == 9 for line in unescaped)
+    assert all(line.count("|") == 10 for line in unescaped)
     assert all(r.command in line for r, line in zip(results, unescaped, strict=True))
     assert "43/136" in text
     assert "**unexpected**" not in text

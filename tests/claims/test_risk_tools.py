@@ -56,6 +56,16 @@ def test_pieces_are_the_losses(seed, pieces):
     assert risk.value(pieces(m, k, y), g) == naive(_topk.margins(g, y), k)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_pieces_of_the_printed_loss_are_the_sum_over_all_classes(seed):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(2, 6))
+    k, y = int(rng.integers(1, m)), int(rng.integers(m))
+    g = _rational.draw_vector(rng, m, spread=3)
+    everyone = [v - g[y] + (j != y) for j, v in enumerate(g)]
+    assert risk.value(risk.hinge_printed_pieces(m, k, y), g) == _topk.hinge_alpha(everyone, k)
+
+
 def test_one_vs_all_pieces_are_the_sum_of_hinges():
     rng = np.random.default_rng(0)
     for _ in range(50):

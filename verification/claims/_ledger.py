@@ -1,4 +1,4 @@
-"""The ledger's machinery: what a claim is, how it is tried, what comes out; claims are discovered.
+"""The ledger's machinery: how a claim is tried, and what comes out; claims are discovered.
 
 A paper is a folder beside this file, a numbered statement is a file in it, and every module-level
 `Claim` of such a file is a row. Nothing is registered.
@@ -7,180 +7,18 @@ A paper is a folder beside this file, a numbered statement is a file in it, and 
 from __future__ import annotations
 
 import importlib
-import math
 import pkgutil
 import re
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
-from typing import Any, Literal
 
 import numpy as np
 
-from verification.claims._trial import Inputs, Rng, Trial
+from verification.claims._claim import Claim, ClaimResult, Status, plain
+from verification.claims._trial import Inputs, Trial
 from verification.errors import InvalidArgumentError, VerificationFailedError
-
-Status = Literal["verified", "refuted", "repaired", "open"]
-
-
-def _nothing(rng: Rng) -> Inputs:
-    return {}
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One statement of a paper, as something that can be tried and can fail.
-
-    Attributes
-    ----------
-    number, section
-        Where it stands, e.g. "Proposition 3" in section "3.1".
-    statement
-        What it says, in our words, on one line.
-    method
-        How it is checked, on one line.
-    check
-        ``check(trial, **instance, **says)`` reports to the `Trial` whether the statement holds.
-    expected
-        The status known so far; a run that comes to another one is a failure of the ledger.
-    draw
-        ``draw(rng)`` makes one random instance: the keyword arguments of `check`. Without it and
-        without witnesses the statement is about printed numbers: one instance, no arguments.
-    says
-        The mathematical content of the statement (formulas, sets, constants). The verifier knows
-        the statement only through these, so that another statement can be put in their place.
-    wrong
-        Deliberately wrong contents, by name; the verifier must refute each of them.
-    right
-        For a refuted statement: contents with which the same verifier finds nothing wrong, not even
-        in the counterexamples.
-    witnesses
-        Fixed instances tried first: the counterexamples of a refuted statement.
-    instances
-        Number of random instances of an ordinary run.
-    note
-        What a reader should know beside the status.
-    """
-
-    number: str
-    section: str
-    statement: str
-    method: str
-    check: Callable[..., None]
-    expected: Status = "verified"
-    draw: Callable[[Rng], Inputs] | None = _nothing
-    says: Mapping[str, Any] = field(default_factory=dict)
-    wrong: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    right: Mapping[str, Any] = field(default_factory=dict)
-    witnesses: tuple[Inputs, ...] = ()
-    instances: int = 0
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        if self.draw is not _nothing:
-            return
-        if not self.witnesses and self.expected != "refuted":
-            object.__setattr__(self, "instances", 1)
-            return
-        object.__setattr__(self, "witnesses", self.witnesses or ({},))
-        object.__setattr__(self, "draw", None)
-
-    def variant(self, name: str) -> Claim:
-        """The claim with one of its deliberately wrong contents."""
-        return replace(self, says={**self.says, **self.wrong[name]})
-
-    def righted(self) -> Claim:
-        """The refuted claim with contents that are true."""
-        return replace(self, says={**self.says, **self.right})
-
-    def also(self, number: str, statement: str, **changes: Any) -> Claim:
-        """Another statement that is tried in the same way.
-
-        It stands in the same section and keeps method, check, draw, expected status and number of
-        instances, and of what is said all that is not said otherwise; nothing else.
-        """
-        says = {**self.says, **changes.pop("says", {})}
-        fresh = Claim(number, self.section, statement, self.method, self.check)
-        kept = {name: getattr(self, name) for name in ("expected", "instances")}
-        kept["draw"] = self.draw or _nothing
-        return replace(fresh, says=says, **{**kept, **changes})
-
-    def corrected(self, statement: str, number: str = "", **changes: Any) -> Claim:
-        """The true statement in the place of a refuted one, tried in the same way; ours."""
-        number = number or f"{self.number}, corrected"
-        return self.righted().also(number, statement, **{"expected": "repaired", **changes})
-
-
-@dataclass(frozen=True)
-class ClaimResult:
-    """What a run made of one claim; `to_dict` is ready for JSON.
-
-    `worst` is the largest floating-point certificate, None if every comparison was rational.
-    `instances` counts those that the statement is about; `violations` of them contradicted it. `ok`
-    says that the status is the expected one and, if refuted, that the counterexample holds in
-    rational arithmetic.
-    """
-
-    paper: str
-    title: str
-    number: str
-    section: str
-    statement: str
-    status: Status
-    expected: Status
-    ok: bool
-    failure: str
-    instances: int
-    violations: int
-    undecided: int
-    worst: float | None
-    counterexample: dict[str, Any] | None
-    method: str
-    note: str
-    seed: int
-    seconds: float
-
-    @property
-    def command(self) -> str:
-        """The line for a shell that tries this claim again."""
-        return f'refsolve claims --paper {self.paper} --only "{self.number}"'
-
-    @property
-    def given(self) -> str:
-        """The counterexample without what it contradicts: "name = value", fractions as words."""
-        facts = (self.counterexample or {}).items()
-        shown = (f"{name} = {v}" for name, v in facts if name not in ("exact", "why"))
-        return ", ".join(shown).replace("'", "")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings, lists and dictionaries; rational numbers become "p/q"."""
-        return {**_plain(self), "command": self.command}
-
-
-def _plain(value: Any) -> Any:
-    """Make a value fit for JSON; fractions are written out, infinities as strings."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, (set, frozenset)):
-        return sorted((_plain(v) for v in value), key=str)
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else str(value)
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return repr(value)
 
 
 def try_claim(
@@ -216,7 +54,7 @@ def try_claim(
         try:
             claim.check(trial, **inputs, **claim.says)
         except Exception as error:
-            error.add_note(f"while checking {paper} {claim.number} on {_plain(inputs)}")
+            error.add_note(f"while checking {paper} {claim.number} on {plain(inputs)}")
             raise
         trial.end(is_witness)
         if stop_early and trial.violations and not is_witness:
@@ -237,9 +75,11 @@ def try_claim(
         violations=trial.violations,
         undecided=trial.undecided,
         worst=None if trial.rational_only else trial.worst,
-        counterexample=_plain(trial.counterexample),
+        counterexample=plain(trial.counterexample),
         method=claim.method,
         note=claim.note,
+        voice=claim.voice or "ours",
+        quote=claim.quote,
         seed=seed,
         seconds=time.perf_counter() - started,
     )

@@ -1,8 +1,9 @@
 """The ledger as Markdown."""
 
+from collections import Counter
 from collections.abc import Sequence
 
-from verification.claims._ledger import ClaimResult
+from verification.claims._claim import VOICES, ClaimResult
 from verification.claims._numbered import items
 from verification.report.page import escaped
 
@@ -10,6 +11,7 @@ COLUMNS = (
     "paper",
     "number",
     "statement",
+    "by the paper",
     "status",
     "instances",
     "worst certificate",
@@ -18,9 +20,26 @@ COLUMNS = (
 )
 
 
+#: How each voice is told in the headline.
+TOLD = {"asserted": "asserted by the papers", "implied": "implied", "ours": "our own"}
+
+
+def headline(results: Sequence[ClaimResult]) -> str:
+    """What became of what the papers assert, then of what they imply, then of our own questions."""
+    found = Counter((result.voice, result.status) for result in results)
+    parts = []
+    for voice in VOICES:
+        each = {
+            status: found[voice, status] for status in ("verified", "refuted", "repaired", "open")
+        }
+        told = ", ".join(f"{number} {status}" for status, number in each.items() if number)
+        parts.append(f"{sum(each.values())} {TOLD[voice]}" + (f" ({told})" if told else ""))
+    return f"{len(results)} statements: {'; '.join(parts)}."
+
+
 def to_markdown(results: Sequence[ClaimResult]) -> str:
     """Two tables per paper, its claims and its numbers; counterexamples and notes between them."""
-    parts: list[str] = []
+    parts: list[str] = [headline(results), ""]
     for paper in dict.fromkeys(result.paper for result in results):
         rows = [result for result in results if result.paper == paper]
         parts += [f"## {escaped(rows[0].title)}", "", *_table(rows), "", *_remarks(rows), ""]
@@ -31,7 +50,7 @@ def to_markdown(results: Sequence[ClaimResult]) -> str:
 def _table(rows: Sequence[ClaimResult]) -> list[str]:
     lines = [
         f"| {' | '.join(COLUMNS)} |",
-        "|---|---|---|---|---:|---|---|---|",
+        "|---|---|---|---|---|---:|---|---|---|",
     ]
     for row in rows:
         status = row.status if row.ok else f"{row.status} (**unexpected**: {escaped(row.failure)})"
@@ -44,6 +63,7 @@ def _table(rows: Sequence[ClaimResult]) -> list[str]:
             escaped(row.paper),
             where,
             escaped(row.statement),
+            row.voice,
             status,
             count,
             worst,
@@ -69,6 +89,8 @@ def _remarks(rows: Sequence[ClaimResult]) -> list[str]:
         parts = []
         if row.counterexample is not None:
             parts.append(f"{escaped(row.counterexample['why'])}: `{row.given}`.")
+        if row.quote:
+            parts.append(f"The paper: \u201c{escaped(row.quote)}\u201d.")
         if row.note:
             parts.append(escaped(row.note))
         if parts:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.claims._ledger import Claim
+from verification.claims._claim import Claim
 from verification.claims._rational import (
     Matrix,
     Numbers,
@@ -214,6 +214,7 @@ def pair_claim(
     """The claim that value(a + c) and -<c,b> on the domain are conjugate."""
     return Claim(
         number=number,
+        voice="asserted",
         section=section,
         statement=statement,
         method="rational linear programs in both directions, from the definition of the conjugate",

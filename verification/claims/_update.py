@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from verification.claims._claim import Claim
 from verification.claims._cone import project_simplex
 from verification.claims._erm import Problem, column, draw_block, draw_problem, dual, weights
-from verification.claims._ledger import Claim
 from verification.claims._oracle import update_solution
 from verification.claims._rational import Array, draw_vector, square
 from verification.claims._topk import alpha_halfspaces, inside, pieces_alpha
@@ -163,6 +163,7 @@ def cvxpy_claim(
     """The claim that the printed projection is as good as what CVXPY finds for the block."""
     return Claim(
         number=number,
+        voice="asserted",
         section=section,
         statement="the biased projection attains the maximum of D over the column",
         method="D at the exact projection against D at CVXPY's block, moved into the domain; the "

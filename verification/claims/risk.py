@@ -21,7 +21,7 @@ from verification.claims._rational import (
     scale,
     square,
 )
-from verification.claims._topk import ONE, ZERO, pieces_alpha, pieces_beta, top
+from verification.claims._topk import ONE, ZERO, indicator, pieces_alpha, pieces_beta, top
 from verification.claims._trial import Rng
 
 #: (slope in R^m, offset)
@@ -43,6 +43,13 @@ def hinge_alpha_pieces(m: int, k: int, y: int) -> list[Piece]:
 def hinge_beta_pieces(m: int, k: int, y: int) -> list[Piece]:
     """Pieces of the top-k hinge beta."""
     return _of_scores(pieces_beta(m - 1, k), y)
+
+
+def hinge_printed_pieces(m: int, k: int, y: int) -> list[Piece]:
+    """Pieces of the top-k hinge alpha as printed, summed over all m classes: z_y = 0 may be chosen."""
+    chosen = [c for size in (k - 1, k) for c in combinations(range(m - 1), size)]
+    slopes = [indicator(m - 1, c, Fraction(1, k)) for c in chosen]
+    return _of_scores([[ZERO] * (m - 1), *slopes], y)
 
 
 def value(pieces: list[Piece], g: Sequence[Fraction]) -> Fraction:

@@ -52,7 +52,7 @@ def claims(
     all of a paper is asked for, if the ledger passes over one of its numbers.
     """
     from verification.claims import claims as find
-    from verification.claims import missing, papers, run_claims, to_markdown, unknown
+    from verification.claims import headline, missing, papers, run_claims, to_markdown, unknown
     from verification.report.document import Block, Cell, Document, Paragraph, number, table
     from verification.report.render import write_text
 
@@ -73,6 +73,7 @@ def claims(
             r.paper,
             f"{r.number} ({r.section})",
             r.statement,
+            r.voice,
             Cell(r.status if r.ok else f"{r.status}!", _TONE[r.status] if r.ok else "bad"),
             str(r.instances),
             str(r.violations),
@@ -80,8 +81,12 @@ def claims(
         )
         for r in results
     ]
-    columns = ("paper", "where", "statement", "status", "instances", "contradict", "worst residual")
-    blocks: list[Block] = [table("Claims", columns, rows, columns[4:])]
+    told = ("paper", "where", "statement", "whose")
+    columns = (*told, "status", "instances", "contradict", "worst residual")
+    blocks: list[Block] = [
+        table("Claims", columns, rows, columns[5:]),
+        Paragraph(headline(results)),
+    ]
     blocks += [Paragraph(text, "" if ok else "bad") for r in results for text, ok in _remarks(r)]
     passed_over = [] if only else [
         f"{name}: {what}" for name in papers() if paper in (None, name)

@@ -147,4 +147,6 @@ PRINTED_LOSS_GAP = Claim(
     witnesses=(WITNESS,),
     note="The least P is 8/15 and the largest D is 2/15: the algorithm solves the problem of the "
     "sum over the others, whose least P is 2/15 too.",
+    voice="implied",
+    quote="until relative duality gap is below ε",
 )

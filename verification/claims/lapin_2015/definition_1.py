@@ -71,4 +71,5 @@ DEFINITION_1 = Claim(
     },
     instances=40,
     note="For k > m only the point 0 is left.",
+    voice="asserted",
 )

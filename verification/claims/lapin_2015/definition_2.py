@@ -65,4 +65,5 @@ DEFINITION_2 = Claim(
     },
     instances=300,
     note="The definition is about all y; Proposition 3 says of which losses it holds.",
+    voice="asserted",
 )

@@ -39,4 +39,5 @@ EQUATION_1 = Claim(
         "no costs": {"terms": lambda f, y: [v - f[y] for v in f]},
     },
     instances=400,
+    voice="asserted",
 )

@@ -58,6 +58,8 @@ PSI_PRINTED = Claim(
     instances=500,
     note="The true class takes part in its own ranking: whenever it is among the k largest, the "
     "right-hand side holds and psi_k can be 0.",
+    voice="asserted",
+    quote="ψ_k(a) > 0 ⇐⇒ <w_[1], x_i> ≥ ... ≥ <w_[k], x_i> > <w_yi, x_i> − 1",
 )
 
 PSI_OTHERS = PSI_PRINTED.corrected(
@@ -98,6 +100,7 @@ CHAIN = Claim(
         "k + 1 scores": {"middle": lambda z, k: max(ZERO, top(z, k + 1) / (k + 1))},
     },
     instances=1000,
+    voice="asserted",
 )
 
 
@@ -152,6 +155,8 @@ STRICT_PRINTED = Claim(
     instances=500,
     note="Equal must be the k largest entries of a + c, not the scores, and where both losses "
     "are 0 (the second counterexample) nothing is strict.",
+    voice="asserted",
+    quote="φ_k(a) < φ(a) unless all k largest scores are the same",
 )
 
 STRICT_RIGHT = STRICT_PRINTED.corrected(

@@ -48,4 +48,5 @@ CHAIN_5 = Claim(
         "equal only if all k are violated": {"equal": lambda z, k: kth(z, k) > 0},
     },
     instances=1000,
+    voice="asserted",
 )

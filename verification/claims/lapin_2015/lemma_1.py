@@ -48,4 +48,5 @@ LEMMA_1 = Claim(
         "no positive part": {"objective": lambda h, t, k: k * t + sum(v - t for v in h)},
     },
     instances=1000,
+    voice="asserted",
 )

@@ -64,4 +64,5 @@ LEMMA_2 = Claim(
         "no condition on the sum": {"formula": lambda p, o, y, j: conjugate(p, o, zeroed(y, j))},
     },
     instances=400,
+    voice="asserted",
 )

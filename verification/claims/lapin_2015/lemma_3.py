@@ -65,6 +65,8 @@ CASES_PRINTED = Claim(
     instances=500,
     note="At x = 0 every index has x_i = s/k = 0, so that U is everything: case 1 never occurs "
     "and case 2 claims a negative value.",
+    voice="asserted",
+    quote="If U = ∅ and M = ∅, then x* = 0. If U ≠ ∅ and M = ∅, then U = {[1], ..., [k]}",
 )
 
 
@@ -199,4 +201,5 @@ CASE_3 = Claim(
     },
     instances=1000,
     note="k < |U| + |M| always: k positive entries would all sit at the cap.",
+    voice="asserted",
 )

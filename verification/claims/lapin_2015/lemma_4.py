@@ -51,6 +51,7 @@ LEMMA_4 = Claim(
     says={"condition": condition, "necessary": lambda rho: rho == 0},
     wrong=WRONG,
     instances=1000,
+    voice="asserted",
 )
 
 LEMMA_4_SHARP = LEMMA_4.also(

@@ -85,6 +85,8 @@ LEMMA_5 = Claim(
     ),
     instances=500,
     note="Nothing holds when <1,x> < r: the formula belongs to solutions with <1,x> = r.",
+    voice="asserted",
+    quote="Then it must hold that λ = t + kp − ρr ≥ 0",
 )
 
 # -------------------------------------------------------------- the rule that the section builds on it
@@ -138,6 +140,8 @@ RULE_PRINTED = Claim(
     right={"multiplier": corrected},
     witnesses=({"a": vector(1, 0, 0), "k": 2, "rho": ZERO, "r": Fraction(2)},),
     instances=500,
+    voice="asserted",
+    quote="If λ ≥ 0, we are done. Otherwise, we know that <1, x> < r",
 )
 
 RULE_RIGHT = RULE_PRINTED.corrected(

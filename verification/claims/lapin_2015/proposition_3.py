@@ -70,6 +70,8 @@ PRINTED = Claim(
     instances=300,
     note="The true class, whose entry is 0, may fill places of the sum: the supremum over x_y = 0 "
     "is finite on a larger set than the top-k simplex.",
+    voice="asserted",
+    quote="The top-k hinge loss function from Section 2 is y_i-compatible.",
 )
 
 SPECIAL_CASES = PRINTED.corrected(

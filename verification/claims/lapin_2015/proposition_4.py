@@ -56,6 +56,7 @@ PROPOSITION_4 = Claim(
     instances=300,
     note="D is the function printed in Theorem 1; that it is not the dual of the printed loss is "
     "the failure of Proposition 3. b is undefined for x_i = 0, see the last row.",
+    voice="asserted",
 )
 
 NUMERICALLY = cvxpy_claim("Proposition 4, by CVXPY", "3.2.1", _draw, SAYS, WRONG)

@@ -67,6 +67,8 @@ COUNT_PRINTED = Claim(
     witnesses=({"d": 2, "k": 1, "rho": ZERO}, {"d": 4, "k": 2, "rho": ONE}),
     instances=60,
     note="|U| = 0 belongs to the search too; for k = 1 it is all there is.",
+    voice="asserted",
+    quote="we can limit the search to (k − 1)(d − k + 1) iterations in the worst case",
 )
 
 COUNT_RIGHT = COUNT_PRINTED.corrected(
@@ -159,6 +161,8 @@ FALLBACK = Claim(
     instances=500,
     note="With ties at a threshold (7) fails by one rounding error for every partition; since 0 is "
     "right only for S_k(a) <= 0, the fall-back hides the failure.",
+    voice="implied",
+    quote="For the biased projection, we leave x = 0 as the fallback case",
 )
 
 

@@ -123,6 +123,7 @@ THEOREM_1 = Claim(
         "W = -XA'": {"recover": lambda p, a: -weights(p, a)},
     },
     instances=200,
+    voice="asserted",
 )
 
 
@@ -167,6 +168,8 @@ OUTSIDE_PRINTED = Claim(
     right={"outside": -1},
     witnesses=({"a": vector(1, 0), "y": 0, "k": 1},),
     instances=100,
+    voice="asserted",
+    quote="D(A) = ... if <1, a_i> = 0 ∀i, +∞ otherwise",
 )
 
 OUTSIDE_RIGHT = OUTSIDE_PRINTED.corrected(

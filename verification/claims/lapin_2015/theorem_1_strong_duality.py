@@ -28,4 +28,5 @@ STRONG_DUALITY = Claim(
         "lam ||W||^2 in place of lam/2 ||W||^2": {"lam_factor": 2},
     },
     instances=20,
+    voice="implied",
 )

@@ -44,6 +44,7 @@ HINGES = Claim(
     instances=600,
     note="Over the m - 1 other classes; (6) with the true class in the sum is between alpha and "
     "beta.",
+    voice="asserted",
 )
 
 # ----------------------------------------------------------------------------------- the entropies
@@ -119,6 +120,7 @@ ENTROPIES = Claim(
     },
     instances=300,
     note="The beta version is ours; the paper states no chain for these losses.",
+    voice="ours",
 )
 
 # ------------------------------------------------------------------------------------ the smoothed
@@ -185,6 +187,8 @@ SMOOTH_PRINTED = Claim(
     instances=150,
     note="Section 2.1 asks it of surrogates in general. No matter of ties: scores a little above "
     "the true one cost a little more.",
+    voice="implied",
+    quote="use a convex surrogate loss which upper bounds the zero-one error",
 )
 
 SMOOTH_RIGHT = SMOOTH_PRINTED.corrected(

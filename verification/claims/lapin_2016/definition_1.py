@@ -64,6 +64,8 @@ PRINTED = Claim(
     instances=40,
     note="Constant scores never err under the strict inequality, while log p errs with "
     "probability 2/5: under (1) as printed no loss with other minimisers is calibrated.",
+    voice="asserted",
+    quote="The softmax loss is top-k calibrated.",
 )
 
 TIES_ERR = PRINTED.also(
@@ -75,6 +77,7 @@ TIES_ERR = PRINTED.also(
     note="Tied probabilities give tied scores, and both tied classes then count as wrong. Any "
     "symmetric loss with one minimiser does the same: this repair of (1) suits Lemma 1, not "
     "Definition 1.",
+    voice="ours",
 )
 
 GUESSES = PRINTED.corrected(

@@ -51,4 +51,5 @@ EQUATION_14 = Claim(
         "the smallest dropped": {"kept": lambda w, k: sorted(w)[k - 1 :]},
     },
     instances=200,
+    voice="asserted",
 )

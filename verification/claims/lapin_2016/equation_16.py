@@ -35,6 +35,8 @@ PRINTED = Claim(
     ),
     note="The same cause as in Proposition 3 of the 2015 paper: D belongs to the loss of the "
     "others, and its conjugate at a vector without entry y is not the conjugate on R^m.",
+    voice="asserted",
+    quote="The primal and Fenchel dual objective functions are given as",
 )
 
 OTHERS = Claim(
@@ -104,4 +106,6 @@ REGULARISER = Claim(
     ),
     note="(16) has lam/2 ||W||^2, and so has the code: read C = 1/(lam n) everywhere. With lam = 1 "
     "of section 2 the least value is 1/2 here, that of (16) is 1/4.",
+    voice="implied",
+    quote="min_W 1/n Σ L(y_i, W'x_i) + λ ||W||²",
 )

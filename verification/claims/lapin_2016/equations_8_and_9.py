@@ -55,4 +55,5 @@ SETS = Claim(
         "vertices of alpha": {"count": lambda d, k: comb(d, k) + 1},
     },
     instances=25,
+    voice="implied",
 )

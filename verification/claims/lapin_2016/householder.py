@@ -65,6 +65,8 @@ ONE = Claim(
     instances=100,
     note="Of the arXiv version. Between t = -2 and t = 4 it is enough around t = 1 only, where "
     "t - log t is V itself; at V = 1/2, t = -0.19, an error of 2e-4 is left.",
+    voice="asserted",
+    quote="A single iteration is already sufficient to get full float precision",
 )
 
 TWO = ONE.also(
@@ -80,4 +82,5 @@ TWO = ONE.also(
     witnesses=({"v": Fraction(3, 5)},),
     note="With e^t up to t = 1/2 and t - log t beyond. If the order 5 is that of the convergence, "
     "two steps leave 1e-13.",
+    voice="asserted",
 )

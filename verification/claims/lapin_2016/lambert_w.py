@@ -74,4 +74,5 @@ LAMBERT = Claim(
         "e^t/2": {"small": lambda t: t.exp() / 2},
     },
     instances=300,
+    voice="asserted",
 )

@@ -67,6 +67,8 @@ LEAST_PRINTED = Claim(
     witnesses=({"p": vector("1/2", "1/2"), "g": vector(0, 0), "k": 1},),
     instances=40,
     note="Under the strict inequality a constant f makes no error at all.",
+    voice="asserted",
+    quote="The Bayes optimal top-k error at x is ... 1 − Σ_(j ≤ k) p_τj(x)",
 )
 
 LEAST_RIGHT = LEAST_PRINTED.corrected(
@@ -116,6 +118,8 @@ OPTIMAL_PRINTED = Claim(
     instances=500,
     note="Tied probabilities: the condition does not see that a larger one was left out. It is "
     "no matter of ties in f, the counterexample has none.",
+    voice="asserted",
+    quote="top-k Bayes optimal at x if and only if {y | f_y ≥ f_πk} ⊂ {y | p_y ≥ p_τk}",
 )
 
 OPTIMAL_RIGHT = OPTIMAL_PRINTED.corrected(

@@ -53,4 +53,5 @@ LEMMA_2 = Claim(
     },
     instances=1000,
     note="With Definition 1 as corrected; with ties counted as errors it fails at tied p.",
+    voice="asserted",
 )

@@ -46,4 +46,5 @@ LEMMA_3 = Claim(
         "unless v_y <= 0": {"infinite": lambda v, y: v[y] > 0},
     },
     instances=300,
+    voice="asserted",
 )

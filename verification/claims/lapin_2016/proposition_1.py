@@ -53,6 +53,7 @@ BINARY = Claim(
     instances=300,
     note="One of the minimisers: at p = 1/2 all of [-1, 1] is optimal, at p = 0 all f <= -1, at "
     "p = 1 all f >= 1; the proof's remark that the optimum lies in [-1, 1] holds for one of them.",
+    voice="asserted",
 )
 
 
@@ -96,4 +97,5 @@ PROPOSITION_1 = Claim(
     instances=25,
     note="The witness is the paper's. It needs ties that count: under (1) as printed a constant "
     "never errs.",
+    voice="asserted",
 )

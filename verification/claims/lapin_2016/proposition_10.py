@@ -53,6 +53,7 @@ PROPOSITION_10 = Claim(
     wrong=WRONG,
     instances=300,
     note="D is the function printed in (16) with the conjugate of Proposition 6.",
+    voice="asserted",
 )
 
 NUMERICALLY = cvxpy_claim("Proposition 10, by CVXPY", "3", _draw, SAYS, WRONG)

@@ -113,6 +113,7 @@ PROPOSITION_11 = Claim(
         "the simplex for every k": {"domain": lambda d, k: alpha_halfspaces(d, 1)},
     },
     instances=200,
+    voice="asserted",
 )
 
 # ----------------------------------------------------------------------- the system that solves it
@@ -186,4 +187,5 @@ SYSTEM = Claim(
     instances=200,
     note="The multiplier of s <= 1 has the wrong sign in the supplement's derivation; it is 0, "
     "as s < 1 and x > 0 at every minimiser.",
+    voice="asserted",
 )

@@ -54,4 +54,5 @@ PROPOSITION_2 = Claim(
     },
     instances=400,
     note="Calibrated by Definition 1 as corrected; under (1) as printed it is not, see there.",
+    voice="asserted",
 )

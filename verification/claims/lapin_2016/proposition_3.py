@@ -62,6 +62,7 @@ BAYES = Claim(
         "least risk 1 - max p": {"least": lambda p: 1 - max(p)},
     },
     instances=60,
+    voice="asserted",
 )
 
 
@@ -100,4 +101,5 @@ PROPOSITION_3 = Claim(
     witnesses=({"p": vector("2/5", "7/20", "1/4")}, {"p": vector("3/5", "3/10", "1/10")}),
     instances=40,
     note="For k = 1 take any p with max p < 1/2, for k >= 2 any p with three different values.",
+    voice="asserted",
 )

@@ -61,6 +61,7 @@ PROPOSITION_4 = Claim(
     },
     instances=300,
     note="Calibrated by Definition 1 as corrected; under (1) as printed it is not, see there.",
+    voice="asserted",
 )
 
 
@@ -93,4 +94,6 @@ ATTAINED = Claim(
     instances=100,
     note="The proof puts -infinity there. Definition 1 asks for the minimisers in R^m: there are "
     "none, and calibration at such p is an empty statement.",
+    voice="implied",
+    quote="argmin over g ∈ R^m of E[L(Y, g) | X = x]",
 )

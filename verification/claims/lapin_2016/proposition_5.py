@@ -73,6 +73,7 @@ EQUATION_9 = Claim(
         },
     },
     instances=400,
+    voice="asserted",
 )
 
 
@@ -118,6 +119,7 @@ EQUATION_8 = Claim(
         "kink at 2": {"loss": lambda a: max(ZERO, 2 - a)},
     },
     instances=300,
+    voice="asserted",
 )
 
 
@@ -192,4 +194,5 @@ PROPOSITION_5 = Claim(
     note="For gamma < 1 and p = 1/2 all of [gamma-1, 1-gamma] is optimal, which the proof passes "
     "over; the minimisers of any other p lie outside of it, so nothing changes. Calibrated by "
     "Definition 1 as corrected.",
+    voice="asserted",
 )

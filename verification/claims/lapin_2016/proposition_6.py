@@ -142,4 +142,5 @@ PROPOSITION_6 = Claim(
     },
     instances=300,
     note="A statement about functions on R^m, like Proposition 2 of the 2015 paper.",
+    voice="asserted",
 )

@@ -103,4 +103,5 @@ PROPOSITION_7 = Claim(
         },
     },
     instances=300,
+    voice="asserted",
 )

@@ -157,6 +157,7 @@ PROPOSITION_8 = Claim(
     instances=250,
     note="v = rho log k + sum_U u/k + (1-rho) log(Z/(1-rho)), rho = |U|/k, in closed form once U "
     "is known.",
+    voice="asserted",
 )
 
 BETA = PROPOSITION_8.also(
@@ -235,6 +236,7 @@ SUPPLEMENT = Claim(
     },
     instances=200,
     note="With M = {1, ..., m} at the start read as the m - 1 others, which are all that a holds.",
+    voice="asserted",
 )
 
 SUPPLEMENT_PRINTED = SUPPLEMENT.also(
@@ -247,4 +249,6 @@ SUPPLEMENT_PRINTED = SUPPLEMENT.also(
     witnesses=({"x": [Fraction(1, 2)], "w": [ONE], "k": 1, "other": [ZERO]},),
     instances=50,
     note="The derivation lets a hold the m - 1 others alone, whose indices M must start from.",
+    voice="asserted",
+    quote="Initialization: U ← {}, M ← {1, . . . , m}.",
 )

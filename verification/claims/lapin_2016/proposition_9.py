@@ -68,6 +68,8 @@ ATTAINED = Claim(
     instances=300,
     note="The infimum needs k - 1 infinite scores; with argmin over R^m empty, Proposition 9 "
     "says nothing.",
+    voice="implied",
+    quote="argmin over g ∈ R^m of E[L(Y, g) | X = x]",
 )
 
 

@@ -40,6 +40,8 @@ PRINTED = Claim(
     witnesses=({"k": 1},),
     note="They are the probabilities of the classes given the segment. How much mass a segment has "
     "is then not said.",
+    voice="asserted",
+    quote="according to the following class-conditional probabilities",
 )
 
 

@@ -125,4 +125,5 @@ CONVEX = Claim(
     instances=60,
     note="psi_k, the k-th largest margin violation cut at 0, is the nonconvex loss that the top-k "
     "hinges bound.",
+    voice="asserted",
 )

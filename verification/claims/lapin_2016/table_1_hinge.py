@@ -18,6 +18,7 @@ from verification.claims.risk import (
     draw_probabilities,
     hinge_alpha_pieces,
     hinge_beta_pieces,
+    hinge_printed_pieces,
     minimisers,
     partitions,
     wrong_pair,
@@ -82,6 +83,7 @@ ALPHA = Claim(
     instances=20,
     note="The paper leaves the question open. At each of these p the constant is the only "
     "minimiser, so that every minimiser errs.",
+    voice="ours",
 )
 
 BETA = ALPHA.also(
@@ -95,6 +97,7 @@ BETA = ALPHA.also(
         {"p": vector(".3", ".27", ".23", ".2"), "k": 2},
     ),
     note="Already for m = 3: the only minimiser is g = (1, 0, 0), which ties the second guess.",
+    voice="ours",
 )
 
 ALPHA_LAST = ALPHA.corrected(
@@ -109,6 +112,21 @@ ALPHA_LAST = ALPHA.corrected(
     instances=60,
     note="Then S_k is the sum of all others, the risk sum_y p_y max{0, 1 - t_y} with t = m g/(m-1), "
     "<1,t> = 0: t_y = 1 but for the least probable classes.",
+)
+
+PRINTED_LAST = ALPHA.also(
+    number="Table 1, top-k hinge alpha as printed, k = m - 1",
+    statement="the top-k hinge alpha with its sum over all m classes, (6) as printed, is top-k "
+    "calibrated for k = m - 1, as it is over the others",
+    draw=partial(_draw, guesses=(2, 3)),
+    says={"pieces": hinge_printed_pieces, "promised": _all_but_one},
+    right={"pieces": hinge_alpha_pieces},
+    witnesses=(
+        {"p": vector("1/2", "3/10", "1/5"), "k": 2},
+        {"p": [Fraction(v, 9) for v in (3, 3, 2, 1)], "k": 3},
+    ),
+    note="The paper leaves the question open. The true class may fill a place of the sum; for k = 2 "
+    "the loss is the beta hinge, whose only minimiser at (5,3,2)/10 is g = (1, 0, 0).",
 )
 
 # --------------------------------------------------------------- every minimiser errs, not just one
@@ -167,6 +185,9 @@ SIMPLEST = (
     ("alpha", 5, 2, (2, 2, 1, 1, 1)),
     ("beta", 3, 2, (5, 3, 2)),
     ("beta", 4, 3, (3, 3, 2, 1)),
+    ("printed", 3, 2, (5, 3, 2)),
+    ("printed", 4, 3, (3, 3, 2, 1)),
+    ("printed", 5, 4, (3, 3, 3, 2, 1)),
 )
 
 
@@ -177,7 +198,11 @@ def _case(name: str, m: int, k: int, counts: tuple[int, ...]) -> Inputs:
 def _check_simplest(
     trial: Trial, *, name: str, m: int, k: int, counts: tuple[int, ...], total: Callable
 ) -> None:
-    pieces = {"alpha": hinge_alpha_pieces, "beta": hinge_beta_pieces}[name]
+    pieces = {
+        "alpha": hinge_alpha_pieces,
+        "beta": hinge_beta_pieces,
+        "printed": hinge_printed_pieces,
+    }[name]
     wanted = [Fraction(v, sum(counts)) for v in counts]
     trial.exactly(all_err(_solve(wanted, k, pieces), wanted, k), "some minimiser does not err")
     for smaller in range(m, total(counts)):
@@ -191,8 +216,9 @@ SMALLEST = Claim(
     number="Table 1, simplest counterexamples",
     section="2.3",
     statement="where every minimiser errs and p_[k] > p_[k+1]: alpha (3,3,2,2)/10 and "
-    "(2,2,1,1,1)/7 for k = 2, beta (5,3,2)/10 for k = 2 and (3,3,2,1)/9 for k = 3; no p > 0 of "
-    "the same m with a smaller denominator",
+    "(2,2,1,1,1)/7 for k = 2, beta (5,3,2)/10 for k = 2 and (3,3,2,1)/9 for k = 3, alpha as "
+    "printed the same two and (3,3,3,2,1)/12 for k = 4; no p > 0 of the same m with a smaller "
+    "denominator",
     method="every p with a smaller denominator, " + METHOD,
     expected="repaired",
     draw=lambda rng: _case(*SIMPLEST[int(rng.integers(2))]),
@@ -262,4 +288,14 @@ CONSTANT_BETA = CONSTANT_ALPHA.also(
     wrong=_WRONG,
     instances=25,
     note="At a constant both losses have the same subgradients.",
+)
+
+CONSTANT_PRINTED = CONSTANT_ALPHA.also(
+    number="Table 1, the constant, alpha as printed",
+    statement="the same for the top-k hinge alpha as printed, with its sum over all m classes",
+    says={"pieces": hinge_printed_pieces},
+    wrong=_WRONG,
+    instances=25,
+    note="At a constant all k places are filled by others. With k = m - 1, where some p_y is at least "
+    "1/(k+1), the rows on k = m - 1 and on the simplest counterexamples take over.",
 )

@@ -74,6 +74,8 @@ PRINTED = Claim(
     instances=80,
     note="Every negative would stand above some positive, so that R* itself is never found. "
     "Section 3.2 has opt_j in [1, P+1].",
+    voice="asserted",
+    quote="opt_j = argmax over i ∈ {1, ..., |P|} of δ_j(i)",
 )
 
 RIGHT = PRINTED.corrected(

@@ -128,6 +128,8 @@ PRINTED = Claim(
     instances=100,
     note="The rank P+1 is in neither domain. For j >= P that of (8) is empty and (9) compares "
     "with nothing.",
+    voice="asserted",
+    quote="i_2 = argmax over i ∈ {p+1, ..., |P|} of δ_j(i)",
 )
 
 
@@ -199,6 +201,8 @@ COST_PRINTED = Claim(
     instances=30,
     note="The list of all delta_j(i) alone costs O(P). The bound needs values on demand: the sign "
     "of h_k(j), or delta_j(i) from its closed form.",
+    voice="implied",
+    quote="reduces the computational complexity of computing the rank of the j-th negative sample",
 )
 
 COST_RIGHT = COST_PRINTED.corrected(
@@ -259,4 +263,5 @@ TOTAL = Claim(
     instances=100,
     note="Evaluations of h_k(j) or delta_j(i), O(1) each with tables of harmonic numbers and "
     "sums of scores.",
+    voice="asserted",
 )

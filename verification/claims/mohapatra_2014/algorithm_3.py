@@ -62,6 +62,8 @@ PRINTED = Claim(
     instances=100,
     note="N_l and N_r are exchanged: those below s^ are the ones that need no search. Here s^ is "
     "the largest such score.",
+    voice="asserted",
+    quote="for all j ∈ N_l do: Compute opt_j using Algorithm 2.",
 )
 
 RIGHT = PRINTED.corrected(
@@ -197,6 +199,8 @@ COST_PRINTED = Claim(
     witnesses=({"n": 1024, "active": 300, "seed": 0},),
     instances=8,
     note="log2 N steps of O(N) each: sorting is avoided, its cost is not.",
+    voice="implied",
+    quote="We do not need to sort the scores of all the negative samples, as we use the quick select",
 )
 
 COST_RIGHT = COST_PRINTED.corrected(

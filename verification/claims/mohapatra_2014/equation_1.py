@@ -78,6 +78,7 @@ MAP = Claim(
     instances=300,
     note="The printed sum is over all pairs; the counts are what inference needs, and a constant "
     "added to all features (or scores) drops out.",
+    voice="implied",
 )
 
 
@@ -125,6 +126,7 @@ AVERAGE_PRECISION = Claim(
     },
     instances=300,
     note="The paper refers to its definition only.",
+    voice="implied",
 )
 
 

@@ -86,6 +86,8 @@ STRICT_PRINTED = Claim(
     witnesses=({"easy": vector(1), "pair": None, "c": ONE},),
     instances=100,
     note="X_e one positive at 1: w -> 1 from above, infimum 1/2 at w = 1, which is excluded.",
+    voice="implied",
+    quote="min ... s.t. ... y_i (w'φ(x_i)) > 1, ∀ x_i ∈ X_e",
 )
 
 STRICT_RIGHT = STRICT_PRINTED.corrected(
@@ -142,6 +144,7 @@ BIAS_PRINTED = Claim(
     instances=60,
     note="As printed the binary SVM has no bias either, and then its own w_0 is feasible (with "
     ">=). Usual solvers fit one.",
+    voice="ours",
 )
 
 BIAS_RIGHT = BIAS_PRINTED.corrected(
@@ -219,6 +222,7 @@ BOUND_PRINTED = Claim(
     instances=100,
     note="A hard negative may outrank an easy positive: no constraint compares the two. Called an "
     "approximation in the paper; it bounds nothing over X.",
+    voice="ours",
 )
 
 

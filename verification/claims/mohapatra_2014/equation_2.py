@@ -64,6 +64,7 @@ PREDICTION = Claim(
     instances=120,
     note="Among positives and among negatives the order is free, and equal scores may be ranked "
     "in any way: the prediction does not say which AP a tie has.",
+    voice="asserted",
 )
 
 # -------------------------------------------------------------------------- the AP of equal scores
@@ -122,6 +123,7 @@ TIES_PRINTED = Claim(
     instances=100,
     note="The paper does not say what the AP of ties is. Here even equal positives count as one "
     "step, at the precision of its end. The mean over all orders stays in between.",
+    voice="ours",
 )
 
 

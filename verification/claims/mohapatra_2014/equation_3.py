@@ -63,6 +63,7 @@ SLACK = Claim(
         "AP itself, as printed in section 3.2": {"loss": lambda ap: ap},
     },
     instances=60,
+    voice="implied",
 )
 
 
@@ -112,6 +113,7 @@ BOUND = Claim(
     instances=100,
     note="It is the structured hinge: the predicted ranking is one of those in the maximum, and "
     "its change of score is not negative.",
+    voice="asserted",
 )
 
 # ------------------------------------------------------------------------------ where it is zero
@@ -231,6 +233,7 @@ CONVEX = Claim(
         "invariant to scale": {"factor": Fraction(2)},
     },
     instances=120,
+    voice="asserted",
 )
 
 

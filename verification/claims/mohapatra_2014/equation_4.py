@@ -79,6 +79,7 @@ TIED_PRINTED = Claim(
     note="R_ij = 0 costs half the score of an inversion. Algorithm 1 searches strict rankings "
     "only, so (4) must be read so; with the mean AP of its orders a tie is a mean of strict "
     "rankings and adds nothing.",
+    voice="ours",
 )
 
 TIED_RIGHT = TIED_PRINTED.corrected(
@@ -281,4 +282,5 @@ CUT = Claim(
     says={"factor": Fraction(1)},
     wrong={"half of g": {"factor": Fraction(1, 2)}, "-g": {"factor": Fraction(-1)}},
     instances=120,
+    voice="implied",
 )

@@ -51,6 +51,7 @@ GAIN = Claim(
         },
     },
     instances=200,
+    voice="implied",
 )
 
 # -------------------------------------------------------------------------- two forms
@@ -87,6 +88,7 @@ FORMS = Claim(
         "1/P k/(j+k)": {"form": lambda j, k: Fraction(k, j + k)},
     },
     instances=300,
+    voice="ours",
 )
 
 # --------------------------------------------------------------------------------- with rounding
@@ -154,6 +156,7 @@ ROUNDED_PRINTED = Claim(
     witnesses=(MILLION,),
     instances=100,
     note="Two numbers near 1 differ by 1e-12: eleven of sixteen digits are lost.",
+    voice="ours",
 )
 
 SINGLE_PRINTED = ROUNDED_PRINTED.also(
@@ -164,6 +167,7 @@ SINGLE_PRINTED = ROUNDED_PRINTED.also(
     right={"formulas": (quotients, one_quotient)},
     witnesses=(MILLION,),
     note="At j = 1e6 nothing is left of it: every digit is lost.",
+    voice="ours",
 )
 
 ROUNDED_RIGHT = ROUNDED_PRINTED.corrected(

@@ -87,6 +87,8 @@ PRINTED = Claim(
     instances=200,
     note="On a plateau two equal neighbours do not say where it rises. Concave functions have "
     "plateaus at their maximum only.",
+    voice="asserted",
+    quote="The maximization can be performed efficiently, in O(log(p)) time, using binary search.",
 )
 
 # ------------------------------------------------------------------------ what any search needs

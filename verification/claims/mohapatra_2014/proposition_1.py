@@ -62,6 +62,7 @@ PRINTED = Claim(
         "a valley": {"shape": lambda values: unimodal([-v for v in values])},
     },
     instances=200,
+    voice="asserted",
 )
 
 STRONGER = PRINTED.also(

@@ -47,4 +47,5 @@ BINARY = Claim(
     instances=60,
     note="The paper does not write the joint feature of the binary SVM down; its scale decides "
     "between max(0, 1 - yf) and max(0, 1 - 2yf).",
+    voice="asserted",
 )

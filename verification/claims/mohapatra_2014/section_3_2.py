@@ -56,6 +56,8 @@ ORDER_PRINTED = Claim(
     witnesses=({"s": vector(0), "t": vector(1, -100)},),
     instances=100,
     note="Reversed. The first property needs the right order: it speaks of lower scores.",
+    voice="asserted",
+    quote="for k < j, opt_k ≥ opt_j",
 )
 
 ORDER_RIGHT = ORDER_PRINTED.corrected(
@@ -101,6 +103,7 @@ FIRST = Claim(
         "the rank 1": {"rank": lambda p: 1},
     },
     instances=200,
+    voice="asserted",
 )
 
 
@@ -130,6 +133,7 @@ SHARED = Claim(
         "and the one before a": {"between": lambda a, b: range(max(0, a - 1), b)},
     },
     instances=200,
+    voice="asserted",
 )
 
 
@@ -258,6 +262,8 @@ SECOND_PRINTED = Claim(
     note="True of the AP. The joint feature needs to know which negatives they are: two negatives "
     "on either side of a positive may not be exchanged. Where the negatives stand in the order of "
     "their scores, as in Algorithms 1 to 3, the numbers say which.",
+    voice="asserted",
+    quote="only depend on the number of negatives that are ranked higher and lower than each positive",
 )
 
 SECOND_RIGHT = SECOND_PRINTED.corrected(

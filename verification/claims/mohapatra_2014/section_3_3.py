@@ -75,6 +75,7 @@ ZERO_ONE = Claim(
     },
     instances=400,
     note="A bias that the 0-1 loss needs may be anything; the AP does not see it.",
+    voice="asserted",
 )
 
 
@@ -99,6 +100,7 @@ SURROGATES = Claim(
     instances=60,
     note="The paper says it of the losses, for which it is true. The bound of problem (3) asks "
     "for margins that grow with N: with P = 1, N = 9 and f = y it is 1/18.",
+    voice="ours",
 )
 
 # ----------------------------------------------------------------------- which easy samples stay
@@ -157,4 +159,6 @@ EASY_PRINTED = Claim(
     instances=100,
     note="By score, every easy positive comes before every easy negative, and the negatives that "
     "are farthest from the boundary come last. By margin y f, as it must be meant.",
+    voice="implied",
+    quote="retain only the top k% of X_e ranked in descending order of their score",
 )

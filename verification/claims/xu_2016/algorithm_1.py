@@ -73,6 +73,8 @@ BOX_PRINTED = Claim(
     instances=40,
     note="(4) has no upper bound, C-SVC has one. C is already in Q: give the solver a bound that "
     "cannot act, such as (Cn + lam)/2.",
+    voice="asserted",
+    quote="can be readily solved by any existing solvers (e.g., LibSVM) specifically developed for the standard SVM",
 )
 
 

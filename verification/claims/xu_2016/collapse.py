@@ -72,6 +72,7 @@ BACK_PRINTED = Claim(
     instances=40,
     note="Not claimed in the paper, but what 'additional information' suggests. All slacks are one "
     "number rho: with overlapping classes rho = 1, w = 0. Cure: free slack, K~ + delta I.",
+    voice="ours",
 )
 
 

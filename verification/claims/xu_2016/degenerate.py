@@ -133,6 +133,7 @@ INDEFINITE = Claim(
     instances=40,
     note="Without a box there is nothing to stop it; an SVM with 0 <= alpha <= C has a solution "
     "for every kernel.",
+    voice="ours",
 )
 
 
@@ -170,6 +171,7 @@ INDEFINITE_Z = Claim(
         {"kz": [vector(-3, 0), vector(0, -3)], "c": ONE, "lam": ONE},
     ),
     instances=40,
+    voice="ours",
 )
 
 
@@ -219,4 +221,5 @@ WEIGHT = Claim(
     instances=30,
     note="Ours. Its constraint y f(x) >= 1 - g(z) stays, and g is tied by v~: rows of weight 0 "
     "have to be dropped.",
+    voice="ours",
 )

@@ -34,6 +34,7 @@ TWELVE = Claim(
         "factor lam": {"outer": lambda lam: lam},
     },
     instances=60,
+    voice="asserted",
 )
 
 
@@ -74,4 +75,5 @@ FOOTNOTE = Claim(
     says={"sign": -1, "turned": True},
     wrong={"+ for -": {"sign": 1}, "C for C^-1": {"turned": False}},
     instances=60,
+    voice="asserted",
 )

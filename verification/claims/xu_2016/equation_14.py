@@ -32,6 +32,7 @@ VALUE = Claim(
     says={"terms": lambda a, t: a * t},
     wrong={"without y_i": {"terms": lambda a, t: a}},
     instances=60,
+    voice="asserted",
 )
 
 

@@ -135,6 +135,7 @@ DUALITY = Claim(
     },
     instances=60,
     note="An SVM's dual has one equality constraint. rho is free here; (3) penalises it.",
+    voice="asserted",
 )
 
 VARIABLES = DUALITY.also(
@@ -175,4 +176,5 @@ ANY_KERNEL = Claim(
     wrong={"without sum(a+b-C) = 0": {"rows": (0,)}},
     instances=40,
     note="Otherwise in (5), where the constant is the penalised rho.",
+    voice="asserted",
 )

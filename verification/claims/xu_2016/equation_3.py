@@ -73,6 +73,8 @@ DROPPED_PRINTED = Claim(
     instances=30,
     note="219/467 = .468951 without and 68/145 = .468966 with xi >= 0. (3) is a relaxation: it "
     "rewards a negative slack of one sample by a smaller v~.",
+    voice="asserted",
+    quote="we can easily remove the non-negative constraint for the slack variable ξ_i",
 )
 
 
@@ -160,6 +162,8 @@ VARIABLES_PRINTED = Claim(
     witnesses=(TWO,),
     instances=30,
     note="With xi >= 0 the dual has 2n variables for either loss, without it n for either.",
+    voice="implied",
+    quote="We reduce the size of the dual form by utilizing the squared hinge loss instead of the hinge loss.",
 )
 
 

@@ -56,6 +56,7 @@ FORMS = Claim(
         "+ for -": {"form": lambda kt, c, lam: 2 / lam * kt - printed(kt, c, lam)},
     },
     instances=60,
+    voice="asserted",
 )
 
 SHORT = FORMS.also(

@@ -84,4 +84,5 @@ FLOATS_PRINTED = Claim(
     note="The paper says of the inversion that it is fast, and nothing of rounding. K~/lam is C/lam "
     "times larger than Q = O(1/C): the difference cancels. FF' with F = Z~L^-T, "
     "LL' = lam I + C Z~'Z~, does not.",
+    voice="ours",
 )

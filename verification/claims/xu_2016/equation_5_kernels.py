@@ -53,4 +53,6 @@ ANY_KERNEL = Claim(
     instances=30,
     note="K~ means k(z, z') + 1 for every kernel; without the 1 there is no rho, and (3) may have "
     "no feasible point.",
+    voice="asserted",
+    quote="any type of non-linear kernel can be readily utilized in (5)",
 )

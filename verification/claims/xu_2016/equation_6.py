@@ -52,4 +52,5 @@ SAME = Claim(
     says={"last": 1, "ridge": 1},
     wrong={"z~ = [z; 0]": {"last": 0}, "rho not penalised": {"ridge": 0}},
     instances=80,
+    voice="asserted",
 )

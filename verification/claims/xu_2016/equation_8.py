@@ -99,4 +99,5 @@ STATIONARY = Claim(
     },
     instances=60,
     note="(8) is called the Lagrangian of (6); it is that of (7), which is the same problem.",
+    voice="asserted",
 )

@@ -51,6 +51,8 @@ PRINTED = Claim(
     instances=40,
     note="It asks for y_i (w'x_i + v'z_i + b + rho) >= 1: the samples must be separable by x and z "
     "together. rho and b shift the same way, so that no slack helps contradictory samples.",
+    voice="implied",
+    quote="which can also be easily incorporated in our formulation",
 )
 
 

@@ -85,6 +85,7 @@ DUALITY = Claim(
     },
     instances=80,
     note="(4) writes Q . yy' between two factors a . y, which leaves Q itself: y_i^2 = 1.",
+    voice="asserted",
 )
 
 
@@ -171,4 +172,5 @@ FORM = Claim(
     instances=80,
     note="Of an SVM without the bound alpha <= C, i.e. with a hard margin: see Algorithm 1. The "
     "kernel depends on the labels, Q does not.",
+    voice="asserted",
 )

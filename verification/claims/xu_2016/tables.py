@@ -68,6 +68,7 @@ SIZES = Claim(
         "20 test images": {"test": (20, 50)},
         "9 training images": {"train": 9},
     },
+    voice="asserted",
 )
 
 
@@ -95,6 +96,8 @@ RUNS = Claim(
     right={"runs": 10},
     note="Five of eight are no k/m to two digits. So they are means, over splits or classes; the "
     "paper does not say which, and gives no error bars.",
+    voice="implied",
+    quote="The classification accuracy is used as the performance measurement.",
 )
 
 
@@ -119,6 +122,7 @@ ORDER = Claim(
         "SVM2K above SVM": {"order": ("SVM2+", "SVM1+", "SVM2K", "SVM")},
         "SVM1+ best": {"order": ("SVM1+", "SVM2+", "SVM", "SVM2K")},
     },
+    voice="asserted",
 )
 
 
@@ -183,6 +187,7 @@ RATIO = Claim(
         "against SVM": {"under": "SVM"},
         "a hundred on both": {"said": vector(100, 100)},
     },
+    voice="asserted",
 )
 
 
@@ -232,4 +237,5 @@ SAME = Claim(
     },
     note="Q costs extra, and yet SVM2+ is the faster one on Caltech101: the times depend on C, chosen "
     "for each method, as much as on the method.",
+    voice="implied",
 )

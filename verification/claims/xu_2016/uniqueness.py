@@ -57,6 +57,7 @@ UNIQUE_PRINTED = Claim(
     witnesses=(TWINS,),
     instances=20,
     note="K . yy' + Q is singular as soon as n > d + s + 1. Compare w, b and f, never alpha.",
+    voice="ours",
 )
 
 UNIQUE = UNIQUE_PRINTED.corrected(
