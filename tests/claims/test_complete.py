@@ -62,14 +62,14 @@ NUMBERS = {
 #: How many rows come out verified, refuted, repaired: one that is lost, or turned, is missed.
 ROWS = {
     "lapin_2015": (17, 13, 14),
-    "lapin_2016": (33, 19, 30),
+    "lapin_2016": (33, 22, 31),
     "mohapatra_2014": (18, 20, 28),
     "xu_2016": (14, 12, 21),
 }
 #: Refuted rows that the paper asserts, that it implies, that are our own questions.
 REFUTED = {
     "lapin_2015": (10, 2, 1),
-    "lapin_2016": (10, 5, 4),
+    "lapin_2016": (11, 6, 5),
     "mohapatra_2014": (9, 4, 7),
     "xu_2016": (3, 3, 6),
 }
