@@ -10,8 +10,8 @@ Y_1 = W_0, t_1 = 1,
 L is found by backtracking, from the mean curvature of softmax at W = 0 up: it doubles until
 P(W_k) <= P(Y_k) - ||grad P(Y_k)||^2/(2L), which the L above always passes, and which one a tenth of
 it usually does. Where a step turns against the gradient, t begins at 1 again (O'Donoghue and Candes
-2015), so that strong convexity counts. The gradient at Y_k is its certificate, too: a step costs that
-pass and half of another one.
+2015), so that strong convexity counts. The gradient at Y_k is its certificate, too: a step goes through
+the data once for that, and once, without a gradient, for every L that it tries; ``state.passes`` has both.
 
 Source: Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm for linear inverse
 problems", SIAM J. Imaging Sciences 2 (2009), the algorithm with backtracking; Lapin et al. compare
@@ -69,6 +69,7 @@ class FistaSolver(PrimalPasses):
         while True:
             self.reached = state.n_iter + 1
             point = self._at(self.W)
+            state.passes += 1
             if self._certified(state, self.reached, point, tol, max_iter, report):
                 return
             gradient = self.W + self.C * point.slopes
@@ -76,6 +77,7 @@ class FistaSolver(PrimalPasses):
             square = float(np.vdot(gradient, gradient))
             for _ in range(MOST):
                 W = self.W - gradient / L
+                state.passes += 1
                 if self._primal(W) <= primal - 0.5 * square / L + NOISE * abs(primal):
                     break
                 L *= 2.0

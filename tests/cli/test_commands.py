@@ -18,7 +18,10 @@ from verification.problems.problem import lookup
 from verification.verdicts.verdict import Verdict
 
 ONE = ("verify", "--problem", "simplex.projection")
-GROUPS = {"reproduce": ("letter", "circle", "ap"), "bench": ("topk", "entropy", "ap")}
+GROUPS = {
+    "reproduce": ("letter", "circle", "convergence", "ap"),
+    "bench": ("topk", "entropy", "ap"),
+}
 
 
 def leaves() -> list[tuple[str, ...]]:
@@ -120,6 +123,8 @@ def test_show_prints_no_markup_of_docstrings():
         (("reproduce", "letter", "--lowest", "2", "--highest", "1"), "lowest <= highest"),
         (("reproduce", "letter", "--method", "SVM"), "SVM-OVA, LR-OVA"),
         (("reproduce", "circle", "--reading", "square"), "segments, uniform"),
+        (("reproduce", "convergence", "--dataset", "iris"), "letter, digits, deep"),
+        (("reproduce", "convergence", "--seconds", "0"), "seconds is 0"),
         (("reproduce", "ap", "--dataset", "iris"), "letter, digits"),
         (("reproduce", "ap", "--dataset", "digits", "--classes", "A"), "0, 1, 2"),
         (("reproduce", "ap", "--method", "SVM"), "binary SVM, AP-SVM"),

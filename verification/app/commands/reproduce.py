@@ -1,4 +1,4 @@
-"""``refsolve reproduce letter``, ``circle``, ``ap`` and ``svmplus``: the papers' figures beside ours."""
+"""``refsolve reproduce letter``, ``circle``, ``convergence``, ``ap``, ``svmplus``: the papers' figures beside ours."""
 
 import math
 from collections.abc import Callable
@@ -216,6 +216,50 @@ def svmplus(
     found = svmplus_digits.collect(seeds, [done[name] for name in jobs]) if jobs else None
     written = [] if output is None or found is None else svmplus_plots.write(output, found)
     finish(document(speeds, found, [str(path) for path in written]), as_json)
+
+
+@app.command()
+def convergence(
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="letter, digits or deep; repeatable. Default: all.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer rows, at most 100 passes.")] = False,
+    seconds: Annotated[float, typer.Option(help="CPU seconds after which a curve ends.")] = 20.0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o",
+            help="Folder for the curves (convergence.jsonl, each at once) and the picture (PNG and SVG).",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Convergence, Lapin et al. 2016, Figure 1: gap and accuracy of SDCA, FISTA and ours."""
+    import json
+
+    from verification.benchmarks import convergence as study
+    from verification.benchmarks import convergence_report
+    from verification.benchmarks.timing import one_thread
+
+    names = one_of("dataset", dataset, study.DATA)
+    if not 0.0 < seconds < math.inf:
+        raise InvalidArgumentError(f"seconds is {seconds:g}; expected a number above 0")
+    picture_folder(output)
+    file = None if output is None else output / "convergence.jsonl"
+    if file is not None:
+        file.write_text("", encoding="utf-8")
+    curves = []
+    total = len(names) * sum(len(study.offered(loss)) for loss in study.LOSSES)
+    with one_thread(), progress(total) as task:
+        for curve in study.curves(names, quick, seconds, task.describe):
+            curves.append(curve)
+            typer.echo(convergence_report.line(curve), err=True)  # as soon as it is known
+            if file is not None:
+                with file.open("a", encoding="utf-8") as rows:
+                    rows.write(json.dumps(curve.to_dict()) + "\n")
+            task.step()
+    written = [] if output is None else [file, *convergence_report.write(output, curves)]
+    finish(convergence_report.document(curves, [str(path) for path in written]), as_json)
 
 
 def _check_order(lowest: int, highest: int) -> None:
