@@ -31,7 +31,7 @@ from verification.report.document import (
     verdict_cell,
 )
 from verification.report.run_report import failure_blocks
-from verification.trainers import svm_plus_digits
+from verification.trainers import libsvm_recipes, svm_plus_digits
 from verification.trainers.multiclass import verify_trainer
 from verification.trainers.ranking import verify_rankers
 from verification.trainers.svm_plus import verify_plus
@@ -49,7 +49,7 @@ WORKERS = 2
 #: Of the instances of a check, of the rankings of a comparison, one in so many is judged without --thorough.
 EVERY, FEW = 6, 10
 #: Parts whose rows are tables of their own.
-TABLES = ("AP: exactness", "AP: letters", "SVM+: digits")
+TABLES = ("AP: exactness", "AP: letters", "SVM+: digits", "SVM+: LIBSVM")
 
 
 def main_job(
@@ -91,7 +91,7 @@ def main_job(
     results = [done[f"Letter: {row.name}"] for row in trained]
     reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
     reports += [done[name] for name in (*(f"SVM+: {stem}" for stem in PLUS), "SVM+: duals")]
-    exactness, rankers, digits = (done[name] for name in TABLES)
+    exactness, rankers, digits, recipes = (done[name] for name in TABLES)
     peers = letter.against_peer(parts, results)
     task.step()
 
@@ -103,9 +103,11 @@ def main_job(
         ap_exactness.exactness_table(exactness),
         ap_letter.rankers_table(rankers),
         duals_table(reports[-1]),
+        libsvm_recipes.recipes_table(recipes),
         svm_plus_digits.digits_table(digits),
     ]
     blocks += _objections(reports, missing, exactness, rankers, digits)
+    blocks += [Paragraph(f"LIBSVM, {r.recipe}: {r.objection}", "bad") for r in recipes if not r.ok]
     blocks += [] if thorough else [_left_out()]
     ok = (
         bool(problems)
@@ -113,7 +115,7 @@ def main_job(
         and not missing
         and bool(results)
         and all(passed(result, letter.TOL) for result in results)
-        and all(row.ok for row in (*exactness, *rankers, *digits))
+        and all(row.ok for row in (*exactness, *rankers, *digits, *recipes))
     )
     data = {
         "thorough": thorough,
@@ -124,6 +126,7 @@ def main_job(
         "ap_exactness": [row.to_dict() for row in exactness],
         "ap_letters": [ranker.to_dict() for ranker in rankers],
         "svm_plus_digits": [model.to_dict() for model in digits],
+        "svm_plus_libsvm": [row.to_dict() for row in recipes],
     }
     return Document("refsolve verify --all", tuple(blocks), ok, data), reports
 
@@ -133,8 +136,8 @@ def _left_out() -> Paragraph:
     rows = len(letter.MAIN) - len(letter.SHORT)
     return Paragraph(
         f"Every stem, operation and check was run, on one in {EVERY} instances. `refsolve verify --all "
-        f"--thorough` runs all of them, {FEW} times as many rankings against brute force and {rows} more "
-        "rows of Letter's table, in some 12 minutes of CPU time.",
+        f"--thorough` runs all of them, {FEW} times as many rankings against brute force and problems for "
+        f"LIBSVM, and {rows} more rows of Letter's table, in some 15 minutes of CPU time.",
         "dim",
     )
 
@@ -155,6 +158,8 @@ def _jobs(
     jobs |= {f"SVM+: {stem}": partial(verify_plus, stem, profile, seed) for stem in PLUS}
     jobs["SVM+: duals"] = partial(verify_duals, profile, seed)
     jobs["SVM+: digits"] = svm_plus_digits.run
+    effort = libsvm_recipes.EFFORT["thorough" if thorough else "quick"]
+    jobs["SVM+: LIBSVM"] = partial(libsvm_recipes.run, effort, seed)
     jobs |= {n: partial(verify, None, n, profile, seed, every=every) for n in problems}
     return jobs
 

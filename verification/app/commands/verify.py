@@ -37,7 +37,7 @@ _Everything = Annotated[
 ]
 _Thorough = Annotated[
     bool,
-    typer.Option("--thorough", help="With --all: all instances, more of Letter; 12 CPU minutes."),
+    typer.Option("--thorough", help="With --all: all instances, more of Letter; 15 CPU minutes."),
 ]
 _Profile = Annotated[str, typer.Option(help="quick, thorough or soak.")]
 _Seed = Annotated[int, typer.Option(help="The instances are a function of it.")]

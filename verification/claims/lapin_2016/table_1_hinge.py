@@ -97,7 +97,6 @@ BETA = ALPHA.also(
         {"p": vector(".3", ".27", ".23", ".2"), "k": 2},
     ),
     note="Already for m = 3: the only minimiser is g = (1, 0, 0), which ties the second guess.",
-    voice="ours",
 )
 
 ALPHA_LAST = ALPHA.corrected(

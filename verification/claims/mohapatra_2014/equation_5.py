@@ -167,7 +167,6 @@ SINGLE_PRINTED = ROUNDED_PRINTED.also(
     right={"formulas": (quotients, one_quotient)},
     witnesses=(MILLION,),
     note="At j = 1e6 nothing is left of it: every digit is lost.",
-    voice="ours",
 )
 
 ROUNDED_RIGHT = ROUNDED_PRINTED.corrected(
