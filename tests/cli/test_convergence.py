@@ -28,6 +28,20 @@ def test_what_is_read_off_a_curve():
     assert "to 1e-3 in 3 s, to 1e-6 in - s" in report.line(one)
 
 
+def test_long_curves_are_written_with_what_is_read_off_them():
+    n = 2000
+    many = curve(
+        gaps=tuple(10.0 ** -(at / 400) for at in range(n)), seconds=tuple(0.5 * at for at in range(n)),
+        passes=tuple(range(n)), accuracies=tuple(80.0 + (at > 777) for at in range(n)),
+    )  # fmt: skip
+    few = report.curve_of(many.to_dict())
+    assert len(few.gaps) <= study.POINTS + len(study.GAPS) + 3
+    assert few.passes[few.settled()] == many.settled() == 778
+    for gap in (*study.GAPS, 1e-9):
+        assert report.at(few, gap, "passes") == report.at(many, gap, "passes")
+    assert few.passes[-1] == n - 1
+
+
 def test_sentences_are_ratios_of_curves():
     slow = curve("SVM-Multi", passes=(0, 2, 40))
     smooth = curve("smooth SVM-Multi", seconds=(0.0, 0.5, 1.5))

@@ -9,7 +9,7 @@ passes, only seconds.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from verification.benchmarks.letter import load_parts
 GAPS = (1e-2, 1e-3, 1e-4, 1e-6)
 #: Passes and CPU seconds after which a curve ends, and its gap.
 PASSES, SECONDS, TOL = 3000, 20.0, 1e-7
+POINTS = 50  # of a curve that are written down
 CS = (0.01, 0.1, 1.0, 10.0)
 #: By name, the stem of a loss and its parameters; those with gamma or without a margin are smooth.
 LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -89,10 +90,21 @@ class Curve:
         away = [abs(value - self.accuracies[-1]) > points for value in self.accuracies]
         return len(away) - away[::-1].index(True) if any(away) else 0
 
+    def thinned(self) -> "Curve":
+        """The same at most `POINTS` times: evenly in the logarithm, and where something is read off."""
+        count, settled = len(self.gaps), self.settled()
+        kept = set(np.geomspace(1, count, min(POINTS, count)).astype(int) - 1) | {count - 1}
+        kept |= {at for gap in GAPS if (at := self.first(gap)) is not None}
+        kept |= {max(settled - 1, 0), settled}
+        parts: dict[str, Any] = {
+            name: tuple(getattr(self, name)[at] for at in sorted(kept))
+            for name in ("passes", "seconds", "gaps", "accuracies")
+        }
+        return replace(self, **parts)
+
     def to_dict(self) -> dict[str, Any]:
-        """For JSON, with digits that mean something."""
-        short = {"seconds": 3, "gaps": 4, "accuracies": 5}
-        found = asdict(self)
+        """For JSON, thinned, with digits that mean something."""
+        found, short = asdict(self.thinned()), {"seconds": 3, "gaps": 4, "accuracies": 5}
         return found | {
             name: [float(f"{value:.{digits}g}") for value in found[name]]
             for name, digits in short.items()
