@@ -118,7 +118,7 @@ class Status(enum.StrEnum):
 _REMEDIES = {
     Status.CERTIFIED: "nothing to do: the gap is within the tolerance",
     Status.UNCERTAIN: (
-        "rescale the instance so that its numbers are near 1, try solver='CLARABEL', 'OSQP' or "
-        "'SCS', or use refsolve.exact for a projection of small or moderate size"
+        "rescale the instance so that its numbers are near 1, try solver='CLARABEL', 'OSQP', "
+        "'ECOS' or 'SCS', or use refsolve.exact for a projection of small or moderate size"
     ),
 }

@@ -2,10 +2,11 @@
 
 One parametrised DPP problem is kept per (problem, shape, structure, solver): CVXPY caches the
 compilation for one solver only, and compiling costs several times a solve. Instances are rescaled
-to numbers near 1 before they are solved. Clarabel answers first; OSQP (polished) and SCS are asked
-when the certificate of that answer is not good enough. What a solver says of itself is ignored.
+to numbers near 1 before they are solved. Clarabel answers first; OSQP (polished), ECOS and SCS are
+asked when the certificate of that answer is not good enough. What a solver says of itself is ignored.
 
-OSQP has no exponential cone and is passed over for the entropies. These cannot be rescaled, a score
+OSQP has no exponential cone and is passed over for the entropies; ECOS is poor on quadratic objectives
+and asked of its own accord for other problems only, where it is installed. The entropies cannot be rescaled, a score
 having a unit there; they certify for scores up to 1e4, in updates for omega C K_ii from 0 to 1e10,
 and in proxes for steps up to 1e6. Beyond that some answers are honestly uncertain. x is right to
 about sqrt(gap): the digits of a tiny 1 - s are in the certificate, not in the solver's answer.
@@ -37,6 +38,7 @@ from refsolve.proofs.certificate import Certificate
 SOLVERS: dict[str, dict[str, Any]] = {
     "CLARABEL": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13},
     "OSQP": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iter": 20_000, "polishing": True},
+    "ECOS": {"abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12, "max_iters": 200},
     "SCS": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 20_000},
 }
 #: Compiled problems kept; the oldest go first.
@@ -94,8 +96,9 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
     ----------
     problem : str
         ``"<stem>.<operation>"``; `refsolve.problems` lists them.
-    solver : {"CLARABEL", "OSQP", "SCS"}, optional
+    solver : {"CLARABEL", "OSQP", "ECOS", "SCS"}, optional
         Ask this solver only. By default the first whose answer certifies; else the best answer.
+        ECOS is asked by default only where the problem is no quadratic program.
     **params
         Arguments of the operation, as in the function of the same name in ``fast``.
 
@@ -108,7 +111,7 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
     UnknownProblemError
         No such problem.
     InvalidParameterError
-        An argument is outside its declared range.
+        An argument is outside its declared range, or the solver is not installed.
     OracleUncertainError
         No solver returned any point.
 
@@ -118,16 +121,20 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
     [0.5, 0.5, 0.0]
     """
     stem, operation = catalogue.split(problem)
-    if solver is not None and str(solver).upper() not in SOLVERS:
+    wanted = None if solver is None else str(solver).upper()
+    if wanted is not None and wanted not in SOLVERS:
         raise InvalidParameterError("solver", solver, f"one of {', '.join(SOLVERS)}", "choose one")
+    if wanted is not None and wanted not in cp.installed_solvers():
+        fix = f"pip install {wanted.lower()}, or leave the choice to refsolve"
+        raise InvalidParameterError("solver", solver, "a solver that is installed", fix)
     posed = derive.pose(stem, operation, params)
     if isinstance(posed, Answer):  # a formula, nothing to optimise, but judged like the solvers
         return _result(posed, "formula", posed.certificate.scale)
     best: tuple[float, str, Answer] | None = None
-    names = tuple(SOLVERS) if solver is None else (str(solver).upper(),)
+    names = tuple(SOLVERS) if wanted is None else (wanted,)
     for form in (posed,) if posed.other is None else (posed, posed.other):
         for name in names:
-            answer = ask(problem, form, name)
+            answer = ask(problem, form, name, wanted is None)
             if answer is None:
                 continue
             unit = posed.unit or answer.certificate.scale
@@ -153,11 +160,16 @@ def _result(answer: Answer, name: str, unit: float) -> OracleResult:
     return OracleResult(answer.x, answer.value, answer.dual, proof, name, status)
 
 
-def ask(problem: str, posed: Posed, name: str) -> Answer | None:
-    """Answer of one solver, whatever it says of it; None if it gives no finite point."""
+def ask(problem: str, posed: Posed, name: str, unasked: bool = False) -> Answer | None:
+    """Answer of one solver, whatever it says of it; None if it gives no finite point.
+
+    Or if it is ECOS, ``unasked``, on a quadratic program.
+    """
     with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "solution may be inaccurate": the certificate decides
         template = _template((problem, posed.key, name), posed.build)
+        if unasked and name == "ECOS" and template.problem.is_qp():
+            return None
         for key, value in posed.values.items():
             template.parameters[key].value = value
         # OSQP reports on its polishing even when asked to be silent

@@ -224,7 +224,7 @@ class Master:
 
         for _ in range(ROUNDS):
             posed = self.posed("primal", kept)
-            asks = (oracle.ask(problem, posed, name) for name in oracle.SOLVERS)
+            asks = (oracle.ask(problem, posed, name, True) for name in oracle.SOLVERS)
             asked = next((found for found in asks if found is not None), None)
             if asked is None:
                 raise OracleUncertainError(problem, "no solution of the master problem")

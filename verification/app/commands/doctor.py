@@ -22,6 +22,7 @@ OPTIONAL = {
     "matplotlib": "pictures",
     "pyarrow": "Parquet files",
     "skl2onnx": "export of linear models",
+    "ecos": "one more solver for exponential cones",
     "torch": "adapters for tensors",
     "pytest": "the plugin, one item per check",
     "hypothesis": "the test suite",
