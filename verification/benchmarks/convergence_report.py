@@ -1,5 +1,6 @@
 """The convergence study as a document and as a picture."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ LINES = {"SDCA": "-", "FISTA": "--", "ours": ":"}
 def at(curve: Curve, gap: float, name: str) -> str:
     """Passes or seconds up to a gap."""
     first = curve.first(gap)
-    return "-" if first is None else f"{getattr(curve, name)[first]:.3g}"
+    if first is None:
+        return "-"
+    value = getattr(curve, name)[first]
+    return str(value) if isinstance(value, int) else f"{value:.3g}"
 
 
 def line(curve: Curve) -> str:
@@ -121,6 +125,11 @@ def curve_of(row: Mapping[str, Any]) -> Curve:
     """What `Curve.to_dict` wrote."""
     given: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in row.items()}
     return Curve(**given)
+
+
+def read(file: Path) -> list[Curve]:
+    """The curves of a file with a line each."""
+    return [curve_of(json.loads(row)) for row in file.read_text(encoding="utf-8").splitlines()]
 
 
 def write(folder: Path, curves: Sequence[Curve]) -> list[Path]:
