@@ -12,7 +12,7 @@ from scipy.ndimage import zoom
 from sklearn.datasets import load_digits
 
 import fast
-from verification.benchmarks import letter, methods
+from verification.benchmarks import letter, methods, protocol
 from verification.benchmarks.methods import Loss
 
 TOL = 1e-3
@@ -70,17 +70,17 @@ def overlays() -> list[tuple[np.ndarray, np.ndarray]]:
     return parts
 
 
-def parts_of(data: str) -> letter.Parts:
+def parts_of(data: str) -> protocol.Parts:
     """Training, validation and test part."""
     if data == "Letter":
         return letter.load_parts()
     raw = overlays()
     center = raw[0][0].mean(axis=0)
     size = np.sqrt(np.mean(np.sum((raw[0][0] - center) ** 2, axis=(1, 2))))
-    return letter.Parts(*(((X - center).reshape(len(X), -1) / size, y) for X, y in raw))
+    return protocol.Parts(*(((X - center).reshape(len(X), -1) / size, y) for X, y in raw))
 
 
-def fitted(parts: letter.Parts, name: str, C: float) -> tuple[Any, float]:
+def fitted(parts: protocol.Parts, name: str, C: float) -> tuple[Any, float]:
     """A model with a certified gap, and its CPU seconds."""
     start = process_time()
     model = methods.fit(LOSSES[name], *parts.train, C, TOL)

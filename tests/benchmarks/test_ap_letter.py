@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from verification.benchmarks import ap_letter
-from verification.benchmarks.letter import Parts
+from verification.benchmarks.protocol import Parts
 
 
 @pytest.fixture

@@ -7,18 +7,12 @@ import numpy as np
 import pytest
 from scipy.special import xlogy
 
-from verification.benchmarks import letter, letter_starts
-from verification.benchmarks.letter import (
-    Fit,
-    Row,
-    RowResult,
-    choose,
-    column_accuracies,
-    deviations,
-)
+from verification.benchmarks import letter, letter_starts, protocol
+from verification.benchmarks.letter import deviations
 from verification.benchmarks.letter_report import accuracy_tables, document, passed, peer_table
 from verification.benchmarks.methods import Loss, certified_gap
 from verification.benchmarks.methods import fit as fit_loss
+from verification.benchmarks.protocol import Fit, Row, RowResult, choose, column_accuracies
 
 ROW = Row("made up", Loss("hinge"), (70.0, 80.0, 90.0, 95.0), 0.6)
 
@@ -27,10 +21,10 @@ def fit(C: float, validation: tuple[float, ...], test: tuple[float, ...], gap: f
     return Fit(C, gap, 0.1, test, validation)
 
 
-def few(size: int) -> letter.Parts:
+def few(size: int) -> protocol.Parts:
     """The first examples of every part."""
     parts = letter.load_parts()
-    return letter.Parts(
+    return protocol.Parts(
         *(tuple(a[:size] for a in part) for part in (parts.train, parts.validation, parts.test))  # type: ignore[arg-type]
     )
 
@@ -116,15 +110,15 @@ def test_parts_are_scaled_by_the_training_range() -> None:
 def test_accuracies_count_ties_against_the_true_class() -> None:
     scores = np.zeros((2, 26))
     scores[1, 3] = 1.0
-    assert letter.accuracies(scores, np.array([0, 3]), np.arange(26)) == (50.0, 50.0, 50.0, 50.0)
+    assert protocol.accuracies(scores, np.array([0, 3]), np.arange(26)) == (50.0, 50.0, 50.0, 50.0)
 
 
 def test_a_fit_is_certified_and_better_than_chance() -> None:
     """A small part of the data suffices to see that fit, validation and test belong together."""
     row = letter.HINGES[4]
-    result = letter.run_row(few(1500), row, grid=(0.1, 0.01))
+    result = protocol.run_row(few(1500), row, grid=(0.1, 0.01))
     assert [f.C for f in result.fits] == [0.01, 0.1]
-    assert result.worst_gap <= letter.TOL
+    assert result.worst_gap <= protocol.TOL
     best = result.chosen[0]
     assert best.validation[0] > 40.0
     assert abs(best.validation[0] - best.test[0]) < 10.0
@@ -155,7 +149,7 @@ def test_the_whole_block_is_there() -> None:
 @pytest.mark.parametrize("name", ["SVM-OVA", "LR-OVA", "LR-Multi", "top-3 Ent", "top-3 Ent_tr"])
 def test_every_kind_of_row_is_trained_and_certified(name: str) -> None:
     row = next(row for row in letter.ROWS if row.name == name)
-    result = letter.run_row(few(800), row, grid=(1.0,), tol=1e-3)
+    result = protocol.run_row(few(800), row, grid=(1.0,), tol=1e-3)
     assert result.worst_gap <= 1e-3
     assert result.chosen[1].test[1] > 50.0
 
@@ -234,7 +228,7 @@ def test_the_gap_reported_is_computed_anew() -> None:
     """A model that claims to be optimal and is not gets the gap that it has."""
     parts = letter.load_parts()
     few = (parts.train[0][:500], parts.train[1][:500])
-    model, _ = letter.timed_fit(few, letter.HINGES[0], 1.0, 1e-4)
+    model, _ = protocol.timed_fit(few, letter.HINGES[0], 1.0, 1e-4)
     honest = certified_gap(model, *few)
     model.dual_gap_ = 0.0
     model.coef_ = 1.5 * model.coef_

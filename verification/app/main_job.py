@@ -10,7 +10,7 @@ from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
-from verification.benchmarks import ap_exactness, ap_letter, letter
+from verification.benchmarks import ap_exactness, ap_letter, letter, protocol
 from verification.benchmarks.letter_report import accuracy_tables, passed, peer_table, row_data
 from verification.benchmarks.timing import limit_to_one_thread
 from verification.instances.svm_plus import STEMS as PLUS
@@ -83,7 +83,7 @@ def main_job(
     early = [n for n in problems if n.partition(".")[0] in sets]
     early += [n for n in jobs if n.startswith(("AP", "SVM+"))]
     first: dict[str, Callable[[], Any]] = {
-        "compiling": partial(letter.compile_trainers, parts, trained)
+        "compiling": partial(protocol.compile_trainers, parts, trained)
     }
     first |= {name: jobs.pop(name) for name in early}
     done = run_all(jobs, task, first)
@@ -98,7 +98,7 @@ def main_job(
     missing = [s.name for s in stems if not s.complete]
     blocks: list[Block] = [
         stem_table(stems, reports[:-1]),  # the last also judges LIBSVM
-        *accuracy_tables(results, letter.TOL),
+        *accuracy_tables(results, protocol.TOL),
         peer_table(peers),
         ap_exactness.exactness_table(exactness),
         ap_letter.rankers_table(rankers),
@@ -114,7 +114,7 @@ def main_job(
         and all(report.ok for report in reports)
         and not missing
         and bool(results)
-        and all(passed(result, letter.TOL) for result in results)
+        and all(passed(result, protocol.TOL) for result in results)
         and all(row.ok for row in (*exactness, *rankers, *digits, *recipes))
     )
     data = {
@@ -143,14 +143,16 @@ def _left_out() -> Paragraph:
 
 
 def _jobs(
-    parts: letter.Parts, problems: Sequence[str], profile: str, seed: int, thorough: bool
+    parts: protocol.Parts, problems: Sequence[str], profile: str, seed: int, thorough: bool
 ) -> dict[str, Callable[[], Any]]:
     """What is run side by side, by name."""
     jobs: dict[str, Callable[[], Any]] = {}
     every, few, trained = (1, 1, letter.MAIN) if thorough else (EVERY, FEW, letter.SHORT)
     rankings = {name: count // few for name, count in ap_exactness.COUNTS.items()}
     # Longest first: the short ones fill the gaps at the end.
-    jobs |= {f"Letter: {row.name}": partial(letter.run_row, parts, row) for row in trained}
+    jobs |= {
+        f"Letter: {row.name}": partial(protocol.run_row, parts, row, letter.GRID) for row in trained
+    }
     jobs["trainers"] = partial(verify_trainer, profile, seed)
     jobs["AP: exactness"] = partial(ap_exactness.compare, rankings, seed)
     jobs["AP: trainers"] = partial(verify_rankers, profile, seed)

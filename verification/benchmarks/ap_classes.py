@@ -15,7 +15,7 @@ import numpy as np
 
 from verification.benchmarks.ap_methods import METHODS, NAMES, Method, Model
 from verification.benchmarks.ap_training import average_precision
-from verification.benchmarks.letter import Parts
+from verification.benchmarks.protocol import Parts
 from verification.errors import InvalidArgumentError
 
 #: C are powers of ten from 0 up to these. On digits, which are nearly separable, more is slow and worse.

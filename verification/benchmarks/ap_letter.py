@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from refsolve.proofs import ranking_truth
-from verification.benchmarks.letter import Parts
+from verification.benchmarks.protocol import Parts
 from verification.certificates import judge_claims, trained
 from verification.report.document import Table, number, table, verdict_cell
 

@@ -3,16 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from verification.benchmarks.letter import (
-    TOL,
-    TOP,
-    PeerRow,
-    Row,
-    RowResult,
-    column_accuracies,
-    deviations,
-)
+from verification.benchmarks.letter import PeerRow, deviations
 from verification.benchmarks.letter_starts import Stops, starts_table
+from verification.benchmarks.protocol import TOL, TOP, Row, RowResult, column_accuracies
 from verification.report.document import Block, Cell, Document, Table, number, table, verdict_cell
 
 
@@ -40,6 +33,7 @@ def accuracy_tables(results: Sequence[RowResult], tol: float) -> list[Block]:
 
 def _table(title: str, results: Sequence[RowResult], tol: float, judged: bool) -> Table:
     rows: list[tuple[str | Cell, ...]] = []
+    top = results[0].row.top if results else TOP
     for result in results:
         chosen = result.final if judged else result.chosen
         ours = column_accuracies(chosen)
@@ -63,9 +57,9 @@ def _table(title: str, results: Sequence[RowResult], tol: float, judged: bool) -
         rows.append(
             (result.row.name, *cells, f"{max(away, key=abs):+.1f}", choices, gap, seconds, mark)
         )
-    heads = tuple(f"top-{k}" for k in TOP)
+    heads = tuple(f"top-{k}" for k in top)
     columns = ("method", *heads, "worst", "C per column", "worst gap", "s", "")
-    note = "Ours / paper's Table 3; worst: largest deviation in points"
+    note = "Ours / paper's; worst: largest deviation in points"
     if judged:
         points = sorted({r.row.points for r in results if r.row.points is not None})
         limits = " or ".join(f"{p:g} (hinges)" if p > min(points) else f"{p:g}" for p in points)
@@ -121,7 +115,7 @@ def row_data(result: RowResult) -> dict[str, object]:
     return {
         "method": result.row.name,
         "loss": asdict(result.row.loss),
-        "top": list(TOP),
+        "top": list(result.row.top),
         "paper": list(result.row.paper),
         **{
             name: {
@@ -137,7 +131,9 @@ def row_data(result: RowResult) -> dict[str, object]:
     }
 
 
-def document(results: Sequence[RowResult], tol: float, followed: Sequence[Stops] = ()) -> Document:
+def document(
+    results: Sequence[RowResult], tol: float, followed: Sequence[Stops] = (), of: int = 3
+) -> Document:
     """Both tables, every fit behind them, and what becomes of the truncated rows from other starts."""
     ok = bool(results) and all(passed(r, tol) for r in results)
     blocks = accuracy_tables(results, tol)
@@ -150,4 +146,4 @@ def document(results: Sequence[RowResult], tol: float, followed: Sequence[Stops]
             for s in followed
         ],
     }
-    return Document("Lapin et al. 2016, Table 3, Letter", tuple(blocks), ok, data)
+    return Document(f"Lapin et al. 2016, Table {of}, Letter", tuple(blocks), ok, data)

@@ -8,6 +8,7 @@ with C/2, whose weights are (-w/2, w/2).
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from time import perf_counter
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,6 +30,7 @@ class Loss:
     gamma: float = 0.0
     ova: bool = False
     truncated: bool = False
+    variant: str = "alpha"
 
     def estimator(self, C: float, tol: float, **options: Any) -> Any:
         """The unfitted `fast` estimator of this loss; for one-vs-all losses that of a binary problem."""
@@ -36,7 +38,9 @@ class Loss:
 
         settings = {"C": C / 2 if self.ova else C, "tol": tol, "max_iter": MAX_ITER, **options}
         if self.kind == "hinge":
-            return fast.TopKSVC(k=self.k, gamma=self.gamma, random_state=0, **settings)
+            return fast.TopKSVC(
+                k=self.k, gamma=self.gamma, variant=self.variant, random_state=0, **settings
+            )
         return fast.TopKLogisticRegression(
             k=self.k, truncated=self.truncated, random_state=0, **settings
         )
@@ -46,7 +50,7 @@ class Loss:
 class Fitted:
     """Weights (m, d) and dual (n, m) of one C, with the primal objective and the gap claimed.
 
-    ``parts`` are the fitted estimators behind it: one, or one per class.
+    ``parts`` are the fitted estimators behind it: one, or one per class; ``seconds`` they took.
     """
 
     C: float
@@ -55,6 +59,7 @@ class Fitted:
     primal: float
     gap: float
     parts: tuple[Any, ...] = ()
+    seconds: float = 0.0
 
     @property
     def is_zero(self) -> bool:
@@ -67,23 +72,33 @@ def path(
     loss: Loss, X: np.ndarray, y: np.ndarray, grid: Sequence[float], tol: float
 ) -> list[Fitted]:
     """One model per C, each begun at the dual of the one before; labels are 0..m-1."""
+    return list(along(loss, X, y, grid, tol))
+
+
+def along(
+    loss: Loss, X: Any, y: np.ndarray, grid: Sequence[float], tol: float, warm: bool = True
+) -> Iterator[Fitted]:
+    """The same, one at a time; each for itself unless ``warm``."""
     m = int(y.max()) + 1
     problems = [(y == j).astype(np.int64) for j in range(m)] if loss.ova else [y]
-    steps = zip(*(_path(loss, X, labels, grid, tol) for labels in problems), strict=True)
-    return [_joined(loss, C, models) for C, models in zip(grid, steps, strict=True)]
+    steps = zip(*(_path(loss, X, labels, grid, tol, warm) for labels in problems), strict=True)
+    for C, models in zip(grid, steps, strict=True):
+        yield _joined(loss, C, models)
 
 
 def _path(
-    loss: Loss, X: np.ndarray, y: np.ndarray, grid: Sequence[float], tol: float
+    loss: Loss, X: Any, y: np.ndarray, grid: Sequence[float], tol: float, warm: bool
 ) -> Iterator[Fitted]:
-    model = loss.estimator(1.0, tol, warm_start=True)
+    model = loss.estimator(1.0, tol, warm_start=warm)
     for C in grid:
         model.set_params(C=C / 2 if loss.ova else C)
+        start = perf_counter()
         fit_quietly(model, X, y)
+        seconds = perf_counter() - start
         dual = model.dual_coef_
         dense = dual.toarray() if hasattr(dual, "toarray") else np.array(dual)
         primal, gap = float(model.primal_objective_), float(model.dual_gap_)
-        yield Fitted(C, model.coef_.copy(), dense, primal, gap, (copy(model),))
+        yield Fitted(C, model.coef_.copy(), dense, primal, gap, (copy(model),), seconds)
 
 
 def _joined(loss: Loss, C: float, models: Sequence[Fitted]) -> Fitted:
@@ -95,7 +110,8 @@ def _joined(loss: Loss, C: float, models: Sequence[Fitted]) -> Fitted:
     primal = 2.0 * sum(model.primal for model in models)
     lost = 2.0 * sum(model.gap * abs(model.primal) for model in models)
     parts = tuple(part for model in models for part in model.parts)
-    return Fitted(C, W, dual, primal, lost / primal, parts)
+    seconds = sum(model.seconds for model in models)
+    return Fitted(C, W, dual, primal, lost / primal, parts, seconds)
 
 
 def fit(loss: Loss, X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:

@@ -36,21 +36,28 @@ def letter(
     method: Annotated[
         list[str] | None, typer.Option(help="Row of the table, e.g. LR-Multi; repeatable.")
     ] = None,
+    table: Annotated[
+        int, typer.Option(help="3, or 7 of the longer version: 37 methods, top-1 to top-10.")
+    ] = 3,
     starts: Annotated[
         bool, typer.Option(help="Follow the truncated rows from other starts.")
     ] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Letter, Lapin et al. 2016, Table 3: C by validation for every column separately."""
+    """Letter, Lapin et al. 2016, Table 3 or 7: C by validation for every column separately."""
     import numpy as np
 
-    from verification.benchmarks.letter import ROWS, compile_trainers, load_parts, run_row
+    from verification.benchmarks.letter import ROWS, load_parts, longer
     from verification.benchmarks.letter_report import document
     from verification.benchmarks.letter_starts import follow_all
+    from verification.benchmarks.protocol import compile_trainers, run_row
     from verification.benchmarks.timing import one_thread
 
-    names = one_of("method", method, (row.name for row in ROWS))
-    rows = [row for row in ROWS if row.name in names]
+    if table not in (3, 7):
+        raise InvalidArgumentError(f"table is {table}; expected 3 or, of the longer version, 7")
+    known = ROWS if table == 3 else longer()
+    names = one_of("method", method, (row.name for row in known))
+    rows = [row for row in known if row.name in names]
     _check_order(lowest, highest)
     steps = (highest - lowest) * per_decade + 1
     grid = [float(f"{c:.6g}") for c in np.logspace(lowest, highest, steps)]
@@ -60,8 +67,8 @@ def letter(
         compile_trainers(parts, rows)
         results = [run_row(parts, row, grid, tol, task.step) for row in rows]
         task.describe("other starts")
-        followed = follow_all(parts, results) if starts else []
-    finish(document(results, tol, followed), as_json)
+        followed = follow_all(parts, results) if starts and table == 3 else []
+    finish(document(results, tol, followed, table), as_json)
 
 
 @app.command()

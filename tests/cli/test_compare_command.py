@@ -1,0 +1,206 @@
+"""``refsolve compare``: the papers' protocol on a user's data, row by row."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _commands import data, refused, run
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+
+from fast.metrics import topk_accuracy
+from verification.app import comparing
+from verification.app.known import DATA, about, printed
+from verification.benchmarks import protocol
+from verification.benchmarks.methods import Loss
+from verification.benchmarks.protocol import Fit, Row, RowResult, loss_of, methods_for
+from verification.report.document import Cell, table
+from verification.report.latex import latex_text
+
+RNG = np.random.default_rng(3)
+Y = np.arange(400) % 5
+X = RNG.standard_normal((400, 6)) + 1.2 * RNG.standard_normal((5, 6))[Y]
+NAMES = np.array(["ant", "bee", "cat", "dog", "eel"])[Y]
+FEW = ("-k", "1,2", "--method", "LR-Multi", "--method", "top-2 SVM", "--Cs", "0.01,0.1,1")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    np.savez(tmp_path / "all.npz", X=X, y=NAMES, K=X @ X.T)
+    return tmp_path / "all.npz"
+
+
+def naive(
+    train: np.ndarray, validation: np.ndarray, test: np.ndarray, ks: tuple[int, ...]
+) -> list[float]:
+    """The softmax row by scikit-learn: C by validation per column, both parts at the same lambda."""
+
+    def measured(C: float, rows: np.ndarray, judged: np.ndarray) -> list[float]:
+        model = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=5000)
+        scores = model.fit(X[rows], NAMES[rows]).decision_function(X[judged])
+        return [float(topk_accuracy(NAMES[judged], scores, k, classes=model.classes_)) for k in ks]
+
+    found = {C: measured(C, train, validation) for C in (0.01, 0.1, 1.0)}
+    both, last = np.concatenate([train, validation]), []
+    for j in range(len(ks)):
+        C = max(found, key=lambda C, j=j: found[C][j])  # type: ignore[misc]
+        last.append(100.0 * measured(C * len(train) / len(both), both, test)[j])
+    return last
+
+
+def test_softmax_is_what_scikit_learn_has_in_the_same_protocol(file: Path, tmp_path: Path) -> None:
+    words = (
+        "compare",
+        file,
+        *FEW,
+        "--scale",
+        "none",
+        "--tol",
+        "1e-8",
+        "--further",
+        "0",
+        "--splits",
+        "2",
+    )
+    told = data(*words, "--seed", "5", "--out", tmp_path / "out")
+    row = next(row for row in told["rows"] if row["method"] == "LR-Multi")
+    for s in range(2):
+        left, test = train_test_split(
+            np.arange(400), test_size=0.25, random_state=5 + s, stratify=NAMES
+        )
+        train, validation = train_test_split(
+            left, test_size=1 / 3, random_state=5 + s, stratify=NAMES[left]
+        )
+        expected = naive(np.sort(train), np.sort(validation), np.sort(test), (1, 2))
+        np.testing.assert_allclose(row["accuracy"][s], expected, atol=1e-9)
+    lines = list(
+        csv.reader((tmp_path / "out" / "compare.csv").read_text(encoding="utf-8").splitlines())
+    )
+    assert [line[0] for line in lines] == ["method", "LR-Multi", "top-2 SVM"]
+    assert float(lines[1][1]) == pytest.approx(np.mean([a[0] for a in row["accuracy"]]))
+    assert max(row["gap"] for row in told["rows"]) <= 1e-8
+    assert all(
+        (tmp_path / "out" / f"compare.{kind}").stat().st_size
+        for kind in ("tex", "html", "md", "svg")
+    )
+
+
+def test_a_run_that_was_ended_goes_on(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, out = ("compare", file, *FEW, "--further", "0"), tmp_path / "out"
+    whole = data(*words, "--out", tmp_path / "whole")
+    first = comparing.run_row
+
+    def interrupted(parts: protocol.Parts, row: Row, *rest: object) -> RowResult:
+        if row.name == "top-2 SVM":
+            raise KeyboardInterrupt
+        return first(parts, row, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(comparing, "run_row", interrupted)
+    told = data(*words, "--out", out, code=1)
+    assert not told["complete"]
+    assert [row["method"] for row in told["rows"]] == ["LR-Multi"]
+    monkeypatch.undo()
+    assert "is not empty" in refused(*words, "--out", out)
+    assert "grid was [0.01, 0.1, 1.0]" in refused(*words, "--Cs", "1,2", "--out", out, "--resume")
+    with (out / comparing.KEPT).open("a", encoding="utf-8") as stream:
+        stream.write('{"split": 0, "me')  # the machine went down while a row was written
+    told = data(*words, "--out", out, "--resume")
+    for one, other in zip(told["rows"], whole["rows"], strict=True):
+        assert one["method"] == other["method"]
+        assert one["accuracy"] == other["accuracy"]
+    lines = (out / comparing.KEPT).read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["method"] for line in lines[1:]] == ["LR-Multi", "top-2 SVM"]
+    (out / comparing.KEPT).write_text("[]\n[]\n", encoding="utf-8")
+    assert "not what a run left" in refused(*words, "--out", out, "--resume")
+
+
+def test_a_gram_matrix_trains_what_its_features_do(file: Path, tmp_path: Path) -> None:
+    options = (*FEW, "--scale", "none", "--tol", "1e-9", "--further", "0")
+    plain = data("compare", file, *options, "--out", tmp_path / "a")
+    gram = data("compare", file, "--gram", "K", *options, "--out", tmp_path / "b")
+    for one, other in zip(plain["rows"], gram["rows"], strict=True):
+        np.testing.assert_allclose(one["accuracy"], other["accuracy"], atol=1e-9)
+    np.savez(tmp_path / "no.npz", y=NAMES, K=X @ X.T - 50.0 * np.eye(400), S=np.triu(X @ X.T), W=X)
+    for name, why in (
+        ("K", "positive semidefinite"),
+        ("S", "not symmetric"),
+        ("W", "expected W (n, n)"),
+    ):
+        said = refused(
+            "compare", tmp_path / "no.npz", "--gram", name, "-k", "1", "--out", tmp_path / "c"
+        )
+        assert why in said
+
+
+def test_what_cannot_be_compared_is_refused_at_once(file: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "one.npz", X=X, y=np.zeros(400, int))
+    np.savez(tmp_path / "new.npz", X=X[:5], y=["fox"] * 5)
+    np.savez(tmp_path / "rare.npz", X=X[:12], y=np.array(["a"] * 11 + ["b"]))
+    cases = {
+        ("--method", "top-2 ent"): "method is 'top-2 ent'",
+        ("--method", "smooth top-2 Ent"): "expected SVM-OVA",
+        ("-k", "5"): "k = 5 with 5 classes",
+        ("-k", "0,1"): "expected numbers of guesses",
+        ("--test", str(file), "--splits", "2"): "splits=2 goes with one file",
+        ("--test", str(tmp_path / "new.npz")): "no training example has the label 'fox'",
+        ("--like", "mnist"): "like is 'mnist'",
+        ("--scale", "log"): "scale is 'log'",
+    }
+    for words, why in cases.items():
+        assert why in refused("compare", file, *words, "--out", tmp_path / "out"), words
+    assert "one class" in refused("compare", tmp_path / "one.npz", "--out", tmp_path / "out")
+    assert "has 1 examples" in refused(
+        "compare", tmp_path / "rare.npz", "-k", "1", "--out", tmp_path / "out"
+    )
+    assert "TRAIN" in refused("compare")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_papers_data_sets_are_known() -> None:
+    assert "Table 17" in run("compare", "--like", "indoor67").stdout
+    assert printed("indoor67", ["SVM-Multi", "top-3 SVM", "none"], (1, 3)) == {
+        "SVM-Multi": [82.5, 95.4],
+        "top-3 SVM": [81.6, 95.1],
+    }
+    for name in DATA:
+        assert len(about(name).data["printed"]) >= 30
+
+
+def test_a_grid_goes_on_where_the_best_is_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[list[float]] = []
+
+    def path(parts: object, row: Row, grid: list[float], tol: float, step: object) -> list[Fit]:
+        tried.append(list(grid))
+        return [Fit(C, 0.0, 0.0, (C,), (-abs(np.log10(C) - 2.0),)) for C in grid]
+
+    monkeypatch.setattr(protocol, "_path", path)
+    monkeypatch.setattr(protocol, "refit_model", lambda parts, row, C, tol: Fit(C, 0.0, 0.0, (C,)))
+    row = Row("made up", Loss("hinge"), top=(1,))
+    parts = protocol.Parts(*3 * ((X, Y),))
+    found = protocol.run_row(parts, row, (0.1, 1.0), further=5)
+    assert [round(C, 6) for grid in tried for C in grid] == [0.1, 1.0, 10.0, 100.0, 1000.0]
+    assert pytest.approx(100.0) == found.chosen[0].C
+    tried.clear()
+    assert pytest.approx(10.0) == protocol.run_row(parts, row, (0.1, 1.0), further=1).chosen[0].C
+
+
+@pytest.mark.parametrize("name", [*methods_for((1, 3)), "top-4 SVM beta", "smooth top-2 SVM alpha"])
+def test_names_of_the_tables_are_losses(name: str) -> None:
+    loss = loss_of(name)
+    assert loss.ova == name.endswith("OVA")
+    assert loss.truncated == name.endswith("_tr")
+    assert (loss.gamma > 0.0) == name.startswith("smooth")
+    assert loss.variant == ("beta" if name.endswith("beta") else "alpha")
+    assert loss.k == next((int(c) for c in name if c.isdigit()), 1)
+
+
+def test_latex_has_no_commands_of_its_own() -> None:
+    shown = latex_text(
+        table("t", ("a_b", "n"), [("50 % & more\\", Cell("1.0 ± 0.1", "good"))], ("n",))
+    )
+    assert r"50 \% \& more\textbackslash{} & \textbf{1.0 $\pm$ 0.1} \\" in shown
+    assert r"a\_b & n \\" in shown

@@ -1,0 +1,325 @@
+"""`refsolve compare`: the papers' protocol on a user's data, a row of the table at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from verification.app.console import LOG, Task, make_folder
+from verification.app.examples import Examples, Roles
+from verification.app.preparation import numbers, scaler
+from verification.app.reading import SVM, read
+from verification.benchmarks.protocol import (
+    Fit,
+    Parts,
+    Row,
+    RowResult,
+    column_accuracies,
+    compile_trainers,
+    loss_of,
+    methods_for,
+    run_row,
+)
+from verification.errors import DataFileError, InvalidArgumentError
+from verification.instances import npz
+from verification.report.document import number
+
+#: Rows as they were found.
+KEPT = "rows.jsonl"
+#: Parts of one file: of all examples, what is tested on; of the others, what chooses C.
+TEST, VALIDATION = 0.25, 1 / 3
+#: Eigenvalues of a Gram matrix below minus this, times the largest, are no rounding.
+INDEFINITE = 1e-8
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides the numbers: files by their content, methods, values of C, and how parts are made."""
+
+    files: tuple[str, ...]
+    methods: tuple[str, ...]
+    guesses: tuple[int, ...]
+    grid: tuple[float, ...]
+    further: int
+    tol: float
+    scale: str
+    bias: bool
+    splits: int
+    seed: int
+    label: str | None
+    gram: str | None
+
+
+@dataclass(frozen=True)
+class Data:
+    """Features and labels 0..m-1 of the three parts of every split; ``classes`` are their names."""
+
+    splits: Sequence[Parts]
+    classes: np.ndarray
+
+
+# -- data -----------------------------------------------------------------------------------------
+
+
+def load(train: Path, validation: Path | None, test: Path | None, settings: Settings) -> Data:
+    """Read the files; of what is missing a part is drawn from the first, of every class the same share.
+
+    Raises
+    ------
+    DataFileError
+        A file that cannot be read, a label that the training file has not, a Gram matrix that is none.
+    InvalidArgumentError
+        More than one split of files that are parts already, fewer than two classes.
+    """
+    if settings.splits > 1 and not validation is test is None:
+        raise InvalidArgumentError(
+            f"splits={settings.splits} goes with one file, of which parts are drawn; leave --splits out"
+        )
+    roles = Roles(settings.label)
+    if settings.gram is not None:
+        if not validation is test is None:
+            raise InvalidArgumentError("--gram goes with one file, of which parts are drawn")
+        whole = _of_gram(train, settings.gram, settings.label or "y")
+    else:
+        whole = read(train, roles)
+    size = whole.X.shape[1] if train.suffix.lower() in SVM else None
+    others = [None if f is None else read(f, roles, n_features=size) for f in (validation, test)]
+    assert whole.y is not None
+    classes, counts = np.unique(whole.y, return_counts=True)
+    if len(classes) < 2:
+        raise InvalidArgumentError(f"{train}: one class, {classes[0]!r}; expected at least two")
+    short = min(counts.tolist())
+    missing = sum(other is None for other in others)
+    if missing and short < missing + 2:
+        raise InvalidArgumentError(
+            f"{train}: class {classes[int(np.argmin(counts))]!r} has {short} examples; expected {missing + 2} "
+            "of every class to draw parts; leave it out, or give --validation and --test"
+        )
+    return Data(
+        [_parts(whole, others, classes, settings, s) for s in range(settings.splits)], classes
+    )
+
+
+def _of_gram(file: Path, name: str, label: str) -> Examples:
+    """Features F with K = F F': what is trained on them, with no bias, is trained with the kernel."""
+    from verification.app import mat_file
+
+    reader = mat_file if file.suffix.lower() == ".mat" else npz
+    arrays = reader.read(file, [name, label])
+    K = np.asarray(arrays[name])
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or len(arrays[label]) != len(K):
+        raise DataFileError(
+            f"{file}: expected {name} (n, n) and {label} (n,), got {K.shape} and {arrays[label].shape}"
+        )
+    K = K.astype(np.float64)
+    if not np.isfinite(K).all() or np.abs(K - K.T).max() > INDEFINITE * np.abs(K).max():
+        raise DataFileError(f"{file}: {name} is not symmetric and finite; expected a Gram matrix")
+    values, vectors = np.linalg.eigh(K)
+    if values[0] < -INDEFINITE * abs(values[-1]):
+        raise DataFileError(
+            f"{file}: {name} has the eigenvalue {values[0]:.3g}; expected a positive semidefinite matrix: "
+            "add a multiple of the identity, or take another kernel"
+        )
+    kept = values > INDEFINITE**2 * values[-1]
+    return Examples.of(vectors[:, kept] * np.sqrt(values[kept]), arrays[label])
+
+
+def _parts(
+    whole: Examples, others: Sequence[Examples | None], classes: np.ndarray, settings: Settings, s: int
+) -> Parts:  # fmt: skip
+    from sklearn.model_selection import train_test_split
+
+    seed, left, parts = settings.seed + s, np.arange(len(whole.y)), list(others)  # type: ignore[arg-type]
+    y = np.asarray(whole.y)
+    for at, share in ((1, TEST), (0, VALIDATION)):
+        if parts[at] is None:
+            try:
+                left, taken = train_test_split(
+                    left, test_size=share, random_state=seed, stratify=y[left]
+                )
+            except ValueError as error:
+                raise InvalidArgumentError(
+                    f"{whole.source}: parts with every class cannot be drawn: {error}; expected more examples, or "
+                    "--validation and --test"
+                ) from None
+            parts[at] = whole.part(np.sort(taken))
+    train = whole.part(np.sort(left))
+    step = scaler(settings.scale, train.sparse)
+    made = []
+    for part in (train, *parts):
+        assert part is not None
+        X = part.X if part.sparse else numbers(part)
+        if step is not None:
+            X = step.fit_transform(X) if part is train else step.transform(X)
+        made.append((_with_bias(X, settings.bias), _numbered(part, classes)))
+    return Parts(*made)
+
+
+def _with_bias(X: Any, bias: bool) -> Any:
+    from scipy.sparse import csr_array, hstack, issparse
+
+    ones = np.ones((X.shape[0], int(bias)))
+    if issparse(X):
+        both: Any = (X, csr_array(ones))
+        return csr_array(hstack(both))
+    return np.ascontiguousarray(np.hstack([X, ones]))
+
+
+def _numbered(part: Examples, classes: np.ndarray) -> np.ndarray:
+    y = np.asarray(part.y)
+    if unknown := sorted(set(y.tolist()) - set(classes.tolist())):
+        raise DataFileError(
+            f"{part.source}: no training example has the label {unknown[0]!r}; expected the classes of the "
+            "training file"
+        )
+    return np.searchsorted(classes, y).astype(np.int64)
+
+
+def rows_of(methods: Sequence[str] | None, guesses: Sequence[int]) -> list[Row]:
+    """The methods asked for, by default those of Lapin et al. 2016, Table 3."""
+    names = list(dict.fromkeys(methods or methods_for(guesses)))
+    return [Row(name, loss_of(name), top=tuple(guesses)) for name in names]
+
+
+def digest(file: Path) -> str:
+    """Name and content of a file."""
+    try:
+        with file.open("rb") as stream:
+            return f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}"
+    except OSError as error:
+        raise DataFileError(f"cannot read {file}: {error.strerror}") from None
+
+
+# -- what is kept on the way ----------------------------------------------------------------------
+
+
+Found = dict[tuple[int, str], RowResult]  # by split and method
+
+
+class Kept:
+    """Rows in a file, a line each, as they become known; a run that was ended goes on from them."""
+
+    def __init__(
+        self, folder: Path, settings: Settings, rows: Sequence[Row], resume: bool, force: bool
+    ) -> None:
+        make_folder("out", folder)
+        self.file = folder / KEPT
+        head = json.dumps(asdict(settings))
+        self.found: Found = {}
+        if resume:
+            self._read(json.loads(head), {row.name: row for row in rows})
+        elif not force and any(folder.iterdir()):
+            raise InvalidArgumentError(
+                f"out={str(folder)!r} is not empty; expected a new folder; --resume goes on with a run that was "
+                "ended, --force replaces what there is"
+            )
+        else:
+            self.file.write_text(head + "\n", encoding="utf-8")
+
+    def _read(self, settings: dict[str, Any], rows: dict[str, Row]) -> None:
+        wrong = f"resume: {self.file} is not what a run left"
+        fix = "expected the --out of one: leave --resume out"
+        try:
+            *lines, rest = self.file.read_text(encoding="utf-8").split("\n")
+            before, *said = [json.loads(line) for line in lines]
+            other = [name for name, value in settings.items() if before[name] != value]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InvalidArgumentError(f"{wrong} ({error}); {fix}") from None
+        if other:
+            raise InvalidArgumentError(
+                f"resume: {other[0]} was {before[other[0]]!r}, now it is {settings[other[0]]!r}; expected "
+                "the files and options of the run that was ended, or another --out"
+            )
+        try:
+            found = {(s["split"], s["method"]): _result(s, rows) for s in said}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidArgumentError(f"{wrong} ({error}); {fix}") from None
+        if rest:  # a line that was not finished
+            self.file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        self.found = found
+
+    def add(self, split: int, result: RowResult) -> None:
+        """Keep a row, on the disk before anything else is done."""
+        self.found[split, result.row.name] = result
+        refits = {str(C): asdict(fit) for C, fit in result.refits.items()}
+        line = {
+            "split": split,
+            "method": result.row.name,
+            "fits": list(map(asdict, result.fits)),
+            "refits": refits,
+        }
+        try:
+            with self.file.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(line) + "\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            raise InvalidArgumentError(
+                f"{self.file} cannot be written ({error.strerror}); the rows before are kept: make room, then "
+                "--resume"
+            ) from None
+
+
+def _result(said: dict[str, Any], rows: dict[str, Row]) -> RowResult:
+    def fit(values: dict[str, Any]) -> Fit:
+        return Fit(
+            **{**values, "test": tuple(values["test"]), "validation": tuple(values["validation"])}
+        )
+
+    refits = {float(C): fit(values) for C, values in said["refits"].items()}
+    return RowResult(rows[said["method"]], tuple(map(fit, said["fits"])), refits)
+
+
+# -- the run --------------------------------------------------------------------------------------
+
+
+def run(data: Data, rows: Sequence[Row], settings: Settings, kept: Kept, task: Task) -> bool:
+    """Train what is not known yet, row by row; whether all is known, or Ctrl-C came first."""
+    left = [
+        (s, row) for s in range(settings.splits) for row in rows if (s, row.name) not in kept.found
+    ]
+    try:
+        if left:
+            task.describe("compiling")
+            compile_trainers(data.splits[0], list({row.loss: row for _, row in left}.values()))
+        for s, row in left:
+            start = perf_counter()
+            result = run_row(
+                data.splits[s], row, settings.grid, settings.tol, task.step, settings.further
+            )
+            kept.add(s, result)
+            LOG.info("%6.1f s  %s", perf_counter() - start, _line(s, result, settings))
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def _line(s: int, result: RowResult, settings: Settings) -> str:
+    cells = " ".join(f"{value:5.1f}" for value in column_accuracies(result.final))
+    split = f"split {s + 1}, " if settings.splits > 1 else ""
+    return f"{split}{result.row.name:<18} {cells}   gap {number(result.worst_gap)}"
+
+
+def guesses_of(text: str | None, classes: int | None = None) -> tuple[int, ...]:
+    """The numbers of ``-k 1,3,5``, by default those of 1, 3 and 5 that the classes allow."""
+    if text is None:
+        return tuple(k for k in (1, 3, 5) if k < (classes or 2))
+    try:
+        found = tuple(sorted({int(word) for word in text.split(",") if word.strip()}))
+    except ValueError:
+        found = ()
+    if not found or found[0] < 1:
+        raise InvalidArgumentError(f"k={text!r}: expected numbers of guesses: -k 1,3,5")
+    if classes is not None and found[-1] >= classes:
+        raise InvalidArgumentError(
+            f"k = {found[-1]} with {classes} classes; expected less than {classes}"
+        )
+    return found

@@ -1,0 +1,193 @@
+"""The table of `refsolve compare`: accuracies, their spread over splits, gaps, times; and its files."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+
+from verification.app.comparing import Data, Found, Settings
+from verification.app.pictures import drawn
+from verification.benchmarks.protocol import Row, column_accuracies
+from verification.report.document import (
+    Block,
+    Cell,
+    Document,
+    Paragraph,
+    Picture,
+    Table,
+    number,
+    table,
+)
+from verification.report.latex import latex_text
+from verification.report.render import rendered, replace_files
+
+REPORT = "compare"
+DEEP = 4.0  # points below the reference that a picture shows
+
+
+def document(
+    data: Data, rows: Sequence[Row], settings: Settings, found: Found, complete: bool,
+    paper: Mapping[str, Sequence[float]] | None = None, title: str = "",
+) -> Document:  # fmt: skip
+    """The table of what is known: accuracy per column, its spread over the splits, gaps and times."""
+    heads = [f"Top-{k}" for k in settings.guesses]
+    sizes = [
+        len(y) for _, y in (data.splits[0].train, data.splits[0].validation, data.splits[0].test)
+    ]
+    known = [row for row in rows if any((s, row.name) in found for s in range(settings.splits))]
+    results = {
+        row.name: [found[s, row.name] for s in range(settings.splits) if (s, row.name) in found]
+        for row in known
+    }
+    measured = {
+        name: np.array([column_accuracies(result.final) for result in many])
+        for name, many in results.items()
+    }
+    best = np.max([m.mean(axis=0) for m in measured.values()], axis=0) if measured else np.zeros(0)
+    lines: list[Sequence[str | Cell]] = []
+    plain = []
+    for row in known:
+        many, values = results[row.name], measured[row.name]
+        means = values.mean(axis=0)
+        cells = [
+            Cell(_spread(column), "good" if round(mean, 1) == round(top, 1) else "")
+            for column, mean, top in zip(values.T, means, best, strict=True)
+        ]
+        printed = [] if paper is None else [_printed(paper.get(row.name), means)]
+        gap, seconds = max(r.worst_gap for r in many), sum(r.seconds for r in many)
+        Cs = " ".join(_range([r.chosen[j].C for r in many]) for j in range(len(heads)))
+        sure = gap <= settings.tol
+        lines.append((row.name, *cells, *printed, Cs, number(gap), f"{seconds:.1f}",
+                      Cell("certified", "good") if sure else Cell("NOT CERTIFIED", "bad")))  # fmt: skip
+        plain.append(
+            {
+                "method": row.name,
+                "accuracy": values.tolist(),
+                "gap": gap,
+                "seconds": seconds,
+                "C": [[f.C for f in r.chosen] for r in many],
+                "paper": paper and paper.get(row.name),
+            }
+        )
+    beside = ["paper's"] if paper is not None else []
+    columns = ("method", *heads, *beside, "C of each column", "gap", "s")
+    note = (
+        f"{sizes[0]} training, {sizes[1]} validation and {sizes[2]} test examples, {len(data.classes)} classes. "
+        "C is chosen per method and column on the validation part; the final model is trained on both parts at "
+        "the same lambda = 1/(C n). gap: the largest of the models shown; green: the best of a column."
+    )
+    if settings.splits > 1:
+        note += f" Mean and standard deviation over {settings.splits} splits."
+    blocks: list[Block] = [
+        table("Top-k accuracy in percent", (*columns, " "), lines, (*heads, "gap", "s"), note)
+    ]
+    if not complete:
+        blocks.append(Paragraph(
+            f"Stopped: {len(found)} of {len(rows) * settings.splits} rows are known and kept; the same command "
+            "with --resume goes on.", "bad"))  # fmt: skip
+    certified = all(r.worst_gap <= settings.tol for r in found.values())
+    told = {"settings": asdict(settings), "rows": plain, "complete": complete, "sizes": sizes}
+    return Document(
+        title or "The papers' protocol", tuple(blocks), complete and certified and bool(known), told,
+        "every model certified", "not every model is certified, or not all are there",
+        appendix=_picture(settings, measured),
+    )  # fmt: skip
+
+
+def _spread(values: np.ndarray) -> str:
+    if len(values) < 2:
+        return f"{values[0]:.1f}"
+    return f"{fmean(values):.1f} ± {stdev(values):.1f}"
+
+
+def _printed(paper: Sequence[float] | None, ours: np.ndarray) -> str:
+    if paper is None:
+        return "-"
+    worst = max((round(o, 1) - p for o, p in zip(ours, paper, strict=False)), key=abs)
+    return f"{' '.join(f'{v:.1f}' for v in paper)} ({worst:+.1f})"
+
+
+def _range(Cs: Sequence[float]) -> str:
+    low, high = f"{min(Cs):g}", f"{max(Cs):g}"
+    return low if low == high else f"{low}-{high}"
+
+
+def _picture(settings: Settings, measured: dict[str, np.ndarray]) -> tuple[Picture, ...]:
+    """Accuracy over guesses, as the difference from the first method: lines of their own lie too close."""
+    if (
+        importlib.util.find_spec("matplotlib") is None
+        or len(settings.guesses) < 2
+        or len(measured) < 2
+    ):
+        return ()
+
+    def draw(ax: Any) -> None:
+        from matplotlib import colormaps
+
+        names = list(measured)
+        base = "LR-Multi" if "LR-Multi" in measured else names[0]
+        reference = measured[base].mean(axis=0)
+        for i, name in enumerate(names):
+            style = {"OVA": ":", "Multi": "-"}.get(
+                name.rpartition("-")[2], "--" if "Ent_tr" in name else "-"
+            )
+            ax.plot(settings.guesses, measured[name].mean(axis=0) - reference, style, marker="o",
+                    markersize=3, color=colormaps["tab20"](i % 20), label=name)  # fmt: skip
+        ax.set(xlabel="guesses k", ylabel=f"top-k accuracy minus that of {base}, points",
+               xticks=settings.guesses)  # fmt: skip
+        low = min(float((m.mean(axis=0) - reference).min()) for m in measured.values())
+        ax.set_ylim(bottom=max(low - 0.2, -DEEP))  # what falls out of sight stands in the table
+        ax.legend(fontsize="x-small", frameon=False, bbox_to_anchor=(1.0, 1.0), loc="upper left")
+
+    return (
+        drawn(
+            "Accuracy over guesses", "Top-k accuracy of each method for each k.", draw, (7.2, 4.2)
+        ),
+    )
+
+
+def save(made: Document, folder: Path) -> list[Path]:
+    """Write the table as CSV, LaTeX, JSON, Markdown and HTML, and the plot: all of them, or none."""
+    output = folder / f"{REPORT}.csv"
+    shown = next(block for block in made.blocks if isinstance(block, Table))
+    files = {
+        output: _csv(made).encode(),
+        output.with_suffix(".tex"): latex_text(shown).encode(),
+        **rendered(made, output),
+    }
+    for picture in made.appendix:
+        if isinstance(picture, Picture):
+            files[output.with_suffix(".svg")] = picture.svg.encode()
+    replace_files(files)
+    return list(files)
+
+
+def _csv(made: Document) -> str:
+    """Numbers alone: mean and, of several splits, standard deviation of each column."""
+    settings, rows = made.data["settings"], made.data["rows"]
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    tops = [f"top_{k}" for k in settings["guesses"]]
+    writer.writerow(["method", *tops, *(f"{top}_std" for top in tops), "splits", "gap", "seconds"])
+    for row in rows:
+        columns = list(zip(*row["accuracy"], strict=True))
+        spread = [stdev(c) if len(c) > 1 else "" for c in columns]
+        writer.writerow(
+            [
+                row["method"],
+                *map(fmean, columns),
+                *spread,
+                len(columns[0]),
+                row["gap"],
+                row["seconds"],
+            ]
+        )
+    return stream.getvalue()
