@@ -70,5 +70,7 @@ def _refsolve(words: list[str]) -> tuple[str, int]:
 
     from verification.cli import app
 
-    done = CliRunner(env={"COLUMNS": WIDTH}).invoke(app, words, prog_name="refsolve")
+    # the kernel asks for colours, and rich takes that for a terminal, with bars that move
+    plain = {"COLUMNS": WIDTH, "FORCE_COLOR": None}
+    done = CliRunner(env=plain).invoke(app, words, prog_name="refsolve")
     return done.output, done.exit_code

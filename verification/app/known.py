@@ -36,6 +36,7 @@ class Known:
     get: str
 
 
+GRID = "1e-5,1e-4,1e-3,0.01,0.1,1,10,100,1000"
 _GIVEN = "as the data set gives it"
 _LIBSVM = "LIBSVM's collection, multiclass: {}"
 _IMAGES = "the images from their authors, and the network's weights to compute features with"
@@ -104,7 +105,7 @@ def about(name: str) -> Document:
         "grid": "C or lambda from 1e-5 to 1e3 by powers of ten, further where the best is at an end",
         "losses": "no bias; P = 1/2 ||W||^2 + C * sum of losses",
         "to get": known.get,
-        "then": f"refsolve compare TRAIN --test TEST --like {name} --Cs 1e-5,1e-4,...,1e3 -k 1,3,5,10",
+        "then": f"refsolve compare TRAIN --test TEST --like {name} --Cs {GRID} -k 1,3,5,10",
     }
     columns = len(next(iter(rows.values())))
     heads = [f"Top-{k}" for k in range(1, columns + 1)]
