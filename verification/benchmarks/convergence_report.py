@@ -65,16 +65,18 @@ def curves_table(curves: Iterable[Curve]) -> Table:
     return table("Convergence", columns, rows, (*heads, "C", "last gap", "accuracy"), note)
 
 
-def _ratio(above: Curve | None, below: Curve | None, gap: float, name: str) -> str:
-    """How many times as much one takes as the other."""
+def _ratio(above: Curve | None, below: Curve | None, gap: float | None, name: str) -> str:
+    """How many times as much one takes as the other to a gap; without one, per pass."""
     if above is None or below is None:
         return "-"
+    if gap is None:
+        costs = [getattr(c, name)[-1] / max(c.passes[-1], 1) for c in (above, below)]
+        return f"{costs[0] / costs[1]:.2g}" if costs[1] > 0 else "-"
     first, second = above.first(gap), below.first(gap)
-    if second is None:
+    if second is None or not getattr(below, name)[second]:
         return "-"
-    base = getattr(below, name)[second]
     taken = getattr(above, name)[-1 if first is None else first]
-    return f"{'>' if first is None else ''}{taken / base:.2g}" if base > 0 else "-"
+    return f"{'>' if first is None else ''}{taken / getattr(below, name)[second]:.2g}"
 
 
 def sentences_table(curves: Sequence[Curve]) -> Table:
@@ -90,7 +92,7 @@ def sentences_table(curves: Sequence[Curve]) -> Table:
                 data,
                 _ratio(hinge, smooth, STOP, "passes"),
                 *(_ratio(fista, softmax, gap, "seconds") for gap in (1e-2, 1e-4, 1e-6)),
-                _cost(softmax, smooth),
+                _ratio(softmax, smooth, None, "seconds"),
                 " / ".join(str(c.passes[c.settled()]) for c in own),
                 " / ".join(_left(c) for c in own),
             )
@@ -105,14 +107,6 @@ def sentences_table(curves: Sequence[Curve]) -> Table:
         "half a point of the last accuracy from there on; SVM-Multi / smooth / softmax. >: not reached, at least."
     )
     return table("What the paper says of it", ("data", *heads), rows, heads, note)
-
-
-def _cost(above: Curve | None, below: Curve | None) -> str:
-    """Seconds of a pass over those of another one's."""
-    if above is None or below is None:
-        return "-"
-    costs = [c.seconds[-1] / max(c.passes[-1], 1) for c in (above, below)]
-    return f"{costs[0] / costs[1]:.2g}" if costs[1] > 0 else "-"
 
 
 def _left(curve: Curve) -> str:

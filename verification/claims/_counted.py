@@ -32,8 +32,8 @@ for _name in ("lt", "le", "gt", "ge"):
     setattr(Counted, f"__{_name}__", _counting(getattr(operator, _name), False, True))
 
 
-def counted(run: Callable[..., list[Any]], a: list[Fraction], *rest: Any) -> tuple[Any, int]:
+def counted(run: Callable[..., Any], a: list[Fraction], *rest: Any) -> tuple[Any, int]:
     """What ``run(a, *rest)`` returns, as fractions, and how many operations on numbers it took."""
     tally = [0]
     found = run([Counted(v, tally) for v in a], *rest)
-    return [v.value if isinstance(v, Counted) else Fraction(v) for v in found], tally[0]
+    return [v.value if isinstance(v, Counted) else Fraction(v) for v in found or []], tally[0]

@@ -2,72 +2,20 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import accumulate
 from math import log2
-from typing import Any
 
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._cone import is_projection
 from verification.claims._counted import counted
 from verification.claims._rational import Vector
-from verification.claims._topk import ONE, ZERO
-from verification.claims.lapin_2015.lemma_3 import solve_system
-from verification.claims.lapin_2015.search import point_with
-
-#: (|U|, |U| + |M|) -> (t, u), the solution of (6)
-Solve = Callable[[int, int], tuple[Any, Any]]
-#: (solve, sorted a, k) -> the (t, u) that fit
-Walk = Callable[[Solve, Vector, int], tuple[Any, Any]]
-
-
-def every_partition(solve: Solve, a: Vector, k: int) -> tuple[Any, Any]:
-    """The printed search: partitions in a double loop, each tested by the four entries that (7) is about."""
-    d = len(a)
-    for upper in range(k):
-        for end in range(k + 1, d + 1):
-            t, u = solve(upper, end)
-            cap = t + u
-            if (
-                (end == d or a[end] <= t)
-                and t <= a[end - 1]
-                and a[upper] <= cap
-                and (upper == 0 or cap <= a[upper - 1])
-            ):
-                return t, u
-    raise ArithmeticError(f"no partition of {a} fits")
-
-
-def staircase(solve: Solve, a: Vector, k: int) -> tuple[Any, Any]:
-    """Ours: from |U| = k-1, |U| + |M| = k+1 on, whatever leaves L or U does so for good."""
-    upper, end = k - 1, k + 1
-    while True:
-        t, u = solve(upper, end)
-        if end < len(a) and a[end] > t:
-            end += 1
-        elif upper > 0 and a[upper - 1] < t + u:
-            upper -= 1
-        else:
-            return t, u
-
-
-def project(a: Vector, k: int, rho: Fraction, walk: Walk) -> Vector:
-    """The projection on the top-k cone: sort, sum up, cases 1 and 2, then a walk over partitions."""
-    order = sorted(range(len(a)), key=a.__getitem__, reverse=True)
-    ranked = [a[i] for i in order]
-    sums = [ZERO, *accumulate(ranked)]
-    if sums[k] <= ZERO:
-        return [ZERO] * len(a)
-    constant = sums[k] / (k + rho * k**2)
-    if k == len(a) or ranked[k] <= ranked[k - 1] - constant:
-        top = set(order[:k])
-        return [constant if i in top else ZERO for i in range(len(a))]
-
-    def solve(upper: int, end: int) -> tuple[Any, Any]:
-        parts = sums[upper] * ONE, sums[end] - sums[upper]
-        return solve_system((upper, end - upper), parts, k, rho)
-
-    t, u = walk(solve, ranked, k)
-    return [ZERO if v <= t else u if v >= t + u else v - t for v in a]
+from verification.claims._topk import ZERO
+from verification.claims.lapin_2015.search import (
+    Walk,
+    every_partition,
+    point_with,
+    search,
+    staircase,
+)
 
 
 def _draw_hard(rng: Rng) -> Inputs:
@@ -84,7 +32,7 @@ def _draw_hard(rng: Rng) -> Inputs:
 def _check(
     trial: Trial, *, a: Vector, k: int, rho: Fraction, walk: Walk, bound: Callable[[int, int], float]
 ) -> None:  # fmt: skip
-    x, operations = counted(project, a, k, rho, walk)
+    x, operations = counted(search, a, k, rho, walk)
     if not is_projection(x, a, k, rho):
         raise ArithmeticError("what is counted is not the projection")
     d = len(a)
@@ -158,28 +106,19 @@ STAIRCASE = ABSTRACT.corrected(
 
 def fix_variables(a: Vector, k: int, r: Fraction) -> Vector:
     """Argmin ||x - a||^2 over 0 <= x <= r/k, <1,x> = r: fix what lies beyond a bound, and again."""
-    cap, left, free = r / k, r * ONE, list(range(len(a)))
-    x: Vector = [ZERO] * len(a)
+    cap, left, free, x = r / k, r, list(range(len(a))), dict[int, Fraction]()
     while free:
         shift = (sum((a[i] for i in free), ZERO) - left) / len(free)
         values = {i: a[i] - shift for i in free}
-        high = [i for i in free if values[i] >= cap]
-        low = [i for i in free if values[i] <= ZERO]
-        above = sum((values[i] - cap for i in high), ZERO)
-        below = sum((values[i] for i in low), ZERO)
-        if not high and not low:
-            for i in free:
-                x[i] = values[i]
-            return x
-        fixed, value = (high, cap) if above + below > ZERO else (low, ZERO)
-        if not fixed:
-            fixed, value = (low, ZERO) if low else (high, cap)
-        for i in fixed:
-            x[i] = value
+        high, low = (
+            [i for i in free if t(values[i])] for t in (lambda v: v >= cap, lambda v: v <= ZERO)
+        )
+        excess = sum((values[i] - cap for i in high), ZERO) + sum((values[i] for i in low), ZERO)
+        fixed, value = (high, cap) if high and excess >= ZERO else (low, ZERO)
+        x |= dict.fromkeys(fixed, value) if fixed else values
         left = left - len(fixed) * value
-        gone = set(fixed)
-        free = [i for i in free if i not in gone]
-    return x
+        free = [i for i in free if i not in x]
+    return [x[i] for i in range(len(a))]
 
 
 def _draw_knapsack(rng: Rng) -> Inputs:
@@ -194,12 +133,9 @@ def _check_knapsack(
 ) -> None:
     x, operations = counted(fix_variables, a, k, r)
     cap = r / k
-    shift = [v - w for v, w in zip(a, x, strict=True)]
-    between = {s for s, v in zip(shift, x, strict=True) if 0 < v < cap}
-    least = max((s for s, v in zip(shift, x, strict=True) if v < cap), default=None)
-    most = min((s for s, v in zip(shift, x, strict=True) if v > 0), default=None)
-    fits = least is None or most is None or least <= most
-    if sum(x, ZERO) != r or not all(0 <= v <= cap for v in x) or len(between) > 1 or not fits:
+    least = max((v - w for v, w in zip(a, x, strict=True) if w < cap), default=ZERO)
+    most = min((v - w for v, w in zip(a, x, strict=True) if w > 0), default=least)
+    if sum(x, ZERO) != r or not all(0 <= v <= cap for v in x) or least > most:
         raise ArithmeticError("what is counted is not the projection")
     trial.exactly(
         operations <= bound(len(a)), "more operations", operations=operations, stated=bound(len(a))

@@ -6,16 +6,10 @@ from itertools import accumulate
 from typing import Any
 
 from verification.claims import Claim, Inputs, Rng, Trial
-from verification.claims._cone import Partition, draw_target, partition, project_cone
+from verification.claims._cone import draw_target, partition, project_cone
 from verification.claims._rational import Vector
 from verification.claims._topk import ONE, ZERO
-from verification.claims.lapin_2015.lemma_3 import (
-    clipped,
-    leaders,
-    solve_system,
-    thresholds_fit,
-    top_value,
-)
+from verification.claims.lapin_2015.lemma_3 import clipped, solve_system
 
 # ------------------------------------------------------------------------- number of partitions
 
@@ -83,25 +77,55 @@ COUNT_RIGHT = COUNT_PRINTED.corrected(
 # ----------------------------------------------------------------------------------- the search
 
 
-def search(a: Vector, k: int, rho: Fraction) -> Vector | None:
-    """Case 2, then every partition of case 3 in the sorted order; None if no partition fits.
+#: (|U|, |U| + |M|) -> (t, u), the solution of (6)
+Solve = Callable[[int, int], tuple[Any, Any]]
+#: (solve, sorted a, k) -> the (t, u) that fit, None if none do
+Walk = Callable[[Solve, Vector, int], tuple[Any, Any] | None]
 
-    Runs on Fractions and on floats alike, comparing as printed, without tolerances.
-    """
+
+def every_partition(solve: Solve, a: Vector, k: int) -> tuple[Any, Any] | None:
+    """The printed search: of a sorted point (7) is about four entries."""
     d = len(a)
-    order = sorted(range(d), key=lambda i: (-a[i], i))
-    constant = top_value(a, k, rho)
-    if constant > 0 and (k == d or a[order[k]] <= a[order[k - 1]] - constant):
-        return [constant if i in leaders(a, k) else ZERO for i in range(d)]
-    prefix = [ZERO, *accumulate(a[i] for i in order)]  # a constant number of operations each
     for upper in range(k):
         for end in range(k + 1, d + 1):
-            sets = Partition(tuple(order[:upper]), tuple(order[upper:end]), tuple(order[end:]))
-            sums = prefix[upper], prefix[end] - prefix[upper]
-            t, u = solve_system((upper, end - upper), sums, k, rho)
-            if u > 0 and thresholds_fit(a, sets, t, u):
-                return clipped(a, t, u)
+            t, u = solve(upper, end)
+            fits = u > 0 and (end == d or a[end] <= t) and t <= a[end - 1] and a[upper] <= t + u
+            if fits and (upper == 0 or t + u <= a[upper - 1]):
+                return t, u
     return None
+
+
+def staircase(solve: Solve, a: Vector, k: int) -> tuple[Any, Any]:
+    """Ours, for S_k(a) > 0: from |U| = k-1, |U| + |M| = k+1 on, whatever leaves L or U does so for good."""
+    upper, end = k - 1, k + 1
+    while True:
+        t, u = solve(upper, end)
+        if end < len(a) and a[end] > t:
+            end += 1
+        elif upper > 0 and a[upper - 1] < t + u:
+            upper -= 1
+        else:
+            return t, u
+
+
+def search(a: Vector, k: int, rho: Fraction, walk: Walk = every_partition) -> Vector | None:
+    """Case 2, then the partitions of case 3 in the sorted order; None if no partition fits.
+
+    Runs on Fractions, on floats and on numbers that count, comparing as printed, without tolerances.
+    """
+    d = len(a)
+    order = sorted(range(d), key=a.__getitem__, reverse=True)
+    ranked = [a[i] for i in order]
+    sums = [ZERO, *accumulate(ranked)]  # a constant number of operations each
+    constant = sums[k] / (k + rho * k**2)
+    if constant > 0 and (k == d or ranked[k] <= ranked[k - 1] - constant):
+        return [constant if i in order[:k] else ZERO for i in range(d)]
+
+    def solve(upper: int, end: int) -> tuple[Any, Any]:
+        return solve_system((upper, end - upper), (sums[upper], sums[end] - sums[upper]), k, rho)
+
+    found = walk(solve, ranked, k)
+    return None if found is None else clipped(a, *found)
 
 
 def _objective(x: Vector, a: Vector, rho: Fraction) -> Fraction:
