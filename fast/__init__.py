@@ -2,7 +2,7 @@
 
 Everything below is imported at its first use, so that ``import fast`` costs nothing:
 ``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.APSVM``, ``fast.LatentAPSVM``,
-``fast.SVMPlusClassifier``, ``fast.regularization_path``, ``fast.probe``, ``fast.threads``, and the
+``fast.SVMPlusClassifier``, ``fast.TopPush``, ``fast.regularization_path``, ``fast.probe``, ``fast.threads``, and the
 subpackages ``functions``, ``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``,
 ``svm_plus``, ``data``, ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
 """
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fast.estimators.ap_svm import APSVM as APSVM
     from fast.estimators.latent_ap_svm import LatentAPSVM as LatentAPSVM
     from fast.estimators.svm_plus import SVMPlusClassifier as SVMPlusClassifier
+    from fast.estimators.top_push import TopPush as TopPush
     from fast.estimators.topk_logistic_regression import (
         TopKLogisticRegression as TopKLogisticRegression,
     )
@@ -29,6 +30,7 @@ _EXPORTS = {
     "SVMPlusClassifier": "fast.estimators.svm_plus",
     "TopKLogisticRegression": "fast.estimators.topk_logistic_regression",
     "TopKSVC": "fast.estimators.topk_svc",
+    "TopPush": "fast.estimators.top_push",
     "probe": "fast.probing",
     "regularization_path": "fast.path",
     "threads": "fast._threads",

@@ -65,14 +65,19 @@ class RankingModel(CertifiedClassifier):
 
     def _store(self, result: Any, scores: np.ndarray, positive: np.ndarray) -> None:
         """The certified model, and its threshold from the scores X w of the training data."""
+        self._store_model(result, scores, positive)
+        self.n_oracle_calls_ = result.n_oracle
+        self.dual_coef_, self.rankings_ = result.weights, result.rankings
+
+    def _store_model(self, result: Any, scores: np.ndarray, positive: np.ndarray) -> None:
+        """What all rankers keep of a result."""
         self.coef_ = result.w[np.newaxis].copy()
         self.intercept_ = np.array([-best_threshold(scores, positive)])
         self.primal_objective_, self.dual_objective_ = result.primal, result.dual
         self.dual_gap_ = max(result.gap, 0.0)  # rounding
-        self.n_iter_, self.n_oracle_calls_ = result.n_iter, result.n_oracle
+        self.n_iter_ = result.n_iter
         self.history_ = arrays_of(result.history)
         self.solver_ = result.solver
-        self.dual_coef_, self.rankings_ = result.weights, result.rankings
 
     def _claim(self, primal: float, dual: float) -> None:
         """Objectives and gap of what is kept, with the rounding in them."""
@@ -170,6 +175,21 @@ class RankingModel(CertifiedClassifier):
                 )
             values.append(average_precision(positive[members], scores[members]))
         return float(np.mean(values))
+
+
+class LinearRanker(RankingModel):
+    """A ranker whose scores are products of rows, dense or CSR, with ``coef_``."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _products(self, X: Any, w: np.ndarray) -> np.ndarray:
+        return np.asarray(X @ w, dtype=np.float64)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return self._products(self._new(X), self.coef_[0])
 
 
 def _ends(codes: np.ndarray) -> np.ndarray:

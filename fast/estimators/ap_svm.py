@@ -9,7 +9,7 @@ from fast.errors import InseparableError, InvalidParameterError, InvalidTypeErro
 from fast.estimators._progress import Monitor
 from fast.estimators._ranking import (
     CountedThrough,
-    RankingModel,
+    LinearRanker,
     check_groups,
 )
 from fast.estimators._ranking_claims import Dual, Easy, claims
@@ -18,7 +18,7 @@ from fast.models import ap_ramp, ap_svm, ap_svm_appx
 from fast.ranking.queries import Queries
 
 
-class APSVM(RankingModel):
+class APSVM(LinearRanker):
     """Linear ranker of two classes that maximises average precision, with a certified duality gap.
 
     Minimises P(w) = 1/2 ||w||^2 + C L(X w), L(s) = max over rankings R of
@@ -136,11 +136,6 @@ class APSVM(RankingModel):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     @transaction
     def fit(self, X: Any, y: Any, *, groups: Any = None, easy_mask: Any = None) -> Any:
@@ -326,9 +321,3 @@ class APSVM(RankingModel):
                 "leave groups out, or set easy_fraction=0",
             )
         return fraction
-
-    def _products(self, X: Any, w: np.ndarray) -> np.ndarray:
-        return np.asarray(X @ w, dtype=np.float64)
-
-    def _scores(self, X: Any) -> np.ndarray:
-        return self._products(self._new(X), self.coef_[0])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from _bad_input import COMMON, HUGE, INF, NAN, PRICES, name, refused
 
-from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
+from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC, TopPush
 
 RNG = np.random.default_rng(0)
 Y = np.arange(12)
@@ -17,6 +17,7 @@ DATA = {
     APSVM: (X, Y % 3 == 0),
     LatentAPSVM: _problems.bags(12, n=8, d=3),
     SVMPlusClassifier: (X, Y % 3, Z),
+    TopPush: (X, Y % 3 == 0),
 }
 TYPED = {TopKSVC: ("k", "C", "gamma"), APSVM: ("C", "easy_fraction")}
 RANKS = (0, -1, 4, 5, 10**30, 1.0, 1.5, NAN, "1", None, True, [1], np.array([1]))
@@ -71,6 +72,7 @@ WRONG = {
         "nonneg_slack": (1, "yes", 0.0),
         "verbose": ("1", None, 0.5),
     },
+    TopPush: {"warm_start": (1, None), "max_iter": (True,), "verbose": (None, "1", 0.5)},
 }
 CASES = [
     (estimator, argument, value)

@@ -6,7 +6,7 @@ import inspect
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
+from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC, TopPush
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -27,6 +27,7 @@ from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, 
         SVMPlusClassifier(),
         SVMPlusClassifier(loss="hinge", C=0.5),
         SVMPlusClassifier(kernel="rbf"),
+        TopPush(warm_start=True),
     ]
 )
 def test_scikit_learn(estimator, check):
@@ -34,7 +35,7 @@ def test_scikit_learn(estimator, check):
 
 
 @pytest.mark.parametrize(
-    "estimator", [TopKSVC, TopKLogisticRegression, APSVM, LatentAPSVM, SVMPlusClassifier]
+    "estimator", [TopKSVC, TopKLogisticRegression, APSVM, LatentAPSVM, SVMPlusClassifier, TopPush]
 )
 def test_parameters_are_those_documented(estimator):
     documented = inspect.getdoc(estimator)

@@ -10,6 +10,7 @@ import _naive_ap_svm
 import _naive_entropy_erm
 import _naive_erm
 import _naive_svm_plus_model
+import _naive_top_push
 import _problems
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
+from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC, TopPush
 from fast.ranking.queries import Queries
 from fast.solvers import (
     active_set,
@@ -33,6 +34,7 @@ from fast.solvers import (
     fista,
     simplex_interior,
     smooth_rows,
+    top_newton,
 )
 
 SOLVERS = [("active", 0.0), ("active", 0.5), ("newton", 0.5), ("sdca", 0.0), ("sdca", 0.5)]
@@ -94,6 +96,13 @@ CASES |= {
     ),
     "latent": Case(
         LatentAPSVM(C=20.0), _problems.bags(8), _naive_ap_svm.check_latent, stops=(1, 3, 8)
+    ),
+    "top push": Case(
+        TopPush(C=10.0),
+        _problems.relevant(20, n=300, d=8, shift=5.0),
+        _naive_top_push.check_certificate,
+        inside=(top_newton.ByFeatures, "step"),
+        calls=(1, 2, 3),
     ),
 }
 CASES |= {

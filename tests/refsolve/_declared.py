@@ -18,6 +18,7 @@ from refsolve.models import (
     svm_2k,
     svm_plus_hinge,
     svm_plus_squared_hinge,
+    top_push,
 )
 
 INF = np.inf
@@ -244,6 +245,30 @@ def _binary(bias):
     )  # fmt: skip
 
 
+def _top_push():
+    X, y, _ = draw(10, 3, 1, 17)
+    given, up = {"X": X, "y": y, "C": 0.7}, y > 0
+    sizes = {"alpha": up.sum(), "beta": (~up).sum()}
+
+    def joined(x):
+        a = np.zeros(10)
+        a[up], a[~up] = x["alpha"], x["beta"]
+        return a
+
+    def point(rng):
+        w = rng.normal(size=3)
+        return {"w": w, "t": np.array([(X[~up] @ w).max()])}
+
+    rows = np.concatenate([np.ones(up.sum()), -np.ones((~up).sum())])
+    model = top_push.declaration(**given)
+    return Case(
+        model, model, Polytope({n: (k, 0.0, INF) for n, k in sizes.items()}, rows[None], np.zeros(1)),
+        lambda x: top_push.dual(**given, multipliers=joined(x)),
+        lambda x: X.T @ (joined(x) * y), lambda x: x,
+        lambda u: top_push.primal(**given, w=u["w"]), point,
+    )  # fmt: skip
+
+
 def _multiclass():
     """The multiclass hinge is the largest of m cuts: the risk's dual is also had without its conjugate."""
     n, d, m, lam = 7, 2, 3, 0.3
@@ -292,6 +317,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "binary_svm": lambda: _binary(False),
     "binary_svm, bias a feature": lambda: _binary(True),
     "binary_svm, free bias": lambda: _binary("free"),
+    "top_push": _top_push,
     "multiclass_erm, hinge": _multiclass,
     "ap_svm": _ap_svm,
     "ap_svm_appx": lambda: _appx(True),

@@ -1,0 +1,225 @@
+"""TopPush: positives above the best negative, trained to a certified gap.
+
+P(w) = 1/2 ||w||^2 + C sum_i max(0, 1 + max_j <x_j, w> - <x_i, w>)^2,   i positives, j negatives
+D(alpha, beta) = <1, alpha> - ||alpha||^2/(4C) - 1/2 ||sum_i alpha_i x_i - sum_j beta_j x_j||^2
+with alpha, beta >= 0 and <1, alpha> = <1, beta> (Li, Jin, Zhou 2014).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from fast._interrupts import hold_back
+from fast._validation import number
+from fast.errors import InvalidParameterError
+from fast.ranking.labels import positives_of
+from fast.solvers.rows import is_sparse
+from fast.solvers.state import Certified, TrainingState, certified_gap
+from fast.solvers.top_newton import ENTER, IDLE, ByFeatures, ByPositives, search
+
+__all__ = ["TrainingResult", "train", "value"]
+
+STUCK = 1e-6  # a step of this part
+STALLED = 3  # iterations in a row that neither lower P nor raise D
+
+
+@dataclass
+class TrainingResult(Certified):
+    """A certified model: w (d,), multipliers (n,), objectives, relative gap, history.
+
+    ``multipliers`` are alpha at the positives and beta at the negatives. ``interrupted``: by Ctrl-C;
+    ``stopped``: by that or by ``report``.
+    """
+
+    w: np.ndarray
+    multipliers: np.ndarray
+
+
+def value(scores: np.ndarray, positives: np.ndarray) -> float:
+    """The loss sum_i max(0, 1 + max_j s_j - s_i)^2."""
+    hinges = np.maximum(1.0 + scores[~positives].max() - scores[positives], 0.0)
+    return float(hinges @ hinges)
+
+
+class _Run:
+    """The data in two parts, the present w with its scores, and the best certificate."""
+
+    def __init__(self, X: Any, mask: np.ndarray, C: float) -> None:
+        X = sp.csr_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(X, np.float64)
+        self.X, self.mask, self.C = X, mask, C
+        self.parts = X[mask], X[~mask]
+        side = ByPositives if self.parts[0].shape[0] <= X.shape[1] else ByFeatures
+        self.side = side(*self.parts, C)
+        self.state = TrainingState()
+        self.state.dual = 0.0  # of no multipliers
+        self.multipliers = np.zeros(len(mask))
+        self.J = np.zeros(0, np.int64)
+        self.idle, self.passive = np.zeros(0, np.int64), np.zeros(0, bool)
+
+    def begin(self, w: np.ndarray, multipliers: np.ndarray | None) -> None:
+        """Take in a start."""
+        self.w, self.s, self.r = w, *self.scores(w)
+        if not w.any():  # all scores are equal: negatives by the mean of the positives
+            ahead = self.parts[1] @ np.asarray(self.parts[0].mean(axis=0)).ravel()
+        else:
+            ahead = self.r
+        self._enter(_first(ahead, self._many()))
+        if multipliers is not None:
+            weighty = np.flatnonzero(multipliers[~self.mask] > 0.0)
+            self.offer(multipliers[self.mask], multipliers[~self.mask][weighty], weighty)
+            self._enter(weighty)
+            self.passive = np.isin(self.J, weighty)
+        if not self.passive.any():
+            self.passive[:] = True
+        self.inside = self.hinges(self.r.max(), self.s) > 0.0
+        self.state.record(0, self.primal(), self.state.dual, self.w)
+        self.state.history[-1]["active"] = int(np.count_nonzero(self.passive))
+
+    def scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of the positives, of the negatives."""
+        return np.asarray(self.parts[0] @ w), np.asarray(self.parts[1] @ w)
+
+    def hinges(self, t: float, s: np.ndarray) -> np.ndarray:
+        """Of the positives."""
+        return np.maximum(1.0 + t - s, 0.0)
+
+    def primal(self) -> float:
+        """P at the present w."""
+        hinges = self.hinges(self.r.max(), self.s)
+        return 0.5 * float(self.w @ self.w) + self.C * float(hinges @ hinges)
+
+    def offer(self, alpha: np.ndarray, beta: np.ndarray, J: np.ndarray) -> None:
+        """Multipliers for the lower bound, beta of J: it gets the sum of alpha, and both the best factor."""
+        total, own = float(alpha.sum()), float(beta.sum())
+        if not (total > 0.0 and own > 0.0):
+            return
+        beta = beta * (total / own)
+        w = alpha @ self.parts[0] - beta @ self.parts[1][J]
+        curvature = float(alpha @ alpha) / (4.0 * self.C) + 0.5 * float(w @ w)
+        factor = total / (2.0 * curvature)
+        dual = 0.5 * factor * total
+        if dual > self.state.dual:
+            self.state.dual = dual
+            full = np.zeros(len(self.r))
+            full[J] = factor * beta
+            self.multipliers[self.mask], self.multipliers[~self.mask] = factor * alpha, full
+
+    def iterate(self) -> None:
+        """One Newton step with its line search; then the sets."""
+        w, t, beta = self.side.step(self.inside, self.J, self.passive)
+        s, r = self.scores(w)
+        self.offer(2.0 * self.C * self.hinges(t, s), beta, self.J)
+        dw, ds, dr = w - self.w, s - self.s, r - self.r
+        step = search(self.s, ds, self.r, dr, float(dw @ dw), float(self.w @ dw), self.C)
+        if step == 1.0:
+            self.w, self.s, self.r = w, s, r
+        else:
+            self.w, self.s, self.r = self.w + step * dw, self.s + step * ds, self.r + step * dr
+            self.offer(2.0 * self.C * self.hinges(self.r.max(), self.s), beta, self.J)
+        here = self.hinges(self.r.max(), self.s) > 0.0
+        stuck = not here.any() or ((here == self.inside).all() and step < STUCK)
+        self.inside = self.hinges(t, s) > 0.0 if stuck else here
+        self.idle = np.where(beta > 0.0, 0, self.idle + 1)
+        kept = self.idle <= IDLE
+        self.J, self.idle, self.passive = self.J[kept], self.idle[kept], (beta > 0.0)[kept]
+        most = self._many()
+        above = _first(r, most)
+        self._enter(np.union1d(above[r[above] > t], _first(self.r, most)))
+
+    def _many(self) -> int:
+        return min(max(ENTER[0], self.X.shape[1] // 4), ENTER[1])
+
+    def _enter(self, those: np.ndarray) -> None:
+        new = np.setdiff1d(those, self.J)
+        self.J = np.concatenate([self.J, new])
+        self.idle = np.concatenate([self.idle, np.zeros(len(new), np.int64)])
+        self.passive = np.concatenate([self.passive, np.zeros(len(new), bool)])
+
+
+def _first(scores: np.ndarray, most: int) -> np.ndarray:
+    """Places of the largest scores."""
+    return np.argpartition(-scores, min(most, len(scores)) - 1)[:most]
+
+
+def train(
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    start: "np.ndarray | TrainingResult | None" = None,
+    report: Callable[[TrainingState], bool] | None = None,
+) -> TrainingResult:
+    """Minimise P(w) until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
+
+    Newton's method, see :mod:`fast.solvers.top_newton`: an iteration costs two products with X and a
+    factorisation of as many rows as there are features or positives, whichever is less.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR, float32 or float64
+        Computed with in float64.
+    y : (n,) labels
+        True or 1 for positives, False, 0 or -1 for negatives; both are needed.
+    C : float
+        Weight of the sum of the losses.
+    tol : float
+    max_iter : int
+        Bound on the Newton steps.
+    start : (d,) array or TrainingResult, optional
+        Weights to begin with, or an earlier result on the same rows, whose multipliers are used too.
+    report : callable, optional
+        Called after each step with a TrainingState; true stops the training.
+
+    Returns
+    -------
+    TrainingResult
+        The best w met, with its certificate; also after KeyboardInterrupt.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming the argument: a C that is not positive, one class only, a start of another shape.
+    """
+    number("C", C, positive=True)
+    number("tol", tol)
+    mask, _ = positives_of(y, X.shape[0])
+    run = _Run(X, mask, float(C))
+    state = run.state
+    w: Any = np.zeros(X.shape[1]) if start is None else getattr(start, "w", start)
+    if np.shape(w) != (X.shape[1],):
+        expected = f"shape ({X.shape[1]},): one weight per column of X"
+        raise InvalidParameterError("start", f"shape {np.shape(w)}", expected, "match start to X")
+    interrupted = stopped = False
+    try:
+        run.begin(np.array(w, np.float64), getattr(start, "multipliers", None))
+        still = 0
+        for iteration in range(1, max_iter + 1):
+            if state.gap <= tol or stopped or still == STALLED:
+                break
+            before = state.absolute_gap
+            run.iterate()
+            state.record(iteration, run.primal(), state.dual, run.w)
+            state.history[-1]["active"] = int(np.count_nonzero(run.passive))
+            still = 0 if state.absolute_gap < before else still + 1
+            state.done = state.gap <= tol or still == STALLED
+            stopped = report is not None and bool(report(state))
+    except KeyboardInterrupt:
+        if not state.history:
+            raise
+        interrupted = True
+    hold_back()
+    scores = np.asarray(run.X @ state.W)
+    primal = 0.5 * float(state.W @ state.W) + run.C * value(scores, mask)
+    gap = certified_gap(primal, state.dual)
+    state.history[-1] |= {"primal": primal, "dual": state.dual, "gap": gap}
+    return TrainingResult(
+        primal=primal, dual=state.dual, gap=gap, n_iter=state.n_iter, history=state.history,
+        solver="newton", interrupted=interrupted, stopped=interrupted or stopped,
+        w=state.W, multipliers=run.multipliers,
+    )  # fmt: skip

@@ -1,0 +1,217 @@
+"""Newton's method on squared hinges below the largest of many scores.
+
+min over w, t of 1/2 ||w||^2 + C sum_i max(0, 1 + t - <x_i, w>)^2   with <x_j, w> <= t for the negatives j
+
+Where the positives I have a positive hinge the objective is a quadratic, 0 at (w, t) = (0, -1), with a
+Hessian H, and every negative lacks one unit there. Below the negatives J its minimiser is
+(0, -1) - H^-1 A' beta, A = (x_j, -1), where beta >= 0 minimises 1/2 beta' M beta - <1, beta>,
+M = A H^-1 A': few negatives share the largest score, and their set settles by block pivoting. An exact
+line search follows, on the objective with the largest score as t. All of it is finite: a step that changes no
+set is the solution. H has a row per feature; with fewer positives than features M comes from their
+products with each other.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+
+from fast._numba import kernel
+from fast.solvers import simplex_qp
+from fast.solvers.rows import is_sparse
+
+ENTER = 20, 200  # negatives that enter in an iteration, at least and at most; else d/4
+IDLE = 2  # iterations without weight after which a negative leaves
+ANEW = 0.5  # part of the rows of H that changed from which on it is computed anew
+RIDGE = 1e-13  # part of the mean diagonal; negatives may be alike
+REFINED = 3  # solutions of linear equations
+PIVOTS, PATIENCE = 100, 3  # exchanges of whole blocks, and of these without fewer wrong signs
+WRONG = 1e-10  # of the 1 that a negative may lack for nothing
+ROUNDS = 100  # of the line search
+CLOSE = 1e-12  # relative accuracy of the line search
+SMALL = 1e-9  # part of the weights that is none
+
+
+class Step(NamedTuple):
+    """Minimiser of the quadratic below the negatives J, and their multipliers beta (|J|,)."""
+
+    w: np.ndarray
+    t: float
+    beta: np.ndarray
+
+
+@kernel
+def slope(s, ds, r, dr, square, cross, C, step):
+    """First and second derivative of the objective at w + step dw, to the right."""
+    t, dt = -np.inf, 0.0
+    for j in range(r.shape[0]):
+        z = r[j] + step * dr[j]
+        if z > t or (z == t and dr[j] > dt):
+            t, dt = z, dr[j]
+    first, second = cross + step * square, square
+    for i in range(s.shape[0]):
+        hinge = 1.0 + t - s[i] - step * ds[i]
+        if hinge > 0.0:
+            change = dt - ds[i]
+            first += 2.0 * C * hinge * change
+            second += 2.0 * C * change * change
+    return first, second
+
+
+@kernel
+def search(s, ds, r, dr, square, cross, C):
+    """The step along dw that minimises the objective.
+
+    ``s`` and ``r`` are the scores of positives and negatives, ``ds`` and ``dr`` those of dw, ``square`` is
+    <dw, dw> and ``cross`` <w, dw>. Newton's method on the slope within a bracket.
+    """
+    low, high, step = 0.0, np.inf, 1.0
+    for _ in range(ROUNDS):
+        first, second = slope(s, ds, r, dr, square, cross, C, step)
+        if first > 0.0:
+            high = step
+        else:
+            low = step
+        if first == 0.0 or low >= (1.0 - CLOSE) * high:
+            break
+        new = step - first / second if second > 0.0 else 2.0 * step
+        if not low < new < high:
+            new = 2.0 * step if high == np.inf else 0.5 * (low + high)
+        if abs(new - step) <= CLOSE * step:
+            break
+        step = new
+    return step
+
+
+def nonnegative(M: np.ndarray, passive: np.ndarray) -> np.ndarray:
+    """The beta >= 0 that minimises 1/2 beta' M beta - <1, beta>, by block pivoting from a guess of its support.
+
+    All entries of a wrong sign change sides, and only the last one while that does not make fewer of them.
+    """
+    m, inside = len(M), passive.copy()
+    ridge = RIDGE * float(M.trace()) / m
+    fewest, patience = m + 1, PATIENCE
+    for _ in range(PIVOTS):
+        if not inside.any():
+            inside[int(M.diagonal().argmin())] = True
+        kept = np.flatnonzero(inside)
+        H = M[np.ix_(kept, kept)]
+        factor, failed = dpotrf(H + ridge * np.eye(len(kept)), lower=1)
+        if failed:
+            break
+        x = np.zeros(len(kept))
+        for _ in range(REFINED):  # without the ridge
+            x += dpotrs(factor, 1.0 - H @ x, lower=1)[0]
+        beta = np.zeros(m)
+        beta[kept] = x
+        wrong = np.where(inside, beta < 0.0, M @ beta < 1.0 - WRONG)
+        count = int(np.count_nonzero(wrong))
+        if not count:
+            return beta
+        if count < fewest:
+            fewest, patience = count, PATIENCE
+        elif patience:
+            patience -= 1
+        else:
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        inside ^= wrong
+    # a multiple of the point of the hull that is nearest to 0, which interior points find more slowly
+    found = simplex_qp.minimise(None, np.zeros(m), 0.0, M).x
+    found = np.where(found > SMALL, found, 0.0)
+    found /= found.sum()
+    return np.asarray(found / max(float(found @ M @ found), 1e-300))
+
+
+class ByFeatures:
+    """H as a matrix of features and t, kept up to date as positives come and go."""
+
+    def __init__(self, positives: Any, negatives: Any, C: float) -> None:
+        self.positives, self.negatives, self.C = positives, negatives, C
+        d = positives.shape[1]
+        self.raw = np.zeros((d + 1, d + 1))
+        self.inside = np.zeros(positives.shape[0], bool)
+        self.factor = np.zeros((0, 0))
+
+    def step(self, inside: np.ndarray, J: np.ndarray, passive: np.ndarray) -> Step:
+        """The step for these sets; ``passive`` are the negatives that are thought to carry weight."""
+        if not self.factor.size or (inside != self.inside).any():
+            self._update(inside)
+        A = np.column_stack([_dense(self.negatives[J]), np.full(len(J), -1.0)])
+        V = dtrtrs(self.factor, A.T, lower=1)[0]
+        beta = nonnegative(V.T @ V, passive)
+        u = -dtrtrs(self.factor, V @ beta, lower=1, trans=1)[0]
+        return Step(u[:-1], float(u[-1]) - 1.0, beta)
+
+    def _update(self, inside: np.ndarray) -> None:
+        come, gone = inside & ~self.inside, self.inside & ~inside
+        if come.sum() + gone.sum() > ANEW * inside.sum():
+            self.raw[:], come, gone = 0.0, inside, gone & False
+        for rows, sign in ((come, 1.0), (gone, -1.0)):
+            if rows.any():
+                X = self.positives[rows]
+                sums = np.asarray(X.sum(axis=0)).ravel()
+                self.raw[:-1, :-1] += sign * _dense(X.T @ X)
+                self.raw[-1, :-1] -= sign * sums
+                self.raw[:-1, -1] -= sign * sums
+                self.raw[-1, -1] += sign * len(np.flatnonzero(rows))
+        self.inside = inside.copy()
+        H = (2.0 * self.C) * self.raw
+        H.reshape(-1)[: -1 : len(H) + 1] += 1.0
+        self.factor = factored(H)
+
+
+class ByPositives:
+    """The same from the products of the positives: for fewer of them than features."""
+
+    def __init__(self, positives: Any, negatives: Any, C: float) -> None:
+        self.positives, self.negatives, self.C = positives, negatives, C
+        self.gram = _dense(positives @ positives.T)
+        self.J = np.zeros(0, np.int64)
+        self.cross, self.own = np.zeros((0, positives.shape[0])), np.zeros((0, 0))
+
+    def step(self, inside: np.ndarray, J: np.ndarray, passive: np.ndarray) -> Step:
+        """As of `ByFeatures`."""
+        self._know(J)
+        kept = np.flatnonzero(inside)
+        Q = self.gram[np.ix_(kept, kept)]
+        Q.reshape(-1)[:: len(kept) + 1] += 0.5 / self.C
+        factor = factored(Q)
+        V = dtrtrs(factor, self.cross[:, kept].T, lower=1)[0]
+        v = dtrtrs(factor, np.ones(len(kept)), lower=1)[0]
+        lacks = V.T @ v - 1.0
+        beta = nonnegative(self.own - V.T @ V + np.outer(lacks, lacks) / (v @ v), passive)
+        # alpha = Q^-1 (1 + K beta + t 1) with the sum of beta
+        t = -1.0 - float(lacks @ beta) / float(v @ v)
+        alpha = dtrtrs(factor, V @ beta + (1.0 + t) * v, lower=1, trans=1)[0]
+        w = self.positives[kept].T @ alpha - self.negatives[J].T @ beta
+        return Step(np.asarray(w), t, beta)
+
+    def _know(self, J: np.ndarray) -> None:
+        """Products of the negatives J; those that are known already are kept."""
+        place = {int(j): at for at, j in enumerate(self.J)}
+        at = np.array([place.get(int(j), -1) for j in J])
+        new, old = np.flatnonzero(at < 0), np.flatnonzero(at >= 0)
+        cross, own = np.empty((len(J), self.gram.shape[0])), np.empty((len(J), len(J)))
+        cross[old], own[np.ix_(old, old)] = self.cross[at[old]], self.own[np.ix_(at[old], at[old])]
+        if len(new):
+            rows = self.negatives[J[new]]
+            cross[new] = _dense(rows @ self.positives.T)
+            own[new] = _dense(rows @ self.negatives[J].T)
+            own[:, new] = own[new].T
+        self.J, self.cross, self.own = J.copy(), cross, own
+
+
+def factored(H: np.ndarray) -> np.ndarray:
+    """Cholesky factor, with a ridge where rounding asks for one."""
+    ridge = 0.0
+    while True:
+        moved = H.copy()
+        moved.reshape(-1)[:: len(H) + 1] += ridge
+        factor, failed = dpotrf(moved, lower=1, clean=1)
+        if not failed:
+            return np.asarray(factor)
+        ridge = max(10.0 * ridge, RIDGE * float(H.trace()) / len(H))
+
+
+def _dense(X: Any) -> np.ndarray:
+    return np.asarray(X.toarray() if is_sparse(X) else X)

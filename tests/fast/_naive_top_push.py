@@ -1,0 +1,43 @@
+"""TopPush as the formulas say it, by loops."""
+
+import numpy as np
+
+
+def dense(X):
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+
+
+def primal(w, X, y, C):
+    s = dense(X) @ w
+    top = max(s[j] for j in range(len(y)) if not y[j])
+    hinges = [max(0.0, 1.0 + top - s[i]) for i in range(len(y)) if y[i]]
+    return 0.5 * float(w @ w) + C * sum(h * h for h in hinges)
+
+
+def dual(multipliers, X, y, C):
+    alpha = multipliers[y]
+    assert (multipliers >= 0.0).all()
+    assert abs(alpha.sum() - multipliers[~y].sum()) <= 1e-12 * alpha.sum()
+    v = dense(X).T @ np.where(y, multipliers, -multipliers)
+    return float(alpha.sum() - (alpha**2).sum() / (4.0 * C) - 0.5 * v @ v)
+
+
+def check_result(found, X, y, C):
+    """P and D are those of w and of the multipliers, and the gap lies between them."""
+    P, D = primal(found.w, X, y, C), dual(found.multipliers, X, y, C)
+    size = 1e-11 * max(P, found.multipliers.sum())
+    assert abs(found.primal - P) <= size
+    assert abs(found.dual - D) <= size
+    assert found.gap == (found.primal - found.dual) / found.primal or found.gap <= 1e-15
+
+
+def check_certificate(model, X, y):
+    """What a fitted estimator says of itself follows from its attributes."""
+    y = np.asarray(y) == model.classes_[1]
+    P = primal(model.coef_[0], X, y, model.C)
+    D = dual(model.dual_coef_, X, y, model.C)
+    assert P * (1 - 1e-13) <= model.primal_objective_ <= P * (1 + 1e-9)
+    assert D - 1e-9 * P <= model.dual_objective_ <= D + 1e-13 * P
+    gap = (model.primal_objective_ - model.dual_objective_) / model.primal_objective_
+    assert model.dual_gap_ == max(gap, 0.0)
+    return P, D
