@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from _commands import data, refused, run
 from scipy.io import savemat
+from scipy.sparse import csc_array
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import dump_svmlight_file, load_iris
 from sklearn.impute import SimpleImputer
@@ -16,6 +17,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from fast import APSVM, SVMPlusClassifier, TopKLogisticRegression
 from verification import load_model
+from verification.app import mat_file
+from verification.app.reading import read_examples
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -251,6 +254,36 @@ def test_columns_that_are_no_numbers_and_no_text(tmp_path: Path) -> None:
         assert "not a readable Parquet file" in refused("train", tmp_path / "a.parquet")
 
 
+def test_mat_files_of_version_7_3(tmp_path: Path) -> None:
+    """HDF5 behind 512 bytes, with MATLAB's columns as rows; words are cells of numbers of characters."""
+    h5py = pytest.importorskip("h5py")
+    words = ["setosa", "of colour", "virginica"]
+    S = csc_array(X * (X > 0.0))
+    file = tmp_path / "a.mat"
+    with h5py.File(file, "w", userblock_size=512) as made:
+        made["X"], made["y"] = X.T, Y[np.newaxis, :].astype(float)
+        cells = made.create_group("#refs#")
+        for i, word in enumerate(words):
+            cells[f"c{i}"] = np.array([[ord(c)] for c in word], np.uint16)
+            cells[f"c{i}"].attrs["MATLAB_class"] = np.bytes_("char")
+        refs = np.array([[cells[f"c{c}"].ref for c in Y]], h5py.ref_dtype)
+        made.create_dataset("names", data=refs).attrs["MATLAB_class"] = np.bytes_("cell")
+        sparse = made.create_group("S")
+        sparse.attrs["MATLAB_sparse"] = S.shape[0]
+        sparse["data"], sparse["ir"], sparse["jc"] = S.data, S.indices, S.indptr
+        made.create_group("struct")
+    with file.open("r+b") as stream:
+        stream.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    found = mat_file.read(file, ["X", "y", "S"])
+    np.testing.assert_array_equal(found["X"], X)
+    np.testing.assert_array_equal(found["y"], Y)
+    np.testing.assert_array_equal(found["S"], S.toarray())
+    named = read_examples(file, "names")[1]
+    assert named.tolist() == [words[c] for c in Y]
+    assert "lacks the array(s) ['z']" in refused("train", file, "--label", "z")
+    assert "struct is no array" in refused("train", file, "--label", "struct")
+
+
 def test_spoilt_mat_files(tmp_path: Path) -> None:
     savemat(tmp_path / "a.mat", {"X": X, "y": Y})
     whole = (tmp_path / "a.mat").read_bytes()
@@ -265,7 +298,7 @@ def test_spoilt_mat_files(tmp_path: Path) -> None:
         said = refused("train", tmp_path / "a.mat")
         assert "not a readable .mat file" in said or "lacks the array(s) ['y']" in said
     (tmp_path / "a.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400))
-    assert "7.3" in refused("train", tmp_path / "a.mat")
+    assert "not a readable .mat file" in refused("train", tmp_path / "a.mat")
     savemat(tmp_path / "a.mat", {"X": X})
     assert "lacks the array(s) ['y']" in refused("train", tmp_path / "a.mat")
     words = np.array([["a", "b"][i % 2] for i in range(150)], object)

@@ -6,8 +6,9 @@
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def read(source: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
     Raises
     ------
     DataFileError
-        Damage, no such array, version 7.3.
+        Damage, no such array, version 7.3 without h5py.
     """
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "arrays.npz"
@@ -52,14 +53,11 @@ def _convert(source: Path, target: Path, names: Sequence[str]) -> None:
     from scipy.io import loadmat, whosmat
 
     try:
-        held = sorted(name for name, _, _ in whosmat(str(source)))
-        if missing := [name for name in names if name not in held]:
-            raise DataFileError(f"{source} lacks the array(s) {missing}; it holds {held[:20]}")
+        held = [name for name, _, _ in whosmat(str(source))]
+        _all_there(source, names, held)
         found = loadmat(str(source), variable_names=list(names), chars_as_strings=True)
-    except NotImplementedError:
-        raise DataFileError(
-            f"{source} is a .mat file of version 7.3 (HDF5); save it with -v7, or as .npz"
-        ) from None
+    except NotImplementedError:  # version 7.3
+        found = _hdf5(source, names)
     arrays = {}
     for name in names:
         array = found[name]
@@ -74,6 +72,51 @@ def _convert(source: Path, target: Path, names: Sequence[str]) -> None:
             )
         arrays[name] = array
     np.savez(target, **arrays)
+
+
+def _all_there(source: Path, names: Sequence[str], held: Iterable[str]) -> None:
+    known = sorted(held)
+    if missing := [name for name in names if name not in known]:
+        raise DataFileError(f"{source} lacks the array(s) {missing}; it holds {known[:20]}")
+
+
+def _hdf5(source: Path, names: Sequence[str]) -> dict[str, Any]:
+    """Arrays of version 7.3: HDF5 with MATLAB's columns as rows, texts as numbers of characters."""
+    try:
+        import h5py
+    except ImportError:
+        raise DataFileError(
+            f"{source} is a .mat file of version 7.3 (HDF5); pip install h5py reads it, or save it with -v7, or "
+            "as .npz"
+        ) from None
+    from scipy.sparse import csc_array
+
+    with h5py.File(source, "r") as file:
+        _all_there(source, names, (name for name in file if not name.startswith("#")))
+
+        def value(held: Any) -> Any:
+            kind = held.attrs.get("MATLAB_class", b"")
+            if "MATLAB_sparse" in held.attrs:
+                ends = np.asarray(held["jc"])
+                data, rows = (
+                    np.asarray(held[k]) if k in held else np.zeros(0) for k in ("data", "ir")
+                )
+                shape = int(held.attrs["MATLAB_sparse"]), len(ends) - 1
+                parts: Any = (data, rows, ends)
+                return csc_array(parts, shape=shape)
+            if not isinstance(held, h5py.Dataset):
+                raise DataFileError(
+                    f"{source}: {held.name.lstrip('/')} is no array; expected numbers or words"
+                )
+            if held.attrs.get("MATLAB_empty", 0):
+                return np.zeros(tuple(np.asarray(held)))
+            if kind == b"char":
+                return np.array(["".join(map(chr, np.asarray(held).T.ravel()))])
+            if kind == b"cell":
+                return np.array([value(file[ref]).ravel()[0] for ref in np.asarray(held).ravel()])
+            return np.asarray(held).T
+
+        return {name: value(file[name]) for name in names}
 
 
 if __name__ == "__main__":
