@@ -23,13 +23,7 @@ SOLVERS = {
 WITHIN = {  # "active" on CSR data with too many weights for "interior", and on rows that are read
     "sparse": ("sparse_set", "SparseSetSolver"), "blocks": ("block_lists", "BlockListSolver"),
 }  # fmt: skip
-GENERAL = (
-    "newton",
-    "lbfgs",
-    "sdca",
-    "active",
-    "fista",
-)  # the order in which "auto" looks for a solver
+GENERAL = ("newton", "lbfgs", "sdca", "active", "fista")  # the order that "auto" looks in
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 AT_ONCE = 5000  # weights up to which scales alone call for the interior point: factors of kernels have any
 

@@ -12,6 +12,7 @@ from fast import TopKSVC
 from fast.errors import InvalidParameterError
 
 SOLVERS = [("active", 0.0), ("active", 0.5), ("newton", 0.5), ("sdca", 0.0), ("sdca", 0.5)]
+SOLVERS += [("fista", 0.5)]
 CERTIFIED = 1e-7
 
 

@@ -47,8 +47,8 @@ def test_certificates(solver, variant, k, gamma):
 @pytest.mark.parametrize("form", ["csr", "csc", "csr_matrix", "float32", "float32 csr", "fortran"])
 @pytest.mark.parametrize(
     ("solver", "gamma"),
-    [("active", 0.0), ("active", 0.7), ("sdca", 0.0), ("sdca", 0.7), ("newton", 0.7)],
-)
+    [*((s, gamma) for s in ("active", "sdca") for gamma in (0.0, 0.7)), ("newton", 0.7), ("fista", 0.7)],
+)  # fmt: skip
 def test_certificates_of_other_layouts(form, solver, gamma):
     X, y = problem(1)
     X = np.where(np.abs(X) < 0.5, 0.0, X)

@@ -11,17 +11,9 @@ X = X[:600] / 16.0
 y = y[:600]
 
 
-@pytest.mark.parametrize(
-    ("solver", "gamma"),
-    [
-        ("active", 0.0),
-        ("active", 1.0),
-        ("newton", 1.0),
-        ("sdca", 0.0),
-        ("interior", 0.0),
-        ("fista", 1.0),
-    ],
-)
+@pytest.mark.parametrize(("solver", "gamma"), [
+    ("active", 0.0), ("active", 1.0), ("newton", 1.0), ("sdca", 0.0), ("interior", 0.0), ("fista", 1.0),
+])  # fmt: skip
 def test_history_begins_at_zero_and_bounds_only_tighten(solver: str, gamma: float) -> None:
     model = TopKSVC(k=2, gamma=gamma, C=0.1, tol=1e-3, solver=solver, random_state=0).fit(X, y)
     history = model.history_
