@@ -6,13 +6,12 @@ import pytest
 
 from verification.trainers import libsvm_recipes as recipes
 
-STEPS = recipes.EFFORT["quick"].steps
 SMALL = [i for i in range(60) if len(recipes.draw(0, i).y) <= 12]
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return {row.recipe: row for row in recipes.run(recipes.Effort(36, STEPS))}
+    return {row.recipe: row for row in recipes.run(recipes.Effort(36, recipes.STEPS))}
 
 
 def test_the_right_recipe_passes_and_wrong_ones_are_caught_where_they_matter(rows):
@@ -31,13 +30,13 @@ def test_the_right_recipe_passes_and_wrong_ones_are_caught_where_they_matter(row
 
 def test_a_wrong_recipe_in_the_place_of_the_right_one_is_named():
     for wrong in (recipes.box_c, recipes.without_labels):
-        (row,) = recipes.run(recipes.Effort(12, STEPS), recipe=wrong, wrong={})
+        (row,) = recipes.run(recipes.Effort(12, recipes.STEPS), recipe=wrong, wrong={})
         assert not row.ok
         assert "gap" in row.objection
 
 
 def test_a_judge_who_sees_nothing_is_found_out():
-    judged = recipes.run(recipes.Effort(12, STEPS), gap=lambda truth, alpha: 0.0)
+    judged = recipes.run(recipes.Effort(12, recipes.STEPS), gap=lambda truth, alpha: 0.0)
     assert judged[0].ok
     blind = {row.recipe: row.objection for row in judged[1:] if not row.ok}
     assert {"box C", "K + Q"} <= set(blind)
@@ -46,7 +45,7 @@ def test_a_judge_who_sees_nothing_is_found_out():
 
 def test_what_matters_nowhere_was_not_tried():
     same = {"the same once more": recipes.right}
-    _, row = recipes.run(recipes.Effort(4, STEPS), wrong=same)
+    _, row = recipes.run(recipes.Effort(4, recipes.STEPS), wrong=same)
     assert row.objection == "caught on 0 of 0 where it matters"
 
 
@@ -114,7 +113,7 @@ def test_what_libsvm_returns_is_within_its_own_bound():
         data = recipes.draw(1, index)
         if len(data.y) > 40:
             continue
-        answer = recipes.by_libsvm(recipes.right(data), data.y, STEPS)
+        answer = recipes.by_libsvm(recipes.right(data), data.y, recipes.STEPS)
         if answer.stopped:
             assert recipes.Truth(data).gap(answer.alpha) <= answer.bound
             rounding.append(answer.bound - 4 * recipes.EPSILON)
