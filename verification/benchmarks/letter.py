@@ -33,8 +33,8 @@ GRID = (0.1, 1.0, 10.0, 100.0)
 
 def _row(name: str, paper: Sequence[float], top: tuple[int, ...] = TOP) -> Row:
     loss = loss_of(name)
-    multiclass_hinge = loss.kind == "hinge" and not loss.ova
-    points = None if loss.truncated else 0.6 if multiclass_hinge else 0.5
+    wider = len(top) > len(TOP) or (loss.kind == "hinge" and not loss.ova)
+    points = None if loss.truncated else 0.6 if wider else 0.5
     return Row(name, loss, tuple(paper), points, top)
 
 
