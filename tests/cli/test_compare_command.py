@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from _commands import data, refused, run
 from sklearn.linear_model import LogisticRegression
@@ -134,6 +135,36 @@ def test_a_gram_matrix_trains_what_its_features_do(file: Path, tmp_path: Path) -
             "compare", tmp_path / "no.npz", "--gram", name, "-k", "1", "--out", tmp_path / "c"
         )
         assert why in said
+
+
+def test_tables_with_gaps_two_classes_and_columns_in_another_order(tmp_path: Path) -> None:
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(kind=np.where(Y < 2, "few", "many"))
+    frame.loc[::7, "c"] = np.nan
+    parts = {
+        "train": frame[:200],
+        "validation": frame[200:300],
+        "test": frame[300:][["f", "kind", *"bcdae"]],
+    }
+    for name, part in parts.items():
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    words = ("compare", tmp_path / "train.csv", "--label", "kind")
+    rest = (
+        "--validation",
+        tmp_path / "validation.csv",
+        "--test",
+        tmp_path / "test.csv",
+        "--Cs",
+        "0.1,1",
+    )
+    assert "the value is missing" in refused(*words, *rest, "--out", tmp_path / "a")
+    told = data(*words, *rest, "--impute", "mean", "--bias", "--out", tmp_path / "a")
+    parts["test"][frame.columns].to_csv(tmp_path / "test.csv", index=False)
+    again = data(*words, *rest, "--impute", "mean", "--bias", "--out", tmp_path / "b")
+    assert [row["method"] for row in told["rows"]] == ["SVM-Multi", "smooth top-1 SVM", "LR-Multi"]
+    assert [r["accuracy"] for r in told["rows"]] == [r["accuracy"] for r in again["rows"]]
+    assert min(row["accuracy"][0][0] for row in told["rows"]) > 70.0
+    said = refused(*words, *rest, "--impute", "mean", "--method", "LR-OVA", "--out", tmp_path / "c")
+    assert "with two classes" in said
 
 
 def test_what_cannot_be_compared_is_refused_at_once(file: Path, tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ import numpy as np
 
 from verification.app.console import LOG, Task, make_folder
 from verification.app.examples import Examples, Roles
-from verification.app.preparation import numbers, scaler
+from verification.app.preparation import transformer
 from verification.app.reading import SVM, read
+from verification.app.training import unfitted
 from verification.benchmarks.protocol import (
     Fit,
     Parts,
@@ -56,6 +57,9 @@ class Settings:
     seed: int
     label: str | None
     gram: str | None
+    impute: str | None = None
+    categories: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ def load(train: Path, validation: Path | None, test: Path | None, settings: Sett
         raise InvalidArgumentError(
             f"splits={settings.splits} goes with one file, of which parts are drawn; leave --splits out"
         )
-    roles = Roles(settings.label)
+    roles = Roles(settings.label, ignore=settings.ignore)
     if settings.gram is not None:
         if not validation is test is None:
             raise InvalidArgumentError("--gram goes with one file, of which parts are drawn")
@@ -152,11 +156,12 @@ def _parts(
                 ) from None
             parts[at] = whole.part(np.sort(taken))
     train = whole.part(np.sort(left))
-    step = scaler(settings.scale, train.sparse)
+    step = transformer(train, settings.scale, settings.impute, settings.categories)
+    model = unfitted(train, step, settings.scale, settings.impute)
     made = []
     for part in (train, *parts):
         assert part is not None
-        X = part.X if part.sparse else numbers(part)
+        X = model.fed(part)  # columns by their names
         if step is not None:
             X = step.fit_transform(X) if part is train else step.transform(X)
         made.append((_with_bias(X, settings.bias), _numbered(part, classes)))
@@ -183,10 +188,22 @@ def _numbered(part: Examples, classes: np.ndarray) -> np.ndarray:
     return np.searchsorted(classes, y).astype(np.int64)
 
 
-def rows_of(methods: Sequence[str] | None, guesses: Sequence[int]) -> list[Row]:
-    """The methods asked for, by default those of Lapin et al. 2016, Table 3."""
-    names = list(dict.fromkeys(methods or methods_for(guesses)))
-    return [Row(name, loss_of(name), top=tuple(guesses)) for name in names]
+def rows_of(methods: Sequence[str] | None, guesses: Sequence[int], classes: int = 3) -> list[Row]:
+    """The methods asked for, by default those of Lapin et al. 2016, Table 3.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A name that is none, one-vs-all with two classes.
+    """
+    names = list(dict.fromkeys(methods or methods_for(guesses, classes)))
+    rows = [Row(name, loss_of(name), top=tuple(guesses)) for name in names]
+    if classes == 2 and (single := [row.name for row in rows if row.loss.ova]):
+        raise InvalidArgumentError(
+            f"method is {single[0]!r} with two classes; expected SVM-Multi or LR-Multi, which are one binary "
+            "problem then"
+        )
+    return rows
 
 
 def digest(file: Path) -> str:

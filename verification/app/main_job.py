@@ -82,9 +82,7 @@ def main_job(
     sets = {stem.name for stem in stems if stem.kind == "sets"}
     early = [n for n in problems if n.partition(".")[0] in sets]
     early += [n for n in jobs if n.startswith(("AP", "SVM+"))]
-    first: dict[str, Callable[[], Any]] = {
-        "compiling": partial(protocol.compile_trainers, parts, trained)
-    }
+    first: dict[str, Callable[[], Any]] = {"compiling": partial(_compile, parts, trained)}
     first |= {name: jobs.pop(name) for name in early}
     done = run_all(jobs, task, first)
     task.describe("LinearSVC")
@@ -129,6 +127,14 @@ def main_job(
         "svm_plus_libsvm": [row.to_dict() for row in recipes],
     }
     return Document("refsolve verify --all", tuple(blocks), ok, data), reports
+
+
+def _compile(parts: protocol.Parts, rows: Sequence[protocol.Row]) -> None:
+    """All kernels, and what the rows need besides."""
+    import fast
+
+    fast.warmup()
+    protocol.compile_trainers(parts, rows)
 
 
 def _left_out() -> Paragraph:

@@ -101,7 +101,7 @@ def train(
     classifier = new_classifier(model, C=Cs[0], **parameters)
     _check_classes(examples, test, model)
     transform = transformer(examples, scale, impute, categories)
-    made = _unfitted(examples, transform, scale, impute)
+    made = unfitted(examples, transform, scale, impute)
     X = made.fed(examples)
     if test is not None:
         made.fed(test)  # refused now, not after the training
@@ -174,7 +174,7 @@ def _check_classes(examples: Examples, test: Examples | None, model: str) -> Non
         )
 
 
-def _unfitted(examples: Examples, transform: Any, scale: str, impute: str | None) -> Model:
+def unfitted(examples: Examples, transform: Any, scale: str, impute: str | None) -> Model:
     """What knows how to feed the estimator, before there is one."""
     kinds = {}
     for name, step, columns in getattr(transform, "transformers", ()):

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from verification.app.console import JsonOption, finish, progress, stage, stderr
-from verification.app.data_options import Force, Label
+from verification.app.data_options import Force, Ignore, Label
 
 app = typer.Typer(add_completion=False)
 
@@ -52,6 +52,16 @@ _Scale = Annotated[
 _Bias = Annotated[
     bool, typer.Option("--bias", help="Add the constant feature 1; the papers do not.")
 ]
+_Impute = Annotated[
+    str | None,
+    typer.Option(help="Fill gaps with the mean, median or most_frequent of the training part."),
+]
+_Categories = Annotated[
+    str | None,
+    typer.Option(
+        help="Features that are categories, comma-separated, or auto: all that hold text."
+    ),
+]
 _Gram = Annotated[
     str | None,
     typer.Option(help="npz, mat: the array with the Gram matrix of all examples, in place of X."),
@@ -86,6 +96,9 @@ def compare(
     gram: _Gram = None,
     scale: _Scale = "standard",
     bias: _Bias = False,
+    impute: _Impute = None,
+    categories: _Categories = None,
+    ignore: Ignore = None,
     like: _Like = None,
     out: _Out = Path("compare"),
     force: Force = False,
@@ -107,6 +120,7 @@ def compare(
 
     from verification.app.comparing import Kept, Settings, digest, guesses_of, load, rows_of, run
     from verification.app.comparison import document, save
+    from verification.app.data_options import words
     from verification.app.known import about, printed
     from verification.app.path import values
     from verification.benchmarks.timing import one_thread
@@ -122,12 +136,13 @@ def compare(
     paper = None if like is None else printed(like, (), guesses)
     files = tuple(digest(f) for f in (train, validation, test) if f is not None)
     settings = Settings(
-        files, (), guesses, tuple(sorted(set(values(cs)))), further, tol, scale, bias, splits, seed, label, gram,
+        files, (), guesses, tuple(sorted(set(values(cs)))), further, tol, scale, bias, splits, seed,
+        label, gram, impute, words(categories), words(ignore),
     )  # fmt: skip
     with stage(f"read {train}"):
         data = load(train, validation, test, settings)
     guesses = guesses_of(k, len(data.classes))
-    rows = rows_of(method, guesses)
+    rows = rows_of(method, guesses, len(data.classes))
     settings = replace(settings, guesses=guesses, methods=tuple(row.name for row in rows))
     if like is not None:
         paper = printed(like, settings.methods, guesses)
