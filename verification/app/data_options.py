@@ -43,6 +43,16 @@ Ignore = Annotated[str | None, typer.Option(help="Columns, comma-separated, to l
 Positive = Annotated[
     str | None, typer.Option(help="Make two classes of the labels: this one, and all others.")
 ]
+Impute = Annotated[
+    str | None,
+    typer.Option(help="Fill gaps with the mean, median or most_frequent value of the column."),
+]
+Categories = Annotated[
+    str | None,
+    typer.Option(
+        help="Features that are categories, comma-separated, or auto: all that hold text."
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 
 

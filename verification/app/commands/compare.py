@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from verification.app.console import JsonOption, finish, progress, stage, stderr
-from verification.app.data_options import Force, Ignore, Label
+from verification.app.data_options import Categories, Force, Ignore, Impute, Label
 
 app = typer.Typer(add_completion=False)
 
@@ -52,16 +52,6 @@ _Scale = Annotated[
 _Bias = Annotated[
     bool, typer.Option("--bias", help="Add the constant feature 1; the papers do not.")
 ]
-_Impute = Annotated[
-    str | None,
-    typer.Option(help="Fill gaps with the mean, median or most_frequent of the training part."),
-]
-_Categories = Annotated[
-    str | None,
-    typer.Option(
-        help="Features that are categories, comma-separated, or auto: all that hold text."
-    ),
-]
 _Gram = Annotated[
     str | None,
     typer.Option(help="npz, mat: the array with the Gram matrix of all examples, in place of X."),
@@ -96,8 +86,8 @@ def compare(
     gram: _Gram = None,
     scale: _Scale = "standard",
     bias: _Bias = False,
-    impute: _Impute = None,
-    categories: _Categories = None,
+    impute: Impute = None,
+    categories: Categories = None,
     ignore: Ignore = None,
     like: _Like = None,
     out: _Out = Path("compare"),

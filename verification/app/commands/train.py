@@ -8,10 +8,12 @@ import typer
 
 from verification.app.console import JsonOption, finish, stage, stderr
 from verification.app.data_options import (
+    Categories,
     DataFile,
     Force,
     Group,
     Ignore,
+    Impute,
     Label,
     Positive,
     Privileged,
@@ -69,16 +71,6 @@ _FitIntercept = Annotated[
 _Scale = Annotated[
     str, typer.Option(help="standard (mean 0, variance 1), minmax (to [-1, 1]), maxabs or none.")
 ]
-_Impute = Annotated[
-    str | None,
-    typer.Option(help="Fill gaps with the mean, median or most_frequent value of the column."),
-]
-_Categories = Annotated[
-    str | None,
-    typer.Option(
-        help="Features that are categories, comma-separated, or auto: all that hold text."
-    ),
-]
 _Holdout = Annotated[
     float | None, typer.Option(help="Fraction kept out of training to measure accuracy on.")
 ]
@@ -111,8 +103,8 @@ def train(
     privileged: Privileged = None,
     ignore: Ignore = None,
     scale: _Scale = "standard",
-    impute: _Impute = None,
-    categories: _Categories = None,
+    impute: Impute = None,
+    categories: Categories = None,
     holdout: _Holdout = None,
     test: _Test = None,
     seed: _Seed = 0,
