@@ -1,8 +1,9 @@
 """Regularisation paths: a whole grid of C, each model certified, each begun at the one before."""
 
 import copy
+import inspect
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from sklearn.utils.validation import _num_samples
 from fast._validation import number
 from fast.data import Source, groups_ahead
 from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.estimators import CertifiedClassifier
 from fast.estimators.multiclass import MulticlassLinearModel
 from fast.metrics import score_columns, topk_accuracy
 from fast.path_record import PathRecord
@@ -40,8 +42,8 @@ class RegularizationPath:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.models)
 
-    def best(self, X: Any, y: Any, k: int | None = None) -> Any:
-        """The model with the largest top-k accuracy on (X, y); among equals the smallest C.
+    def best(self, X: Any, y: Any, k: int | None = None, **data: Any) -> Any:
+        """The model with the largest score on (X, y); among equals the smallest C.
 
         Parameters
         ----------
@@ -49,10 +51,22 @@ class RegularizationPath:
             Validation data.
         y : array (n_samples,)
         k : int, optional
-            Default: the k of the models.
+            Guesses by whose accuracy is chosen. Default: the k of the models; models without one go
+            by their own `scores`, rankers by average precision.
+        **data
+            What ``score`` takes besides, such as ``groups``.
         """
+        if k is None and not isinstance(self.models[0], MulticlassLinearModel):
+            return self.models[int(np.argmax(self.scores(X, y, **data)))]
         chosen = int(self.models[0].k if k is None else k)
         return self.models[int(np.argmax(self.accuracies(X, y, [chosen])[0]))]
+
+    def scores(self, X: Any, y: Any, **data: Any) -> np.ndarray:
+        """What the ``score`` of every model says on (X, y): accuracy, of rankers average precision.
+
+        ``data``: what it takes besides, such as ``groups``.
+        """
+        return np.array([model.score(X, y, **data) for model in self.models])
 
     def accuracies(self, X: Any, y: Any, ks: Sequence[int]) -> np.ndarray:
         """Top-k accuracy of every model on (X, y), a row per k."""
@@ -104,17 +118,21 @@ def regularization_path(
     *,
     sample_weight: Any = None,
     eval_set: Any = None,
+    **data: Any,
 ) -> RegularizationPath:
     """Fit ``estimator`` for every C, from the smallest on, each begun at the solutions before.
 
+    Rankers begin at the weights and rankings of the C before, `fast.SVMPlusClassifier` anew.
     Ctrl-C keeps the models that are found, and the best certified one of the C that it stopped.
 
     Parameters
     ----------
-    estimator : TopKSVC or TopKLogisticRegression
+    estimator : classifier of this package
         Its own C is ignored, and it is not changed.
     X, y, sample_weight, eval_set
         As in ``fit``.
+    **data
+        What its ``fit`` takes besides: ``groups`` of `fast.APSVM`, ``Z`` of `fast.SVMPlusClassifier`.
     Cs : sequence of float, default 1e-5, 1e-4, ..., 1e3
         Values of C > 0, in any order.
 
@@ -127,16 +145,27 @@ def regularization_path(
     InvalidTypeError
         The estimator is another one, or ``Cs`` not a sequence.
     InvalidParameterError
-        No C, or one that is not positive; else as ``fit``.
+        No C, or one that is not positive; data that ``fit`` does not take; else as ``fit``.
     """
-    if not isinstance(estimator, MulticlassLinearModel):
+    if not isinstance(estimator, CertifiedClassifier):
         raise InvalidTypeError(
             "estimator",
             repr(estimator),
-            "a TopKSVC or TopKLogisticRegression",
+            "a classifier of fast, such as TopKSVC, APSVM or SVMPlusClassifier",
             "pass, for example, TopKLogisticRegression()",
         )
-    found = list(fits(estimator, X, y, grid_of(Cs), sample_weight, eval_set=eval_set))
+    grid, multiclass = grid_of(Cs), isinstance(estimator, MulticlassLinearModel)
+    data |= {"sample_weight": sample_weight, "eval_set": eval_set}
+    given = {name: value for name, value in data.items() if value is not None}
+    known = ["sample_weight", "eval_set"]
+    known = known if multiclass else list(inspect.signature(estimator.fit).parameters)[2:]
+    for name in sorted(given.keys() - set(known)):
+        said = f"what {type(estimator).__name__}.fit takes: {', '.join(known)}"
+        raise InvalidParameterError(name, "given", said, "leave it out")
+    if multiclass:
+        found = list(fits(estimator, X, y, grid, sample_weight, eval_set=eval_set))
+    else:
+        found = list(refits(estimator, X, y, grid, given))
     models, seconds = [model for model, _ in found], np.array([spent for _, spent in found])
     return RegularizationPath(np.array([model.C for model in models]), models, seconds)
 
@@ -205,6 +234,28 @@ def fits(
         if worker.solver_ == "lbfgs":  # which begins at weights: the dual would only be scaled
             worker._last_dual = (None,)
         yield model, seconds
+        if worker._interrupted:
+            return
+
+
+def refits(
+    estimator: Any, X: Any, y: Any, grid: Sequence[float], data: Mapping[str, Any]
+) -> Iterator[tuple[Any, float]]:
+    """Models for growing C and their seconds, as in `fits`, by what ``warm_start`` keeps, if anything."""
+    worker, warm = clone(estimator), "warm_start" in estimator.get_params()
+    begun = False
+    for C in grid:
+        start = time.perf_counter()
+        try:
+            worker.set_params(C=C, **({"warm_start": True} if warm else {})).fit(X, y, **data)
+        except KeyboardInterrupt:  # there is no certificate yet
+            if not begun:
+                raise
+            return
+        begun, model = True, copy.copy(worker)
+        if warm and not estimator.warm_start:
+            model.set_params(warm_start=False)._last = None
+        yield model, time.perf_counter() - start
         if worker._interrupted:
             return
 

@@ -35,9 +35,11 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     verbose: int
     dual_gap_: float
     n_iter_: int
+    _interrupted: bool
 
     def _concerns(self, tol: float, result: Any, X: Any = None) -> list[Warning]:
         """What is to be said of a fit that ended before its gap reached ``tol``, also of features ``X``."""
+        self._interrupted = bool(result.interrupted)
         if self.dual_gap_ <= tol:
             return []
         reason = (

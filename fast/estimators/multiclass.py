@@ -266,7 +266,7 @@ class MulticlassLinearModel(CertifiedClassifier):
     ) -> None:
         self.n_iter_ = result.n_iter
         self.history_ = arrays_of(result.history)
-        self.solver_, self._interrupted = result.solver, result.interrupted
+        self.solver_ = result.solver
         if monitor.evaluation is not None:
             self.evals_result_ = monitor.evaluation.result()
         known = result.bounds if self._map is None else None  # with a kernel W is another one
