@@ -21,7 +21,7 @@ from fast.solvers.rows import is_sparse
 from fast.solvers.state import Certified, TrainingState, certified_gap
 from fast.solvers.top_newton import ENTER, IDLE, ByFeatures, ByPositives, search
 
-__all__ = ["TrainingResult", "train", "value"]
+__all__ = ["TrainingResult", "train"]
 
 STUCK = 1e-6  # a step of this part
 STALLED = 3  # iterations in a row that neither lower P nor raise D
@@ -39,18 +39,12 @@ class TrainingResult(Certified):
     multipliers: np.ndarray
 
 
-def value(scores: np.ndarray, positives: np.ndarray) -> float:
-    """The loss sum_i max(0, 1 + max_j s_j - s_i)^2."""
-    hinges = np.maximum(1.0 + scores[~positives].max() - scores[positives], 0.0)
-    return float(hinges @ hinges)
-
-
 class _Run:
     """The data in two parts, the present w with its scores, and the best certificate."""
 
     def __init__(self, X: Any, mask: np.ndarray, C: float) -> None:
         X = sp.csr_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(X, np.float64)
-        self.X, self.mask, self.C = X, mask, C
+        self.mask, self.C = mask, C
         self.parts = X[mask], X[~mask]
         side = ByPositives if self.parts[0].shape[0] <= X.shape[1] else ByFeatures
         self.side = side(*self.parts, C)
@@ -131,7 +125,7 @@ class _Run:
         self._enter(np.union1d(above[r[above] > t], _first(self.r, most)))
 
     def _many(self) -> int:
-        return min(max(ENTER[0], self.X.shape[1] // 4), ENTER[1])
+        return min(max(ENTER[0], min(self.parts[0].shape) // 2), ENTER[1])
 
     def _enter(self, those: np.ndarray) -> None:
         new = np.setdiff1d(those, self.J)
@@ -214,8 +208,8 @@ def train(
             raise
         interrupted = True
     hold_back()
-    scores = np.asarray(run.X @ state.W)
-    primal = 0.5 * float(state.W @ state.W) + run.C * value(scores, mask)
+    run.w, run.s, run.r = state.W, *run.scores(state.W)
+    primal = run.primal()
     gap = certified_gap(primal, state.dual)
     state.history[-1] |= {"primal": primal, "dual": state.dual, "gap": gap}
     return TrainingResult(

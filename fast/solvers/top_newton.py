@@ -20,11 +20,11 @@ from fast._numba import kernel
 from fast.solvers import simplex_qp
 from fast.solvers.rows import is_sparse
 
-ENTER = 20, 200  # negatives that enter in an iteration, at least and at most; else d/4
+ENTER = 20, 200  # negatives that enter in an iteration, at least and at most; else half of d or P
 IDLE = 2  # iterations without weight after which a negative leaves
 ANEW = 0.5  # part of the rows of H that changed from which on it is computed anew
 RIDGE = 1e-13  # part of the mean diagonal; negatives may be alike
-REFINED = 3  # solutions of linear equations
+REFINED = 2  # solutions of linear equations
 PIVOTS, PATIENCE = 100, 3  # exchanges of whole blocks, and of these without fewer wrong signs
 WRONG = 1e-10  # of the 1 that a negative may lack for nothing
 ROUNDS = 100  # of the line search
@@ -96,12 +96,13 @@ def nonnegative(M: np.ndarray, passive: np.ndarray) -> np.ndarray:
             inside[int(M.diagonal().argmin())] = True
         kept = np.flatnonzero(inside)
         H = M[np.ix_(kept, kept)]
-        factor, failed = dpotrf(H + ridge * np.eye(len(kept)), lower=1)
+        H.reshape(-1)[:: len(kept) + 1] += ridge
+        factor, failed = dpotrf(H, lower=1)
         if failed:
             break
         x = np.zeros(len(kept))
         for _ in range(REFINED):  # without the ridge
-            x += dpotrs(factor, 1.0 - H @ x, lower=1)[0]
+            x += dpotrs(factor, 1.0 + ridge * x - H @ x, lower=1)[0]
         beta = np.zeros(m)
         beta[kept] = x
         wrong = np.where(inside, beta < 0.0, M @ beta < 1.0 - WRONG)

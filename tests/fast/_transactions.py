@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 import fast
-from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
+from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC, TopPush
 from verification.certificates.fitted import judge_claims
 from verification.verdicts.verdict import Verdict
 
@@ -82,6 +82,7 @@ REFITS = {
     "AP": Refit(APSVM(warm_start=True, tol=1e-2), *_RANKED, groups=np.arange(14) % 2),
     "AP, ramp": Refit(APSVM(ramp=True, tol=1e-2), *_RANKED),
     "AP, easy": Refit(APSVM(easy_fraction=0.5, C=0.1, tol=1e-2), *_RANKED),
+    "top push": Refit(TopPush(warm_start=True, tol=1e-2), *_RANKED),
     "latent": Refit(
         LatentAPSVM(C=0.3, warm_start=True, tol=1e-2),
         _problems.bags(0, n=8, d=2),

@@ -1,11 +1,12 @@
-"""Certificates of fitted estimators: `fast.TopKSVC`, `fast.TopKLogisticRegression`, one-vs-rest, AP-SVMs, SVM+."""
+"""Certificates of fitted estimators: `fast.TopKSVC`, `fast.TopKLogisticRegression`, one-vs-rest, rankers, SVM+."""
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from refsolve.proofs.space import EPS
+from refsolve.proofs.space import EPS, Space
+from refsolve.proofs.top_push import Problem
 from verification.certificates import plus_fitted
 from verification.certificates.model import (
     ModelCertificate,
@@ -33,7 +34,7 @@ def trained(
     Parameters
     ----------
     estimator : fitted TopKSVC or TopKLogisticRegression, scikit-learn's OneVsRestClassifier of
-        them, APSVM, LatentAPSVM or SVMPlusClassifier
+        them, APSVM, LatentAPSVM, TopPush or SVMPlusClassifier
         With a kernel, W is the one that ``dual_coef_`` spans. ``truncated=True`` is certified for the
         convex step on the classes ``kept_``. One-vs-rest is certified for the sum of its binary
         losses (``ova_hinge``, ``ova_smooth_hinge``, ``ova_logistic``), at least 3 classes. An AP-SVM is
@@ -45,6 +46,10 @@ def trained(
         return plus_fitted.certify(estimator, X, y, Z, sample_weight)
     if hasattr(estimator, "rankings_"):
         return _ranker(estimator, X, y, groups)
+    if np.ndim(getattr(estimator, "dual_coef_", 0.0)) == 1:
+        problem = Problem(Space(X), np.asarray(y) == estimator.classes_[1], float(estimator.C))
+        a = problem.repair(estimator.dual_coef_.astype(np.longdouble))[0]
+        return ModelCertificate.of(problem.prove(estimator.coef_[0].astype(np.longdouble), a))
     if hasattr(estimator, "estimators_"):
         return _one_vs_rest(estimator, X, y, sample_weight)
     labels, weights = _labels(estimator, y, sample_weight)
@@ -184,7 +189,7 @@ def judge_claims(
         )
         slack += 2 * found.error
     else:
-        n, m = estimator.dual_coef_.shape
+        n, m = np.atleast_2d(estimator.dual_coef_).shape
         # both sides sum n m terms of the size of the objective
         slack = 2 * found.error + 4 * (n + m) * EPS * size
     claimed = float(estimator.dual_gap_) * size
