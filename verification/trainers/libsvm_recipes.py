@@ -50,7 +50,7 @@ TOLERANCE, EPSILON = 1e-3, 1e-4
 #: Of the instances where a wrong recipe matters, at least this share is caught.
 SHARE = 0.9
 #: The right recipe may run out of steps, or have a bound above `HOPELESS`, on this share of all.
-UNBOUNDED, HOPELESS = 0.1, 0.5
+UNBOUNDED, HOPELESS = 0.15, 0.5
 
 
 class Data(NamedTuple):
@@ -178,6 +178,16 @@ class Answer(NamedTuple):
     stopped: bool
     bound: float
 
+    @property
+    def bounded(self) -> bool:
+        """Whether the bound holds, and says something."""
+        return self.stopped and self.bound < HOPELESS
+
+    @property
+    def limit(self) -> float:
+        """The gap that is allowed: 1e-3, or a bound above it."""
+        return max(TOLERANCE, self.bound) if self.bounded else TOLERANCE
+
 
 def by_libsvm(recipe: Recipe, y: Array, steps: int) -> Answer:
     """LIBSVM, in units of the largest diagonal entry."""
@@ -293,17 +303,16 @@ class Row:
     def add(self, index: int, gap: float, answer: Answer) -> bool:
         """Count an answer; whether it passes."""
         self.instances += 1
-        limit = max(TOLERANCE, answer.bound) if answer.stopped else TOLERANCE
         if gap <= TOLERANCE:
             self.close += 1
-        elif answer.stopped and limit < HOPELESS and gap <= limit:
+        elif answer.bounded and gap <= answer.limit:
             self.bounded += 1
-        elif not answer.stopped or limit >= HOPELESS:
+        elif not answer.bounded:
             self.unbounded += 1
             return False
         else:
             if self.recipe == RIGHT:
-                self.objection = f"instance {index}: gap {gap:.3g}, bound {limit:.3g}"
+                self.objection = f"instance {index}: gap {gap:.3g}, bound {answer.limit:.3g}"
             return False
         self.worst = max(self.worst, gap)
         return True
@@ -343,7 +352,7 @@ def run(
             good = rows[name].add(index, found, answer)
             if name == RIGHT:
                 passes = good
-                limit = max(TOLERANCE, answer.bound)
+                limit = answer.limit
             elif passes:
                 effect = truth.effect(name, made, answer, data.y)
                 rows[name].unknown += effect is None
