@@ -11,18 +11,18 @@ SMALL = [i for i in range(60) if len(recipes.draw(0, i).y) <= 12]
 
 @pytest.fixture(scope="module")
 def rows():
-    return {row.recipe: row for row in recipes.run(recipes.Effort(36, recipes.STEPS))}
+    return {row.recipe: row for row in recipes.run(recipes.Effort(24, recipes.STEPS))}
 
 
 def test_the_right_recipe_passes_and_wrong_ones_are_caught_where_they_matter(rows):
     assert list(rows) == [recipes.RIGHT, *recipes.WRONG]
     for name, row in rows.items():
         assert row.ok, (name, row.objection)
-        assert row.instances == 36
+        assert row.instances == 24
         assert row.caught >= recipes.SHARE * row.matters
         assert (row.matters > 0) == (name not in (recipes.RIGHT, *recipes.HARMLESS)), name
-    assert rows[recipes.RIGHT].close >= 30
-    assert rows[recipes.HARMLESS[0]].close >= 30
+    assert rows[recipes.RIGHT].close >= 20
+    assert rows[recipes.HARMLESS[0]].close >= 20
     shown = recipes.recipes_table(list(rows.values()))
     assert [row[0] for row in shown.rows] == list(rows)
     assert rows["box C"].to_dict()["ok"] is True
