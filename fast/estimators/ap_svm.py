@@ -6,6 +6,7 @@ import numpy as np
 
 from fast._validation import number
 from fast.errors import InseparableError, InvalidParameterError, InvalidTypeError
+from fast.estimators._privileged import named
 from fast.estimators._progress import Monitor
 from fast.estimators._ranking import (
     CountedThrough,
@@ -24,7 +25,9 @@ class APSVM(LinearRanker):
     Minimises P(w) = 1/2 ||w||^2 + C L(X w), L(s) = max over rankings R of
     1 - AP(R) + <s, Psi(R) - Psi(R*)>, Psi(R) = 1/(P N) sum over positives i and negatives j of
     +-(s_i - s_j), + where R puts i above j: convex, and at least 1 - AP of the worst ranking of
-    the scores. With ``groups``, L is the mean over queries.
+    the scores. With ``groups``, L is the mean over queries, weighted with ``query_weight``. Examples
+    have no weights: average precision is that of a list, and no convex loss of it knows what half
+    an example is.
 
     Compare it with logistic regression, which was as good or better in test AP, averaged over the
     classes of every data set tried.
@@ -138,7 +141,9 @@ class APSVM(LinearRanker):
         self.verbose = verbose
 
     @transaction
-    def fit(self, X: Any, y: Any, *, groups: Any = None, easy_mask: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any, *, groups: Any = None, easy_mask: Any = None, query_weight: Any = None
+    ) -> Any:
         """Train until the duality gap is certified.
 
         Parameters
@@ -152,6 +157,10 @@ class APSVM(LinearRanker):
             their query, and the loss is the mean over queries.
         easy_mask : array of bool (n_samples,), optional
             The easy examples, instead of those that ``easy_fraction`` would choose.
+        query_weight : array (n_samples,), optional
+            Weight >= 0 of the query of each example, the same within a query: L is the weighted mean,
+            so that an integer counts as copies of the query, and zero removes it from L (its rankings
+            are R*, and it still counts for the threshold). A common factor changes nothing.
 
         Returns
         -------
@@ -160,8 +169,8 @@ class APSVM(LinearRanker):
         Raises
         ------
         InvalidParameterError
-            A parameter is outside its range, or a query has one class only (the message says which,
-            and the fix).
+            A parameter is outside its range, a query has one class only, or weights differ within a
+            query (the message says which, and the fix).
         InseparableError
             The easy examples are not separable; the error carries the proof.
         ValueError
@@ -179,7 +188,8 @@ class APSVM(LinearRanker):
         X = in_range(X, C)
         positive = self._encode(y)
         _, codes = check_groups(groups, len(y))
-        queries = Queries(positive, groups)
+        with named(weights="query_weight"):
+            queries = Queries(positive, groups, query_weight)
         easy = self._easy(X, positive, C, fraction, easy_mask, tol, max_iter)
         monitor = Monitor(self, X, y, tol, None if self.ramp else max_iter)
         options: dict[str, Any] = {

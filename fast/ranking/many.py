@@ -49,8 +49,10 @@ def sort_places(values, order, work):
 
 
 @kernel
-def infer_short(method, values, places, starts, positives, floats, numbers, table, coefficients):
-    """Write coefficients of all short queries; returns the sums of L and of 1 - AP, and the active.
+def infer_short(
+    method, values, places, starts, positives, weights, floats, numbers, table, coefficients
+):
+    """Write coefficients of all short queries; returns weighted sums of L and 1 - AP, and the active.
 
     ``values`` and their ``places`` in the coefficients hold query q from starts[q] on, its
     positives first. ``floats`` (5, SHORT), ``numbers`` (8, SHORT) and ``table`` are overwritten.
@@ -87,7 +89,7 @@ def infer_short(method, values, places, starts, positives, floats, numbers, tabl
             near,
             places[middle:last],
             places[first:middle],
-            1.0 / queries,
+            weights[q] / queries,
             numbers[7],
             numbers,
             floats[3:],
@@ -95,8 +97,8 @@ def infer_short(method, values, places, starts, positives, floats, numbers, tabl
             floats[2],
             coefficients,
         )
-        value += one
-        loss += delta
+        value += weights[q] * one
+        loss += weights[q] * delta
         active += found
     return value, loss, active
 
@@ -107,6 +109,7 @@ def run(
     places: NDArray[np.int64],
     starts: NDArray[np.int64],
     positives: NDArray[np.int64],
+    weights: NDArray[np.float64],
     coefficients: NDArray[np.float64],
 ) -> tuple[float, float, int]:
     """Inference for the short ones among the queries."""
@@ -114,5 +117,14 @@ def run(
     numbers = np.empty((8, SHORT), dtype=np.int64)
     table = np.empty(BUCKETS * SHORT + 1, dtype=np.int32)
     return infer_short(
-        NUMBERS[name], values, places, starts, positives, floats, numbers, table, coefficients
+        NUMBERS[name],
+        values,
+        places,
+        starts,
+        positives,
+        weights,
+        floats,
+        numbers,
+        table,
+        coefficients,
     )

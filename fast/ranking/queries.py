@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fast._validation import LIMIT, raise_bad_entry
+from fast._validation import LIMIT, raise_bad_entry, real_array
 from fast.errors import InvalidParameterError
 from fast.ranking import inference
 from fast.ranking.labels import group_codes, mask_of, positives_of, scores_of
@@ -13,7 +13,7 @@ from fast.ranking.result import delta
 
 
 class Cut(NamedTuple):
-    """A lower bound on F(scores), the mean of L over the queries, tight at the scores given.
+    """A lower bound on F(scores), the (weighted) mean of L over the queries, tight at the scores given.
 
     F(other) >= delta + <coefficients, other> for all scores.
 
@@ -44,6 +44,9 @@ class Queries:
         True or 1 for positives, False, 0 or -1 for negatives.
     groups : array_like, shape (n,), optional
         Query of each sample, integers or strings in any order; without it all are one query.
+    weights : array_like, shape (n,), optional
+        Weight of the query of each sample, >= 0, the same within a query: F is the weighted mean of L.
+        Of a query of weight 0 no coefficient differs from 0.
 
     Attributes
     ----------
@@ -55,10 +58,11 @@ class Queries:
     Raises
     ------
     fast.errors.InvalidParameterError
-        Labels that are not binary, a query without a positive or without a negative.
+        Labels that are not binary, a query without a positive or without a negative, weights that
+        differ within a query.
     """
 
-    def __init__(self, y: ArrayLike, groups: Any = None) -> None:
+    def __init__(self, y: ArrayLike, groups: Any = None, weights: ArrayLike | None = None) -> None:
         if groups is None:
             self.positives = mask_of(y).copy()
             self.n = self.positives.shape[0]
@@ -79,7 +83,10 @@ class Queries:
         self._starts = np.concatenate(([0], np.cumsum(samples)))
         self._found = found
         # 2/(P N Q) of each sample's query: coefficients are integer multiples of it.
-        unit = 2.0 / (found.astype(np.float64) * (samples - found)) * (1.0 / self.n_queries)
+        self._weights = _per_query(weights, codes, self._starts)
+        unit = (
+            2.0 / (found.astype(np.float64) * (samples - found)) * (self._weights / self.n_queries)
+        )
         self._unit = np.where(self.positives, -unit[codes], unit[codes])
 
     def _refuse_one_sided(self, codes: NDArray[np.int64], names: NDArray[Any]) -> None:
@@ -131,16 +138,23 @@ class Queries:
             short = many.SHORT
             if sizes.min() <= short:
                 value, delta, active = many.run(
-                    method, values, self._order, self._starts, self._found, coefficients
+                    method,
+                    values,
+                    self._order,
+                    self._starts,
+                    self._found,
+                    self._weights,
+                    coefficients,
                 )
         for q in np.flatnonzero(sizes > short):
             part = slice(self._starts[q], self._starts[q + 1])
             mask = np.arange(sizes[q]) < self._found[q]
             own = np.zeros(sizes[q])
-            one = run(values[part], mask, int(self._found[q]), own, 1.0 / self.n_queries)
+            weight = self._weights[q]
+            one = run(values[part], mask, int(self._found[q]), own, weight / self.n_queries)
             coefficients[self._order[part]] = own
-            value += one.value
-            delta += one.delta
+            value += weight * one.value
+            delta += weight * one.delta
             active += one.active
         return Cut(value / self.n_queries, delta / self.n_queries, coefficients, int(active))
 
@@ -159,8 +173,13 @@ class Queries:
         return inversions
 
     def inversions(self, coefficients: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Ranking of a cut: per positive the negatives above it, per negative the positives below."""
-        return np.rint(coefficients / self._unit).astype(np.int64)
+        """Ranking of a cut: per positive the negatives above it, per negative the positives below.
+
+        That of R* in queries of weight 0.
+        """
+        found = np.zeros(self.n)
+        np.divide(coefficients, self._unit, out=found, where=self._unit != 0.0)
+        return np.rint(found).astype(np.int64)
 
     def coefficients(self, inversions: ArrayLike) -> NDArray[np.float64]:
         """Coefficients of a ranking's cut from its inversions."""
@@ -174,7 +193,7 @@ class Queries:
         counts = counts[self._order]
         firsts = zip(self._starts[:-1], self._found, strict=True)
         losses = [delta(np.sort(counts[first : first + p])) for first, p in firsts]
-        return float(np.mean(losses))
+        return float(np.mean(self._weights * losses))
 
     def _checked(self, scores: ArrayLike) -> NDArray[np.float64]:
         values = scores_of(scores)
@@ -188,3 +207,35 @@ class Queries:
         if self._order is not None and not np.abs(values).max() <= LIMIT:
             raise_bad_entry("scores", values)
         return values
+
+
+def _per_query(
+    weights: ArrayLike | None, codes: NDArray[np.int64], starts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Weights of the queries, with mean 1."""
+    count = len(starts) - 1
+    if weights is None:
+        return np.ones(count)
+    given = real_array("weights", weights, (1,)).astype(np.float64)
+    if given.shape != codes.shape or not (np.isfinite(given) & (given >= 0.0)).all():
+        raise InvalidParameterError(
+            "weights",
+            f"shape {given.shape}, least {given.min(initial=np.inf):g}",
+            f"{len(codes)} finite numbers >= 0, one per sample",
+            "pass the weight of the query of each sample",
+        )
+    found = np.zeros(count)
+    found[codes] = given
+    differ = np.flatnonzero(found[codes] != given)
+    if len(differ):
+        one, other = given[differ[0]], found[codes[differ[0]]]
+        raise InvalidParameterError(
+            "weights",
+            f"{one:g} and {other:g} in one query",
+            "one weight per query: a ranking has no weights of its samples",
+            "give all samples of a query the same weight",
+        )
+    if not found.any():
+        raise InvalidParameterError("weights", "all zero", "a positive one", "pass some weight")
+    found = found / found.max()
+    return np.asarray(found * (count / found.sum()))

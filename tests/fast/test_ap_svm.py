@@ -5,7 +5,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_ap_svm import average_precision, check_certificate, mean_hinge, queries
+from _naive_ap_svm import (
+    average_precision,
+    check_certificate,
+    cut,
+    hinge,
+    mean_hinge,
+    queries,
+    ramp,
+)
 from _problems import assert_same_optimum, quietly
 from _problems import relevant as problem
 from sklearn.callback import ProgressBar
@@ -88,6 +96,64 @@ def test_queries_are_averaged(solver):
     assert model.score(X, y, groups) == pytest.approx(np.mean(each), rel=1e-12)
     assert model.score(X, y) == pytest.approx(average_precision(s, y), rel=1e-12)
     assert 1.0 - np.mean(each) <= mean_hinge(s, y, groups) + 1e-12
+
+
+@pytest.mark.parametrize("params", [{}, {"solver": "cutting_plane"}, {"ramp": True}], ids=repr)
+@pytest.mark.parametrize(
+    "sizes", [(40, 40, 30), (600, 40, 30)]
+)  # long queries are ranked one by one
+def test_weights_of_queries(params, sizes):
+    rng = np.random.default_rng(7)
+    groups, y = np.repeat(np.arange(3), sizes), rng.random(sum(sizes)) < 0.3
+    X, order = rng.standard_normal((len(y), 4)) + 0.5 * y[:, None], rng.permutation(len(y))
+    X, y, groups = X[order], y[order], groups[order]
+    share = np.array([1.0, 0.0, 2.5])
+    model = APSVM(C=3.0, tol=1e-6, **params).fit(
+        X, y, groups=groups, query_weight=4 * share[groups]
+    )
+    s, parts = X @ model.coef_[0], [groups == q for q in range(3)]
+    share /= share.sum()
+    loss = ramp if "ramp" in params else hinge
+    value = sum(p * loss(s[q], y[q]) for p, q in zip(share, parts, strict=True))
+    P = 0.5 * model.coef_[0] @ model.coef_[0] + 3.0 * value
+    if "ramp" in params:
+        assert model.objectives_[-1] == pytest.approx(P)
+        return
+    assert model.primal_objective_ == pytest.approx(P)
+    total, v = 0.0, np.zeros(len(y))
+    for weight, ranking in zip(model.dual_coef_, model.rankings_, strict=True):
+        for p, q in zip(share, parts, strict=True):
+            offset, a = cut(ranking[q], y[q])
+            total, v[q] = total + weight * p * offset, v[q] + weight * p * a
+    assert model.dual_objective_ == pytest.approx(total - 0.5 * np.sum((X.T @ v) ** 2))
+    rows = [np.flatnonzero(groups == q) for q in (0, 0, 2, 2, 2, 2, 2)]
+    names, rows = np.repeat(np.arange(7), [len(r) for r in rows]), np.concatenate(rows)
+    copied = fit(X[rows], y[rows], names, tol=1e-6)
+    assert_same_optimum(model, copied, 1e-5)
+
+
+def test_weights_that_are_refused_or_change_nothing():
+    X, y, groups = grouped(5)
+    some = groups == groups[0]
+    plain = fit(X, y, groups)
+    for query_weight in (np.full(len(y), 7.0), [2] * len(y)):
+        model = APSVM(C=3.0, tol=1e-4).fit(X, y, groups=groups, query_weight=query_weight)
+        np.testing.assert_array_equal(model.coef_, plain.coef_)
+    alone = APSVM(C=3.0, tol=1e-4).fit(X, y, query_weight=np.full(len(y), 0.1))
+    np.testing.assert_array_equal(alone.coef_, fit(X, y).coef_)
+    first = 1.0 + (np.arange(len(y)) == 0)
+    for bad, said in [
+        (first, r"2 and 1 in one query.*same weight"),
+        (np.where(some, -1.0, 1.0), "least -1"),
+        (np.where(some, np.nan, 1.0), "finite"),
+        (np.zeros(len(y)), "all zero"),
+        (np.ones(3), r"shape \(3,\)"),
+        (np.ones((len(y), 1)), "shape"),
+        (["a"] * len(y), "number"),
+    ]:
+        with pytest.raises(InvalidParameterError, match=said) as caught:
+            APSVM().fit(X, y, groups=groups, query_weight=bad)
+        assert caught.value.argument == "query_weight"
 
 
 def test_a_shift_of_a_query_changes_nothing_but_the_threshold():

@@ -100,5 +100,5 @@ def test_tags():
     assert not tags.classifier_tags.multi_class
     assert tags.input_tags.sparse
     requests = APSVM().get_metadata_routing()
-    assert set(requests.fit.requests) == {"groups", "easy_mask"}
+    assert set(requests.fit.requests) == {"groups", "easy_mask", "query_weight"}
     assert set(requests.score.requests) == {"groups", "sample_weight"}
