@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 from _commands import data, refused, run
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import train_test_split
 
 from fast.metrics import topk_accuracy
 from verification.app import comparing
 from verification.app.known import DATA, about, printed
 from verification.benchmarks import protocol
+from verification.benchmarks.binary import LAMS
 from verification.benchmarks.methods import Loss
 from verification.benchmarks.protocol import Fit, Row, RowResult, loss_of, methods_for
 from verification.report.document import Cell, table
@@ -160,11 +162,60 @@ def test_tables_with_gaps_two_classes_and_columns_in_another_order(tmp_path: Pat
     told = data(*words, *rest, "--impute", "mean", "--bias", "--out", tmp_path / "a")
     parts["test"][frame.columns].to_csv(tmp_path / "test.csv", index=False)
     again = data(*words, *rest, "--impute", "mean", "--bias", "--out", tmp_path / "b")
-    assert [row["method"] for row in told["rows"]] == ["SVM-Multi", "smooth top-1 SVM", "LR-Multi"]
+    assert [row["method"] for row in told["rows"]] == ["SVM", "LR", "AP-SVM"]
     assert [r["accuracy"] for r in told["rows"]] == [r["accuracy"] for r in again["rows"]]
     assert min(row["accuracy"][0][0] for row in told["rows"]) > 70.0
     said = refused(*words, *rest, "--impute", "mean", "--method", "LR-OVA", "--out", tmp_path / "c")
-    assert "with two classes" in said
+    assert "expected for two classes one of SVM, LR, AP-SVM; SVM+ with --privileged" in said
+
+
+def test_privileged_features_choose_lambda_too_and_go_on(tmp_path: Path) -> None:
+    frame = pd.DataFrame(X[:, :3], columns=list("abc")).assign(z=X[:, 3], u=X[:, 4], kind=NAMES)
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    words = (
+        "compare",
+        tmp_path / "all.csv",
+        "--label",
+        "kind",
+        "--privileged",
+        "z,u",
+        "--Cs",
+        "0.1,1",
+    )
+    assert "--privileged goes with two classes" in refused(*words, "--out", tmp_path / "out")
+    words = (*words, "--positive", "cat", "--further", "0", "--seed", "1")
+    told = data(*words, "--out", tmp_path / "out")
+    found = {row["method"]: row for row in told["rows"]}
+    assert list(found) == ["SVM", "LR", "AP-SVM", "SVM+"]
+    assert told["columns"] == ["Accuracy", "AP"]
+    assert found["SVM"]["lam"] == [[None, None]]
+    assert all(lam in LAMS for lam in found["SVM+"]["lam"][0])
+    assert max(row["gap"] for row in told["rows"]) <= 1e-3
+    y = NAMES == "cat"
+    left, test = train_test_split(np.arange(400), test_size=0.25, random_state=1, stratify=y)
+    train, other = train_test_split(left, test_size=1 / 3, random_state=1, stratify=y[left])
+    size = X[np.sort(train), :3]
+    A = (X[:, :3] - size.mean(axis=0)) / size.std(axis=0)
+    scores = {}
+    for C in (0.1, 1.0):
+        options = {"fit_intercept": False, "tol": 1e-10, "max_iter": 5000}
+        scores[C] = LogisticRegression(C=C, **options).fit(A[train], y[train])
+    best = max(
+        scores, key=lambda C: average_precision_score(y[other], A[other] @ scores[C].coef_[0])
+    )
+    last = LogisticRegression(C=best * len(train) / len(left), **options).fit(A[left], y[left])
+    expected = 100.0 * average_precision_score(y[test], A[test] @ last.coef_[0])
+    assert found["LR"]["accuracy"][0][1] == pytest.approx(expected, abs=0.5)
+    again = data(*words, "--out", tmp_path / "out", "--resume")
+    assert [row["accuracy"] for row in again["rows"]] == [row["accuracy"] for row in told["rows"]]
+    frame[:300].to_csv(tmp_path / "train.csv", index=False)
+    frame[300:350].to_csv(tmp_path / "val.csv", index=False)
+    frame[350:].drop(columns=["z", "u"]).to_csv(tmp_path / "test.csv", index=False)
+    words = ("compare", tmp_path / "train.csv", *words[2:], "--validation", tmp_path / "val.csv")
+    told = data(
+        *words, "--test", tmp_path / "test.csv", "--method", "SVM+", "--out", tmp_path / "b"
+    )
+    assert told["sizes"] == [300, 50, 50]
 
 
 def test_what_cannot_be_compared_is_refused_at_once(file: Path, tmp_path: Path) -> None:
@@ -209,7 +260,7 @@ def test_a_grid_goes_on_where_the_best_is_at_its_end(monkeypatch: pytest.MonkeyP
         return [Fit(C, 0.0, 0.0, (C,), (-abs(np.log10(C) - 2.0),)) for C in grid]
 
     monkeypatch.setattr(protocol, "_path", path)
-    monkeypatch.setattr(protocol, "refit_model", lambda parts, row, C, tol: Fit(C, 0.0, 0.0, (C,)))
+    monkeypatch.setattr(protocol, "refit_model", lambda parts, row, fit, tol: fit)
     row = Row("made up", Loss("hinge"), top=(1,))
     parts = protocol.Parts(*3 * ((X, Y),))
     found = protocol.run_row(parts, row, (0.1, 1.0), further=5)

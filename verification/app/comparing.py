@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from verification.app.console import LOG, Task, make_folder
+from verification.app.data_options import one_against_rest
 from verification.app.examples import Examples, Roles
-from verification.app.preparation import transformer
+from verification.app.preparation import numbers, transformer
 from verification.app.reading import SVM, read
 from verification.app.training import unfitted
+from verification.benchmarks.binary import binary_rows
 from verification.benchmarks.protocol import (
     Fit,
     Parts,
@@ -60,6 +62,8 @@ class Settings:
     impute: str | None = None
     categories: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    positive: str | None = None
+    privileged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,8 @@ def load(train: Path, validation: Path | None, test: Path | None, settings: Sett
         raise InvalidArgumentError(
             f"splits={settings.splits} goes with one file, of which parts are drawn; leave --splits out"
         )
-    roles = Roles(settings.label, ignore=settings.ignore)
+    roles = Roles(settings.label, ignore=settings.ignore, privileged=settings.privileged)
+    bare = replace(roles, privileged=(), spare=settings.privileged)  # of the test part
     if settings.gram is not None:
         if not validation is test is None:
             raise InvalidArgumentError("--gram goes with one file, of which parts are drawn")
@@ -95,7 +100,11 @@ def load(train: Path, validation: Path | None, test: Path | None, settings: Sett
     else:
         whole = read(train, roles)
     size = whole.X.shape[1] if train.suffix.lower() in SVM else None
-    others = [None if f is None else read(f, roles, n_features=size) for f in (validation, test)]
+    others = [
+        None if f is None else one_against_rest(read(f, r, n_features=size), settings.positive)
+        for f, r in ((validation, roles), (test, bare))
+    ]
+    whole = one_against_rest(whole, settings.positive)
     assert whole.y is not None
     classes, counts = np.unique(whole.y, return_counts=True)
     if len(classes) < 2:
@@ -165,7 +174,14 @@ def _parts(
         if step is not None:
             X = step.fit_transform(X) if part is train else step.transform(X)
         made.append((_with_bias(X, settings.bias), _numbered(part, classes)))
-    return Parts(*made)
+    Z = None
+    if train.Z is not None and parts[0] is not None and parts[0].Z is not None:
+        Z = (_privileged(train), _privileged(parts[0]))
+    return Parts(made[0], made[1], made[2], Z)
+
+
+def _privileged(part: Examples) -> np.ndarray:
+    return numbers(replace(part, X=part.Z))
 
 
 def _with_bias(X: Any, bias: bool) -> Any:
@@ -188,22 +204,16 @@ def _numbered(part: Examples, classes: np.ndarray) -> np.ndarray:
     return np.searchsorted(classes, y).astype(np.int64)
 
 
-def rows_of(methods: Sequence[str] | None, guesses: Sequence[int], classes: int = 3) -> list[Row]:
-    """The methods asked for, by default those of Lapin et al. 2016, Table 3.
-
-    Raises
-    ------
-    InvalidArgumentError
-        A name that is none, one-vs-all with two classes.
-    """
-    names = list(dict.fromkeys(methods or methods_for(guesses, classes)))
-    rows = [Row(name, loss_of(name), top=tuple(guesses)) for name in names]
-    if classes == 2 and (single := [row.name for row in rows if row.loss.ova]):
-        raise InvalidArgumentError(
-            f"method is {single[0]!r} with two classes; expected SVM-Multi or LR-Multi, which are one binary "
-            "problem then"
-        )
-    return rows
+def rows_of(
+    methods: Sequence[str] | None, guesses: Sequence[int], classes: int, privileged: bool
+) -> list[Row]:
+    """The methods asked for, by default those of Lapin et al. 2016, Table 3; of two classes their own."""
+    if classes == 2:
+        return binary_rows(methods, privileged)
+    if privileged:
+        raise InvalidArgumentError("--privileged goes with two classes; name one with --positive")
+    names = list(dict.fromkeys(methods or methods_for(guesses)))
+    return [Row(name, loss_of(name), top=tuple(guesses)) for name in names]
 
 
 def digest(file: Path) -> str:
@@ -266,7 +276,7 @@ class Kept:
     def add(self, split: int, result: RowResult) -> None:
         """Keep a row, on the disk before anything else is done."""
         self.found[split, result.row.name] = result
-        refits = {str(C): asdict(fit) for C, fit in result.refits.items()}
+        refits = [[key, asdict(fit)] for key, fit in result.refits.items()]
         line = {
             "split": split,
             "method": result.row.name,
@@ -291,7 +301,9 @@ def _result(said: dict[str, Any], rows: dict[str, Row]) -> RowResult:
             **{**values, "test": tuple(values["test"]), "validation": tuple(values["validation"])}
         )
 
-    refits = {float(C): fit(values) for C, values in said["refits"].items()}
+    refits = {
+        tuple(key) if isinstance(key, list) else key: fit(values) for key, values in said["refits"]
+    }
     return RowResult(rows[said["method"]], tuple(map(fit, said["fits"])), refits)
 
 
@@ -306,7 +318,7 @@ def run(data: Data, rows: Sequence[Row], settings: Settings, kept: Kept, task: T
     try:
         if left:
             task.describe("compiling")
-            compile_trainers(data.splits[0], list({row.loss: row for _, row in left}.values()))
+            compile_trainers(data.splits[0], list({row.name: row for _, row in left}.values()))
         for s, row in left:
             start = perf_counter()
             result = run_row(

@@ -38,7 +38,7 @@ def document(
     paper: Mapping[str, Sequence[float]] | None = None, title: str = "",
 ) -> Document:  # fmt: skip
     """The table of what is known: accuracy per column, its spread over the splits, gaps and times."""
-    heads = [f"Top-{k}" for k in settings.guesses]
+    heads = list(rows[0].columns)
     sizes = [
         len(y) for _, y in (data.splits[0].train, data.splits[0].validation, data.splits[0].test)
     ]
@@ -75,6 +75,7 @@ def document(
                 "seconds": seconds,
                 "C": [[f.C for f in r.chosen] for r in many],
                 "paper": paper and paper.get(row.name),
+                "lam": [[f.lam for f in r.chosen] for r in many],
             }
         )
     beside = ["paper's"] if paper is not None else []
@@ -87,14 +88,20 @@ def document(
     if settings.splits > 1:
         note += f" Mean and standard deviation over {settings.splits} splits."
     blocks: list[Block] = [
-        table("Top-k accuracy in percent", (*columns, " "), lines, (*heads, "gap", "s"), note)
+        table("In percent on the test part", (*columns, " "), lines, (*heads, "gap", "s"), note)
     ]
     if not complete:
         blocks.append(Paragraph(
             f"Stopped: {len(found)} of {len(rows) * settings.splits} rows are known and kept; the same command "
             "with --resume goes on.", "bad"))  # fmt: skip
     certified = all(r.worst_gap <= settings.tol for r in found.values())
-    told = {"settings": asdict(settings), "rows": plain, "complete": complete, "sizes": sizes}
+    told = {
+        "settings": asdict(settings),
+        "columns": heads,
+        "rows": plain,
+        "complete": complete,
+        "sizes": sizes,
+    }
     return Document(
         title or "The papers' protocol", tuple(blocks), complete and certified and bool(known), told,
         "every model certified", "not every model is certified, or not all are there",
@@ -172,10 +179,10 @@ def save(made: Document, folder: Path) -> list[Path]:
 
 def _csv(made: Document) -> str:
     """Numbers alone: mean and, of several splits, standard deviation of each column."""
-    settings, rows = made.data["settings"], made.data["rows"]
+    rows = made.data["rows"]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    tops = [f"top_{k}" for k in settings["guesses"]]
+    tops = [head.lower().replace("-", "_") for head in made.data["columns"]]
     writer.writerow(["method", *tops, *(f"{top}_std" for top in tops), "splits", "gap", "seconds"])
     for row in rows:
         columns = list(zip(*row["accuracy"], strict=True))

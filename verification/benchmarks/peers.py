@@ -22,12 +22,16 @@ class Peer:
     reached: bool
 
 
-def fit_quietly(model: Any, X: np.ndarray, y: np.ndarray) -> Any:
-    """The model fitted; that it stopped at max_iter is for a certificate to say."""
+def fit_quietly(model: Any, X: np.ndarray, y: np.ndarray, **options: Any) -> Any:
+    """The model fitted; that it stopped at max_iter, or that w is 0, is for a certificate to say."""
     from sklearn.exceptions import ConvergenceWarning
 
-    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        return model.fit(X, y)
+    from fast.errors import CollapseWarning
+
+    with warnings.catch_warnings():
+        for said in (ConvergenceWarning, CollapseWarning):
+            warnings.simplefilter("ignore", said)
+        return model.fit(X, y, **options)
 
 
 def crammer_singer(

@@ -7,10 +7,11 @@ which, so both are measured.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,20 @@ from verification.errors import InvalidArgumentError
 TOP = (1, 3, 5, 10)
 #: Certified relative duality gap of every model; at 1e-3 an accuracy still moves by 0.2 points.
 TOL = 1e-4
+
+
+#: Features, as they go to the trainer, and labels.
+Pair = tuple[Any, np.ndarray]
+
+
+class Model(NamedTuple):
+    """A trained model: its certified gap, and scores for rows of features."""
+
+    C: float
+    gap: float
+    seconds: float
+    scores: Callable[[Any], np.ndarray]
+    lam: float | None = None
 
 
 @dataclass(frozen=True)
@@ -37,6 +52,28 @@ class Row:
     paper: tuple[float, ...] = ()
     points: float | None = 0.5
     top: tuple[int, ...] = TOP
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What is measured."""
+        return tuple(f"Top-{k}" for k in self.top)
+
+    def models(
+        self, data: Pair, grid: Sequence[float], tol: float, Z: Any = None, lam: float | None = None
+    ) -> Iterator[Model]:
+        """A model per C, each begun at the one before; a truncated loss is begun at softmax, as in the paper."""
+        X, y = data
+        for model in methods.along(self.loss, X, y, grid, tol, warm=not self.loss.truncated):
+            gap = methods.certified_gap(model, X, y)
+            yield Model(model.C, gap, model.seconds, partial(_linear, model.W))
+
+    def measure(self, scores: np.ndarray, y: np.ndarray) -> tuple[float, ...]:
+        """In percent, a number per column."""
+        return accuracies(scores, y, np.arange(scores.shape[1]), self.top)
+
+
+def _linear(W: np.ndarray, X: Any) -> np.ndarray:
+    return np.asarray(X @ W.T)
 
 
 _NAME = re.compile(r"(smooth )?top-(\d+) (SVM|Ent|Ent_tr)(?: (alpha|beta))?")
@@ -70,24 +107,24 @@ def loss_of(name: str) -> Loss:
     return Loss("entropy", k, truncated=found[3] == "Ent_tr")
 
 
-def methods_for(guesses: Sequence[int], classes: int = 3) -> list[str]:
-    """The rows of Lapin et al. 2016, Table 3, for these numbers of guesses; of two classes those that differ."""
+def methods_for(guesses: Sequence[int]) -> list[str]:
+    """The rows of Lapin et al. 2016, Table 3, for these numbers of guesses."""
     more = [k for k in guesses if k > 1]
-    names = [
+    return [
         "SVM-OVA", "LR-OVA", "SVM-Multi", *(f"top-{k} SVM" for k in more), "smooth top-1 SVM",
         *(f"smooth top-{k} SVM" for k in more), "LR-Multi", *(f"top-{k} Ent" for k in more),
         *(f"top-{k} Ent_tr" for k in more),
     ]  # fmt: skip
-    return names if classes > 2 else names[2:]
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Features, as they go to the trainer, and labels of the three parts."""
+    """Features and labels of the three parts; ``Z``: what only training has, of the first two."""
 
-    train: tuple[Any, np.ndarray]
-    validation: tuple[Any, np.ndarray]
-    test: tuple[Any, np.ndarray]
+    train: Pair
+    validation: Pair
+    test: Pair
+    Z: tuple[Any, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +136,12 @@ class Fit:
     seconds: float
     test: tuple[float, ...]
     validation: tuple[float, ...] = ()
+    lam: float | None = None
+
+    @property
+    def key(self) -> Any:
+        """What tells it from the others of its row: C, or C and lambda."""
+        return self.C if self.lam is None else (self.C, self.lam)
 
 
 @dataclass(frozen=True)
@@ -107,7 +150,7 @@ class RowResult:
 
     row: Row
     fits: tuple[Fit, ...]
-    refits: dict[float, Fit]  # by the C of the training part
+    refits: dict[Any, Fit]  # by the key of the model of the training part
 
     @property
     def chosen(self) -> tuple[Fit, ...]:
@@ -117,7 +160,7 @@ class RowResult:
     @property
     def final(self) -> tuple[Fit, ...]:
         """Per column, the refit of the chosen model."""
-        return tuple(self.refits[fit.C] for fit in self.chosen)
+        return tuple(self.refits[fit.key] for fit in self.chosen)
 
     @property
     def worst_gap(self) -> float:
@@ -151,15 +194,16 @@ def accuracies(
     return tuple(100.0 * float(topk_accuracy(y, scores, k, classes=classes)) for k in top)
 
 
-def joined(first: tuple[Any, np.ndarray], second: tuple[Any, np.ndarray]) -> tuple[Any, np.ndarray]:
+def joined(first: Pair, second: Pair) -> Pair:
     """Two parts as one."""
+    return _stacked(first[0], second[0]), np.concatenate([first[1], second[1]])
+
+
+def _stacked(first: Any, second: Any) -> Any:
     from scipy.sparse import csr_array, issparse, vstack
 
-    y = np.concatenate([first[1], second[1]])
-    if issparse(first[0]):
-        both: Any = (first[0], second[0])
-        return csr_array(vstack(both)), y
-    return np.concatenate([first[0], second[0]]), y
+    both: Any = (first, second)
+    return csr_array(vstack(both)) if issparse(first) else np.concatenate(both)
 
 
 def run_row(
@@ -184,7 +228,7 @@ def run_row(
     fits.sort(key=lambda fit: fit.C)
     refits = {}
     for fit in dict.fromkeys(choose(fits)):
-        refits[fit.C] = refit_model(parts, row, fit.C, tol)
+        refits[fit.key] = refit_model(parts, row, fit, tol)
         step(f"{row.name}, C = {fit.C:.3g}, all examples but the test's")
     return RowResult(row, tuple(fits), refits)
 
@@ -201,33 +245,27 @@ def _beyond(grid: Sequence[float], chosen: Sequence[Fit]) -> list[float]:
 def _path(
     parts: Parts, row: Row, grid: Sequence[float], tol: float, step: Callable[[str], None]
 ) -> list[Fit]:
-    """A model of the training part per C, each begun at the one before, measured on the other two."""
-    X, y = parts.train
+    """Models of the training part along C, measured on the other two."""
     fits: list[Fit] = []
-    # a truncated loss is begun at softmax, as the paper does
-    for model in methods.along(row.loss, X, y, grid, tol, warm=not row.loss.truncated):
-        classes = np.arange(len(model.W))
-        measured = [
-            accuracies(np.asarray(A @ model.W.T), labels, classes, row.top)
-            for A, labels in (parts.test, parts.validation)
-        ]
-        gap = methods.certified_gap(model, X, y)
-        fits.append(Fit(model.C, gap, model.seconds, *measured))
+    for model in row.models(parts.train, grid, tol, None if parts.Z is None else parts.Z[0]):
+        test, validation = (
+            row.measure(model.scores(X), y) for X, y in (parts.test, parts.validation)
+        )
+        fits.append(Fit(model.C, model.gap, model.seconds, test, validation, model.lam))
         step(f"{row.name}, C = {model.C:.3g}")
     return fits
 
 
-def refit_model(parts: Parts, row: Row, C: float, tol: float = TOL) -> Fit:
+def refit_model(parts: Parts, row: Row, chosen: Fit, tol: float = TOL) -> Fit:
     """Train on training and validation part together; lambda = 1/(C n) is that of the training part."""
-    X, y = joined(parts.train, parts.validation)
-    more = C * len(parts.train[1]) / len(y)
-    (model,) = methods.along(row.loss, X, y, [more], tol)
-    scores = np.asarray(parts.test[0] @ model.W.T)
-    test = accuracies(scores, parts.test[1], np.arange(len(model.W)), row.top)
-    return Fit(more, methods.certified_gap(model, X, y), model.seconds, test)
+    both = joined(parts.train, parts.validation)
+    more = chosen.C * len(parts.train[1]) / len(both[1])
+    (model,) = row.models(both, [more], tol, parts.Z and _stacked(*parts.Z), chosen.lam)
+    test = row.measure(model.scores(parts.test[0]), parts.test[1])
+    return Fit(more, model.gap, model.seconds, test, lam=chosen.lam)
 
 
-def timed_fit(data: tuple[Any, np.ndarray], row: Row, C: float, tol: float) -> tuple[Any, float]:
+def timed_fit(data: Pair, row: Row, C: float, tol: float) -> tuple[Any, float]:
     """The fitted classifier of a row and the seconds that it took."""
     start = perf_counter()
     model = methods.fit(row.loss, *data, C, tol)
@@ -238,5 +276,7 @@ def compile_trainers(parts: Parts, rows: Sequence[Row]) -> None:
     """Let numba compile what the rows need, so that no clock of theirs counts it."""
     X, y = parts.train
     first = np.concatenate([np.flatnonzero(y == label)[:30] for label in np.unique(y)])
+    Z = None if parts.Z is None else parts.Z[0][first]
     for row in rows:
-        timed_fit((X[first], y[first]), row, 1.0, 1e-3)
+        for _ in row.models((X[first], y[first]), [1.0], 1e-3, Z):
+            pass

@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 
 from verification.app.console import JsonOption, finish, progress, stage, stderr
-from verification.app.data_options import Categories, Force, Ignore, Impute, Label
+from verification.app.data_options import (
+    Categories,
+    Force,
+    Ignore,
+    Impute,
+    Label,
+    Positive,
+    Privileged,
+)
 
 app = typer.Typer(add_completion=False)
 
@@ -27,7 +35,7 @@ _Method = Annotated[
     list[str] | None,
     typer.Option(
         help="A row: SVM-OVA, LR-OVA, SVM-Multi, LR-Multi, top-3 SVM (beta), smooth top-3 SVM, top-3 Ent, "
-        "top-3 Ent_tr; repeatable. Default: all of these for the k asked for."
+        "top-3 Ent_tr; of two classes: SVM, LR, AP-SVM, SVM+; repeatable. Default: all of these for the k asked for."
     ),
 ]
 _Guesses = Annotated[
@@ -89,6 +97,8 @@ def compare(
     impute: Impute = None,
     categories: Categories = None,
     ignore: Ignore = None,
+    positive: Positive = None,
+    privileged: Privileged = None,
     like: _Like = None,
     out: _Out = Path("compare"),
     force: Force = False,
@@ -104,6 +114,7 @@ def compare(
         refsolve compare flowers.csv -k 1,2 --splits 5
         refsolve compare train.npz --validation val.npz --test test.npz -k 1,3,5,10
         refsolve compare kernels.npz --gram K --method "top-5 SVM" --method SVM-Multi
+        refsolve compare ranked.csv --positive yes --privileged late1,late2 --splits 5
         refsolve compare --like indoor67
     """
     from dataclasses import replace
@@ -122,17 +133,16 @@ def compare(
         finish(about(like), as_json)
         return
     guesses = guesses_of(k)
-    rows_of(method, guesses)  # refused now, not after reading
     paper = None if like is None else printed(like, (), guesses)
     files = tuple(digest(f) for f in (train, validation, test) if f is not None)
     settings = Settings(
         files, (), guesses, tuple(sorted(set(values(cs)))), further, tol, scale, bias, splits, seed,
-        label, gram, impute, words(categories), words(ignore),
+        label, gram, impute, words(categories), words(ignore), positive, words(privileged),
     )  # fmt: skip
     with stage(f"read {train}"):
         data = load(train, validation, test, settings)
-    guesses = guesses_of(k, len(data.classes))
-    rows = rows_of(method, guesses, len(data.classes))
+    guesses = guesses_of(k, len(data.classes))  # of two classes one
+    rows = rows_of(method, guesses, len(data.classes), privileged is not None)
     settings = replace(settings, guesses=guesses, methods=tuple(row.name for row in rows))
     if like is not None:
         paper = printed(like, settings.methods, guesses)
