@@ -1,10 +1,11 @@
 """Production implementations: numba kernels and scikit-learn estimators.
 
 Everything below is imported at its first use, so that ``import fast`` costs nothing:
-``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.APSVM``, ``fast.LatentAPSVM``,
-``fast.SVMPlusClassifier``, ``fast.TopPush``, ``fast.regularization_path``, ``fast.probe``, ``fast.threads``, and the
-subpackages ``functions``, ``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``,
-``svm_plus``, ``data``, ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
+``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.OneVsAllClassifier``,
+``fast.MultilabelClassifier``, ``fast.APSVM``, ``fast.LatentAPSVM``, ``fast.SVMPlusClassifier``,
+``fast.TopPush``, ``fast.regularization_path``, ``fast.probe``, ``fast.threads``, and the subpackages ``functions``,
+``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``, ``svm_plus``, ``data``,
+``estimators`` with ``metrics``, ``datasets`` and ``errors``.
 """
 
 import importlib
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from fast._threads import threads as threads
     from fast.estimators.ap_svm import APSVM as APSVM
     from fast.estimators.latent_ap_svm import LatentAPSVM as LatentAPSVM
+    from fast.estimators.multilabel import MultilabelClassifier as MultilabelClassifier
+    from fast.estimators.one_vs_all import OneVsAllClassifier as OneVsAllClassifier
     from fast.estimators.svm_plus import SVMPlusClassifier as SVMPlusClassifier
     from fast.estimators.top_push import TopPush as TopPush
     from fast.estimators.topk_logistic_regression import (
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 _EXPORTS = {
     "APSVM": "fast.estimators.ap_svm",
     "LatentAPSVM": "fast.estimators.latent_ap_svm",
+    "MultilabelClassifier": "fast.estimators.multilabel",
+    "OneVsAllClassifier": "fast.estimators.one_vs_all",
     "SVMPlusClassifier": "fast.estimators.svm_plus",
     "TopKLogisticRegression": "fast.estimators.topk_logistic_regression",
     "TopKSVC": "fast.estimators.topk_svc",

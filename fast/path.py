@@ -45,6 +45,8 @@ class RegularizationPath:
     def best(self, X: Any, y: Any, k: int | None = None, **data: Any) -> Any:
         """The model with the largest score on (X, y); among equals the smallest C.
 
+        Of rows of labels: with the largest share of rows without a wrong label.
+
         Parameters
         ----------
         X : array or sparse matrix (n_samples, n_features)
@@ -56,7 +58,8 @@ class RegularizationPath:
         **data
             What ``score`` takes besides, such as ``groups``.
         """
-        if k is None and not isinstance(self.models[0], MulticlassLinearModel):
+        ranked = not isinstance(self.models[0], MulticlassLinearModel)
+        if len(np.shape(y)) == 2 or (k is None and ranked):
             return self.models[int(np.argmax(self.scores(X, y, **data)))]
         chosen = int(self.models[0].k if k is None else k)
         return self.models[int(np.argmax(self.accuracies(X, y, [chosen])[0]))]

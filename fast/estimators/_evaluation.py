@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import label_ranking_average_precision_score
 from sklearn.utils.validation import validate_data
 
 from fast.data import Source
@@ -18,7 +19,8 @@ class Evaluation:
     """Measures the best model so far on every watched data set.
 
     ``result()`` maps the name of a set ("eval_0", ... for a list) to arrays "iteration", "loss"
-    (mean of the training loss, unweighted), "accuracy" and "topk_accuracy" (at the model's k).
+    (mean of the training loss, unweighted), "accuracy" and "topk_accuracy" (at the model's k); of rows of
+    labels "top_label" (how often the best label is a right one) and "average_precision" (of the ranking).
     """
 
     def __init__(self, sets: dict[str, tuple[Any, np.ndarray]], estimator: Any, loss: Any) -> None:
@@ -41,26 +43,13 @@ class Evaluation:
             X, y = pair
             if isinstance(X, Source):
                 X, y = X[:], X.labels if y is None else y
-            X, y = validate_data(
-                estimator, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=False
-            )
-            unknown = np.setdiff1d(y, estimator.classes_)
-            if unknown.size:
-                raise InvalidParameterError(
-                    "eval_set",
-                    f"labels {unknown[:5].tolist()} in {name}",
-                    "labels of the training data",
-                    "leave these examples out",
-                )
+            X, encoded = estimator._watched(name, X, y)
             kernel = estimator._map
             if kernel is None:
                 features = estimator._with_constant(X)
             else:
                 features = kernel.transform(kernel.between(X, estimator.X_fit_))
-            sets[str(name)] = (
-                features,
-                np.searchsorted(estimator.classes_, np.asarray(y)).astype(np.int64),
-            )
+            sets[str(name)] = features, encoded
         return cls(sets, estimator, loss)
 
     def add(self, state: TrainingState) -> None:
@@ -68,16 +57,37 @@ class Evaluation:
         for name, (X, y) in self.sets.items():
             f = np.ascontiguousarray(X @ state.W.T, np.float64)
             values = self.loss.values(f, y)
-            top = [float(topk_accuracy(y, f, k, classes=self.classes)) for k in (1, self.k)]
+            if y.ndim == 2:
+                some = y.any(axis=1)
+                top = [float(y[np.arange(len(y)), f.argmax(axis=1)].mean())]
+                top += [float(label_ranking_average_precision_score(y[some], f[some]))]
+            else:
+                top = [float(topk_accuracy(y, f, k, classes=self.classes)) for k in (1, self.k)]
             self.values[name].append((state.n_iter, float(np.mean(values)), *top))
 
     def result(self) -> dict[str, dict[str, np.ndarray]]:
         """All measurements, per data set."""
-        names = ("iteration", "loss", "accuracy", "topk_accuracy")
-        return {
-            name: dict(zip(names, np.array(rows).reshape(-1, 4).T, strict=True))
-            for name, rows in self.values.items()
-        }
+        found = {}
+        for name, rows in self.values.items():
+            last = ("accuracy", "topk_accuracy")
+            last = ("top_label", "average_precision") if self.sets[name][1].ndim == 2 else last
+            names = ("iteration", "loss", *last)
+            found[name] = dict(zip(names, np.array(rows).reshape(-1, 4).T, strict=True))
+        return found
+
+
+def watched(estimator: Any, name: str, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """Features and class numbers of a set that is watched."""
+    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=False)
+    unknown = np.setdiff1d(y, estimator.classes_)
+    if unknown.size:
+        raise InvalidParameterError(
+            "eval_set",
+            f"labels {unknown[:5].tolist()} in {name}",
+            "labels of the training data",
+            "leave these examples out",
+        )
+    return X, np.searchsorted(estimator.classes_, np.asarray(y)).astype(np.int64)
 
 
 def _numbered(given: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from fast._validation import check_k, moderate
 from fast.data import Source
 from fast.errors import InvalidParameterError
 from fast.estimators._blocks import checked, row_by_row, with_ones
-from fast.estimators._evaluation import Evaluation
+from fast.estimators._evaluation import Evaluation, watched
 from fast.estimators._kernel import KernelMap, check_kernel, kernel_objectives
 from fast.estimators._progress import Monitor
 from fast.estimators._settings import (
@@ -74,6 +74,17 @@ class MulticlassLinearModel(CertifiedClassifier):
     ) -> np.ndarray:
         """C times the weight of each example."""
         weight = check_weights(sample_weight, X)
+        r = C * weight * self._factors(y, encoded, weight)
+        if not r.any():
+            raise InvalidParameterError(
+                "sample_weight", "all zero", "a positive weight", "keep at least one example"
+            )
+        fix = "rescale C, sample_weight or class_weight"
+        moderate("C", float(r.max()), "C times the largest weight is ", fix)
+        return r
+
+    def _factors(self, y: np.ndarray, encoded: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Those of the examples' classes."""
         factors = np.ones(len(self.classes_))
         if self.class_weight is not None:
             with np.errstate(divide="ignore"):  # "balanced" divides by the weight of a class
@@ -85,14 +96,7 @@ class MulticlassLinearModel(CertifiedClassifier):
             raise InvalidParameterError(
                 "class_weight", repr(self.class_weight), "factors >= 0", "use 0 to remove a class"
             )
-        r = C * weight * factors[encoded]
-        if not r.any():
-            raise InvalidParameterError(
-                "sample_weight", "all zero", "a positive weight", "keep at least one example"
-            )
-        fix = "rescale C, sample_weight or class_weight"
-        moderate("C", float(r.max()), "C times the largest weight is ", fix)
-        return r
+        return np.asarray(factors[encoded])
 
     @transaction
     def fit(
@@ -137,7 +141,7 @@ class MulticlassLinearModel(CertifiedClassifier):
             is kept.
         """
         C, tol, max_iter = self._check_settings()
-        X, y, encoded = checked(self, X, y)
+        X, y, encoded = self._examples(X, y)
         loss = self._loss(len(self.classes_))
         r = self._radii(y, encoded, sample_weight, X, C)
         features = self._features(X)
@@ -158,6 +162,14 @@ class MulticlassLinearModel(CertifiedClassifier):
         self._store(result, features, encoded, r, monitor)
         unseen = self._map is not None or isinstance(X, Source)
         return self._concerns(tol, result, None if unseen else X)
+
+    def _examples(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Features, labels, and what the trainer takes for these; sets ``classes_``."""
+        return checked(self, X, y)
+
+    def _watched(self, name: str, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """The same of data to watch."""
+        return watched(self, name, X, y)
 
     def _features(self, X: Any) -> Any:
         """Rows to train a linear model on: X, or the factor of the kernel matrix."""
@@ -301,14 +313,15 @@ class MulticlassLinearModel(CertifiedClassifier):
         self.primal_objective_, self.dual_objective_ = P, D
         self.dual_gap_ = certified_gap(P, D)
         if self._map is None:
-            seen = self.history_  # no model was better than P, no bound than D
-            seen["primal"], seen["dual"] = (
-                np.maximum(seen["primal"], P),
-                np.minimum(seen["dual"], D),
-            )
-            seen["primal"][-1], seen["dual"][-1] = P, D
-            pairs = zip(seen["primal"].tolist(), seen["dual"].tolist(), strict=True)
-            seen["gap"] = np.array([certified_gap(primal, dual) for primal, dual in pairs])
+            self._outwards(P, D)
+
+    def _outwards(self, P: float, D: float) -> None:
+        """A history that agrees with the claims: no model was better than P, no bound than D."""
+        seen = self.history_
+        seen["primal"], seen["dual"] = np.maximum(seen["primal"], P), np.minimum(seen["dual"], D)
+        seen["primal"][-1], seen["dual"][-1] = P, D
+        pairs = zip(seen["primal"].tolist(), seen["dual"].tolist(), strict=True)
+        seen["gap"] = np.array([certified_gap(primal, dual) for primal, dual in pairs])
 
     def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, Any] | None:
         """Attributes of a model with the best weights so far, for callbacks."""

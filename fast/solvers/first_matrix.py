@@ -49,7 +49,8 @@ class FirstMatrix:
         n, d = passes.source.shape
         last = sample.X[:, [-1]]
         last = last.toarray() if is_sparse(last) else last
-        c = float(last[0, 0]) if passes.m > FEW and d > 1 and np.ptp(last) == 0.0 else 0.0
+        many = passes.m > FEW and d > 1 and passes.y.ndim == 1  # one class per row
+        c = float(last[0, 0]) if many and np.ptp(last) == 0.0 else 0.0
         constant = c * c * float(passes.w.sum())  # of squares, if it is one everywhere
         weak = passes.source.in_memory and C * known("largest", self._largest) <= WEAK * passes.m
         if weak or is_sparse(sample.X) or d > min(WIDEST, 2 * n):

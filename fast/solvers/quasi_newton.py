@@ -178,6 +178,8 @@ class QuasiNewtonSolver(PrimalPasses):
             solved = partial(self.first.solved, C=at.C, point=point)
             z = self.pairs.direction(gradient, at.C, solved)
             slope = float(np.vdot(gradient, z))
+            if slope == 0.0:  # nothing is left of the gradient
+                return
             del gradient
             t = at.trust * self._length(z, at.C, slope) if at.usual < self.trials else 1.0
             at.usual += USUAL[0] <= t <= USUAL[1]

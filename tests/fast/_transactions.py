@@ -14,7 +14,16 @@ import numpy as np
 from sklearn.base import clone
 
 import fast
-from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC, TopPush
+from fast import (
+    APSVM,
+    LatentAPSVM,
+    MultilabelClassifier,
+    OneVsAllClassifier,
+    SVMPlusClassifier,
+    TopKLogisticRegression,
+    TopKSVC,
+    TopPush,
+)
 from verification.certificates.fitted import judge_claims
 from verification.verdicts.verdict import Verdict
 
@@ -77,6 +86,8 @@ REFITS = {
     "hinge, interior": Refit(
         TopKSVC(k=2, C=0.3, solver="interior", tol=1e-2, random_state=0), *_TWO
     ),
+    "one-vs-all": Refit(OneVsAllClassifier("logistic", C=0.3, warm_start=True, tol=1e-2), *_TWO),
+    "multilabel": Refit(MultilabelClassifier("entropy", C=0.3, tol=1e-2, random_state=0), *_TWO),
     "entropy": Refit(TopKLogisticRegression(k=2, fit_intercept=True, tol=1e-2), *_TWO),
     "truncated": Refit(TopKLogisticRegression(k=2, truncated=True, tol=1e-2), *_TWO),
     "AP": Refit(APSVM(warm_start=True, tol=1e-2), *_RANKED, groups=np.arange(14) % 2),

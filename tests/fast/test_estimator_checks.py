@@ -6,7 +6,16 @@ import inspect
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC, TopPush
+from fast import (
+    APSVM,
+    LatentAPSVM,
+    MultilabelClassifier,
+    OneVsAllClassifier,
+    SVMPlusClassifier,
+    TopKLogisticRegression,
+    TopKSVC,
+    TopPush,
+)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -28,6 +37,10 @@ from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, 
         SVMPlusClassifier(loss="hinge", C=0.5),
         SVMPlusClassifier(kernel="rbf"),
         TopPush(warm_start=True),
+        OneVsAllClassifier(),
+        OneVsAllClassifier(loss="logistic", fit_intercept=True),
+        MultilabelClassifier(),
+        MultilabelClassifier(loss="entropy", fit_intercept=True),
     ]
 )
 def test_scikit_learn(estimator, check):
@@ -35,7 +48,17 @@ def test_scikit_learn(estimator, check):
 
 
 @pytest.mark.parametrize(
-    "estimator", [TopKSVC, TopKLogisticRegression, APSVM, LatentAPSVM, SVMPlusClassifier, TopPush]
+    "estimator",
+    [
+        TopKSVC,
+        TopKLogisticRegression,
+        APSVM,
+        LatentAPSVM,
+        SVMPlusClassifier,
+        TopPush,
+        OneVsAllClassifier,
+        MultilabelClassifier,
+    ],
 )
 def test_parameters_are_those_documented(estimator):
     documented = inspect.getdoc(estimator)

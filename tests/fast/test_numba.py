@@ -191,7 +191,7 @@ KERNELS_OF_FITS = """
 import warnings
 import fast
 from fast._compiler import KernelDispatcher
-from fast import TopKLogisticRegression, TopKSVC
+from fast import OneVsAllClassifier, TopKLogisticRegression, TopKSVC
 from fast.datasets import load_letter
 
 warnings.simplefilter("ignore")
@@ -206,6 +206,8 @@ for model in (
     TopKLogisticRegression(),
     TopKLogisticRegression(k=3),
     TopKLogisticRegression(k=3, truncated=True),
+    OneVsAllClassifier(),
+    OneVsAllClassifier("logistic"),
 ):
     for C in (0.01, 1.0):
         model.set_params(C=C, tol=1e-4, max_iter=60).fit(X / 7.5 - 1.0, y)

@@ -33,8 +33,9 @@ def trained(
 
     Parameters
     ----------
-    estimator : fitted TopKSVC or TopKLogisticRegression, scikit-learn's OneVsRestClassifier of
-        them, APSVM, LatentAPSVM, TopPush or SVMPlusClassifier
+    estimator : fitted TopKSVC, TopKLogisticRegression, OneVsAllClassifier, MultilabelClassifier,
+        scikit-learn's OneVsRestClassifier of the first two, APSVM, LatentAPSVM, TopPush or
+        SVMPlusClassifier
         With a kernel, W is the one that ``dual_coef_`` spans. ``truncated=True`` is certified for the
         convex step on the classes ``kept_``. One-vs-rest is certified for the sum of its binary
         losses (``ova_hinge``, ``ova_smooth_hinge``, ``ova_logistic``), at least 3 classes. An AP-SVM is
@@ -73,6 +74,9 @@ def trained(
 
 def loss_of(estimator: Any) -> tuple[str, dict[str, Any]]:
     """Stem of the loss that an estimator was fitted with, and its parameters."""
+    if hasattr(estimator, "stems"):  # one-vs-all, multilabel
+        gamma = float(estimator.gamma) if estimator.loss == "smooth_hinge" else None
+        return estimator.stems[estimator.loss], {"gamma": gamma}
     k = int(estimator.k)
     if not hasattr(estimator, "truncated"):
         gamma = float(estimator.gamma)
@@ -87,10 +91,17 @@ def _labels(estimator: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.
     """Class indices, and the weights times those of the classes."""
     from sklearn.utils.class_weight import compute_class_weight  # a second to import
 
-    y = np.asarray(y)
+    y = np.asarray(dense(y))
     classes = estimator.classes_
-    labels = np.searchsorted(classes, y)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    if hasattr(estimator, "multilabel_"):
+        rows = y if estimator.multilabel_ else y[:, None] == classes
+        counted = rows.any(axis=1) if estimator.loss == "entropy" else np.ones(len(y), bool)
+        labels = np.where(counted[:, None], rows, 1).astype(
+            np.int64
+        )  # any labels: they do not count
+        return labels, weights * counted
+    labels = np.searchsorted(classes, y)
     factors = compute_class_weight(
         estimator.class_weight, classes=classes, y=y, sample_weight=weights
     )

@@ -39,32 +39,32 @@ def convex(family: str = "") -> tuple[str, ...]:
 
 
 def trained() -> tuple[str, ...]:
-    """Losses that `fast` trains: those with a dual and a twin, of one class per example."""
-    return tuple(s for s in convex() if not labelled(s) and twins.exists("losses", s))
+    """Losses that `fast` trains: those with a dual and a twin."""
+    return tuple(s for s in convex() if twins.exists("losses", s))
 
 
 MULTILABEL = convex("multilabel")
 
 
 def estimator(loss: str, given: Params) -> tuple[str, dict[str, Any]] | None:
-    """Estimator of `fast` with the parameters that make it train a loss, or None if none does.
-
-    One-vs-all losses are sums of binary ones.
-    """
+    """Estimator of `fast` with the parameters that make it train a loss, or None if none does."""
+    import fast
     from fast.families import named
     from fast.families.entropies import Entropy
     from fast.families.hinges import Hinge
-    from fast.families.signed import Signed
     from fast.kernels.hinges import BETA
-    from fast.kernels.signed import LOGISTIC
 
+    for name in ("OneVsAllClassifier", "MultilabelClassifier"):
+        for loss_name, stem in getattr(fast, name).stems.items():
+            if stem == loss:
+                return name, {"loss": loss_name, **given}
     found = named(loss, **given)
     beta = isinstance(found, Entropy | Hinge) and found.variant == BETA
     variant = {"variant": "beta"} if beta else {}
-    if isinstance(found, Entropy) or (isinstance(found, Signed) and found.variant == LOGISTIC):
-        return "TopKLogisticRegression", {"k": getattr(found, "k", 1), **variant}
-    if isinstance(found, Hinge | Signed):
-        return "TopKSVC", {"k": getattr(found, "k", 1), "gamma": found.gamma, **variant}
+    if isinstance(found, Entropy):
+        return "TopKLogisticRegression", {"k": found.k, **variant}
+    if isinstance(found, Hinge):
+        return "TopKSVC", {"k": found.k, "gamma": found.gamma, **variant}
     return None
 
 

@@ -41,9 +41,7 @@ def _any_loss(
     from fast.families import named
     from fast.models import multiclass_erm
 
-    if K is not None:
-        values, vectors = np.linalg.eigh(K)
-        X = vectors * np.sqrt(np.maximum(values, 0.0))
+    X = X if K is None else root(K)
     r = C * (np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64))
     rows, labels = np.ascontiguousarray(X, dtype=np.float64), np.asarray(y, dtype=np.int64)
     for solver in ("auto", "sdca"):  # quasi-Newton steps end early where the data are separable
@@ -56,6 +54,12 @@ def _any_loss(
     A = -np.asarray(masses)
     A[np.arange(len(y)), labels] -= A.sum(axis=1)
     return {"W": found.W if K is None else A, "A": A}
+
+
+def root(K: np.ndarray) -> np.ndarray:
+    """Rows whose Gram matrix is K."""
+    values, vectors = np.linalg.eigh(K)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 class MulticlassErm(ModelTask):
@@ -196,43 +200,33 @@ class MulticlassErm(ModelTask):
         K: np.ndarray | None = None,
         tol: float = 1e-6,
     ) -> dict[str, Any]:
-        """The estimators of `fast`, or its trainer of any loss; one-vs-all: a binary model per class."""
+        """The estimators of `fast`, or its trainer of any loss."""
         from sklearn.exceptions import ConvergenceWarning
 
         import fast
 
         if loss not in trained():
             raise ValueError(f"loss={loss!r}: fast trains {', '.join(trained())}")
-        data = X if K is None else K
         own = {n: v for n, v in {"k": k, "gamma": gamma}.items() if v is not None}
         known = estimator(loss, own)
         if known is None:
             return _any_loss(loss, own, y, C, sample_weight, X, K, tol)
-        params: dict[str, Any] = {"tol": tol, "max_iter": 10_000, "random_state": 0} | known[1]
-        if K is not None:
-            params["kernel"] = "precomputed"
-        make = getattr(fast, known[0])
-
-        def fit(labels: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
-            model = make(C=C, **params).fit(data, labels, sample_weight=sample_weight)
-            A = model.dual_coef_
-            A = A.toarray() if hasattr(A, "toarray") else np.asarray(A)
-            return (A if K is not None else model.coef_), A
-
+        model = getattr(fast, known[0])(C=C, tol=tol, max_iter=10_000, random_state=0, **known[1])
+        data = X
+        if K is not None and "kernel" in model.get_params():
+            data = K
+            model.set_params(kernel="precomputed")
+        elif K is not None:
+            data = root(K)
         with warnings.catch_warnings():
             # the certificate says whether tol was reached
             warnings.simplefilter("ignore", ConvergenceWarning)
-            if not loss.startswith("ova"):
-                W, A = fit(y, C)
-                return {"W": W, "A": A}
-            # a pair w_1 = -w_0 with C/2 is the one w = w_1 - w_0 with C
-            models = [fit((y == j).astype(np.int64), C / 2) for j in range(int(y.max()) + 1)]
-        A = np.column_stack([a[:, 1] - a[:, 0] for _, a in models])
-        W = A if K is not None else np.stack([w[1] - w[0] for w, _ in models])
-        return {"W": W, "A": A}
+            A = model.fit(data, y, sample_weight=sample_weight).dual_coef_
+        A = A.toarray() if hasattr(A, "toarray") else np.asarray(A)
+        return {"W": A if K is not None else model.coef_, "A": A}
 
     def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-        """From `fast`, and from the oracle for costs and multilabel losses, which it does not train."""
+        """From `fast`, and from the oracle for costs, which it does not train with."""
         if params["costs"] is None and params["loss"] in trained():
             own = {n: v for n, v in params.items() if n not in ("costs", "tol")}
             found = self.train(**own, tol=SHARP)

@@ -19,7 +19,7 @@ from refsolve.models import pointwise_risk as declared
 from refsolve.proofs import families
 from verification.errors import NoDualPointError, VerificationError
 from verification.models import ModelTask, Params, Side, Violation, _shrink
-from verification.models._erm_families import convex, parameters, trained
+from verification.models._erm_families import convex, labelled, parameters, trained
 from verification.models._erm_families import settle as _settle
 
 EPS = float(np.finfo(float).eps)
@@ -114,7 +114,7 @@ Maker = Callable[[Rng, int], Params]
 def _stream(maker: Maker) -> Callable[[Rng, int], Iterator[Params]]:
     def generate(rng: Rng, largest: int) -> Iterator[Params]:
         while True:
-            for loss in rng.permutation(trained()):
+            for loss in rng.permutation([s for s in trained() if not labelled(s)]):
                 m = int(rng.integers(2, min(largest, 6) + 1))
                 yield TASK.settle(
                     {"k": None, "gamma": None, "loss": str(loss)} | maker(rng, m), rng

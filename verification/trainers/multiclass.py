@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verification import certificates
+from verification.certificates.model import dense
 from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import multiclass_erm
@@ -47,17 +48,15 @@ def instances(profile: str, seed: int) -> list[Instance]:
         for family in FAMILIES:
             count = COUNTS[profile] // len(FAMILIES)
             key = 100 * seed + number
-            drawn = datasets.draw(PROBLEM, family, 8 * count, key, fixed={"loss": drawn_as})
-            # one-vs-rest of two classes is one model, not two
-            several = [i for i in drawn if i["y"].max() > 1 or not loss.startswith("ova")]
-            for each in several[:count]:
+            drawn = datasets.draw(PROBLEM, family, count, key, fixed={"loss": drawn_as})
+            for each in drawn:
                 given = {name: v for name, v in each.params.items() if v is not None}
                 found.append(Instance.of(PROBLEM, family, **{**given, "loss": loss, "tol": TOL}))
     return found
 
 
 def train(loss: str, given: dict[str, Any], X: Any, y: Any, trainer: Any = None) -> Any:
-    """Fit the estimator of a loss; one-vs-rest for the losses that are sums of binary ones."""
+    """Fit the estimator of a loss."""
     import fast
 
     own: dict[str, Any] = {n: given[n] for n in ("k", "gamma") if n in given}
@@ -68,29 +67,7 @@ def train(loss: str, given: dict[str, Any], X: Any, y: Any, trainer: Any = None)
     meaning = {"truncated": True} if loss == TRUNCATED else meaning
     make = trainer or getattr(fast, name)
     params = {"max_iter": 10_000, "random_state": 0, **given, **meaning}
-    if not loss.startswith("ova"):
-        return make(**params).fit(X, y)
-    from sklearn.multiclass import OneVsRestClassifier
-
-    # a pair w_1 = -w_0 with C/2 is the one w = w_1 - w_0 with C
-    return OneVsRestClassifier(make(**{**params, "C": params["C"] / 2})).fit(X, y)
-
-
-def weights(model: Any) -> np.ndarray:
-    """W, one row per class."""
-    if not hasattr(model, "estimators_"):
-        return np.asarray(model.coef_)
-    return np.stack([part.coef_[1] - part.coef_[0] for part in model.estimators_])
-
-
-def dual_blocks(model: Any) -> np.ndarray:
-    """A, one row per example; of a pair w_1 = -w_0 the block of w_1 - w_0."""
-    parts = getattr(model, "estimators_", [model])
-    found = [p.dual_coef_ for p in parts]
-    dense = [A.toarray() if hasattr(A, "toarray") else np.asarray(A) for A in found]
-    if not hasattr(model, "estimators_"):
-        return dense[0]
-    return np.column_stack([A[:, 1] - A[:, 0] for A in dense])
+    return make(**params).fit(X, y)
 
 
 def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Judgement:
@@ -115,7 +92,7 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     full = Instance.of(
         PROBLEM, instance.family, **{**multiclass_erm.TASK.defaults, **instance.params}
     )
-    parts = {"W": weights(model), "A": dual_blocks(model)}
+    parts = {"W": np.asarray(model.coef_), "A": np.asarray(dense(model.dual_coef_))}
     judged = judging.judge(full, Candidate(parts["W"], parts["A"], parts=parts))
     if not judged.ok:
         return judged
@@ -123,7 +100,7 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     unit = given["C"] * len(y)  # the oracle's P carries 1/n: P/lambda = C n P
     found = beside_oracle(
         PROBLEM, {**given, "loss": loss, "X": X, "y": y}, ours,
-        lambda x: float(np.linalg.norm(weights(model) - x.T)), unit, unit, "W",
+        lambda x: float(np.linalg.norm(parts["W"] - x.T)), unit, unit, "W",
     )  # fmt: skip
     own: Any = {"gap": judged.gap, "gap_tolerance": judged.gap_tolerance, "terms": judged.terms}
     return found if found.distance is None else replace(found, **own)

@@ -1,0 +1,90 @@
+"""What the estimators with one signed score per class share: one-vs-all and multilabel."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from fast._validation import divisor
+from fast.data import Source
+from fast.errors import InvalidParameterError
+from fast.estimators._settings import check_settings
+from fast.estimators._signed_training import SOLVERS, train
+from fast.estimators.multiclass import MulticlassLinearModel
+from fast.families import named
+from fast.models.multiclass_erm import TrainingResult
+from fast.solvers.signed_claims import claims
+from fast.solvers.state import certified_gap
+
+
+class SignedLinearModel(MulticlassLinearModel):
+    """Base of `OneVsAllClassifier` and `MultilabelClassifier`."""
+
+    k = 1
+    kernel = "linear"
+    kernel_params = None
+    class_weight = None
+    loss: str
+    gamma: float
+    stems: ClassVar[dict[str, str]]  # of the losses, by the name that a user gives them
+
+    def _check_settings(self) -> tuple[float, float, int]:
+        choices = {"loss": tuple(self.stems), "solver": ("auto", *sorted(SOLVERS))}
+        return check_settings(self, ("fit_intercept", "warm_start"), choices)
+
+    def _loss(self, n_classes: int) -> Any:
+        gamma = divisor("gamma", self.gamma, ", or use loss='hinge'")
+        return named(
+            self.stems[self.loss], **{"gamma": gamma} if self.loss == "smooth_hinge" else {}
+        )
+
+    def _examples(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        if hasattr(X, "__dask_graph__") or (isinstance(X, Source) and not X.in_memory):
+            name = getattr(X, "name", "a Dask array")
+            raise InvalidParameterError("X", name, "an array or CSR", "load the rows: X[:]")
+        if isinstance(X, Source):
+            X, y = X[:], X.labels if y is None else y
+        return self._checked(X, y)
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Features, labels, and what the loss takes for these."""
+        return super()._examples(X, y)
+
+    def _sides(self, encoded: np.ndarray) -> np.ndarray:
+        """The right labels of every row, (n, m) bool."""
+        return encoded if encoded.ndim == 2 else encoded[:, None] == np.arange(len(self.classes_))
+
+    def _train(
+        self, features: Any, encoded: np.ndarray, r: np.ndarray, loss: Any, tol: float,
+        options: dict[str, Any],
+    ) -> TrainingResult:  # fmt: skip
+        if "checkpoint" in options:
+            given, fix = repr(str(options["checkpoint"])), "leave it out: these fits are short"
+            raise InvalidParameterError("checkpoint", given, "no file", fix)
+        names = ("max_iter", "seed", "report", "n_jobs")
+        return train(
+            features, encoded, self._sides(encoded), r, loss, tol=tol, solver=self.solver,
+            start=self._starting_dual(encoded, r), weights=self._starting_weights(features),
+            **{name: options[name] for name in names},
+        )  # fmt: skip
+
+    def _dual_kind(self) -> tuple:
+        return type(self).__name__, self.loss
+
+    @staticmethod
+    def _dual_blocks(masses: Any, encoded: np.ndarray, in_place: bool = False) -> Any:
+        """A itself."""
+        few = np.count_nonzero(masses) <= masses.size // 3
+        return sp.csr_array(masses) if few else masses
+
+    def _claim(self, result: TrainingResult, features: Any, y: np.ndarray, r: np.ndarray) -> None:
+        loss, own = self._fitted_loss(), self._sides(y)
+        given = features, result.W, result.masses, own, r, loss, y
+        P, D = claims(*given, (result.primal, result.dual), float(self.tol))
+        self.primal_objective_, self.dual_objective_ = P, D
+        self.dual_gap_ = certified_gap(P, D)
+        self._outwards(P, D)
+
+    def predict_topk(self, X: Any, k: int = 1) -> np.ndarray:
+        """The k classes with the largest scores, best first, (n, k); 1 <= k <= n_classes."""
+        return super().predict_topk(X, k)

@@ -1,0 +1,147 @@
+"""What a one-vs-all or multilabel model may claim: bounds on P at W and on D at A that no rounding undercuts.
+
+All losses but the multilabel entropy grow with every margin z, so that the loss at margins that are as much
+larger as scores may be wrong is a bound from above; the entropy changes by at most twice the error. Dual
+points are moved into the domain first, where D is evaluated, and what rounding leaves of a violation is
+priced by the slope of D.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from fast.kernels.signed import BIPARTITE, BOX, ENTROPY, LOGISTIC
+from fast.solvers.rounding import confirmed, down, precisions, row_norms, up
+from fast.solvers.rows import is_sparse
+
+AT_ONCE = 4096  # rows
+STEEP = 750  # of x log x at the smallest float64
+
+
+def claims(
+    X: Any, W: np.ndarray, A: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any,
+    y: np.ndarray, claimed: tuple[float, float], tol: float,
+) -> tuple[float, float]:  # fmt: skip
+    """(P, D), bounds on the objectives.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR
+    W : (m, d) array
+    A : (n, m) array
+    own : (n, m) bool
+    r : (n,) array
+    loss : fast.families.signed.Signed
+    y : as the loss takes labels
+    claimed : (float, float)
+        P and D in float64: arithmetic in which they are confirmed suffices.
+    tol : float
+    """
+
+    def bounds(real: Any) -> tuple[float, float]:
+        return _bounds(X, W, A, own, r, loss, y, real)
+
+    return confirmed(precisions(X.shape[0] * X.shape[1] * len(W)), bounds, claimed, tol)
+
+
+def _bounds(
+    X: Any, W: np.ndarray, A: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, y: Any, real: Any
+) -> tuple[float, float]:  # fmt: skip
+    """Upper bound on P and lower bound on D in one arithmetic."""
+    (n, d), m, eps = X.shape, len(W), real(np.finfo(real).eps)
+    W, norms = W.astype(real), row_norms(X)
+    lengths = np.sqrt((W * W).sum(axis=1)).max()
+    risk = gain = size = rough = moved = real(0)
+    V, spread = np.zeros((d, m), dtype=real), np.zeros(m, dtype=real)
+    for first in range(0, n, AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        rows, sides, mass = X[part].astype(real), own[part], r[part].astype(real)[:, None]
+        f = np.asarray(rows @ W.T, dtype=real)
+        slip = (d + 8) * eps * norms[part, None] * lengths + 4 * eps * (1 + np.abs(f).max(axis=1))[
+            :, None
+        ]
+        risk += (mass[:, 0] * _losses(f, slip, sides, loss, y[part], real)).sum()
+        signs = real(2) * sides - 1 if loss.variant != ENTROPY else real(-1)
+        x, gains, delta = _dual(A[part] * signs, sides, mass, loss)
+        a = x * signs
+        gain, size = gain + gains.sum(), size + np.abs(gains).sum() + np.abs(x).sum()
+        steep = STEEP if loss.variant >= LOGISTIC else 1 + loss.gamma
+        moved, rough = moved + (delta * norms[part]).sum(), rough + steep * delta.sum()
+        spread += norms[part] @ np.abs(a)
+        pulled = rows.T @ a
+        V += pulled.toarray() if is_sparse(pulled) else pulled
+    width = (n + d + 2 * m + 16) * eps
+    square = (W * W).sum() / 2
+    length = np.sqrt((V * V).sum()) * (1 + (d + m + 4) * eps)
+    length += (min(n, AT_ONCE) + n // AT_ONCE + 8) * eps * np.sqrt((spread * spread).sum())
+    length += 2 * moved
+    return (
+        up((square + risk) * (1 + width)),
+        down(gain - length * length / 2 * (1 + width) - rough - width * size),
+    )
+
+
+def _losses(f: Any, slip: Any, own: np.ndarray, loss: Any, y: Any, real: Any) -> Any:
+    """Upper bounds on the losses at scores that are wrong by up to ``slip``."""
+    m, eps = f.shape[1], real(np.finfo(real).eps)
+    if loss.variant == ENTROPY:
+        t = own / own.sum(axis=1)[:, None]
+        shift = f - f.max(axis=1)[:, None]
+        values = np.log(np.exp(shift).sum(axis=1)) - (t * shift).sum(axis=1)
+        return values + 2 * slip[:, 0] + (m + 16) * eps * (1 + np.abs(shift).max(axis=1))
+    z = (1 - real(2) * own) * f + slip
+    if loss.variant == LOGISTIC:
+        return (np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))).sum(axis=1) * (1 + (m + 16) * eps)
+    paid = real(0)
+    if loss.variant == BOX:
+        z = z + real(loss.cost)
+    else:
+        z = z + np.where(own, 0, real(loss.cost))
+    if (
+        loss.gamma > 0
+    ):  # of any x that is not negative: the loss at z - gamma x, and gamma/2 ||x||^2
+        gamma = real(loss.gamma)
+        if loss.variant == BOX:
+            x = np.clip(z / gamma, 0, 1)
+        else:
+            x = np.abs(loss.gradient(np.ascontiguousarray(f, dtype=np.float64), y)).astype(real)
+        z, paid = z - gamma * x, gamma / 2 * (x * x).sum(axis=1)
+        z = z + 4 * eps * gamma * x
+    if loss.variant == BOX:
+        found = np.maximum(z, 0).sum(axis=1)
+    else:
+        low, high = np.where(own, -np.inf, z).max(axis=1), np.where(own, z, -np.inf).max(axis=1)
+        found = np.maximum(low + high, 0)
+    return (found + paid) * (1 + (m + 8) * eps)
+
+
+def _dual(x: Any, own: np.ndarray, mass: Any, loss: Any) -> tuple[Any, Any, Any]:
+    """Masses in the domain, what they gain, and how far rounding leaves them outside, row by row."""
+    m, eps, real = x.shape[1], np.finfo(x.dtype).eps, x.dtype.type
+    safe = np.where(mass > 0, mass, 1)
+    delta = np.zeros(len(x), dtype=real)
+    if loss.variant == ENTROPY:
+        t = own / own.sum(axis=1)[:, None].astype(real)
+        p = np.maximum(x / safe + t, 0)
+        p /= p.sum(axis=1)[:, None]
+        gains = -mass[:, 0] * np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(axis=1)
+        return mass * (p - t), gains, 2 * (m + 4) * eps * mass[:, 0]
+    x = np.minimum(np.maximum(x, 0), mass)
+    if loss.variant == LOGISTIC:
+        q = x / safe
+        rest = 1 - q
+        terms = np.where(q > 0, q * np.log(np.where(q > 0, q, 1)), 0)
+        terms = terms + np.where(rest > 0, rest * np.log1p(-np.where(rest > 0, q, 0)), 0)
+        return x, -mass[:, 0] * terms.sum(axis=1), delta
+    if loss.variant == BIPARTITE:
+        sums = np.stack([np.where(own, 0, x).sum(axis=1), np.where(own, x, 0).sum(axis=1)])
+        least = np.minimum(sums.min(axis=0), mass[:, 0])
+        scale = np.where(sums > 0, least / np.where(sums > 0, sums, 1), 0)
+        x = x * np.where(own, scale[1][:, None], scale[0][:, None])
+        delta = 2 * (m + 4) * eps * least
+        gains = real(loss.cost) * np.where(own, 0, x).sum(axis=1)
+    else:
+        gains = real(loss.cost) * x.sum(axis=1)
+    if loss.gamma > 0:
+        gains = gains - real(loss.gamma) / 2 * (x * x).sum(axis=1) / safe[:, 0]
+    return x, gains, delta

@@ -1,0 +1,245 @@
+"""One-vs-all and multilabel estimators beside independent certificates, scikit-learn and other losses."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _multiclass import Cut
+from _problems import classes
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import label_ranking_average_precision_score
+from sklearn.svm import LinearSVC
+
+from fast import (
+    MultilabelClassifier,
+    OneVsAllClassifier,
+    TopKLogisticRegression,
+    TopKSVC,
+    regularization_path,
+)
+from fast.errors import InvalidParameterError
+from fast.estimators._signed_training import train
+from fast.estimators.multilabel import best_threshold
+from fast.families import named
+from fast.solvers.class_grams import weighted_grams
+from verification.certificates.fitted import judge_claims, trained
+from verification.verdicts.verdict import Verdict
+
+RNG = np.random.default_rng(0)
+X, Y = classes(0, n=60, m=4, d=5)
+LABELS = (X @ RNG.standard_normal((5, 6)) + RNG.standard_normal((60, 6))) > 0.7
+WEIGHT = RNG.choice([0.0, 0.5, 1.0, 3.0], 60)
+TIED = np.round(X)  # repeated rows, zero rows, equal scores
+TIED[::7] = 0.0
+BOTH = (OneVsAllClassifier, MultilabelClassifier)
+LOSSES = [(make, loss) for make in BOTH for loss in make.stems]
+SOLVERS = {"hinge": ("newton", "sdca"), "entropy": ("lbfgs",), "logistic": ("newton", "lbfgs")}
+
+
+def labels_of(make):
+    """Labels that an estimator is made for."""
+    return Y if make is OneVsAllClassifier else LABELS
+
+
+def fitted(make, loss, features=X, y=None, weight=None, **params):
+    """A model that may warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = make(loss, random_state=0, **{"gamma": 0.5, "tol": 1e-6} | params)
+        return model.fit(features, labels_of(make) if y is None else y, weight)
+
+
+@pytest.mark.parametrize(("make", "loss"), LOSSES)
+@pytest.mark.parametrize("C", [1e-3, 1.0, 30.0])
+def test_every_solver_ends_where_formulas_without_the_trainer_certify_it(make, loss, C):
+    known = SOLVERS.get(loss, ("newton", "sdca", "lbfgs"))
+    ranks = make is MultilabelClassifier
+    for solver in ("auto", *(s for s in known if not (ranks and s == "newton"))):
+        for features in (X, TIED, sp.csr_array(TIED), X.astype(np.float32)):
+            model = fitted(
+                make, loss, features, weight=WEIGHT, C=C, solver=solver, fit_intercept=C == 1.0
+            )
+            y = labels_of(make)
+            said = judge_claims(model, features, y, WEIGHT)
+            assert said.verdict is Verdict.PASS, said.message
+            assert model.dual_gap_ <= 1e-6
+            found = trained(model, features, y, WEIGHT)
+            assert found.relative_gap <= 1.01e-6
+            assert (np.diff(model.history_["primal"]) <= 0).all()
+
+
+def objective(name, y, C):
+    """P of the smooth losses by definition, and its gradient by differences."""
+
+    def P(w):
+        f = X @ w.reshape(-1, 5).T
+        if name == "entropy":
+            some = y.any(axis=1)
+            means = (y * f)[some].sum(axis=1) / y[some].sum(axis=1)
+            return 0.5 * w @ w + C * (logsumexp(f[some], axis=1) - means).sum()
+        z = np.where(np.eye(4, dtype=bool)[y], -f, f)
+        if name == "logistic":
+            return 0.5 * w @ w + C * np.logaddexp(0.0, z).sum()
+        x = np.clip((1.0 + z) / 0.5, 0.0, 1.0)
+        return 0.5 * w @ w + C * (x * (1.0 + z) - 0.25 * x * x).sum()
+
+    return P
+
+
+@pytest.mark.parametrize(
+    ("make", "loss"),
+    [(OneVsAllClassifier, "logistic"), (OneVsAllClassifier, "smooth_hinge"), (MultilabelClassifier, "entropy")],
+)  # fmt: skip
+def test_beside_a_minimiser_of_the_definition(make, loss):
+    y = labels_of(make)
+    model = fitted(make, loss, C=0.4)
+    found = minimize(objective(loss, y, 0.4), np.zeros(model.coef_.size), method="L-BFGS-B")
+    assert model.primal_objective_ == pytest.approx(found.fun, rel=1e-6)
+    np.testing.assert_allclose(model.coef_.ravel(), found.x, atol=2e-3)
+
+
+@pytest.mark.parametrize("C", [0.05, 3.0])
+def test_one_vs_all_is_one_problem_for_each_class(C):
+    hinge, logistic = (
+        fitted(OneVsAllClassifier, loss, C=C, tol=1e-9) for loss in ("hinge", "logistic")
+    )
+    for j in range(4):
+        svc = LinearSVC(loss="hinge", C=C, fit_intercept=False, tol=1e-8, max_iter=10**6)
+        np.testing.assert_allclose(hinge.coef_[j], svc.fit(X, j == Y).coef_[0], atol=1e-4)
+        model = LogisticRegression(C=C, fit_intercept=False, solver="newton-cholesky", tol=1e-9)
+        np.testing.assert_allclose(logistic.coef_[j], model.fit(X, j == Y).coef_[0], atol=1e-5)
+    p = logistic.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(logistic.classes_[p.argmax(axis=1)], logistic.predict(X))
+    assert not hasattr(hinge, "predict_proba")
+
+
+def test_with_one_right_label_they_are_the_multiclass_losses():
+    one = np.eye(4, dtype=np.int64)[Y]
+    for loss, other in (
+        ("hinge", TopKSVC(C=0.3, tol=1e-9)),
+        ("entropy", TopKLogisticRegression(C=0.3, tol=1e-9)),
+    ):
+        W = other.fit(X, Y).coef_
+        for y in (one, sp.csr_array(one), Y):
+            model = fitted(MultilabelClassifier, loss, y=y, C=0.3, tol=1e-9)
+            np.testing.assert_allclose(model.coef_, W, atol=1e-4)
+        assert not model.multilabel_
+        np.testing.assert_array_equal(model.predict(X), (X @ model.coef_.T).argmax(axis=1))
+
+
+def test_features_beyond_matrices_and_heavy_weights():
+    """Where coordinate ascent is alone, it raises the weights in steps; classes that are easily told apart."""
+    wide, y = classes(1, n=80, m=3, d=450)
+    assert OneVsAllClassifier(C=1.0, tol=1e-6).fit(wide, y).solver_ == "sdca"
+    model = fitted(MultilabelClassifier, "hinge", C=50.0, tol=1e-4)
+    assert judge_claims(model, X, LABELS).verdict is Verdict.PASS
+    assert model.dual_gap_ <= 1e-4
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_paths_warm_starts_and_sets_to_watch(make):
+    y = labels_of(make)
+    for loss in make.stems:
+        path = regularization_path(make(loss, tol=1e-4), X, y, [1.0, 0.01, 0.1], eval_set=[(X, y)])
+        assert [model.C for model in path] == [0.01, 0.1, 1.0]
+        for model in path:
+            assert judge_claims(model, X, y).verdict is Verdict.PASS
+            assert model.dual_gap_ <= 1e-4
+        assert path.best(X, y).score(X, y) == max(model.score(X, y) for model in path)
+        seen, f = model.evals_result_["eval_0"], X @ model.coef_.T
+        if make is MultilabelClassifier:
+            some = y.any(axis=1)
+            last = label_ranking_average_precision_score(y[some], f[some])
+            assert seen["average_precision"][-1] == pytest.approx(last, abs=0.02)
+        else:
+            assert seen["accuracy"][-1] == pytest.approx(model.score(X, y), abs=0.02)
+        again = make(loss, tol=1e-4, warm_start=True).fit(X, y)
+        before = again.n_iter_
+        assert again.fit(X, y).n_iter_ <= before
+
+
+def test_the_threshold_is_the_best_one():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        f, own, weight = rng.integers(0, 5, (7, 3)) / 2, rng.random((7, 3)) < 0.5, rng.random(7)
+        found = best_threshold(f, own, weight)
+        wrong = [
+            weight @ ((f > t) != own).sum(axis=1) for t in (found, *np.arange(-0.75, 3.0, 0.5))
+        ]
+        assert wrong[0] == pytest.approx(min(wrong))
+    model = fitted(MultilabelClassifier, "hinge")
+    np.testing.assert_array_equal(model.predict(X), (X @ model.coef_.T - model.threshold_) > 0)
+
+
+@pytest.mark.parametrize(("make", "loss"), LOSSES)
+def test_an_interrupted_run_keeps_the_best_certified_model(make, loss):
+    def report(state):
+        if state.n_iter == 2:
+            raise KeyboardInterrupt
+
+    own = (
+        np.eye(4, dtype=bool)[Y]
+        if make is OneVsAllClassifier
+        else LABELS | ~LABELS.any(axis=1)[:, None]
+    )
+    own = np.tile(own, (9, 1))
+    big, y = np.tile(X, (9, 1)) + RNG.standard_normal((540, 5)), np.tile(Y, 9)
+    labels = y if make is OneVsAllClassifier else own
+    smooth = {"gamma": 0.5} if loss == "smooth_hinge" else {}
+    found = train(
+        big,
+        labels,
+        own,
+        np.full(540, 5.0),
+        named(make.stems[loss], **smooth),
+        tol=1e-12,
+        report=report,
+    )
+    assert found.interrupted
+    assert found.n_iter == 2
+    model = make(loss, gamma=0.5, C=5.0)
+    model.classes_, model.multilabel_, model.fit_intercept = np.arange(own.shape[1]), True, False
+    model.coef_, model.dual_coef_, model.dual_gap_ = found.W, found.masses, found.gap
+    model.primal_objective_, model.dual_objective_ = found.primal, found.dual
+    if make is OneVsAllClassifier:
+        del model.multilabel_
+    said = judge_claims(model, big, labels)
+    assert said.verdict is Verdict.PASS, said.message
+
+
+def test_matrices_of_all_classes():
+    rows, T = RNG.standard_normal((50, 4)), RNG.random((50, 6))
+    for few in (T, T * (RNG.random(T.shape) < 0.1)):
+        for wanted in (np.arange(6), np.array([4, 1])):
+            naive = [np.eye(4) + rows.T @ np.diag(few[:, j]) @ rows for j in wanted]
+            np.testing.assert_allclose(weighted_grams(rows, few, wanted), naive, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "params", "data", "message"),
+    [
+        (OneVsAllClassifier, {"loss": "entropy"}, {}, r"^loss: 'entropy'.*Fix: use 'hinge'"),
+        (MultilabelClassifier, {"loss": "smooth_hinge", "gamma": 0.0}, {}, r"^gamma: 0.0; .*Fix: "),
+        (MultilabelClassifier, {"solver": "newton"}, {}, r"^solver: 'newton' for multilabel_hinge"),
+        (OneVsAllClassifier, {"solver": "lbfgs"}, {}, r"^solver: 'lbfgs' for ova_hinge"),
+        (OneVsAllClassifier, {"loss": "logistic"}, {"checkpoint": "a"}, r"^checkpoint: .*leave it out"),
+        (OneVsAllClassifier, {}, {"X": Cut(X)}, r"^X: .*load the rows"),
+        (MultilabelClassifier, {}, {"y": 2 * LABELS}, r"^y: y\[.*0 or 1 everywhere"),
+        (MultilabelClassifier, {}, {"y": RNG.integers(0, 9, (60, 3))}, r"^y: .*0 or 1 everywhere"),
+        (MultilabelClassifier, {}, {"y": np.zeros(60)}, r"^y: one class"),
+        (MultilabelClassifier, {"loss": "entropy"}, {"y": np.zeros((60, 3), int)}, r"^sample_weight: all zero"),
+        (MultilabelClassifier, {}, {"eval_set": [(X, LABELS[:, :3])]}, r"^eval_set: 3 labels"),
+        (MultilabelClassifier, {}, {"eval_set": [(X, 2 * LABELS)]}, r"^y: .*0 or 1 everywhere"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_a_named_error(make, params, data, message):
+    given = {"X": X, "y": labels_of(make)} | data
+    model = make(**params)
+    with pytest.raises(InvalidParameterError, match=message):
+        model.fit(**given)
+    assert not hasattr(model, "coef_")
