@@ -12,22 +12,22 @@ from fast.errors import InvalidParameterError, InvalidTypeError
 class Bags(NamedTuple):
     """Candidates of all bags, bag after bag.
 
-    ``rows`` (n_rows, d) float64 or float32, ``first`` (n_bags,) the first row of each bag, ``bag``
+    ``rows`` (n_rows, d), dense or CSR, float64 or float32, ``first`` (n_bags,) the first row of each bag, ``bag``
     (n_rows,) the bag of each row.
     """
 
-    rows: np.ndarray
+    rows: Any
     first: np.ndarray
     bag: np.ndarray
 
 
 def stack(X: Any, n_features: int | None = None) -> Bags:
-    """Bags from a sequence of (n_candidates, d) arrays, or from one (n_bags, n_candidates, d).
+    """Bags from a sequence of (n_candidates, d) matrices, or one array (n_bags, n_candidates, d).
 
     Parameters
     ----------
-    X : sequence of arrays, or array
-        Real numbers; float32 stays float32 if all are.
+    X : sequence of arrays or sparse matrices, or array
+        Real numbers; float32 stays float32 if all are. One sparse matrix makes all rows CSR.
     n_features : int, optional
         d of the fit.
 
@@ -41,7 +41,7 @@ def stack(X: Any, n_features: int | None = None) -> Bags:
         raise InvalidTypeError(
             "X",
             type(X).__name__,
-            "a sequence of dense (n_candidates, d) arrays, or one (n_bags, n_candidates, d) array",
+            "a sequence of (n_candidates, d) matrices, or one (n_bags, n_candidates, d) array",
             "pass a list with one matrix per bag",
         )
     if axes == 2 and getattr(X, "dtype", None) != "O":
@@ -65,26 +65,43 @@ def stack(X: Any, n_features: int | None = None) -> Bags:
                 f"candidates with {d} features",
                 "describe all candidates by the same features",
             )
-    rows = np.ascontiguousarray(np.concatenate(bags))
-    sizes = np.array([len(bag) for bag in bags])
+    rows: Any
+    if any(sp.issparse(bag) for bag in bags):
+        rows = sp.csr_array(sp.vstack([sp.csr_array(bag) for bag in bags], format="csr"))
+        rows.sum_duplicates()
+        entries, places = rows.data, np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    else:
+        rows = np.ascontiguousarray(np.concatenate(bags))
+        entries, places = rows, np.arange(len(rows))
+    sizes = np.array([bag.shape[0] for bag in bags])
     bag = np.repeat(np.arange(len(bags)), sizes)
     first = np.cumsum(sizes) - sizes
-    largest = float(max(rows.max(), -rows.min()))  # nan if there is one
+    largest = max(
+        float(entries.max(initial=0.0)), -float(entries.min(initial=0.0))
+    )  # nan if there is one
     if not largest <= MAGNITUDE:
-        i = int(bag[np.argmax(~(np.abs(rows).max(axis=1) <= MAGNITUDE))])
-        raise_bad_entry(f"X[{i}]", bags[i], limit=MAGNITUDE)
+        wrong = ~(np.abs(entries.reshape(len(places), -1)).max(axis=1) <= MAGNITUDE)
+        i = int(bag[places[np.argmax(wrong)]])
+        wrong_bag = bags[i].toarray() if sp.issparse(bags[i]) else bags[i]
+        raise_bad_entry(f"X[{i}]", wrong_bag, limit=MAGNITUDE)
     return Bags(rows, first, bag)
 
 
-def _matrix(i: int, bag: Any) -> np.ndarray:
-    """One bag's candidates."""
-    name = f"X[{i}]"
-    if sp.issparse(bag):
-        raise InvalidTypeError(
-            name, type(bag).__name__, "a dense array", "convert it by .toarray()"
-        )
-    if hasattr(bag, "__len__") and not isinstance(bag, str) and len(bag) == 0:
+def _matrix(i: int, bag: Any) -> Any:
+    """One bag's candidates, dense or CSR."""
+    name, sparse = f"X[{i}]", sp.issparse(bag)
+    listed = hasattr(bag, "__len__") and not isinstance(bag, str)
+    if (bag.shape[0] if sparse else len(bag) if listed else 1) == 0:
         raise InvalidParameterError(
             name, "an empty bag", "at least one candidate", "drop the bag, or add a candidate"
         )
-    return real_array(name, bag, (2,))
+    if not sparse:
+        return real_array(name, bag, (2,))
+    if bag.ndim != 2 or not bag.shape[1]:
+        expected = "2 axes, with at least one feature"
+        raise InvalidParameterError(
+            name, f"shape {bag.shape}", expected, "pass a row per candidate"
+        )
+    matrix = sp.csr_array(bag)
+    data = real_array(name, matrix.data, (1,)) if matrix.nnz else np.zeros(0)
+    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

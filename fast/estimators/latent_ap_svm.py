@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from fast.errors import InvalidParameterError
 from fast.estimators._bags import Bags, stack
 from fast.estimators._progress import Monitor
-from fast.estimators._ranking import CountedThrough, RankingModel
+from fast.estimators._ranking import CountedThrough, RankingModel, check_groups
 from fast.estimators._ranking_claims import Dual, claims
 from fast.estimators._settings import check_count, in_range, transaction
 from fast.models import latent_ap_svm
@@ -127,15 +127,18 @@ class LatentAPSVM(RankingModel):
         return tags
 
     @transaction
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Any:
         """Take convex steps until the candidates of the positive bags settle.
 
         Parameters
         ----------
         X : sequence of arrays (n_candidates_i, n_features), or array (n_bags, n_candidates, n_features)
-            Bags; every bag has a candidate. float64 or float32.
+            Bags; every bag has a candidate. float64 or float32; bags that are sparse matrices, even
+            one of them, are kept as CSR.
         y : array (n_bags,)
             Two classes; the second one in sorted order is positive.
+        groups : array (n_bags,), optional
+            Query of each bag: bags are ranked within their query, and L is the mean over queries.
 
         Returns
         -------
@@ -158,6 +161,7 @@ class LatentAPSVM(RankingModel):
         bags = stack(X)
         bags = bags._replace(rows=in_range(bags.rows, C))
         positive = self._encode(self._labels(y, bags))
+        check_groups(groups, len(positive))
         old = getattr(self, "_last", None) if self.warm_start else None
         start = old if old is not None and len(old) == bags.rows.shape[1] else None
         self.n_features_in_ = bags.rows.shape[1]
@@ -174,23 +178,22 @@ class LatentAPSVM(RankingModel):
                 method=self.method,
                 solver=self.solver,
                 start=start,
+                groups=groups,
                 report=CountedThrough(monitor),
             )
         self._store(result, self._best_scores(bags, result.w), positive)
-        self._claim(*self._claims(result, bags, positive, C))
+        self._claim(*self._claims(result, bags, Queries(positive, groups), C))
         self._store_rounds(result)
         self.latent_ = result.latent - bags.first
         self.candidates_ = result.candidates - bags.first
         self._last = result.w
         return self._concerns(tol, result)
 
-    def _claims(
-        self, result: Any, bags: Bags, positive: np.ndarray, C: float
-    ) -> tuple[float, float]:
+    def _claims(self, result: Any, bags: Bags, queries: Queries, C: float) -> tuple[float, float]:
         """P and D of the last convex step, rounding included."""
-        queries, chosen = Queries(positive), result.candidates
+        positive, chosen = queries.positives, result.candidates
         fixed = chosen[0] if len(chosen) else result.chosen
-        coefficients = np.zeros((len(chosen), len(bags.rows)))
+        coefficients = np.zeros((len(chosen), bags.rows.shape[0]))
         for row, own, inversions in zip(coefficients, chosen, result.rankings, strict=True):
             row[own] = queries.coefficients(inversions)
 

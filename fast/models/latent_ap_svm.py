@@ -139,6 +139,7 @@ def train(
     solver: str = "auto",
     start: np.ndarray | None = None,
     report: Callable[[ScoreState], bool] | None = None,
+    groups: ArrayLike | None = None,
 ) -> TrainingResult:
     """Lower J until the chosen candidates stay, or J falls by less than 0.1 ``tol``.
 
@@ -158,6 +159,8 @@ def train(
         Bound on the convex steps.
     start : (d,) array, optional
         Weights to begin with; by default those that rank the bags by the mean of their candidates.
+    groups : (B,) array, optional
+        Query of each bag; L is then the mean over queries.
 
     Returns
     -------
@@ -165,7 +168,7 @@ def train(
         w with the certificate of the last step; ``n_iter`` and ``n_oracle`` count all steps.
     """
     number("C", C, positive=True)
-    queries = Queries(mask_of(y))
+    queries = Queries(mask_of(y), groups)
     grouped = Bags(bags, queries.n, X.shape[0])
     steps = Steps(
         X, grouped, queries, C, method, report,

@@ -173,19 +173,18 @@ def check_easy_certificate(model, X, y, rounding=1e-9):
     check_claims(model, primal, dual, rounding, 10 * rounding)
 
 
-def latent_objective(w, C, bags, y):
+def latent_objective(w, C, bags, y, groups=None):
     """J(w): each bag has the score of its best candidate."""
-    return 0.5 * w @ w + C * hinge([(bag @ w).max() for bag in bags], y)
+    return 0.5 * w @ w + C * mean_hinge(np.array([(bag @ w).max() for bag in bags]), y, groups)
 
 
-def check_latent(model, bags, y, rounding=1e-9):
+def check_latent(model, bags, y, rounding=1e-9, groups=None):
     """J, and P >= D of the last step, from the attributes of a LatentAPSVM."""
     y = np.asarray(y) == model.classes_[1]
     w, C = model.coef_[0], model.C
-    bags = [np.asarray(bag, dtype=float) for bag in bags]
-    np.testing.assert_allclose(
-        model.objectives_[-1], latent_objective(w, C, bags, y), rtol=rounding, atol=1e-300
-    )
+    bags = [dense(bag) for bag in bags]
+    objective = latent_objective(w, C, bags, y, groups)
+    np.testing.assert_allclose(model.objectives_[-1], objective, rtol=rounding, atol=1e-300)
     assert (np.diff(model.objectives_) <= 0.0).all()
     for bag, chosen in zip(bags, model.latent_, strict=True):
         assert (bag @ w)[chosen] >= (bag @ w).max() - 1e-12 * np.abs(bag @ w).max()
@@ -193,16 +192,16 @@ def check_latent(model, bags, y, rounding=1e-9):
     fixed = model.candidates_[0]
     assert (model.candidates_[:, y] == fixed[y]).all()
     s = [bag[h] @ w if p else (bag @ w).max() for bag, h, p in zip(bags, fixed, y, strict=True)]
-    primal = 0.5 * w @ w + C * hinge(s, y)
+    primal = 0.5 * w @ w + C * mean_hinge(np.array(s), y, groups)
     assert primal >= model.objectives_[-1] * (1 - rounding)
     assert (model.dual_coef_ >= 0.0).all()
     assert model.dual_coef_.sum() <= C * (1 + rounding)
     assert model.rankings_.shape == model.candidates_.shape == (len(model.dual_coef_), len(y))
     dual, u = 0.0, np.zeros(len(w))
     for weight, R, h in zip(model.dual_coef_, model.rankings_, model.candidates_, strict=True):
-        assert is_ranking(R, y)
-        dual += weight * delta(R, y)
+        offset, a = cut(R, y, groups)
+        dual += weight * offset
         rows = np.array([bag[i] for bag, i in zip(bags, h, strict=True)])
-        u += weight * (rows.T @ coefficients(R, y))
+        u += weight * (rows.T @ a)
     dual -= 0.5 * u @ u
     check_claims(model, primal, dual, rounding, rounding)

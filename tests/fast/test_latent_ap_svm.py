@@ -4,7 +4,7 @@ import hypothesis
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_ap_svm import average_precision
+from _naive_ap_svm import average_precision, queries
 from _naive_ap_svm import check_latent as check
 from _problems import bags as problem
 from _problems import quietly
@@ -98,6 +98,45 @@ def test_forms_of_bags():
     check(single, cube.astype(np.float32), y)
     whole = np.rint(3 * cube).astype(int)
     check(fit(whole, y), whole, y)
+
+
+@pytest.mark.parametrize("solver", ["bundle", "cutting_plane"])
+def test_sparse_bags_in_queries(solver):
+    """The optimum of dense bags, and means over queries, from the attributes alone."""
+    bags, y = problem(7, n=48)
+    bags = [np.where(np.abs(bag) > 0.5, bag, 0.0) for bag in bags]
+    bags[3][:] = 0.0
+    groups = np.where(np.arange(48) % 3, "a", "b")
+    sparse = [
+        sp.csr_matrix(bags[0]),
+        sp.coo_array(bags[1]),
+        *map(sp.csr_array, bags[2:-1]),
+        bags[-1],
+    ]
+    for data in ({}, {"groups": groups}):
+        model = LatentAPSVM(C=5.0, tol=1e-4, solver=solver).fit(sparse, y, **data)
+        check(model, sparse, y, **data)
+        dense = LatentAPSVM(C=5.0, tol=1e-4, solver=solver).fit(bags, y, **data)
+        assert model.objectives_[0] == pytest.approx(dense.objectives_[0], rel=1e-2)
+        scores = np.array([(bag @ model.coef_[0]).max() for bag in bags])
+        np.testing.assert_allclose(model.decision_function(sparse) - model.intercept_[0], scores)
+        np.testing.assert_array_equal(model.predict(bags), model.predict(sparse))
+        each = [average_precision(scores[q], y[q]) for q in queries(y, **data)]
+        assert model.score(sparse, y, **data) == pytest.approx(np.mean(each))
+    assert np.abs(model.coef_ - fit(bags, y, tol=1e-4).coef_).max() > 1e-3  # queries matter
+    single = fit([sp.csr_array(bag.astype(np.float32)) for bag in bags], y)
+    check(single, [bag.astype(np.float32) for bag in bags], y)
+
+
+def test_queries_of_bags_that_are_refused():
+    for groups, said in (
+        (np.arange(8), "without a"),
+        (Y[:-1] * 1, r"shape \(7,\)"),
+        (Y * 1, "without a"),
+    ):
+        with pytest.raises(InvalidParameterError, match=said) as caught:
+            LatentAPSVM().fit(BAGS, Y, groups=groups)
+        assert caught.value.argument == "groups"
 
 
 def iter_once(bags):
@@ -199,7 +238,11 @@ def replaced(i, bag):
         (replaced(4, [["a"] * 3]), Y, r"^X\[4\]: list with dtype"),
         (replaced(4, "abc"), Y, r"^X\[4\]: str with dtype"),
         (replaced(4, np.ones((2, 3), complex)), Y, r"^X\[4\]: .*dtype complex"),
-        (replaced(4, sp.csr_array(np.ones((2, 3)))), Y, r"^X\[4\]: csr_array.*toarray"),
+        (replaced(4, sp.csr_array(NAN)), Y, r"^X\[4\]: X\[4\]\[1, 1\] = nan"),
+        (replaced(4, sp.csr_array((0, 3))), Y, r"^X\[4\]: an empty bag"),
+        (replaced(4, sp.csr_array((2, 4))), Y, r"^X: bag 4 has 4 features, bag 0 3.*Fix: "),
+        (replaced(4, sp.coo_array(np.ones(3))), Y, r"^X\[4\]: shape \(3,\)"),
+        (replaced(4, sp.csr_array(np.ones((2, 3), complex))), Y, r"^X\[4\]: .*dtype complex"),
         (np.ones((8, 3)), Y, r"^X: one matrix.*or use APSVM"),
         (sp.csr_array(np.ones((8, 3))), Y, r"^X: csr_array.*one matrix per bag"),
         ("bags", Y, r"^X: str"),
