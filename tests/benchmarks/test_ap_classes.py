@@ -33,9 +33,9 @@ def made_up(name: str, **tests: float) -> ClassResult:
 
 def test_every_part_has_every_digit_and_no_example_twice() -> None:
     parts = ap_classes.load_digits()
-    sizes = [len(y) for _, y in vars(parts).values()]
+    sizes = [len(y) for _, y in parts.pairs]
     assert sizes == [898, 449, 450]
-    for X, y in vars(parts).values():
+    for X, y in parts.pairs:
         counts = np.bincount(y, minlength=10) / len(y)
         assert np.ptp(counts) < 0.02
         assert 0.0 <= X.min() < X.max() <= 1.0

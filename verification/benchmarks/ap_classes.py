@@ -51,12 +51,7 @@ DATASETS: dict[str, Callable[[], Parts]] = {"letter": load_letter, "digits": loa
 
 def with_constant(parts: Parts) -> Parts:
     """All parts with a last feature of ones."""
-    return Parts(
-        *(
-            (np.column_stack([X, np.ones(len(X))]), y)
-            for X, y in (parts.train, parts.validation, parts.test)
-        )
-    )
+    return Parts(*((np.column_stack([X, np.ones(len(X))]), y) for X, y in parts.pairs))
 
 
 def names(dataset: str) -> list[str]:
@@ -107,12 +102,7 @@ def choose(fits: Sequence[Fit]) -> Fit:
 
 def one_against_rest(parts: Parts, label: int) -> Parts:
     """The same features with labels 1 for the class and 0 for all others."""
-    return Parts(
-        *(
-            (X, (y == label).astype(np.int64))
-            for X, y in (parts.train, parts.validation, parts.test)
-        )
-    )
+    return Parts(*((X, (y == label).astype(np.int64)) for X, y in parts.pairs))
 
 
 def select(dataset: Sequence[str] | None, classes: str) -> list[tuple[str, int]]:

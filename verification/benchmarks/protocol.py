@@ -126,6 +126,11 @@ class Parts:
     test: Pair
     Z: tuple[Any, Any] | None = None
 
+    @property
+    def pairs(self) -> tuple[Pair, Pair, Pair]:
+        """All three."""
+        return self.train, self.validation, self.test
+
 
 @dataclass(frozen=True)
 class Fit:
