@@ -7,6 +7,7 @@ import numpy as np
 from fast._validation import moderate, number
 from fast.errors import CollapseWarning, InvalidParameterError, InvalidTypeError
 from fast.estimators._kernel import check_kernel
+from fast.estimators._log_odds import log_odds
 from fast.estimators._privileged import (
     KERNELS,
     check_coef0,
@@ -174,6 +175,12 @@ class PrivilegedModel(CertifiedClassifier):
         else:
             self.kernel_coef_ = expanded("coef")
         self.intercept_ = np.array([s.b for s in solutions])
+        known = problem.K if problem.X is None else problem.X
+        lines = []
+        for s, y in zip(solutions, problem.labels.T, strict=True):
+            f = np.asarray(known @ (s.coef if problem.X is None else s.w), dtype=np.float64) + s.b
+            lines.append(log_odds(f, y > 0.0, problem.omega))
+        self.odds_ = np.array(lines)
         self.dual_coef_ = expanded("alpha")
         self.dual_coef_[:, kept] *= problem.labels.T
         if not problem.plain:
