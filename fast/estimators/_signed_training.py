@@ -6,14 +6,16 @@ D(A) = -sum_i r_i L*(x_i/r_i) - 1/2 ||A'X||_F^2, a_ij = -x_ij on N, x_ij on P (t
 with W = A'X at the optimum. N are the wrong labels of an example and P the right ones; one-vs-all losses
 have one right label, and their problem is one for each class.
 
-| solver   | algorithm                                                       | for                   |
-|----------|-----------------------------------------------------------------|-----------------------|
-| "newton" | Newton's method for all classes at once, of a hinge inside the  | one-vs-all, up to 400 |
-|          | proximal point method, after a few passes of "sdca"             | features              |
-| "sdca"   | coordinate ascent over rows, exact updates of all their classes | hinges, also smooth   |
-| "lbfgs"  | quasi-Newton steps with a homotopy in C                         | smooth losses         |
-| "auto"   | the first of these that fits; for the logistic loss "newton" where features are fewer   |
-|          | than classes and mean r_i ||x_i||^2 > 1, else "lbfgs"                                   |
+| solver     | algorithm                                                       | for                   |
+|------------|-----------------------------------------------------------------|-----------------------|
+| "newton"   | Newton's method for all classes at once, of a hinge inside the  | one-vs-all, up to 400 |
+|            | proximal point method, after a few passes of "sdca"             | features              |
+| "proximal" | a few passes of "sdca", then the proximal point method whose    | hinges                |
+|            | inner problems are solved as by "lbfgs"                         |                       |
+| "lbfgs"    | quasi-Newton steps with a homotopy in C                         | smooth losses         |
+| "sdca"     | coordinate ascent over rows, exact updates of all their classes | hinges, also smooth   |
+| "auto"     | the first of these that fits; for the logistic loss "newton" where features are fewer   |
+|            | than classes and mean r_i ||x_i||^2 > 1, else "lbfgs"                                   |
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever ``tol``.
 """
@@ -40,24 +42,26 @@ from fast.models.multiclass_erm import (
 from fast.solvers.class_newton import ClassNewtonSolver
 from fast.solvers.rows import squared_norms
 from fast.solvers.signed_ascent import SignedAscent
+from fast.solvers.signed_proximal import SignedProximal
 from fast.solvers.signed_quasi_newton import SignedQuasiNewton
 from fast.solvers.state import TrainingState
 
 WEAK = 1.0  # mean r_i ||x_i||^2 up to which a few quasi-Newton steps are enough
 SOLVERS: dict[str, Any] = {
-    "newton": ClassNewtonSolver, "sdca": SignedAscent, "lbfgs": SignedQuasiNewton
+    "newton": ClassNewtonSolver, "proximal": SignedProximal, "sdca": SignedAscent, "lbfgs": SignedQuasiNewton
 }  # fmt: skip
 
 
 def fitting(loss: Signed, X: Any, r: np.ndarray, m: int) -> list[str]:
     """The solvers that can train a loss on these rows, the best first."""
     found = ["newton"] if loss.variant in (BOX, LOGISTIC) and ClassNewtonSolver.fits(X) else []
-    found += ["sdca"] if loss.variant < LOGISTIC else []
     if not loss.smooth:
-        return found
+        return [*found, "proximal", "sdca"]
+    if loss.variant < LOGISTIC:
+        return [*found, "lbfgs", "sdca"]
     # matrices of all classes cost little where features are few, passes where steps are
     steps = X.shape[1] >= m or float(np.mean(r * squared_norms(X))) <= WEAK
-    return ["lbfgs", *found] if loss.variant == LOGISTIC and steps else [*found, "lbfgs"]
+    return ["lbfgs", *found] if steps else [*found, "lbfgs"]
 
 
 def train(
@@ -89,7 +93,7 @@ def train(
     loss : fast.families.signed.Signed
     tol, max_iter, seed, report, n_jobs
         As of :func:`fast.models.multiclass_erm.train`.
-    solver : {"auto", "newton", "sdca", "lbfgs"}
+    solver : {"auto", "newton", "proximal", "sdca", "lbfgs"}
     start : (n, m) array, optional
         A of a feasible dual point to begin with, for hinges.
     weights : (m, d) array, optional

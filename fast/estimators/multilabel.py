@@ -48,8 +48,9 @@ class MultilabelClassifier(SignedLinearModel):
         Add a constant feature 1; its weights are regularised like the others.
     warm_start : bool, default=False
         Begin at the last weights or dual, if they fit the data; C and the weights may change.
-    solver : {"auto", "lbfgs", "sdca"}, default="auto"
-        Coordinate ascent over examples (hinges), or quasi-Newton steps (smooth losses).
+    solver : {"auto", "lbfgs", "proximal", "sdca"}, default="auto"
+        The proximal point method around quasi-Newton steps, or coordinate ascent (hinges); quasi-Newton
+        steps (smooth losses).
     random_state : int, RandomState instance or None, default=None
         Order of the examples.
     verbose : int, default=0

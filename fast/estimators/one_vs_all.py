@@ -47,9 +47,10 @@ class OneVsAllClassifier(SignedLinearModel):
         Factors of C per class: of an example's losses in all its binary problems.
     warm_start : bool, default=False
         Begin at the last weights and dual, if they fit the data; C and the weights may change.
-    solver : {"auto", "lbfgs", "newton", "sdca"}, default="auto"
+    solver : {"auto", "lbfgs", "newton", "proximal", "sdca"}, default="auto"
         Newton's method for all classes at once (up to 400 features; of a hinge inside the proximal
-        point method), coordinate ascent (hinges), quasi-Newton steps (smooth losses).
+        point method), the proximal point method around quasi-Newton steps, or coordinate ascent
+        (hinges), quasi-Newton steps (smooth losses).
     random_state : int, RandomState instance or None, default=None
         Order of the examples.
     verbose : int, default=0

@@ -63,21 +63,28 @@ class SignedAscent:
     def check(self, r: np.ndarray) -> tuple[float, float]:
         """Primal and dual objective, with W = X'A summed anew."""
         self._sum()
-        half, risk, size = (
-            0.5 * float(np.vdot(self.V, self.V)),
-            0.0,
-            block_length(self.own.shape[1]),
-        )
+        return self._values(self.V, self.V, self.x, r)
+
+    def objectives(self, W: np.ndarray, A: np.ndarray) -> tuple[float, float]:
+        """Primal objective at W (m, d), dual objective at A."""
+        pull = np.asarray(self.X.T @ A, dtype=np.float64)
+        return self._values(np.ascontiguousarray(W.T), pull, np.abs(A), self.r)
+
+    def _values(
+        self, V: np.ndarray, pull: np.ndarray, x: np.ndarray, r: np.ndarray
+    ) -> tuple[float, float]:
+        risk, size = 0.0, block_length(self.own.shape[1])
         for first in range(0, len(r), size):
             part = slice(first, first + size)
             rows = self.X[part]
-            f = rows @ self.V if is_sparse(rows) else rows.astype(np.float64, copy=False) @ self.V
+            f = rows @ V if is_sparse(rows) else rows.astype(np.float64, copy=False) @ V
             risk += float(r[part] @ self.loss.values(np.ascontiguousarray(f), self.y[part]))
-        gains = float(np.vdot(self.costs, self.x))
+        gains = float(np.vdot(self.costs, x))
         if self.kind[1] > 0.0:
-            squares = np.einsum("ij,ij->i", self.x, self.x)
+            squares = np.einsum("ij,ij->i", x, x)
             gains -= 0.5 * self.kind[1] * float((squares[r > 0.0] / r[r > 0.0]).sum())
-        return half + risk, gains - half
+        half = 0.5 * float(np.vdot(pull, pull))
+        return 0.5 * float(np.vdot(V, V)) + risk, gains - half
 
     def raised(self) -> None:
         """Begin weakly regularised problems at those of smaller weights, solved roughly."""
