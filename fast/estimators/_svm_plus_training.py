@@ -11,10 +11,7 @@ import numpy as np
 
 from fast._interrupts import hold_back, keep_trained, let_through
 from fast.estimators._svm_plus_claims import Claims
-from fast.models import svm_plus_hinge, svm_plus_squared_hinge
-from fast.solvers import plain_svm
-from fast.solvers.box_interior_point import FactorGram, MatrixGram
-from fast.solvers.rows import is_sparse
+from fast.models import svm, svm_plus_hinge, svm_plus_squared_hinge
 from fast.solvers.state import TrainingState, certified_gap
 from fast.svm_plus import hinge, working_set
 from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
@@ -23,7 +20,6 @@ from fast.svm_plus.problem import CheckedInput, finished
 from fast.svm_plus.squared_hinge import SquaredHingeData
 
 Trainer = Callable[[np.ndarray, int, Any], list[Any]]
-MANY = 500  # examples from which on an interior point method on kernel matrices is slow
 LARGEST_GRAM = 20_000  # examples up to which a kernel matrix is worth its memory
 
 
@@ -173,76 +169,16 @@ def one_by_one(train: Callable[[np.ndarray, int, Any], Any]) -> Trainer:
     return columns
 
 
-class Centred:
-    """K = XX' of X without its mean, which b absorbs: without a digit lost to a common offset."""
-
-    def __init__(self, X: Any) -> None:
-        if is_sparse(X):
-            self.X = X.astype(np.float64)
-            self.mean = np.asarray(self.X.mean(axis=0)).ravel()
-            K, r = (self.X @ self.X.T).toarray(), self.X @ self.mean
-            self.K = K - (r + r[:, None]) + float(self.mean @ self.mean)
-        else:
-            self.X, self.mean = plain_svm.centred_factor(X)
-            self.K = self.X @ self.X.T
-
-    def in_features(self, result: Any) -> Any:
-        """Adds w to a kernel trainer's result, and what the mean takes from b."""
-        result.w = np.asarray(self.X.T @ result.coef)
-        if is_sparse(self.X):
-            result.w -= float(result.coef.sum()) * self.mean
-        result.b -= float(self.mean @ result.w)
-        return result
-
-
 def plain(problem: Problem) -> Trainer:
     """The ordinary SVM."""
-    cost, mean, centred = problem.C * problem.omega, None, None
-    gram: FactorGram | MatrixGram
+    K = None
     if problem.X is None:
         K = check_kernel_matrix("K", problem.K)
         check_definite("K", K)
-        gram = MatrixGram(K)
-    elif problem.X.shape[0] > problem.X.shape[1]:
-        factor, mean = plain_svm.centred_factor(problem.X)
-        gram = FactorGram(factor)
-    else:
-        centred = Centred(problem.X)
-        gram = MatrixGram(centred.K)
-
-    def in_features(result: Any) -> Any:
-        return result if centred is None else centred.in_features(result)
-
-    if isinstance(gram, MatrixGram) and problem.squared and gram.n > MANY:
-        return plain_smo(problem, gram, cost, in_features)
-
-    def train(y: np.ndarray, max_iter: int, report: Any) -> Any:
-        result = plain_svm.train(
-            gram, y, cost, problem.squared,
-            mean=mean, tol=problem.tol, max_iter=max_iter, report=report,
-        )  # fmt: skip
-        return in_features(result)
-
-    return one_by_one(train)
-
-
-def plain_smo(
-    problem: Problem, gram: MatrixGram, cost: np.ndarray, in_features: Callable[[Any], Any]
-) -> Trainer:
-    """The ordinary SVM of many examples with the squared hinge, as SVM2+ with Q = diag(1/c)."""
-    Q = np.diag(1.0 / cost)
-
-    def columns(labels: np.ndarray, max_iter: int, report: Any) -> list[Any]:
-        results = svm_plus_squared_hinge.train_kernel(
-            gram.K, labels, 1.0, 1.0, Q=Q, tol=problem.tol, max_iter=max_iter, report=report,
-            check_definite=False,
-        )  # fmt: skip
-        for result, y in zip(results, labels.T, strict=False):
-            result.w = None
-            in_features(plain_svm.recertify(result, gram, y, cost))
-        return list(results)
-
-    return columns
+    machine = svm.Machine(problem.X, K, problem.C * problem.omega, problem.squared)
+    if machine.together:
+        return lambda labels, rounds, report: machine.all(labels, problem.tol, rounds, report)
+    return one_by_one(lambda y, rounds, report: machine.one(y, problem.tol, rounds, report))
 
 
 def linear(problem: Problem) -> Trainer:
@@ -272,7 +208,7 @@ def kernels(problem: Problem) -> Trainer:
     train_kernel = (
         svm_plus_squared_hinge.train_kernel if problem.squared else svm_plus_hinge.train_kernel
     )
-    centred = Centred(problem.X) if problem.K is None else None
+    centred = svm.Centred(problem.X) if problem.K is None else None
     K = problem.K if centred is None else centred.K
     options: dict[str, Any] = {
         "Z": problem.Z,

@@ -110,7 +110,7 @@ def test_only_stems_without_a_twin_are_flagged():
     flagged = {stem: spec.erratum for stem, spec in specs.items() if spec.erratum}
     assert flagged == {"topk_hinge_alpha_printed": "E1", "pointwise_risk": "E10"}
     reasons = {stem: spec.reason for stem, spec in specs.items() if spec.reason}
-    assert set(reasons) == {"svm", "svm_2k"}
+    assert set(reasons) == {"svm_2k"}
     assert all(f"No fast twin: {reason}" in specs[stem].text() for stem, reason in reasons.items())
     oracle_only = {stem for stem, spec in specs.items() if spec.oracle_only}
     assert oracle_only == set(flagged) | set(reasons)

@@ -36,8 +36,14 @@ class Svm(_plus.SvmTask):
         K: np.ndarray | None = None,
         tol: float = 1e-6,
     ) -> dict[str, Any]:
-        """`fast.SVMPlusClassifier` without privileged features."""
-        return self.fitted(X=X, y=y, C=C, loss=loss, sample_weight=sample_weight, K=K, tol=tol)
+        """The training functions of `fast`."""
+        from fast.models import svm
+
+        given: dict[str, Any] = {"loss": loss, "sample_weight": sample_weight, "tol": tol}
+        given["max_iter"] = 5000
+        found = svm.train(X, y, C, **given) if K is None else svm.train_kernel(K, y, C, **given)
+        w = found.coef if X is None else found.w
+        return {"w": w, "b": np.asarray(found.b), "alpha": found.alpha}
 
 
 TASK = Svm()

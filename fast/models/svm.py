@@ -1,0 +1,206 @@
+"""The ordinary SVM, hinge or squared hinge, with a free bias, trained to a certified gap.
+
+P(w, b) = 1/2 ||w||^2 + C sum_i omega_i l(1 - y_i (w'x_i + b)),   l(t) = max(0, t) or 1/2 max(0, t)^2
+D(alpha) = 1'alpha - 1/2 <alpha y, K (alpha y)> over alpha >= 0, alpha'y = 0, for the hinge with
+    alpha_i <= C omega_i, for its square less 1/2 sum_i alpha_i^2/(C omega_i);   w = sum_i alpha_i y_i x_i
+
+(Cortes and Vapnik 1995.) K = XX', or any positive semidefinite kernel matrix. C multiplies the sum, not
+the mean. It is what SVM+ is without privileged features, and `fast.SVMPlusClassifier` without Z trains it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fast._validation import moderate, number, per_row
+from fast.errors import InvalidParameterError
+from fast.models import svm_plus_squared_hinge
+from fast.solvers import plain_svm
+from fast.solvers.box_interior_point import FactorGram, MatrixGram
+from fast.solvers.plain_svm import PlainResult
+from fast.solvers.rows import is_sparse
+from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
+from fast.svm_plus.problem import check_labels, check_matrix, check_rounds, check_two_classes
+
+__all__ = ["Centred", "Machine", "PlainResult", "train", "train_kernel"]
+
+MANY = 500  # examples from which on an interior point method on kernel matrices is slow
+LOSSES = ("hinge", "squared_hinge")
+
+
+class Centred:
+    """K = XX' of X without its mean, which b absorbs: without a digit lost to a common offset."""
+
+    def __init__(self, X: Any) -> None:
+        if is_sparse(X):
+            self.X = X.astype(np.float64)
+            self.mean = np.asarray(self.X.mean(axis=0)).ravel()
+            K, r = (self.X @ self.X.T).toarray(), self.X @ self.mean
+            self.K = K - (r + r[:, None]) + float(self.mean @ self.mean)
+        else:
+            self.X, self.mean = plain_svm.centred_factor(X)
+            self.K = self.X @ self.X.T
+
+    def in_features(self, result: Any) -> Any:
+        """Adds w to a kernel trainer's result, and what the mean takes from b."""
+        result.w = np.asarray(self.X.T @ result.coef)
+        if is_sparse(self.X):
+            result.w -= float(result.coef.sum()) * self.mean
+        result.b -= float(self.mean @ result.w)
+        return result
+
+
+class Machine:
+    """Trains any labels of the same examples of costs c_i = C omega_i > 0, by X or by K.
+
+    ``together``: many labels are best trained in one call of `all`, otherwise one by one.
+    """
+
+    def __init__(self, X: Any, K: Any, cost: np.ndarray, squared: bool) -> None:
+        self.cost, self.squared, self.mean, self.centred = cost, squared, None, None
+        self.gram: FactorGram | MatrixGram
+        if X is None:
+            self.gram = MatrixGram(K)
+        elif X.shape[0] > X.shape[1]:
+            factor, self.mean = plain_svm.centred_factor(X)
+            self.gram = FactorGram(factor)
+        else:
+            self.centred = Centred(X)
+            self.gram = MatrixGram(self.centred.K)
+        self.together = isinstance(self.gram, MatrixGram) and squared and self.gram.n > MANY
+
+    def one(self, y: np.ndarray, tol: float, max_iter: int, report: Any) -> Any:
+        """The result for labels (n,), by an interior point method."""
+        result = plain_svm.train(
+            self.gram, y, self.cost, self.squared,
+            mean=self.mean, tol=tol, max_iter=max_iter, report=report,
+        )  # fmt: skip
+        return self._in_features(result)
+
+    def all(self, labels: np.ndarray, tol: float, max_iter: int, report: Any) -> list[Any]:
+        """The results for the columns of labels (n, m), as SVM2+ with Q = diag(1/c)."""
+        assert isinstance(self.gram, MatrixGram)
+        results = svm_plus_squared_hinge.train_kernel(
+            self.gram.K, labels, 1.0, 1.0, Q=np.diag(1.0 / self.cost), tol=tol, max_iter=max_iter,
+            report=report, check_definite=False,
+        )  # fmt: skip
+        for result, y in zip(results, labels.T, strict=False):
+            result.w = None
+            self._in_features(plain_svm.recertify(result, self.gram, y, self.cost))
+        return list(results)
+
+    def _in_features(self, result: Any) -> Any:
+        return result if self.centred is None else self.centred.in_features(result)
+
+
+def train(
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    *,
+    loss: str = "hinge",
+    sample_weight: ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
+) -> PlainResult:
+    """Minimise P until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR, float32 or float64
+    y : (n,) labels -1 and 1
+        Both among the rows of positive weight.
+    C : float
+        Weight of the loss (a sum, not a mean), > 0.
+    loss : {"hinge", "squared_hinge"}
+    sample_weight : (n,) array, optional
+        omega_i >= 0; rows of weight zero are taken out.
+    tol : float
+    max_iter : int
+        Bound on the rounds.
+    report : callable, optional
+        Called after every round with the state (n_iter, primal, dual, gap, W = coef); true stops.
+
+    Returns
+    -------
+    PlainResult
+        w (d,), b, coef (n,) with w = sum_i coef_i x_i, and the multipliers alpha (n,), with their
+        certificate; the best met, also after KeyboardInterrupt.
+
+    Raises
+    ------
+    InvalidParameterError
+        If only one class is there, or shapes and ranges do not fit.
+    """
+    return _trained(check_matrix("X", X), None, y, C, loss, sample_weight, tol, max_iter, report)
+
+
+def train_kernel(
+    K: ArrayLike,
+    y: ArrayLike,
+    C: float,
+    *,
+    loss: str = "hinge",
+    sample_weight: ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
+    definite: bool = False,
+) -> PlainResult:
+    """``train`` on a kernel matrix: f(x) = sum_i coef_i k(x_i, x) + b, and w is None.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Positive semidefinite, such as ``sklearn.metrics.pairwise.rbf_kernel(X)``.
+    definite : bool
+        True where K is known to be positive semidefinite, and need not be checked: no certificate
+        shows it, and with another matrix the gap means nothing.
+    y, C, loss, sample_weight, tol, max_iter, report
+        As for ``train``.
+
+    Returns
+    -------
+    PlainResult
+
+    Raises
+    ------
+    InvalidParameterError
+        Also for a matrix that is not symmetric, or not positive semidefinite.
+    """
+    K = check_kernel_matrix("K", K)
+    if not definite:
+        check_definite("K", K)
+    return _trained(None, K, y, C, loss, sample_weight, tol, max_iter, report)
+
+
+def _trained(
+    X: Any, K: Any, y: ArrayLike, C: float, loss: str, sample_weight: ArrayLike | None, tol: float,
+    max_iter: int, report: Callable[[Any], bool] | None,
+) -> PlainResult:  # fmt: skip
+    n = (K if X is None else X).shape[0]
+    labels, C = check_labels(y, n), moderate("C", number("C", C, positive=True))
+    if loss not in LOSSES:
+        raise InvalidParameterError("loss", repr(loss), " or ".join(LOSSES), "use 'hinge'")
+    tol, rounds = number("tol", tol), check_rounds(max_iter)
+    cost = C * (np.ones(n) if sample_weight is None else per_row("sample_weight", sample_weight, n))
+    kept = np.flatnonzero(cost > 0.0)
+    check_two_classes(labels[kept], len(kept) < n)
+    if len(kept) < n:
+        X, K = None if X is None else X[kept], None if K is None else K[np.ix_(kept, kept)]
+        labels, cost = labels[kept], cost[kept]
+    machine = Machine(X, K, cost, loss == "squared_hinge")
+    if machine.together:
+        [result] = machine.all(labels[:, None], tol, rounds, report)
+    else:
+        result = machine.one(labels, tol, rounds, report)
+    coef, alpha = np.zeros(n), np.zeros(n)
+    coef[kept], alpha[kept] = result.coef, result.alpha
+    return PlainResult(
+        coef, result.w, float(result.b), alpha, primal=result.primal, dual=result.dual,
+        gap=result.gap, n_iter=result.n_iter, history=result.history, solver=result.solver,
+        interrupted=result.interrupted, stopped=result.stopped,
+    )  # fmt: skip

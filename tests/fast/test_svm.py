@@ -1,0 +1,107 @@
+"""The ordinary SVM from its formulas: certified on features and on any kernel matrix."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _problems import relevant
+from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
+from sklearn.svm import SVC
+
+from fast.errors import InvalidParameterError
+from fast.models import svm
+
+KERNELS = {"linear": linear_kernel, "rbf": rbf_kernel, "poly": polynomial_kernel}
+
+
+def problem(seed=0, n=70, d=5, **more):
+    X, y = relevant(seed, n, d, **more)
+    return X + 2.0, np.where(y, 1.0, -1.0)
+
+
+def check(found, K, y, C, loss, weight, tol):
+    """P and D by the formulas, K the kernel matrix; the gap follows, and multipliers are feasible."""
+    a, cost, squared = found.alpha, C * weight, loss == "squared_hinge"
+    assert (a >= 0).all()
+    assert squared or (a <= cost * (1 + 1e-12)).all()
+    assert not a[weight == 0].any()
+    assert abs(a @ y) <= 1e-12 * a.sum()
+    xi = np.maximum(1 - y * (K @ found.coef + found.b), 0)
+    P = 0.5 * found.coef @ K @ found.coef + cost @ (0.5 * xi**2 if squared else xi)
+    own = a[weight > 0] ** 2 @ (1 / cost[weight > 0]) if squared else 0.0
+    D = a.sum() - 0.5 * (a * y) @ K @ (a * y) - 0.5 * own
+    assert found.primal == pytest.approx(P, rel=1e-9)
+    assert found.dual == pytest.approx(D, rel=1e-9)
+    assert -1e-10 * P <= P - D <= tol * P * (1 + 1e-9)
+    assert found.gap <= tol
+    assert found.history[-1]["gap"] == found.gap
+
+
+@pytest.mark.parametrize("kernel", sorted(KERNELS))
+@pytest.mark.parametrize("loss", svm.LOSSES)
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
+def test_kernels_are_certified(kernel, loss, C):
+    X, y = problem(1)
+    K = KERNELS[kernel](X)
+    weight = np.arange(70) % 3.0
+    found = svm.train_kernel(K, y, C, loss=loss, sample_weight=weight, tol=1e-6)
+    assert found.w is None
+    check(found, K, y, C, loss, weight, 1e-6)
+    if loss == "hinge":
+        kept, a = np.flatnonzero(weight), np.zeros(70)
+        theirs = SVC(C=C, kernel="precomputed", tol=1e-8)
+        theirs.fit(K[np.ix_(kept, kept)], y[kept], sample_weight=weight[kept])
+        a[kept[theirs.support_]] = np.abs(theirs.dual_coef_[0])
+        D = a.sum() - 0.5 * (a * y) @ K @ (a * y)
+        assert pytest.approx(found.dual, rel=1e-4) == D
+
+
+@pytest.mark.parametrize("loss", svm.LOSSES)
+@pytest.mark.parametrize("d", [5, 90])
+@pytest.mark.parametrize("form", [np.asarray, np.float32, sp.csr_array])
+def test_features_give_the_model_of_their_kernel(loss, d, form):
+    X, y = problem(2, d=d)
+    X = np.float32(X).astype(float)
+    found = svm.train(form(X), y, 0.5, loss=loss, tol=1e-6)
+    check(found, X @ X.T, y, 0.5, loss, np.ones(70), 1e-6)
+    np.testing.assert_allclose(found.w, X.T @ found.coef, atol=1e-6)
+    other = svm.train_kernel(X @ X.T, y, 0.5, loss=loss, tol=1e-6, definite=True)
+    assert other.dual <= found.primal * (1 + 1e-12)
+    assert found.dual <= other.primal * (1 + 1e-12)
+
+
+def test_many_examples_on_a_kernel_matrix():
+    X, y = problem(3, n=svm.MANY + 20)
+    K = rbf_kernel(X)
+    weight = 1.0 * (np.arange(len(y)) > 4)
+    found = svm.train_kernel(K, y, 2.0, loss="squared_hinge", sample_weight=weight, tol=1e-4)
+    check(found, K, y, 2.0, "squared_hinge", weight, 1e-4)
+
+
+def test_a_report_stops_and_the_best_is_kept():
+    X, y = problem(4)
+    found = svm.train(X, y, 1.0, tol=1e-12, report=lambda state: state.n_iter == 3)
+    assert (found.n_iter, found.stopped, found.interrupted) == (3, True, False)
+    check(found, X @ X.T, y, 1.0, "hinge", np.ones(70), found.gap)
+
+
+def test_bad_input():
+    X, y = problem(5)
+    for given, name in [
+        ({"C": 0.0}, "C"),
+        ({"C": np.nan}, "C"),
+        ({"loss": "hinges"}, "loss"),
+        ({"y": np.ones(70)}, "y"),
+        ({"y": y[:-1]}, "y"),
+        ({"y": y > 0}, "y"),
+        ({"sample_weight": -np.ones(70)}, "sample_weight"),
+        ({"sample_weight": 1.0 * (y > 0)}, "y"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"tol": -1.0}, "tol"),
+        ({"X": np.where(X > 2, np.nan, X)}, "X"),
+    ]:
+        with pytest.raises(InvalidParameterError) as caught:
+            svm.train(**{"X": X, "y": y, "C": 1.0, **given})
+        assert caught.value.argument == name
+    for K in (-np.eye(70), np.triu(np.ones((70, 70))), np.ones((70, 3))):
+        with pytest.raises(InvalidParameterError, match=r"^K: "):
+            svm.train_kernel(K, y, 1.0)
