@@ -217,25 +217,18 @@ def _per_query(
     if weights is None:
         return np.ones(count)
     given = real_array("weights", weights, (1,)).astype(np.float64)
-    if given.shape != codes.shape or not (np.isfinite(given) & (given >= 0.0)).all():
-        raise InvalidParameterError(
-            "weights",
-            f"shape {given.shape}, least {given.min(initial=np.inf):g}",
-            f"{len(codes)} finite numbers >= 0, one per sample",
-            "pass the weight of the query of each sample",
-        )
-    found = np.zeros(count)
-    found[codes] = given
-    differ = np.flatnonzero(found[codes] != given)
-    if len(differ):
-        one, other = given[differ[0]], found[codes[differ[0]]]
-        raise InvalidParameterError(
-            "weights",
-            f"{one:g} and {other:g} in one query",
-            "one weight per query: a ranking has no weights of its samples",
-            "give all samples of a query the same weight",
-        )
-    if not found.any():
-        raise InvalidParameterError("weights", "all zero", "a positive one", "pass some weight")
+    found, fault = np.zeros(count), ""
+    if given.shape != codes.shape:
+        fault = f"shape {given.shape}, not ({len(codes)},)"
+    elif not (np.isfinite(given) & (given >= 0.0)).all() or not given.any():
+        fault = f"least {given.min():g}, largest {given.max():g}"
+    else:
+        found[codes] = given
+        differ = np.flatnonzero(found[codes] != given)[:1]
+        fault = "".join(f"{given[i]:g} and {found[codes[i]]:g} in one query" for i in differ)
+    if fault:
+        expected = "finite numbers >= 0, not all 0, one per sample and the same within a query"
+        fix = "give all samples of a query the same weight: a ranking has no weights of its samples"
+        raise InvalidParameterError("weights", fault, expected, fix)
     found = found / found.max()
     return np.asarray(found * (count / found.sum()))

@@ -145,8 +145,8 @@ def test_weights_that_are_refused_or_change_nothing():
     for bad, said in [
         (first, r"2 and 1 in one query.*same weight"),
         (np.where(some, -1.0, 1.0), "least -1"),
-        (np.where(some, np.nan, 1.0), "finite"),
-        (np.zeros(len(y)), "all zero"),
+        (np.where(some, np.nan, 1.0), "least nan"),
+        (np.zeros(len(y)), "least 0, largest 0"),
         (np.ones(3), r"shape \(3,\)"),
         (np.ones((len(y), 1)), "shape"),
         (["a"] * len(y), "number"),
