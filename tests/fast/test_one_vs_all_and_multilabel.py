@@ -26,6 +26,7 @@ from fast.estimators._signed_training import train
 from fast.estimators.multilabel import best_threshold
 from fast.families import named
 from fast.solvers.class_grams import weighted_grams
+from verification.benchmarks import one_vs_all
 from verification.certificates.fitted import judge_claims, trained
 from verification.verdicts.verdict import Verdict
 
@@ -120,6 +121,22 @@ def test_one_vs_all_is_one_problem_for_each_class(C):
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     np.testing.assert_array_equal(logistic.classes_[p.argmax(axis=1)], logistic.predict(X))
     assert not hasattr(hinge, "predict_proba")
+
+
+def test_classes_may_have_weights_of_their_own():
+    model = fitted(
+        OneVsAllClassifier, "hinge", weight=WEIGHT, class_weight={0: 2.0, 1: 0.0, 2: 1.0, 3: 0.3}
+    )
+    assert judge_claims(model, X, Y, WEIGHT).verdict is Verdict.PASS
+    plain = fitted(OneVsAllClassifier, "hinge", weight=WEIGHT * np.array([2.0, 0.0, 1.0, 0.3])[Y])
+    np.testing.assert_allclose(model.coef_, plain.coef_, atol=1e-6)
+
+
+def test_the_benchmark_compares_what_reaches_the_gap(monkeypatch):
+    ours, theirs = one_vs_all.measure("logistic", X, Y, 1.0, 1)
+    assert ours > 0 < theirs
+    monkeypatch.setattr(one_vs_all, "TOLERANCES", (1e3,))
+    assert np.isnan(one_vs_all.measure("hinge", X, Y, 10.0, 1)[1])  # not after a pass
 
 
 def test_with_one_right_label_they_are_the_multiclass_losses():
