@@ -27,6 +27,7 @@ class Dual(NamedTuple):
     """Multipliers lambda (m,), Delta (m,) and coefficients (m, n) of their rankings.
 
     ``reference``: the coefficients (n,) that are subtracted from all of them, and from R*'s, 0.
+    ``spread``: a bound on the absolute sums of coefficients whose sum is not 0; None for rankings.
     """
 
     weights: np.ndarray
@@ -34,6 +35,7 @@ class Dual(NamedTuple):
     coefficients: np.ndarray
     reference: np.ndarray | None
     easy: Easy | None
+    spread: float | None = None
 
 
 def claims(
@@ -56,7 +58,7 @@ def claims(
     """
 
     def bounds(real: Any) -> tuple[float, float]:
-        rows = _without_offset(X, real)
+        rows = _without_offset(X, real) if dual.spread is None else Rows(X, real)
         return _primal(rows, w.astype(real), C, loss, dual), _dual(rows, C, dual)
 
     return confirmed(precisions(X.shape[0] * X.shape[1]), bounds, claimed, tol)
@@ -82,7 +84,7 @@ def _primal(rows: Rows, w: Any, C: float, loss: Any, dual: Dual) -> float:
     largest = float(abs(scores).max())
     slip = up(rows.slip(w).max())
     rounding = slip + EPS * largest
-    spread = 4.0 if dual.reference is None else 8.0
+    spread = dual.spread or (4.0 if dual.reference is None else 8.0)
     value = off = 0.0
     if loss is not None:
         value = loss(scores)

@@ -19,6 +19,7 @@ from fast import (
     LatentAPSVM,
     MultilabelClassifier,
     OneVsAllClassifier,
+    RecallAtK,
     SVMPlusClassifier,
     TopKLogisticRegression,
     TopKSVC,
@@ -93,6 +94,7 @@ REFITS = {
     "AP": Refit(APSVM(warm_start=True, tol=1e-2), *_RANKED, groups=np.arange(14) % 2),
     "AP, ramp": Refit(APSVM(ramp=True, tol=1e-2), *_RANKED),
     "AP, easy": Refit(APSVM(easy_fraction=0.5, C=0.1, tol=1e-2), *_RANKED),
+    "recall": Refit(RecallAtK(warm_start=True, tol=1e-2), *_RANKED),
     "top push": Refit(TopPush(warm_start=True, tol=1e-2), *_RANKED),
     "latent": Refit(
         LatentAPSVM(C=0.3, warm_start=True, tol=1e-2),

@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 from _bad_input import COMMON, HUGE, INF, NAN, PRICES, name, refused
 
-from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC, TopPush
+from fast import (
+    APSVM,
+    LatentAPSVM,
+    RecallAtK,
+    SVMPlusClassifier,
+    TopKLogisticRegression,
+    TopKSVC,
+    TopPush,
+)
 
 RNG = np.random.default_rng(0)
 Y = np.arange(12)
@@ -18,6 +26,7 @@ DATA = {
     LatentAPSVM: _problems.bags(12, n=8, d=3),
     SVMPlusClassifier: (X, Y % 3, Z),
     TopPush: (X, Y % 3 == 0),
+    RecallAtK: (X, Y % 3 == 0),
 }
 TYPED = {TopKSVC: ("k", "C", "gamma"), APSVM: ("C", "easy_fraction")}
 RANKS = (0, -1, 4, 5, 10**30, 1.0, 1.5, NAN, "1", None, True, [1], np.array([1]))
@@ -71,6 +80,11 @@ WRONG = {
         "standardize_z": (None, 1, "yes"),
         "nonneg_slack": (1, "yes", 0.0),
         "verbose": ("1", None, 0.5),
+    },
+    RecallAtK: {
+        "k": (0, -1, 12, 1.5, "3", True, [2], NAN),
+        "solver": ("newton", None),
+        "warm_start": (1, None),
     },
     TopPush: {"warm_start": (1, None), "max_iter": (True,), "verbose": (None, "1", 0.5)},
 }

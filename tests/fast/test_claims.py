@@ -11,7 +11,15 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC, TopPush
+from fast import (
+    APSVM,
+    LatentAPSVM,
+    RecallAtK,
+    SVMPlusClassifier,
+    TopKLogisticRegression,
+    TopKSVC,
+    TopPush,
+)
 from fast.errors import CollapseWarning
 from verification import certificates
 
@@ -50,6 +58,8 @@ def any_model(kind, rng, m, width):
     limits = {"C": C, "tol": tol, "max_iter": 100}
     if kind == "ranking":
         return APSVM(easy_fraction=float(rng.choice([0.0, 0.5])), **limits)
+    if kind == "recall":
+        return RecallAtK(k=int(rng.choice([1, 3])) if rng.random() < 0.5 else None, **limits)
     if kind == "top":
         return TopPush(**limits)
     if kind == "plus":
@@ -77,13 +87,13 @@ def any_model(kind, rng, m, width):
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("kind", ["hinge", "entropy", "ranking", "top", "plus", "plain"])
+@pytest.mark.parametrize("kind", ["hinge", "entropy", "ranking", "recall", "top", "plus", "plain"])
 def test_no_gap_is_smaller_than_the_true_one(kind, seed):
     rng = np.random.default_rng(seed)
     X, y = draw(rng)
     model = any_model("plus" if kind == "plain" else kind, rng, int(y.max()) + 1, 1.0 / X.var())
     Z = rng.standard_normal((len(y), 2)) * 10.0 ** rng.integers(-3, 4) if kind == "plus" else None
-    if kind in ("ranking", "top"):
+    if kind in ("ranking", "recall", "top"):
         y = y == 0
     quietly(model, X, y, *(() if Z is None else (Z,)))
     check(model, X, y, Z)

@@ -11,6 +11,7 @@ from fast import (
     LatentAPSVM,
     MultilabelClassifier,
     OneVsAllClassifier,
+    RecallAtK,
     SVMPlusClassifier,
     TopKLogisticRegression,
     TopKSVC,
@@ -41,6 +42,8 @@ from fast import (
         OneVsAllClassifier(loss="logistic", fit_intercept=True),
         MultilabelClassifier(),
         MultilabelClassifier(loss="entropy", fit_intercept=True),
+        RecallAtK(),
+        RecallAtK(k=3, solver="cutting_plane", warm_start=True),
     ]
 )
 def test_scikit_learn(estimator, check):
@@ -55,6 +58,7 @@ def test_scikit_learn(estimator, check):
         APSVM,
         LatentAPSVM,
         SVMPlusClassifier,
+        RecallAtK,
         TopPush,
         OneVsAllClassifier,
         MultilabelClassifier,

@@ -9,6 +9,7 @@ from typing import Any
 import _naive_ap_svm
 import _naive_entropy_erm
 import _naive_erm
+import _naive_recall_at_k
 import _naive_svm_plus_model
 import _naive_top_push
 import _problems
@@ -25,7 +26,16 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC, TopPush
+from fast import (
+    APSVM,
+    LatentAPSVM,
+    RecallAtK,
+    SVMPlusClassifier,
+    TopKLogisticRegression,
+    TopKSVC,
+    TopPush,
+)
+from fast.models import recall_at_k
 from fast.ranking.queries import Queries
 from fast.solvers import (
     active_set,
@@ -96,6 +106,12 @@ CASES |= {
     ),
     "latent": Case(
         LatentAPSVM(C=20.0), _problems.bags(8), _naive_ap_svm.check_latent, stops=(1, 3, 8)
+    ),
+    "recall at k": Case(
+        RecallAtK(C=30.0),
+        _problems.relevant(20),
+        _naive_recall_at_k.check_certificate,
+        inside=(recall_at_k.SetOracle, "__call__"),
     ),
     "top push": Case(
         TopPush(C=10.0),

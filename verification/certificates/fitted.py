@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from refsolve import predicted_sets
+from refsolve.proofs import top_push
 from refsolve.proofs.space import EPS, Space
-from refsolve.proofs.top_push import Problem
 from verification.certificates import plus_fitted
 from verification.certificates.model import (
     ModelCertificate,
@@ -34,7 +35,7 @@ def trained(
     Parameters
     ----------
     estimator : fitted TopKSVC, TopKLogisticRegression, OneVsAllClassifier, MultilabelClassifier,
-        scikit-learn's OneVsRestClassifier of the first two, APSVM, LatentAPSVM, TopPush or
+        scikit-learn's OneVsRestClassifier of the first two, APSVM, LatentAPSVM, TopPush, RecallAtK or
         SVMPlusClassifier
         With a kernel, W is the one that ``dual_coef_`` spans. ``truncated=True`` is certified for the
         convex step on the classes ``kept_``. One-vs-rest is certified for the sum of its binary
@@ -48,9 +49,7 @@ def trained(
     if hasattr(estimator, "rankings_"):
         return _ranker(estimator, X, y, groups)
     if np.ndim(getattr(estimator, "dual_coef_", 0.0)) == 1:
-        problem = Problem(Space(X), np.asarray(y) == estimator.classes_[1], float(estimator.C))
-        a = problem.repair(estimator.dual_coef_.astype(np.longdouble))[0]
-        return ModelCertificate.of(problem.prove(estimator.coef_[0].astype(np.longdouble), a))
+        return _top(estimator, X, np.asarray(y) == estimator.classes_[1])
     if hasattr(estimator, "estimators_"):
         return _one_vs_rest(estimator, X, y, sample_weight)
     labels, weights = _labels(estimator, y, sample_weight)
@@ -70,6 +69,19 @@ def trained(
         return erm(dense(estimator.dual_coef_), y=labels, K=K, **given)
     coef, X = _with_constant(estimator, X)
     return erm(coef, X, labels, **given)
+
+
+def _top(model: Any, X: Any, up: np.ndarray) -> ModelCertificate:
+    """What looks at the top of a ranking: recall at k by its sets, or TopPush."""
+    w, given = model.coef_[0].astype(np.longdouble), model.dual_coef_.astype(np.longdouble)
+    if hasattr(model, "sets_"):
+        k = int(up.sum()) if model.k is None else int(model.k)
+        recall = predicted_sets.Problem(Space(X), up, float(model.C), k)
+        proof = recall.prove(w, model.sets_, recall.repair(given)[0])
+    else:
+        push = top_push.Problem(Space(X), up, float(model.C))
+        proof = push.prove(w, push.repair(given)[0])
+    return ModelCertificate.of(proof)
 
 
 def loss_of(estimator: Any) -> tuple[str, dict[str, Any]]:

@@ -1,0 +1,83 @@
+"""Recall at k: its loss by all sets, its certificate by the formulas, and what other k than P do to it."""
+
+import _problems
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _naive_recall_at_k import check_certificate, cut, loss, sets
+from sklearn.base import clone
+
+import refsolve
+from fast import RecallAtK
+from fast.errors import InvalidParameterError
+from fast.models import recall_at_k
+
+
+def test_the_most_violated_set_is_that_of_all_sets(rng):
+    for _ in range(300):
+        n = int(rng.integers(2, 9))
+        y = np.zeros(n, bool)
+        y[rng.permutation(n)[: int(rng.integers(1, n))]] = True
+        k, s = int(rng.integers(1, n)), np.round(2 * rng.standard_normal(n)) / 4  # ties
+        oracle = recall_at_k.SetOracle(y, k)
+        found = oracle(s)
+        every = [offset + c @ s for offset, c in (cut(T, y) for T in sets(n, k))]
+        best = max([0.0, *every])
+        assert found.value == pytest.approx(best, abs=1e-12)
+        assert loss(s, y, k) == pytest.approx(best, abs=1e-12)
+        assert found.value == pytest.approx(found.offset + found.coefficients @ s, abs=1e-12)
+        if found.value > 0.0:
+            members = oracle.members(found.coefficients)
+            assert members.sum() == k
+            for mine, naive in zip(oracle.cut(members), cut(members, y), strict=True):
+                np.testing.assert_array_equal(mine, naive)
+            np.testing.assert_array_equal(oracle.cut(members)[1], found.coefficients)
+
+
+@pytest.mark.parametrize("k", [None, 4, 30])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_the_trainer_finds_the_optimum_of_the_oracle(rng, k, C):
+    X, y = _problems.relevant(3, n=40, d=3, shift=2.0)
+    found = recall_at_k.train(X, y, C, k, tol=1e-8)
+    assert found.gap <= 1e-8
+    asked = refsolve.solve("recall_at_k.primal", X=X, y=y, C=C, k=k or int(y.sum()))
+    assert found.primal == pytest.approx(asked.raise_if_uncertain().value, rel=1e-6)
+    slow = recall_at_k.train(X, y, C, k, tol=1e-6, max_iter=3000, solver="cutting_plane")
+    assert slow.primal == pytest.approx(found.primal, rel=3e-6)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32])
+@pytest.mark.parametrize("k", [None, 5, 40])
+def test_an_estimator_is_certified_on_every_form(form, k):
+    X, y = _problems.relevant(9, n=120, d=4, shift=1.5)
+    model = RecallAtK(k=k, C=5.0, tol=1e-5, warm_start=True).fit(form(X), y)
+    assert model.dual_gap_ <= 1e-5
+    P, D = check_certificate(model, form(X), y)
+    assert D <= P
+    cold = model.n_iter_
+    assert model.set_params(C=5.5).fit(form(X), y).n_iter_ <= cold
+    check_certificate(model, form(X), y)
+    assert clone(model).set_params(C=5.0).fit(form(X), ~y).dual_gap_ <= 1e-5
+
+
+def test_for_as_many_as_there_are_positives_the_loss_bounds_what_is_missed(rng):
+    """Not so for other k: a constant added to all scores changes the loss, but not the ranking."""
+    y = np.arange(9) < 4
+    for _ in range(100):
+        s = rng.standard_normal(9)
+        missed = 1 - y[np.argsort(-s)[:4]].mean()
+        assert loss(s, y, 4) >= missed - 1e-12
+        assert loss(s + 7.0, y, 4) == pytest.approx(loss(s, y, 4))
+    worst = np.where(y, 1.0, 2.0)  # every negative first
+    assert loss(worst, y, 2) == 1.0 + 2 * (2 * 2.0 - 4 * 1.0)
+    assert loss(worst + 7.0, y, 2) == 0.0
+    assert loss(worst - 17.0, y, 6) == 0.0
+
+
+def test_bad_arguments_are_named():
+    X, y = _problems.relevant(2)
+    for k in (0, 60, 1.5, True):
+        with pytest.raises(InvalidParameterError, match="k="):
+            recall_at_k.train(X, y, 1.0, k)
+    with pytest.raises(InvalidParameterError, match="start"):
+        recall_at_k.train(X, y, 1.0, start=np.zeros(2))
