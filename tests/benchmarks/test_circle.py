@@ -189,7 +189,7 @@ def test_every_column_takes_its_own_best_and_the_smallest_c_of_equals() -> None:
 def test_the_gap_of_a_choice_is_computed_anew() -> None:
     X, y = circle.draw(circle.READINGS["segments"], 60, 0)
     model = path(SMOOTH.loss, X, y, (1.0,), 1e-3)[0]
-    model.parts[0].coef_ = 1.1 * model.parts[0].coef_
+    model.estimator.coef_ = 1.1 * model.estimator.coef_
     trial = Trial(1.0, (60.0, 80.0), (50.0, 81.0))
     assert circle_runs.choose(SMOOTH, [model], [trial], X, y).gap > 1e-4
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import xlogy
+from sklearn.multiclass import OneVsRestClassifier
 
 from verification.benchmarks import letter, letter_starts, protocol
 from verification.benchmarks.letter import deviations
@@ -162,7 +163,8 @@ def test_one_against_all_gap_is_that_of_the_sum(kind: str, C: float) -> None:
     """Primal and dual of 1/2 ||W||^2 + C sum_i sum_j phi, recomputed from their definitions."""
     parts = letter.load_parts()
     X, y = parts.train[0][:300], parts.train[1][:300]
-    model = fit_loss(Loss(kind, ova=True), X, y, C, 1e-3)
+    binary = Loss(kind).estimator(C / 2, 1e-3)  # weights (-w/2, w/2)
+    model = OneVsRestClassifier(binary).fit(X, y)
     W = np.stack([part.coef_[1] - part.coef_[0] for part in model.estimators_])
     np.testing.assert_allclose(X @ W.T, model.decision_function(X), atol=1e-9)
     signs = np.where(y[:, None] == model.classes_, 1.0, -1.0)
@@ -185,6 +187,10 @@ def test_one_against_all_gap_is_that_of_the_sum(kind: str, C: float) -> None:
     gap = certified_gap(model, X, y)
     assert 0.0 < gap <= 1e-3
     assert (primal - dual) / primal == pytest.approx(gap, rel=1e-6)
+    ours = fit_loss(Loss(kind, ova=True), X, y, C, 1e-6)
+    assert certified_gap(ours, X, y) <= 1e-6
+    rounding = 1.0 + 1e-12
+    assert max(dual, ours.dual_objective_) <= rounding * min(primal, ours.primal_objective_)
 
 
 def naive_risk(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float, k: int) -> float:

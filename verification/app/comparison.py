@@ -63,7 +63,12 @@ def document(
         ]
         printed = [] if paper is None else [_printed(paper.get(row.name), means)]
         gap, seconds = max(r.worst_gap for r in many), sum(r.seconds for r in many)
-        Cs = " ".join(_range([r.chosen[j].C for r in many]) for j in range(len(heads)))
+        each = [[r.chosen[j].C for r in many] for j in range(len(heads))]
+        Cs = (
+            " ".join(map(_range, each))
+            if len(heads) < 5
+            else _range([C for column in each for C in column])
+        )
         sure = gap <= settings.tol
         lines.append((row.name, *cells, *printed, Cs, number(gap), f"{seconds:.1f}",
                       Cell("certified", "good") if sure else Cell("NOT CERTIFIED", "bad")))  # fmt: skip

@@ -168,7 +168,7 @@ def run_authors_draw(
         choice = choose(method, models, trials, X[:n], y[:n])
         W = choice.weights[0]
         spread = shaken(W, X[n + held :], y[n + held :]) if has_equal_rows(W) else None
-        light = tuple(replace(model, parts=()) for model in models)
+        light = tuple(replace(model, estimator=None) for model in models)
         found.append(Remade(method, choice, trials, light, spread))
     return found
 

@@ -34,12 +34,16 @@ def accuracy_tables(results: Sequence[RowResult], tol: float) -> list[Block]:
 def _table(title: str, results: Sequence[RowResult], tol: float, judged: bool) -> Table:
     rows: list[tuple[str | Cell, ...]] = []
     top = results[0].row.top if results else TOP
+    wide = len(top) > len(TOP)
     for result in results:
         chosen = result.final if judged else result.chosen
         ours = column_accuracies(chosen)
         away = deviations(ours, result.row.paper)
         cells = [
-            Cell(f"{a:.1f} / {b:.1f}", "" if near(d, result.row) else "bad" if judged else "warn")
+            Cell(
+                f"{a:.1f} {d:+.1f}" if wide else f"{a:.1f} / {b:.1f}",
+                "" if near(d, result.row) else "bad" if judged else "warn",
+            )
             for a, b, d in zip(ours, result.row.paper, away, strict=True)
         ]
         good = "pass" if result.row.points is not None else "certified"
@@ -47,19 +51,30 @@ def _table(title: str, results: Sequence[RowResult], tol: float, judged: bool) -
         gap = number(max(fit.gap for fit in chosen))
         grid = [fit.C for fit in result.fits]
         edges = (min(grid), max(grid))
-        choices = ", ".join(
+        choices = [
             f"{fit.C:g}{'*' if own.C in edges else ''}"
             for fit, own in zip(chosen, result.chosen, strict=True)
-        )
+        ]
+        if wide:
+            choices = [f"{min(f.C for f in chosen):g} to {max(f.C for f in chosen):g}"]
         seconds = (
             f"{sum(f.seconds for f in (result.refits.values() if judged else result.fits)):.1f}"
         )
         rows.append(
-            (result.row.name, *cells, f"{max(away, key=abs):+.1f}", choices, gap, seconds, mark)
+            (
+                result.row.name,
+                *cells,
+                f"{max(away, key=abs):+.1f}",
+                ", ".join(choices),
+                gap,
+                seconds,
+                mark,
+            )
         )
     heads = tuple(f"top-{k}" for k in top)
     columns = ("method", *heads, "worst", "C per column", "worst gap", "s", "")
-    note = "Ours / paper's; worst: largest deviation in points"
+    note = "Ours and what it is more than" if wide else "Ours /"
+    note += " the paper's; worst: largest deviation in points"
     if judged:
         points = sorted({r.row.points for r in results if r.row.points is not None})
         limits = " or ".join(f"{p:g} (hinges)" if p > min(points) else f"{p:g}" for p in points)
