@@ -165,13 +165,13 @@ class TopKDisplay:
 
 
 class PathDisplay:
-    """Top-k accuracy along a path of C.
+    """Top-k accuracy, or another score, along a path of C.
 
     Parameters
     ----------
     Cs : array
     accuracies : array (n_ks, n_Cs)
-    ks : numbers of guesses, one per line
+    ks : numbers of guesses, or the name of a score, one per line
 
     Attributes
     ----------
@@ -180,7 +180,7 @@ class PathDisplay:
     lines_ : list of matplotlib Line2D
     """
 
-    def __init__(self, Cs: Any, accuracies: Any, ks: Sequence[int]) -> None:
+    def __init__(self, Cs: Any, accuracies: Any, ks: Sequence[int | str]) -> None:
         self.Cs, self.accuracies, self.ks = np.asarray(Cs), np.asarray(accuracies), list(ks)
 
     @classmethod
@@ -204,9 +204,10 @@ class PathDisplay:
         self.figure_ = self.ax_.figure
         options = {"marker": "o", **options}
         self.lines_ = [
-            self.ax_.plot(self.Cs, row, label=f"top-{k}", **options)[0]
+            self.ax_.plot(self.Cs, row, label=k if isinstance(k, str) else f"top-{k}", **options)[0]
             for k, row in zip(self.ks, self.accuracies, strict=True)
         ]
-        self.ax_.set(xscale="log", xlabel="C", ylabel="accuracy")
+        named = [k for k in self.ks if isinstance(k, str)]
+        self.ax_.set(xscale="log", xlabel="C", ylabel=", ".join(named) or "accuracy")
         self.ax_.legend(frameon=False)
         return self

@@ -168,8 +168,18 @@ def test_of_several_C_the_best_on_other_examples_is_kept(csv: Path, tmp_path: Pa
     assert "the classes among the 2 best" in written[".html"]
     assert "a number > 0, or several" in refused("train", csv, *ROLES, "-C", "1,x", "--force")
     assert "add --holdout" in refused("train", csv, *words, "--force")
-    ranked = refused("train", csv, *words, "--force", "--model", "svmplus", "--holdout", "0.3")
-    assert "go with --model svm and logistic" in ranked
+    plain = ("--label", "species", "--ignore", "weight,b,colour", "--holdout", "0.3", "--force")
+    for model, name, more in (
+        ("ap", "average precision", ("--group", "query")),
+        ("svmplus", "accuracy", ("--privileged", "d", "--ignore", "weight,b,colour,query")),
+    ):
+        options = (*plain, "--positive", "virginica", *more, "--model", model, "-C", "0.01,1")
+        shown = data("train", csv, *options)
+        scores = shown["path"]["accuracy"][name]
+        assert len(scores) == 2
+        assert shown["model"]["C"] == shown["path"]["C"][int(np.argmax(scores))]
+        measured = shown["accuracy"]["holdout"]
+        assert max(scores) == pytest.approx(measured[name if model == "ap" else "1"], abs=1e-12)
 
 
 def test_the_same_examples_in_every_kind_of_file(tmp_path: Path) -> None:

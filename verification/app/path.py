@@ -12,12 +12,15 @@ from verification.report.document import Cell, Table, number, table, verdict_cel
 
 @dataclass(frozen=True)
 class Path:
-    """Models in the order of growing C, and their top-k accuracy, a row per k of ``ks``; that of ``k`` chose."""
+    """Models in the order of growing C, and their top-k accuracy, a row per k of ``ks``; that of ``k`` chose.
+
+    Of models without a k it is a score by its name.
+    """
 
     models: Sequence[Any]
     seconds: np.ndarray
-    k: int
-    ks: tuple[int, ...]
+    k: int | str
+    ks: tuple[int | str, ...]
     accuracies: np.ndarray
 
     @property
@@ -40,7 +43,7 @@ class Path:
     @property
     def block(self) -> Table:
         """A row per C."""
-        tops = [f"top-{k}" for k in self.ks]
+        tops = [k if isinstance(k, str) else f"top-{k}" for k in self.ks]
         rows: list[list[str | Cell]] = [
             [f"{m.C:g}", *(f"{100 * share:.2f}" for share in shares), number(m.dual_gap_),
              f"{s:.2g}", verdict_cell(m.dual_gap_ <= m.tol, "certified", "NOT CERTIFIED"),
@@ -64,18 +67,25 @@ def values(text: str) -> tuple[float, ...]:
 
 
 def fit_path(
-    classifier: Any, Cs: Sequence[float], X: Any, y: np.ndarray, weight: Any, judged: tuple[Any, Any] | None
+    classifier: Any, Cs: Sequence[float], X: Any, y: np.ndarray, options: dict[str, Any],
+    judged: tuple[Any, Any, Any] | None,
 ) -> Path:  # fmt: skip
-    """Train one model per C, each begun at the one before, and measure them on the examples ``judged``."""
+    """Train one model per C, each begun at the one before, and measure them on the examples ``judged``.
+
+    ``options`` go to ``fit``; ``judged`` are X, y and groups.
+    """
     from fast import regularization_path
 
-    if not hasattr(classifier, "k"):
-        raise InvalidArgumentError("several values of C go with --model svm and logistic")
     if judged is None:
         raise InvalidArgumentError(
             "several values of C: expected examples to choose by; add --holdout 0.2, or --test FILE"
         )
-    found = regularization_path(classifier, X, y, Cs, sample_weight=weight)
+    found, (X_test, y_test, groups) = regularization_path(classifier, X, y, Cs, **options), judged
+    if not hasattr(classifier, "k"):
+        ranks = "groups" in options
+        name = "average precision" if ranks else "accuracy"
+        scores = found.scores(X_test, y_test, **({"groups": groups} if ranks else {}))
+        return Path(found.models, found.seconds, name, (name,), scores[np.newaxis])
     top = max(len(found.models[0].classes_) - 1, 1)
     ks = tuple(sorted({k for k in (classifier.k, 1, 3, 5) if k <= top}))
-    return Path(found.models, found.seconds, classifier.k, ks, found.accuracies(*judged, ks))
+    return Path(found.models, found.seconds, classifier.k, ks, found.accuracies(X_test, y_test, ks))

@@ -117,7 +117,7 @@ def train(
             if len(Cs) == 1:
                 classifier.fit(prepared, examples.y, **options)
             else:
-                path = _path(classifier, Cs, made, transform, prepared, examples, test)
+                path = _path(classifier, Cs, made, transform, prepared, options, examples, test)
                 classifier = path.best
         classifier.set_params(verbose=0)  # the bar was for this fit, not for whoever loads it
     except ValueError as error:  # scikit-learn's own validation
@@ -141,15 +141,15 @@ def train(
 
 
 def _path(
-    classifier: Any, C: Sequence[float], made: Model, transform: Any, X: Any, examples: Examples,
-    test: Examples | None,
+    classifier: Any, C: Sequence[float], made: Model, transform: Any, X: Any, options: dict[str, Any],
+    examples: Examples, test: Examples | None,
 ) -> Path:  # fmt: skip
     judged = None
     if test is not None:
         given = made.fed(test)
-        judged = (given if transform is None else transform.transform(given), test.y)
+        judged = (given if transform is None else transform.transform(given), test.y, test.group)
     assert examples.y is not None
-    return fit_path(classifier, C, X, examples.y, examples.weight, judged)
+    return fit_path(classifier, C, X, examples.y, options, judged)
 
 
 def _check_classes(examples: Examples, test: Examples | None, model: str) -> None:
