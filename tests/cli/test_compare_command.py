@@ -242,6 +242,22 @@ def test_what_cannot_be_compared_is_refused_at_once(file: Path, tmp_path: Path) 
     assert not (tmp_path / "out").exists()
 
 
+def test_the_printed_figures_stand_beside_ours(file: Path, tmp_path: Path) -> None:
+    shown = run(
+        "compare", file, *FEW, "--further", "0", "--like", "fmd", "--out", tmp_path / "out"
+    ).stdout
+    rows = {line[:10].strip(): line for line in shown.splitlines() if " / " in line}
+    assert "/ 79.0" in rows["LR-Multi"]  # top-1 and top-2 of Table 14
+    assert "/ 90.6" in rows["LR-Multi"]
+    assert "/ 78.2" in rows["top-2 SVM"]
+    assert (
+        "/"
+        not in run("compare", file, *FEW, "--further", "0", "--out", tmp_path / "b")
+        .stdout.split("Top-1")[1]
+        .split("certified")[0]
+    )
+
+
 def test_the_papers_data_sets_are_known() -> None:
     assert "Table 17" in run("compare", "--like", "indoor67").stdout
     assert printed("indoor67", ["SVM-Multi", "top-3 SVM", "none"], (1, 3)) == {
