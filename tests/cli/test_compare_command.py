@@ -250,12 +250,7 @@ def test_the_printed_figures_stand_beside_ours(file: Path, tmp_path: Path) -> No
     assert "/ 79.0" in rows["LR-Multi"]  # top-1 and top-2 of Table 14
     assert "/ 90.6" in rows["LR-Multi"]
     assert "/ 78.2" in rows["top-2 SVM"]
-    assert (
-        "/"
-        not in run("compare", file, *FEW, "--further", "0", "--out", tmp_path / "b")
-        .stdout.split("Top-1")[1]
-        .split("certified")[0]
-    )
+    assert " / " not in run("compare", file, *FEW, "--out", tmp_path / "b").stdout
 
 
 def test_the_papers_data_sets_are_known() -> None:
