@@ -25,7 +25,6 @@ from verification.benchmarks.protocol import (
     Parts,
     Row,
     RowResult,
-    column_accuracies,
     compile_trainers,
     loss_of,
     methods_for,
@@ -33,7 +32,6 @@ from verification.benchmarks.protocol import (
 )
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.instances import npz
-from verification.report.document import number
 
 #: Rows as they were found.
 KEPT = "rows.jsonl"
@@ -325,16 +323,11 @@ def run(data: Data, rows: Sequence[Row], settings: Settings, kept: Kept, task: T
                 data.splits[s], row, settings.grid, settings.tol, task.step, settings.further
             )
             kept.add(s, result)
-            LOG.info("%6.1f s  %s", perf_counter() - start, _line(s, result, settings))
+            split = f"split {s + 1}, " if settings.splits > 1 else ""
+            LOG.info("%6.1f s  %s%s", perf_counter() - start, split, result.line)
     except KeyboardInterrupt:
         return False
     return True
-
-
-def _line(s: int, result: RowResult, settings: Settings) -> str:
-    cells = " ".join(f"{value:5.1f}" for value in column_accuracies(result.final))
-    split = f"split {s + 1}, " if settings.splits > 1 else ""
-    return f"{split}{result.row.name:<18} {cells}   gap {number(result.worst_gap)}"
 
 
 def guesses_of(text: str | None, classes: int | None = None) -> tuple[int, ...]:

@@ -177,6 +177,12 @@ class RowResult:
         """Training time of all models of the row."""
         return sum(fit.seconds for fit in (*self.fits, *self.refits.values()))
 
+    @property
+    def line(self) -> str:
+        """What is measured on the test part, to be said as soon as it is known."""
+        cells = " ".join(f"{value:5.1f}" for value in column_accuracies(self.final))
+        return f"{self.row.name:<22} {cells}   gap {self.worst_gap:.1e}"
+
 
 def choose(fits: Sequence[Fit]) -> tuple[Fit, ...]:
     """Per column the fit of best validation accuracy; among equals the smallest C."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from verification.app.console import JsonOption, finish, one_of, picture_folder, progress
+from verification.app.console import LOG, JsonOption, finish, one_of, picture_folder, progress
 from verification.errors import InvalidArgumentError
 
 Jobs = dict[str, Callable[[], Any]]
@@ -65,7 +65,10 @@ def letter(
     with one_thread(), progress(len(rows) * len(grid)) as task:
         task.describe("compiling")
         compile_trainers(parts, rows)
-        results = [run_row(parts, row, grid, tol, task.step) for row in rows]
+        results = []
+        for row in rows:
+            results.append(run_row(parts, row, grid, tol, task.step))
+            LOG.info("%6.1f s  %s", results[-1].seconds, results[-1].line)
         task.describe("other starts")
         followed = follow_all(parts, results) if starts and table == 3 else []
     finish(document(results, tol, followed, table), as_json)
