@@ -191,6 +191,13 @@ class LinearRanker(RankingModel):
     def _scores(self, X: Any) -> np.ndarray:
         return self._products(self._new(X), self.coef_[0])
 
+    def _begun(self, d: int, problem: Any) -> Any:
+        """With ``warm_start`` the last result if it was of this problem, of another its weights (d,)."""
+        last = getattr(self, "_last", None) if self.warm_start else None
+        if last is None or len(last[0].w) != d:
+            return None
+        return last[0] if last[1] == problem else last[0].w
+
 
 def _ends(codes: np.ndarray) -> np.ndarray:
     """Where each query but the last ends in the sorted codes."""

@@ -138,10 +138,8 @@ class RecallAtK(LinearRanker):
         X = in_range(X, C)
         positive = self._encode(y)
         k = int(positive.sum()) if self.k is None else recall_at_k.check_k(self.k, len(y))
-        problem, last = (positive.tobytes(), k), getattr(self, "_last", None)
-        start = None
-        if self.warm_start and last is not None and len(last[0].w) == X.shape[1]:
-            start = last[0] if last[1] == problem else last[0].w
+        problem = positive.tobytes(), k
+        start = self._begun(X.shape[1], problem)
         with Monitor(self, X, y, tol, max_iter) as monitor:
             result = recall_at_k.train(
                 X, positive, C, k, tol=tol, max_iter=max_iter, solver=self.solver, start=start,

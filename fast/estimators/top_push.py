@@ -128,24 +128,17 @@ class TopPush(LinearRanker):
         X, y = check_data(self, X, y)
         X = in_range(X, C)
         positive = self._encode(y)
-        start = self._start(X.shape[1], positive)
-        monitor = Monitor(self, X, y, tol, max_iter)
-        with monitor:
+        problem = positive.tobytes()
+        start = self._begun(X.shape[1], problem)
+        with Monitor(self, X, y, tol, max_iter) as monitor:
             result = top_push.train(
                 X, positive, C, tol=tol, max_iter=max_iter, start=start, report=monitor
             )
         self._store_model(result, self._products(X, result.w), positive)
         self.dual_coef_ = result.multipliers
         self._claim(*claims(X, positive, C, result, tol))
-        self._last = (result, positive) if self.warm_start else None
+        self._last = (result, problem) if self.warm_start else None
         return self._concerns(tol, result)
-
-    def _start(self, d: int, positive: np.ndarray) -> Any:
-        """What to begin with: the last result, or its weights, or nothing."""
-        last = getattr(self, "_last", None) if self.warm_start else None
-        if last is None or len(last[0].w) != d:
-            return None
-        return last[0] if np.array_equal(last[1], positive) else last[0].w
 
 
 def claims(X: Any, positive: np.ndarray, C: float, result: Any, tol: float) -> tuple[float, float]:

@@ -44,14 +44,14 @@ class Loss:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Weights (m, d) and dual (n, m) of one C, with the primal objective and the gap claimed.
+    """Weights (m, d) and dual (n, m), an array or CSR, of one C, with the primal objective and the gap claimed.
 
     ``estimator`` is what was fitted, ``seconds`` the time that took.
     """
 
     C: float
     W: np.ndarray
-    dual: np.ndarray
+    dual: Any
     primal: float
     gap: float
     estimator: Any = None
@@ -60,7 +60,7 @@ class Fitted:
     @property
     def is_zero(self) -> bool:
         """Whether W = 0 is optimal as far as the certificate can tell: ||W - W*||^2 <= 2 gap."""
-        noise = 1e-6 * min(1.0, self.C * len(self.dual))
+        noise = 1e-6 * min(1.0, self.C * self.dual.shape[0])
         return float(np.sum(self.W**2)) <= 4.0 * self.gap * abs(self.primal) + noise**2
 
 
@@ -81,10 +81,8 @@ def along(
         start = perf_counter()
         fit_quietly(model, X, y)
         seconds = perf_counter() - start
-        dual = model.dual_coef_
-        dense = dual.toarray() if hasattr(dual, "toarray") else np.array(dual)
         primal, gap = float(model.primal_objective_), float(model.dual_gap_)
-        yield Fitted(C, model.coef_.copy(), dense, primal, gap, copy(model), seconds)
+        yield Fitted(C, model.coef_, model.dual_coef_, primal, gap, copy(model), seconds)
 
 
 def fit(loss: Loss, X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:

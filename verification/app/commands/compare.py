@@ -122,7 +122,7 @@ def compare(
     from verification.app.comparing import Kept, Settings, digest, guesses_of, load, rows_of, run
     from verification.app.comparison import document, save
     from verification.app.data_options import words
-    from verification.app.known import about, printed
+    from verification.app.known import about, find, printed
     from verification.app.path import values
     from verification.benchmarks.timing import one_thread
     from verification.errors import InvalidArgumentError
@@ -132,8 +132,9 @@ def compare(
             raise InvalidArgumentError("TRAIN: expected a file of examples, or --like with a name")
         finish(about(like), as_json)
         return
+    if like is not None:
+        find(like)  # refused now, not after reading
     guesses = guesses_of(k)
-    paper = None if like is None else printed(like, (), guesses)
     files = tuple(digest(f) for f in (train, validation, test) if f is not None)
     settings = Settings(
         files, (), guesses, tuple(sorted(set(values(cs)))), further, tol, scale, bias, splits, seed,
@@ -144,8 +145,7 @@ def compare(
     guesses = guesses_of(k, len(data.classes))  # of two classes one
     rows = rows_of(method, guesses, len(data.classes), privileged is not None)
     settings = replace(settings, guesses=guesses, methods=tuple(row.name for row in rows))
-    if like is not None:
-        paper = printed(like, settings.methods, guesses)
+    paper = None if like is None else printed(like, settings.methods, guesses)
     kept = Kept(out, settings, rows, resume, force)
     fits = splits * len(rows) * (len(settings.grid) + 1)
     with one_thread(), progress(fits) as task:
