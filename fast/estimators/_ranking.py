@@ -69,10 +69,19 @@ class RankingModel(CertifiedClassifier):
         self.n_oracle_calls_ = result.n_oracle
         self.dual_coef_, self.rankings_ = result.weights, result.rankings
 
+    def _shaped(self, w: np.ndarray) -> np.ndarray:
+        """The weights of a training state, (d,)."""
+        return w.ravel()
+
+    def _weights(
+        self, w: np.ndarray, scores: np.ndarray, positive: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """``coef_`` and ``intercept_`` from the scores X w of the training data."""
+        return w[np.newaxis].copy(), np.array([-best_threshold(scores, positive)])
+
     def _store_model(self, result: Any, scores: np.ndarray, positive: np.ndarray) -> None:
         """What all rankers keep of a result."""
-        self.coef_ = result.w[np.newaxis].copy()
-        self.intercept_ = np.array([-best_threshold(scores, positive)])
+        self.coef_, self.intercept_ = self._weights(result.w, scores, positive)
         self.primal_objective_, self.dual_objective_ = result.primal, result.dual
         self.dual_gap_ = max(result.gap, 0.0)  # rounding
         self.n_iter_ = result.n_iter
@@ -105,16 +114,14 @@ class RankingModel(CertifiedClassifier):
 
     def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Attributes of a model with the best weights so far, for callbacks."""
-        threshold = best_threshold(self._products(X, state.W), np.asarray(y) == self.classes_[1])
-        return {
-            "coef_": state.W[np.newaxis].copy(),
-            "intercept_": np.array([-threshold]),
-        }
+        w, positive = self._shaped(state.W), np.asarray(y) == self.classes_[1]
+        coef, intercept = self._weights(w, self._products(X, w), positive)
+        return {"coef_": coef, "intercept_": intercept}
 
     # -- prediction ---------------------------------------------------------------------------
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores X w + intercept, (n,): the larger, the more likely ``classes_[1]``."""
-        return self._scores(X) + self.intercept_[0]
+        return self._scores(X) + self.intercept_
 
     def predict(self, X: Any) -> np.ndarray:
         """``classes_[1]`` where the score is positive, else ``classes_[0]``."""
@@ -186,17 +193,10 @@ class LinearRanker(RankingModel):
         return tags
 
     def _products(self, X: Any, w: np.ndarray) -> np.ndarray:
-        return np.asarray(X @ w, dtype=np.float64)
+        return np.asarray(X @ w.T, dtype=np.float64)
 
     def _scores(self, X: Any) -> np.ndarray:
         return self._products(self._new(X), self.coef_[0])
-
-    def _begun(self, d: int, problem: Any) -> Any:
-        """With ``warm_start`` the last result if it was of this problem, of another its weights (d,)."""
-        last = getattr(self, "_last", None) if self.warm_start else None
-        if last is None or len(last[0].w) != d:
-            return None
-        return last[0] if last[1] == problem else last[0].w
 
 
 def _ends(codes: np.ndarray) -> np.ndarray:

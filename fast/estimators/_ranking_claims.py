@@ -40,7 +40,7 @@ class Dual(NamedTuple):
 
 def claims(
     X: Any, w: np.ndarray, C: float, loss: Callable[[np.ndarray], float] | None, dual: Dual,
-    claimed: tuple[float, float], tol: float,
+    claimed: tuple[float, float], tol: float, form: Callable[[Any], Rows] | None = None,
 ) -> tuple[float, float]:  # fmt: skip
     """(P, D), bounds on the objectives at w and at the multipliers.
 
@@ -55,10 +55,12 @@ def claims(
     claimed : (float, float)
         P and D in float64: arithmetic in which they are confirmed suffices.
     tol : float
+    form : callable, optional
+        The rows in an arithmetic, where these are not those of X less their mean.
     """
 
     def bounds(real: Any) -> tuple[float, float]:
-        rows = _without_offset(X, real) if dual.spread is None else Rows(X, real)
+        rows = _without_offset(X, real) if form is None else form(real)
         return _primal(rows, w.astype(real), C, loss, dual), _dual(rows, C, dual)
 
     return confirmed(precisions(X.shape[0] * X.shape[1]), bounds, claimed, tol)

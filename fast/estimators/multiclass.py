@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from fast._validation import check_k, moderate
 from fast.data import Source
 from fast.errors import InvalidParameterError
-from fast.estimators._blocks import checked, row_by_row, with_ones
+from fast.estimators._blocks import best_classes, checked, row_by_row, with_ones
 from fast.estimators._evaluation import Evaluation, watched
 from fast.estimators._kernel import KernelMap, check_kernel, kernel_objectives
 from fast.estimators._progress import Monitor
@@ -376,8 +376,4 @@ class MulticlassLinearModel(CertifiedClassifier):
         k : int, optional
             1 <= k <= n_classes; default: the model's own k.
         """
-        f = self._scores(X)
-        k = check_k(self.k if k is None else k, len(self.classes_), " (the number of classes)")
-        best = np.argpartition(-f, k - 1, axis=1)[:, :k]
-        rank = np.argsort(-np.take_along_axis(f, best, axis=1), axis=1, kind="stable")
-        return self.classes_[np.take_along_axis(best, rank, axis=1)]
+        return best_classes(self._scores(X), self.k if k is None else k, self.classes_)

@@ -5,26 +5,31 @@ from typing import Any
 import numpy as np
 
 from fast._validation import moderate
+from fast.estimators._mapped import MappedRanker
 from fast.estimators._progress import Monitor
-from fast.estimators._ranking import LinearRanker
 from fast.estimators._ranking_claims import Dual, claims
 from fast.estimators._settings import check_data, check_settings, in_range, transaction
 from fast.models import recall_at_k
 from fast.solvers.structured import SOLVERS
 
 
-class RecallAtK(LinearRanker):
-    """Linear ranker of two classes for recall among its k best, with a certified duality gap.
+class RecallAtK(MappedRanker):
+    """Linear ranker for recall among its k best, with a certified duality gap.
 
     Minimises P(w) = 1/2 ||w||^2 + C L(X w), L(s) = max(0, max over sets T of k samples of
     1 - |T and positives|/P + 2 (sum_T s - sum_positives s)), P positives: convex, and at least 1 - recall
     at k for k = P. For other k it bounds nothing, and where all scores of positives can be made
     positive (k < P), or all of negatives negative (k > P), almost any w will do: see the lesson.
 
+    Of m > 2 classes the ranked are the nm pairs (i, y) by the scores <w_y, x_i>, the n pairs of an example
+    and its own class being positive, and T has kn of them: k guesses for an example, were T to take as many of
+    each. P is then that of W (m, d). One-vs-all is scikit-learn's ``OneVsRestClassifier(RecallAtK())``.
+
     Parameters
     ----------
     k : int or None, default=None
         Size of the sets, 1 <= k < n_samples. None: the number of positives, where recall is precision.
+        For more than two classes k n_samples is, 1 <= k < n_classes; None: 1.
     C : float, default=1.0
         Weight of the loss against the regulariser, > 0; not divided by n, the loss is one number.
     tol : float, default=1e-3
@@ -42,18 +47,18 @@ class RecallAtK(LinearRanker):
 
     Attributes
     ----------
-    coef_ : ndarray (1, n_features)
-        w.
-    intercept_ : ndarray (1,)
-        Minus the threshold of ``predict``, as in :class:`fast.APSVM`.
-    classes_ : ndarray (2,)
-        ``classes_[1]`` is the positive class.
+    coef_ : ndarray (1, n_features), or (n_classes, n_features) for more than two classes
+        w, or W.
+    intercept_ : ndarray (1,) or (n_classes,)
+        Minus the threshold of ``predict``, as in :class:`fast.APSVM`; zeros for more than two classes.
+    classes_ : ndarray (n_classes,)
+        Of two, ``classes_[1]`` is the positive class.
     primal_objective_, dual_objective_, dual_gap_ : float
         P at ``coef_``, D at ``dual_coef_``, and their relative difference, rounded outwards:
         no claim is better than the truth.
     dual_coef_ : ndarray (m,)
         Weights >= 0 of m sets, with sum at most C.
-    sets_ : ndarray of bool (m, n_samples)
+    sets_ : ndarray of bool (m, n_samples), or (m, n_samples, n_classes)
         These sets.
     n_iter_, n_oracle_calls_ : int
         Iterations, and most violated sets that were computed.
@@ -69,7 +74,8 @@ class RecallAtK(LinearRanker):
 
     References
     ----------
-    Joachims, "A Support Vector Method for Multivariate Performance Measures", ICML 2005.
+    Joachims, "A Support Vector Method for Multivariate Performance Measures", ICML 2005. More than two
+    classes: Lapin, Hein, Schiele, "Top-k Multiclass SVM", NIPS 2015, section 2.3.
 
     Examples
     --------
@@ -113,7 +119,7 @@ class RecallAtK(LinearRanker):
         X : array or sparse matrix (n_samples, n_features)
             float64 or float32; CSR stays CSR.
         y : array (n_samples,)
-            Two classes; the second one in sorted order is positive.
+            At least two classes; of two the second one in sorted order is positive.
 
         Returns
         -------
@@ -122,7 +128,7 @@ class RecallAtK(LinearRanker):
         Raises
         ------
         InvalidParameterError
-            A parameter is outside its range, or there are not two classes (the message says the fix).
+            A parameter is outside its range, or there is one class only (the message says the fix).
         ValueError
             From scikit-learn: nan, inf, wrong shapes, mismatched rows.
 
@@ -137,9 +143,14 @@ class RecallAtK(LinearRanker):
         X, y = check_data(self, X, y)
         X = in_range(X, C)
         positive = self._encode(y)
-        k = int(positive.sum()) if self.k is None else recall_at_k.check_k(self.k, len(y))
+        mapped = positive.ndim == 2
+        k = recall_at_k.check_k(self.k, positive.shape[-1]) if self.k is not None else 1
+        if mapped:
+            k *= len(y)
+        elif self.k is None:
+            k = int(positive.sum())
         problem = positive.tobytes(), k
-        start = self._begun(X.shape[1], problem)
+        start = self._begun(positive.shape[1:] + X.shape[1:], problem)
         with Monitor(self, X, y, tol, max_iter) as monitor:
             result = recall_at_k.train(
                 X, positive, C, k, tol=tol, max_iter=max_iter, solver=self.solver, start=start,
@@ -148,17 +159,22 @@ class RecallAtK(LinearRanker):
         self._store_model(result, self._products(X, result.w), positive)
         self.n_oracle_calls_ = result.n_oracle
         self.dual_coef_, self.sets_ = result.weights, result.sets
-        oracle = recall_at_k.SetOracle(positive, k)
-        cuts = [oracle.cut(members) for members in result.sets]
+        oracle = recall_at_k.SetOracle(positive.ravel(), k)
+        cuts = [oracle.cut(members.ravel()) for members in result.sets]
         dual = Dual(
             result.weights,
             np.array([offset for offset, _ in cuts]),
-            np.array([row for _, row in cuts]).reshape(-1, len(y)),
+            np.array([row for _, row in cuts]).reshape(-1, positive.size),
             None,
             None,
             2.0 * (k + positive.sum()),
         )
         claimed = result.primal, result.dual
-        self._claim(*claims(X, result.w, C, lambda s: float(oracle(s).value), dual, claimed, tol))
+        self._claim(
+            *claims(
+                X, result.w.ravel(), C, lambda s: float(oracle(s).value), dual, claimed, tol,
+                lambda real: self._rows(X, positive, real),
+            )
+        )  # fmt: skip
         self._last = (result, problem) if self.warm_start else None
         return self._concerns(tol, result)

@@ -1,24 +1,29 @@
 """Positives above the best negative: TopPush."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from fast._validation import moderate
+from fast.estimators._mapped import MappedRanker
 from fast.estimators._progress import Monitor
-from fast.estimators._ranking import LinearRanker
 from fast.estimators._settings import check_data, check_settings, in_range, transaction
 from fast.models import top_push
 from fast.solvers.rounding import Rows, confirmed, down, precisions, up
 
 
-class TopPush(LinearRanker):
-    """Linear ranker of two classes that pushes positives above the best negative, with a certified gap.
+class TopPush(MappedRanker):
+    """Linear ranker that pushes positives above the best negative, with a certified duality gap.
 
     Minimises P(w) = 1/2 ||w||^2 + C sum over positives i of
     max(0, 1 + max_j <x_j, w> - <x_i, w>)^2, j over the negatives: convex. It looks at the top of the
     ranking only, and one negative that lies among the positives decides: where none of them can be
     ranked above all negatives, w = 0 is about as good as any other.
+
+    Of m > 2 classes the ranked are the pairs (i, y) by the scores <w_y, x_i>: the n pairs of an example
+    and its own class are to stand above all n(m - 1) others, whichever example these are of. P is then that
+    of W (m, d). One-vs-all is scikit-learn's ``OneVsRestClassifier(TopPush())``.
 
     Parameters
     ----------
@@ -37,16 +42,17 @@ class TopPush(LinearRanker):
 
     Attributes
     ----------
-    coef_ : ndarray (1, n_features)
-        w.
-    intercept_ : ndarray (1,)
+    coef_ : ndarray (1, n_features), or (n_classes, n_features) for more than two classes
+        w, or W.
+    intercept_ : ndarray (1,) or (n_classes,)
         Minus the threshold of ``predict``, as in :class:`fast.APSVM`: the ranking does not depend on it.
-    classes_ : ndarray (2,)
-        ``classes_[1]`` is the positive class, to be ranked first.
+        Zeros for more than two classes.
+    classes_ : ndarray (n_classes,)
+        Of two, ``classes_[1]`` is the positive class, to be ranked first.
     primal_objective_, dual_objective_, dual_gap_ : float
         P at ``coef_``, D at ``dual_coef_``, and their relative difference, rounded outwards:
         no claim is better than the truth.
-    dual_coef_ : ndarray (n_samples,)
+    dual_coef_ : ndarray (n_samples,) or (n_samples, n_classes)
         Multipliers >= 0: alpha of the positives, beta of the negatives, with equal sums;
         w = sum of alpha_i x_i less sum of beta_j x_j at the optimum.
     n_iter_ : int
@@ -60,11 +66,13 @@ class TopPush(LinearRanker):
     Notes
     -----
     There are no sample weights: the largest of weighted scores is not what a copy of an example changes.
-    A step factorises a matrix of as many rows as there are features or positives, whichever is less.
+    A step factorises a matrix of as many rows as there are features or positives, whichever is less, for each
+    class where there are more than two.
 
     References
     ----------
-    Li, Jin, Zhou, "Top Rank Optimization in Linear Time", NIPS 2014.
+    Li, Jin, Zhou, "Top Rank Optimization in Linear Time", NIPS 2014. More than two classes: Lapin, Hein,
+    Schiele, "Top-k Multiclass SVM", NIPS 2015, section 2.3.
 
     Examples
     --------
@@ -104,7 +112,7 @@ class TopPush(LinearRanker):
         X : array or sparse matrix (n_samples, n_features)
             float64 or float32, computed with in float64; CSR stays CSR.
         y : array (n_samples,)
-            Two classes; the second one in sorted order is positive.
+            At least two classes; of two the second one in sorted order is positive.
 
         Returns
         -------
@@ -113,7 +121,7 @@ class TopPush(LinearRanker):
         Raises
         ------
         InvalidParameterError
-            A parameter is outside its range, or there are not two classes (the message says the fix).
+            A parameter is outside its range, or there is one class only (the message says the fix).
         ValueError
             From scikit-learn: nan, inf, wrong shapes, mismatched rows.
 
@@ -129,26 +137,29 @@ class TopPush(LinearRanker):
         X = in_range(X, C)
         positive = self._encode(y)
         problem = positive.tobytes()
-        start = self._begun(X.shape[1], problem)
+        start = self._begun(positive.shape[1:] + X.shape[1:], problem)
         with Monitor(self, X, y, tol, max_iter) as monitor:
             result = top_push.train(
                 X, positive, C, tol=tol, max_iter=max_iter, start=start, report=monitor
             )
         self._store_model(result, self._products(X, result.w), positive)
         self.dual_coef_ = result.multipliers
-        self._claim(*claims(X, positive, C, result, tol))
+        self._claim(*claims(self._rows, X, positive, C, result, tol))
         self._last = (result, problem) if self.warm_start else None
         return self._concerns(tol, result)
 
 
-def claims(X: Any, positive: np.ndarray, C: float, result: Any, tol: float) -> tuple[float, float]:
+def claims(
+    form: Callable[..., Rows], X: Any, positive: np.ndarray, C: float, result: Any, tol: float
+) -> tuple[float, float]:
     """Bounds on P and D at the weights and multipliers of a result, rounding included."""
+    up, w, multipliers = positive.ravel(), result.w.ravel(), result.multipliers.ravel()
 
     def bounds(real: Any) -> tuple[float, float]:
-        rows = Rows(X, real)
-        return _primal(rows, positive, C, result.w), _dual(rows, positive, C, result.multipliers)
+        rows = form(X, positive, real)
+        return _primal(rows, up, C, w), _dual(rows, up, C, multipliers)
 
-    levels = precisions(X.shape[0] * X.shape[1])
+    levels = precisions(positive.size * X.shape[1])
     return confirmed(levels, bounds, (result.primal, result.dual), tol)
 
 

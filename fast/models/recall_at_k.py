@@ -3,7 +3,9 @@
 P(w) = 1/2 ||w||^2 + C L(Xw),   L(s) = max(0, max over |T| = k of Delta(T) + 2 (sum_T s - sum_pos s)),
 D(lambda) = sum_T lambda_T Delta(T) - 1/2 ||2 sum_T lambda_T X'(1_T - 1_pos)||^2, sum lambda <= C
 
-over sets T of exactly k samples, Delta(T) = 1 - |T and pos|/P (Joachims 2005, with xi >= 0).
+over sets T of exactly k samples, Delta(T) = 1 - |T and pos|/P (Joachims 2005, with xi >= 0). Of m classes
+the samples are the rows Phi_y(x_i), x_i in the y-th of m blocks, positive at its own class (Lapin et al.
+2015, section 2.3); none of them is ever built.
 """
 
 from collections.abc import Callable
@@ -14,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fast.errors import InvalidParameterError
-from fast.ranking.labels import positives_of
+from fast.ranking.labels import own_of
 from fast.solvers import structured
+from fast.solvers.cuts import Mapped
 from fast.solvers.score_problem import ScoreCut, ScoreState
 from fast.solvers.state import Certified
 
@@ -24,7 +27,10 @@ __all__ = ["SetOracle", "TrainingResult", "train"]
 
 @dataclass
 class TrainingResult(Certified):
-    """A certified model: w (d,), ``weights`` (m,) >= 0 of the ``sets`` (m, n), whose sum is at most C."""
+    """A certified model: w (d,), ``weights`` (t,) >= 0 of the ``sets`` (t, n), whose sum is at most C.
+
+    Of m classes w is (m, d) and ``sets`` (t, n, m).
+    """
 
     w: np.ndarray
     n_oracle: int
@@ -110,14 +116,15 @@ def train(
     ----------
     X : (n, d) array or CSR, float32 or float64
     y : (n,) labels
-        True or 1 for positives, False, 0 or -1 for negatives; both are needed.
+        True or 1 for positives, False, 0 or -1 for negatives; both are needed. Or (n, m) of bool:
+        which of the rows Phi_y(x_i) are positive.
     C : float
         Weight of the loss, which is one number.
     k : int, optional
-        Size of the sets, 1 <= k < n; by default the number of positives.
+        Size of the sets, 1 <= k < n (or nm); by default the number of positives.
     tol, max_iter, solver, report
         As in :func:`fast.solvers.structured.train`.
-    start : (d,) array or TrainingResult, optional
+    start : array as w, or TrainingResult, optional
         Weights to begin with, or an earlier result on the same labels and k, whose sets are kept too.
 
     Returns
@@ -130,16 +137,20 @@ def train(
     InvalidParameterError
         Naming the argument.
     """
-    positives, P = positives_of(y, X.shape[0])
-    oracle = SetOracle(positives, P if k is None else check_k(k, X.shape[0]))
-    cuts = [(0.0, np.zeros(X.shape[0]))]
+    own = own_of(y, X.shape[0])
+    mapped, positives = own.ndim == 2, own.ravel()
+    oracle = SetOracle(positives, int(own.sum()) if k is None else check_k(k, own.size))
+    cuts = [(0.0, np.zeros(own.size))]
+    w: Any = start
     if isinstance(start, TrainingResult):
-        cuts += [oracle.cut(members) for members in start.sets]
-    w: Any = start.w if isinstance(start, TrainingResult) else start
+        cuts += [oracle.cut(members.ravel()) for members in start.sets]
+        w = start.w
     found = structured.train(
-        X, oracle, C, tol=tol, max_iter=max_iter, solver=solver, start=w, cuts=cuts, report=report
-    )
+        Mapped(X, own.shape[1]) if mapped else X, oracle, C, tol=tol, max_iter=max_iter,
+        solver=solver, start=np.ravel(w) if mapped and w is not None else w, cuts=cuts, report=report,
+    )  # fmt: skip
     rows = [(w, a) for w, a in zip(found.weights, found.cuts(), strict=True) if a.any()]
-    sets = np.array([oracle.members(a) for _, a in rows]).reshape(-1, X.shape[0]).astype(bool)
+    sets = np.array([oracle.members(a) for _, a in rows]).reshape(-1, *own.shape).astype(bool)
     weights = np.array([w for w, _ in rows])
+    found.w = found.w.reshape(-1, X.shape[1]) if mapped else found.w
     return TrainingResult(weights=weights, sets=sets, **found.certificate())

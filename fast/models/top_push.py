@@ -2,7 +2,9 @@
 
 P(w) = 1/2 ||w||^2 + C sum_i max(0, 1 + max_j <x_j, w> - <x_i, w>)^2,   i positives, j negatives
 D(alpha, beta) = <1, alpha> - ||alpha||^2/(4C) - 1/2 ||sum_i alpha_i x_i - sum_j beta_j x_j||^2
-with alpha, beta >= 0 and <1, alpha> = <1, beta> (Li, Jin, Zhou 2014).
+with alpha, beta >= 0 and <1, alpha> = <1, beta> (Li, Jin, Zhou 2014). Of m classes the rows are
+Phi_y(x_i), x_i in the y-th of m blocks, and positive at its own class (Lapin et al. 2015, section 2.3):
+w is W (m, d), their scores are XW', and no such row is ever built.
 """
 
 from collections.abc import Callable
@@ -16,10 +18,10 @@ from numpy.typing import ArrayLike
 from fast._interrupts import hold_back
 from fast._validation import number
 from fast.errors import InvalidParameterError
-from fast.ranking.labels import positives_of
+from fast.ranking.labels import own_of
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import Certified, TrainingState, certified_gap
-from fast.solvers.top_newton import ENTER, IDLE, ByFeatures, ByPositives, search
+from fast.solvers.top_newton import ENTER, IDLE, Blocks, search
 
 __all__ = ["TrainingResult", "train"]
 
@@ -29,7 +31,7 @@ STALLED = 3  # iterations in a row that neither lower P nor raise D
 
 @dataclass
 class TrainingResult(Certified):
-    """A certified model: w (d,), multipliers (n,), objectives, relative gap, history.
+    """A certified model: w (d,), multipliers (n,), objectives, relative gap, history; (m, d), (n, m) of classes.
 
     ``multipliers`` are alpha at the positives and beta at the negatives. ``interrupted``: by Ctrl-C;
     ``stopped``: by that or by ``report``.
@@ -40,31 +42,30 @@ class TrainingResult(Certified):
 
 
 class _Run:
-    """The data in two parts, the present w with its scores, and the best certificate."""
+    """The data, the present W (m, d) with its scores, and the best certificate; labels are own (n, m)."""
 
-    def __init__(self, X: Any, mask: np.ndarray, C: float) -> None:
-        X = sp.csr_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(X, np.float64)
-        self.mask, self.C = mask, C
-        self.parts = X[mask], X[~mask]
-        side = ByPositives if self.parts[0].shape[0] <= X.shape[1] else ByFeatures
-        self.side = side(*self.parts, C)
+    def __init__(self, X: Any, own: np.ndarray, C: float) -> None:
+        self.X = sp.csr_array(X, dtype=np.float64) if is_sparse(X) else np.asarray(X, np.float64)
+        self.own, self.C = own, C
+        self.blocks = Blocks(self.X, own, C)
+        self.places = np.concatenate([np.flatnonzero(own), self.blocks.down])
+        self.positives = len(self.places) - len(self.blocks.down)  # are the first ones
         self.state = TrainingState()
         self.state.dual = 0.0  # of no multipliers
-        self.multipliers = np.zeros(len(mask))
+        self.multipliers = np.zeros(own.shape)
         self.J = np.zeros(0, np.int64)
         self.idle, self.passive = np.zeros(0, np.int64), np.zeros(0, bool)
 
     def begin(self, w: np.ndarray, multipliers: np.ndarray | None) -> None:
         """Take in a start."""
         self.w, self.s, self.r = w, *self.scores(w)
-        if not w.any():  # all scores are equal: negatives by the mean of the positives
-            ahead = self.parts[1] @ np.asarray(self.parts[0].mean(axis=0)).ravel()
-        else:
-            ahead = self.r
+        # where all scores are equal, negatives by the sums of the positives
+        ahead = self.r if w.any() else self.scores(self.blocks.sums)[1]
         self._enter(_first(ahead, self._many()))
         if multipliers is not None:
-            weighty = np.flatnonzero(multipliers[~self.mask] > 0.0)
-            self.offer(multipliers[self.mask], multipliers[~self.mask][weighty], weighty)
+            up, down = multipliers[self.own], multipliers[~self.own]
+            weighty = np.flatnonzero(down > 0.0)
+            self.offer(up, down[weighty], weighty)
             self._enter(weighty)
             self.passive = np.isin(self.J, weighty)
         if not self.passive.any():
@@ -75,7 +76,8 @@ class _Run:
 
     def scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of the positives, of the negatives."""
-        return np.asarray(self.parts[0] @ w), np.asarray(self.parts[1] @ w)
+        found = np.take(np.asarray(self.X @ w.T), self.places)
+        return found[: self.positives], found[self.positives :]
 
     def hinges(self, t: float, s: np.ndarray) -> np.ndarray:
         """Of the positives."""
@@ -84,7 +86,7 @@ class _Run:
     def primal(self) -> float:
         """P at the present w."""
         hinges = self.hinges(self.r.max(), self.s)
-        return 0.5 * float(self.w @ self.w) + self.C * float(hinges @ hinges)
+        return 0.5 * float(np.vdot(self.w, self.w)) + self.C * float(hinges @ hinges)
 
     def offer(self, alpha: np.ndarray, beta: np.ndarray, J: np.ndarray) -> None:
         """Multipliers for the lower bound, beta of J: it gets the sum of alpha, and both the best factor."""
@@ -92,23 +94,24 @@ class _Run:
         if not (total > 0.0 and own > 0.0):
             return
         beta = beta * (total / own)
-        w = alpha @ self.parts[0] - beta @ self.parts[1][J]
-        curvature = float(alpha @ alpha) / (4.0 * self.C) + 0.5 * float(w @ w)
+        w = self.blocks.pull(alpha, beta, J)
+        curvature = float(alpha @ alpha) / (4.0 * self.C) + 0.5 * float(np.vdot(w, w))
         factor = total / (2.0 * curvature)
         dual = 0.5 * factor * total
         if dual > self.state.dual:
             self.state.dual = dual
-            full = np.zeros(len(self.r))
-            full[J] = factor * beta
-            self.multipliers[self.mask], self.multipliers[~self.mask] = factor * alpha, full
+            both = np.concatenate([alpha, np.zeros(len(self.r))])
+            both[len(alpha) + J] = beta
+            np.put(self.multipliers, self.places, factor * both)
 
     def iterate(self) -> None:
         """One Newton step with its line search; then the sets."""
-        w, t, beta = self.side.step(self.inside, self.J, self.passive)
+        w, t, beta = self.blocks.step(self.inside, self.J, self.passive)
         s, r = self.scores(w)
         self.offer(2.0 * self.C * self.hinges(t, s), beta, self.J)
         dw, ds, dr = w - self.w, s - self.s, r - self.r
-        step = search(self.s, ds, self.r, dr, float(dw @ dw), float(self.w @ dw), self.C)
+        square, cross = float(np.vdot(dw, dw)), float(np.vdot(self.w, dw))
+        step = search(self.s, ds, self.r, dr, square, cross, self.C)
         if step == 1.0:
             self.w, self.s, self.r = w, s, r
         else:
@@ -125,7 +128,7 @@ class _Run:
         self._enter(np.union1d(above[r[above] > t], _first(self.r, most)))
 
     def _many(self) -> int:
-        return min(max(ENTER[0], min(self.parts[0].shape) // 2), ENTER[1])
+        return min(max(ENTER[0], min(len(self.s), self.w.size) // 2), ENTER[1])
 
     def _enter(self, those: np.ndarray) -> None:
         new = np.setdiff1d(those, self.J)
@@ -152,20 +155,21 @@ def train(
     """Minimise P(w) until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
     Newton's method, see :mod:`fast.solvers.top_newton`: an iteration costs two products with X and a
-    factorisation of as many rows as there are features or positives, whichever is less.
+    factorisation, for each class, of as many rows as there are features or positives, whichever is less.
 
     Parameters
     ----------
     X : (n, d) array or CSR, float32 or float64
         Computed with in float64.
     y : (n,) labels
-        True or 1 for positives, False, 0 or -1 for negatives; both are needed.
+        True or 1 for positives, False, 0 or -1 for negatives; both are needed. Or (n, m) of bool:
+        which of the rows Phi_y(x_i) are positive.
     C : float
         Weight of the sum of the losses.
     tol : float
     max_iter : int
         Bound on the Newton steps.
-    start : (d,) array or TrainingResult, optional
+    start : array as w, or TrainingResult, optional
         Weights to begin with, or an earlier result on the same rows, whose multipliers are used too.
     report : callable, optional
         Called after each step with a TrainingState; true stops the training.
@@ -182,16 +186,20 @@ def train(
     """
     number("C", C, positive=True)
     number("tol", tol)
-    mask, _ = positives_of(y, X.shape[0])
-    run = _Run(X, mask, float(C))
-    state = run.state
-    w: Any = np.zeros(X.shape[1]) if start is None else getattr(start, "w", start)
-    if np.shape(w) != (X.shape[1],):
-        expected = f"shape ({X.shape[1]},): one weight per column of X"
+    own = own_of(y, X.shape[0])
+    mapped = own.ndim == 2
+    shape = (own.shape[1], X.shape[1]) if mapped else (X.shape[1],)
+    w: Any = np.zeros(shape) if start is None else getattr(start, "w", start)
+    if np.shape(w) != shape:
+        expected = f"shape {shape}: one weight per column of X{' and class' * mapped}"
         raise InvalidParameterError("start", f"shape {np.shape(w)}", expected, "match start to X")
+    run = _Run(X, own.reshape(len(own), -1), float(C))
+    state = run.state
     interrupted = stopped = False
     try:
-        run.begin(np.array(w, np.float64), getattr(start, "multipliers", None))
+        given = getattr(start, "multipliers", None)
+        given = given if given is None else given.reshape(run.own.shape)
+        run.begin(np.array(np.atleast_2d(w), np.float64), given)
         still = 0
         for iteration in range(1, max_iter + 1):
             if state.gap <= tol or stopped or still == STALLED:
@@ -215,5 +223,5 @@ def train(
     return TrainingResult(
         primal=primal, dual=state.dual, gap=gap, n_iter=state.n_iter, history=state.history,
         solver="newton", interrupted=interrupted, stopped=interrupted or stopped,
-        w=state.W, multipliers=run.multipliers,
+        w=state.W.reshape(shape), multipliers=run.multipliers.reshape(own.shape),
     )  # fmt: skip

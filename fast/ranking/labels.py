@@ -32,6 +32,14 @@ def positives_of(y: ArrayLike, n: int, compiled: bool = True) -> tuple[NDArray[n
     return mask, ones
 
 
+def own_of(y: ArrayLike, n: int) -> NDArray[np.bool_]:
+    """Mask of the positives: (n,) of binary labels, or (n, m) of bool as it is."""
+    given = np.asarray(y)
+    if given.ndim == 2 and given.dtype == np.bool_ and len(given) == n:
+        return positives_of(given.ravel(), given.size)[0].reshape(given.shape)
+    return positives_of(y, n)[0]
+
+
 def mask_of(
     y: ArrayLike, n: int | None = None, name: str = "y", compiled: bool = False
 ) -> NDArray[np.bool_]:

@@ -109,6 +109,34 @@ class Product:
         return self.X[rows].astype(np.float64, copy=False)
 
 
+class Mapped(Product):
+    """Products with the rows Phi_y(x_i), x_i in the y-th of m blocks (Lapin et al. 2015, section 2.3).
+
+    Row im + y; w is W (m, d) by rows. No row is built, and all products are exact.
+    """
+
+    def __init__(self, X: Any, m: int) -> None:
+        super().__init__(X)
+        self.n, self.m = X.shape[0], m
+        self.X = self.rough = X.astype(np.float64, copy=False)
+        self.shape = self.n * m, m * X.shape[1]
+
+    def rounded(self) -> bool:
+        """Never."""
+        return False
+
+    def scores(self, w: np.ndarray, exact: bool = True) -> np.ndarray:
+        """XW' by rows, (nm,)."""
+        return np.asarray(self.X @ w.reshape(self.m, -1).T).ravel()
+
+    def gradients(self, a: Any, exact: bool = True) -> np.ndarray:
+        """As of `Product`."""
+        if a.ndim > 1:
+            return np.array([self.gradients(a[[t]].toarray()[0]) for t in range(a.shape[0])])
+        found = sp.csr_array(a.reshape(self.n, self.m)).T @ self.X
+        return np.asarray(found.toarray() if is_sparse(found) else found).ravel()
+
+
 class StoredCut(NamedTuple):
     """Nonzero entries of the coefficients of a cut."""
 

@@ -108,6 +108,23 @@ class Rows:
         return (length + 2 * (self.n + 8) * self.eps * (size * self.norms).sum()) ** 2
 
 
+class MappedRows(Rows):
+    """The same from the rows Phi_y(x_i), x_i in the y-th of m blocks, by rows (i, y); p is (md,)."""
+
+    def __init__(self, X: Any, m: int, real: Any) -> None:
+        super().__init__(X, real)
+        self.m, self.norms = m, np.repeat(self.norms, m)
+        self.n, self.width = self.n * m, self.width * m
+
+    def values(self, p: Any) -> Any:
+        """XW' by rows, (nm,)."""
+        return np.asarray(self.X @ p.reshape(self.m, -1).T, dtype=self.real).ravel()
+
+    def pull(self, a: Any) -> Any:
+        """A'X by rows."""
+        return np.asarray(self.X.T @ a.reshape(-1, self.m), dtype=self.real).T.ravel()
+
+
 class Gram:
     """Vectors p = sum_i p_i x_i by their coefficients p (n,) and the matrix K of all <x_i, x_j>."""
 

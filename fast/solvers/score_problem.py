@@ -71,15 +71,15 @@ class ScoreProblem:
 
     Parameters
     ----------
-    X : (n, d) array or CSR, float32 or float64
+    X : (n, d) array or CSR, float32 or float64, or a Product
     oracle : callable
         scores (n,) to ScoreCut.
     C : float
     """
 
     def __init__(self, X: Any, oracle: Oracle, C: float) -> None:
-        self.product, self.oracle, self.C = Product(X), oracle, C
-        self.n, self.d = X.shape
+        self.product, self.oracle, self.C = X if isinstance(X, Product) else Product(X), oracle, C
+        self.n, self.d = self.product.shape
         self.cuts = Cuts(self.n, self.d)
         self.exact = not self.product.rounded()
         self.rounding, self.reach = 0.0, 0.0 if self.exact else self.product.reach

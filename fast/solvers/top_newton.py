@@ -2,13 +2,14 @@
 
 min over w, t of 1/2 ||w||^2 + C sum_i max(0, 1 + t - <x_i, w>)^2   with <x_j, w> <= t for the negatives j
 
-Where the positives I have a positive hinge the objective is a quadratic, 0 at (w, t) = (0, -1), with a
-Hessian H, and every negative lacks one unit there. Below the negatives J its minimiser is
-(0, -1) - H^-1 A' beta, A = (x_j, -1), where beta >= 0 minimises 1/2 beta' M beta - <1, beta>,
-M = A H^-1 A': few negatives share the largest score, and their set settles by block pivoting. An exact
-line search follows, on the objective with the largest score as t. All of it is finite: a step that changes no
-set is the solution. H has a row per feature; with fewer positives than features M comes from their
-products with each other.
+Of m classes w is m blocks: an example has a row for each, which is x in that block and 0 elsewhere. Where the
+positives I have a positive hinge the objective is a quadratic, 0 at (w, t) = (0, -1), with a Hessian H, and
+every negative lacks one unit there. Below the negatives J its minimiser is (0, -1) - H^-1 A' beta,
+A = (x_j, -1), where beta >= 0 minimises 1/2 beta' M beta - <1, beta>, M = A H^-1 A': few negatives share the
+largest score, and their set settles by block pivoting. H has a block B for each class and a last row, that of
+t, which is eliminated. A block has a row per feature; with fewer positives than features M comes from their
+products with each other. An exact line search follows, on the objective with the largest score as t. All of
+it is finite: a step that changes no set is the solution.
 """
 
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ SMALL = 1e-9  # part of the weights that is none
 class Step(NamedTuple):
     """Minimiser of the quadratic below the negatives J, and their multipliers beta (|J|,)."""
 
-    w: np.ndarray
+    w: np.ndarray  # (m, d)
     t: float
     beta: np.ndarray
 
@@ -124,82 +125,131 @@ def nonnegative(M: np.ndarray, passive: np.ndarray) -> np.ndarray:
 
 
 class ByFeatures:
-    """H as a matrix of features and t, kept up to date as positives come and go."""
+    """The block of one class: B = I + 2C sum x_i x_i' over its positives, kept up as they come and go."""
 
-    def __init__(self, positives: Any, negatives: Any, C: float) -> None:
-        self.positives, self.negatives, self.C = positives, negatives, C
-        d = positives.shape[1]
-        self.raw = np.zeros((d + 1, d + 1))
+    def __init__(self, positives: Any, C: float) -> None:
+        self.positives, self.C = positives, C
+        self.raw = np.zeros((positives.shape[1],) * 2)
         self.inside = np.zeros(positives.shape[0], bool)
         self.factor = np.zeros((0, 0))
 
-    def step(self, inside: np.ndarray, J: np.ndarray, passive: np.ndarray) -> Step:
-        """The step for these sets; ``passive`` are the negatives that are thought to carry weight."""
-        if not self.factor.size or (inside != self.inside).any():
-            self._update(inside)
-        A = np.column_stack([_dense(self.negatives[J]), np.full(len(J), -1.0)])
-        V = dtrtrs(self.factor, A.T, lower=1)[0]
-        beta = nonnegative(V.T @ V, passive)
-        u = -dtrtrs(self.factor, V @ beta, lower=1, trans=1)[0]
-        return Step(u[:-1], float(u[-1]) - 1.0, beta)
-
-    def _update(self, inside: np.ndarray) -> None:
+    def update(self, inside: np.ndarray) -> None:
+        """Take in which positives count."""
+        if self.factor.size and (inside == self.inside).all():
+            return
         come, gone = inside & ~self.inside, self.inside & ~inside
         if come.sum() + gone.sum() > ANEW * inside.sum():
             self.raw[:], come, gone = 0.0, inside, gone & False
         for rows, sign in ((come, 1.0), (gone, -1.0)):
             if rows.any():
                 X = self.positives[rows]
-                sums = np.asarray(X.sum(axis=0)).ravel()
-                self.raw[:-1, :-1] += sign * _dense(X.T @ X)
-                self.raw[-1, :-1] -= sign * sums
-                self.raw[:-1, -1] -= sign * sums
-                self.raw[-1, -1] += sign * len(np.flatnonzero(rows))
+                self.raw += sign * _dense(X.T @ X)
         self.inside = inside.copy()
         H = (2.0 * self.C) * self.raw
-        H.reshape(-1)[: -1 : len(H) + 1] += 1.0
+        H.reshape(-1)[:: len(H) + 1] += 1.0
         self.factor = factored(H)
+        pull = (2.0 * self.C) * np.asarray(self.positives[inside].sum(axis=0)).ravel()
+        self.v = _solved(self.factor, pull)
+        self.rest = 2.0 * self.C * np.count_nonzero(inside) - float(self.v @ self.v)
+
+    def below(self, J: np.ndarray, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+        """R B^-1 R' and R B^-1 c - 1 for the rows R of the negatives J, c = 2C sum x_i."""
+        self.V = _solved(self.factor, _dense(rows).T)
+        return self.V.T @ self.V, self.V.T @ self.v - 1.0
+
+    def weights(self, beta: np.ndarray, rows: Any, tau: float) -> np.ndarray:
+        """-B^-1 (R' beta + tau c)."""
+        return -_solved(self.factor, self.V @ beta + tau * self.v, 1)
 
 
 class ByPositives:
     """The same from the products of the positives: for fewer of them than features."""
 
-    def __init__(self, positives: Any, negatives: Any, C: float) -> None:
-        self.positives, self.negatives, self.C = positives, negatives, C
+    def __init__(self, positives: Any, C: float) -> None:
+        self.positives, self.C = positives, C
         self.gram = _dense(positives @ positives.T)
         self.J = np.zeros(0, np.int64)
         self.cross, self.own = np.zeros((0, positives.shape[0])), np.zeros((0, 0))
 
-    def step(self, inside: np.ndarray, J: np.ndarray, passive: np.ndarray) -> Step:
+    def update(self, inside: np.ndarray) -> None:
         """As of `ByFeatures`."""
-        self._know(J)
-        kept = np.flatnonzero(inside)
-        Q = self.gram[np.ix_(kept, kept)]
-        Q.reshape(-1)[:: len(kept) + 1] += 0.5 / self.C
-        factor = factored(Q)
-        V = dtrtrs(factor, self.cross[:, kept].T, lower=1)[0]
-        v = dtrtrs(factor, np.ones(len(kept)), lower=1)[0]
-        lacks = V.T @ v - 1.0
-        beta = nonnegative(self.own - V.T @ V + np.outer(lacks, lacks) / (v @ v), passive)
-        # alpha = Q^-1 (1 + K beta + t 1) with the sum of beta
-        t = -1.0 - float(lacks @ beta) / float(v @ v)
-        alpha = dtrtrs(factor, V @ beta + (1.0 + t) * v, lower=1, trans=1)[0]
-        w = self.positives[kept].T @ alpha - self.negatives[J].T @ beta
-        return Step(np.asarray(w), t, beta)
+        self.kept = np.flatnonzero(inside)
+        Q = self.gram[np.ix_(self.kept, self.kept)]
+        Q.reshape(-1)[:: len(Q) + 1] += 0.5 / self.C
+        self.factor = factored(Q)
+        self.v = _solved(self.factor, np.ones(len(Q)))
+        self.rest = float(self.v @ self.v)
 
-    def _know(self, J: np.ndarray) -> None:
+    def below(self, J: np.ndarray, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+        """As of `ByFeatures`."""
+        self._know(J, rows)
+        self.V = _solved(self.factor, self.cross[:, self.kept].T)
+        return self.own - self.V.T @ self.V, self.V.T @ self.v - 1.0
+
+    def weights(self, beta: np.ndarray, rows: Any, tau: float) -> np.ndarray:
+        """As of `ByFeatures`: X' alpha - R' beta."""
+        alpha = _solved(self.factor, self.V @ beta - tau * self.v, 1)
+        return np.asarray(self.positives[self.kept].T @ alpha - rows.T @ beta)
+
+    def _know(self, J: np.ndarray, rows: Any) -> None:
         """Products of the negatives J; those that are known already are kept."""
         place = {int(j): at for at, j in enumerate(self.J)}
-        at = np.array([place.get(int(j), -1) for j in J])
+        at = np.array([place.get(int(j), -1) for j in J], np.int64)
         new, old = np.flatnonzero(at < 0), np.flatnonzero(at >= 0)
         cross, own = np.empty((len(J), self.gram.shape[0])), np.empty((len(J), len(J)))
         cross[old], own[np.ix_(old, old)] = self.cross[at[old]], self.own[np.ix_(at[old], at[old])]
         if len(new):
-            rows = self.negatives[J[new]]
-            cross[new] = _dense(rows @ self.positives.T)
-            own[new] = _dense(rows @ self.negatives[J].T)
+            cross[new] = _dense(rows[new] @ self.positives.T)
+            own[new] = _dense(rows[new] @ rows.T)
             own[:, new] = own[new].T
         self.J, self.cross, self.own = J.copy(), cross, own
+
+
+class Blocks:
+    """The quadratic in W (m, d) and t: a block of H for each class, which have t in common.
+
+    Positives are the entries of ``own`` (n, m), negatives the others, both by rows.
+    """
+
+    def __init__(self, X: Any, own: np.ndarray, C: float) -> None:
+        self.X, self.C, self.m = X, C, own.shape[1]
+        self.down = np.flatnonzero(~own)
+        rows, classes = np.nonzero(own)
+        self.at = [np.flatnonzero(classes == y) for y in range(self.m)]
+        mine = [X[rows[at]] for at in self.at]
+        self.sides = [(ByPositives if P.shape[0] <= P.shape[1] else ByFeatures)(P, C) for P in mine]
+        self.sums = np.stack([np.asarray(P.sum(axis=0)).ravel() for P in mine])
+
+    def step(self, inside: np.ndarray, J: np.ndarray, passive: np.ndarray) -> Step:
+        """The step for these sets; ``passive`` are the negatives that are thought to carry weight."""
+        M, lacks, rest = np.zeros((len(J), len(J))), np.empty(len(J)), 0.0
+        parts = self._parts(J)
+        for at, side, (mine, i, R) in zip(self.at, self.sides, parts, strict=True):
+            side.update(inside[at])
+            M[np.ix_(mine, mine)], lacks[mine] = side.below(i, R)
+            rest += side.rest
+        rest = max(rest, RIDGE * 2.0 * self.C * np.count_nonzero(inside))  # of t, without w
+        beta = nonnegative(M + np.outer(lacks, lacks) / rest, passive)
+        tau = float(lacks @ beta) / rest
+        both = zip(self.sides, parts, strict=True)
+        W = np.stack([side.weights(beta[mine], R, tau) for side, (mine, _, R) in both])
+        return Step(W, -1.0 - tau, beta)
+
+    def pull(self, alpha: np.ndarray, beta: np.ndarray, J: np.ndarray) -> np.ndarray:
+        """The W of multipliers, beta of J."""
+        both = zip(self.at, self.sides, self._parts(J), strict=True)
+        return np.stack([alpha[at] @ s.positives - beta[mine] @ R for at, s, (mine, _, R) in both])
+
+    def _parts(self, J: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, Any]]:
+        """For each class the places of its negatives in J, their numbers and their rows."""
+        i, y = np.divmod(self.down[J], self.m)
+        mine = [np.flatnonzero(y == c) for c in range(self.m)]
+        return [(at, i[at], self.X[i[at]]) for at in mine]
+
+
+def _solved(factor: np.ndarray, B: np.ndarray, trans: int = 0) -> np.ndarray:
+    """L^-1 B or L'^-1 B, also of nothing."""
+    return np.asarray(dtrtrs(factor, B, lower=1, trans=trans)[0]) if B.size else B
 
 
 def factored(H: np.ndarray) -> np.ndarray:

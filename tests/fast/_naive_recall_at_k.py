@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+from _naive_top_push import dense, ranked
 
 
 def cut(members, y):
@@ -26,16 +27,17 @@ def loss(s, y, k):
 
 def check_certificate(model, X, y):
     """What a fitted estimator says of itself follows from its attributes."""
-    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
-    y = np.asarray(y) == model.classes_[1]
-    k, w = model.k or int(y.sum()), model.coef_[0]
+    k = (model.k or 1) * len(y) if len(model.classes_) > 2 else model.k
+    X, y = ranked(model, X, y)
+    X, k, w = dense(X), k or int(y.sum()), model.coef_.ravel()
+    sets = model.sets_.reshape(-1, len(y))
     P = 0.5 * w @ w + model.C * loss(X @ w, y, k)
     assert model.sets_.dtype == bool
-    assert (model.sets_.sum(axis=1) == k).all()
+    assert (sets.sum(axis=1) == k).all()
     assert (model.dual_coef_ >= 0.0).all()
     assert model.dual_coef_.sum() <= model.C * (1 + 1e-12)
     D, v = 0.0, np.zeros(len(y))
-    for weight, members in zip(model.dual_coef_, model.sets_, strict=True):
+    for weight, members in zip(model.dual_coef_, sets, strict=True):
         offset, c = cut(members, y)
         D, v = D + weight * offset, v + weight * c
     D -= 0.5 * float(np.sum((X.T @ v) ** 2))

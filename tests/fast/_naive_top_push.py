@@ -1,10 +1,30 @@
 """TopPush as the formulas say it, by loops."""
 
 import numpy as np
+import scipy.sparse as sp
 
 
 def dense(X):
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+
+
+def mapped(X, labels, m):
+    """Rows Phi_y(x_i), x_i in the y-th of m blocks, and whether y is the label of x_i."""
+    X = dense(X)
+    n, d = X.shape
+    rows, own = sp.lil_array((n * m, m * d)), np.zeros(n * m, bool)
+    for i in range(n):
+        for y in range(m):
+            rows[i * m + y, y * d : (y + 1) * d] = X[i]
+            own[i * m + y] = y == labels[i]
+    return rows.tocsr(), own
+
+
+def ranked(model, X, y):
+    """The rows and labels that a fitted estimator ranked."""
+    m = len(model.classes_)
+    labels = np.searchsorted(model.classes_, y)
+    return mapped(X, labels, m) if m > 2 else (dense(X), labels == 1)
 
 
 def primal(w, X, y, C):
@@ -33,9 +53,9 @@ def check_result(found, X, y, C):
 
 def check_certificate(model, X, y):
     """What a fitted estimator says of itself follows from its attributes."""
-    y = np.asarray(y) == model.classes_[1]
-    P = primal(model.coef_[0], X, y, model.C)
-    D = dual(model.dual_coef_, X, y, model.C)
+    X, y = ranked(model, X, y)
+    P = primal(model.coef_.ravel(), X, y, model.C)
+    D = dual(model.dual_coef_.ravel(), X, y, model.C)
     assert P * (1 - 1e-13) <= model.primal_objective_ <= P * (1 + 1e-9)
     assert D - 1e-9 * P <= model.dual_objective_ <= D + 1e-13 * P
     gap = (model.primal_objective_ - model.dual_objective_) / model.primal_objective_

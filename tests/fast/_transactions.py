@@ -96,6 +96,8 @@ REFITS = {
     "AP, easy": Refit(APSVM(easy_fraction=0.5, C=0.1, tol=1e-2), *_RANKED),
     "recall": Refit(RecallAtK(warm_start=True, tol=1e-2), *_RANKED),
     "top push": Refit(TopPush(warm_start=True, tol=1e-2), *_RANKED),
+    "recall, classes": Refit(RecallAtK(C=0.1, warm_start=True, tol=1e-2), *_TWO),
+    "top push, classes": Refit(TopPush(warm_start=True, tol=1e-2), *_TWO),
     "latent": Refit(
         LatentAPSVM(C=0.3, warm_start=True, tol=1e-2),
         _problems.bags(0, n=8, d=2),

@@ -43,7 +43,7 @@ from fast import (
         MultilabelClassifier(),
         MultilabelClassifier(loss="entropy", fit_intercept=True),
         RecallAtK(),
-        RecallAtK(k=3, solver="cutting_plane", warm_start=True),
+        RecallAtK(k=2, solver="cutting_plane", warm_start=True),
     ]
 )
 def test_scikit_learn(estimator, check):

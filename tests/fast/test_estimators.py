@@ -117,7 +117,20 @@ CASES |= {
         TopPush(C=10.0),
         _problems.relevant(20, n=300, d=8, shift=5.0),
         _naive_top_push.check_certificate,
-        inside=(top_newton.ByFeatures, "step"),
+        inside=(top_newton.Blocks, "step"),
+        calls=(1, 2, 3),
+    ),
+    "recall at k, classes": Case(
+        RecallAtK(C=1.0),
+        _problems.classes(20, n=60),
+        _naive_recall_at_k.check_certificate,
+        inside=(recall_at_k.SetOracle, "__call__"),
+    ),
+    "top push, classes": Case(
+        TopPush(C=1.0),
+        _problems.classes(20, n=60),
+        _naive_top_push.check_certificate,
+        inside=(top_newton.Blocks, "step"),
         calls=(1, 2, 3),
     ),
 }

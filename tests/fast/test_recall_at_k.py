@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _naive_recall_at_k import check_certificate, cut, loss, sets
+from _naive_top_push import mapped
 from sklearn.base import clone
 
 import refsolve
@@ -58,6 +59,24 @@ def test_an_estimator_is_certified_on_every_form(form, k):
     assert model.set_params(C=5.5).fit(form(X), y).n_iter_ <= cold
     check_certificate(model, form(X), y)
     assert clone(model).set_params(C=5.0).fit(form(X), ~y).dual_gap_ <= 1e-5
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32])
+@pytest.mark.parametrize(("k", "C"), [(None, 0.02), (None, 1.0), (2, 0.02)])
+def test_classes_are_ranked_as_by_the_rows_that_are_not_built(form, k, C):
+    X, y = _problems.classes(5, n=40, m=4, d=3)
+    rows, own = mapped(form(X), y, 4)
+    model = RecallAtK(k=k, C=C, tol=1e-6, warm_start=True).fit(form(X), y)
+    assert model.dual_gap_ <= 1e-6
+    assert model.sets_.shape[1:] == (40, 4)
+    check_certificate(model, form(X), y)
+    naive = recall_at_k.train(rows, own, C, 40 * (k or 1), tol=1e-8)
+    assert model.primal_objective_ == pytest.approx(naive.primal, rel=2e-6)
+    best = np.argsort(-model.decision_function(form(X)), axis=1)
+    np.testing.assert_array_equal(model.predict_topk(form(X), 4), best)
+    cold = model.n_iter_
+    assert model.fit(form(X), y).n_iter_ <= cold
+    check_certificate(model, form(X), y)
 
 
 def test_for_as_many_as_there_are_positives_the_loss_bounds_what_is_missed(rng):

@@ -7,7 +7,7 @@ import _problems
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_top_push import check_certificate, check_result, primal
+from _naive_top_push import check_certificate, check_result, mapped, primal
 from sklearn.base import clone
 
 import refsolve
@@ -15,6 +15,7 @@ from fast import TopPush
 from fast.errors import InvalidParameterError
 from fast.models import top_push
 from fast.solvers import top_newton
+from refsolve.models import top_push as proved
 from verification.benchmarks.top_push import nesterov
 
 
@@ -57,23 +58,62 @@ def test_the_recipe_and_the_oracle_find_the_same_optimum(rng):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32])
-def test_features_and_positives_take_the_same_steps(rng, form):
+@pytest.mark.parametrize("m", [1, 3])
+def test_features_and_positives_take_the_same_steps(rng, form, m):
     """More features than positives, and less: both ways to the Hessian, on every form of X."""
     for n, d in ((40, 3), (20, 30)):
         X, y = _problems.relevant(5, n=n, d=d, shift=4.0)
-        X = form(X)
-        parts = [P.astype(float) for P in (X[y], X[~y])]
+        X = form(X).astype(float)
+        own, rows = y[:, None], top_newton._dense(X)
+        if m > 1:
+            rows, flat = mapped(X, np.arange(n) % m, m)
+            rows, own = rows.toarray(), flat.reshape(n, m)
+        parts = [rows[own.ravel()], rows[~own.ravel()]]
         for C in (0.1, 10.0):
-            sides = [kind(*parts, C) for kind in (top_newton.ByFeatures, top_newton.ByPositives)]
-            for _ in range(4):  # sets come and go
-                inside = rng.random(y.sum()) < 0.8
+            sides = []
+            for kind in (top_newton.ByFeatures, top_newton.ByPositives):
+                blocks = top_newton.Blocks(X, own, C)
+                blocks.sides = [kind(side.positives, C) for side in blocks.sides]
+                sides.append(blocks)
+            for number in range(4):  # sets come and go
+                inside = rng.random(own.sum()) < 0.8
                 inside[0] = True
-                J = np.sort(rng.permutation(int((~y).sum()))[:6])
+                if number == 2:  # a class without any
+                    inside[1::m] = False
+                    inside[0] = True
+                J = np.sort(rng.permutation(int((~own).sum()))[:6])
                 a, b = (side.step(inside, J, np.ones(6, bool)) for side in sides)
                 np.testing.assert_allclose(a.beta, b.beta, rtol=1e-7, atol=1e-9 * a.beta.max())
                 np.testing.assert_allclose(a.w, b.w, atol=1e-8 * abs(a.w).max())
                 assert a.t == pytest.approx(b.t, abs=1e-8)
-                check_step(a, [np.asarray(top_newton._dense(P)) for P in parts], inside, J, C)
+                check_step(a._replace(w=a.w.ravel()), parts, inside, J, C)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("C", [0.05, 1.0, 50.0])
+def test_classes_are_ranked_as_by_the_rows_that_are_not_built(form, C):
+    for n, m, d in ((90, 4, 3), (24, 3, 20)):
+        X, y = _problems.classes(5, n=n, m=m, d=d)
+        rows, own = mapped(X, y, m)
+        model = TopPush(C=C, tol=1e-8, warm_start=True).fit(form(X), y)
+        check_certificate(model, X, y)
+        naive = top_push.train(rows, own, C, tol=1e-10)
+        assert model.primal_objective_ == pytest.approx(naive.primal, rel=2e-8)
+        np.testing.assert_allclose(model.coef_.ravel(), naive.w, atol=1e-3 * abs(naive.w).max())
+        proof = proved.certificate(
+            rows, own, C=C, w=model.coef_.ravel(), multipliers=model.dual_coef_.ravel()
+        )
+        assert proof.relative_gap <= 1.01e-8
+        f = model.decision_function(X)
+        np.testing.assert_allclose(f.ravel(), rows @ model.coef_.ravel())
+        np.testing.assert_array_equal(model.predict(X), f.argmax(axis=1))
+        np.testing.assert_array_equal(model.predict_topk(X, 2), np.argsort(-f, axis=1)[:, :2])
+        assert model.score(X, y) == (f.argmax(axis=1) == y).mean()
+        with pytest.raises(InvalidParameterError, match="groups"):
+            model.score(X, y, groups=y)
+        cold = model.n_iter_
+        assert model.fit(form(X), y).n_iter_ < cold  # with its multipliers
+        assert model.fit(form(X), (y + 1) % m).dual_gap_ <= 1e-8  # with its weights alone
 
 
 def check_step(step, parts, inside, J, C):

@@ -48,8 +48,8 @@ def trained(
         return plus_fitted.certify(estimator, X, y, Z, sample_weight)
     if hasattr(estimator, "rankings_"):
         return _ranker(estimator, X, y, groups)
-    if np.ndim(getattr(estimator, "dual_coef_", 0.0)) == 1:
-        return _top(estimator, X, np.asarray(y) == estimator.classes_[1])
+    if hasattr(estimator, "sets_") or "active" in getattr(estimator, "history_", ()):
+        return _top(estimator, X, y)
     if hasattr(estimator, "estimators_"):
         return _one_vs_rest(estimator, X, y, sample_weight)
     labels, weights = _labels(estimator, y, sample_weight)
@@ -71,17 +71,20 @@ def trained(
     return erm(coef, X, labels, **given)
 
 
-def _top(model: Any, X: Any, up: np.ndarray) -> ModelCertificate:
-    """What looks at the top of a ranking: recall at k by its sets, or TopPush."""
-    w, given = model.coef_[0].astype(np.longdouble), model.dual_coef_.astype(np.longdouble)
+def _top(model: Any, X: Any, y: Any) -> ModelCertificate:
+    """What looks at the top of a ranking: recall at k by its sets, or TopPush; of classes by the rows Phi_y(x_i)."""
+    w, given, up = model.coef_[0], model.dual_coef_.ravel(), np.asarray(y) == model.classes_[1]
+    k = getattr(model, "k", None)
+    if len(model.classes_) > 2:  # features by classes
+        X, w = sp.kron(X, sp.eye_array(len(model.classes_)), format="csr"), model.coef_.T.ravel()
+        up, k = (np.asarray(y)[:, None] == model.classes_).ravel(), (k or 1) * len(up)
+    w, given = w.astype(np.longdouble), given.astype(np.longdouble)
     if hasattr(model, "sets_"):
-        k = int(up.sum()) if model.k is None else int(model.k)
-        recall = predicted_sets.Problem(Space(X), up, float(model.C), k)
-        proof = recall.prove(w, model.sets_, recall.repair(given)[0])
-    else:
-        push = top_push.Problem(Space(X), up, float(model.C))
-        proof = push.prove(w, push.repair(given)[0])
-    return ModelCertificate.of(proof)
+        recall = predicted_sets.Problem(Space(X), up, float(model.C), int(k or up.sum()))
+        sets = model.sets_.reshape(-1, len(up))
+        return ModelCertificate.of(recall.prove(w, sets, recall.repair(given)[0]))
+    push = top_push.Problem(Space(X), up, float(model.C))
+    return ModelCertificate.of(push.prove(w, push.repair(given)[0]))
 
 
 def loss_of(estimator: Any) -> tuple[str, dict[str, Any]]:
