@@ -11,7 +11,7 @@ import refsolve
 from fast import MultilabelClassifier, OneVsAllClassifier, TopKLogisticRegression, TopKSVC
 from refsolve.errors import Status
 from verification.app import main_job
-from verification.app.main_job import run_all
+from verification.app.rows import finished
 from verification.trainers import multiclass as trainers
 from verification.verdicts.verdict import Verdict
 
@@ -122,13 +122,9 @@ def test_an_uncertain_oracle_passes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_jobs_run_side_by_side_and_an_exception_gets_out() -> None:
-    class Silent:
-        def at(self, *words: Any) -> None: ...
-        def step(self, *words: Any) -> None: ...
-
-    assert run_all({"a": _one, "b": _two}, Silent()) == {"a": 1, "b": 2}  # type: ignore[arg-type]
+    assert dict(finished({"a": _one, "b": _two})) == {"a": 1, "b": 2}
     with pytest.raises(ZeroDivisionError):
-        run_all({"a": _one, "bad": _bad}, Silent())  # type: ignore[arg-type]
+        dict(finished({"a": _one, "bad": _bad}))
 
 
 def _one() -> int:

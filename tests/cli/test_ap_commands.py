@@ -1,11 +1,12 @@
 """`refsolve bench ap` and `refsolve reproduce ap` from end to end, on little data."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from _commands import data
+from _commands import data, refused, run
 
-from verification.app import main_job
+from verification.app import rows
 from verification.benchmarks import ap_exactness, ap_inference, ap_shapes, ap_training
 
 
@@ -52,13 +53,21 @@ def test_bench_ap_measures_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) ->
 def test_reproduce_ap_ranks_the_classes_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        main_job, "run_all", lambda jobs, task: {name: job() for name, job in jobs.items()}
-    )
-    found = data(
+    def finished(jobs: rows.Jobs) -> Iterator[tuple[str, object]]:
+        for at, (name, job) in enumerate(jobs.items()):
+            yield name, job()
+            if at == 0 and len(jobs) == 2:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(rows, "finished", finished)
+    words = (
         "reproduce", "ap", "--classes", "0,8", "--tol", "1e-2", "--lowest", "1", "--highest", "1",
         "--method", "AP-SVM", "--method", "binary SVM", "--output", tmp_path,
     )  # fmt: skip
+    assert "1 of 2 rows are known, and kept" in run(*words, code=1).stderr
+    assert "lowest <= highest" in refused(*words, "--lowest", "2", "--resume")
+    assert "Cs was" in refused(*words, "--highest", "2", "--resume")
+    found = data(*words, "--resume")
     assert found["ok"] is True
     assert [c["name"] for c in found["classes"]] == ["0", "8"]
     assert [list(c["chosen"]) for c in found["classes"]] == 2 * [["binary SVM", "AP-SVM"]]

@@ -277,8 +277,10 @@ def test_reproduce_circle(tmp_path: Path) -> None:
         m["method"] for m in found["authors_draw"]
     }
     assert sorted(p.name for p in tmp_path.iterdir()) == [
-        f"circle_{name}.{kind}" for name in ("rings", "table2") for kind in ("png", "svg")
+        *(f"circle_{name}.{kind}" for name in ("rings", "table2") for kind in ("png", "svg")),
+        "rows.jsonl",
     ]
+    assert data(*words, "--output", tmp_path, "--resume") == found
 
 
 def test_doctor_finds_nothing_in_the_way_here() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from _commands import data, run
 
-from verification.app import main_job
+from verification.app import rows
 from verification.benchmarks import (
     svmplus_digits,
     svmplus_paper,
@@ -26,7 +26,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (svmplus_training, svmplus_paper):
         monkeypatch.setattr(module, "WIDTHS", (20, 15))
     monkeypatch.setattr(
-        main_job, "run_all", lambda jobs, task: {name: job() for name, job in jobs.items()}
+        rows, "finished", lambda jobs: ((name, job()) for name, job in jobs.items())
     )
     for name, method in svmplus_digits.METHODS.items():
         short = dataclasses.replace(method, grid=method.grid[1:2])
@@ -46,21 +46,24 @@ def test_bench_svmplus_measures_what_is_asked_for(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("small")
-def test_reproduce_svmplus_prints_ratios_and_accuracies(tmp_path: Path) -> None:
-    found = data(
+def test_reproduce_svmplus_prints_ratios_and_accuracies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = (
         "reproduce", "svmplus", "--splits", "2", "--method", "SVM2+", "--method", "SVM",
         "--output", tmp_path / "new",
     )  # fmt: skip
+    found = data(*words)
     assert found["ok"] is True
+    for module, name in ((svmplus_digits, "run_split"), (svmplus_paper, "measure")):
+        monkeypatch.setattr(module, name, pytest.fail)
+    assert data(*words, "--resume") == found
     assert [s["classes"] for s in found["speed"]] == [4]
     assert {name: len(values) for name, values in found["digits"]["accuracies"].items()} == {
         "SVM": 2,
         "SVM2+": 2,
     }
-    assert {Path(p).name for p in found["pictures"]} == {
-        "svmplus_digits.png",
-        "svmplus_digits.svg",
-    }
+    assert {Path(p).name for p in found["pictures"]} == {"svmplus_digits.png", "svmplus_digits.svg"}
 
 
 @pytest.mark.parametrize(

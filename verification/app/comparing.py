@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from verification.app.console import LOG, Task, make_folder
+from verification.app.console import Task
 from verification.app.data_options import one_against_rest
 from verification.app.examples import Examples, Roles
 from verification.app.preparation import numbers, transformer
 from verification.app.reading import SVM, read
+from verification.app.rows import Kept
+from verification.app.rows import run as rows_run
 from verification.app.training import unfitted
 from verification.benchmarks.binary import binary_rows
 from verification.benchmarks.protocol import (
-    Fit,
     Parts,
     Row,
     RowResult,
@@ -33,8 +32,6 @@ from verification.benchmarks.protocol import (
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.instances import npz
 
-#: Rows as they were found.
-KEPT = "rows.jsonl"
 #: Parts of one file: of all examples, what is tested on; of the others, what chooses C.
 TEST, VALIDATION = 0.25, 1 / 3
 #: Eigenvalues of a Gram matrix below minus this, times the largest, are no rounding.
@@ -223,111 +220,25 @@ def digest(file: Path) -> str:
         raise DataFileError(f"cannot read {file}: {error.strerror}") from None
 
 
-# -- what is kept on the way ----------------------------------------------------------------------
+# -- the run --------------------------------------------------------------------------------------
 
 
 Found = dict[tuple[int, str], RowResult]  # by split and method
 
 
-class Kept:
-    """Rows in a file, a line each, as they become known; a run that was ended goes on from them."""
-
-    def __init__(
-        self, folder: Path, settings: Settings, rows: Sequence[Row], resume: bool, force: bool
-    ) -> None:
-        make_folder("out", folder)
-        self.file = folder / KEPT
-        head = json.dumps(asdict(settings))
-        self.found: Found = {}
-        if resume:
-            self._read(json.loads(head), {row.name: row for row in rows})
-        elif not force and any(folder.iterdir()):
-            raise InvalidArgumentError(
-                f"out={str(folder)!r} is not empty; expected a new folder; --resume goes on with a run that was "
-                "ended, --force replaces what there is"
-            )
-        else:
-            self.file.write_text(head + "\n", encoding="utf-8")
-
-    def _read(self, settings: dict[str, Any], rows: dict[str, Row]) -> None:
-        wrong = f"resume: {self.file} is not what a run left"
-        fix = "expected the --out of one: leave --resume out"
-        try:
-            *lines, rest = self.file.read_text(encoding="utf-8").split("\n")
-            before, *said = [json.loads(line) for line in lines]
-            other = [name for name, value in settings.items() if before[name] != value]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InvalidArgumentError(f"{wrong} ({error}); {fix}") from None
-        if other:
-            raise InvalidArgumentError(
-                f"resume: {other[0]} was {before[other[0]]!r}, now it is {settings[other[0]]!r}; expected "
-                "the files and options of the run that was ended, or another --out"
-            )
-        try:
-            found = {(s["split"], s["method"]): _result(s, rows) for s in said}
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InvalidArgumentError(f"{wrong} ({error}); {fix}") from None
-        if rest:  # a line that was not finished
-            self.file.write_text("\n".join([*lines, ""]), encoding="utf-8")
-        self.found = found
-
-    def add(self, split: int, result: RowResult) -> None:
-        """Keep a row, on the disk before anything else is done."""
-        self.found[split, result.row.name] = result
-        refits = [[key, asdict(fit)] for key, fit in result.refits.items()]
-        line = {
-            "split": split,
-            "method": result.row.name,
-            "fits": list(map(asdict, result.fits)),
-            "refits": refits,
-        }
-        try:
-            with self.file.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(line) + "\n")
-                stream.flush()
-                os.fsync(stream.fileno())
-        except OSError as error:
-            raise InvalidArgumentError(
-                f"{self.file} cannot be written ({error.strerror}); the rows before are kept: make room, then "
-                "--resume"
-            ) from None
-
-
-def _result(said: dict[str, Any], rows: dict[str, Row]) -> RowResult:
-    def fit(values: dict[str, Any]) -> Fit:
-        return Fit(
-            **{**values, "test": tuple(values["test"]), "validation": tuple(values["validation"])}
-        )
-
-    refits = {
-        tuple(key) if isinstance(key, list) else key: fit(values) for key, values in said["refits"]
+def run(data: Data, rows: Sequence[Row], settings: Settings, kept: Kept, task: Task) -> Found:
+    """Train what is not known yet, row by row; fewer rows than there are if Ctrl-C came first."""
+    several, more = settings.splits > 1, (settings.grid, settings.tol, task.step, settings.further)
+    asked = {
+        f"split {s + 1}, {row.name}" if several else row.name: (s, row)
+        for s in range(settings.splits)
+        for row in rows
     }
-    return RowResult(rows[said["method"]], tuple(map(fit, said["fits"])), refits)
-
-
-# -- the run --------------------------------------------------------------------------------------
-
-
-def run(data: Data, rows: Sequence[Row], settings: Settings, kept: Kept, task: Task) -> bool:
-    """Train what is not known yet, row by row; whether all is known, or Ctrl-C came first."""
-    left = [
-        (s, row) for s in range(settings.splits) for row in rows if (s, row.name) not in kept.found
-    ]
-    try:
-        if left:
-            task.describe("compiling")
-            compile_trainers(data.splits[0], list({row.name: row for _, row in left}.values()))
-        for s, row in left:
-            start = perf_counter()
-            result = run_row(
-                data.splits[s], row, settings.grid, settings.tol, task.step, settings.further
-            )
-            kept.add(s, result)
-            split = f"split {s + 1}, " if settings.splits > 1 else ""
-            LOG.info("%6.1f s  %s%s", perf_counter() - start, split, result.line)
-    except KeyboardInterrupt:
-        return False
-    return True
+    jobs = {name: partial(run_row, data.splits[s], row, *more) for name, (s, row) in asked.items()}
+    compiling = partial(compile_trainers, data.splits[0], rows)
+    known = rows_run(jobs, kept, task, RowResult, lambda result: result.line, compiling)
+    told = ((*asked[name], result) for name, result in known.items())
+    return {(s, row.name): replace(result, row=row) for s, row, result in told}
 
 
 def guesses_of(text: str | None, classes: int | None = None) -> tuple[int, ...]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
+from verification.app.rows import finished
 from verification.benchmarks import ap_exactness, ap_letter, letter, protocol
 from verification.benchmarks.letter_report import accuracy_tables, passed, peer_table, row_data
-from verification.benchmarks.timing import limit_to_one_thread
 from verification.instances.svm_plus import STEMS as PLUS
 from verification.kit.loop import check_run, verify
-from verification.kit.workers import end_with_parent
 from verification.problems.problem import fast_candidate, names
 from verification.problems.stems import Stem, discover
 from verification.report.document import (
@@ -44,8 +40,6 @@ if TYPE_CHECKING:
 
     from verification.app.console import Task
 
-#: Processes that work side by side; each keeps to one thread.
-WORKERS = 2
 #: Of the instances of a check, of the rankings of a comparison, one in so many is judged without --thorough.
 EVERY, FEW = 6, 10
 #: Parts whose rows are tables of their own.
@@ -84,7 +78,11 @@ def main_job(
     early += [n for n in jobs if n.startswith(("AP", "SVM+"))]
     first: dict[str, Callable[[], Any]] = {"compiling": partial(_compile, parts, trained)}
     first |= {name: jobs.pop(name) for name in early}
-    done = run_all(jobs, task, first)
+    task.at(0, "starting", len(jobs) + len(first) + 1)
+    done = {}
+    for name, result in finished(jobs, first):
+        done[name] = result
+        task.step(_said(name, result))
     task.describe("LinearSVC")
     results = [done[f"Letter: {row.name}"] for row in trained]
     reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
@@ -195,48 +193,11 @@ def _objections(
     return blocks
 
 
-def run_all(
-    jobs: dict[str, Callable[[], Any]],
-    task: Task,
-    first: Mapping[str, Callable[[], Any]] | None = None,
-) -> dict[str, Any]:
-    """Results of the jobs by name, computed side by side; the first exception ends them all.
-
-    ``first``: jobs before the others, which wait for the first one of these.
-    """
-    task.at(0, "starting", len(jobs) + len(first or ()) + 1)
-    workers = min(WORKERS, os.cpu_count() or 1)
-    done = {}
-    # spawn: a forked child would inherit numba's and BLAS's threads in an unknown state.
-    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker) as pool:
-        later = jobs if first else {}
-        futures = {pool.submit(job): name for name, job in (first or jobs).items()}
-        waiting, opening = set(futures), next(iter(futures), None)
-        try:
-            while waiting:
-                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    done[futures[future]] = future.result()
-                    task.step(_said(futures[future], done[futures[future]]))
-                if opening in finished and later:
-                    futures |= (more := {pool.submit(job): name for name, job in later.items()})
-                    waiting |= set(more)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return done
-
-
 def _said(name: str, result: Any) -> str:
     """What a log says of a part that is done."""
     if isinstance(result, Report):
         return f"{name}: {'pass' if result.ok else 'FAIL'}, {result.checked} judged"
     return f"{name}: done"
-
-
-def _start_worker() -> None:
-    end_with_parent()
-    limit_to_one_thread()
 
 
 def stem_table(stems: Sequence[Stem], reports: Sequence[Report]) -> Table:

@@ -129,7 +129,7 @@ def interleaving_ranks(calls: Calls, y: np.ndarray) -> np.ndarray:
     return np.sort(P + 1 - np.array(below), axis=1)
 
 
-def of_class(result: ClassResult, tol: float, step: Callable[[str], None]) -> list[Cost]:
+def of_class(result: ClassResult, tol: float) -> list[Cost]:
     """Inference of one class at the C chosen for each: every exact method of the AP-SVM, the binary
     SVM's, and the greedy on the difficult examples of APPX.
     """
@@ -144,5 +144,4 @@ def of_class(result: ClassResult, tol: float, step: Callable[[str], None]) -> li
         if method in result.chosen:
             measured = costs(calls_of(X, y, result.chosen[method].C, tol), timed)
             found += [replace(c, method=method) for c in measured] if method == APPX else measured
-    step(f"inference: {result.dataset} {result.name}")
     return found

@@ -25,7 +25,7 @@ def figure_models(remade: Sequence[Remade]) -> dict[str, np.ndarray]:
             continue
         chosen = r.choice.C[SHOWN[r.method.name]]
         trial = figure_match(r) or next(t for t in r.trials if chosen == t.C)
-        W = next(m.W for m in r.models if m.C == trial.C)
+        W = r.weights[r.trials.index(trial)]
         one, two = trial.test
         title = f"{r.method.name}, C = $2^{{{round(np.log2(trial.C))}}}$"
         found[f"{title}: top-1 {one:.1f} %, top-2 {two:.1f} %"] = W

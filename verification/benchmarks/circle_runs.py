@@ -6,7 +6,7 @@ distribution, which 200 000 test points only estimate (with a standard error of 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -92,11 +92,7 @@ def weights(model: Fitted) -> np.ndarray:
 
 
 def choose(
-    method: Method,
-    models: Sequence[Fitted],
-    trials: Sequence[Trial],
-    X: np.ndarray,
-    y: np.ndarray,
+    method: Method, models: Sequence[Fitted], trials: Sequence[Trial], X: np.ndarray, y: np.ndarray
 ) -> Choice:
     """Per column the model of best validation accuracy; the first of equals.
 
@@ -144,7 +140,7 @@ class Remade:
     method: Method
     choice: Choice
     trials: tuple[Trial, ...]
-    models: tuple[Fitted, ...]
+    weights: tuple[np.ndarray, ...]
     spread: tuple[Pair, Pair] | None = None
 
 
@@ -168,8 +164,7 @@ def run_authors_draw(
         choice = choose(method, models, trials, X[:n], y[:n])
         W = choice.weights[0]
         spread = shaken(W, X[n + held :], y[n + held :]) if has_equal_rows(W) else None
-        light = tuple(replace(model, estimator=None) for model in models)
-        found.append(Remade(method, choice, trials, light, spread))
+        found.append(Remade(method, choice, trials, tuple(m.W for m in models), spread))
     return found
 
 

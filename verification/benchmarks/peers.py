@@ -31,7 +31,12 @@ def fit_quietly(model: Any, X: np.ndarray, y: np.ndarray, **options: Any) -> Any
     with warnings.catch_warnings():
         for said in (ConvergenceWarning, CollapseWarning):
             warnings.simplefilter("ignore", said)
-        return model.fit(X, y, **options)
+        model.fit(X, y, **options)
+    if getattr(
+        model, "_interrupted", False
+    ):  # it kept the best so far, which nobody asked for here
+        raise KeyboardInterrupt
+    return model
 
 
 def crammer_singer(

@@ -181,7 +181,7 @@ class RowResult:
     def line(self) -> str:
         """What is measured on the test part, to be said as soon as it is known."""
         cells = " ".join(f"{value:5.1f}" for value in column_accuracies(self.final))
-        return f"{self.row.name:<22} {cells}   gap {self.worst_gap:.1e}"
+        return f"{cells}   gap {self.worst_gap:.1e}"
 
 
 def choose(fits: Sequence[Fit]) -> tuple[Fit, ...]:

@@ -218,16 +218,11 @@ def choose(method: Method, train: Part, seed: int) -> Settings:
     return max(method.grid, key=right)
 
 
-def run_split(
-    seed: int,
-    methods: Iterable[str] = tuple(METHODS),
-    say: Callable[[str], None] = lambda text: None,
-) -> dict[str, Outcome]:
+def run_split(seed: int, methods: Iterable[str] = tuple(METHODS)) -> dict[str, Outcome]:
     """Every method on one random split."""
     train, test = draw(seed)
     found = {}
     for method in (METHODS[name] for name in methods):
-        say(f"split {seed}: {method.name}")
         mine, others = view(method, train, test, seed)
         chosen = choose(method, mine, seed)
         model = method.train(mine, **chosen)
@@ -260,19 +255,13 @@ def check_methods(methods: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in METHODS if name in asked)
 
 
-def run_splits(
-    seeds: Iterable[int],
-    methods: Iterable[str] = tuple(METHODS),
-    say: Callable[[str], None] = lambda text: None,
-) -> Splits:
+def run_splits(seeds: Iterable[int], methods: Iterable[str] = tuple(METHODS)) -> Splits:
     """Every method on a random split per seed, one after another.
 
     Parameters
     ----------
     seeds : of the splits, the cross-validation and the noise
     methods : keys of `METHODS`
-    say : callable
-        Told what is going on.
 
     Returns
     -------
@@ -286,4 +275,4 @@ def run_splits(
     seeds, names = tuple(seeds), check_methods(methods)
     if not seeds:
         raise InvalidArgumentError("seeds is empty; expected at least one")
-    return collect(seeds, [run_split(seed, names, say) for seed in seeds])
+    return collect(seeds, [run_split(seed, names) for seed in seeds])

@@ -117,13 +117,14 @@ def compare(
         refsolve compare ranked.csv --positive yes --privileged late1,late2 --splits 5
         refsolve compare --like indoor67
     """
-    from dataclasses import replace
+    from dataclasses import asdict, replace
 
-    from verification.app.comparing import Kept, Settings, digest, guesses_of, load, rows_of, run
+    from verification.app.comparing import Settings, digest, guesses_of, load, rows_of, run
     from verification.app.comparison import document, save
     from verification.app.data_options import words
     from verification.app.known import about, find, printed
     from verification.app.path import values
+    from verification.app.rows import Kept
     from verification.benchmarks.timing import one_thread
     from verification.errors import InvalidArgumentError
 
@@ -146,11 +147,12 @@ def compare(
     rows = rows_of(method, guesses, len(data.classes), privileged is not None)
     settings = replace(settings, guesses=guesses, methods=tuple(row.name for row in rows))
     paper = None if like is None else printed(like, settings.methods, guesses)
-    kept = Kept(out, settings, rows, resume, force)
-    fits = splits * len(rows) * (len(settings.grid) + 1)
+    kept = Kept("out", out, asdict(settings), resume, force)
+    fits = splits * len(rows) * (len(settings.grid) + 2)
     with one_thread(), progress(fits) as task:
-        complete = run(data, rows, settings, kept, task)
-    made = document(data, rows, settings, kept.found, complete, paper, f"Losses on {train.name}")
+        found = run(data, rows, settings, kept, task)
+    complete = len(found) == splits * len(rows)
+    made = document(data, rows, settings, found, complete, paper, f"Losses on {train.name}")
     written = save(made, out)
     if not as_json:
         stderr().print("wrote " + ", ".join(str(p) for p in written), style="dim", highlight=False)

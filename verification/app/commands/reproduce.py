@@ -1,14 +1,15 @@
 """``refsolve reproduce letter``, ``circle``, ``convergence``, ``ap``, ``svmplus``: the papers' figures beside ours."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from verification.app.console import LOG, JsonOption, finish, one_of, picture_folder, progress
+from verification.app.console import JsonOption, finish, one_of, picture_folder, progress
+from verification.app.data_options import Force
 from verification.errors import InvalidArgumentError
 
 Jobs = dict[str, Callable[[], Any]]
@@ -18,7 +19,13 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 _Tol = Annotated[float, typer.Option(help="Certified relative duality gap of every model.")]
 _Lowest = Annotated[int, typer.Option(help="Smallest power of ten of C.")]
 _Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Folder for the pictures (PNG and SVG).")
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="Folder for rows as they become known, and pictures (PNG and SVG)."
+    ),
+]
+_Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on where a run that was ended left --output.")
 ]
 
 
@@ -42,15 +49,21 @@ def letter(
     starts: Annotated[
         bool, typer.Option(help="Follow the truncated rows from other starts.")
     ] = True,
+    output: _Output = None,
+    resume: _Resume = False,
+    force: Force = False,
     as_json: JsonOption = False,
 ) -> None:
     """Letter, Lapin et al. 2016, Table 3 or 7: C by validation for every column separately."""
+    from dataclasses import replace
+
     import numpy as np
 
+    from verification.app.rows import Kept, whole
     from verification.benchmarks.letter import ROWS, load_parts, longer
     from verification.benchmarks.letter_report import document
     from verification.benchmarks.letter_starts import follow_all
-    from verification.benchmarks.protocol import compile_trainers, run_row
+    from verification.benchmarks.protocol import RowResult, compile_trainers, run_row
     from verification.benchmarks.timing import one_thread
 
     if table not in (3, 7):
@@ -61,14 +74,13 @@ def letter(
     _check_order(lowest, highest)
     steps = (highest - lowest) * per_decade + 1
     grid = [float(f"{c:.6g}") for c in np.logspace(lowest, highest, steps)]
+    kept = Kept("output", output, {"letter": table, "Cs": grid, "tol": tol}, resume, force)
     parts = load_parts()
-    with one_thread(), progress(len(rows) * len(grid)) as task:
-        task.describe("compiling")
-        compile_trainers(parts, rows)
-        results = []
-        for row in rows:
-            results.append(run_row(parts, row, grid, tol, task.step))
-            LOG.info("%6.1f s  %s", results[-1].seconds, results[-1].line)
+    with one_thread(), progress(len(rows) * (len(grid) + 2)) as task:
+        jobs: Jobs = {r.name: partial(run_row, parts, r, grid, tol, task.step) for r in rows}
+        compiling = partial(compile_trainers, parts, rows)
+        done = whole(jobs, kept, task, RowResult, lambda row: row.line, compiling)
+        results = [replace(done[row.name], row=row) for row in rows]
         task.describe("other starts")
         followed = follow_all(parts, results) if starts and table == 3 else []
     finish(document(results, tol, followed, table), as_json)
@@ -85,25 +97,28 @@ def circle(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 0,
     output: _Output = None,
+    resume: _Resume = False,
+    force: Force = False,
     as_json: JsonOption = False,
 ) -> None:
     """Circle, Lapin et al. 2016, section 4: exact optima, the authors' draw, and many draws."""
-    from verification.app.main_job import run_all
+    from verification.app.rows import Kept, whole
     from verification.benchmarks import circle_best, circle_plots, circle_runs
     from verification.benchmarks.circle import READINGS
     from verification.benchmarks.circle_report import document
 
     chosen = one_of("reading", reading or tuple(READINGS)[:2], READINGS)
     picture_folder(output)
+    kept = Kept("output", output, {"circle": True}, resume, force)
     seeds = range(seed, seed + draws)
-    jobs: Jobs = {"the authors' draw": circle_runs.run_authors_draw}
+    again: Jobs = {"the authors' draw": circle_runs.run_authors_draw}
+    jobs: Jobs = {}
     for name in chosen:
         jobs |= {f"{name}, draw {s}": partial(circle_runs.run_draw, name, s) for s in seeds}
     with progress(len(jobs) + 1) as task:
-        task.describe("compiling")
-        circle_runs.compile_trainers()
-        done = run_all(jobs, task)
-    remade = done.pop("the authors' draw")
+        more = (_pairs, circle_runs.compile_trainers, True)
+        (remade,) = whole(again, kept, task, list[circle_runs.Remade], *more).values()
+        done = whole(jobs, kept, task, list[circle_runs.Choice], *more)
     summaries = {
         name: circle_runs.summarise_all([done[f"{name}, draw {s}"] for s in seeds])
         for name in chosen
@@ -124,8 +139,7 @@ _Method = Annotated[
     list[str] | None, typer.Option(help="Row of the tables, e.g. AP-SVM; repeatable.")
 ]
 _Highest = Annotated[
-    int | None,
-    typer.Option(help="Largest power of ten of C. Default: 6 on letter, 5 on digits."),
+    int | None, typer.Option(help="Largest power of ten of C. Default: 6 on letter, 5 on digits.")
 ]
 _Inference = Annotated[bool, typer.Option(help="Time every inference method on the trainings.")]
 
@@ -140,10 +154,12 @@ def ap(
     highest: _Highest = None,
     inference: _Inference = True,
     output: _Output = None,
+    resume: _Resume = False,
+    force: Force = False,
     as_json: JsonOption = False,
 ) -> None:
     """AP-SVM, Mohapatra et al. 2014, Tables 1-3 and Figure 1, on Letter and digits: class against rest."""
-    from verification.app.main_job import run_all
+    from verification.app.rows import Kept, whole
     from verification.benchmarks import ap_calls, ap_classes, ap_classes_plots
     from verification.benchmarks.ap_classes_report import document
     from verification.benchmarks.ap_methods import METHODS, NAMES
@@ -159,22 +175,30 @@ def ap(
     picture_folder(output)
     grids = {data: [10.0**power for power in range(lowest, top + 1)] for data, top in tops.items()}
     names = [m.name for m in methods]
+    kept = Kept("output", output, {"ap": names, "Cs": grids, "tol": tol}, resume, force)
     jobs: Jobs = {
         f"{data} {ap_classes.names(data)[label]}": partial(
             ap_classes.run_class, data, label, names, grids[data], tol
         )
         for data, label in chosen
     }
-    with progress(len(jobs) + 1) as task:
-        task.describe("compiling")
-        ap_classes.compile_trainers(methods)
-        done = run_all(jobs, task)
+    with progress(len(jobs) * (1 + inference)) as task:
+        compiling = partial(ap_classes.compile_trainers, methods)
+        line = lambda each: _percent({name: fit.test for name, fit in each.chosen.items()})  # noqa: E731
+        done = whole(jobs, kept, task, ap_classes.ClassResult, line, compiling, beside=True)
         results = [done[name] for name in jobs]
         costs, ranks = {}, []
         with one_thread():  # after the workers are gone: clocks want the machine for themselves
             if inference:
-                task.at(0, "inference", len(results))
-                costs = {(r.dataset, r.name): ap_calls.of_class(r, tol, task.step) for r in results}
+                timed: Jobs = {
+                    f"inference, {r.dataset} {r.name}": partial(ap_calls.of_class, r, tol)
+                    for r in results
+                }
+                clocks = lambda found: "  ".join(f"{c.method} {c.seconds:.3g} s" for c in found)  # noqa: E731
+                told = whole(timed, kept, task, list[ap_calls.Cost], clocks)
+                costs = {
+                    (r.dataset, r.name): told[name] for r, name in zip(results, timed, strict=True)
+                }
             if output is not None:
                 ranks = ap_classes_plots.ranks_of(results, tol)
     written = [] if output is None else ap_classes_plots.write(output, results, ranks)
@@ -191,13 +215,13 @@ def svmplus(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first split.")] = 0,
     speed: Annotated[bool, typer.Option(help="Time the paper's shapes.")] = True,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the picture (PNG and SVG).")
-    ] = None,
+    output: _Output = None,
+    resume: _Resume = False,
+    force: Force = False,
     as_json: JsonOption = False,
 ) -> None:
     """SVM+, Xu et al. 2016: the speed-up and who it is over; accuracies on digits with error bars."""
-    from verification.app.main_job import run_all
+    from verification.app.rows import Kept, whole
     from verification.benchmarks import (
         svmplus_digits,
         svmplus_paper,
@@ -213,16 +237,22 @@ def svmplus(
     if output is not None and not splits:
         raise InvalidArgumentError("output: the picture is of the splits, and splits is 0")
     picture_folder(output)
+    kept = Kept("output", output, {"svmplus": names}, resume, force)
     seeds = range(seed, seed + splits)
     jobs: Jobs = {f"split {s}": partial(svmplus_digits.run_split, s, names) for s in seeds}
     shapes = svmplus_training.SHAPES if speed else ()
     with progress(len(jobs) + len(shapes)) as task:
-        done = run_all(jobs, task) if jobs else {}
-        speeds = []
+        kind = dict[str, svmplus_digits.Outcome]
+        line = lambda found: _percent({name: o.accuracy for name, o in found.items()})  # noqa: E731
+        done = whole(jobs, kept, task, kind, line, beside=True)
+        clocks: Jobs = {
+            f"{m} classes": partial(svmplus_paper.measure, n, m, say=task.describe)
+            for n, m in shapes
+        }
         with one_thread():  # after the workers are gone: clocks want the machine for themselves
-            for n, classes in shapes:
-                speeds.append(svmplus_paper.measure(n, classes, say=task.describe))
-                task.step()
+            ratio = "SVM1+ / SVM2+: {0.headline:.3g}, both by ours {0.both:.3g}".format
+            told = whole(clocks, kept, task, svmplus_paper.Speed, ratio)
+        speeds = [told[name] for name in clocks]
     found = svmplus_digits.collect(seeds, [done[name] for name in jobs]) if jobs else None
     written = [] if output is None or found is None else svmplus_plots.write(output, found)
     finish(document(speeds, found, [str(path) for path in written]), as_json)
@@ -270,6 +300,15 @@ def convergence(
             task.step()
     written = [] if output is None else [file, *convergence_report.write(output, curves)]
     finish(convergence_report.document(curves, [str(path) for path in written]), as_json)
+
+
+def _pairs(found: Sequence[Any]) -> str:
+    tests = [getattr(each, "choice", each).test for each in found]
+    return "  ".join(f"{one:.1f}/{two:.1f}" for one, two in tests)
+
+
+def _percent(shares: dict[str, float]) -> str:
+    return "  ".join(f"{name} {100 * share:.1f}" for name, share in shares.items())
 
 
 def _check_order(lowest: int, highest: int) -> None:
