@@ -32,8 +32,10 @@ def members(kind: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
 
 
 if TYPE_CHECKING:
+    import clarabel
     import cvxpy as cp
 else:
+    clarabel = _LazyModule("clarabel")
     cp = _LazyModule("cvxpy")
 
-__all__ = ["cp", "members"]
+__all__ = ["clarabel", "cp", "members"]

@@ -1,0 +1,198 @@
+"""Ranges of the variables that follow from the constraints, by interval arithmetic rounded outwards.
+
+Rows hand ranges from variable to variable; cones tie the slacks of a block together; a level that
+the objective need not exceed bounds what it charges for. Ranges are only ever narrowed by what is
+certain, so that stopping early is no error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsolve._types import Array
+from refsolve.cones.program import ConeProgram
+
+#: Share of the terms' absolute sum by which every sum is widened: thousands of roundings of n terms.
+_WIDER = 4.0 * np.finfo(float).eps
+_TINY = 1e-300
+
+
+class Ranges:
+    """Intervals [lo, hi] of the variables of a program.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    box : pair of (n,) arrays, optional
+        What is declared of the variables beforehand.
+    """
+
+    def __init__(self, program: ConeProgram, box: tuple[Array, Array] | None = None) -> None:
+        self.program = program
+        n, m = len(program.q), len(program.b)
+        self.lo, self.hi = np.full(n, -np.inf), np.full(n, np.inf)
+        if box is not None:
+            self.lo, self.hi = (np.array(side, dtype=float) for side in box)
+        self.slack_lo, self.slack_hi = np.full(m, -np.inf), np.full(m, np.inf)
+        entries = program.A.tocsr().tocoo()
+        self.row, self.column, self.data = entries.row, entries.col, entries.data
+        self.count = np.bincount(self.row, minlength=m)
+        self.empty = False
+
+    def narrow(
+        self, rounds: int = 40, level: float = np.inf, curvature: Array | None = None
+    ) -> None:
+        """Hand ranges on, ``rounds`` times at most.
+
+        Parameters
+        ----------
+        rounds : int
+        level : float
+            Points whose objective is above it need not be kept.
+        curvature : (n,) array, optional
+            d >= 0 with P - diag(d) positive semidefinite (only then is ``level`` used).
+        """
+        for _ in range(rounds):
+            before = np.concatenate((self.lo, self.hi))
+            self._cones()
+            self._rows()
+            if np.isfinite(level) and curvature is not None and np.all(curvature >= 0):
+                self._level(level, curvature)
+            if np.any(self.lo > self.hi) or np.any(self.slack_lo > self.slack_hi):
+                self.empty = True
+                return
+            after = np.concatenate((self.lo, self.hi))
+            known = np.isfinite(before)
+            gained = np.subtract(after, before, where=known, out=np.zeros_like(after))
+            if np.array_equal(known, np.isfinite(after)) and np.all(
+                np.abs(gained[known]) <= 1e-3 * np.abs(before[known])
+            ):
+                return
+
+    def _rows(self) -> None:
+        """Ax + s = b: each entry of a row is what the others leave."""
+        lo, hi = _times(self.data, self.lo[self.column], self.hi[self.column])
+        m = len(self.program.b)
+        b = self.program.b
+        # of a + s + terms = b every part is b less the rest; the slack is one more term
+        for part_lo, give in ((lo, self._give_variables), (-hi, self._give_mirrored)):
+            unknown = np.bincount(self.row, ~np.isfinite(part_lo), minlength=m)
+            finite = np.where(np.isfinite(part_lo), part_lo, 0.0)
+            total = np.bincount(self.row, finite, minlength=m)
+            size = np.bincount(self.row, np.abs(finite), minlength=m)
+            give(part_lo, unknown, total, size, b)
+
+    def _give_variables(
+        self, lo: Array, unknown: Array, total: Array, size: Array, b: Array
+    ) -> None:
+        """From lower ends of the terms: upper ends of slacks and of each term."""
+        error = self._error(size, b)
+        high = np.where(unknown == 0, b - total + error, np.inf)
+        self.slack_hi = np.minimum(self.slack_hi, high)
+        rest, certain = self._others(lo, unknown, total)
+        top = b[self.row] - self.slack_lo[self.row] - rest
+        top += (error + _WIDER * np.abs(np.where(np.isfinite(self.slack_lo), self.slack_lo, 0.0)))[
+            self.row
+        ]
+        self._divide(np.where(certain, top, np.inf), upper=True)
+
+    def _give_mirrored(
+        self, lo: Array, unknown: Array, total: Array, size: Array, b: Array
+    ) -> None:
+        """The same with every sign turned: lower ends of slacks and terms."""
+        error = self._error(size, b)
+        low = np.where(unknown == 0, b + total - error, -np.inf)
+        self.slack_lo = np.maximum(self.slack_lo, low)
+        rest, certain = self._others(lo, unknown, total)
+        bottom = b[self.row] - self.slack_hi[self.row] + rest
+        bottom -= (
+            error + _WIDER * np.abs(np.where(np.isfinite(self.slack_hi), self.slack_hi, 0.0))
+        )[self.row]
+        self._divide(np.where(certain, bottom, -np.inf), upper=False)
+
+    def _error(self, size: Array, b: Array) -> Array:
+        return _WIDER * (self.count + 8) * (size + np.abs(b)) + _TINY
+
+    def _others(self, part: Array, unknown: Array, total: Array) -> tuple[Array, Array]:
+        """Sum of a row's other terms, and where all of them are known."""
+        known = np.isfinite(part)
+        others_unknown = unknown[self.row] - ~known
+        rest = total[self.row] - np.where(known, part, 0.0)
+        return rest, others_unknown == 0
+
+    def _divide(self, end: Array, *, upper: bool) -> None:
+        """A_ij x_j <= end (or >=): a bound of x_j on the side that the sign says."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = end / self.data
+        finite = np.isfinite(value)
+        value = np.where(finite, value, 0.0)
+        wider = 2 * np.finfo(float).eps * np.abs(value) + _TINY
+        is_top = (self.data > 0) == upper
+        top = np.where(is_top & finite, value + wider, np.inf)
+        bottom = np.where(~is_top & finite, value - wider, -np.inf)
+        np.minimum.at(self.hi, self.column, top)
+        np.maximum.at(self.lo, self.column, bottom)
+
+    def _cones(self) -> None:
+        """What the slacks of a block know of each other."""
+        program, lo, hi = self.program, self.slack_lo, self.slack_hi
+        lo[: program.zero] = np.maximum(lo[: program.zero], 0.0)
+        hi[: program.zero] = np.minimum(hi[: program.zero], 0.0)
+        nonneg = slice(program.zero, program.zero + program.nonneg)
+        lo[nonneg] = np.maximum(lo[nonneg], 0.0)
+        for rows in program.second_order:
+            head, tail = rows.start, slice(rows.start + 1, rows.stop)
+            near = np.maximum(np.maximum(lo[tail], -hi[tail]), 0.0)
+            lo[head] = max(lo[head], float(near.max(initial=0.0)))
+            hi[tail] = np.minimum(hi[tail], hi[head])
+            lo[tail] = np.maximum(lo[tail], -hi[head])
+        for start in program.exponential.tolist():
+            x, y, z = start, start + 1, start + 2
+            # y e^(x/y) <= z, y, z >= 0; e^t >= 1 + t makes x + y <= z
+            lo[y], lo[z] = max(lo[y], 0.0), max(lo[z], 0.0)
+            hi[x] = min(hi[x], _wide(hi[z] - lo[y]))
+            hi[y] = min(hi[y], _wide(hi[z] - lo[x]))
+            lo[z] = max(lo[z], -_wide(-lo[x] - lo[y]))
+
+    def _level(self, level: float, curvature: Array) -> None:
+        """What q'x + 1/2 sum d_i x_i^2 <= level says of each term: it bounds what each term may be."""
+        q, lo, hi = self.program.q, self.lo, self.hi
+        least_lo, _ = _times(q, lo, hi)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bowl = np.where(curvature > 0, -(q * q) / (2 * curvature) * (1 + 1e-15), -np.inf)
+        least = np.maximum(least_lo, bowl)
+        used = (q != 0) | (curvature > 0)
+        unknown = used & ~np.isfinite(least)
+        total = float(np.sum(np.where(used & ~unknown, least, 0.0)))
+        size = float(np.sum(np.abs(np.where(used & ~unknown, least, 0.0)))) + abs(level)
+        error = _WIDER * (len(q) + 8) * size + _TINY
+        for i in np.flatnonzero(used & ((unknown.sum() - unknown) == 0)).tolist():
+            rest = level - total + (0.0 if unknown[i] else float(least[i])) + error
+            d = float(curvature[i])
+            if d > 0:  # q x + d/2 x^2 <= rest
+                root = float(np.sqrt(max(q[i] * q[i] + 2 * d * rest, 0.0))) * (1 + 1e-14)
+                ends = sorted(((-q[i] - root) / d, (-q[i] + root) / d))
+                wider = 1e-14 * (abs(q[i]) + root) / d + _TINY
+                self.lo[i] = max(lo[i], ends[0] - wider)
+                self.hi[i] = min(hi[i], ends[1] + wider)
+            elif q[i] > 0:
+                self.hi[i] = min(hi[i], _wide(rest / q[i]))
+            else:
+                self.lo[i] = max(lo[i], -_wide(-(rest / q[i])))
+
+
+def _wide(value: float) -> float:
+    """A little more than a rounded number."""
+    return float(value + 1e-15 * abs(value) + _TINY) if np.isfinite(value) else float(value)
+
+
+def _times(data: Any, lo: Array, hi: Array) -> tuple[Array, Array]:
+    """Ends of data * [lo, hi], rounded outwards; 0 * inf is 0."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        one, other = data * lo, data * hi
+    one = np.where(data == 0, 0.0, one)
+    other = np.where(data == 0, 0.0, other)
+    bottom, top = np.minimum(one, other), np.maximum(one, other)
+    return np.nextafter(bottom, -np.inf), np.nextafter(top, np.inf)
