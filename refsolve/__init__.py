@@ -5,8 +5,11 @@
 >>> str(result.status), result.certificate.gap < 1e-8
 ('certified', True)
 
-CVXPY is imported at the first solve; the formulas and certificates need numpy alone.
+`certify` bounds how far the values of any CVXPY problem are from its optimum. CVXPY is imported at the
+first solve; the formulas and certificates need numpy alone.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from refsolve import (
     catalogue,
@@ -23,6 +26,9 @@ from refsolve import (
 from refsolve.catalogue import problems
 from refsolve.oracle import OracleResult, solve
 
+if TYPE_CHECKING:
+    from refsolve.cones import certify
+
 #: Same as `problems`.
 list_problems = problems
 
@@ -30,6 +36,7 @@ __all__ = [
     "OracleResult",
     "catalogue",
     "certificates",
+    "certify",
     "derive",
     "errors",
     "exact",
@@ -44,7 +51,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
+    if name == "certify":  # scipy's sparse matrices cost more than the rest
+        from refsolve.cones import certify
+
+        return certify
     if name == "__version__":
         from importlib.metadata import version
 

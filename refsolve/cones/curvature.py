@@ -16,10 +16,10 @@ def curvature(P: Any) -> Array | None:
     """A diagonal that bounds the form from below, or None if it is not certain to be (nearly) convex.
 
     A diagonal P is its own bound. Another one is brought to a diagonal near 1 first; lam I <= P on its
-    support is tried with half the computed least eigenvalue, and believed if a floating-point Cholesky factorisation of P - lam I,
-    its diagonal lowered by more than rounding can hide, goes through (Rump, "Verification of positive
-    definiteness", BIT 2006, Theorem 2.3). A singular P leaves a lam slightly below 0: a form of floats
-    is seldom exactly semidefinite, and what it may lack has to be paid for.
+    support is tried with half the computed least eigenvalue, and believed if a floating-point Cholesky
+    factorisation of P - lam I, its diagonal lowered by more than rounding can hide, goes through (Rump,
+    "Verification of positive definiteness", BIT 2006, Theorem 2.3). A singular P leaves a lam slightly
+    below 0: a form of floats is seldom exactly semidefinite, and what it may lack has to be paid for.
 
     Parameters
     ----------

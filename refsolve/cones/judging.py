@@ -129,7 +129,7 @@ def certify(
         raise InvalidParameterError("tolerance", tolerance, "a positive number", "try 1e-6")
     whole = compiled(problem)
     judged = _Judged(problem, whole, float(tolerance), whole.box(bounds))
-    assumptions = (_REDUCTION,)
+    assumptions: tuple[str, ...] = (_REDUCTION,)
     if bounds:
         assumptions += (f"the declared bounds of {', '.join(str(v) for v in bounds)}",)
     result = judged.of_point() if judged.has_values else judged.of_problem()
@@ -165,10 +165,10 @@ class _Judged:
             return self._told(status, violation, upper, best, why or lower.reason)
         bound = up(max(upper - best, Fraction(0)))
         room = self.tolerance * (1 + abs(float(upper)))
-        fixes = {"bound": bound, "by": lower.by} | self._repaired(lifted, exact, best - offset)
+        distance, moved = self._repaired(lifted, exact, best - offset)
         if violation > self.tolerance:
             status, reason = Verdict.VIOLATED, f"a constraint fails by up to {violation:.3g}"
-        elif violation > 0 and fixes["repaired"] == math.inf and self._infeasible():
+        elif violation > 0 and distance == math.inf and self._infeasible():
             status, reason = Verdict.INFEASIBLE, f"no point is feasible, but to {violation:.3g}"
         elif bound <= room:
             status, reason = Verdict.CERTIFIED, ""
@@ -177,16 +177,19 @@ class _Judged:
             better = self._feasible_value(self.program)
             if better is not None and (lead := float(upper - better - offset)) > room:
                 status, reason = Verdict.SUBOPTIMAL, f"a feasible point is better by {lead:.3g}"
-        return replace(self._told(status, violation, upper, best, reason), **fixes)
+        told = self._told(status, violation, upper, best, reason)
+        return replace(told, bound=bound, by=lower.by, repaired=distance, moved=moved)
 
-    def _repaired(self, lifted: Array, exact: Enclosed | None, best: Fraction) -> dict[str, float]:
+    def _repaired(
+        self, lifted: Array, exact: Enclosed | None, best: Fraction
+    ) -> tuple[float, float]:
         """The bound at a feasible point nearby, and how far that is."""
         point = exact or repaired(self.program, lifted, (1e-3, 1e-5, 1e-7, 1e-9))
         if point is None:
-            return {"repaired": math.inf, "moved": math.inf}
+            return math.inf, math.inf
         bound = point.objective(self.program) - best
         moved = np.abs(point.x.above() - lifted)[self.whole.fixed] + point.eta[self.whole.fixed]
-        return {"repaired": up(max(bound, Fraction(0))), "moved": float(moved.max(initial=0.0))}
+        return up(max(bound, Fraction(0))), float(moved.max(initial=0.0))
 
     def of_problem(self) -> ProblemCertificate:
         """There are no values: is there a reason?"""
@@ -252,11 +255,8 @@ class _Judged:
             if found is None or np.abs(found.x).max(initial=0.0) > 1e150:
                 continue
             tries = [(found.z, found.x), (found.z, w)]
-            if best.value is None:  # on edges of the cones nothing but few digits is exact
-                size = np.exp2(np.ceil(np.log2(1 + np.abs(found.z).max(initial=0.0))))
-                tries += [
-                    (np.round(found.z / size * 2.0**k) / 2.0**k * size, w) for k in (4, 10, 20)
-                ]
+            if best.value is None:
+                tries += [(few, w) for few in _few_digits(found.z)]
             for z, at in tries:
                 bound = lower_bound(self.program, z, at, ranges.lo, ranges.hi, self.curvature)
                 if bound.value is None:
@@ -290,16 +290,22 @@ class _Judged:
             found = proposal(nothing, reward=reward)
             if found is None or not np.any(found.z):
                 continue
-            z = found.z / np.abs(found.z).max()
             zero = np.zeros(n)
-            bound = lower_bound(nothing, z, zero, ranges.lo, ranges.hi, zero)
-            if bound.value is not None and bound.value > 0:
-                return True
+            for z in (found.z, *_few_digits(found.z)):
+                bound = lower_bound(nothing, z, zero, ranges.lo, ranges.hi, zero)
+                if bound.value is not None and bound.value > 0:
+                    return True
         return False
 
     def _unbounded(self) -> bool:
         """Whether some feasible point and some direction are certain."""
         return self._feasible_value(_indifferent(self.program)) is not None and ray(self.program)
+
+
+def _few_digits(z: Array) -> list[Array]:
+    """Multipliers near ``z``: on edges of the cones nothing but few digits is exact."""
+    size = np.exp2(np.ceil(np.log2(np.abs(z).max(initial=2.0**-1000))))
+    return [np.round(z / size * 2.0**digits) / 2.0**digits * size for digits in (4, 10, 20)]
 
 
 def _indifferent(program: ConeProgram) -> ConeProgram:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -173,7 +174,7 @@ def relaxed(program: ConeProgram, fixed: Array, x: Array) -> Array:
     left = program.b - A @ np.where(fixed, x, 0.0)
     low = program.zero
     part, one = A[:, free], sp.csr_array(np.ones((low, 1)))
-    rows = [
+    rows: list[Any] = [
         sp.hstack([sp.csr_array((1, len(free))), sp.csr_array([[-1.0]])]),
         sp.hstack([part[:low], -one]),
         sp.hstack([-part[:low], -one]),
@@ -202,10 +203,11 @@ def ray(program: ConeProgram) -> bool:
     P = sp.csr_array(program.P)
     used = np.diff(P.indptr) > 0
     flat = int(used.sum())
+    parts: list[Any] = [P[used], sp.csr_array(program.q[None, :]), sp.csr_array(program.A)]
     cone = ConeProgram(
         sp.csc_array((n, n)),
         np.zeros(n),
-        sp.vstack([P[used], program.q[None, :], sp.csr_array(program.A)]).tocsc(),
+        sp.vstack(parts).tocsc(),
         np.concatenate((np.zeros(flat), [-1.0], np.zeros(len(program.b)))),
         zero=program.zero + flat + 1,
         nonneg=program.nonneg,

@@ -273,7 +273,11 @@ def test_solutions_of_equations_are_proven_to_exist_nearby() -> None:
     x, eta = nearby.solution_near(own, Dyadic.of(np.array([0.1, 0.2])), np.ones(3))
     assert not eta.any(), "unknowns of their own: no rounding"
     assert (Dyadic.of(np.array([0.1, 0.2])) - product(own, x)).zero.all()
-    same, few, two = np.array([[3.0, 5, 7], [3.0, 5, 7]]), np.full((2, 1), 3.0), Dyadic.of(np.ones(2))
+    same, few, two = (
+        np.array([[3.0, 5, 7], [3.0, 5, 7]]),
+        np.full((2, 1), 3.0),
+        Dyadic.of(np.ones(2)),
+    )
     with pytest.raises(nearby.Unproven, match="dependent"):
         nearby.solution_near(sp.csr_array(same), two, np.ones(3))
     with pytest.raises(nearby.Unproven, match="only 1 unknowns"):

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from refsolve._types import Array
 from refsolve.cones.curvature import curvature
 from refsolve.cones.dyadic import up
 from refsolve.cones.lower import lower_bound
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.upper import enclosed
+
+Array = np.ndarray[Any, Any]
 
 KINDS = ("lp", "qp", "socp", "exp", "mixed", "degenerate", "scaled", "boxed")
 #: Pythagorean heads and tails: ||v|| = t in integers.
@@ -63,8 +64,7 @@ def planted(rng: np.random.Generator, kind: str, n: int = 6) -> Planted:
     m = zero + nonneg + sum(soc) + 3 * exp
     x = rng.integers(-4, 5, n).astype(float)
     s, z = _complementary(rng, zero, nonneg, soc, exp, degenerate=kind == "degenerate")
-    A = rng.integers(-3, 4, (m, n)) * (rng.random((m, n)) < 0.7)
-    A = A.astype(float)
+    A = (rng.integers(-3, 4, (m, n)) * (rng.random((m, n)) < 0.7)).astype(float)
     if kind == "boxed":  # the first rows say l <= x <= u
         box = np.vstack((np.eye(n), -np.eye(n)))[: min(2 * n, nonneg)]
         A[zero : zero + len(box)] = box
@@ -72,7 +72,8 @@ def planted(rng: np.random.Generator, kind: str, n: int = 6) -> Planted:
     if kind in ("qp", "mixed", "scaled"):
         R = rng.integers(-2, 3, (int(rng.integers(1, n + 2)), n)).astype(float)
         P = R.T @ R
-    row, column = np.ones(m), np.ones(n)
+    row: Array = np.ones(m)
+    column: Array = np.ones(n)
     if kind == "scaled":  # powers of two, one for each cone, so that nothing is rounded
         column = np.exp2(rng.integers(-15, 16, n))
         row = _scales(rng, zero, nonneg, soc, exp)

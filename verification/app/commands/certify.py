@@ -33,7 +33,7 @@ def certify(
 ) -> None:
     """Bound how far a solution of any CVXPY problem is from the optimum, believing no solver.
 
-    Exit status 0: certified, or proven infeasible or unbounded; 1: refuted; 3: uncertain.
+    Exit status 0: certified, or proven infeasible or unbounded; 1: anything else.
     """
     from verification.bridges.any_problem import document, loaded
     from verification.report.page import render_html

@@ -1,0 +1,131 @@
+"""A CVXPY problem from a file, solved if it has to be, and its certificate as a document."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refsolve.cones import ProblemCertificate, Verdict, certify
+from verification.errors import InvalidArgumentError
+from verification.kit.calling import said
+from verification.report.document import Block, Code, Document, Paragraph, number, table
+
+_WORDS = {
+    Verdict.CERTIFIED: "certified: feasible and optimal within the tolerance",
+    Verdict.INFEASIBLE: "proven: no point is feasible",
+    Verdict.UNBOUNDED: "proven: the objective has no bound",
+    Verdict.VIOLATED: "REFUTED: a constraint fails",
+    Verdict.SUBOPTIMAL: "REFUTED: a feasible point is better",
+    Verdict.UNCERTAIN: "uncertain",
+}
+
+
+def loaded(name: str) -> Any:
+    """The problem that ``file.py:name`` or ``module:name`` names; a function is called.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Nothing there, code that fails, or no CVXPY problem.
+    """
+    place, _, attribute = name.rpartition(":")
+    if not place or not attribute:
+        raise InvalidArgumentError(f"problem={name!r}: expected FILE.py:NAME or MODULE:NAME")
+    path = Path(place)
+    try:
+        if path.suffix == ".py":
+            spec = importlib.util.spec_from_file_location(path.stem, path)
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.path.insert(
+                0, str(path.resolve().parent)
+            )  # its neighbours, as python FILE.py has them
+            spec.loader.exec_module(module)
+        else:
+            module = importlib.import_module(place)
+        found = getattr(module, attribute)
+        made = found() if callable(found) else found
+    except (Exception, SystemExit) as error:  # whatever its code does
+        raise InvalidArgumentError(f"problem={name!r}: {said(error)}") from error
+    import cvxpy as cp
+
+    if not isinstance(made, cp.Problem):
+        raise InvalidArgumentError(
+            f"problem={name!r}: expected a cvxpy.Problem or a function that returns one, "
+            f"got {type(made).__name__}"
+        )
+    return made
+
+
+def solved(problem: Any, solver: str | None) -> str:
+    """Solve unless there are values already; what went wrong, in words."""
+    if solver is None and all(variable.value is not None for variable in problem.variables()):
+        return ""
+    import cvxpy as cp
+
+    if solver is not None and solver not in cp.installed_solvers():
+        raise InvalidArgumentError(
+            f"solver={solver!r}: expected one of {', '.join(sorted(cp.installed_solvers()))}"
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what it says of itself is not believed either way
+            problem.solve(solver=solver)
+    except Exception as error:  # a solver that cannot, or that fails
+        return f"the solver failed: {said(error)}"
+    return ""
+
+
+def document(problem: Any, name: str, solver: str | None, tolerance: float) -> Document:
+    """What is certain of the problem."""
+    failed = solved(problem, solver)
+    proof = certify(problem, tolerance=tolerance)
+    blocks: list[Block] = [Paragraph(failed, "warn")] if failed else []
+    blocks.append(_numbers(problem, proof))
+    if proof.reason:
+        good = proof.status in (Verdict.INFEASIBLE, Verdict.UNBOUNDED)
+        blocks.append(Paragraph(f"Why: {proof.reason}.", "" if good else "bad"))
+    assumed = "; ".join(proof.assumptions)
+    blocks.append(Paragraph(f"Taken for granted: {assumed}.", "dim"))
+    blocks.append(
+        Code("The same in Python", "from refsolve import certify\nproof = certify(problem)")
+    )
+    ok = proof.status in (Verdict.CERTIFIED, Verdict.INFEASIBLE, Verdict.UNBOUNDED)
+    words = _WORDS[proof.status]
+    data = {key: _plain(value) for key, value in asdict(proof).items()}
+    return Document(f"certify {name}", tuple(blocks), ok, data, good=words, bad=words)
+
+
+def _numbers(problem: Any, proof: ProblemCertificate) -> Any:
+    rows = [
+        ("the solver said", proof.solver_said),
+        ("objective at the point, at most" if proof.value >= proof.best else "objective, at least",
+         f"{proof.value:.10g}"),
+        ("of any feasible point, at least" if proof.value >= proof.best else "at most",
+         f"{proof.best:.10g}"),
+        ("so no feasible point is better by more than", number(proof.bound, 3)),
+        ("constraints fail by at most", number(proof.violation, 3)),
+        ("the same bound at a feasible point nearby", number(proof.repaired, 3)),
+        ("which is this far, in its largest entry", number(proof.moved, 3)),
+        ("the bound rests on", ", ".join(proof.by) or "-"),
+        ("variables, constraints",
+         f"{sum(v.size for v in problem.variables())}, {len(problem.constraints)}"),
+    ]  # fmt: skip
+    return table(
+        "What is certain", ("", ""), [row for row in rows if row[1] not in ("inf", "-inf")]
+    )
+
+
+def _plain(value: Any) -> Any:
+    """For JSON, which has no infinity."""
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return list(value) if isinstance(value, tuple) else value
