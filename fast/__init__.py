@@ -3,7 +3,7 @@
 Everything below is imported at its first use, so that ``import fast`` costs nothing:
 ``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.OneVsAllClassifier``,
 ``fast.MultilabelClassifier``, ``fast.APSVM``, ``fast.LatentAPSVM``, ``fast.SVMPlusClassifier``,
-``fast.TopPush``, ``fast.RecallAtK``, ``fast.regularization_path``, ``fast.probe``,
+``fast.TopPush``, ``fast.RecallAtK``, ``fast.WsabieClassifier``, ``fast.regularization_path``, ``fast.probe``,
 ``fast.threads``, and the subpackages ``functions``,
 ``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``, ``svm_plus``, ``data``,
 ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         TopKLogisticRegression as TopKLogisticRegression,
     )
     from fast.estimators.topk_svc import TopKSVC as TopKSVC
+    from fast.estimators.wsabie import WsabieClassifier as WsabieClassifier
     from fast.path import regularization_path as regularization_path
     from fast.probing import probe as probe
 
@@ -39,6 +40,7 @@ _EXPORTS = {
     "TopKLogisticRegression": "fast.estimators.topk_logistic_regression",
     "TopKSVC": "fast.estimators.topk_svc",
     "TopPush": "fast.estimators.top_push",
+    "WsabieClassifier": "fast.estimators.wsabie",
     "probe": "fast.probing",
     "regularization_path": "fast.path",
     "threads": "fast._threads",

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import column_or_1d
 
-from fast._validation import check_classes, check_k, refuse_masked
+from fast._validation import check_classes, refuse_masked
 from fast.data import Source, groups_ahead, rows
 from fast.data.dask_rows import DaskRows
 from fast.errors import InvalidParameterError
@@ -101,11 +101,3 @@ def row_by_row(method: Callable) -> Callable:
         return np.concatenate(parts)
 
     return predict
-
-
-def best_classes(f: np.ndarray, k: Any, classes: np.ndarray) -> np.ndarray:
-    """The k classes with the largest scores f (n, m), best first, (n, k)."""
-    k = check_k(k, len(classes), " (the number of classes)")
-    best = np.argpartition(-f, k - 1, axis=1)[:, :k]
-    rank = np.argsort(-np.take_along_axis(f, best, axis=1), axis=1, kind="stable")
-    return np.asarray(classes[np.take_along_axis(best, rank, axis=1)])

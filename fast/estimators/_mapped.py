@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fast.errors import InvalidParameterError
-from fast.estimators._blocks import best_classes
+from fast.estimators._prediction import best_classes
 from fast.estimators._ranking import LinearRanker
 from fast.estimators._settings import encode
 from fast.solvers.rounding import MappedRows, Rows

@@ -24,8 +24,18 @@ NAMED = 5  # columns in a warning
 UNSCALED = ("full_newton", "interior")  # solvers that work in other coordinates
 
 
-class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """Base of the estimators."""
+class Classifier(ClassifierMixin, BaseEstimator):
+    """Base of all estimators."""
+
+    def _new(self, X: Any) -> Any:
+        """Features to predict from, checked."""
+        check_is_fitted(self)
+        refuse_masked("X", X)
+        return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+
+
+class CertifiedClassifier(CallbackSupportMixin, Classifier):
+    """Base of the estimators with a duality gap."""
 
     # parameters of the subclasses
     C: float
@@ -66,12 +76,6 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         more = f" and {len(columns) - NAMED} more" if len(columns) > NAMED else ""
         why = "centre and scale the features whose weights need more digits than float64 has: "
         return f"{'C' if early else 'Raise max_iter, or c'}{why[1:]}{'; '.join(said)}{more}"
-
-    def _new(self, X: Any) -> Any:
-        """Features to predict from, checked."""
-        check_is_fitted(self)
-        refuse_masked("X", X)
-        return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
 
 
 def transaction(fit: Callable[..., list[Warning]]) -> Callable[..., Any]:

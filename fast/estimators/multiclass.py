@@ -10,9 +10,10 @@ from sklearn.utils import check_random_state, compute_class_weight
 from fast._validation import check_k, moderate
 from fast.data import Source
 from fast.errors import InvalidParameterError
-from fast.estimators._blocks import best_classes, checked, row_by_row, with_ones
+from fast.estimators._blocks import checked, with_ones
 from fast.estimators._evaluation import Evaluation, watched
 from fast.estimators._kernel import KernelMap, check_kernel, kernel_objectives
+from fast.estimators._prediction import ClassScores
 from fast.estimators._progress import Monitor
 from fast.estimators._settings import (
     CertifiedClassifier,
@@ -32,11 +33,10 @@ from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState, certified_gap
 
 
-class MulticlassLinearModel(CertifiedClassifier):
+class MulticlassLinearModel(ClassScores, CertifiedClassifier):
     """Base of the linear multiclass estimators; a subclass supplies ``_loss(n_classes)``."""
 
     # parameters and attributes of the subclasses
-    k: int
     fit_intercept: bool
     class_weight: Any
     warm_start: bool
@@ -353,27 +353,3 @@ class MulticlassLinearModel(CertifiedClassifier):
         if self._map is None:
             return np.asarray(X @ self.coef_.T) + self.intercept_
         return np.asarray(self._map.between(X, self.X_fit_) @ self.dual_coef_)
-
-    @row_by_row
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores W x, (n, n_classes); for two classes their difference, (n,)."""
-        f = self._scores(X)
-        return f[:, 1] - f[:, 0] if len(self.classes_) == 2 else f
-
-    @row_by_row
-    def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest score."""
-        f = self._scores(X)
-        return self.classes_[f.argmax(axis=1)]
-
-    @row_by_row
-    def predict_topk(self, X: Any, k: int | None = None) -> np.ndarray:
-        """The k classes with the largest scores, best first, (n, k).
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n_samples, n_features)
-        k : int, optional
-            1 <= k <= n_classes; default: the model's own k.
-        """
-        return best_classes(self._scores(X), self.k if k is None else k, self.classes_)

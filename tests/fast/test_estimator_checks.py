@@ -16,6 +16,7 @@ from fast import (
     TopKLogisticRegression,
     TopKSVC,
     TopPush,
+    WsabieClassifier,
 )
 
 
@@ -44,6 +45,8 @@ from fast import (
         MultilabelClassifier(loss="entropy", fit_intercept=True),
         RecallAtK(),
         RecallAtK(k=2, solver="cutting_plane", warm_start=True),
+        WsabieClassifier(),
+        WsabieClassifier(rank=2, max_norm=3.0),
     ]
 )
 def test_scikit_learn(estimator, check):
@@ -62,6 +65,7 @@ def test_scikit_learn(estimator, check):
         TopPush,
         OneVsAllClassifier,
         MultilabelClassifier,
+        WsabieClassifier,
     ],
 )
 def test_parameters_are_those_documented(estimator):
