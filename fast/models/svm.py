@@ -9,6 +9,7 @@ the mean. It is what SVM+ is without privileged features, and `fast.SVMPlusClass
 """
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from fast.solvers.rows import is_sparse
 from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
 from fast.svm_plus.problem import check_labels, check_matrix, check_rounds, check_two_classes
 
-__all__ = ["Centred", "Machine", "PlainResult", "train", "train_kernel"]
+__all__ = ["Centred", "Machine", "PlainResult", "View", "train", "train_kernel"]
 
 MANY = 500  # examples from which on an interior point method on kernel matrices is slow
 LOSSES = ("hinge", "squared_hinge")
@@ -52,14 +53,11 @@ class Centred:
         return result
 
 
-class Machine:
-    """Trains any labels of the same examples of costs c_i = C omega_i > 0, by X or by K.
+class View:
+    """Examples by X or by K, in the form that makes steps short; ``mean`` is what X lost there."""
 
-    ``together``: many labels are best trained in one call of `all`, otherwise one by one.
-    """
-
-    def __init__(self, X: Any, K: Any, cost: np.ndarray, squared: bool) -> None:
-        self.cost, self.squared, self.mean, self.centred = cost, squared, None, None
+    def __init__(self, X: Any, K: Any) -> None:
+        self.mean, self.centred = None, None
         self.gram: FactorGram | MatrixGram
         if X is None:
             self.gram = MatrixGram(K)
@@ -69,6 +67,27 @@ class Machine:
         else:
             self.centred = Centred(X)
             self.gram = MatrixGram(self.centred.K)
+
+    def model(self, coef: np.ndarray, b: float) -> tuple[np.ndarray | None, float]:
+        """The w of coefficients, None of a kernel matrix, and the b that goes with it."""
+        found = SimpleNamespace(coef=coef, b=b, w=None)
+        if isinstance(self.gram, FactorGram):
+            found.w = np.asarray(self.gram.X.T @ coef)
+            found.b -= float(self.mean @ found.w)
+        elif self.centred is not None:
+            self.centred.in_features(found)
+        return found.w, float(found.b)
+
+
+class Machine(View):
+    """Trains any labels of the same examples of costs c_i = C omega_i > 0, by X or by K.
+
+    ``together``: many labels are best trained in one call of `all`, otherwise one by one.
+    """
+
+    def __init__(self, X: Any, K: Any, cost: np.ndarray, squared: bool) -> None:
+        super().__init__(X, K)
+        self.cost, self.squared = cost, squared
         self.together = isinstance(self.gram, MatrixGram) and squared and self.gram.n > MANY
 
     def one(self, y: np.ndarray, tol: float, max_iter: int, report: Any) -> Any:

@@ -1,20 +1,27 @@
-"""Mehrotra's predictor-corrector for the dual of the ordinary SVM, both losses.
+"""Mehrotra's predictor-corrector for duals of SVMs: quadratic, in a box, with few equations.
 
-min 1/2 a'Ha - 1'a   subject to   0 <= a <= u, a'y = 0,   H = K . yy' + diag(ridge)
+min 1/2 a'Ha - <gain, a>   subject to   0 <= a <= u, A a = 0
 
-u = inf for the squared hinge (whose ridge is 1/C). K is given as a matrix, or as X with K = XX':
-then the systems are d x d. Nothing here is a certificate: whoever calls computes that.
+The ordinary SVM, both losses, is `OneView`: H = K . yy' + diag(ridge), gain 1, A = y', and u = inf for
+the squared hinge (whose ridge is 1/C). K is given as a matrix, or as X with K = XX': then the systems
+are d x d. Nothing here is a certificate: whoever calls computes that.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg.blas import dsyrk, dtrsm
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from fast._interrupts import hold_back
 from fast.solvers.rows import is_sparse
 
+SMALL = 2e8  # operations per step up to which it goes on to rounding
+FINEST, LOOSE = 1e-15, 1e-6
+STALLED = 4  # rounds without a smaller gap after which rounding rules
+HOPELESS = 50  # rounds that do not halve the gap all together: it does beyond tol, too
 BOUNDARY = 0.995  # part of the way to the boundary that a step may take
 SLOW = 0.9  # a step that leaves more of a z and s t than this share is centred
 SHORTEST = 1e-10
@@ -36,8 +43,17 @@ class MatrixGram:
         """R -> (K + diag(E))^-1 r."""
         M = self.K.copy()
         M[np.diag_indices(self.n)] += E
-        L = _cholesky(M)
+        L = cholesky(M)
         return lambda r: np.asarray(dpotrs(L, r, lower=1)[0])
+
+    def parallel(self, E: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
+        """`solver`, and the lower triangle of K - K (K + diag(E))^-1 K."""
+        M = self.K.copy()
+        M[np.diag_indices(self.n)] += E
+        L = cholesky(M)
+        V = dtrsm(1.0, L, self.K.T, lower=1)
+        P = dsyrk(-1.0, V, beta=1.0, c=self.K.T, trans=1, lower=1)
+        return lambda r: np.asarray(dpotrs(L, r, lower=1)[0]), P
 
 
 class FactorGram:
@@ -54,22 +70,35 @@ class FactorGram:
 
     def solver(self, E: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """R -> (K + diag(E))^-1 r, by (I + X' E^-1 X)^-1."""
-        X, T = self.X, 1.0 / E
-        if is_sparse(X):
-            M = np.asarray((X.T @ sp.diags_array(T) @ X).toarray())
-        else:
-            M = (X.T * T) @ X
+        return self._solver(1.0 / E)[0]
+
+    def _solver(self, T: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
+        X = self.X
+        M = cross(X, T, X)
         M[np.diag_indices(X.shape[1])] += 1.0
-        L = _cholesky(M)
+        L = cholesky(M)
 
         def solve(r: np.ndarray) -> np.ndarray:
             first = T * r
             return np.asarray(first - T * (X @ dpotrs(L, X.T @ first, lower=1)[0]))
 
-        return solve
+        return solve, L
+
+    def parallel(self, E: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
+        """`solver`, and the lower triangle of K - K (K + diag(E))^-1 K = X (I + X' E^-1 X)^-1 X'."""
+        solve, L = self._solver(1.0 / E)
+        rows = self.X.toarray() if is_sparse(self.X) else self.X
+        return solve, dsyrk(1.0, dtrsm(1.0, L, rows.T, lower=1), trans=1, lower=1)
 
 
-def _cholesky(M: np.ndarray) -> np.ndarray:
+def cross(X: Any, T: np.ndarray, Z: Any) -> np.ndarray:
+    """X' diag(T) Z of dense or CSR matrices."""
+    found = (X.T @ sp.diags_array(T) if is_sparse(X) else X.T * T) @ Z
+    return np.asarray(found.toarray() if is_sparse(found) else found)
+
+
+def cholesky(M: np.ndarray) -> np.ndarray:
+    """Lower factor of the upper triangle of M, with the smallest ridge that works; M is changed."""
     ridge, mean = 0.0, float(M.trace()) / len(M)
     while True:
         L, failed = dpotrf(M.T, lower=1, clean=0)
@@ -80,26 +109,99 @@ def _cholesky(M: np.ndarray) -> np.ndarray:
         ridge = more
 
 
-def minimise(
-    gram: MatrixGram | FactorGram,
-    y: np.ndarray,
-    upper: np.ndarray,
-    ridge: np.ndarray,
-    look: Callable[[np.ndarray, float], bool],
-    max_iter: int,
-) -> None:
-    """Interior points a, each shown to ``look(a, b)`` with its offset b; true stops.
+class Program(Protocol):
+    """What is minimised; the multipliers of A a = 0 are the model's offsets."""
 
-    Parameters
-    ----------
-    gram : MatrixGram or FactorGram
-    y : (n,) array of -1, 1
-    upper, ridge : (n,) arrays
-        Positive; >= 0.
-    look : callable
-    max_iter : int
+    gain: np.ndarray  # (N,)
+    upper: np.ndarray  # (N,), positive
+    equations: np.ndarray  # A (q, N)
+    rank: int  # of A: where it is less than q, the equations that are felt least are solved
+
+    def product(self, a: np.ndarray) -> np.ndarray:
+        """H a."""
+        ...
+
+    def solver(self, E: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """R -> (H + diag(E))^-1 r."""
+        ...
+
+    def start(self) -> np.ndarray:
+        """A point within the box, with A a = 0."""
+        ...
+
+
+class OneView:
+    """The ordinary SVM of labels y, bounds ``upper`` > 0 and ``ridge`` >= 0."""
+
+    def __init__(
+        self, gram: MatrixGram | FactorGram, y: np.ndarray, upper: np.ndarray, ridge: np.ndarray
+    ) -> None:
+        self.gram, self.y, self.upper, self.ridge = gram, y, upper, ridge
+        self.gain, self.equations, self.rank = np.ones(len(y)), y[None], 1
+
+    def product(self, a: np.ndarray) -> np.ndarray:
+        """H a."""
+        return np.asarray(self.y * self.gram.product(a * self.y) + self.ridge * a)
+
+    def solver(self, E: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """R -> (H + diag(E))^-1 r."""
+        inverse = self.gram.solver(self.ridge + E)
+        return lambda r: self.y * inverse(self.y * r)
+
+    def start(self) -> np.ndarray:
+        """Balanced multipliers in the middle of the box, or smaller where it is wide."""
+        scale = 1.0 / max(float((self.gram.diagonal + self.ridge).mean()), TINY)
+        a, y = np.minimum(0.5 * self.upper, scale), self.y
+        sums = float(a[y > 0.0].sum()), float(a[y < 0.0].sum())
+        return np.asarray(a * np.where(y > 0.0, min(sums) / sums[0], min(sums) / sums[1]))
+
+
+def follow(
+    program: Program,
+    state: Any,
+    take: Callable[[np.ndarray, np.ndarray], None],
+    *,
+    operations: float,
+    tol: float,
+    max_iter: int,
+    report: Callable[[Any], bool] | None,
+) -> tuple[bool, bool]:
+    """Minimise until the ``state``, into which ``take(a, b)`` certifies points, has a gap of ``tol``.
+
+    Where steps are cheap, of up to `SMALL` operations, until rounding rules. Whether it was
+    interrupted, and whether it was stopped, by that or by ``report``.
     """
-    point = _Point(gram, y, upper, ridge)
+    goal, idle, stop = min(tol, FINEST if operations <= SMALL else LOOSE), 0, False
+    level, since = np.inf, 0
+
+    def look(a: np.ndarray, b: np.ndarray) -> bool:
+        nonlocal idle, stop, level, since
+        before = state.gap if state.n_iter else np.inf
+        with np.errstate(all="ignore"):  # points that run off to infinity lose to the best so far
+            take(a, b)
+        state.done = state.gap <= goal or state.n_iter >= max_iter
+        stop = report is not None and bool(report(state))
+        idle = 0 if state.gap < 0.5 * before else idle + 1
+        level, since = (state.gap, 0) if state.gap < 0.5 * level else (level, since + 1)
+        ruled = idle >= STALLED if state.gap <= tol else since >= HOPELESS
+        return stop or state.done or ruled
+
+    try:
+        minimise(program, look, max_iter)
+        interrupted = False
+    except KeyboardInterrupt:
+        interrupted = stop = True
+        if not state.history:
+            take(np.zeros(len(program.gain)), np.zeros(len(program.equations)))
+    hold_back()
+    return interrupted, stop
+
+
+def minimise(
+    program: Program, look: Callable[[np.ndarray, np.ndarray], bool], max_iter: int
+) -> None:
+    """Interior points a, each shown to ``look(a, b)`` with the offsets b (q,); true stops."""
+    point = _Point(program)
     for _ in range(max_iter):
         if look(point.a, point.b):
             return
@@ -109,15 +211,13 @@ def minimise(
 
 
 class _Point:
-    """An interior point: a, its distance s to the box, multipliers z and t of both, and b."""
+    """An interior point: a, its distance s to the box, multipliers z and t of both, and b (q,)."""
 
-    def __init__(
-        self, gram: MatrixGram | FactorGram, y: np.ndarray, upper: np.ndarray, ridge: np.ndarray
-    ) -> None:
-        self.gram, self.y, self.ridge = gram, y, ridge
+    def __init__(self, program: Program) -> None:
+        self.program, upper = program, program.upper
         self.bounded = np.isfinite(upper)
-        self.pairs = len(y) + int(np.count_nonzero(self.bounded))
-        self.a, self.b = _start(gram, y, upper, ridge), 0.0
+        self.pairs = len(upper) + int(np.count_nonzero(self.bounded))
+        self.a, self.b = program.start(), np.zeros(len(program.equations))
         self.s = np.where(self.bounded, upper - self.a, 1.0)
         slope = self.slope()
         size = 0.1 * (float(np.abs(slope).max()) + 1.0)
@@ -125,16 +225,23 @@ class _Point:
         self.t = np.where(self.bounded, np.maximum(-slope, 0.0) + size, 0.0)
 
     def slope(self) -> np.ndarray:
-        """H a - 1."""
-        return np.asarray(self.y * self.gram.product(self.a * self.y) + self.ridge * self.a - 1.0)
+        """H a - gain."""
+        return self.program.product(self.a) - self.program.gain
+
+    def sums(self, a: np.ndarray) -> np.ndarray:
+        """A a."""
+        return np.array([float(row @ a) for row in self.program.equations])
 
     def advance(self) -> bool:
         """One step; False if there is none."""
-        y, a, s, z, t = self.y, self.a, self.s, self.z, self.t
-        self.dual, self.rest = self.slope() + self.b * y - z + t, float(y @ a)
+        a, s, z, t = self.a, self.s, self.z, self.t
+        A = self.program.equations
+        self.dual, self.rest = self.slope() + self.b @ A - z + t, self.sums(a)
         mu = float(a @ z + s @ t) / self.pairs
-        self.inverse = self.gram.solver(self.ridge + z / a + t / s)
-        self.q = y * self.inverse(np.ones(len(y)))
+        self.inverse = self.program.solver(z / a + t / s)
+        self.q = np.array([self.inverse(row) for row in A])
+        felt = np.array([float(row @ q) for row, q in zip(A, self.q, strict=True)])
+        self.kept = np.sort(np.argsort(felt)[: self.program.rank])
         da, db, dz, dt = self.direction(-a * z, -s * t)
         step = self.longest(da, dz, dt)
         after = self.product(step, da, dz, dt)
@@ -147,14 +254,14 @@ class _Point:
             c2 = np.where(self.bounded, 0.5 * mu - s * t, 0.0)
             da, db, dz, dt = self.direction(0.5 * mu - a * z, c2)
             step = min(1.0, BOUNDARY * self.longest(da, dz, dt))
-        finite = np.isfinite(da).all() and np.isfinite(dz).all() and np.isfinite(db)
+        finite = np.isfinite(da).all() and np.isfinite(dz).all() and np.isfinite(db).all()
         if not (finite and step > SHORTEST):
             return False
         self.a = np.maximum(a + step * da, TINY)
         self.s = np.where(self.bounded, np.maximum(s - step * da, TINY), 1.0)
         self.z = np.maximum(z + step * dz, TINY)
         self.t = np.where(self.bounded, np.maximum(t + step * dt, TINY), 0.0)
-        self.b += step * db
+        self.b = self.b + step * db
         return True
 
     def product(self, step: float, da: np.ndarray, dz: np.ndarray, dt: np.ndarray) -> float:
@@ -165,11 +272,14 @@ class _Point:
 
     def direction(
         self, c1: np.ndarray, c2: np.ndarray
-    ) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Newton's step for a z = (a z) + c1, s t = (s t) + c2 and the linear equations."""
-        p = self.y * self.inverse(self.y * (-self.dual + c1 / self.a - c2 / self.s))
-        db = (self.rest + float(self.y @ p)) / (float(self.y @ self.q) or TINY)
-        da = p - db * self.q
+        p = self.inverse(-self.dual + c1 / self.a - c2 / self.s)
+        S, kept = np.array([self.sums(q) for q in self.q]).T, self.kept
+        rest = self.rest + self.sums(p)
+        db = np.zeros(len(rest))
+        db[kept] = _eliminated(S[np.ix_(kept, kept)], rest[kept])
+        da = p - db @ self.q
         return da, db, (c1 - self.z * da) / self.a, (c2 + self.t * da) / self.s
 
     def longest(self, da: np.ndarray, dz: np.ndarray, dt: np.ndarray) -> float:
@@ -184,11 +294,13 @@ class _Point:
         return longest
 
 
-def _start(
-    gram: MatrixGram | FactorGram, y: np.ndarray, upper: np.ndarray, ridge: np.ndarray
-) -> np.ndarray:
-    """Balanced multipliers in the middle of the box, or smaller where it is wide."""
-    scale = 1.0 / max(float((gram.diagonal + ridge).mean()), TINY)
-    a = np.minimum(0.5 * upper, scale)
-    sums = float(a[y > 0.0].sum()), float(a[y < 0.0].sum())
-    return np.asarray(a * np.where(y > 0.0, min(sums) / sums[0], min(sums) / sums[1]))
+def _eliminated(S: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """S^-1 r of a positive definite S of few rows, which rounding may have made singular."""
+    for i in range(len(r)):
+        for j in range(i + 1, len(r)):
+            part = S[j, i] / (S[i, i] or TINY)
+            S[j] -= part * S[i]
+            r[j] -= part * r[i]
+    for i in reversed(range(len(r))):
+        r[i] = (r[i] - S[i, i + 1 :] @ r[i + 1 :]) / (S[i, i] or TINY)
+    return r

@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from fast._interrupts import hold_back
-from fast.solvers.box_interior_point import FactorGram, MatrixGram, minimise
+from fast.solvers.box_interior_point import (
+    FINEST,
+    FactorGram,
+    MatrixGram,
+    OneView,
+    follow,
+)
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import Certified, TrainingState
 from fast.svm_plus.data import Model
-
-SMALL = 2e8  # operations per step up to which it goes on to rounding
-FINEST, LOOSE = 1e-15, 1e-6
-STALLED = 4  # rounds without a smaller gap after which rounding rules
 
 
 @dataclass
@@ -96,39 +97,26 @@ def train(
     ridge, upper = (1.0 / cost, np.full(n, np.inf)) if squared else (np.zeros(n), cost)
     state = PlainState(started=time.perf_counter())
     X = gram.X if isinstance(gram, FactorGram) else None
-    small = n * min(n, n if X is None else X.shape[1]) ** 2 <= SMALL
-    goal, idle, stop = min(tol, FINEST if small else LOOSE), 0, False
 
     def shift(w: np.ndarray) -> float:
         return 0.0 if mean is None else float(mean @ w)
 
-    def look(a: np.ndarray, b: float) -> bool:
-        nonlocal idle, stop
-        before = state.gap if state.n_iter else np.inf
-        with np.errstate(all="ignore"):  # points that run off to infinity lose to the best so far
-            take(state, gram, y, cost, squared, a, b)
+    def certified(a: np.ndarray, b: np.ndarray) -> None:
+        take(state, gram, y, cost, squared, a, float(b[0]))
         if X is not None:
             w = np.asarray(X.T @ state.coef)
             state.model = Model(w, state.b - shift(w), w[:0], 0.0, state.primal)
-        state.done = state.gap <= goal or state.n_iter >= max_iter
-        stop = report is not None and bool(report(state))
-        idle = 0 if state.gap < 0.5 * before else idle + 1
-        return stop or state.done or (idle >= STALLED and state.gap <= tol)
 
-    try:
-        minimise(gram, y, upper, ridge, look, max_iter)
-        interrupted = False
-    except KeyboardInterrupt:
-        interrupted = stop = True
-        if not state.history:
-            take(state, gram, y, cost, squared, np.zeros(n), 0.0)
-    hold_back()
+    interrupted, stopped = follow(
+        OneView(gram, y, upper, ridge), state, certified, tol=tol, max_iter=max_iter,
+        report=report, operations=n * min(n, n if X is None else X.shape[1]) ** 2,
+    )  # fmt: skip
     w = None if X is None else np.asarray(X.T @ state.coef)
     b = state.b if w is None else state.b - shift(w)
     return PlainResult(
         state.coef, w, b, state.alpha, primal=state.primal, dual=state.dual, gap=state.gap,
         n_iter=state.n_iter, history=state.history, solver="interior_point",
-        interrupted=interrupted, stopped=stop,
+        interrupted=interrupted, stopped=stopped,
     )  # fmt: skip
 
 
@@ -153,24 +141,31 @@ def take(
     state.record(state.n_iter + 1, primal, state.bound, state.coef)
 
 
-def balanced(a: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Multipliers >= 0 with equal sums in both classes: the larger sum is scaled down."""
+def balanced(a: np.ndarray, y: np.ndarray, target: float = 0.0) -> np.ndarray:
+    """Multipliers >= 0 with <a, y/|y|> = target, or as near: the class that is too heavy scaled down."""
     plus, minus = float(a[y > 0.0].sum()), float(a[y < 0.0].sum())
-    if not min(plus, minus) > 0.0:
+    if not (plus >= 0.0 and minus >= 0.0):
         return np.zeros(len(a))
-    least = min(plus, minus)
-    return np.asarray(a * np.where(y > 0.0, least / plus, least / minus))
+    up, down = max(min(plus, minus + target), 0.0), max(min(minus, plus - target), 0.0)
+    return np.asarray(a * np.where(y > 0.0, up / (plus or 1.0), down / (minus or 1.0)))
 
 
 def hinge_offset(f: np.ndarray, y: np.ndarray, cost: np.ndarray) -> float:
     """The b that minimises sum_i c_i max(0, 1 - y_i (f_i + b)); of several their middle."""
-    kinks = y - f
+    return lowest(y - f, cost, -float(cost[y > 0.0].sum()))
+
+
+def lowest(kinks: np.ndarray, jumps: np.ndarray, slope: float) -> float:
+    """Where a convex function with these kinks, piecewise linear from ``slope`` on, is least.
+
+    Of several points their middle.
+    """
     order = np.argsort(kinks, kind="stable")
-    total = float(cost.sum())
-    slope = np.cumsum(cost[order]) - float(cost[y > 0.0].sum())
-    k = int(np.argmax(slope >= -1e-12 * total))
+    total = float(jumps.sum())
+    slopes = np.cumsum(jumps[order]) + slope
+    k = int(np.argmax(slopes >= -1e-12 * total))
     low = float(kinks[order[k]])
-    if k + 1 < len(order) and slope[k] <= 1e-12 * total:
+    if k + 1 < len(order) and slopes[k] <= 1e-12 * total:
         return 0.5 * (low + float(kinks[order[k + 1]]))
     return low
 

@@ -60,8 +60,6 @@ SPEC = Spec(
         "D = 0: two SVMs that do not know of each other",
         "rows of weight zero are dropped; one class alone is refused",
     ),
-    oracle_only=True,
-    reason="a baseline of the experiments on privileged information, small enough for the oracle",
 )
 
 

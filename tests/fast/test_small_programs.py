@@ -44,7 +44,7 @@ def test_factors_of_singular_matrices_are_those_of_matrices_nearby(rng):
     A = rng.standard_normal((5, 2))
     for factor, size in (
         (interior_point._factorised, 1e-12),
-        (box_interior_point._cholesky, 1e-12),
+        (box_interior_point.cholesky, 1e-12),
     ):
         for given in (A @ A.T, A @ A.T + np.eye(5), np.diag([1.0, 0.0, 1.0])):
             L = np.tril(factor(given.copy()))

@@ -12,7 +12,7 @@ from fast.solvers import (
     easy_problem,
     plain_svm,
 )
-from fast.solvers.box_interior_point import FactorGram, MatrixGram
+from fast.solvers.box_interior_point import FactorGram, MatrixGram, OneView
 from fast.solvers.hard_margin import Margins
 from fast.solvers.score_problem import ScoreCut
 
@@ -135,7 +135,7 @@ def test_singular_systems_get_the_smallest_ridge_that_works(rng):
     A = rng.standard_normal((6, 2))
     K = 1e4 * A @ A.T
     K -= 3e-7 * np.trace(K) / 6 * np.eye(6)
-    L = np.tril(box_interior_point._cholesky(K.copy()))
+    L = np.tril(box_interior_point.cholesky(K.copy()))
     added = L @ L.T - K
     mean = np.trace(K) / 6
     np.testing.assert_allclose(
@@ -147,7 +147,7 @@ def test_singular_systems_get_the_smallest_ridge_that_works(rng):
 def test_an_interior_point_follows_its_equations(rng, squared):
     X, y, cost = svm(rng)
     ridge, upper = (1.0 / cost, np.full(9, np.inf)) if squared else (np.zeros(9), cost)
-    point = box_interior_point._Point(FactorGram(X), y, upper, ridge)
+    point = box_interior_point._Point(OneView(FactorGram(X), y, upper, ridge))
     H = (X @ X.T) * np.outer(y, y) + np.diag(ridge)
     np.testing.assert_allclose(point.slope(), H @ point.a - 1.0, atol=1e-13)
     assert point.a @ y == pytest.approx(0.0, abs=1e-13)
@@ -234,16 +234,16 @@ def test_the_svm_ends_where_it_should(rng, squared):
     )
     assert (stopped.n_iter, stopped.stopped, stopped.interrupted) == (2, True, False)
     assert seen[-1] == (stopped.primal, stopped.b)
-    plain_svm_small = plain_svm.SMALL
+    small = box_interior_point.SMALL
     try:
-        plain_svm.SMALL = 0.0  # as if it were large
+        box_interior_point.SMALL = 0.0  # as if it were large
         rough = train(tol=1e-3)
         assert len(rough.history) < len(found.history)
         assert 1e-15 < rough.gap <= 1e-6
         assert rough.history[-2]["gap"] > 1e-6
         assert train(tol=1e-9).history[-2]["gap"] > 1e-9
     finally:
-        plain_svm.SMALL = plain_svm_small
+        box_interior_point.SMALL = small
 
 
 class Counted(np.ndarray):
@@ -275,11 +275,11 @@ def test_rounds_without_progress_are_counted(rng, monkeypatch):
     X, y, cost = svm(rng)
     a, asked = plain_svm.balanced(0.1 * cost, y), []
 
-    def stands_still(gram, y, upper, ridge, look, max_iter):
+    def stands_still(program, look, max_iter):
         while len(asked) < 20 and not (asked and asked[-1]):
-            asked.append(look(a, 0.0))
+            asked.append(look(a, np.zeros(1)))
 
-    monkeypatch.setattr(plain_svm, "minimise", stands_still)
+    monkeypatch.setattr(box_interior_point, "minimise", stands_still)
     for tol, most, rounds in ((2.0, 20, 5), (0.0, 20, 20), (0.0, 3, 3), (2.0, 1, 1)):
         asked.clear()
         found = plain_svm.train(FactorGram(X), y, cost, False, tol=tol, max_iter=most)

@@ -343,7 +343,7 @@ def test_an_interrupt_before_the_first_check_keeps_a_certified_model(monkeypatch
 
     for place in ("working_set.minimise", "smo.steps", "alternating_smo.steps"):
         monkeypatch.setattr(f"fast.svm_plus.{place}", interrupted)
-    monkeypatch.setattr("fast.solvers.plain_svm.minimise", interrupted)
+    monkeypatch.setattr("fast.solvers.box_interior_point.minimise", interrupted)
     X, y, Z = problem(16, n=50, classes=3)
     Z = Z if given else None
     for loss in LOSSES:

@@ -101,7 +101,7 @@ class Svm2k(ModelTask):
         return found
 
     def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-        """From the oracle; `fast` has none."""
+        """From the oracle: what is judged is no witness."""
         import refsolve
 
         asked = {n: params[n] for n in self.arguments if n != "tol" and params[n] is not None}
@@ -113,6 +113,34 @@ class Svm2k(ModelTask):
             "rho": np.float64(proof.rho),
         }
         return primal, {"alpha": proof.alpha}
+
+    def train(
+        self,
+        X: np.ndarray | None,
+        y: np.ndarray,
+        Z: np.ndarray | None,
+        CA: float,
+        CB: float,
+        D: float,
+        eps: float = 0.0,
+        sample_weight: np.ndarray | None = None,
+        K: np.ndarray | None = None,
+        Kz: np.ndarray | None = None,
+        tol: float = 1e-6,
+    ) -> dict[str, Any]:
+        """The training function of `fast`."""
+        from fast.models import svm_2k
+
+        found = svm_2k.train(
+            X, y, Z, CA, CB, D, eps=eps, K=K, Kz=Kz, sample_weight=sample_weight, tol=tol
+        )
+        return {
+            "w": found.coef if found.w is None else found.w,
+            "b": np.asarray(found.b),
+            "v": found.correction_coef if found.v is None else found.v,
+            "rho": np.asarray(found.rho),
+            "alpha": found.alpha,
+        }
 
 
 TASK = Svm2k()
