@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 from fast._validation import moderate, number, per_row
 from fast.errors import InvalidParameterError
 from fast.models.svm import View
-from fast.solvers.box_interior_point import FactorGram, follow
+from fast.solvers.box_interior_point import follow
+from fast.solvers.plain_svm import LOOSE
 from fast.solvers.state import Certified
 from fast.solvers.two_views import TwoViews, TwoViewState
 from fast.svm_plus.data import Model
@@ -52,9 +53,6 @@ class TwoViewMachine:
 
     def __init__(self, X: Any, K: Any, Z: Any, Kz: Any, bounds: np.ndarray, eps: float) -> None:
         self.x, self.z, self.bounds, self.eps = View(X, K), View(Z, Kz), bounds, eps
-        n, grams = bounds.shape[1], (self.x.gram, self.z.gram)
-        widths = [gram.X.shape[1] for gram in grams if isinstance(gram, FactorGram)]
-        self.operations = n * sum(widths) ** 2 if len(widths) == 2 else 4 * n**3
 
     def train(
         self, y: np.ndarray, tol: float, max_iter: int, report: Callable[[Any], bool] | None
@@ -71,9 +69,14 @@ class TwoViewMachine:
                 state.model = Model(w, b_A, w[:0], 0.0, state.primal)
 
         interrupted, stopped = follow(
-            program, state, take, operations=self.operations, tol=tol, max_iter=max_iter,
+            program,
+            state,
+            take,
+            goal=min(0.5 * tol, LOOSE),
+            tol=tol,
+            max_iter=max_iter,
             report=report,
-        )  # fmt: skip
+        )
         w, b = self.x.model(state.coef[0], state.offsets[0])
         v, rho = self.z.model(state.coef[1], state.offsets[1])
         return TwoViewResult(

@@ -18,8 +18,6 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from fast._interrupts import hold_back
 from fast.solvers.rows import is_sparse
 
-SMALL = 2e8  # operations per step up to which it goes on to rounding
-FINEST, LOOSE = 1e-15, 1e-6
 STALLED = 4  # rounds without a smaller gap after which rounding rules
 HOPELESS = 50  # rounds that do not halve the gap all together: it does beyond tol, too
 BOUNDARY = 0.995  # part of the way to the boundary that a step may take
@@ -161,18 +159,17 @@ def follow(
     state: Any,
     take: Callable[[np.ndarray, np.ndarray], None],
     *,
-    operations: float,
+    goal: float,
     tol: float,
     max_iter: int,
     report: Callable[[Any], bool] | None,
 ) -> tuple[bool, bool]:
-    """Minimise until the ``state``, into which ``take(a, b)`` certifies points, has a gap of ``tol``.
+    """Minimise until the ``state``, into which ``take(a, b)`` certifies points, has a gap of ``goal``.
 
-    Where steps are cheap, of up to `SMALL` operations, until rounding rules. Whether it was
-    interrupted, and whether it was stopped, by that or by ``report``.
+    Less will do where rounding rules: ``tol``. Whether it was interrupted, and whether it was
+    stopped, by that or by ``report``.
     """
-    goal, idle, stop = min(tol, FINEST if operations <= SMALL else LOOSE), 0, False
-    level, since = np.inf, 0
+    idle, since, level, stop = 0, 0, np.inf, False
 
     def look(a: np.ndarray, b: np.ndarray) -> bool:
         nonlocal idle, stop, level, since

@@ -11,16 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from fast.solvers.box_interior_point import (
-    FINEST,
-    FactorGram,
-    MatrixGram,
-    OneView,
-    follow,
-)
+from fast.solvers.box_interior_point import FactorGram, MatrixGram, OneView, follow
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import Certified, TrainingState
 from fast.svm_plus.data import Model
+
+SMALL = 2e8  # operations per step up to which it goes on to rounding
+FINEST, LOOSE = 1e-15, 1e-6
 
 
 @dataclass
@@ -97,6 +94,7 @@ def train(
     ridge, upper = (1.0 / cost, np.full(n, np.inf)) if squared else (np.zeros(n), cost)
     state = PlainState(started=time.perf_counter())
     X = gram.X if isinstance(gram, FactorGram) else None
+    small = n * min(n, n if X is None else X.shape[1]) ** 2 <= SMALL
 
     def shift(w: np.ndarray) -> float:
         return 0.0 if mean is None else float(mean @ w)
@@ -108,8 +106,8 @@ def train(
             state.model = Model(w, state.b - shift(w), w[:0], 0.0, state.primal)
 
     interrupted, stopped = follow(
-        OneView(gram, y, upper, ridge), state, certified, tol=tol, max_iter=max_iter,
-        report=report, operations=n * min(n, n if X is None else X.shape[1]) ** 2,
+        OneView(gram, y, upper, ridge), state, certified, goal=min(tol, FINEST if small else LOOSE),
+        tol=tol, max_iter=max_iter, report=report,
     )  # fmt: skip
     w = None if X is None else np.asarray(X.T @ state.coef)
     b = state.b if w is None else state.b - shift(w)

@@ -23,7 +23,7 @@ from fast.solvers.state import TrainingState
 Gram = MatrixGram | FactorGram
 Scores = tuple[np.ndarray, np.ndarray, Any]
 Solver = Callable[[np.ndarray, np.ndarray, np.ndarray], Scores]
-SWEEPS = 2  # over both offsets
+EXACT = 1e-11  # residual, beside what was asked for, that is left as it is
 
 
 class TwoViews:
@@ -97,7 +97,8 @@ class TwoViews:
 
         def refined(r: np.ndarray) -> np.ndarray:
             x = solve(r)
-            return np.asarray(x + solve(r - E * x - self.product(x)))
+            rest = r - E * x - self.product(x)
+            return x if abs(rest).max() <= EXACT * abs(r).max() else np.asarray(x + solve(rest))
 
         return refined
 
@@ -196,25 +197,22 @@ def losses(program: TwoViews, f: np.ndarray, g: np.ndarray) -> float:
 def settled(
     program: TwoViews, f: np.ndarray, g: np.ndarray, offsets: tuple[float, float]
 ) -> tuple[tuple[float, float], float]:
-    """Offsets that are best one by one and together, from some on, and what they cost."""
+    """Offsets that are best one by one, then together, from some on, and what they cost."""
     y, (c_A, c_B, d) = program.y, program.bounds
     if not np.isfinite(offsets).all():
         offsets = 0.0, 0.0
-    best, least = offsets, losses(program, f + offsets[0], g + offsets[1])
-    b, rho = best
+    b, rho = offsets
+    least = losses(program, f + b, g + rho)
     ups = [float(c[y > 0.0].sum()) for c in (c_A, c_B)]
 
     def alone(kinks: np.ndarray, cost: np.ndarray, up: float, apart: np.ndarray) -> float:
         ends = [kinks, apart - program.free, apart + program.free]
         return lowest(np.concatenate(ends), np.concatenate([cost, d, d]), -up - float(d.sum()))
 
-    for _ in range(SWEEPS):
-        b = alone(y - f, c_A, ups[0], g + rho - f)
-        rho = alone(y - g, c_B, ups[1], f + b - g)
-        kinks = np.concatenate([y - f - b, y - g - rho])
-        both = lowest(kinks, np.concatenate([c_A, c_B]), -sum(ups))
-        b, rho = b + both, rho + both
-        value = losses(program, f + b, g + rho)
-        if value < least:
-            best, least = (b, rho), value
-    return best, least
+    b = alone(y - f, c_A, ups[0], g + rho - f)
+    rho = alone(y - g, c_B, ups[1], f + b - g)
+    kinks = np.concatenate([y - f - b, y - g - rho])
+    both = lowest(kinks, np.concatenate([c_A, c_B]), -sum(ups))
+    found = b + both, rho + both
+    value = losses(program, f + found[0], g + found[1])
+    return (found, value) if value < least else (offsets, least)

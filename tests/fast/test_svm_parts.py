@@ -234,16 +234,16 @@ def test_the_svm_ends_where_it_should(rng, squared):
     )
     assert (stopped.n_iter, stopped.stopped, stopped.interrupted) == (2, True, False)
     assert seen[-1] == (stopped.primal, stopped.b)
-    small = box_interior_point.SMALL
+    plain_svm_small = plain_svm.SMALL
     try:
-        box_interior_point.SMALL = 0.0  # as if it were large
+        plain_svm.SMALL = 0.0  # as if it were large
         rough = train(tol=1e-3)
         assert len(rough.history) < len(found.history)
         assert 1e-15 < rough.gap <= 1e-6
         assert rough.history[-2]["gap"] > 1e-6
         assert train(tol=1e-9).history[-2]["gap"] > 1e-9
     finally:
-        box_interior_point.SMALL = small
+        plain_svm.SMALL = plain_svm_small
 
 
 class Counted(np.ndarray):
