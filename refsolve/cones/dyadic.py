@@ -78,11 +78,24 @@ class Dyadic:
 
     def above(self) -> Array:
         """Floats that are at least the entries."""
-        return np.array([up(Fraction(v, 1 << self.bits)) for v in self.numbers.tolist()])
+        whole = 1 << self.bits
+        return np.array([_quotient_above(v, whole) for v in self.numbers.tolist()], dtype=float)
 
     def below(self) -> Array:
         """Floats that are at most the entries."""
         return -(-self).above()
+
+
+def _quotient_above(number: int, whole: int) -> float:
+    """Like `up` of a quotient by a power of two, without reducing it."""
+    try:
+        near = number / whole  # rounded to nearest
+    except OverflowError:
+        return up(Fraction(number, whole))
+    exact = number == 0 or (number // (number & -number)).bit_length() <= 53
+    return (
+        near if exact and (abs(near) > 1e-290 or number == 0) else float(np.nextafter(near, np.inf))
+    )
 
 
 def up(value: Fraction) -> float:

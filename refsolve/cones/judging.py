@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -19,7 +20,7 @@ from refsolve.cones.from_cvxpy import Compiled, compiled
 from refsolve.cones.lower import LowerBound, lower_bound
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
-from refsolve.cones.solving import proposal
+from refsolve.cones.solving import Proposal, proposal
 from refsolve.cones.upper import Enclosed, completed, outside, ray, relaxed, repaired
 from refsolve.errors import InvalidParameterError
 
@@ -84,6 +85,7 @@ class ProblemCertificate:
         return self.status is Verdict.CERTIFIED
 
 
+_FALLS = "a feasible point and a direction along which the objective falls for ever"
 _REDUCTION = "CVXPY's reduction of the expressions to cones, its numbers taken as they are"
 
 
@@ -160,6 +162,8 @@ class _Judged:
         best = None if lower.value is None else lower.value + offset
         if best is None and self._infeasible():
             return self._told(Verdict.INFEASIBLE, violation, upper, None, "no point is feasible")
+        if best is None and violation <= self.tolerance and self._unbounded():
+            return self._told(Verdict.UNBOUNDED, violation, upper, None, _FALLS)
         if upper is None or best is None:
             status = Verdict.VIOLATED if violation > self.tolerance else Verdict.UNCERTAIN
             return self._told(status, violation, upper, best, why or lower.reason)
@@ -196,10 +200,17 @@ class _Judged:
         if self._infeasible():
             return self._told(Verdict.INFEASIBLE, math.inf, None, None, "no point is feasible")
         if self._unbounded():
-            reason = "a feasible point and a direction along which the objective falls for ever"
-            return self._told(Verdict.UNBOUNDED, math.inf, None, None, reason)
-        reason = "the variables have no values, and neither infeasible nor unbounded is certain"
-        return self._told(Verdict.UNCERTAIN, math.inf, None, None, reason)
+            return self._told(Verdict.UNBOUNDED, math.inf, None, None, _FALLS)
+        reason = "the variables have no values"
+        value = self._feasible_value(self.program)
+        if value is None:
+            reason += ", and neither infeasible nor unbounded is certain"
+            return self._told(Verdict.UNCERTAIN, math.inf, None, None, reason)
+        lower = self._lower(up(value), np.zeros(len(self.program.q)))
+        offset = Fraction(self.whole.offset)
+        best = None if lower.value is None else lower.value + offset
+        reason += f", but a feasible point exists, with objective {float(value + offset):.6g}"
+        return self._told(Verdict.UNCERTAIN, math.inf, value + offset, best, reason)
 
     def _told(
         self,
@@ -235,11 +246,15 @@ class _Judged:
         objective = self.problem.objective
         alone = compiled(cp.Problem(type(objective)(objective.expr)))
         fixed, x = alone.fixed, alone.values()
+        best = None
         for margin in MARGINS:
             point = completed(alone.program, fixed, x, margin)
             if point is not None:
-                return point.objective(alone.program) + Fraction(alone.offset), ""
-        return None, "the objective is not certain to be finite at the values"
+                value = point.objective(alone.program) + Fraction(alone.offset)
+                best = value if best is None else min(best, value)
+                if best is value and margin >= self.tolerance * 1e-5:
+                    break
+        return best, "" if best is not None else "the objective may be infinite at the values"
 
     def _lower(self, level: float, w: Array) -> LowerBound:
         """The best bound of those that a few multipliers give."""
@@ -250,20 +265,19 @@ class _Judged:
             return LowerBound(Fraction(inner), by=("ranges",))
         best = LowerBound(None, "no multipliers were found")
         scale = 1.0 + float(np.abs(self.program.q).max(initial=0.0))
-        for reward in MARGINS:
+        close = 1e-2 * self.tolerance * (1 + abs(level))
+        curved = bool(self.program.soc) or self.program.exp > 0
+        for reward in (1e-9, 1e-7, 1e-11, 1e-5, 0.0) if curved else MARGINS:
             found = proposal(self.program, reward=reward * scale)
             if found is None or np.abs(found.x).max(initial=0.0) > 1e150:
                 continue
-            tries = [(found.z, found.x), (found.z, w)]
-            if best.value is None:
-                tries += [(few, w) for few in _few_digits(found.z)]
-            for z, at in tries:
+            for z, at in _tries(found, w, all_of_them=best.value is None):
                 bound = lower_bound(self.program, z, at, ranges.lo, ranges.hi, self.curvature)
                 if bound.value is None:
                     best = bound if best.value is None else best
                 elif best.value is None or bound.value > best.value:
                     best = bound
-            if best.value is not None and level - float(best.value) <= 1e-9 * (1 + abs(level)):
+            if best.value is not None and level - float(best.value) <= close < math.inf:
                 break
         if best.value is not None and level < math.inf:
             best = replace(best, value=min(best.value, Fraction(inner)))
@@ -300,6 +314,15 @@ class _Judged:
     def _unbounded(self) -> bool:
         """Whether some feasible point and some direction are certain."""
         return self._feasible_value(_indifferent(self.program)) is not None and ray(self.program)
+
+
+def _tries(found: Proposal, w: Array, *, all_of_them: bool) -> Iterator[tuple[Array, Array]]:
+    """Multipliers, and where to linearise."""
+    yield found.z, found.x
+    yield found.z, w
+    if all_of_them:
+        for few in _few_digits(found.z):
+            yield few, w
 
 
 def _few_digits(z: Array) -> list[Array]:

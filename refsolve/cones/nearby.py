@@ -41,7 +41,7 @@ def solution_near(system: Any, target: Dyadic, weight: Array) -> tuple[Dyadic, A
     p, m = system.shape
     if p == 0:
         return Dyadic.of(np.zeros(m)), np.zeros(m)
-    own = _own_unknowns(system, weight)
+    own = _own_unknowns(system, target, weight)
     if len(own):
         return _eliminated(system, target, weight, own)
     if p > LARGEST:
@@ -91,18 +91,21 @@ def _columns(system: Any, weight: Array, p: int) -> Array:
     return np.sort(order[:p])
 
 
-def _own_unknowns(system: Any, weight: Array) -> Array:
-    """Pairs (equation, unknown) where the unknown is in that equation alone, with coefficient 2^j."""
+def _own_unknowns(system: Any, target: Dyadic, weight: Array) -> Array:
+    """Pairs (equation, unknown) where the unknown is in that equation alone, with coefficient 2^j.
+
+    Only unknowns that have far more room than the equation asks of them.
+    """
     columns = system.tocsc()
-    alone = np.flatnonzero(
-        (np.diff(columns.indptr) == 1) & (weight >= 0.5 * weight.max(initial=0.0))
-    )
-    rows = columns.indices[columns.indptr[alone]]
-    mantissa, _ = np.frexp(np.abs(columns.data[columns.indptr[alone]]))
-    exact = mantissa == 0.5
-    rows, alone = rows[exact], alone[exact]
-    _, first = np.unique(rows, return_index=True)
-    return np.stack((rows[first], alone[first]), axis=1)
+    alone = np.flatnonzero(np.diff(columns.indptr) == 1)
+    rows, data = columns.indices[columns.indptr[alone]], columns.data[columns.indptr[alone]]
+    mantissa, _ = np.frexp(np.abs(data))
+    needed = np.abs(_rounded(target))[rows] / np.abs(data)
+    good = (mantissa == 0.5) & (weight[alone] > 1e3 * needed)
+    rows, alone = rows[good], alone[good]
+    order = np.argsort(-weight[alone], kind="stable")
+    _, first = np.unique(rows[order], return_index=True)
+    return np.stack((rows[order][first], alone[order][first]), axis=1)
 
 
 def _eliminated(system: Any, target: Dyadic, weight: Array, own: Array) -> tuple[Dyadic, Array]:

@@ -90,12 +90,14 @@ class ConeProgram:
         """First row of each exponential cone."""
         return len(self.b) - 3 * self.exp + 3 * np.arange(self.exp)
 
-    @property
-    def interior(self) -> Array:
-        """A point inside the cones and inside their duals, at distance of about 1; 0 in zero rows."""
-        point = np.zeros(len(self.b))
-        point[self.zero : self.zero + self.nonneg] = 1.0
-        point[self.heads] = 1.0
+    def inwards(self, dual: bool = False) -> Array:
+        """A step into the cones (or into their duals), of about 1; 0 in zero rows.
+
+        For the exponential cone it leaves y as it is, which may be a constant of the problem.
+        """
+        step = np.zeros(len(self.b))
+        step[self.zero : self.zero + self.nonneg] = 1.0
+        step[self.heads] = 1.0
         for start in self.exponential:
-            point[start : start + 3] = (-1.0, 1.0, 2.0)
-        return point
+            step[start : start + 3] = (-1.0, 1.0, 2.0) if dual else (-1.0, 0.0, 1.0)
+        return step

@@ -41,13 +41,13 @@ def proposal(
     if n == 0:
         return Proposal(np.zeros(0), np.zeros(m), "empty")
     A = sp.csc_array(program.A)
-    inner = program.interior
+    inner = program.inwards(dual=True)
     size = 1.0 + np.abs(program.b) if margin else np.ones(m)
     for rows in program.second_order:
         size[rows] = size[rows].max()
     for start in program.exponential.tolist():
         size[start : start + 3] = size[start : start + 3].max()
-    b = program.b - margin * size * inner
+    b = program.b - margin * size * program.inwards()
     q = program.q + reward * (A.T @ inner)
     cones: list[Any] = []
     if program.zero:

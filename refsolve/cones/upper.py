@@ -178,7 +178,7 @@ def relaxed(program: ConeProgram, fixed: Array, x: Array) -> Array:
         sp.hstack([sp.csr_array((1, len(free))), sp.csr_array([[-1.0]])]),
         sp.hstack([part[:low], -one]),
         sp.hstack([-part[:low], -one]),
-        sp.hstack([part[low:], sp.csr_array(-program.interior[low:, None])]),
+        sp.hstack([part[low:], sp.csr_array(-program.inwards()[low:, None])]),
     ]
     q = np.concatenate((1e-6 * program.q[free], [1.0]))
     loose = ConeProgram(

@@ -195,6 +195,25 @@ def test_unbounded_problems_are_proven_so() -> None:
         assert certify(problem).status is Verdict.UNBOUNDED
 
 
+def test_unbounded_so_slowly_that_every_solver_stops() -> None:
+    x = cp.Variable()
+    problem = cp.Problem(cp.Minimize(-1e-9 * x), [x >= 0])
+    problem.solve(solver="CLARABEL")
+    assert problem.status == "optimal"
+    assert certify(problem).status is Verdict.UNBOUNDED
+
+
+def test_a_feasible_problem_called_infeasible() -> None:
+    x = cp.Variable(2)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [1e-7 * x[0] >= 1, x >= 0])
+    problem.solve(solver="SCS")
+    assert problem.status == "infeasible"
+    proof = certify(problem)
+    assert proof.status is Verdict.UNCERTAIN
+    assert "a feasible point exists" in proof.reason
+    assert proof.best <= 1e7 <= proof.value
+
+
 def test_no_status_is_believed() -> None:
     problem = solved("lasso")
     problem._status = "infeasible"

@@ -110,9 +110,11 @@ def test_room_and_inside_hold_at_the_corners_of_the_box_and_no_further() -> None
     yes = 0
     for _ in range(300):
         eta = np.abs(rng.standard_normal(10)) * 10.0 ** -float(rng.integers(1, 5))
-        z = membership.into_dual(program, rng.standard_normal(10)) + 0.3 * abs(program.interior)
+        z = membership.into_dual(program, rng.standard_normal(10)) + 0.3 * abs(
+            program.inwards(dual=True)
+        )
         z[7] = -abs(z[7])
-        s = in_cone(rng) + program.interior * rng.random()
+        s = in_cone(rng) + program.inwards() * rng.random()
         still = np.zeros(10)
         corners = [rng.choice((-1.0, 1.0), 10) * eta for _ in range(6)]
         if membership.room(program, z, eta):
@@ -270,7 +272,7 @@ def test_solutions_of_equations_are_proven_to_exist_nearby() -> None:
         assert np.all(np.abs(left.above()) <= reach)
         assert eta.max() < 1e-30
     own = sp.csr_array(np.array([[1.0, 0, 3.3], [0, 0.5, 1.7]]))
-    x, eta = nearby.solution_near(own, Dyadic.of(np.array([0.1, 0.2])), np.ones(3))
+    x, eta = nearby.solution_near(own, Dyadic.of(np.array([0.1, 0.2])), np.full(3, 1e6))
     assert not eta.any(), "unknowns of their own: no rounding"
     assert (Dyadic.of(np.array([0.1, 0.2])) - product(own, x)).zero.all()
     same, few, two = (
