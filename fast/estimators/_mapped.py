@@ -51,11 +51,6 @@ class MappedRanker(LinearRanker):
     def _shaped(self, w: np.ndarray) -> np.ndarray:
         return w.reshape((len(self.classes_), -1) if len(self.classes_) > 2 else -1)
 
-    # -- prediction ---------------------------------------------------------------------------
-    def _scores(self, X: Any) -> np.ndarray:
-        X = self._new(X)
-        return self._products(X, self.coef_[0] if len(self.coef_) == 1 else self.coef_)
-
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest score; of two, ``classes_[1]`` where the score is positive."""
         return self.predict_topk(X)[:, 0]

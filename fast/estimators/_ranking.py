@@ -196,7 +196,8 @@ class LinearRanker(RankingModel):
         return np.asarray(X @ w.T, dtype=np.float64)
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self._products(self._new(X), self.coef_[0])
+        X, one = self._new(X), len(self.coef_) == 1
+        return self._products(X, self.coef_[0] if one else self.coef_)
 
 
 def _ends(codes: np.ndarray) -> np.ndarray:

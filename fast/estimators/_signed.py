@@ -84,7 +84,3 @@ class SignedLinearModel(MulticlassLinearModel):
         self.primal_objective_, self.dual_objective_ = P, D
         self.dual_gap_ = certified_gap(P, D)
         self._outwards(P, D)
-
-    def predict_topk(self, X: Any, k: int = 1) -> np.ndarray:
-        """The k classes with the largest scores, best first, (n, k); 1 <= k <= n_classes."""
-        return super().predict_topk(X, k)

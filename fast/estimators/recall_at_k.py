@@ -143,12 +143,10 @@ class RecallAtK(MappedRanker):
         X, y = check_data(self, X, y)
         X = in_range(X, C)
         positive = self._encode(y)
-        mapped = positive.ndim == 2
-        k = recall_at_k.check_k(self.k, positive.shape[-1]) if self.k is not None else 1
-        if mapped:
-            k *= len(y)
-        elif self.k is None:
-            k = int(positive.sum())
+        k = int(positive.sum())
+        if self.k is not None:  # of more than two classes for each example
+            k = recall_at_k.check_k(self.k, positive.shape[-1])
+            k *= len(y) if positive.ndim == 2 else 1
         problem = positive.tobytes(), k
         start = self._begun(positive.shape[1:] + X.shape[1:], problem)
         with Monitor(self, X, y, tol, max_iter) as monitor:

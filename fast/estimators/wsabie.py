@@ -19,7 +19,7 @@ class WsabieClassifier(ClassScores, Classifier):
 
     The mean over the examples of H_r/r sum of max(0, 1 + f_v - f_y) over the r wrong classes v with
     f_v > f_y - 1, H_r = 1 + 1/2 + ... + 1/r: a class that is pushed down weighs more near the top. f = W x,
-    or f = U V'x with ``rank``. That is **not convex**: no dual bounds it, the result depends on
+    or f = U V x with ``rank``. That is **not convex**: no dual bounds it, the result depends on
     ``random_state``, ``learning_rate`` and ``epochs``, and there is no ``dual_gap_``. For a certified
     model for k guesses see :class:`fast.TopKSVC` and :class:`fast.TopKLogisticRegression`.
 
@@ -29,16 +29,17 @@ class WsabieClassifier(ClassScores, Classifier):
     Parameters
     ----------
     rank : int or None, default=None
-        Of W = U V': classes and features are embedded in so many dimensions, V from a random start.
+        Of W = U V: classes and features are embedded in so many dimensions, V from a random start.
         None trains W itself, from 0.
     epochs : int, default=30
         Passes over the examples, each in an order of its own.
     learning_rate : float, default=0.1
         Length of the first steps, which falls to 0 linearly, where rows of X have mean square 1: the
-        scale of X has no influence. With ``rank`` a step is divided by ||V'x||^2 or ||U_y - U_v||^2 where
+        scale of X has no influence. With ``rank`` a step is divided by ||V x||^2 or ||U_y - U_v||^2 where
         one of them exceeds 1.
     max_norm : float or None, default=None
-        Bound on the length of each row of W, or of U and V, in that unit; the authors' C. None: no bound.
+        Bound on the length of each row of W in that unit, or of U, and of V in units of its start; the
+        authors bound the columns of V, too, not its rows. None: no bound.
     random_state : int, RandomState instance or None, default=None
         Of the orders, the drawn classes and V. An integer gives the same bits again.
     verbose : int, default=0
@@ -51,7 +52,7 @@ class WsabieClassifier(ClassScores, Classifier):
     intercept_ : ndarray (n_classes,)
         Zeros.
     classes_ : ndarray (n_classes,)
-    class_embedding_, feature_embedding_ : ndarray (n_classes, rank), (n_features, rank)
+    class_embedding_, feature_embedding_ : ndarray (n_classes, rank), (rank, n_features)
         U and V, with ``rank``.
     loss_ : float
         The mean of the loss at ``coef_``, with the ranks r themselves: an upper bound on its least value.

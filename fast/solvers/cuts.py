@@ -112,29 +112,27 @@ class Product:
 class Mapped(Product):
     """Products with the rows Phi_y(x_i), x_i in the y-th of m blocks (Lapin et al. 2015, section 2.3).
 
-    Row im + y; w is W (m, d) by rows. No row is built, and all products are exact.
+    Row im + y; w is W (m, d) by rows. No row is built.
     """
 
     def __init__(self, X: Any, m: int) -> None:
-        super().__init__(X)
+        super().__init__(X.astype(np.float64, copy=False))
         self.n, self.m = X.shape[0], m
-        self.X = self.rough = X.astype(np.float64, copy=False)
         self.shape = self.n * m, m * X.shape[1]
-
-    def rounded(self) -> bool:
-        """Never."""
-        return False
 
     def scores(self, w: np.ndarray, exact: bool = True) -> np.ndarray:
         """XW' by rows, (nm,)."""
-        return np.asarray(self.X @ w.reshape(self.m, -1).T).ravel()
+        X = self.X if exact else self.rough
+        W = w.reshape(self.m, -1).astype(X.dtype, copy=False)
+        return np.asarray(X @ W.T, dtype=np.float64).ravel()
 
     def gradients(self, a: Any, exact: bool = True) -> np.ndarray:
         """As of `Product`."""
         if a.ndim > 1:
-            return np.array([self.gradients(a[[t]].toarray()[0]) for t in range(a.shape[0])])
-        found = sp.csr_array(a.reshape(self.n, self.m)).T @ self.X
-        return np.asarray(found.toarray() if is_sparse(found) else found).ravel()
+            return np.array([self.gradients(row, exact) for row in a.toarray()])
+        X = self.X if exact else self.rough
+        found = sp.csr_array(a.reshape(self.n, self.m), dtype=X.dtype).T @ X
+        return np.asarray(found.toarray() if is_sparse(found) else found, np.float64).ravel()
 
 
 class StoredCut(NamedTuple):

@@ -148,11 +148,11 @@ class ByFeatures:
         H = (2.0 * self.C) * self.raw
         H.reshape(-1)[:: len(H) + 1] += 1.0
         self.factor = factored(H)
-        pull = (2.0 * self.C) * np.asarray(self.positives[inside].sum(axis=0)).ravel()
+        pull = (2.0 * self.C) * np.asarray(inside.astype(np.float64) @ self.positives)
         self.v = _solved(self.factor, pull)
         self.rest = 2.0 * self.C * np.count_nonzero(inside) - float(self.v @ self.v)
 
-    def below(self, J: np.ndarray, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    def below(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """R B^-1 R' and R B^-1 c - 1 for the rows R of the negatives J, c = 2C sum x_i."""
         self.V = _solved(self.factor, _dense(rows).T)
         return self.V.T @ self.V, self.V.T @ self.v - 1.0
@@ -168,8 +168,6 @@ class ByPositives:
     def __init__(self, positives: Any, C: float) -> None:
         self.positives, self.C = positives, C
         self.gram = _dense(positives @ positives.T)
-        self.J = np.zeros(0, np.int64)
-        self.cross, self.own = np.zeros((0, positives.shape[0])), np.zeros((0, 0))
 
     def update(self, inside: np.ndarray) -> None:
         """As of `ByFeatures`."""
@@ -180,29 +178,15 @@ class ByPositives:
         self.v = _solved(self.factor, np.ones(len(Q)))
         self.rest = float(self.v @ self.v)
 
-    def below(self, J: np.ndarray, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    def below(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """As of `ByFeatures`."""
-        self._know(J, rows)
-        self.V = _solved(self.factor, self.cross[:, self.kept].T)
-        return self.own - self.V.T @ self.V, self.V.T @ self.v - 1.0
+        self.V = _solved(self.factor, _dense(self.positives @ rows.T)[self.kept])
+        return _dense(rows @ rows.T) - self.V.T @ self.V, self.V.T @ self.v - 1.0
 
     def weights(self, beta: np.ndarray, rows: Any, tau: float) -> np.ndarray:
         """As of `ByFeatures`: X' alpha - R' beta."""
         alpha = _solved(self.factor, self.V @ beta - tau * self.v, 1)
         return np.asarray(self.positives[self.kept].T @ alpha - rows.T @ beta)
-
-    def _know(self, J: np.ndarray, rows: Any) -> None:
-        """Products of the negatives J; those that are known already are kept."""
-        place = {int(j): at for at, j in enumerate(self.J)}
-        at = np.array([place.get(int(j), -1) for j in J], np.int64)
-        new, old = np.flatnonzero(at < 0), np.flatnonzero(at >= 0)
-        cross, own = np.empty((len(J), self.gram.shape[0])), np.empty((len(J), len(J)))
-        cross[old], own[np.ix_(old, old)] = self.cross[at[old]], self.own[np.ix_(at[old], at[old])]
-        if len(new):
-            cross[new] = _dense(rows[new] @ self.positives.T)
-            own[new] = _dense(rows[new] @ rows.T)
-            own[:, new] = own[new].T
-        self.J, self.cross, self.own = J.copy(), cross, own
 
 
 class Blocks:
@@ -224,27 +208,27 @@ class Blocks:
         """The step for these sets; ``passive`` are the negatives that are thought to carry weight."""
         M, lacks, rest = np.zeros((len(J), len(J))), np.empty(len(J)), 0.0
         parts = self._parts(J)
-        for at, side, (mine, i, R) in zip(self.at, self.sides, parts, strict=True):
+        for at, side, (mine, R) in zip(self.at, self.sides, parts, strict=True):
             side.update(inside[at])
-            M[np.ix_(mine, mine)], lacks[mine] = side.below(i, R)
+            M[np.ix_(mine, mine)], lacks[mine] = side.below(R)
             rest += side.rest
         rest = max(rest, RIDGE * 2.0 * self.C * np.count_nonzero(inside))  # of t, without w
         beta = nonnegative(M + np.outer(lacks, lacks) / rest, passive)
         tau = float(lacks @ beta) / rest
         both = zip(self.sides, parts, strict=True)
-        W = np.stack([side.weights(beta[mine], R, tau) for side, (mine, _, R) in both])
+        W = np.stack([side.weights(beta[mine], R, tau) for side, (mine, R) in both])
         return Step(W, -1.0 - tau, beta)
 
     def pull(self, alpha: np.ndarray, beta: np.ndarray, J: np.ndarray) -> np.ndarray:
         """The W of multipliers, beta of J."""
         both = zip(self.at, self.sides, self._parts(J), strict=True)
-        return np.stack([alpha[at] @ s.positives - beta[mine] @ R for at, s, (mine, _, R) in both])
+        return np.stack([alpha[at] @ s.positives - beta[mine] @ R for at, s, (mine, R) in both])
 
-    def _parts(self, J: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, Any]]:
-        """For each class the places of its negatives in J, their numbers and their rows."""
+    def _parts(self, J: np.ndarray) -> list[tuple[np.ndarray, Any]]:
+        """For each class the places of its negatives in J, and their rows."""
         i, y = np.divmod(self.down[J], self.m)
         mine = [np.flatnonzero(y == c) for c in range(self.m)]
-        return [(at, i[at], self.X[i[at]]) for at in mine]
+        return [(at, self.X[i[at]]) for at in mine]
 
 
 def _solved(factor: np.ndarray, B: np.ndarray, trans: int = 0) -> np.ndarray:

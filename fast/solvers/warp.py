@@ -4,7 +4,7 @@ L(y, f) = H_r/r sum over the v of V of (1 + f_v - f_y),   V = {v != y: f_v > f_y
 
 (Weston, Bengio, Usunier 2011). For an example classes v != y are drawn, with replacement and at most m - 1 of
 them, until one lies in V. If that is the q-th, r is taken to be (m-1)//q, and the step is one along
--H_r grad (f_v - f_y). f = Wx, or f = U V'x with U (m, rank), V (d, rank). Not convex, and no bound follows.
+-H_r grad (f_v - f_y). f = Wx, or f = U V x with U (m, rank), V (rank, d). Not convex, and no bound follows.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ MODULUS, FACTOR = 2147483647, 48271  # of Park and Miller's generator
 
 @dataclass
 class Embedded:
-    """W (m, d), or W = U V'; ``loss`` the mean of L on the training data after each epoch, of W the least."""
+    """W (m, d), or W = U V; ``loss`` the mean of L on the training data after each epoch, of W the least."""
 
     W: np.ndarray
     U: np.ndarray | None
@@ -64,8 +64,7 @@ def moved(dense, data, indices, indptr, i, factor, U, squares, j, score, size, b
 def linear_epoch(rows, sizes, y, order, W, squares, harmonic, rate, bound, state):
     """A step for each example, in this order."""
     dense, data, indices, indptr = rows
-    for t in range(order.shape[0]):
-        i = order[t]
+    for i in order:
         v, q, wrong, right = drawn(dense, data, indices, indptr, i, y[i], W, state)
         if q > 0:
             f = rate * harmonic[(W.shape[0] - 1) // q]
@@ -74,66 +73,32 @@ def linear_epoch(rows, sizes, y, order, W, squares, harmonic, rate, bound, state
 
 
 @kernel
-def embedded(dense, data, indices, indptr, i, V, h):
-    """H = V'x_i."""
-    h[:] = 0.0
-    if dense.ndim == 1:
-        for s in range(indptr[i], indptr[i + 1]):
-            for c in range(h.shape[1]):
-                h[0, c] += data[s] * V[indices[s], c]
-    else:
-        for j in range(V.shape[0]):
-            for c in range(h.shape[1]):
-                h[0, c] += dense[i, j] * V[j, c]
-
-
-@kernel
-def pulled(V, j, factor, g, bound):
-    """V_j += factor g, then shortened to the bound."""
-    square = 0.0
-    for c in range(V.shape[1]):
-        V[j, c] += factor * g[c]
-        square += V[j, c] * V[j, c]
-    if square > bound * bound:
-        for c in range(V.shape[1]):
-            V[j, c] *= bound / np.sqrt(square)
-
-
-@kernel
-def pulled_all(dense, data, indices, indptr, i, V, factor, g, bound):
-    """V += factor x_i g'."""
-    if dense.ndim == 1:
-        for s in range(indptr[i], indptr[i + 1]):
-            pulled(V, indices[s], factor * data[s], g, bound)
-    else:
-        for j in range(V.shape[0]):
-            if dense[i, j] != 0.0:
-                pulled(V, j, factor * dense[i, j], g, bound)
-
-
-@kernel
-def factored_epoch(rows, y, order, U, V, squares, harmonic, rates, bounds, state, h, g):
-    """The same for f = U V'x, with room for h = V'x (1, rank) and the difference g (rank,) of two rows of U.
+def factored_epoch(
+    rows, sizes, y, order, U, V, squares, lengths, harmonic, rates, bounds, state, h, g
+):
+    """The same for f = U V x, with room for h = V x (1, rank) and the difference g (rank,) of two rows of U.
 
     The step is divided by the larger of ||h||^2 and ||g||^2 where that exceeds 1.
     """
     dense, data, indices, indptr = rows
-    for t in range(order.shape[0]):
-        i = order[t]
-        embedded(dense, data, indices, indptr, i, V, h)
+    for i in order:
+        size, apart = 0.0, 0.0
+        for c in range(V.shape[0]):
+            h[0, c] = row_dot(dense, data, indices, indptr, i, V, c)
+            size += h[0, c] * h[0, c]
         v, q, wrong, right = drawn(h, data, indices, indptr, 0, y[i], U, state)
         if q == 0:
             continue
-        size, apart = 0.0, 0.0
-        for c in range(h.shape[1]):
+        for c in range(V.shape[0]):
             g[c] = U[y[i], c] - U[v, c]
-            size += h[0, c] * h[0, c]
             apart += g[c] * g[c]
         weight = harmonic[(U.shape[0] - 1) // q] / max(size, apart, 1.0)
         f = rates[0] * weight
         moved(h, data, indices, indptr, 0, f, U, squares, y[i], right, size, bounds[0])
         moved(h, data, indices, indptr, 0, -f, U, squares, v, wrong, size, bounds[0])
-        pulled_all(dense, data, indices, indptr, i, V, rates[1] * weight, g, bounds[1])
+        for c in range(V.shape[0]):
+            f, reach = rates[1] * weight * g[c], h[0, c]
+            moved(dense, data, indices, indptr, i, f, V, lengths, c, reach, sizes[i], bounds[1])
 
 
 def loss(X: Any, y: np.ndarray, W: np.ndarray, harmonic: np.ndarray) -> float:
@@ -162,7 +127,7 @@ def train(
     rank : int or None
         Of the embedding; None trains W.
     bound : float
-        On the length of each row of W, or of U and V, in the same unit; inf for none.
+        On the length of each row of W in that unit, or of U and V in those of the start; inf for none.
     report : callable
         Hears the number of each epoch and the loss after it.
 
@@ -176,29 +141,28 @@ def train(
     square = float(sizes.mean()) or 1.0
     harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1, m)))
     state = np.array([rng.randint(1, MODULUS)], np.int64)
-    length = bound / np.sqrt(square)
     U, V = np.zeros((m, rank or d)), None
     if rank is not None:
-        V = rng.standard_normal((d, rank)) / np.sqrt(rank * square)
+        V = rng.standard_normal((rank, d)) / np.sqrt(rank * square)
         h, g = np.empty((1, rank)), np.empty(rank)
+        bounds = bound * np.array([1.0, np.sqrt(d / (rank * square))])
     history: list[float] = []
     best: Any = None
     try:
         for epoch in range(epochs):
             step, order = rate * (1.0 - epoch / epochs), rng.permutation(n)
-            lengths = np.einsum("ij,ij->i", U, U)
+            given, squares = (rows, sizes, y, order, U), (U * U).sum(axis=1)
             if V is None:
-                linear_epoch(
-                    rows, sizes, y, order, U, lengths, harmonic, step / square, length, state
-                )
+                length = bound / np.sqrt(square)
+                linear_epoch(*given, squares, harmonic, step / square, length, state)
             else:
-                rates, bounds = np.array([step, step / square]), np.array([bound, length])
-                factored_epoch(rows, y, order, U, V, lengths, harmonic, rates, bounds, state, h, g)
-            W = U if V is None else U @ V.T
+                rates, lengths = np.array([step, step / square]), (V * V).sum(axis=1)
+                factored_epoch(*given, V, squares, lengths, harmonic, rates, bounds, state, h, g)
+            W = U if V is None else U @ V
             found = loss(X, y, W, harmonic)
             if not history or found < min(history):
-                U_V = (None, None) if V is None else (U.copy(), V.copy())
-                best = Embedded(W.copy(), U_V[0], U_V[1], history)
+                parts = (None, None) if V is None else (U.copy(), V.copy())
+                best = Embedded(W.copy(), parts[0], parts[1], history)
             history.append(found)
             report(epoch + 1, found)
     except KeyboardInterrupt:

@@ -10,14 +10,9 @@ def dense(X):
 
 def mapped(X, labels, m):
     """Rows Phi_y(x_i), x_i in the y-th of m blocks, and whether y is the label of x_i."""
-    X = dense(X)
-    n, d = X.shape
-    rows, own = sp.lil_array((n * m, m * d)), np.zeros(n * m, bool)
-    for i in range(n):
-        for y in range(m):
-            rows[i * m + y, y * d : (y + 1) * d] = X[i]
-            own[i * m + y] = y == labels[i]
-    return rows.tocsr(), own
+    rows = [sp.block_diag([x[None]] * m) for x in dense(X)]
+    own = [y == label for label in labels for y in range(m)]
+    return sp.csr_array(sp.vstack(rows)), np.array(own)
 
 
 def ranked(model, X, y):
