@@ -3,8 +3,8 @@
 Everything below is imported at its first use, so that ``import fast`` costs nothing:
 ``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.OneVsAllClassifier``,
 ``fast.MultilabelClassifier``, ``fast.APSVM``, ``fast.LatentAPSVM``, ``fast.SVMPlusClassifier``,
-``fast.TopPush``, ``fast.RecallAtK``, ``fast.WsabieClassifier``, ``fast.regularization_path``, ``fast.probe``,
-``fast.threads``, and the subpackages ``functions``,
+``fast.SVM2KClassifier``, ``fast.TopPush``, ``fast.RecallAtK``, ``fast.WsabieClassifier``,
+``fast.regularization_path``, ``fast.probe``, ``fast.threads``, and the subpackages ``functions``,
 ``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``, ``svm_plus``, ``data``,
 ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
 """
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fast.estimators.multilabel import MultilabelClassifier as MultilabelClassifier
     from fast.estimators.one_vs_all import OneVsAllClassifier as OneVsAllClassifier
     from fast.estimators.recall_at_k import RecallAtK as RecallAtK
+    from fast.estimators.svm_2k import SVM2KClassifier as SVM2KClassifier
     from fast.estimators.svm_plus import SVMPlusClassifier as SVMPlusClassifier
     from fast.estimators.top_push import TopPush as TopPush
     from fast.estimators.topk_logistic_regression import (
@@ -36,6 +37,7 @@ _EXPORTS = {
     "MultilabelClassifier": "fast.estimators.multilabel",
     "OneVsAllClassifier": "fast.estimators.one_vs_all",
     "RecallAtK": "fast.estimators.recall_at_k",
+    "SVM2KClassifier": "fast.estimators.svm_2k",
     "SVMPlusClassifier": "fast.estimators.svm_plus",
     "TopKLogisticRegression": "fast.estimators.topk_logistic_regression",
     "TopKSVC": "fast.estimators.topk_svc",

@@ -1,4 +1,4 @@
-"""What an SVM+ may claim: bounds on P and D at its attributes that no rounding undercuts.
+"""What an SVM+ or SVM-2K may claim: bounds on P and D at its attributes that no rounding undercuts.
 
 P is that of the model made feasible: rho is raised by what a margin lacks (own slacks one by one)
 and by what rounding may hide. D is that of the multipliers made feasible. Where D needs
@@ -19,6 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from fast.solvers.rounding import Gram, Rows, confirmed, down, precisions, up
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import certified_gap
+from fast.solvers.two_views import repaired
 
 FLOAT = 2.3e-16  # multipliers given in float64 satisfy equations up to this
 LARGEST_FACTOR = 3000  # unknowns of g up to which its equation is solved once more
@@ -54,7 +55,8 @@ class Claims:
         """(P, D) of one solution."""
 
         def bounds(real: Any) -> tuple[float, float]:
-            level = self.made.setdefault(real, Level(self.problem, real))
+            kind = TwoViewLevel if self.problem.tie and not self.problem.plain else Level
+            level = self.made.setdefault(real, kind(self.problem, real))
             return level.primal(solution, y), level.dual(solution, y)
 
         claimed = solution.result.primal, solution.result.dual
@@ -82,13 +84,16 @@ class Level:
 
     # ---- the model
 
+    def _scores(self, space: Any, given: Any, coefficients: Any, offset: float) -> Any:
+        """Scores, their rounding, and the squared norm with its own."""
+        w, b = self._vector(given, coefficients), self.real(offset)
+        f = space.values(w) + b
+        return f, space.slip(w) + 4 * self.eps * (1 + abs(b) + abs(f)), space.square(w)
+
     def primal(self, solution: Any, y: np.ndarray) -> float:
         """Upper bound on P."""
         problem, eps, cost = self.problem, self.eps, self.cost
-        w, b = self._vector(solution.w, solution.coef), self.real(solution.b)
-        f = self.x.values(w) + b
-        slip_f = self.x.slip(w) + 4 * eps * (1 + abs(b) + abs(f))
-        square, slip = self.x.square(w)
+        f, slip_f, (square, slip) = self._scores(self.x, solution.w, solution.coef, solution.b)
         total, sizes = (square + slip) / 2, (square + slip) / 2
         need = 1 - y * f + slip_f
         if self.z is None:
@@ -263,6 +268,37 @@ class Level:
             return np.asarray((right - pull(root * inner(root * seen))) / lam)
 
         return True, pull, None, woodbury
+
+
+class TwoViewLevel(Level):
+    """The same of an SVM-2K."""
+
+    def __init__(self, problem: Any, real: Any) -> None:
+        super().__init__(problem, real)
+        CB, D, self.free = map(real, problem.tie)
+        self.bounds = np.stack(
+            [self.cost, CB * (self.cost / problem.C), D * (self.cost / problem.C)]
+        )
+
+    def primal(self, solution: Any, y: np.ndarray) -> float:
+        """Upper bound on P."""
+        s = solution
+        f, slip_f, norm = self._scores(self.x, s.w, s.coef, s.b)
+        g, slip_g, other = self._scores(self.z, s.v, s.correction_coef, s.rho)
+        short = [1 - y * f + slip_f, 1 - y * g + slip_g, abs(f - g) - self.free + slip_f + slip_g]
+        total = (sum(norm) + sum(other)) / 2 + (self.bounds * np.maximum(short, 0)).sum()
+        return up(total * (1 + (3 * len(y) + 16) * self.eps))
+
+    def dual(self, solution: Any, y: np.ndarray) -> float:
+        """Lower bound on D."""
+        assert self.z is not None
+        given = np.stack([solution.alpha, *solution.beta]).astype(self.real)
+        alpha = repaired(given, y, self.bounds)
+        tie, size = alpha[2], alpha[:2] + abs(alpha[2])
+        square = self.x.pulled_square(alpha[0] * y - tie, size[0])
+        square += self.z.pulled_square(alpha[1] * y + tie, size[1])
+        gain, paid = alpha[:2].sum(), self.free * abs(tie).sum() + square / 2
+        return down(gain - paid - (3 * len(y) + 16) * self.eps * (gain + 2 * paid))
 
 
 def _dense(matrix: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Trains one SVM+ per class against the rest, on whatever the classes can share."""
+"""Trains one SVM+ or SVM-2K per class against the rest, on whatever the classes can share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from fast._interrupts import hold_back, keep_trained, let_through
 from fast.estimators._svm_plus_claims import Claims
-from fast.models import svm, svm_plus_hinge, svm_plus_squared_hinge
+from fast.models import svm, svm_2k, svm_plus_hinge, svm_plus_squared_hinge
 from fast.solvers.state import TrainingState, certified_gap
 from fast.svm_plus import hinge, working_set
 from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
@@ -45,6 +45,7 @@ class Problem:
     Z: Any = None
     Kz: Any = None
     definite: bool = False
+    tie: tuple[float, float, float] | None = None  # CB, D and eps of an SVM-2K
 
     @property
     def plain(self) -> bool:
@@ -54,7 +55,10 @@ class Problem:
 
 @dataclass
 class Solution:
-    """One certified binary model: w (d,) or coef (n,), b, v (s,) or correction_coef (n,), rho."""
+    """One certified binary model: w (d,) or coef (n,), b, v (s,) or correction_coef (n,), rho.
+
+    ``beta`` of an SVM-2K are alpha_B and beta, (2, n).
+    """
 
     w: np.ndarray | None
     coef: np.ndarray | None
@@ -110,7 +114,8 @@ def solve(problem: Problem, report: Callable[[Any], bool]) -> list[Solution]:
     train = trainer(problem)
     results = train(problem.labels, problem.max_iter, report)
     stopped = any(result.stopped for result in results)
-    if not (problem.X is None or problem.Z is None or is_linear(problem) or stopped):
+    both = not (problem.X is None or problem.Z is None or problem.tie)
+    if both and not (is_linear(problem) or stopped):
         try:
             for j, result in enumerate(results):
                 results[j] = improved(problem, j, result, report)
@@ -129,6 +134,8 @@ def trainer(problem: Problem) -> Trainer:
     """The trainer for all columns of labels, up to the one at which it was stopped."""
     if problem.plain:
         return plain(problem)
+    if problem.tie:
+        return two_views(problem)
     return linear(problem) if is_linear(problem) else kernels(problem)
 
 
@@ -143,7 +150,7 @@ def improved(problem: Problem, j: int, result: Any, report: Any) -> Any:
 
 def is_linear(problem: Problem) -> bool:
     """More examples than features, of both kinds: working sets; else kernel matrices are smaller."""
-    if problem.X is None or problem.Z is None:
+    if problem.X is None or problem.Z is None or problem.tie:
         return False
     p = problem.X.shape[1] + problem.Z.shape[1] + 1
     return len(problem.omega) > min(p, LARGEST_GRAM)
@@ -169,12 +176,33 @@ def one_by_one(train: Callable[[np.ndarray, int, Any], Any]) -> Trainer:
     return columns
 
 
+def checked(name: str, K: Any) -> Any:
+    """A kernel matrix, if it is given, that is one."""
+    if K is not None:
+        K = check_kernel_matrix(name, K)
+        check_definite(name, K)
+    return K
+
+
+def two_views(problem: Problem) -> Trainer:
+    """SVM-2K."""
+    assert problem.tie is not None
+    CB, D, eps = problem.tie
+    K, Kz = checked("K", problem.K), checked("Kz", problem.Kz)
+    bounds = np.outer([problem.C, CB, D], problem.omega)
+    machine = svm_2k.TwoViewMachine(problem.X, K, problem.Z, Kz, bounds, eps)
+
+    def train(y: np.ndarray, max_iter: int, report: Any) -> Any:
+        result: Any = machine.train(y, problem.tol, max_iter, report)
+        result.alpha, result.beta = result.alpha[0], result.alpha[1:]
+        return result
+
+    return one_by_one(train)
+
+
 def plain(problem: Problem) -> Trainer:
     """The ordinary SVM."""
-    K = None
-    if problem.X is None:
-        K = check_kernel_matrix("K", problem.K)
-        check_definite("K", K)
+    K = checked("K", problem.K)
     machine = svm.Machine(problem.X, K, problem.C * problem.omega, problem.squared)
     if machine.together:
         return lambda labels, rounds, report: machine.all(labels, problem.tol, rounds, report)

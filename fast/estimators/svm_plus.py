@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from fast.errors import InvalidParameterError
-from fast.estimators._privileged import check_privileged, named
-from fast.estimators._progress import Monitor
-from fast.estimators._settings import check_data, encode, transaction
+from fast._validation import moderate, number
+from fast.errors import InvalidTypeError
+from fast.estimators._settings import check_settings, transaction
 from fast.estimators._svm_plus_model import PrivilegedModel
-from fast.estimators._svm_plus_training import Problem, Reporter, solve
+
+LOSSES = ("squared_hinge", "hinge")
 
 
 class SVMPlusClassifier(PrivilegedModel):
@@ -126,6 +125,66 @@ class SVMPlusClassifier(PrivilegedModel):
     array([0, 1, 2])
     """
 
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        C: float = 1.0,
+        lam: float = 1.0,
+        kernel: Any = "linear",
+        kernel_z: Any = "linear",
+        gamma: Any = "scale",
+        gamma_z: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        standardize_z: bool = True,
+        nonneg_slack: bool | None = None,
+        free_slack: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.lam = lam
+        self.kernel = kernel
+        self.kernel_z = kernel_z
+        self.gamma = gamma
+        self.gamma_z = gamma_z
+        self.degree = degree
+        self.coef0 = coef0
+        self.standardize_z = standardize_z
+        self.nonneg_slack = nonneg_slack
+        self.free_slack = free_slack
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_settings(self) -> dict[str, Any]:
+        C, tol, max_iter = check_settings(self, ("standardize_z",), {"loss": LOSSES})
+        moderate("C", C)
+        lam = moderate("lam", number("lam", self.lam, positive=True))
+        delta = number("free_slack", self.free_slack)
+        if delta > 0.0:
+            moderate("free_slack", delta)
+        nonneg = self.nonneg_slack
+        if not (nonneg is None or isinstance(nonneg, bool | np.bool_)):
+            raise InvalidTypeError(
+                "nonneg_slack", repr(nonneg), "True, False or None", "leave it at None"
+            )
+        self._check_kernels()
+        squared = self.loss == "squared_hinge"
+        return {
+            "squared": squared,
+            "C": C,
+            "lam": lam,
+            "nonneg": not squared if nonneg is None else bool(nonneg),
+            "free_slack": delta,
+            "tol": tol,
+            "max_iter": max_iter,
+        }
+
     @transaction
     def fit(self, X: Any, y: Any, Z: Any = None, *, sample_weight: Any = None) -> Any:
         """Train until the duality gap of every class is certified.
@@ -163,85 +222,4 @@ class SVMPlusClassifier(PrivilegedModel):
         CollapseWarning
             w = 0 is optimal for a class.
         """
-        settings = self._check_settings()
-        X, y = check_data(self, X, y)
-        classes, encoded = encode(y)
-        n = X.shape[0]
-        weight = self._weights(sample_weight, X, classes, encoded, settings["C"])
-        Z = None if Z is None else check_privileged(Z, n, self)
-        kept = np.flatnonzero(weight > 0.0)
-        positives = [1] if len(classes) == 2 else range(len(classes))
-        labels = np.stack([np.where(encoded[kept] == j, 1.0, -1.0) for j in positives], axis=1)
-        definite = all(kernel in ("linear", "rbf") for kernel in (self.kernel, self.kernel_z))
-        problem = Problem(labels=labels, omega=weight[kept], definite=definite, **settings)
-        fitted = self._features(problem, X, Z, weight, kept)
-        self.classes_ = classes
-        monitor = Monitor(self, X, y, settings["tol"], settings["max_iter"] * labels.shape[1])
-        single = any(matrix is not None and matrix.dtype == np.float32 for matrix in (X, Z))
-        with monitor, named(single, K="kernel", Kz="kernel_z"):
-            solutions = solve(problem, Reporter(monitor, problem))
-        self._store(solutions, fitted, problem, n, kept)
-        return self._concerns(settings["tol"], solutions)
-
-    # -- prediction ---------------------------------------------------------------------------
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores w'x + b of each class against the rest, (n, n_classes); (n,) for two classes."""
-        X = self._new(X)
-        if not hasattr(self, "kernel_coef_"):
-            f = np.asarray(X @ self.coef_.T) + self.intercept_
-        else:
-            K = self._map.between(X, getattr(self, "X_fit_", None))
-            f = K @ self.kernel_coef_.T + self.intercept_
-        return f[:, 0] if len(self.classes_) == 2 else f
-
-    def log_odds(self, X: Any) -> np.ndarray:
-        """Scores that compare across classes: log-odds of each against the rest; (n,) for two classes.
-
-        ``decision_function`` scores each class in a unit of its own: a class that is rare, whose slacks
-        are large, or whose w is 0, has small ones. Here a line (``odds_``) goes through the training
-        scores of each class, by the likelihood of its labels (Platt 1999), and the unit is the same.
-        The largest one names a class, as ``predict`` does by the largest score: for 26 letters, from
-        800 examples with 8 features, 20 to 31 % right instead of 12 to 28, over six settings. Not
-        everywhere: with a tenth of four digits' examples 69 to 73 instead of 59 to 77; odds know how
-        frequent classes were in training, and a class between two others can lose by it.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-        """
-        f = self.decision_function(X)
-        if not hasattr(self, "odds_"):
-            raise InvalidParameterError(
-                "odds_", "a model that was read from a file", "one that was fitted", "fit(X, y, Z)"
-            )
-        lines = self.odds_[0] if f.ndim == 1 else self.odds_.T
-        return np.asarray(lines[0] * f + lines[1])
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest score; for two classes ``classes_[1]`` where it is positive."""
-        f = self.decision_function(X)
-        return self.classes_[(f > 0.0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
-
-    def correction_function(self, Z: Any) -> np.ndarray:
-        """Slacks v'z + rho that the privileged features ask for, (n, n_classes); (n,) for two.
-
-        Parameters
-        ----------
-        Z : array or sparse matrix (n, n_privileged_features)
-            As given to ``fit``, scaled here; for ``kernel_z="precomputed"`` the kernel values with
-            the training examples.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "correction_intercept_"):
-            raise InvalidParameterError(
-                "Z", "a model that was fitted without Z", "one fitted with Z", "fit(X, y, Z)"
-            )
-        Z = check_privileged(Z, None, self, self.n_privileged_features_in_)
-        if self.z_scaler_ is not None:
-            Z = self.z_scaler_.transform(Z)
-        if self._map_z is None:
-            g = np.asarray(Z @ self.correction_coef_.T) + self.correction_intercept_
-        else:
-            Kz = self._map_z.between(Z, getattr(self, "Z_fit_", None))
-            g = Kz @ self.correction_kernel_coef_.T + self.correction_intercept_
-        return g[:, 0] if len(self.classes_) == 2 else g
+        return self._fit(X, y, Z, sample_weight)

@@ -139,9 +139,9 @@ def take(
     state.record(state.n_iter + 1, primal, state.bound, state.coef)
 
 
-def balanced(a: np.ndarray, y: np.ndarray, target: float = 0.0) -> np.ndarray:
+def balanced(a: np.ndarray, y: np.ndarray, target: Any = 0.0) -> np.ndarray:
     """Multipliers >= 0 with <a, y/|y|> = target, or as near: the class that is too heavy scaled down."""
-    plus, minus = float(a[y > 0.0].sum()), float(a[y < 0.0].sum())
+    plus, minus = a[y > 0.0].sum(), a[y < 0.0].sum()
     if not (plus >= 0.0 and minus >= 0.0):
         return np.zeros(len(a))
     up, down = max(min(plus, minus + target), 0.0), max(min(minus, plus - target), 0.0)

@@ -156,7 +156,7 @@ def repaired(alpha: np.ndarray, y: np.ndarray, bounds: np.ndarray) -> np.ndarray
     up = y > 0.0
     least, most = max(-A[~up].sum(), -B[up].sum()), min(A[up].sum(), B[~up].sum())
     beta = np.copysign(balanced(abs(beta), beta, np.clip(beta.sum(), least, most)), beta)
-    total = float(beta.sum())
+    total = beta.sum()
     return np.array([balanced(A, y, total), balanced(B, y, -total), beta])
 
 

@@ -20,6 +20,7 @@ from fast import (
     MultilabelClassifier,
     OneVsAllClassifier,
     RecallAtK,
+    SVM2KClassifier,
     SVMPlusClassifier,
     TopKLogisticRegression,
     TopKSVC,
@@ -108,6 +109,7 @@ REFITS = {
     "plus, kernels": Refit(
         SVMPlusClassifier(kernel="rbf", kernel_z="rbf", loss="hinge", tol=1e-2), *_PLUS
     ),
+    "two views": Refit(SVM2KClassifier(C=3.0, tol=1e-2), *_PLUS),
     "plain": Refit(SVMPlusClassifier(C=3.0, tol=1e-2), _PLUS[0][:2], _PLUS[1][:2]),
 }
 

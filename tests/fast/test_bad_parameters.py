@@ -9,6 +9,7 @@ from fast import (
     APSVM,
     LatentAPSVM,
     RecallAtK,
+    SVM2KClassifier,
     SVMPlusClassifier,
     TopKLogisticRegression,
     TopKSVC,
@@ -25,6 +26,7 @@ DATA = {
     APSVM: (X, Y % 3 == 0),
     LatentAPSVM: _problems.bags(12, n=8, d=3),
     SVMPlusClassifier: (X, Y % 3, Z),
+    SVM2KClassifier: (X, Y % 3, Z),
     TopPush: (X, Y % 3 == 0),
     RecallAtK: (X, Y % 3 == 0),
 }
@@ -80,6 +82,15 @@ WRONG = {
         "standardize_z": (None, 1, "yes"),
         "nonneg_slack": (1, "yes", 0.0),
         "verbose": ("1", None, 0.5),
+    },
+    SVM2KClassifier: {
+        "C_z": PRICES,
+        "D": (-1e-9, NAN, INF, "1", None, [1.0], HUGE, 1 / HUGE),
+        "eps": (-1e-9, NAN, INF, "1", None, [1.0]),
+        "kernel": KERNELS,
+        "kernel_z": KERNELS,
+        "gamma_z": WIDTHS,
+        "standardize_z": (None, 1, "yes"),
     },
     RecallAtK: {
         "k": (0, -1, 12, 1.5, "3", True, [2], NAN),

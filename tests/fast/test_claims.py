@@ -15,6 +15,7 @@ from fast import (
     APSVM,
     LatentAPSVM,
     RecallAtK,
+    SVM2KClassifier,
     SVMPlusClassifier,
     TopKLogisticRegression,
     TopKSVC,
@@ -62,6 +63,17 @@ def any_model(kind, rng, m, width):
         return RecallAtK(k=int(rng.choice([1, m - 1])) if rng.random() < 0.5 else None, **limits)
     if kind == "top":
         return TopPush(**limits)
+    if kind == "two views":
+        return SVM2KClassifier(
+            C_z=10.0 ** rng.integers(-8, 9),
+            D=float(rng.choice([0.0, 1.0, 1e4])),
+            eps=float(rng.choice([0.0, 0.1])),
+            kernel=str(rng.choice(["linear", "rbf"])),
+            kernel_z=str(rng.choice(["linear", "rbf"])),
+            gamma=width,
+            gamma_z=0.5,
+            **limits,
+        )
     if kind == "plus":
         return SVMPlusClassifier(
             loss=str(rng.choice(["hinge", "squared_hinge"])),
@@ -87,12 +99,15 @@ def any_model(kind, rng, m, width):
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("kind", ["hinge", "entropy", "ranking", "recall", "top", "plus", "plain"])
+@pytest.mark.parametrize(
+    "kind", ["hinge", "entropy", "ranking", "recall", "top", "plus", "two views", "plain"]
+)
 def test_no_gap_is_smaller_than_the_true_one(kind, seed):
     rng = np.random.default_rng(seed)
     X, y = draw(rng)
     model = any_model("plus" if kind == "plain" else kind, rng, int(y.max()) + 1, 1.0 / X.var())
-    Z = rng.standard_normal((len(y), 2)) * 10.0 ** rng.integers(-3, 4) if kind == "plus" else None
+    Z = rng.standard_normal((len(y), 2)) * 10.0 ** rng.integers(-3, 4)
+    Z = Z if kind in ("plus", "two views") else None
     if kind == "ranking" or (kind in ("recall", "top") and seed % 2):  # else of all classes
         y = y == 0
     quietly(model, X, y, *(() if Z is None else (Z,)))

@@ -10,6 +10,7 @@ import _naive_ap_svm
 import _naive_entropy_erm
 import _naive_erm
 import _naive_recall_at_k
+import _naive_svm_2k
 import _naive_svm_plus_model
 import _naive_top_push
 import _problems
@@ -30,6 +31,7 @@ from fast import (
     APSVM,
     LatentAPSVM,
     RecallAtK,
+    SVM2KClassifier,
     SVMPlusClassifier,
     TopKLogisticRegression,
     TopKSVC,
@@ -153,6 +155,12 @@ CASES |= {
     for kernel in ("linear", "rbf")
     for given in (True, False)
 }
+CASES["two views"] = Case(
+    SVM2KClassifier(C=20.0),
+    _problems.privileged(16, n=150, classes=4),
+    _naive_svm_2k.check_certificate,
+    stops=(1, 4),
+)
 STOPS = [(name, at) for name, case in CASES.items() for at in case.stops]
 
 
@@ -249,6 +257,7 @@ SETTLED |= {
     for kernel in ("linear", "rbf")
     for given in (True, False)
 }
+SETTLED["two views"] = SVM2KClassifier(D=3.0), _problems.privileged(17, classes=3)
 
 
 @pytest.mark.parametrize("name", SETTLED)

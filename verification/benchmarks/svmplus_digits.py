@@ -110,42 +110,28 @@ def train_plus(
 ) -> Fitted:
     """SVM2+, or SVM1+ with the hinge; without privileged features the squared hinge alone."""
     from fast import SVMPlusClassifier
-    from fast.errors import CollapseWarning
-    from verification.certificates import trained
 
     model = SVMPlusClassifier(loss=loss, tol=TOL, **{"free_slack": 0.0} | settings)
-    Z = part.Z if privileged else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollapseWarning)  # the table says how many
-        model.fit(part.X, part.y, Z)
-
-    def gap() -> float:
-        given = {} if Z is None else {"Z": Z}
-        return float(trained(model, part.X, part.y, **given).relative_gap)
-
-    return Fitted(model.predict, gap, int(model.collapsed_.sum()))
+    return _fitted(model, part, part.Z if privileged else None)
 
 
 def train_two_views(part: Part, C: float, share: float) -> Fitted:
-    """SVM-2K by the oracle, Z scaled like that of the others; the view X predicts.
+    """SVM-2K; the view X predicts."""
+    from fast import SVM2KClassifier
 
-    Clarabel alone: its points certify to `TOL`, and other solvers take minutes for more.
-    """
-    import refsolve
+    return _fitted(SVM2KClassifier(C, C, share * C, tol=TOL), part, part.Z)
 
-    spread = part.Z.std(axis=0)
-    Z = (part.Z - part.Z.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    classes = np.unique(part.y)
-    given = {"X": part.X, "Z": Z, "CA": C, "CB": C, "D": share * C, "solver": "CLARABEL"}
-    labels = [np.where(part.y == c, 1.0, -1.0) for c in classes]
-    proofs: list[Any] = [refsolve.solve("svm_2k.primal", y=y, **given).certificate for y in labels]
-    W, b = (
-        np.array([p.w for p in proofs], dtype=float),
-        np.array([p.b for p in proofs], dtype=float),
-    )
-    gap = max(float(p.relative_gap) for p in proofs)
-    collapsed = int((~W.any(axis=1)).sum())
-    return Fitted(lambda X: classes[(X @ W.T + b).argmax(axis=1)], lambda: gap, collapsed)
+
+def _fitted(model: Any, part: Part, Z: Any) -> Fitted:
+    from fast.errors import CollapseWarning
+    from verification.certificates import trained
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)  # the table says how many
+        model.fit(part.X, part.y, Z)
+    given = {} if Z is None else {"Z": Z}
+    gap = partial(trained, model, part.X, part.y, **given)
+    return Fitted(model.predict, lambda: float(gap().relative_gap), int(model.collapsed_.sum()))
 
 
 def _grid(**values: Sequence[float]) -> tuple[Settings, ...]:

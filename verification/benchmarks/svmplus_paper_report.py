@@ -135,7 +135,7 @@ def choice_table(splits: Splits) -> Table:
         f"{grid.FOLDS}-fold cross-validation on the training images, the same folds for all; C of {_list(grid.CS)}, "
         f"lam of {_list(grid.LAMS)}, free slack of {_list(grid.DELTAS)}; SVM-2K: disagreement of "
         f"{_list(grid.SHARES)} C. "
-        f"Relative duality gaps recomputed, at most {grid.TOL:g}. SVM-2K by the oracle. SVM: squared hinge. w = 0: "
+        f"Relative duality gaps recomputed, at most {grid.TOL:g}. SVM: squared hinge. w = 0: "
         "classes, over all splits."
     )
     return table("Digits: what was chosen", columns, rows, ("settings tried", "w = 0", "worst gap"), note)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Certificates of a fitted `fast.SVMPlusClassifier`: each class against the rest, from its attributes."""
+"""Certificates of a fitted `fast.SVMPlusClassifier` or `fast.SVM2KClassifier`: each class against the rest."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsolve.proofs.space import EPS
+from verification.certificates import two_views
 from verification.certificates.model import ModelCertificate, dense, kernel_matrix, overclaimed
 from verification.certificates.plus_model import PlusCertificate, Problem
 from verification.errors import InvalidArgumentError
@@ -50,8 +51,14 @@ class ClassesCertificate(ModelCertificate):
 
 
 def is_plus(estimator: Any) -> bool:
-    """Whether this is an SVM+ (or one without privileged features)."""
-    return all(hasattr(estimator, name) for name in ("lam", "free_slack", "dual_gaps_"))
+    """Whether this is an SVM+ or SVM-2K (or one without privileged features)."""
+    own = ("C_z", "D", "eps") if is_two_views(estimator) else ("lam", "free_slack")
+    return all(hasattr(estimator, name) for name in (*own, "dual_gaps_"))
+
+
+def is_two_views(estimator: Any) -> bool:
+    """Whether this is an SVM-2K."""
+    return hasattr(estimator, "C_z")
 
 
 def certify(
@@ -71,35 +78,48 @@ def certify(
         raise InvalidArgumentError(
             f"dual_coef_ of shape {alpha.shape}: expected ({many}, {n}), a row per class"
         )
-    weights = estimator.coef_ if "X" in given else estimator.kernel_coef_
-    v = rho = beta = None
-    if "Z" in given or "Kz" in given:
+    model = {"w": estimator.coef_ if "X" in given else estimator.kernel_coef_}
+    model |= {"b": estimator.intercept_, "alpha": alpha}
+    tied = is_two_views(estimator) and Z is not None
+    if Z is not None:
         v = estimator.correction_coef_ if "Z" in given else estimator.correction_kernel_coef_
-        rho, beta = estimator.correction_intercept_, estimator.slack_dual_coef_
+        model |= {"v": v, "rho": estimator.correction_intercept_}
+        names = ("correction_dual_coef_", "tie_dual_coef_") if tied else ("slack_dual_coef_",)
+        model |= {name: getattr(estimator, name) for name in names}
     parts = []
     for j in range(many):
         labels = np.where(y == classes[1 if many == 1 else j], 1.0, -1.0)
-        problem = Problem(
-            labels,
-            loss=estimator.loss,
-            C=float(estimator.C),
-            lam=float(estimator.lam),
-            sample_weight=weight,
-            nonneg_slack=estimator.nonneg_slack,
-            free_slack=float(estimator.free_slack),
-            **given,
-        )
-        parts.append(
-            problem.certificate(
-                weights[j],
-                float(estimator.intercept_[j]),
-                alpha[j] * labels,
-                v=None if v is None else v[j],
-                rho=0.0 if rho is None else float(rho[j]),
-                beta=None if beta is None else beta[j],
-            )
-        )
+        part = {name: values[j] for name, values in model.items()}
+        certified = _tied if tied else _alone
+        parts.append(certified(estimator, labels, weight, given, part))
     return ClassesCertificate.sums(parts)
+
+
+def _alone(
+    estimator: Any, labels: Array, weight: Array, given: dict[str, Any], part: dict[str, Any]
+) -> PlusCertificate:
+    """One class of an SVM+, or of the ordinary SVM."""
+    own: dict[str, Any] = {"loss": "hinge", "lam": 1.0}
+    if not is_two_views(estimator):
+        own = {"loss": estimator.loss, "lam": float(estimator.lam)}
+        own |= {"nonneg_slack": estimator.nonneg_slack, "free_slack": float(estimator.free_slack)}
+    problem = Problem(labels, C=float(estimator.C), sample_weight=weight, **own, **given)
+    return problem.certificate(
+        part["w"], float(part["b"]), part["alpha"] * labels, v=part.get("v"),
+        rho=float(part.get("rho", 0.0)), beta=part.get("slack_dual_coef_"),
+    )  # fmt: skip
+
+
+def _tied(
+    estimator: Any, labels: Array, weight: Array, given: dict[str, Any], part: dict[str, Any]
+) -> PlusCertificate:
+    """One class of an SVM-2K."""
+    prices: dict[str, Any] = {name: float(getattr(estimator, name)) for name in ("D", "eps")}
+    prices |= {"CA": float(estimator.C), "CB": float(estimator.C_z)}
+    problem = two_views.Problem(labels, sample_weight=weight, **prices, **given)
+    hinges = part["alpha"] * labels, part["correction_dual_coef_"] * labels
+    alpha = np.array([*hinges, part["tie_dual_coef_"]])
+    return problem.certificate(part["w"], part["b"], part["v"], part["rho"], alpha)
 
 
 def _features(estimator: Any, X: Any, Z: Any, weight: Array) -> dict[str, Any]:

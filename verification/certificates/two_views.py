@@ -25,6 +25,8 @@ class Problem(two_views.Problem):
         Disagreement that is free.
     X, Z : (n, d), (n, s) arrays, or Gram matrices ``K``, ``Kz`` (n, n)
     sample_weight : (n,) array, optional
+    blur : float
+        Relative error of computed kernel matrices, in units of eps.
     """
 
     def __init__(
@@ -40,11 +42,12 @@ class Problem(two_views.Problem):
         Z: Rows = None,
         Kz: Array | None = None,
         sample_weight: ArrayLike | None = None,
+        blur: float = 0.0,
     ) -> None:
         labels = np.asarray(y, float)
         weight = check_weight(sample_weight, len(labels))
         kept = np.flatnonzero(weight > 0)
-        x, z = views([("X", X, "K", K), ("Z", Z, "Kz", Kz)], kept, len(labels))
+        x, z = views([("X", X, "K", K), ("Z", Z, "Kz", Kz)], kept, len(labels), blur)
         bounds = np.outer(np.array([CA, CB, D], dtype=x.real), weight[kept])
         super().__init__(x, z, labels[kept], bounds, eps)
 
