@@ -79,7 +79,7 @@ class SVM2KClassifier(PrivilegedModel):
     >>> X, y = load_digits(return_X_y=True)
     >>> Z = X / 16
     >>> X = Z.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)
-    >>> model = SVM2KClassifier(tol=1e-4).fit(X[:200], y[:200], Z[:200])
+    >>> model = SVM2KClassifier(D=0.1, tol=1e-4).fit(X[:200], y[:200], Z[:200])
     >>> bool(model.dual_gap_ <= 1e-4)
     True
     >>> alone, both = model.predict(X[200:]), model.predict(X[200:], Z[200:])
