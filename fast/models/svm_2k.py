@@ -72,7 +72,7 @@ class TwoViewMachine:
             program,
             state,
             take,
-            goal=min(0.5 * tol, LOOSE),
+            goal=min(0.1 * tol, LOOSE),
             tol=tol,
             max_iter=max_iter,
             report=report,
