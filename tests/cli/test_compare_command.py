@@ -57,19 +57,7 @@ def naive(
 
 
 def test_softmax_is_what_scikit_learn_has_in_the_same_protocol(file: Path, tmp_path: Path) -> None:
-    words = (
-        "compare",
-        file,
-        *FEW,
-        "--scale",
-        "none",
-        "--tol",
-        "1e-8",
-        "--further",
-        "0",
-        "--splits",
-        "2",
-    )
+    words = ("compare", file, *FEW, "--scale", "none", "--tol", "1e-8", "--further", "0", "--splits", "2")  # fmt: skip
     told = data(*words, "--seed", "5", "--out", tmp_path / "out")
     row = next(row for row in told["rows"] if row["method"] == "LR-Multi")
     for s in range(2):
@@ -155,14 +143,7 @@ def test_tables_with_gaps_two_classes_and_columns_in_another_order(tmp_path: Pat
     for name, part in parts.items():
         part.to_csv(tmp_path / f"{name}.csv", index=False)
     words = ("compare", tmp_path / "train.csv", "--label", "kind")
-    rest = (
-        "--validation",
-        tmp_path / "validation.csv",
-        "--test",
-        tmp_path / "test.csv",
-        "--Cs",
-        "0.1,1",
-    )
+    rest = ("--validation", tmp_path / "validation.csv", "--test", tmp_path / "test.csv", "--Cs", "0.1,1")  # fmt: skip
     assert "the value is missing" in refused(*words, *rest, "--out", tmp_path / "a")
     told = data(*words, *rest, "--impute", "mean", "--bias", "--out", tmp_path / "a")
     parts["test"][frame.columns].to_csv(tmp_path / "test.csv", index=False)
@@ -177,16 +158,7 @@ def test_tables_with_gaps_two_classes_and_columns_in_another_order(tmp_path: Pat
 def test_privileged_features_choose_lambda_too_and_go_on(tmp_path: Path) -> None:
     frame = pd.DataFrame(X[:, :3], columns=list("abc")).assign(z=X[:, 3], u=X[:, 4], kind=NAMES)
     frame.to_csv(tmp_path / "all.csv", index=False)
-    words = (
-        "compare",
-        tmp_path / "all.csv",
-        "--label",
-        "kind",
-        "--privileged",
-        "z,u",
-        "--Cs",
-        "0.1,1",
-    )
+    words = ("compare", tmp_path / "all.csv", "--label", "kind", "--privileged", "z,u", "--Cs", "0.1,1")  # fmt: skip
     assert "--privileged goes with two classes" in refused(*words, "--out", tmp_path / "out")
     words = (*words, "--positive", "cat", "--further", "0", "--seed", "1")
     told = data(*words, "--out", tmp_path / "out")

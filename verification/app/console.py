@@ -50,14 +50,17 @@ def stderr() -> Console:
     return Console(stderr=True, force_jupyter=False)
 
 
-def finish(document: Document, as_json: bool) -> None:
-    """Print the document; end with exit code 1 if its verdict is negative."""
+def finish(document: Document, as_json: bool | None) -> Document:
+    """Print the document; end with exit code 1 if its verdict is negative. None: it is only returned."""
+    if as_json is None:
+        return document
     if as_json:
         sys.stdout.write(render_json(document) + "\n")
     else:
         render_terminal(document, stdout())
     if document.ok is False:
         raise typer.Exit(FAILED)
+    return document
 
 
 def make_folder(option: str, folder: Path) -> None:

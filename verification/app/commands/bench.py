@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -20,10 +20,10 @@ from verification.app.console import (
     progress,
     stderr,
 )
+from verification.report.document import Document
 
 if TYPE_CHECKING:
     from verification.benchmarks.training import Case, Suite
-    from verification.report.document import Document
 
 REPEATS = 5
 Jobs = Mapping[str, Callable[[], Any]]
@@ -56,17 +56,19 @@ def _record(target: Path) -> None:
     from verification.report.render import render_markdown, write_text
 
     start = perf_counter()
-    suites: dict[str, Callable[[], Document]] = {
-        "topk": _topk,
-        "entropy": _entropy,
-        "ap": _ap,
-        "svmplus": _svmplus,
+    suites: dict[str, Callable[..., Document]] = {
+        "topk": topk,
+        "entropy": entropy,
+        "ap": ap,
+        "svmplus": svmplus,
     }
     parts: list[str] = []
     named = ", ".join(f"{name} {version}" for name, version in versions().items())
     for name, measured in suites.items():
         stderr().print(f"refsolve bench {name}", style="dim", highlight=False)
-        parts.append(f"<!-- refsolve bench {name} -->\n{render_markdown(measured(), 2)}")
+        parts.append(
+            f"<!-- refsolve bench {name} -->\n{render_markdown(measured(as_json=None), 2)}"
+        )
         minutes = (perf_counter() - start) / 60
         head = f"Measured by `refsolve bench --record` in {minutes:.0f} minutes: {named}."
         # each time: a disk that is full by now takes no hours of work along
@@ -92,18 +94,8 @@ def topk(
     repeats: _Repeats = REPEATS,
     strict: _Strict = False,
     as_json: JsonOption = False,
-) -> None:
-    """Top-k hinge: training at equal certified accuracy, and projections of 10 000 rows."""
-    finish(_topk(dataset, training, projections, repeats, strict), as_json)
-
-
-def _topk(
-    dataset: list[str] | None = None,
-    training: bool = True,
-    projections: bool = True,
-    repeats: int = REPEATS,
-    strict: bool = False,
 ) -> Document:
+    """Top-k hinge: training at equal certified accuracy, and projections of 10 000 rows."""
     from verification.benchmarks import projections as projecting
     from verification.benchmarks.training import HINGES
     from verification.benchmarks.training_report import hinges
@@ -113,7 +105,7 @@ def _topk(
         for stem, m, k in (projecting.grid() if projections else ())
     }
     trained, projected = _trained(HINGES, dataset, training, repeats, others)
-    return hinges(trained, projected, strict)
+    return finish(hinges(trained, projected, strict), as_json)
 
 
 @app.command()
@@ -124,18 +116,8 @@ def entropy(
     repeats: _Repeats = REPEATS,
     strict: _Strict = False,
     as_json: JsonOption = False,
-) -> None:
-    """Softmax and top-k entropy: training at equal certified accuracy, value and prox of long rows."""
-    finish(_entropy(dataset, training, rows, repeats, strict), as_json)
-
-
-def _entropy(
-    dataset: list[str] | None = None,
-    training: bool = True,
-    rows: bool = True,
-    repeats: int = REPEATS,
-    strict: bool = False,
 ) -> Document:
+    """Softmax and top-k entropy: training at equal certified accuracy, value and prox of long rows."""
     from verification.benchmarks import entropy_rows
     from verification.benchmarks.training import ENTROPIES
     from verification.benchmarks.training_report import entropies
@@ -143,7 +125,7 @@ def _entropy(
     losses = entropy_rows.LOSSES if rows else {}
     others = {stem: partial(entropy_rows.measure, stem, k, repeats) for stem, k in losses.items()}
     trained, timed = _trained(ENTROPIES, dataset, training, repeats, others)
-    return entropies(trained, timed, strict)
+    return finish(entropies(trained, timed, strict), as_json)
 
 
 def _trained(
@@ -177,6 +159,10 @@ def _each(jobs: Jobs, task: Task) -> list[Any]:
     return found
 
 
+def _flat(lists: Iterable[list[Any]]) -> list[Any]:
+    return [each for one in lists for each in one]
+
+
 _Inference = Annotated[
     bool, typer.Option(help="Measure inference against the greedy and numpy.sort.")
 ]
@@ -204,22 +190,9 @@ def ap(
     output: _Output = None,
     strict: _Strict = False,
     as_json: JsonOption = False,
-) -> None:
+) -> Document:
     """AP-SVM: loss-augmented inference by every exact method, oracle calls to a certified gap."""
     picture_folder(output)
-    finish(_ap(inference, grid, training, exactness, c, repeats, output, strict), as_json)
-
-
-def _ap(
-    inference: bool = True,
-    grid: bool = True,
-    training: bool = True,
-    exactness: bool = True,
-    c: list[float] | None = None,
-    repeats: int = REPEATS,
-    output: Path | None = None,
-    strict: bool = False,
-) -> Document:
     from verification.benchmarks import ap_exactness, ap_inference, ap_plots, ap_shapes, ap_training
     from verification.benchmarks.ap_report import document
     from verification.benchmarks.timing import one_thread
@@ -235,28 +208,23 @@ def _ap(
     chosen = values if training else []
     comparisons = ap_exactness.COUNTS if exactness else {}
     total = 2 * inference + len(cells) + len(chosen) + len(comparisons) + len(curves)
-    timings, everywhere, runs, drawn = [], [], [], []
+    measures = (ap_inference.against_greedy, ap_inference.against_sort) * inference
     with one_thread(), progress(total) as task:
-        for measure in (ap_inference.against_greedy, ap_inference.against_sort) * inference:
-            task.describe(measure.__name__.replace("_", " "))
-            timings += measure(repeats)
-            task.step()
-        for cell in cells:
-            task.describe("{} scores, P = {}, N = {}".format(*cell))
-            everywhere.append(ap_inference.against_search(*cell, repeats))
-            task.step()
-        for C in chosen:
-            runs += ap_training.measure(C, repeats, say=task.describe)
-            task.step()
+        timings = _each({m.__name__.replace("_", " "): partial(m, repeats) for m in measures}, task)
+        everywhere = _each({"{} scores, P = {}, N = {}".format(*cell):
+                            partial(ap_inference.against_search, *cell, repeats) for cell in cells}, task)  # fmt: skip
+        runs = _each({f"C = {C:g}": partial(ap_training.measure, C, repeats, say=task.describe)
+                      for C in chosen}, task)  # fmt: skip
         task.describe("exactness")
         exact = ap_exactness.compare(comparisons, step=task.step)
-        for one in curves:
-            task.describe(f"{one[1]} over {one[2]}, {one[0]} scores")
-            drawn.append(ap_inference.curve(*one, repeats))
-            task.step()
+        drawn = _each({f"{one[1]} over {one[2]}, {one[0]} scores": partial(ap_inference.curve, *one, repeats)
+                       for one in curves}, task)  # fmt: skip
     written = [] if output is None else ap_plots.write(output, drawn)
     pictures = [str(path) for path in written]
-    return document(timings, everywhere, runs, exact, strict, drawn, pictures)
+    return finish(
+        document(_flat(timings), everywhere, _flat(runs), exact, strict, drawn, pictures),
+        as_json,
+    )
 
 
 @app.command()
@@ -274,19 +242,8 @@ def svmplus(
     repeats: _Repeats = REPEATS,
     strict: _Strict = False,
     as_json: JsonOption = False,
-) -> None:
-    """SVM+ with privileged features: training to a certified gap, and the error of its kernel."""
-    finish(_svmplus(linear, kernel, classes, precision, repeats, strict), as_json)
-
-
-def _svmplus(
-    linear: bool = True,
-    kernel: bool = True,
-    classes: bool = True,
-    precision: bool = True,
-    repeats: int = REPEATS,
-    strict: bool = False,
 ) -> Document:
+    """SVM+ with privileged features: training to a certified gap, and the error of its kernel."""
     from verification.benchmarks import svmplus_precision, svmplus_training
     from verification.benchmarks.svmplus_report import document
     from verification.benchmarks.timing import one_thread
@@ -303,7 +260,7 @@ def _svmplus(
         task.describe("deformed kernel")
         errors = svmplus_precision.measure() if precision else []
         task.step()
-    return document(timings, errors, strict)
+    return finish(document(timings, errors, strict), as_json)
 
 
 @app.command()
