@@ -22,9 +22,9 @@ from verification.verdicts.verdict import Judgement, Verdict
 
 
 def rounding(instance: Instance) -> float:
-    """What rounding of the scores does to a margin."""
+    """What rounding of the scores, or a promise, does to a margin."""
     z, spread = cores.margins(instance)
-    return tolerance.size_factor(z.size) * tolerance.precision(instance) * spread
+    return tolerance.relative(instance, z.size) * spread
 
 
 def dropped(instance: Instance, x: Vector | None = None) -> np.ndarray:
@@ -93,7 +93,8 @@ def judge(instance: Instance, answer: np.ndarray, complement: Any = None) -> Jud
         if abs(float(answer[j]) - stays) > allowed:
             message = f"entry {j} is dropped and must be {stays!r}, it is {float(answer[j])!r}"
             terms = {f"entry {j}, dropped": (abs(float(answer[j]) - stays), allowed)}
-            return Judgement(Verdict.FAIL, message=message, terms=terms)
+            piece = entropy_points.by_truth(simple, rest, complement).terms
+            return Judgement(Verdict.FAIL, message=message, terms={**terms, **piece})
     return entropy_points.by_truth(simple, rest, complement)
 
 
@@ -105,8 +106,7 @@ def _conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
         return Judgement(Verdict.FAIL, message=f"returned {brief(answer)}, expected one number")
     got = float(answer.ravel()[0])
     largest = max(abs(number(v)) for v in vector(instance["x"]).tolist())
-    eps = tolerance.precision(instance)
-    near = largest <= tolerance.size_factor(instance["x"].size) * eps
+    near = largest <= tolerance.relative(instance, instance["x"].size)
     c = cores.costs(instance)
     shift = near * largest * sum(abs(number(v)) for v in c.tolist())
     if near and abs(got) <= shift:

@@ -126,7 +126,7 @@ def _examine(call: Caller, instance: Instance) -> tuple[Judgement, list[Instance
             judged = _judge_rows(unweighted, _answers(call, unweighted, columns))
             if judged.verdict is Verdict.FAIL:
                 return judged, unweighted, columns
-    return judgements[0], *trials[0]
+    return max(judgements, key=_share), *trials[0]
 
 
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
@@ -185,6 +185,9 @@ def _judge_rows(found: list[Instance], answers: np.ndarray) -> Judgement:
         if not judgement.ok:
             message = f"row {i} of a batch of {len(found)}: {judgement.message}"
             return replace(judgement, message=message, rows=tuple(found))
-        if worst.distance is None or (judgement.distance or 0.0) > worst.distance:
-            worst = judgement
+        worst = max(worst, judgement, key=_share)
     return worst
+
+
+def _share(judgement: Judgement) -> float:
+    return judgement.ratio or 0.0

@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 
 from refsolve.proofs.rationals import number, vector
-from verification.certificates import points, ranking, truth
+from verification.certificates import points, ranking, tolerance, truth
 from verification.certificates.loss import subgradient_defect
 from verification.checks._plain import in_parts
 from verification.instances.instance import Instance
@@ -40,16 +40,19 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         return Judgement(Verdict.FAIL, message=defect)
     g = vector(answer)
     defect_at = ranking.subgradient_defect if instance.problem.ranking else subgradient_defect
-    terms = {}
+    terms, worst = {}, -1.0
     try:
         for h in other_scores(instance):
             defect_there, allowed = defect_at(instance, g, h)
             size = max(0.0, number(defect_there))
-            terms = {"subgradient inequality": (size, allowed)}
+            share = size / allowed if allowed else size
+            if share > worst:
+                terms, worst = {"subgradient inequality": (size, allowed)}, share
             if size > allowed:
+                terms = {"subgradient inequality": (size, allowed)}
                 message = (
                     f"L(h) < L(f) + <g, h - f> by {size:.3g} at h = {h.tolist()}, g = "
-                    f"{answer.tolist()}; the rounding-error bound is {allowed:.3g}"
+                    f"{answer.tolist()}; {tolerance.named(instance, g.size)} is {allowed:.3g}"
                 )
                 return Judgement(Verdict.FAIL, message=message, terms=terms)
     except truth.UncertainError as error:
