@@ -7,6 +7,7 @@ choice is right: the one that an answer makes is read off it.
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -86,16 +87,20 @@ def judge(instance: Instance, answer: np.ndarray, complement: Any = None) -> Jud
         return _conjugate(instance, answer)
     simple, classes, rest = _read(instance, answer)
     main = instance[lookup(instance.problem).data]
+    judged = entropy_points.by_truth(simple, rest, complement)
     for j in classes.tolist():
         stays = 0.0 if instance.operation == "gradient" else float(main[j])
         # v + c - c need not be v to the last bit
         allowed = 0.0 if instance.operation == "gradient" else rounding(instance)
-        if abs(float(answer[j]) - stays) > allowed:
+        if (off := abs(float(answer[j]) - stays)) > allowed:
             message = f"entry {j} is dropped and must be {stays!r}, it is {float(answer[j])!r}"
-            terms = {f"entry {j}, dropped": (abs(float(answer[j]) - stays), allowed)}
-            piece = entropy_points.by_truth(simple, rest, complement).terms
-            return Judgement(Verdict.FAIL, message=message, terms={**terms, **piece})
-    return entropy_points.by_truth(simple, rest, complement)
+            terms = {**judged.terms, f"entry {j}, dropped": (off, allowed)}
+            needed = off / allowed * tolerance.relative(instance, main.size) if allowed else np.inf
+            needed = max(needed, judged.accuracy or 0.0)
+            judged = replace(
+                judged, verdict=Verdict.FAIL, message=message, terms=terms, accuracy=needed
+            )
+    return judged
 
 
 def _conjugate(instance: Instance, answer: np.ndarray) -> Judgement:

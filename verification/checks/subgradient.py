@@ -1,6 +1,7 @@
 """L(h) >= L(f) + <g, h - f> for scores h near and far, both values exact."""
 
 import zlib
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,21 +41,20 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         return Judgement(Verdict.FAIL, message=defect)
     g = vector(answer)
     defect_at = ranking.subgradient_defect if instance.problem.ranking else subgradient_defect
-    terms, worst = {}, -1.0
+    worst = Judgement(Verdict.PASS)
     try:
         for h in other_scores(instance):
             defect_there, allowed = defect_at(instance, g, h)
             size = max(0.0, number(defect_there))
-            share = size / allowed if allowed else size
-            if share > worst:
-                terms, worst = {"subgradient inequality": (size, allowed)}, share
+            terms = {"subgradient inequality": (size, allowed)}
+            found = Judgement(Verdict.PASS, size, allowed, terms=terms)
             if size > allowed:
-                terms = {"subgradient inequality": (size, allowed)}
                 message = (
                     f"L(h) < L(f) + <g, h - f> by {size:.3g} at h = {h.tolist()}, g = "
                     f"{answer.tolist()}; {tolerance.named(instance, g.size)} is {allowed:.3g}"
                 )
-                return Judgement(Verdict.FAIL, message=message, terms=terms)
+                found = replace(found, verdict=Verdict.FAIL, message=message)
+            worst = max(worst, found, key=lambda each: (not each.ok, each.ratio or 0.0))
     except truth.UncertainError as error:
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
-    return Judgement(Verdict.PASS, terms=terms)
+    return replace(worst, gap=None, gap_tolerance=None)

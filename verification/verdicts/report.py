@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Mapping
@@ -213,7 +214,8 @@ class Report:
 def round_up(accuracy: float, digits: int = 2) -> float:
     """Up to so many digits, so that what passes at the number shown does."""
     unit = 10.0 ** (math.floor(math.log10(accuracy)) - digits + 1) if accuracy > 0 else 1.0
-    return float(f"{math.ceil(accuracy / unit * (1 - 1e-12)) * unit:.{digits}g}")
+    found = (float(f"{n * unit:.{digits}g}") for n in itertools.count(math.floor(accuracy / unit)))
+    return next(each for each in found if each >= accuracy)
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:
