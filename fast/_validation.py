@@ -110,6 +110,21 @@ def per_row(
     return np.array(np.broadcast_to(array, (n,)))
 
 
+def per_entry(
+    name: str, value: ArrayLike, shape: tuple[int, ...], limit: float, infinite: float = 0.0
+) -> NDArray[np.float64]:
+    """Numbers for the entries of rows of this shape, up to ``limit`` or ``infinite``: (1, d) or (n, d)."""
+    array = real_array(name, value, (0, 1, 2)).astype(np.float64, copy=False)
+    if array.ndim and array.shape not in (shape, shape[-1:]):
+        expected = f"one number, or shape {' or '.join(map(str, {shape[-1:], shape}))}"
+        raise InvalidParameterError(
+            name, f"shape {array.shape}", expected, "match the entries of a"
+        )
+    allow = f"finite numbers or {infinite}," if infinite else "finite numbers"
+    raise_bad_entry(name, np.where(array == (infinite or None), 0.0, array), allow, limit)
+    return np.atleast_2d(np.ascontiguousarray(array if array.ndim else np.full(shape[-1:], array)))
+
+
 def check_flag(name: str, value: Any) -> bool:
     """True or False."""
     if isinstance(value, (bool, np.bool_)):

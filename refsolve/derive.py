@@ -50,18 +50,25 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     radius = certificates.projection_size(stem, a, rho=rho, **checked)
     size = float(abs(a).max())
     radius = radius or size or 1.0
-    size = max(size, 1e-12 * radius)
+    # of a set that may be far from 0 the objective is as large as its points, however small a is
+    size = max(size, (1.0 if hasattr(module, "part") else 1e-12) * radius)
     unit = size * radius or TINY
     symbols = {s.name: s for s in module.SPEC.symbols}
     if any(isinstance(v, float) and symbols[n].unit != "x" for n, v in checked.items()):
         radius = 1.0  # a number whose units nobody says: the set cannot be rescaled
     scaled = {"a": a / size, "eta": radius / size, "eta_rho": rho * radius / size}
-    for name, value in checked.items():
+    given = getattr(module, "normalised", dict)(**checked)
+    for name, value in given.items():
         if isinstance(value, float) and symbols[name].unit == "x":
-            # beyond a million times the solution's size a bound is inactive
-            scaled[name] = min(value, 1e6 * radius) / radius
+            # beyond a million times the solution's size a bound (a number of one sign) is inactive
+            free = symbols[name].low is None
+            scaled[name] = (value if free else min(value, 1e6 * radius)) / radius
         elif isinstance(value, float):
             scaled[name] = value
+    vectors = {n: v for n, v in given.items() if n in symbols and isinstance(v, np.ndarray)}
+    for name, value in vectors.items():
+        near = np.clip(value / radius, -1e6, 1e6) if symbols[name].unit == "x" else value
+        scaled[name] = np.where(np.isinf(value), value, near)
     bounds = [name for name in scaled if name in checked]
     structure = _structure(checked)
     labels = {"y": checked["y"]} if "y" in checked else {}
@@ -69,7 +76,7 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     def build() -> Template:
         x = cp.Variable(a.size)
         parameters = {"a": cp.Parameter(a.size)}
-        parameters |= {n: _parameter(symbols.get(n)) for n in scaled if n != "a"}
+        parameters |= {n: _parameter(symbols.get(n), v) for n, v in scaled.items() if n != "a"}
         objective = parameters["eta"] / 2 * cp.sum_squares(x)
         objective += parameters["eta_rho"] / 2 * cp.square(cp.sum(x)) - parameters["a"] @ x
         constraints = module.constraints(
@@ -82,14 +89,20 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
         certificate = certificates.projection(stem, x, a, rho=rho, **checked)
         return Answer(x, certificate.value, a - x - rho * x.sum(), certificate)
 
-    key = (a.size, *sorted(structure.items()), *(tuple(v.tolist()) for v in labels.values()))
+    arrays = (*labels.values(), *(np.isinf(v) for v in vectors.values()))
+    key = (a.size, *sorted(structure.items()), *(tuple(v.tolist()) for v in arrays))
     return Posed(key, build, scaled, finish, unit)
 
 
-def _parameter(symbol: Symbol | None) -> Any:
-    """A cvxpy parameter with the sign that a symbol declares; the scales are nonnegative."""
+def _parameter(symbol: Symbol | None, value: Any) -> Any:
+    """A cvxpy parameter with the sign that a symbol declares; the scales are nonnegative.
+
+    A vector has its value from the beginning: which of its entries are infinite is structure.
+    """
     low = 0 if symbol is None else symbol.low
-    return cp.Parameter(nonneg=low is not None and low >= 0)
+    parameter = cp.Parameter(np.shape(value), nonneg=low is not None and low >= 0)
+    parameter.value = value if np.ndim(value) else None
+    return parameter
 
 
 def _key(loss: Loss, params: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -18,6 +18,10 @@ def _shown(value: object) -> str:
 class RefsolveError(Exception):
     """Base of every exception raised on purpose by :mod:`refsolve`."""
 
+    def __reduce__(self) -> Any:  # the attributes stand in the order of the arguments
+        given = [value for name, value in vars(self).items() if name[0] != "_"]
+        return (type(self), tuple(given)) if given else super().__reduce__()
+
 
 class InvalidParameterError(RefsolveError, ValueError):
     """An argument is outside its declared range.
@@ -41,9 +45,6 @@ class InvalidParameterError(RefsolveError, ValueError):
         self.fix = fix
         super().__init__(f"{argument} = {_shown(value)}: expected {expected}. Fix: {fix}.")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.argument, self.value, self.expected, self.fix)
-
 
 class InvalidGramError(InvalidParameterError):
     """The Gram matrix is not square, not symmetric or not positive semidefinite."""
@@ -66,9 +67,6 @@ class InfeasibleError(InvalidParameterError):
         super().__init__(argument, value, expected, fix)
         self.farkas = farkas
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.argument, self.value, self.expected, self.fix, self.farkas)
-
 
 class UnknownProblemError(RefsolveError, LookupError):
     """No problem, stem or operation has this name."""
@@ -82,9 +80,6 @@ class UnknownProblemError(RefsolveError, LookupError):
         listing = "refsolve.problems() lists the problems, refsolve.catalogue.stems() the stems"
         super().__init__(f"unknown {what} {_shown(name)}: {hint or 'no similar name'} ({listing}).")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.known, self.what)
-
 
 class OracleUncertainError(RefsolveError, RuntimeError):
     """The oracle's answer does not carry a good enough certificate."""
@@ -94,9 +89,6 @@ class OracleUncertainError(RefsolveError, RuntimeError):
         self.detail = detail
         self.remedy = remedy or Status.UNCERTAIN.remedy
         super().__init__(f"{problem}: {detail}. Remedy: {self.remedy}.")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.problem, self.detail, self.remedy)
 
 
 class UncertainError(RefsolveError, RuntimeError):

@@ -20,6 +20,11 @@ def objects(values: Iterable[Any]) -> Array:
     return out
 
 
+def rationals(values: Iterable[Any]) -> Array:
+    """Floats, integers and Fractions as Fractions; infinities as they are."""
+    return objects(v if abs(v) == np.inf else Fraction(v) for v in values)
+
+
 def single(value: object) -> Any:
     """The number in an array without axes; numbers as they are."""
     return value[()] if isinstance(value, np.ndarray) else value

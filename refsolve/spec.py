@@ -7,7 +7,8 @@ read it; nothing else about a stem is written down twice.
 import math
 import numbers
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,15 @@ class Symbol:
     unit : {"", "x", "z"}
         Units of the points of a set or of the margins of a loss; empty for plain numbers.
     shape : {"scalar", "vector", "truth", "data", "name"}
-        A number; an entry for each of the main vector; a class, or a row of labels; of all examples of a
-        model; a word or a truth value.
+        A number; an entry for each of the main vector (one number given for a vector of a set's own is
+        meant for all of them); a class, or a row of labels; of all examples of a model; a word or a truth
+        value.
     rows : {"no", "may", "always"}
         Whether a batch gives one per row.
     draws : callable, optional
         How to draw one for an instance; by default from its kind, unit and range.
+    infinite : bool
+        Whether entries of a vector may be -inf or inf.
     """
 
     name: str
@@ -67,10 +71,13 @@ class Symbol:
     shape: str = "scalar"
     rows: str = "no"
     draws: Draw | None = field(default=None, compare=False, repr=False)
+    infinite: bool = False
 
     def range_text(self) -> str:
         """The range as text, e.g. ``integer, 1 <= k <= d``."""
         text = f"{self.kind}, "
+        if self.shape == "vector":
+            text = f"{self.kind}{' or infinite' * self.infinite} for each entry, "
         if self.low is not None:
             text += f"{self.low:g} {'<' if self.low_open else '<='} "
         text += self.name
@@ -109,6 +116,9 @@ class Symbol:
         """
         if self.draws is not None:
             return self.draws(rng, d, size, given)
+        if self.shape == "vector":
+            entry = replace(self, shape="scalar")
+            return np.array([entry.draw(rng, d, size, given) for _ in range(d)], dtype=float)
         if self.kind == "integer":
             low = int(self.low or 0)
             high = int(self.high) if isinstance(self.high, int | float) else d
@@ -129,7 +139,9 @@ class Symbol:
         return min(value, float(self.high)) if isinstance(self.high, int | float) else value
 
     def check(self, value: Any, d: int | None = None) -> Any:
-        """Return ``value`` as int or float, or raise `InvalidParameterError`."""
+        """Return ``value`` as int or float, or as d floats, or raise `InvalidParameterError`."""
+        if self.shape == "vector":
+            return self._check_entries(value, d)
         wanted: Any = numbers.Integral if self.kind == "integer" else numbers.Real
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
@@ -147,6 +159,20 @@ class Symbol:
         if high is not None and value > high:
             raise self._refuse(value, f"lower {self.name}, or use more classes", d)
         return int(value) if self.kind == "integer" else float(value)
+
+    def _check_entries(self, value: Any, d: int | None) -> np.ndarray:
+        if isinstance(value, float | int | np.floating) and not isinstance(value, bool):
+            value = np.full(d or 1, float(value))
+        refuse_masked(self.name, value)
+        given, ends = value, np.zeros(0, dtype=bool)
+        with suppress(TypeError, ValueError):  # of what `check_vector` refuses
+            ends = np.isinf(np.asarray(value)) & self.infinite
+            given = np.where(ends, 0, value) if ends.any() else value
+        found = check_vector(self.name, given, size=d)
+        found = found if given is value else np.where(ends, value, found)
+        if bad := [v for v in found.tolist() if not self.admits(v, found.size)]:
+            raise self._refuse(bad[0], f"change that entry of {self.name}", d)
+        return found
 
     def _refuse(self, value: object, fix: str, d: int | None) -> InvalidParameterError:
         size = f" with d = {d}" if self.high == "d" and d is not None else ""
@@ -227,21 +253,3 @@ class Spec:
                 )
             checked[symbol.name] = symbol.check(value, d)
         return checked
-
-    def text(self) -> str:
-        """The whole declaration for a terminal."""
-        width = max((len(name) for name in self.formulas), default=0)
-        lines = [self.title, "=" * len(self.title), ""]
-        for name, formula in self.formulas.items():
-            first, *rest = formula.splitlines()
-            lines.append(f"  {name:<{width}}  {first}")
-            lines.extend(" " * (width + 4) + line for line in rest)
-        lines.append("")
-        for symbol in self.symbols:
-            default = "" if symbol.default is REQUIRED else f" (default {symbol.default})"
-            lines.append(f"  {symbol.name}: {symbol.meaning}; {symbol.range_text()}{default}")
-        lines += ["", f"  Scaling: {self.scaling}", f"  Source: {self.source}"]
-        lines += [f"  Note: {note}" for note in self.notes]
-        if self.reason:
-            lines.append(f"  No fast twin: {self.reason}")
-        return "\n".join(lines)

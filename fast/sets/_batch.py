@@ -1,6 +1,6 @@
 """From a public ``project`` to the kernel of its set: checks, dtypes, rows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,16 @@ def project_rows(
     *,
     two_sides: bool = False,
     own: Mapping[str, ArrayLike] | None = None,
+    entries: Sequence[NDArray[np.float64]] = (),
+    refuse: Callable[[], None] = lambda: None,
 ) -> NDArray[Any]:
     """Project a vector or each row of a matrix with ``kernel(a, k, r, rho, x, row, work)``.
 
     ``r`` is None for a set without a radius. A set that depends on an indicator y of its entries
     (``two_sides``) has the kernel ``kernel(a, y, r, x, row, work)``; one with numbers of its ``own``, by
-    name, finds them behind rho. The kernel writes float64 rows x and returns their number: less than there
-    are if it meets an entry that is not finite.
+    name, finds them behind rho, and so does one with ``entries``, arrays from `per_entry`. The kernel writes
+    float64 rows x and returns their number: less than there are if it meets an entry that is not finite, or
+    a row for which the set is empty: ``refuse`` says so.
     """
     given = real_array("a", a)
     rows = given if given.ndim == 2 else given[np.newaxis]
@@ -35,13 +38,14 @@ def project_rows(
     r = np.full(n, np.inf) if r is None else per_row("r", r, n)
     rho = per_row("rho", rho, n)
     more = [per_row(name, value, n) for name, value in (own or {}).items()]
+    more += [read_only(each) for each in entries]
     sides = check_indicator("y", y, given.shape) if two_sides else None
     out = np.empty((n, d), dtype=given.dtype)
 
     def work(part: slice) -> bool:
         x = np.empty(rows[part].shape) if out.dtype == np.float32 else out[part]
         given_set = (k, r[part], rho[part]) if sides is None else (sides[part], r[part])
-        further = [each[part] for each in more]
+        further = [each if len(each) == 1 else each[part] for each in more]
         space = np.empty((2, d))
         done = kernel(read_only(rows[part]), *given_set, *further, x, *space)
         if x.dtype != out.dtype:
@@ -50,4 +54,5 @@ def project_rows(
 
     if not all_done(rows, work):
         raise_bad_entry("a", given)
+        refuse()
     return out if given.ndim == 2 else out[0]

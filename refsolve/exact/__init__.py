@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
+from refsolve import formulas as f
 from refsolve._types import Scalar
 from refsolve.errors import InvalidParameterError, UnknownProblemError
 from refsolve.exact._rational import fenchel_young
@@ -99,9 +100,9 @@ def project(
     sides = {}
     if "y" in catalogue.arguments(declaration):
         sides["y"] = check_indicator(params.pop("y", None), len(point))
-    checked = spec.check({n: float(v) if isinstance(v, Fraction) else v for n, v in params.items()})
+    checked = spec.check({n: _rounded(v) for n, v in params.items()}, len(point))
     checked = {
-        name: value if isinstance(value, int) else rational(params.get(name, value))
+        name: value if isinstance(value, int) else _given(value, params.get(name, value))
         for name, value in checked.items()
     }
     catalogue.admit(stem, len(point), checked)
@@ -122,5 +123,19 @@ def project(
     return ExactProjection(tuple(x), value, gap)
 
 
+def _rounded(value: Any) -> Any:
+    """A Fraction, or a vector with some, as floats."""
+    if isinstance(value, Fraction):
+        return float(value)
+    return [float(v) for v in value] if _is_rational(value) else value
+
+
+def _given(checked: Any, value: Any) -> Any:
+    """A checked number or vector with the digits that were given, exactly."""
+    if not isinstance(checked, np.ndarray):
+        return rational(value)
+    return f.rationals(value if np.ndim(value) else [value] * checked.size)
+
+
 def _is_rational(a: object) -> bool:
-    return isinstance(a, list | tuple) and any(isinstance(v, Fraction) for v in a)
+    return isinstance(a, list | tuple | np.ndarray) and any(isinstance(v, Fraction) for v in a)

@@ -54,6 +54,17 @@ class Domain:
         """The part with sum at most ``r``; a bounded set as it is."""
         return replace(self, r=r) if self.cone else self
 
+    def around(self, x: Array, g: Array) -> Domain:
+        """The part that holds x and the solution, if g is the gradient at x of a modulus of 1."""
+        part = getattr(self.module, "part", None)
+        return self if part is None else replace(self, params=part(x, abs(g).sum(), **self.params))
+
+    @property
+    def conditioning(self) -> Any:
+        """How much larger an error of a sum that the set fixes is in x: 1, or what the set declares."""
+        own = getattr(self.module, "conditioning", None)
+        return 1 if own is None else own(**self.params)
+
     @property
     def _bounded(self) -> dict[str, Any]:
         return dict(self.params) if self.r is None else {**self.params, "r": self.r}
@@ -84,9 +95,7 @@ class Domain:
         elif np.any(rho):
             return None
         if b.size > LARGE:  # a proposal need not have more digits than the data
-            params = {
-                n: v.astype(float) if isinstance(v, np.longdouble) else v for n, v in params.items()
-            }
+            params = {n: float(v) if isinstance(v, np.longdouble) else v for n, v in params.items()}
             return self.repair(self.module.nearest(b.astype(float), **params).astype(b.dtype))
         return self.module.nearest(b, **params)
 

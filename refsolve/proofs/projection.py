@@ -23,6 +23,9 @@ def projection_size(module: ModuleType, a: Array, *, rho: float = 0.0, **params:
     )
     if module.violation(np.zeros(a.size), **params) == 0:
         largest = min(largest, float(abs(a).max()) / (rho + 1 / a.size))
+    if hasattr(module, "part"):  # the solution is no further from a than any point of the set
+        apart = norm(module.repair(a.astype(Real), **params) - a)
+        largest = min(largest, float((norm(a) + apart) * np.sqrt(a.size)))
     return largest
 
 
@@ -51,6 +54,10 @@ def projection_gap(
         params = {**params, "r": np.minimum(params.get("r", np.inf), bound)}
     e = g + w
     quadratic = ((e - e.mean()) ** 2).sum() + e.sum() ** 2 / (e.size * (1 + rho * e.size))
+    whole, gap = params, norm(g) ** 2 / 2  # the solution is no further from x than g is long
+    for _ in range(3 if hasattr(module, "part") else 0):  # nor than the gap says
+        params = module.part(x, np.sqrt(2 * gap), **whole)
+        gap = quadratic / 2 + module.residual(x, w, **params)
     return quadratic / 2 + module.residual(x, w, **params)
 
 
@@ -76,13 +83,15 @@ def projection(
         norm(given - repaired) + np.sqrt(2 * gap), norm(given - proposal) + np.sqrt(better)
     )
     sums = rho * max(s, proposal.sum()) * np.sqrt(a.size)
-    rounding = roundoff(a.size, norm(a), norm(given), norm(proposal), sums)
+    spread = module.conditioning(**checked) if hasattr(module, "conditioning") else 1
+    rounding = roundoff(a.size, norm(a), spread * norm(given), spread * norm(proposal), sums)
     # no two points of the set that matter are further apart than their norms
     size = projection_size(module, a, rho=float(rho), **checked)
     distance = min(distance + rounding, norm(given) + size)
     gap += rounding * min(distance, norm(repaired) + size)
     value = (((repaired - a) ** 2).sum() + rho * s**2) / 2
-    scale = float(abs(a).max()) * size
+    far = size**2 if hasattr(module, "part") else 0.0  # from the set, while a is small
+    scale = max(float(abs(a).max()) * size, far)
     return Certificate(up(gap), abs(float(violation)), up(distance), float(value), scale)
 
 

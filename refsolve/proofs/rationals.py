@@ -71,9 +71,6 @@ def floats(v: Vector) -> np.ndarray:
     return np.array([number(x) for x in v.tolist()])
 
 
-# ---- solutions
-
-
 def project(domain: Domain, b: Vector, rho: Fraction = ZERO) -> Vector:
     """Exact biased projection, certified here once more: feasible, and gap zero."""
     name = f"refsolve.exact.{domain.stem}"

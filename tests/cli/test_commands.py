@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,10 +71,13 @@ def test_show_tells_the_declaration(stem: str) -> None:
     shown = data("show", stem)
     assert shown["formulas"] == dict(spec.formulas)
     assert [s["name"] for s in shown["symbols"]] == list(spec.names)
+    assert [s["range"] for s in shown["symbols"]] == [s.range_text() for s in spec.symbols]
     assert shown["source"] == spec.source
     assert shown["problems"] == [p for p in catalogue.problems() if p.rpartition(".")[0] == stem]
     text = run("show", stem).stdout
     assert spec.title in text
+    assert all(s.range_text() in text for s in spec.symbols)
+    assert all(f.splitlines()[-1] in text for f in spec.formulas.values())
     in_fast = next(s.in_fast for s in stems.discover() if s.name == stem)
     assert (f"computed  fast.{catalogue.kind(stem)}.{stem}" in text) is in_fast
     for name in shown["problems"]:  # whoever sees JSON only knows what stands here
@@ -82,6 +86,13 @@ def test_show_tells_the_declaration(stem: str) -> None:
         assert all(row[1] for row in rows)
         assert shown["answers"][name]
         assert f"Answer of {name}" in text
+
+
+def test_show_says_why_there_is_no_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    from refsolve.models import svm
+
+    monkeypatch.setattr(svm, "SPEC", replace(svm.SPEC, reason="because"))
+    assert "No fast twin: because." in run("show", "svm").stdout
 
 
 def test_show_takes_a_problem() -> None:

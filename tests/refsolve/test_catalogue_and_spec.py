@@ -4,7 +4,6 @@ import inspect
 import subprocess
 import sys
 import types
-from dataclasses import replace
 
 import pytest
 from _draw import CONVEX, SETS
@@ -44,11 +43,6 @@ def test_declarations_are_complete(stem):
     assert spec.title
     assert spec.source
     assert spec.scaling
-    text = spec.text()
-    for symbol in spec.symbols:
-        assert symbol.range_text() in text
-    for formula in spec.formulas.values():
-        assert formula.splitlines()[-1] in text
 
 
 @pytest.mark.parametrize("stem", catalogue.stems())
@@ -111,7 +105,6 @@ def test_only_stems_without_a_twin_are_flagged():
     flagged = {stem: spec.erratum for stem, spec in specs.items() if spec.erratum}
     assert flagged == {"topk_hinge_alpha_printed": "E1", "pointwise_risk": "E10"}
     assert {stem for stem, spec in specs.items() if spec.oracle_only or spec.reason} == set(flagged)
-    assert "No fast twin: because" in replace(specs["svm"], reason="because").text()
 
 
 def test_unknown_names_suggest_the_nearest():

@@ -76,7 +76,8 @@ def test_repair_returns_a_feasible_point_and_keeps_feasible_ones(stem):
     for module, rng, d, _, params in cases(stem, 4):
         x = rng.normal(size=(20, d)) * 10.0 ** rng.integers(-3, 4, size=(20, 1))
         once = module.repair(x, **params)
-        assert (module.violation(once, **params) <= 1e-14 * np.maximum(1, once.sum(axis=1))).all()
+        size = np.maximum(1, abs(once).sum(axis=1))
+        assert (module.violation(once, **params) <= 1e-14 * size).all()
         np.testing.assert_allclose(module.repair(once, **params), once, rtol=1e-12, atol=1e-15)
 
 

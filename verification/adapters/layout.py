@@ -81,7 +81,8 @@ class Rows(Step):
                 f"rows={per_row!r}: {self.problem.name} is about a whole data set; leave rows out"
             )
         self.per_row = (*self.problem.named(rows="always"), *per_row)
-        self.matched = ("y", "costs") if self.problem.labels else ()
+        vectors = self.problem.named(shape="vector") if self.problem.kind == "sets" else ()
+        self.matched = (*vectors, *(("y", "costs") if self.problem.labels else ()))
 
     def before(self, given: Given) -> Given:
         """Add an axis; a batch stays as it is."""
@@ -96,7 +97,7 @@ class Rows(Step):
             if value is None:
                 continue
             if name in self.matched:
-                changed[name] = np.asarray(value)[None, :] if single else value
+                changed[name] = np.broadcast_to(value, changed[self.problem.data].shape).copy()
             else:
                 changed[name] = np.broadcast_to(np.asarray(value), (rows,)).copy()
         return changed

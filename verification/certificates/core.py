@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue
+from refsolve import formulas as f
 from refsolve.generators import Twin
 from refsolve.generators.quadratic import Quadratic
 from refsolve.proofs.curved import Curved
@@ -50,9 +51,9 @@ class Core:
 
 
 def _plain(value: Any) -> Any:
-    """Integers as they are, labels as booleans, reals exact."""
+    """Integers as they are, labels as booleans, reals exact, infinite ones as they are."""
     if isinstance(value, np.ndarray):
-        return value.astype(bool)
+        return f.rationals(value.tolist()) if value.dtype.kind == "f" else value.astype(bool)
     return value if isinstance(value, int | Fraction) else exact(value)
 
 

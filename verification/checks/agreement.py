@@ -19,8 +19,6 @@ from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 80
 COUNTS = {"quick": 12, "thorough": 90}
-#: The term of its certificate: what rounding, or the promise, has to excuse.
-BEYOND = "distance to the oracle, beyond its own bound"
 
 
 def applies(problem: Problem) -> bool:
@@ -63,8 +61,9 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     if defect := points.shape_defect(instance, answer):
         return Judgement(Verdict.FAIL, message=defect)
     if cores.is_curved(instance):  # the threshold adds to the sizes of the scores
-        spread, linear = cores.margins(instance)[1] + 1.0, False
+        spread, linear, conditioning = cores.margins(instance)[1] + 1.0, False, 1
     else:
+        conditioning = cores.core(instance).domain.conditioning
         spread, linear = cores.core(instance).spread, cores.core(instance).linear
     x, _, scale = cores.dual_point(instance, answer)
     reference, _, _ = cores.dual_point(instance, np.asarray(oracle.x, dtype=float))
@@ -74,15 +73,14 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         message = "the oracle's certificate bounds no distance here"
         return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
     eps = tolerance.precision(instance)
-    mass = number(sum(abs(v) for v in reference.tolist()))
+    mass = number(sum(abs(v) for v in reference.tolist()) * conditioning)
     allowed = tolerance.distance(eps, x.size, spread, mass) * number(scale)
     # rounding of the answer that there is, not of the one that was given
     allowed += tolerance.size_factor(x.size) * eps * (mass + reach) * number(scale)
     if instance.operation == "prox":
         allowed += tolerance.size_factor(x.size) * eps * norm(vector(instance["v"]))
-    allowed *= tolerance.slack(instance, x.size)
-    terms = {BEYOND: (apart - reach, allowed)}
-    if not apart - reach <= allowed:
+    terms = {"distance to the oracle": (apart, reach + allowed)}
+    if not apart <= reach + allowed:
         message = (
             f"{apart:.3g} away from the oracle ({oracle.solver}), which is within {reach:.3g} of "
             f"the solution {brief(oracle.x)}"
@@ -99,13 +97,13 @@ def _entries(instance: Instance, answer: np.ndarray) -> Judgement:
             message = f"{oracle.solver} has gap {oracle.certificate.gap:.3g}"
             return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
         right = float(oracle.value)
-        apart = abs(got - right) - oracle.certificate.distance
-        size = right + tolerance.smallest(instance) * tolerance.slack(instance, 1)
-        allowed = tolerance.relative(instance, 1) * size
-        if not apart <= allowed:  # also if it is no number
-            reach = oracle.certificate.distance + allowed
+        reach = oracle.certificate.distance + tolerance.value(
+            tolerance.precision(instance), 1, 1.0, right, tolerance.smallest(instance)
+        )
+        if not abs(got - right) <= reach:  # also if it is no number
             message = f"returned {got!r} at t = {t!r}, the oracle says {right!r} within {reach:.3g}"
-            return Judgement(Verdict.FAIL, message=message, terms={BEYOND: (apart, allowed)})
+            terms = {"distance to the oracle": (abs(got - right), reach)}
+            return Judgement(Verdict.FAIL, message=message, terms=terms)
     return Judgement(Verdict.PASS)
 
 
@@ -120,11 +118,10 @@ def _numbers(instance: Instance, answer: np.ndarray, oracle: refsolve.OracleResu
     sizes = [float(np.abs(vector(v)).sum()) for v in instance.params.values() if np.ndim(v) == 1]
     eps, d = tolerance.precision(instance), max(len(instance[instance.items[0][0]]), 1)
     weight = number(cores.weight(instance))
-    allowed = tolerance.value(eps, d, max(1.0, weight), 1.0, *sizes)
-    allowed *= tolerance.slack(instance, d)
-    apart, reach = abs(got - right), oracle.certificate.gap
-    terms = {BEYOND: (apart - reach, allowed)}
-    if not apart - reach <= allowed:
-        message = f"returned {got!r}, the oracle says {right!r} within {reach + allowed:.3g}"
+    allowed = oracle.certificate.gap + tolerance.value(eps, d, max(1.0, weight), 1.0, *sizes)
+    apart = abs(got - right)
+    terms = {"distance to the oracle": (apart, allowed)}
+    if not apart <= allowed:
+        message = f"returned {got!r}, the oracle says {right!r} within {allowed:.3g}"
         return Judgement(Verdict.FAIL, message=message, terms=terms)
     return Judgement(Verdict.PASS, terms=terms)

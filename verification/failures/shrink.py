@@ -18,6 +18,8 @@ from verification.instances.instance import Instance
 from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.verdicts.verdict import Candidate, Result, Verdict
 
+ENDS = (-np.inf, np.inf)
+
 
 def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float = 3.0) -> Result:
     """Simplest failing result found within a time limit, starting from ``failure``.
@@ -92,9 +94,12 @@ def complexity(instance: Instance | None) -> tuple[float, ...]:
 
 
 def _bits(x: float) -> float:
-    """Length of the fraction x: 0 and 1 are the simplest, then -1, 2, 1/2; -0 is not as simple as 0."""
+    """Length of the fraction x: 0 and 1 are the simplest, then -1, 2, 1/2; -0 is not as simple as 0.
+
+    An infinite number stands for no bound.
+    """
     if not np.isfinite(x):
-        return 4096
+        return 4096 if np.isnan(x) else 1.5
     numerator, denominator = x.as_integer_ratio()
     negative = math.copysign(0.5, x) < 0
     return abs(numerator).bit_length() + denominator.bit_length() + 0.5 * negative
@@ -187,11 +192,14 @@ def _simpler_scalars(instance: Instance) -> Iterator[Instance]:
 
 
 def _simpler_vectors(instance: Instance) -> Iterator[Instance]:
+    unbounded = [s.name for s in instance.problem.symbols if s.infinite]
     for name, value in instance.params.items():
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
             continue
         yield instance.with_params(**{name: value + 0.0})  # no zero is negative
-        top = float(np.max(np.abs(value), initial=0.0))
+        if name in unbounded:
+            yield from (instance.with_params(**{name: np.full_like(value, v)}) for v in ENDS)
+        top = float(np.max(np.abs(value), initial=0.0, where=np.isfinite(value)))
         if top > 0:
             exponent = int(np.floor(np.log2(top)))
             for bits in (0, 1, 2, 3, 5, 8, 12, 20, 30):

@@ -27,7 +27,7 @@ def complete(problem: Problem, rng: Rng, family: str, vector: np.ndarray, **fixe
             params[symbol.name] = fixed[symbol.name]
         elif symbol.shape == "truth":
             params[symbol.name] = _truth(problem, rng, vector.size)
-        elif symbol.shape == "vector":
+        elif symbol.shape == "vector" and symbol.name not in problem.own:
             params[symbol.name] = _costs(problem, rng, vector.size, params.get("y"))
         else:
             params[symbol.name] = symbol.draw(rng, d, size, params)
@@ -55,7 +55,13 @@ def valid(instance: Instance) -> bool:
         if symbol.shape == "scalar" and not (value is None or symbol.admits(value, d)):
             return False
     try:
-        catalogue.admit(problem.stem, d, {n: params[n] for n in problem.own if n in params})
+        own = {n: params[n] for n in problem.own if n in params}
+        own |= {
+            s.name: s.check(own[s.name], d)
+            for s in problem.symbols
+            if s.shape == "vector" and s.name in own
+        }
+        catalogue.admit(problem.stem, d, own)
     except InvalidParameterError:
         return False
     if costs is not None and (costs.min() < 0 or (problem.others and costs[int(y)] != 0)):
