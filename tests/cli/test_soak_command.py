@@ -27,7 +27,8 @@ def test_a_small_soak_is_recorded_and_not_repeated(tmp_path):
     assert "no right solver was called wrong" in run(*words).output
     record = json.loads(summary.read_text())
     assert record["counts"] == {"pass": 60}
-    assert [row["problem"] for row in record["rows"]] == ["simplex.projection"]
+    solvers = [("fast", "simplex.projection"), ("promised", "simplex.projection")]
+    assert [(row["solver"], row["problem"]) for row in record["rows"]] == solvers
     lines = file.read_text()
     run(*words)
     assert file.read_text() == lines

@@ -17,7 +17,7 @@ from refsolve.proofs import curved as entropy
 from refsolve.proofs.rationals import Vector, dot, vector
 from verification.certificates import core as cores
 from verification.certificates import tolerance, truth
-from verification.certificates.entropy_points import smallest, solution, unit
+from verification.certificates.entropy_points import growth, smallest, solution, unit
 from verification.instances.instance import Instance
 
 
@@ -33,7 +33,8 @@ def value_error(instance: Instance, right: Decimal, moves: Decimal, spread: floa
     """Rounding-error bound of a loss: of z, of the logarithm of a sum, and of the answer."""
     weight = decimal_of(cores.weight(instance))
     inner = decimal_of(spread + 1.0 + math.log(d))
-    return float(unit(instance, d) * weight * (moves * inner + right) + smallest(instance, d))
+    moves *= inner * growth(instance, d, float(inner))
+    return float(unit(instance, d) * weight * (moves + right) + smallest(instance, d))
 
 
 def coordinates_of(instance: Instance) -> tuple[Vector, list[Fraction]]:

@@ -40,6 +40,8 @@ class Reading:
     bounds: Vector
     defect: Decimal
     found: Solution
+    linear: Vector
+    named: str
 
     @property
     def worst(self) -> tuple[Decimal, int]:
@@ -48,9 +50,22 @@ class Reading:
         i = int(np.argmax(errors))
         return errors[i], i
 
+    @property
+    def needed(self) -> float:
+        """Largest error in units of bounds that grow in proportion to what is promised."""
+        return float(max(abs(self.given - self.right) / self.linear))
+
     def term(self, i: int) -> tuple[float, float]:
         """Error of an entry, and its bound."""
         return float(abs(self.given[i] - self.right[i])), float(self.bounds[i])
+
+
+def growth(instance: Instance, d: int, size: float) -> Decimal:
+    """How much more than in proportion an exponential moves with a promise: (e^t - 1)/t at t beyond rounding."""
+    t = unit(instance, d) * decimal_of(size)
+    if tolerance.slack(instance, d) == 1.0:
+        return Decimal(1)
+    return ((min(t, Decimal(1000))).exp() - 1) / t
 
 
 def decimals(values: Iterable[Any]) -> Vector:
@@ -59,8 +74,8 @@ def decimals(values: Iterable[Any]) -> Vector:
 
 
 def unit(instance: Instance, d: int) -> Decimal:
-    """Rounding of a sum of d terms, relative to them."""
-    return decimal_of(tolerance.size_factor(d) * tolerance.precision(instance))
+    """Rounding of a sum of d terms, or what is promised, relative to them."""
+    return decimal_of(tolerance.relative(instance, d))
 
 
 def smallest(instance: Instance, d: int) -> Decimal:
@@ -74,14 +89,17 @@ def read(instance: Instance, core: Curved, found: Solution, answer: np.ndarray) 
     given, right = decimals(x), decimals(found.x)
     eps, factor = unit(instance, right.size), decimal_of(scale)
     moves = np.array(core.generator.moves(core, found, eps * decimal_of(found.size)))
-    least = decimal_of(tolerance.smallest(instance))  # below it not even the way there has digits
+    # below it not even the way there has digits
+    least = decimal_of(tolerance.smallest(instance) * tolerance.slack(instance, right.size))
     bounds = eps * np.abs(right) + moves + least + least / factor
     if instance.operation == "prox":
         bounds = bounds + eps * np.abs(decimals(vector(instance["v"]))) / factor
     if core.target:
         target = decimals(core.target)
         given, bounds = given + target, bounds + eps * target
-    return Reading(given, right, bounds, decimal_of(defect), found)
+    named = tolerance.named(instance, right.size)
+    more = moves * (growth(instance, right.size, found.size) - 1)
+    return Reading(given, right, bounds + more, decimal_of(defect), found, bounds, named)
 
 
 @if_certain
@@ -104,15 +122,19 @@ def by_truth(instance: Instance, answer: np.ndarray, complement: Any = None) -> 
         elif abs(seen.defect) > balance:
             verdict = Verdict.FAIL
             message = f"the entries sum to {seen.defect:.3g} instead of 0"
-        elif complement is not None:
+        needed = max(seen.needed, float(abs(seen.defect) / balance))
+        if complement is not None:
             right = found.complement[0]
             off = abs(decimal_of(complement) - right)
-            allowed = eps * decimal_of(found.size) * right + smallest(instance, len(found.x))
-            if off > allowed:
+            moves = eps * decimal_of(found.size) * right
+            least = smallest(instance, len(found.x))
+            allowed = moves * growth(instance, len(found.x), found.size) + least
+            needed = max(needed, float(off / (moves + least)))
+            if off > allowed and verdict is Verdict.PASS:
                 verdict = Verdict.FAIL
                 message = (
                     f"1 - s is returned as {float(complement)!r}, right is {right:.17g}: off by "
-                    f"{off:.3g}, more than the rounding-error bound {allowed:.3g}"
+                    f"{off:.3g}, more than {seen.named} {allowed:.3g}"
                 )
             ratio = max(ratio, off / allowed)
             terms["error of 1 - s"] = (float(off), float(allowed))
@@ -121,7 +143,14 @@ def by_truth(instance: Instance, answer: np.ndarray, complement: Any = None) -> 
         relative = float(eps)
         share = float(gap / limit) if limit else 0.0
         return Judgement(
-            verdict, share * relative, relative, float(ratio) * relative, relative, message, terms
+            verdict,
+            share * relative,
+            relative,
+            float(ratio) * relative,
+            relative,
+            message,
+            terms,
+            accuracy=relative * (min(needed, 1.0) if verdict is Verdict.PASS else max(needed, 1.0)),
         )
 
 
@@ -152,10 +181,15 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
             )
         elif gap > limit:
             verdict = Verdict.FAIL
-            message = f"gap {gap:.3g} exceeds the rounding-error bound {limit:.3g}"
+            message = f"gap {gap:.3g} exceeds {seen.named} {limit:.3g}"
         relative = float(eps)
         share = float(gap / limit) if limit else 0.0
-        return Judgement(verdict, share * relative, relative, message=message, terms=terms)
+        # entries within their bounds explain any gap and repair that passes
+        needed = max(seen.needed, float(abs(seen.defect) / reach))
+        needed = relative * (min(needed, 1.0) if verdict is Verdict.PASS else max(needed, 1.0))
+        return Judgement(
+            verdict, share * relative, relative, message=message, terms=terms, accuracy=needed
+        )
 
 
 def _repair(core: Curved, x: Vector) -> Vector:
@@ -185,9 +219,8 @@ def _worst(seen: Reading) -> str:
     _, i = seen.worst
     x, right, bound = (float(v[i]) for v in (seen.given, seen.right, seen.bounds))
     return (
-        f"x_{i} = {x!r}, right is {right!r}: off by {abs(x - right):.3g}, more than the "
-        f"rounding-error bound {bound:.3g} (x = {brief(seen.given.astype(float))}, right "
-        f"{brief(seen.right.astype(float))})"
+        f"x_{i} = {x!r}, right is {right!r}: off by {abs(x - right):.3g}, more than {seen.named} "
+        f"{bound:.3g} (x = {brief(seen.given.astype(float))}, right {brief(seen.right.astype(float))})"
     )
 
 

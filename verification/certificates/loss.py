@@ -7,6 +7,7 @@ end is the proof of +inf.
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +19,7 @@ from verification.certificates import core as cores
 from verification.certificates import entropy_numbers, tolerance, truth
 from verification.certificates.text import brief
 from verification.instances.instance import Instance
-from verification.verdicts.verdict import Judgement, Verdict, if_certain
+from verification.verdicts.verdict import Judgement, Terms, Verdict, if_certain
 
 
 def _flat(instance: Instance) -> bool:
@@ -61,22 +62,23 @@ def _value(instance: Instance) -> tuple[Fraction, float]:
     # a change of z moves the loss by x times it
     reach = number(total(x)) if cores.unit_set(instance).cone else 1.0
     moves = reach * (spread + number(exact(form.ell)))
-    return loss, lost + tolerance.value(eps, z.size, number(weight), moves) + tolerance.value(
-        eps, z.size, 1.0, abs(number(loss))
-    )
+    lost += tolerance.value(eps, z.size, number(weight), moves)
+    lost += tolerance.value(eps, z.size, 1.0, abs(number(loss)))
+    return loss, lost * tolerance.slack(instance, z.size)
 
 
 def _conjugate(instance: Instance) -> tuple[Fraction, float]:
     """The conjugate at a point of the domain, and its rounding-error bound."""
+    slack = tolerance.slack(instance, instance["x"].size)
     if cores.is_curved(instance):
         right, bound = entropy_numbers.conjugate(instance)
-        return Fraction(right), bound
+        return Fraction(right), bound * slack
     x, c = vector(instance["x"]), cores.costs(instance)
     quadratic = cores.generator(instance).number(x)
     terms = number(cores.generator(instance).terms(x)) + number(dot(abs(c), abs(x)))
     eps = tolerance.precision(instance)
     lost = number(tolerance.underflow(instance, x.size, 1))
-    return quadratic - dot(c, x), lost + tolerance.value(eps, x.size, 1.0, terms)
+    return quadratic - dot(c, x), slack * (lost + tolerance.value(eps, x.size, 1.0, terms))
 
 
 def _outside(instance: Instance) -> tuple[Fraction, float]:
@@ -134,21 +136,33 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
     got = _scalar(answer)
     if got is None or math.isnan(got):
         return Judgement(Verdict.FAIL, message=f"returned {brief(answer)}, expected one number")
-    # a point that is outside by rounding only may count as inside, and in a flat domain must
+    # a point outside by rounding, or by what is promised, may count as inside; in a flat domain one
+    # outside by rounding must
     outside, rounding = _outside(instance)
     flat = _flat(instance) and outside <= rounding / tolerance.size_factor(1)
+    rounding *= tolerance.slack(instance, instance["x"].size)
     _certify_conjugate(instance, outside)
-    terms = {"distance to the domain": (number(outside), float(rounding))}
+    terms: Terms = {"distance to the domain": (number(outside), float(rounding))}
     if math.isinf(got):
+        terms = {"distance to the domain": (number(outside), None)}  # which may be any
         if got > 0 and outside > 0 and not flat:
             return Judgement(Verdict.PASS, terms=terms)
         message = f"returned {got}, but the point lies in the domain"
         return Judgement(Verdict.FAIL, message=message, terms=terms)
     if outside > rounding:
         message = f"returned {got:.6g}, but the point is outside the domain by {number(outside):.3g}: +inf"
+        terms = {**terms, **_compared(instance, got).terms}
         return Judgement(Verdict.FAIL, message=message, terms=terms)
-    right, allowed = _conjugate(instance)
-    return compare(instance, got, right, allowed)
+    found = _compared(instance, got)
+    return replace(found, terms={**terms, **found.terms})
+
+
+def _compared(instance: Instance, got: float) -> Judgement:
+    """A conjugate beside its formula, which may end outside of the domain."""
+    try:
+        return compare(instance, got, *_conjugate(instance))
+    except ArithmeticError as error:
+        raise truth.UncertainError(f"outside of the domain no number is right: {error}") from error
 
 
 def compare(
@@ -161,15 +175,15 @@ def compare(
 ) -> Judgement:
     """A number beside the right one."""
     d = instance[cores.lookup(instance.problem).data].size
-    relative = tolerance.precision(instance) * tolerance.size_factor(d)
+    relative = tolerance.relative(instance, d)
     off = abs(number(exact(got) - right))
     unit = allowed / relative or 1.0
     terms = {term: (off, allowed)}
     if off <= allowed:
         return Judgement(Verdict.PASS, off / unit, relative, terms=terms)
     message = (
-        f"{what} {got!r}, right is {number(right)!r}: off by {off:.3g}, more than the rounding-error "
-        f"bound {allowed:.3g}"
+        f"{what} {got!r}, right is {number(right)!r}: off by {off:.3g}, more than "
+        f"{tolerance.named(instance, d)} {allowed:.3g}"
     )
     return Judgement(Verdict.FAIL, off / unit, relative, message=message, terms=terms)
 
@@ -195,4 +209,4 @@ def subgradient_defect(instance: Instance, g: Vector, point: np.ndarray) -> tupl
         step = number(total(abs(h - f)))
         error = tolerance.distance(eps, z.size, spread / number(modulus), 1.0)
         allowed += number(weight) * 2 * error * step
-    return defect, allowed
+    return defect, allowed * tolerance.slack(instance, z.size)

@@ -96,7 +96,7 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     d = x.size
     point = norm(feasible)
     mass = number(total(abs(feasible)) * core.domain.conditioning)
-    eps = tolerance.size_factor(d) * tolerance.precision(instance)
+    eps = tolerance.relative(instance, d)
     allowed = rounding(instance, core, mass, scale)
     moved = norm(x - feasible) + abs(number(imbalance))
     terms: dict[str, tuple[float, float | None]] = {"repair distance": (moved, allowed)}
@@ -106,18 +106,26 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     if dual is not None and not core.linear:
         sharper = _gap_of(core, feasible, g, dual)
         gap = gap if sharper is None else min(gap, sharper)
-    bound = tolerance.fw_gap(allowed, d, norm(g), number(core.rho), point, number(radius))
-    limit = number(bound)
+    known = d, norm(g), number(core.rho), point, number(radius)
+    bound = tolerance.fw_gap(allowed, *known)
+    limit, slack = number(bound), tolerance.slack(instance, d)
+    # in proportion to rounding: what is of second order in a promise is not counted on for another
+    first = exact(slack) * tolerance.fw_gap(allowed / slack, *known)
     terms["Fenchel-Young gap"] = (number(gap), limit)
     if moved > allowed:
-        verdict, message = Verdict.FAIL, _infeasible(core, x, imbalance, moved, allowed)
+        verdict = Verdict.FAIL
+        message = _infeasible(core, x, imbalance, moved)
+        message += f", more than {tolerance.named(instance, d)} {allowed:.3g}"
     elif gap > bound:
         verdict = Verdict.FAIL
-        message = f"gap {number(gap):.3g} exceeds the rounding-error bound {limit:.3g}"
+        message = f"gap {number(gap):.3g} exceeds {tolerance.named(instance, d)} {limit:.3g}"
     else:
         verdict, message = Verdict.PASS, ""
     share = number(gap / bound) * eps if bound else number(gap)
-    return Judgement(verdict, share, eps, message=message, terms=terms)
+    needed = max(moved / allowed, number(gap / first)) if allowed and first else None
+    if needed is not None:
+        needed = eps * (min(needed, 1.0) if verdict is Verdict.PASS else needed)
+    return Judgement(verdict, share, eps, message=message, terms=terms, accuracy=needed)
 
 
 def _gap_of(core: Core, x: Vector, g: Vector, dual: Any) -> Fraction | None:
@@ -145,7 +153,6 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
         return by_gap(instance, answer)  # not unique: the gap is the whole story
     right = truth.solution(instance)
     d = x.size
-    eps = tolerance.precision(instance)
     mass = number(total(abs(right)) * core.domain.conditioning)
     allowed = rounding(instance, core, mass, scale)
     off = norm(x - right)
@@ -163,8 +170,8 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     if off > allowed:
         verdict = Verdict.FAIL
         message = (
-            f"distance {off * factor:.3g} to the exact solution exceeds the rounding-error "
-            f"bound {allowed * factor:.3g}"
+            f"distance {off * factor:.3g} to the exact solution exceeds "
+            f"{tolerance.named(instance, d)} {allowed * factor:.3g}"
         )
         violation = number(Fraction(core.domain.violation(x)))
         terms["primal violation"] = (violation, allowed)
@@ -173,13 +180,13 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     elif abs(number(imbalance)) > allowed:
         verdict = Verdict.FAIL
         message = f"the entries sum to {number(imbalance):.3g} instead of 0"
-    relative = tolerance.size_factor(d) * eps
+    relative = tolerance.relative(instance, d)
     unit, gap_unit = allowed / relative or 1.0, gap_limit / relative or 1.0
     return Judgement(verdict, gap / gap_unit, relative, off / unit, relative, message, terms)
 
 
 def rounding(instance: Instance, core: Core, mass: float, scale: Fraction) -> float:
-    """Bound on how far rounding takes an answer's x, of the sum ``mass``, from the solution.
+    """Bound on how far rounding, or a promise, takes an answer's x, of the sum ``mass``, from the solution.
 
     Products may underflow in the units of the scores, of x, of the set and of the answer.
     """
@@ -190,7 +197,8 @@ def rounding(instance: Instance, core: Core, mass: float, scale: Fraction) -> fl
         allowed += tolerance.size_factor(d) * _prox_rounding(instance, scale)
     r = Fraction(core.domain.params.get("r", 0))
     units = (core.unit, core.domain.conditioning, r, 1 / scale)
-    return allowed + d**0.5 * number(tolerance.underflow(instance, d, *units))
+    allowed += d**0.5 * number(tolerance.underflow(instance, d, *units))
+    return allowed * tolerance.slack(instance, d)
 
 
 def _suboptimality(core: Core, x: Vector, right: Vector) -> float:
@@ -206,14 +214,11 @@ def _prox_rounding(instance: Instance, t: Fraction) -> float:
     return tolerance.precision(instance) * norm(v) / number(t)
 
 
-def _infeasible(core: Core, x: Vector, imbalance: Fraction, moved: float, allowed: float) -> str:
-    if imbalance and abs(number(imbalance)) > allowed:
+def _infeasible(core: Core, x: Vector, imbalance: Fraction, moved: float) -> str:
+    if imbalance and 2 * abs(number(imbalance)) > moved:
         return f"the entries sum to {number(imbalance):.3g} instead of 0"
     violation = number(Fraction(core.domain.violation(x)))
-    return (
-        f"infeasible by {violation:.3g}: the repair moves {brief(floats(x))} by {moved:.3g}, "
-        f"more than the rounding-error bound {allowed:.3g}"
-    )
+    return f"infeasible by {violation:.3g}: the repair moves {brief(floats(x))} by {moved:.3g}"
 
 
 def expected(instance: Instance) -> np.ndarray:

@@ -7,6 +7,7 @@ whose gap is of the size of the rounding in that comparison, and no worse.
 """
 
 import functools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +19,8 @@ from refsolve.proofs.rationals import exact, number
 from verification.certificates import loss, tolerance
 from verification.certificates.text import brief, not_finite
 from verification.instances.instance import Instance
-from verification.verdicts.verdict import Candidate, Judgement, Verdict, if_certain
+from verification.verdicts import promise
+from verification.verdicts.verdict import Candidate, Judgement, Terms, Verdict, if_certain
 
 #: Roundings in 2 c/(PN), with a margin.
 ROUNDINGS = 8
@@ -36,9 +38,8 @@ def spread(instance: Instance) -> float:
 
 
 def allowed(instance: Instance) -> float:
-    """Rounding-error bound for an objective."""
-    n = instance["scores"].size
-    return tolerance.value(tolerance.precision(instance), n, 1.0, spread(instance))
+    """Rounding-error bound for an objective, or that of the promise."""
+    return tolerance.relative(instance, instance["scores"].size) * spread(instance)
 
 
 @if_certain
@@ -50,28 +51,47 @@ def judge(instance: Instance, candidate: Candidate) -> Judgement:
     return _inference(instance, candidate, best)
 
 
+class CoefficientsError(ValueError):
+    """Coefficients that are off the nearest whole numbers; how far, relative to these."""
+
+    def __init__(self, message: str, off: float) -> None:
+        super().__init__(message)
+        self.off = off
+
+
 def inversions(instance: Instance, coefficients: Array) -> Array:
     """The integers that coefficients mean; ValueError says why they mean none."""
-    y = instance["y"]
+    y, within = instance["y"], closeness(instance)
     if coefficients.shape != y.shape:
         raise ValueError(f"coefficients of shape {coefficients.shape}, expected {y.shape}")
     if not np.isfinite(coefficients).all():
         raise ValueError(f"coefficients {not_finite(coefficients)}")
     P, N = _sizes(y)
-    signed = np.where(mask(y), -1, 1) * coefficients.astype(np.longdouble) * (P * N) / 2
-    whole = np.rint(signed)
-    off = np.abs(signed - whole)
-    within = ROUNDINGS * tolerance.precision(instance) * np.maximum(1, np.abs(whole))
+    signed, whole, off = _whole(y, coefficients)
     if (off > within).any() or np.abs(whole).max() > P * N:
-        i = int(np.argmax(off - within))
-        raise ValueError(
+        i = int(np.argmax(off))
+        raise CoefficientsError(
             f"coefficient {i} is {float(coefficients[i])!r} = {float(signed[i])!r} times 2/(PN) in "
-            "absolute value, expected a whole number of inversions"
+            "absolute value, expected a whole number of inversions",
+            float(off.max()),
         )
     counts = whole.astype(np.int64)
     if defect := ranking_truth.ranking_defect(y, counts):
         raise ValueError(defect)
     return counts
+
+
+def _whole(y: Array, coefficients: Array) -> tuple[Array, Array, Array]:
+    """Coefficients in inversions, the nearest whole numbers, and how far off these, relatively."""
+    P, N = _sizes(y)
+    signed = np.where(mask(y), -1, 1) * coefficients.astype(np.longdouble) * (P * N) / 2
+    whole = np.rint(signed)
+    return signed, whole, np.abs(signed - whole) / np.maximum(1, np.abs(whole))
+
+
+def closeness(instance: Instance) -> float:
+    """Relative error of coefficients: a few roundings, or what is promised."""
+    return max(ROUNDINGS * tolerance.precision(instance), promise.current() or 0.0)
 
 
 def attained(instance: Instance, coefficients: Array) -> tuple[Fraction, float]:
@@ -124,6 +144,9 @@ def _inference(instance: Instance, candidate: Candidate, best: ranking_truth.Opt
     y = instance["y"]
     try:
         counts = inversions(instance, candidate.x)
+    except CoefficientsError as error:
+        lost: Terms = {"error of a coefficient": (error.off, closeness(instance))}
+        return Judgement(Verdict.FAIL, message=str(error), terms=lost, accuracy=error.off)
     except ValueError as error:
         return Judgement(Verdict.FAIL, message=str(error))
     reached, slack = ranking_truth.objective(instance["scores"], y, counts)
@@ -141,10 +164,16 @@ def _inference(instance: Instance, candidate: Candidate, best: ranking_truth.Opt
             )
             return Judgement(Verdict.FAIL, message=message)
     gap = _value(instance, np.asarray(number(reached)), best.value, limit, "ranking of value")
+    off = float(_whole(y, candidate.x)[2].max())
+    terms: Terms = {"error of a coefficient": (off, closeness(instance)), **gap.terms}
+    gap = replace(gap, terms=terms, accuracy=max(off, gap.gap or 0.0))
     if not gap.ok or candidate.value is None:
         return gap
     value = _value(instance, np.asarray(candidate.value), best.value, limit, "value")
-    return value if not value.ok else gap
+    if value.gap is None:
+        return value
+    worst = max(gap.accuracy or 0.0, value.gap)
+    return replace(gap if value.ok else value, terms={**terms, **value.terms}, accuracy=worst)
 
 
 def _value(

@@ -13,6 +13,7 @@ from refsolve.exact.decimals import CERTAIN, decimal_of, digits, lambert_w_exp
 from verification.certificates import tolerance
 from verification.certificates.text import not_finite
 from verification.instances.instance import Instance
+from verification.verdicts import promise
 from verification.verdicts.verdict import Judgement, Verdict, if_certain
 
 #: Promised units of rounding: 4e-15 in double precision.
@@ -37,7 +38,7 @@ def judge(instance: Instance, answer: np.ndarray) -> Judgement:
         return Judgement(Verdict.FAIL, message=f"shape {answer.shape}, expected {given.shape}")
     if not np.isfinite(answer).all():
         return Judgement(Verdict.FAIL, message=not_finite(answer))
-    eps, least = tolerance.precision(instance), tolerance.smallest(instance)
+    least = tolerance.smallest(instance)
     worst, message = 0.0, ""
     for t, got in zip(given.ravel().tolist(), answer.ravel().tolist(), strict=True):
         w = root(t)
@@ -49,7 +50,7 @@ def judge(instance: Instance, answer: np.ndarray) -> Judgement:
             message = (
                 f"W(e^t) = {got!r} at t = {t!r}, right is {w:.17g}: relative error {worst:.3g}"
             )
-    allowed = ULPS * eps
+    allowed = max(ULPS * tolerance.precision(instance), promise.current() or 0.0)
     verdict = Verdict.PASS if worst <= allowed else Verdict.FAIL
     return Judgement(
         verdict,
@@ -57,6 +58,7 @@ def judge(instance: Instance, answer: np.ndarray) -> Judgement:
         distance_tolerance=allowed,
         message="" if verdict is Verdict.PASS else f"{message}, more than {allowed:.3g}",
         terms={"relative error": (worst, allowed)},
+        accuracy=worst,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from refsolve.proofs.rationals import exact
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
+from verification.verdicts import promise
 
 LARGEST = float(np.finfo(float).max)
 
@@ -49,6 +50,30 @@ def underflow(instance: Instance, d: int, *units: Fraction | float) -> Fraction:
 def size_factor(d: int) -> float:
     """Growth of the error of sums over d entries (recursive summation: d eps; with a margin)."""
     return 4.0 * (d + 4)
+
+
+def slack(instance: Instance, d: int) -> float:
+    """How many times the rounding bound of a sum of d terms is allowed: more than 1 for a promise beyond.
+
+    A promised accuracy takes the place of ``size_factor(d) * eps``; floats of the input's precision
+    excuse what they always do.
+    """
+    promised = promise.current()
+    own = size_factor(d) * precision(instance)
+    return 1.0 if promised is None else max(1.0, promised / own)
+
+
+def relative(instance: Instance, d: int) -> float:
+    """Rounding of a sum of d terms relative to them, or the accuracy promised."""
+    return slack(instance, d) * size_factor(d) * precision(instance)
+
+
+def named(instance: Instance, d: int) -> str:
+    """The bound in the words of a message."""
+    promised = promise.current()
+    if promised is None or slack(instance, d) == 1.0:
+        return "the rounding-error bound"
+    return f"the bound of the promised {promised:g},"
 
 
 def distance(eps: float, d: int, spread: float, mass: float) -> float:

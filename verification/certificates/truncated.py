@@ -7,6 +7,7 @@ choice is right: the one that an answer makes is read off it.
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,9 +23,9 @@ from verification.verdicts.verdict import Judgement, Verdict
 
 
 def rounding(instance: Instance) -> float:
-    """What rounding of the scores does to a margin."""
+    """What rounding of the scores, or a promise, does to a margin."""
     z, spread = cores.margins(instance)
-    return tolerance.size_factor(z.size) * tolerance.precision(instance) * spread
+    return tolerance.relative(instance, z.size) * spread
 
 
 def dropped(instance: Instance, x: Vector | None = None) -> np.ndarray:
@@ -86,15 +87,20 @@ def judge(instance: Instance, answer: np.ndarray, complement: Any = None) -> Jud
         return _conjugate(instance, answer)
     simple, classes, rest = _read(instance, answer)
     main = instance[lookup(instance.problem).data]
+    judged = entropy_points.by_truth(simple, rest, complement)
     for j in classes.tolist():
         stays = 0.0 if instance.operation == "gradient" else float(main[j])
         # v + c - c need not be v to the last bit
         allowed = 0.0 if instance.operation == "gradient" else rounding(instance)
-        if abs(float(answer[j]) - stays) > allowed:
+        if (off := abs(float(answer[j]) - stays)) > allowed:
             message = f"entry {j} is dropped and must be {stays!r}, it is {float(answer[j])!r}"
-            terms = {f"entry {j}, dropped": (abs(float(answer[j]) - stays), allowed)}
-            return Judgement(Verdict.FAIL, message=message, terms=terms)
-    return entropy_points.by_truth(simple, rest, complement)
+            terms = {**judged.terms, f"entry {j}, dropped": (off, allowed)}
+            needed = off / allowed * tolerance.relative(instance, main.size) if allowed else np.inf
+            needed = max(needed, judged.accuracy or 0.0)
+            judged = replace(
+                judged, verdict=Verdict.FAIL, message=message, terms=terms, accuracy=needed
+            )
+    return judged
 
 
 def _conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
@@ -105,8 +111,7 @@ def _conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
         return Judgement(Verdict.FAIL, message=f"returned {brief(answer)}, expected one number")
     got = float(answer.ravel()[0])
     largest = max(abs(number(v)) for v in vector(instance["x"]).tolist())
-    eps = tolerance.precision(instance)
-    near = largest <= tolerance.size_factor(instance["x"].size) * eps
+    near = largest <= tolerance.relative(instance, instance["x"].size)
     c = cores.costs(instance)
     shift = near * largest * sum(abs(number(v)) for v in c.tolist())
     if near and abs(got) <= shift:

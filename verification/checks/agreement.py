@@ -19,6 +19,8 @@ from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 80
 COUNTS = {"quick": 12, "thorough": 90}
+#: The term of its certificate: what rounding, or the promise, has to excuse.
+BEYOND = "distance to the oracle, beyond its own bound"
 
 
 def applies(problem: Problem) -> bool:
@@ -79,8 +81,9 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     allowed += tolerance.size_factor(x.size) * eps * (mass + reach) * number(scale)
     if instance.operation == "prox":
         allowed += tolerance.size_factor(x.size) * eps * norm(vector(instance["v"]))
-    terms = {"distance to the oracle": (apart, reach + allowed)}
-    if not apart <= reach + allowed:
+    allowed *= tolerance.slack(instance, x.size)
+    terms = {BEYOND: (apart - reach, allowed)}
+    if not apart - reach <= allowed:
         message = (
             f"{apart:.3g} away from the oracle ({oracle.solver}), which is within {reach:.3g} of "
             f"the solution {brief(oracle.x)}"
@@ -97,13 +100,13 @@ def _entries(instance: Instance, answer: np.ndarray) -> Judgement:
             message = f"{oracle.solver} has gap {oracle.certificate.gap:.3g}"
             return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
         right = float(oracle.value)
-        reach = oracle.certificate.distance + tolerance.value(
-            tolerance.precision(instance), 1, 1.0, right, tolerance.smallest(instance)
-        )
-        if not abs(got - right) <= reach:  # also if it is no number
+        apart = abs(got - right) - oracle.certificate.distance
+        size = right + tolerance.smallest(instance) * tolerance.slack(instance, 1)
+        allowed = tolerance.relative(instance, 1) * size
+        if not apart <= allowed:  # also if it is no number
+            reach = oracle.certificate.distance + allowed
             message = f"returned {got!r} at t = {t!r}, the oracle says {right!r} within {reach:.3g}"
-            terms = {"distance to the oracle": (abs(got - right), reach)}
-            return Judgement(Verdict.FAIL, message=message, terms=terms)
+            return Judgement(Verdict.FAIL, message=message, terms={BEYOND: (apart, allowed)})
     return Judgement(Verdict.PASS)
 
 
@@ -118,10 +121,11 @@ def _numbers(instance: Instance, answer: np.ndarray, oracle: refsolve.OracleResu
     sizes = [float(np.abs(vector(v)).sum()) for v in instance.params.values() if np.ndim(v) == 1]
     eps, d = tolerance.precision(instance), max(len(instance[instance.items[0][0]]), 1)
     weight = number(cores.weight(instance))
-    allowed = oracle.certificate.gap + tolerance.value(eps, d, max(1.0, weight), 1.0, *sizes)
-    apart = abs(got - right)
-    terms = {"distance to the oracle": (apart, allowed)}
-    if not apart <= allowed:
-        message = f"returned {got!r}, the oracle says {right!r} within {allowed:.3g}"
+    allowed = tolerance.value(eps, d, max(1.0, weight), 1.0, *sizes)
+    allowed *= tolerance.slack(instance, d)
+    apart, reach = abs(got - right), oracle.certificate.gap
+    terms = {BEYOND: (apart - reach, allowed)}
+    if not apart - reach <= allowed:
+        message = f"returned {got!r}, the oracle says {right!r} within {reach + allowed:.3g}"
         return Judgement(Verdict.FAIL, message=message, terms=terms)
     return Judgement(Verdict.PASS, terms=terms)

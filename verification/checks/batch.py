@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from verification import certificates
+from verification.certificates import tolerance
 from verification.checks import amount
 from verification.failures.shrink import call_lines
 from verification.instances.drawing import valid
@@ -20,6 +21,7 @@ from verification.kit.calling import (
     NotApplicableError,
 )
 from verification.problems.problem import Problem
+from verification.verdicts import promise
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 60
@@ -29,6 +31,8 @@ COUNTS = {"quick": 30, "thorough": 150}
 MANY, LONG = 40, "ties"
 # Rows that a candidate is tried on: the instance, a duplicate, and one that differs.
 PROBED = 3
+# Accuracy of an answer that counts as one for a batch.
+DIGITS = 1e-3
 
 
 def applies(problem: Problem) -> bool:
@@ -126,7 +130,7 @@ def _examine(call: Caller, instance: Instance) -> tuple[Judgement, list[Instance
             judged = _judge_rows(unweighted, _answers(call, unweighted, columns))
             if judged.verdict is Verdict.FAIL:
                 return judged, unweighted, columns
-    return judgements[0], *trials[0]
+    return max(judgements, key=_share), *trials[0]
 
 
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
@@ -154,9 +158,10 @@ def takes_batches(call: Caller) -> bool:
     """Try small batches, on which a function of single vectors hardly ever does right.
 
     Two rows are equal and one differs: a function that flattens them and drops what is repeated would do
-    right on equal rows. What is hard for a batch (zero rows, numbers per row) is left to the check.
+    right on equal rows. What is hard for a batch (zero rows, numbers per row) is left to the check, and so
+    are its digits.
     """
-    tried = 0
+    tried, promised = 0, promise.current()
     for instance in draw(call.problem.name, "random", 40, seed=0):
         if instance[call.problem.data].size < 3 or not call.accepts(instance):
             continue
@@ -165,8 +170,9 @@ def takes_batches(call: Caller) -> bool:
             answer = call.raw(stack(few, "always")).x
         except (CandidateCrashError, CandidateTimeoutError, NotApplicableError):
             return False
-        if not _judge_rows(few, answer).ok:
-            return False
+        with promise.held(lambda: max(DIGITS, promised or 0.0)):
+            if not _judge_rows(few, answer).ok:
+                return False
         tried += 1
     return tried > 0
 
@@ -176,15 +182,20 @@ def _without_weight(row: Instance) -> Instance:
 
 
 def _judge_rows(found: list[Instance], answers: np.ndarray) -> Judgement:
-    worst = Judgement(Verdict.PASS)
     if answers.ndim == 0 or len(answers) != len(found):
         message = f"shape {answers.shape} for a batch of {len(found)} row{'s'[: len(found) > 1]}"
         return Judgement(Verdict.FAIL, message=message, rows=tuple(found))
-    for i, (row, answer) in enumerate(zip(found, answers, strict=True)):
-        judgement = certificates.judge(row, Candidate(answer))
+    pairs = zip(found, answers, strict=True)
+    judged = [certificates.judge(row, Candidate(answer)) for row, answer in pairs]
+    for i, judgement in enumerate(judged):
         if not judgement.ok:
+            d = int(np.size(found[i][found[i].problem.data]))
+            relative = tolerance.relative(found[i], d)
+            needed = max(each.least_promise(relative) or 0.0 for each in judged)
             message = f"row {i} of a batch of {len(found)}: {judgement.message}"
-            return replace(judgement, message=message, rows=tuple(found))
-        if worst.distance is None or (judgement.distance or 0.0) > worst.distance:
-            worst = judgement
-    return worst
+            return replace(judgement, message=message, rows=tuple(found), accuracy=needed)
+    return max(judged, key=_share)
+
+
+def _share(judgement: Judgement) -> float:
+    return judgement.ratio or 0.0

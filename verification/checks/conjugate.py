@@ -62,5 +62,5 @@ def _excess(
     value = loss.value_at(instance, z)
     terms = (abs(number(dot(x, z))), abs(number(value)), abs(number(shift)))
     # x may be outside by rounding, and is then judged as if it were inside
-    allowed = tolerance.value(tolerance.precision(instance), x.size, 1.0, *terms, scale * 4)
+    allowed = tolerance.relative(instance, x.size) * (sum(terms) + scale * 4)
     return number(dot(x, z) - value - shift - got), allowed

@@ -31,6 +31,7 @@ from verification.kit.calling import (
     parameters,
     said,
 )
+from verification.kit.refusals import lineage
 from verification.problems.problem import Problem, lookup
 from verification.verdicts.verdict import Candidate
 
@@ -77,7 +78,8 @@ class Server:
         except BaseException as error:  # also sys.exit, and a KeyboardInterrupt of its own
             with contextlib.suppress(Exception):  # it may have closed standard error
                 traceback.print_exc()
-            return {**reply, "status": "error", "message": said(error)}
+            names = {"raised": lineage(error)}
+            return {**reply, "status": "error", "message": said(error), **names}
         reply["changed"] = {
             n: _sent(params[n], folder, f"changed-{n}")
             for n, was in before.items()

@@ -23,11 +23,12 @@ from verification.external.replies import word
 from verification.kit.calling import (
     CandidateCrashError,
     CandidateTimeoutError,
-    NotApplicableError,
+    RefusedError,
     current_limit,
 )
 from verification.kit.signatures import in_order
 from verification.problems.problem import Problem, lookup
+from verification.verdicts import promise
 
 # After so many ends that nobody asked for, a program is not started again.
 DEATHS_ALLOWED = 5
@@ -106,6 +107,7 @@ class External:
         self.deaths = 0
         self.status = ""  # of the last answer; recorded, never believed
         self.hello: Mapping[str, Any] = {}
+        self.announced: float | None = None  # the accuracy that its hello promises
         self.options: tuple[str, ...] = ()
         self._cwd, self._env = cwd, env
         self._identifiers = itertools.count(1)
@@ -205,9 +207,12 @@ class External:
             reply = self._exchange(given, deadline, limit)
         self.status = word(reply, "status")
         if self.status in NOT_APPLICABLE:
-            raise NotApplicableError(word(reply, "message") or f"status {self.status!r}")
+            raise RefusedError(word(reply, "message") or f"status {self.status!r}")
         if self.status == "error":
-            raise CandidateCrashError(word(reply, "message") or "status 'error'")
+            crash = CandidateCrashError(word(reply, "message") or "status 'error'")
+            raised = reply.get("raised")
+            crash.raised = tuple(map(str, raised)) if isinstance(raised, list) else ()
+            raise crash
         try:
             last = None if self._last is None else self._last()
             replies.mirror(reply, given, last, self._files)
@@ -331,6 +336,10 @@ class External:
             )
         if "error" in hello:
             raise GoneError(f"hello with an error: {wire.excerpt(hello['error'], 400)}")
+        try:
+            self.announced = promise.checked(hello.get("accuracy"))
+        except InvalidArgumentError as error:
+            raise GoneError(f"hello with {error}") from error
         self.hello = hello
 
 

@@ -146,7 +146,9 @@ class Replay:
 
                 if not isinstance(candidate, External):
                     candidate = stack.enter_context(isolated(candidate, problem, timeout=timeout))
-            call = Caller(candidate, problem, timeout, batch)
+            promised = self.settings.get("accuracy")
+            refusing = tuple(self.settings.get("refuses") or ())
+            call = Caller(candidate, problem, timeout, batch, promised, refusing)
             # what hangs is not given the time that compilers are
             call.called = self.verdict == Verdict.TIMEOUT.value
             with watch(call):

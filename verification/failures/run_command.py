@@ -81,6 +81,10 @@ def command(run: Report | Replay) -> str:
     for option in ("count", "seconds"):
         if settings.get(option) is not None:
             words += [f"--{option}", str(settings[option])]
+    if settings.get("accuracy") is not None:
+        words += ["--accuracy", str(settings["accuracy"])]
+    for name in settings.get("refuses") or ():
+        words += ["--refuses", name]
     timeout = settings.get("timeout")
     if timeout is not None and timeout != TIMEOUT:
         words += ["--timeout", str(timeout)]

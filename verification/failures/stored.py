@@ -14,6 +14,7 @@ from verification.errors import InvalidArgumentError
 from verification.failures import answers
 from verification.instances import datasets, drawing, files
 from verification.instances.instance import Instance, decode
+from verification.verdicts import promise
 from verification.verdicts.verdict import Terms, Verdict
 
 SCHEMA = 2
@@ -151,6 +152,8 @@ _SETTINGS: Mapping[str, Callable[[Any], Any]] = {
     "xfail": _of(dict, type(None)),
     "solver": _of(str, type(None)),
     "started": _of(dict, type(None)),
+    "accuracy": promise.checked,
+    "refuses": _texts,
 }
 
 

@@ -18,9 +18,11 @@ import numpy as np
 from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.instances.instance import Instance, literal
 from verification.kit import parts
+from verification.kit.refusals import Refusals, lineage
 from verification.kit.signatures import full_name, match, parameters
 from verification.kit.unwrapping import unwrap
 from verification.problems.problem import Problem
+from verification.verdicts import promise
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 # Seconds per call, unless it is said otherwise.
@@ -53,8 +55,12 @@ class NotApplicableError(Exception):
 
 
 class CandidateError(Exception):
-    """The candidate gave no answer; ``asked``: rows and arguments of a call that was for several."""
+    """The candidate gave no answer; ``asked``: rows and arguments of a call that was for several.
 
+    ``raised``: full names of the types of the error, where it raised one.
+    """
+
+    raised: tuple[str, ...] = ()
     asked: tuple[tuple[Instance, ...], dict[str, Any]] | None = None
 
 
@@ -64,6 +70,10 @@ class CandidateTimeoutError(CandidateError):
 
 class CandidateCrashError(CandidateError):
     """The candidate raised, or returned something that is not an array of numbers."""
+
+
+class RefusedError(NotApplicableError, CandidateCrashError):
+    """The candidate says that it does not handle these arguments: the instance is skipped, and counted."""
 
 
 class Caller:
@@ -81,6 +91,11 @@ class Caller:
         Seconds per call. Python code is interrupted (in the main thread, where the system has
         timers); compiled code is judged by the clock after it returns. `watch` names the instance
         if it does not.
+    accuracy : float, optional
+        What it promises, see `verification.verdicts.promise`; by default what a program announces.
+    refuses : tuple of str
+        Full names of the types of errors by which it refuses an instance, see
+        `verification.kit.refusals`.
     """
 
     def __init__(
@@ -89,6 +104,8 @@ class Caller:
         problem: Problem,
         timeout: float = 10.0,
         batch: bool | None = None,
+        accuracy: float | None = None,
+        refuses: tuple[str, ...] = (),
     ):
         if not callable(function):
             raise CandidateSignatureError(
@@ -106,6 +123,9 @@ class Caller:
         self.problem = problem
         self.timeout = timeout
         self.batch = batch
+        self.promised = accuracy
+        self.refuses = refuses
+        self.refusals = Refusals()
         self.timeouts = 0
         self.overdue: tuple[float, dict[str, Any]] | None = None  # of the call under way
         self.last: Candidate | None = None  # what the last call returned
@@ -127,6 +147,13 @@ class Caller:
         if label := getattr(function, "label", ""):
             return str(label)
         return ".".join(full_name(function))
+
+    @property
+    def accuracy(self) -> float | None:
+        """What is promised: by whoever has it judged, else by the program itself."""
+        if self.promised is not None:
+            return self.promised
+        return getattr(self.function, "announced", None)
 
     @property
     def exhausted(self) -> str:
@@ -209,9 +236,15 @@ class Caller:
         except CandidateTimeoutError:
             self.timeouts += 1
             raise
-        except (CandidateCrashError, NotApplicableError):
+        except NotApplicableError:
             raise
         except (Exception, SystemExit) as error:
+            own = isinstance(error, CandidateCrashError)
+            raised = error.raised if isinstance(error, CandidateError) else lineage(error)
+            if set(self.refuses) & set(raised):
+                raise RefusedError(str(error) if own else said(error)) from error
+            if own:
+                raise
             raise CandidateCrashError(said(error)) from error
         finally:
             _LIMIT.reset(token)
@@ -282,7 +315,7 @@ def load_callable(name: str) -> Callable[..., Any]:
 
 @contextmanager
 def watch(call: Caller, every: float = 1.0, grace: float = 20.0) -> Iterator[None]:
-    """Say on standard error which arguments a call hangs on that nothing can interrupt."""
+    """Judge what is called by its promise; say on standard error which arguments a call hangs on."""
     done = threading.Event()
 
     def look() -> None:
@@ -302,7 +335,8 @@ def watch(call: Caller, every: float = 1.0, grace: float = 20.0) -> Iterator[Non
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
     try:
-        yield
+        with promise.held(lambda: call.accuracy):
+            yield
     finally:
         done.set()
         thread.join()

@@ -5,28 +5,32 @@ import copy
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from verification import checks as checks_package
 from verification.adapters import precision
+from verification.certificates import tolerance
 from verification.checks import Check
 from verification.errors import InvalidArgumentError
 from verification.failures import run_command
 from verification.failures import shrink as shrinking
 from verification.instances import drawing
 from verification.instances.instance import Instance
-from verification.kit import fixing
+from verification.kit import fixing, refusals
 from verification.kit.calling import (
     Caller,
     CandidateError,
     CandidateTimeoutError,
     NotApplicableError,
+    RefusedError,
     check_timeout,
     watch,
 )
 from verification.problems.problem import Problem, fast_candidate, lookup
+from verification.verdicts import promise
 from verification.verdicts.expectations import Expectations
 from verification.verdicts.report import Report
 from verification.verdicts.tally import Tally
@@ -41,6 +45,7 @@ LAST_PLAIN_CHECK = 40
 SHRINK_SECONDS = {"quick": 3.0, "thorough": 15.0, "soak": 30.0}
 
 Progress = Callable[[str, int, int], None]
+Refuses = type[Exception] | str | Iterable[type[Exception] | str] | None
 
 
 def verify(
@@ -57,6 +62,8 @@ def verify(
     isolate: bool = False,
     shrink: bool = True,
     every: int = 1,
+    accuracy: float | None = None,
+    refuses: Refuses = (),
     count: int | None = None,
     seconds: float | None = None,
     progress: Progress | None = None,
@@ -98,6 +105,14 @@ def verify(
         Look for the smallest counterexample when something fails.
     every : int
         Of the instances of each check only the first of so many.
+    accuracy : float, optional
+        Relative accuracy that the candidate promises, 0 < accuracy < 1, in the place of the rounding
+        bound; of a trained model the relative gap, which it is asked for, too. Relative to the sizes
+        of the numbers that enter, as the bound is (docs/verify_your_own.md). A program may announce
+        it. The report says which accuracy would have passed.
+    refuses : exception type, or several, or their names
+        Errors by which the candidate refuses arguments that it does not handle, and then
+        NotImplementedError, too: skipped, and counted by argument.
     count, seconds : int and float, optional
         Where a soak run stops, whichever is reached first; by default after 100 000 instances.
     progress : callable, optional
@@ -116,7 +131,11 @@ def verify(
     start = time.perf_counter()
     check_run(profile, seed)
     limit, deadline = _limits(profile, count, seconds, start)
-    task = fixing.fix(lookup(problem), fixed)
+    promised, refusing = promise.checked(accuracy), refusals.names(refuses)
+    named = lookup(problem)
+    if promised is not None and named.model is not None and "tol" in named.arguments:
+        fixed = {"tol": promised, **(fixed or {})}
+    task = fixing.fix(named, fixed)
     check_timeout(timeout)
     given = candidate is not None
     if candidate is None:
@@ -138,6 +157,8 @@ def verify(
         "xfail": dict(expected.reasons),
         "count": count,
         "seconds": seconds,
+        "accuracy": promised,
+        "refuses": refusing,
         **(run_command.settings_of(candidate) if given else {"solver": run_command.FAST}),
     }
     results: list[Result] = []
@@ -151,14 +172,15 @@ def verify(
                 dtype = getattr(candidate, "dtype", None)
                 candidate = stack.enter_context(isolated(candidate, task, timeout=timeout))
                 candidate.dtype = dtype  # type: ignore[attr-defined]
-        call = Caller(candidate, task, timeout, batch)
+        call = Caller(candidate, task, timeout, batch, promised, refusing)
         stack.enter_context(watch(call))
         for result in _results(call, selected, (profile, seed, every), limit, deadline, progress):
             result = expected.apply(result)
             tally.add(result)
             if profile != "soak" or (result.verdict.is_bad and len(results) < SOAK_KEEPS):
                 results.append(result)
-        code = None
+        code, refused = None, call.refusals.said()
+        settings["announced"] = call.accuracy if promised is None else None
         if shrink:
             smallest, code = counterexample(results, selected, call, SHRINK_SECONDS[profile])
     for result in expected.unmet():
@@ -175,6 +197,7 @@ def verify(
         counterexample_result=smallest,
         settings=settings,
         tally=tally,
+        refused=refused,
     )
 
 
@@ -245,19 +268,38 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
             message = f"cannot be posed in {call.dtype}"
             return Result.of(name, given, Judgement(Verdict.SKIPPED, message=message))
         instance = rounded
-    start = time.perf_counter()
+    start, refused = time.perf_counter(), False
     try:
         call.last = None
         judgement = call.remarked(check.examine(call, instance))
     except NotApplicableError as error:
         judgement = Judgement(Verdict.SKIPPED, message=str(error))
+        if refused := isinstance(error, RefusedError):
+            call.refusals.refuse(instance, str(error))
     except CandidateError as error:
         late = isinstance(error, CandidateTimeoutError)
         verdict, rows = Verdict.TIMEOUT if late else Verdict.CRASH, error.asked and error.asked[0]
         judgement = Judgement(verdict, message=str(error), rows=rows or ())
+    if call.last is not None and not refused:
+        call.refusals.take(instance)
+    judgement = _with_accuracy(judgement, instance, call)
     # a copy: the candidate may write into its own answer later
     answer = copy.deepcopy(call.last) if judgement.verdict.is_bad else None
     return Result.of(name, instance, judgement, answer, time.perf_counter() - start)
+
+
+def _with_accuracy(judgement: Judgement, instance: Instance, call: Caller) -> Judgement:
+    """The judgement with the accuracy that would pass; that of float32 inputs says nothing of other ones."""
+    if instance.problem.model is not None:
+        own = promise.current() or float(instance["tol"])
+        return replace(judgement, accuracy=judgement.least_promise(own))
+    d = int(np.size(instance[instance.problem.data]))
+    found = judgement.least_promise(tolerance.relative(instance, d))
+    rounding = tolerance.size_factor(d) * tolerance.precision(instance)
+    excused = judgement.ok and found is not None and found <= rounding
+    if excused and call.dtype is None and instance.has_dtype("float32"):
+        found = 0.0
+    return replace(judgement, accuracy=found, excused=excused)
 
 
 def applicable(problem: Problem) -> list[str]:

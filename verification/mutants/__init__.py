@@ -37,6 +37,7 @@ class Mutant:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     errata: tuple[str, ...] = ()
     timeout: float = 10.0
+    accuracy: float | None = None
 
 
 def wrong(
@@ -47,6 +48,7 @@ def wrong(
     command: tuple[str, ...] = (),
     isolate: bool = False,
     timeout: float = 10.0,
+    accuracy: float | None = None,
 ) -> Callable[[Function], Function]:
     """The decorator of a wrong solver.
 
@@ -65,6 +67,8 @@ def wrong(
         Whether it must run in a process of its own: it takes the interpreter with it.
     timeout : float
         Seconds per call, for one that hangs.
+    accuracy : float, optional
+        What it promises, and does not keep, see `verification.verdicts.promise`.
     """
 
     def decorate(function: Function) -> Function:
@@ -72,7 +76,8 @@ def wrong(
         errata = (erratum,) if isinstance(erratum, str) else tuple(erratum)
         candidate = None if command else function
         function.mutant = Mutant(  # type: ignore[attr-defined]
-            function.__name__, problem, defect, candidate, tuple(command), isolate, fixed or {}, errata, timeout
+            function.__name__, problem, defect, candidate, tuple(command), isolate, fixed or {}, errata, timeout,
+            accuracy,
         )  # fmt: skip
         return function
 
@@ -135,6 +140,8 @@ def opened(mutant: Mutant) -> Iterator[Callable[..., Any]]:
 
 def run(mutant: Mutant, profile: str = "quick", seed: int = 0) -> Report:
     """The report on one mutant, with the smallest counterexample."""
-    fixed = mutant.fixed or None
+    fixed, timeout, promised = mutant.fixed or None, mutant.timeout, mutant.accuracy
     with opened(mutant) as function:
-        return verify(function, mutant.problem, profile, seed, fixed=fixed, timeout=mutant.timeout)
+        return verify(
+            function, mutant.problem, profile, seed, fixed=fixed, timeout=timeout, accuracy=promised
+        )

@@ -21,7 +21,10 @@ _kept: dict[Any, Array] = {}
 
 
 def trainer(
-    loss: str, side: str = "primal", erratum: str | tuple[str, ...] = ()
+    loss: str,
+    side: str = "primal",
+    erratum: str | tuple[str, ...] = (),
+    accuracy: float | None = None,
 ) -> Callable[[Function], Function]:
     """`wrong`, for a trainer of one loss: it says that it takes its parameters, and no kernel matrix."""
     own: dict[str, Any] = {"k": 1} if loss.startswith(("topk", "smooth_topk")) else {}
@@ -38,7 +41,9 @@ def trainer(
 
     def decorate(function: Function) -> Function:
         function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        return wrong(f"multiclass_erm.{side}", erratum=erratum, fixed={"loss": loss})(function)
+        built_in = {"loss": loss}
+        mutant = wrong(f"multiclass_erm.{side}", erratum=erratum, fixed=built_in, accuracy=accuracy)
+        return mutant(function)
 
     return decorate
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 REASONS = 10
 
 MEANINGS = {
-    Verdict.PASS: "the certificate proves the answer right, up to rounding",
+    Verdict.PASS: "the certificate proves the answer right, up to rounding or to what is promised",
     Verdict.FAIL: "the certificate proves the answer wrong",
     Verdict.EXPECTED_FAILURE: "failed, as announced by xfail",
     Verdict.UNEXPECTED_PASS: "announced by xfail, but did not fail: counts as a failure",
@@ -85,6 +85,7 @@ def report_document(report: Report) -> Document:
     blocks: list[Block] = [report_table(report, head)]
     if report.checked == 0:
         blocks.append(Paragraph("Nothing was judged, which counts as a failure.", "bad"))
+    blocks += [Paragraph(line) for line in report.accuracy_lines()]
     blocks += failure_blocks(report)
     blocks.append(_counted(report, "Per check", "check", lambda check, family: check))
     if unjudged := unjudged_table(report):

@@ -31,7 +31,7 @@ from verification.mutants import Mutant
 from verification.problems.problem import Problem, lookup, names
 from verification.selftest.kill_file import KillFile
 from verification.selftest.kill_rows import REQUIRED, Matrix, RightSolver, Row
-from verification.selftest.right import promise, solver, solvers
+from verification.selftest.right import promises, solver, solvers
 from verification.verdicts.verdict import Verdict
 
 #: Numbers of instances after which the checks take turns, where only the first kill is looked for.
@@ -179,7 +179,8 @@ def row(
     judged = 0
     with contextlib.ExitStack() as stack:
         stack.enter_context(np.errstate(all="ignore"))  # where warnings are errors: none is a kill
-        call = Caller(stack.enter_context(mutants.opened(mutant)), task, mutant.timeout)
+        function = stack.enter_context(mutants.opened(mutant))
+        call = Caller(function, task, mutant.timeout, accuracy=mutant.accuracy)
         stack.enter_context(watch(call))
         for name, first, last in _turns(chosen, until_killed):
             if cells[name]:
@@ -229,15 +230,15 @@ def right_solvers(problems: Iterable[str]) -> list[tuple[str, str]]:
     found = []
     for problem in sorted(problems):
         have = [name for name in solvers(problem) if name != "one side"]
-        found += [(n, problem) for n in (have if lookup(problem).kind == "models" else have[-1:])]
+        few = have[-1:] if "promised" not in have else have[-2:]
+        found += [(n, problem) for n in (have if lookup(problem).kind == "models" else few)]
     return found
 
 
 def judge_right(name: str, problem: str, profile: str, seed: int) -> list[RightSolver]:
     """One right solver on its problem; it must pass on everything that it is judged on."""
     start = time.perf_counter()
-    candidate, built_in = solver(name, problem), promise(name, problem)
-    report = verify(candidate, problem, profile, seed, fixed=built_in)
+    report = verify(solver(name, problem), problem, profile, seed, **promises(name, problem))
     summary = "" if report.ok else report.summary()
     return [
         RightSolver(name, problem, report.ok, report.counts, summary, time.perf_counter() - start)

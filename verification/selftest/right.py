@@ -2,19 +2,20 @@
 
 "fast": the implementation of `fast`; "sound": the slow algorithms that the mutants are made of; and of
 models "one side": the trainer of `fast` with one side of its gap, which is judged in another way than both,
-and "oracle", where `fast` trains none.
+and "oracle", where `fast` trains none; "promised": few bits and few steps, as accurate as they promise.
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+from verification.mutants.sound import promised
 from verification.mutants.sound import solvers as sound
 from verification.problems.problem import Problem, fast_candidate, lookup
 
 Solver = Callable[..., Any]
 
-NAMES = ("fast", "sound", "one side", "oracle")
+NAMES = ("fast", "sound", "one side", "oracle", "promised")
 
 
 def solvers(problem: str) -> tuple[str, ...]:
@@ -26,6 +27,7 @@ def solvers(problem: str) -> tuple[str, ...]:
         "sound": problem in sound.SOLVERS,
         "one side": trained and model is not None and len(model.parts) > 1,
         "oracle": not trained and model is not None,
+        "promised": problem in promised.PROMISED,
     }
     return tuple(name for name in NAMES if has[name])
 
@@ -36,13 +38,17 @@ def solver(name: str, problem: str) -> Solver | None:
         return None
     if name == "sound":
         return sound.SOLVERS[problem]
+    if name == "promised":
+        return promised.PROMISED[problem][0]
     task = lookup(problem)
     return _one_side(task) if name == "one side" else _oracle(task)
 
 
-def promise(name: str, problem: str) -> Mapping[str, Any] | None:
-    """Arguments that it has built in: a relative gap, where that is not the one of the instances."""
-    return sound.PROMISES.get(problem) if name == "sound" else None
+def promises(name: str, problem: str) -> dict[str, Any]:
+    """What it promises, as options of `verify`: a gap that it has built in, or an accuracy."""
+    if name == "promised":
+        return {"accuracy": promised.PROMISED[problem][1]}
+    return {"fixed": sound.PROMISES.get(problem) if name == "sound" else None}
 
 
 def _own(problem: Problem) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def run_chunk(chunk: Chunk) -> dict[str, Any]:
         count=chunk.count,
         shrink=False,
         timeout=60.0,
-        fixed=right.promise(chunk.solver, chunk.problem),
+        **right.promises(chunk.solver, chunk.problem),
     )
     for kept in KEPT:  # the next chunk has other instances
         kept.cache_clear()

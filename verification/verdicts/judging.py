@@ -8,6 +8,7 @@ and rounding, or an answer of another shape. What lies between the two is "oracl
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ import numpy as np
 from verification.errors import NoDualPointError, VerificationError
 from verification.instances.instance import Instance
 from verification.models import Certificate, ModelTask, Params, load
+from verification.verdicts import promise
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 EPS = float(np.finfo(float).eps)
@@ -44,7 +46,9 @@ def witness(instance: Instance) -> Witness | None:
 
 
 def judge(instance: Instance, candidate: Candidate) -> Judgement:
-    """Judge a model by the parts that were returned."""
+    """Judge a model by the parts that were returned; to the gap that is promised, else to ``tol``."""
+    if (promised := promise.current()) is not None:
+        instance = instance.with_params(tol=promised)
     model, params = load(instance.stem), instance.params
     given: Parts = {name: np.asarray(v) for name, v in candidate.parts.items()}
     for name, right in model.shapes(params).items():
@@ -81,8 +85,19 @@ def _judged(model: ModelTask, instance: Instance, given: Parts) -> Judgement:
         return Judgement(Verdict.FAIL, message=message)
     primal, dual = sides.get("primal"), sides.get("dual")
     tol = float(params["tol"])
-    if message := _infeasible(model, params, primal, dual, tol):
+    message, needed = _infeasible(model, params, primal, dual, tol)
+    if message:
+        with contextlib.suppress(VerificationError, OverflowError):
+            needed = max(needed, _sides(model, instance, primal, dual, tol).accuracy or np.inf)
+            return Judgement(Verdict.FAIL, message=message, accuracy=needed)
         return Judgement(Verdict.FAIL, message=message)
+    return _sides(model, instance, primal, dual, tol)
+
+
+def _sides(
+    model: ModelTask, instance: Instance, primal: Parts | None, dual: Parts | None, tol: float
+) -> Judgement:
+    """The verdict on one side or both, feasible ones."""
     if primal is not None and dual is not None:
         return _pair(model, instance, primal, dual, tol)
     if primal is not None:
@@ -137,22 +152,24 @@ def _incomplete(
 
 def _infeasible(
     model: ModelTask, params: Params, primal: Parts | None, dual: Parts | None, tol: float
-) -> str:
-    """The constraint that is violated most, by more than tol and rounding; empty if none.
+) -> tuple[str, float]:
+    """The constraint that is violated most, by more than tol and rounding, and the tol that it needs.
 
-    OverflowError if no float says by how much.
+    Empty and 0 if none is; OverflowError if no float says by how much.
     """
-    worst, message = 1.0, ""
+    worst, message, needed = 1.0, "", 0.0
     for name, found in model.violations(params, primal, dual).items():
         allowed = tol * found.size + found.rounding
         if not np.isfinite(found.amount) or not np.isfinite(allowed):
             raise OverflowError(name)
+        if found.amount > allowed:
+            needed = max(needed, found.amount / found.size if found.size > 0 else np.inf)
         if found.amount > worst * allowed:
             worst = found.amount / allowed if allowed > 0 else np.inf
             message = (
                 f"{name} is violated by {found.amount:.3g} (tol and rounding allow {allowed:.3g})"
             )
-    return message
+    return message, needed
 
 
 def _size(proof: Certificate) -> float:
@@ -188,14 +205,17 @@ def _judgement(
     gap, limit = max(proof.gap, 0.0) / unit, allowed / unit
     terms: dict[str, tuple[float, float | None]] = {"duality gap": (float(proof.gap), allowed)}
     terms |= {name: (float(v), None) for name, v in getattr(proof, "terms", {}).items()}
+    # the promise that this gap keeps, without the excuse of rounding
+    size, gap_left = _size(proof), max(proof.gap, 0.0)
+    needed = float(gap_left / size if size else np.inf * bool(gap_left))
     modulus = model.modulus
     if not modulus or primal is None:
-        return Judgement(verdict, gap, limit, message=message, terms=terms)
+        return Judgement(verdict, gap, limit, message=message, terms=terms, accuracy=needed)
     first = next(iter(primal))
     reach, most = (float(np.sqrt(2 * max(v, 0.0) / modulus)) for v in (proof.gap, allowed))
     terms[f"||{first} - {first}*|| at most"] = (reach, most)
     relative = float(np.sqrt(gap)), float(np.sqrt(limit))
-    return Judgement(verdict, gap, limit, *relative, message, terms)
+    return Judgement(verdict, gap, limit, *relative, message, terms, accuracy=needed)
 
 
 class _Bound(NamedTuple):

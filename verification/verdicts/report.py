@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +16,9 @@ from verification.report.render import render_json, write_text
 from verification.report.run_report import report_document
 from verification.verdicts.tally import Tally
 from verification.verdicts.verdict import Result, Verdict, plain
+
+#: Characters of an instance in a sentence.
+LONGEST = 100
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class Report:
     counterexample_result : the Result of that smallest instance, or None.
     settings : what else `verify` was given (timeout, batch, fixed, ...), for a replay.
     tally : counts and worst figures of all results, also of those that a soak run does not keep.
+    refused : how many instances the candidate refused, by what these have in common ("k > 64").
     """
 
     problem: str
@@ -42,6 +48,7 @@ class Report:
     counterexample_result: Result | None = field(default=None, repr=False)
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
     tally: Tally = field(default_factory=Tally, hash=False, repr=False)
+    refused: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if self.results and not self.tally.by_check:
@@ -67,6 +74,47 @@ class Report:
     def failures(self) -> tuple[Result, ...]:
         """All fails, crashes, timeouts and unexpected passes that were kept."""
         return tuple(r for r in self.results if r.verdict.is_bad)
+
+    @property
+    def promised(self) -> float | None:
+        """The relative accuracy by which answers were judged; None: rounding was all that was excused."""
+        return self.settings.get("accuracy") or self.settings.get("announced")
+
+    @property
+    def passes_at(self) -> float | None:
+        """The least relative accuracy that, promised, lets every result pass, to two digits.
+
+        inf if none does; None if nothing was measured.
+        """
+        if self.tally.beyond:
+            return math.inf
+        least = self.least_accurate
+        return None if least is None or least.accuracy is None else round_up(least.accuracy)
+
+    @property
+    def least_accurate(self) -> Result | None:
+        """The result that decides which promise passes; the least accurate one where any would."""
+        return self.tally.least or self.tally.within
+
+    def accuracy_lines(self) -> list[str]:
+        """What was promised or excused, whether it was kept, and which accuracy would have passed."""
+        announced = " (announced by the program)" if self.settings.get("announced") else ""
+        by = f"the promised accuracy {self.promised:g}{announced}" if self.promised else "rounding"
+        kept = "not met" if self.tally.count(Verdict.FAIL.value) else "met" if self.checked else "-"
+        lines = [f"judged by {by}: {kept}"]
+        if (least := self.least_accurate) is not None and least.accuracy is not None:
+            what = "" if least.instance is None else f": {least.instance.arguments_code()}"
+            what = what if len(what) <= LONGEST else what[:LONGEST] + " ..."
+            others = "all other results pass" if self.tally.beyond else "passes"
+            where = f"{least.check}, {least.family}{what}"
+            lines[0] += f"; {others} at {round_up(least.accuracy):g} (worst in {where})"
+        if self.tally.beyond:
+            found = ", ".join(f"{n} in {check}" for check, n in self.tally.beyond.items())
+            lines.append(f"results that no promise of an accuracy lets pass: {found}")
+        lines += [
+            f"{what}: {n} skipped, as the candidate refuses" for what, n in self.refused.items()
+        ]
+        return lines
 
     @property
     def worst_gap(self) -> float | None:
@@ -109,6 +157,8 @@ class Report:
         for name, value in (("gap", self.worst_gap), ("distance", self.worst_distance)):
             if value is not None:
                 lines.append(f"worst certified {name} {value:.3g}")
+        if self.least_accurate is not None or self.tally.beyond or self.promised or self.refused:
+            lines += self.accuracy_lines()
         seen: set[str] = set()
         for result in self.failures:
             if result.check not in seen:
@@ -148,6 +198,10 @@ class Report:
             "elapsed": self.elapsed,
             "counts": self.counts,
             "by_check": self.by_check(),
+            "promised": self.promised,
+            "passes_at": plain(self.passes_at),
+            "least_accurate": None if (least := self.least_accurate) is None else least.to_dict(),
+            "refused": dict(self.refused),
             "worst_gap": plain(self.worst_gap),
             "worst_distance": plain(self.worst_distance),
             "worst_distance_ratio": plain(self.worst_distance_ratio),
@@ -155,6 +209,13 @@ class Report:
             "failures": [r.to_dict() for r in self.failures],
             "counterexample": self.counterexample,
         }
+
+
+def round_up(accuracy: float, digits: int = 2) -> float:
+    """Up to so many digits, so that what passes at the number shown does."""
+    unit = 10.0 ** (math.floor(math.log10(accuracy)) - digits + 1) if accuracy > 0 else 1.0
+    found = (float(f"{n * unit:.{digits}g}") for n in itertools.count(math.floor(accuracy / unit)))
+    return next(each for each in found if each >= accuracy)
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:

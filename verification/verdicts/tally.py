@@ -41,6 +41,9 @@ class Tally:
     worst_distance_ratio : largest distance divided by its tolerance, among the passes.
     figures : `Figures` per check and family.
     reasons : how often what was said, per verdict and check, of results that judged nothing.
+    least, within : the result that needs the least accurate promise (`Judgement.accuracy`) of those below
+        1 that rounding does not excuse, and the least accurate one of those that it does.
+    beyond : per check, how many results no promise makes pass.
     """
 
     by_check: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -50,6 +53,9 @@ class Tally:
     worst_distance_ratio: float | None = None
     figures: dict[tuple[str, str], Figures] = field(default_factory=dict)
     reasons: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
+    least: Result | None = None
+    within: Result | None = None
+    beyond: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Iterable[Result]) -> Tally:
@@ -77,6 +83,15 @@ class Tally:
             said = self.reasons.setdefault((verdict, result.check), {})
             reason = result.message if result.message in said or len(said) < REASONS else OTHER
             said[reason] = said.get(reason, 0) + 1
+        if result.accuracy is not None and not result.accuracy < 1:
+            self.beyond[result.check] = self.beyond.get(result.check, 0) + 1
+        elif result.accuracy:
+            known = self.within if result.excused else self.least
+            if known is None or result.accuracy > (known.accuracy or 0.0):
+                if result.excused:
+                    self.within = result
+                else:
+                    self.least = result
         if result.in_double_precision:
             self.worst_gap = _larger(self.worst_gap, result.gap)
             self.worst_distance = _larger(self.worst_distance, result.distance)

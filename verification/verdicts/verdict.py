@@ -18,6 +18,9 @@ P = ParamSpec("P")
 #: because only the sum has one.
 Terms = Mapping[str, tuple[float, float | None]]
 
+#: Terms that are only shown where there is a distance: it decides.
+BESIDE_DISTANCE = frozenset({"Fenchel-Young gap", "suboptimality after repair"})
+
 
 class Verdict(enum.StrEnum):
     """The outcomes of one check on one instance.
@@ -95,6 +98,9 @@ class Judgement:
     the units of the problem: repair distance, Fenchel-Young gap, distance to the solution, ...
 
     ``rows``: the instances that were asked for in one call, where it was not the one at hand alone.
+
+    ``accuracy``: see `least_promise`, where the terms do not say it; ``excused``: rounding excuses all of
+    it, whatever is promised.
     """
 
     verdict: Verdict
@@ -105,11 +111,45 @@ class Judgement:
     message: str = ""
     terms: Terms = field(default_factory=dict, hash=False)
     rows: tuple[Instance, ...] = field(default=(), compare=False, repr=False)
+    accuracy: float | None = field(default=None, compare=False)
+    excused: bool = field(default=False, compare=False)
 
     @property
     def ok(self) -> bool:
         """True for a pass."""
         return self.verdict is Verdict.PASS
+
+    @property
+    def ratio(self) -> float | None:
+        """Largest of gap and distance in units of its tolerance; None where neither has one."""
+        pairs = ((self.gap, self.gap_tolerance), (self.distance, self.distance_tolerance))
+        return _largest(v / t for v, t in pairs if v is not None and t)
+
+    def least_promise(self, relative: float) -> float | None:
+        """The relative accuracy that, promised, would just pass: inf if none would; None if unknown.
+
+        Bounds are in proportion to the promise. Terms that are only shown beside the distance that
+        decides do not count.
+
+        Parameters
+        ----------
+        relative : float
+            The accuracy that the terms were judged by.
+        """
+        if self.verdict not in (Verdict.PASS, Verdict.FAIL) or self.accuracy is not None:
+            ended = self.verdict in (Verdict.CRASH, Verdict.TIMEOUT)
+            return float("inf") if ended else self.accuracy if self.verdict.judges else None
+        shares = [0.0]
+        for name, (value, allowed) in self.terms.items():
+            shown = name in BESIDE_DISTANCE and self.distance is not None
+            if allowed is None or shown or (value <= 0 and not np.isnan(value)):
+                continue
+            share = value / allowed if allowed > 0 else float("inf")
+            share = share if share <= float("inf") else float("inf")  # nan
+            if not (self.ok and share > 1):  # what is beyond did not decide
+                shares.append(share)
+        worst = max(shares)
+        return float(relative * worst) if self.ok or worst > 1 else float("inf")
 
 
 def if_certain(judge: Callable[P, Judgement]) -> Callable[P, Judgement]:
@@ -152,12 +192,6 @@ class Result(Judgement):
         )
 
     @property
-    def ratio(self) -> float | None:
-        """Largest of gap and distance in units of its tolerance; None where neither has one."""
-        pairs = ((self.gap, self.gap_tolerance), (self.distance, self.distance_tolerance))
-        return _largest(v / t for v, t in pairs if v is not None and t)
-
-    @property
     def in_double_precision(self) -> bool:
         """A pass on an instance without float32 arrays."""
         if self.verdict is not Verdict.PASS:
@@ -172,6 +206,7 @@ class Result(Judgement):
             "family": self.family,
             "verdict": self.verdict.value,
             **{name: plain(getattr(self, name)) for name in figures},
+            "accuracy": plain(self.accuracy),
             "message": self.message,
             "terms": {n: [plain(v), plain(t)] for n, (v, t) in self.terms.items()},
             "instance": None if self.instance is None else self.instance.to_dict(),

@@ -64,6 +64,14 @@ _Batch = Annotated[
         help="Whether the solver claims to take batches of rows; by default it is tried.",
     ),
 ]
+_Accuracy = Annotated[
+    float | None,
+    typer.Option(help="Relative accuracy that the solver promises, 1e-10; default: rounding."),
+]
+_Refuses = Annotated[
+    list[str] | None,
+    typer.Option(help="Error by which it refuses arguments, ValueError; repeatable."),
+]
 _Timeout = Annotated[float, typer.Option(help="Seconds allowed per call of the solver.")]
 _Count = Annotated[
     int | None, typer.Option(help="soak: stop after so many instances; 100000 by default.")
@@ -92,6 +100,8 @@ def verify(
     fixed: _Fixed = None,
     isolate: _Isolate = None,
     batch: _Batch = None,
+    accuracy: _Accuracy = None,
+    refuses: _Refuses = None,
     timeout: _Timeout = 10.0,
     count: _Count = None,
     seconds: _Seconds = None,
@@ -119,7 +129,8 @@ def verify(
     folder = output or Path("report")
     wanted = _formats(report, folder) if report is not None or output is not None else ()
     if everything:
-        given = any((solver, program, check, xfail, fixed, isolate, batch is not None))
+        options = (solver, program, check, xfail, fixed, isolate, refuses)
+        given = any(options) or (batch, accuracy) != (None, None)
         document, reports = _everything(given, (profile, count, seconds), seed, thorough)
     else:
         # A solver in the current folder is found as `python -m` would find it.
@@ -135,6 +146,8 @@ def verify(
                 checks=check,
                 batch=batch,
                 timeout=timeout,
+                accuracy=accuracy,
+                refuses=refuses or (),
                 isolate=solver is not None if isolate is None else isolate,
                 count=count,
                 seconds=seconds,
@@ -164,8 +177,8 @@ def _everything(
     """The main job; ``solver``: whether options were given that are not for it."""
     if solver:
         raise InvalidArgumentError(
-            "--solver, --exec, --check, --xfail, --set, --isolate and --batch go with --problem, "
-            "not with --all"
+            "--solver, --exec, --check, --xfail, --set, --accuracy, --refuses, --isolate and --batch "
+            "go with --problem, not with --all"
         )
     profile, *ends = run
     if profile == "soak" or any(end is not None for end in ends):
