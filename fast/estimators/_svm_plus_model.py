@@ -26,6 +26,7 @@ from fast.estimators._settings import (
     check_data,
     check_weights,
     encode,
+    transaction,
 )
 from fast.estimators._svm_plus_training import Problem, Reporter, Solution, solve
 
@@ -60,8 +61,44 @@ class PrivilegedModel(CertifiedClassifier):
         check_count("degree", self.degree, "pass 3")
         check_coef0(self.coef0)
 
-    def _fit(self, X: Any, y: Any, Z: Any, sample_weight: Any) -> list[Warning]:
-        """The whole fit, and what is to be said of it."""
+    @transaction
+    def fit(self, X: Any, y: Any, Z: Any = None, *, sample_weight: Any = None) -> Any:
+        """Train until the duality gap of every class is certified.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_samples, n_features)
+            float64 or float32; CSR stays CSR. The kernel matrix (n_samples, n_samples) for
+            ``kernel="precomputed"``.
+        y : array (n_samples,)
+            At least two classes.
+        Z : array or sparse matrix (n_samples, n_privileged_features), optional
+            Privileged features, or the second view, or their kernel matrix for
+            ``kernel_z="precomputed"``. Not a list: scikit-learn splits arrays only. None: the
+            ordinary SVM.
+        sample_weight : array (n_samples,), optional
+            Factors of C (and of C_z and D) per example, >= 0; zero removes an example.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidParameterError
+            A parameter is outside its range, Z does not fit X, a kernel is not positive
+            semidefinite (the message says which, and the fix).
+        ValueError
+            From scikit-learn: nan, inf, wrong shapes, mismatched rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Stopped by ``max_iter``, a callback or Ctrl-C before ``tol``; the best certified models
+            are kept (classes not begun by then get one round).
+        CollapseWarning
+            w = 0 is optimal for a class of an SVM+.
+        """
         settings = self._check_settings()
         X, y = check_data(self, X, y)
         classes, encoded = encode(y)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from fast._validation import moderate, number
-from fast.estimators._settings import check_settings, transaction
+from fast.estimators._settings import check_settings
 from fast.estimators._svm_plus_model import PrivilegedModel
 
 
@@ -123,43 +123,6 @@ class SVM2KClassifier(PrivilegedModel):
     def _store_other(self, beta: np.ndarray, kept: np.ndarray, labels: np.ndarray) -> None:
         self.correction_dual_coef_, self.tie_dual_coef_ = beta[:, 0], beta[:, 1]
         self.correction_dual_coef_[:, kept] *= labels.T
-
-    @transaction
-    def fit(self, X: Any, y: Any, Z: Any = None, *, sample_weight: Any = None) -> Any:
-        """Train until the duality gap of every class is certified.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n_samples, n_features)
-            float64 or float32; CSR stays CSR. The kernel matrix (n_samples, n_samples) for
-            ``kernel="precomputed"``.
-        y : array (n_samples,)
-            At least two classes.
-        Z : array or sparse matrix (n_samples, n_privileged_features), optional
-            The second view, or its kernel matrix for ``kernel_z="precomputed"``. Not a list:
-            scikit-learn splits arrays only. None: the ordinary SVM.
-        sample_weight : array (n_samples,), optional
-            Factors of C, C_z and D per example, >= 0; zero removes an example.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidParameterError
-            A parameter is outside its range, Z does not fit X, a kernel is not positive
-            semidefinite (the message says which, and the fix).
-        ValueError
-            From scikit-learn: nan, inf, wrong shapes, mismatched rows.
-
-        Warns
-        -----
-        ConvergenceWarning
-            Stopped by ``max_iter``, a callback or Ctrl-C before ``tol``; the best certified models
-            are kept (classes not begun by then get one round).
-        """
-        return self._fit(X, y, Z, sample_weight)
 
     def decision_function(self, X: Any, Z: Any = None) -> np.ndarray:
         """Scores of each class against the rest, (n, n_classes), (n,) for two: f, with Z (f + g)/2."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from fast._validation import moderate, number
 from fast.errors import InvalidTypeError
-from fast.estimators._settings import check_settings, transaction
+from fast.estimators._settings import check_settings
 from fast.estimators._svm_plus_model import PrivilegedModel
 
 LOSSES = ("squared_hinge", "hinge")
@@ -184,42 +184,3 @@ class SVMPlusClassifier(PrivilegedModel):
             "tol": tol,
             "max_iter": max_iter,
         }
-
-    @transaction
-    def fit(self, X: Any, y: Any, Z: Any = None, *, sample_weight: Any = None) -> Any:
-        """Train until the duality gap of every class is certified.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n_samples, n_features)
-            float64 or float32; CSR stays CSR. The kernel matrix (n_samples, n_samples) for
-            ``kernel="precomputed"``.
-        y : array (n_samples,)
-            At least two classes.
-        Z : array or sparse matrix (n_samples, n_privileged_features), optional
-            Privileged features, or their kernel matrix for ``kernel_z="precomputed"``. Not a list:
-            scikit-learn splits arrays only. None: the ordinary SVM.
-        sample_weight : array (n_samples,), optional
-            Factors of C per example, >= 0; zero removes an example.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidParameterError
-            A parameter is outside its range, Z does not fit X, a kernel is not positive
-            semidefinite (the message says which, and the fix).
-        ValueError
-            From scikit-learn: nan, inf, wrong shapes, mismatched rows.
-
-        Warns
-        -----
-        ConvergenceWarning
-            Stopped by ``max_iter``, a callback or Ctrl-C before ``tol``; the best certified models
-            are kept (classes not begun by then get one round).
-        CollapseWarning
-            w = 0 is optimal for a class.
-        """
-        return self._fit(X, y, Z, sample_weight)

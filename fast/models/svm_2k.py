@@ -64,7 +64,7 @@ class TwoViewMachine:
         def take(a: np.ndarray, b: np.ndarray) -> None:
             state.take(program, a, b)
             if self.x.mean is not None:
-                w, b_A = self.x.model(state.coef[0], state.offsets[0])
+                w, b_A = self.x.model(state.coef[0], state.b[0])
                 assert w is not None
                 state.model = Model(w, b_A, w[:0], 0.0, state.primal)
 
@@ -77,8 +77,8 @@ class TwoViewMachine:
             max_iter=max_iter,
             report=report,
         )
-        w, b = self.x.model(state.coef[0], state.offsets[0])
-        v, rho = self.z.model(state.coef[1], state.offsets[1])
+        w, b = self.x.model(state.coef[0], state.b[0])
+        v, rho = self.z.model(state.coef[1], state.b[1])
         return TwoViewResult(
             state.coef[0], w, b, state.coef[1], v, rho, state.alpha, primal=state.primal,
             dual=state.dual, gap=state.gap, n_iter=state.n_iter, history=state.history,

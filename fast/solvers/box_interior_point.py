@@ -8,7 +8,7 @@ are d x d. Nothing here is a certificate: whoever calls computes that.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -107,29 +107,12 @@ def cholesky(M: np.ndarray) -> np.ndarray:
         ridge = more
 
 
-class Program(Protocol):
-    """What is minimised; the multipliers of A a = 0 are the model's offsets."""
-
-    gain: np.ndarray  # (N,)
-    upper: np.ndarray  # (N,), positive
-    equations: np.ndarray  # A (q, N)
-    rank: int  # of A: where it is less than q, the equations that are felt least are solved
-
-    def product(self, a: np.ndarray) -> np.ndarray:
-        """H a."""
-        ...
-
-    def solver(self, E: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """R -> (H + diag(E))^-1 r."""
-        ...
-
-    def start(self) -> np.ndarray:
-        """A point within the box, with A a = 0."""
-        ...
-
-
 class OneView:
-    """The ordinary SVM of labels y, bounds ``upper`` > 0 and ``ridge`` >= 0."""
+    """The ordinary SVM of labels y, bounds ``upper`` > 0 and ``ridge`` >= 0.
+
+    What a program has: ``gain`` and ``upper`` (N,), the ``equations`` A (q, N), whose multipliers are
+    the model's offsets, and their ``rank``: where it is less than q, those that are felt least are solved.
+    """
 
     def __init__(
         self, gram: MatrixGram | FactorGram, y: np.ndarray, upper: np.ndarray, ridge: np.ndarray
@@ -155,7 +138,7 @@ class OneView:
 
 
 def follow(
-    program: Program,
+    program: Any,
     state: Any,
     take: Callable[[np.ndarray, np.ndarray], None],
     *,
@@ -194,9 +177,7 @@ def follow(
     return interrupted, stop
 
 
-def minimise(
-    program: Program, look: Callable[[np.ndarray, np.ndarray], bool], max_iter: int
-) -> None:
+def minimise(program: Any, look: Callable[[np.ndarray, np.ndarray], bool], max_iter: int) -> None:
     """Interior points a, each shown to ``look(a, b)`` with the offsets b (q,); true stops."""
     point = _Point(program)
     for _ in range(max_iter):
@@ -210,7 +191,7 @@ def minimise(
 class _Point:
     """An interior point: a, its distance s to the box, multipliers z and t of both, and b (q,)."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Any) -> None:
         self.program, upper = program, program.upper
         self.bounded = np.isfinite(upper)
         self.pairs = len(upper) + int(np.count_nonzero(self.bounded))

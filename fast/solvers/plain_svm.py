@@ -37,7 +37,7 @@ class PlainState(TrainingState):
     """Best coef, b and multipliers so far; W is coef, ``model`` knows w where X is given."""
 
     coef: Any = None
-    b: float = 0.0
+    b: Any = 0.0
     alpha: Any = None
     bound: float = -np.inf
     model: Any = None

@@ -17,8 +17,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrs
 
 from fast.solvers.box_interior_point import TINY, FactorGram, MatrixGram, cholesky, cross
-from fast.solvers.plain_svm import balanced, lowest
-from fast.solvers.state import TrainingState
+from fast.solvers.plain_svm import PlainState, balanced, lowest
 
 Gram = MatrixGram | FactorGram
 Scores = tuple[np.ndarray, np.ndarray, Any]
@@ -161,14 +160,8 @@ def repaired(alpha: np.ndarray, y: np.ndarray, bounds: np.ndarray) -> np.ndarray
 
 
 @dataclass
-class TwoViewState(TrainingState):
-    """Best coefficients (2, n), offsets and multipliers (3, n) so far; W are the coefficients of A."""
-
-    coef: Any = None
-    offsets: tuple[float, float] = (0.0, 0.0)
-    alpha: Any = None
-    bound: float = -np.inf
-    model: Any = None
+class TwoViewState(PlainState):
+    """Best coefficients (2, n), both offsets b and multipliers (3, n) so far; W is coef of A."""
 
     def take(self, program: TwoViews, a: np.ndarray, b: np.ndarray) -> None:
         """Certify a point: D at the nearest feasible multipliers, P at their w with good offsets."""
@@ -183,7 +176,7 @@ class TwoViewState(TrainingState):
             self.alpha, self.bound = alpha, gain - half
         offsets, loss = settled(program, f, g, (float(b[0] + b[2]), float(b[1] + b[2])))
         if self.coef is None or half + loss < self.primal:
-            self.coef, self.offsets = coef, offsets
+            self.coef, self.b = coef, offsets
         self.record(self.n_iter + 1, half + loss, self.bound, self.coef[0])
 
 

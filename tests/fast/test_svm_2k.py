@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_svm_2k import check
 from _problems import privileged
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
@@ -20,6 +19,24 @@ PRICES = {"CA": 0.5, "CB": 2.0, "D": 0.7, "eps": 0.1}
 def problem(seed=0, n=60, d=4):
     X, y, Z = privileged(seed, n, d)
     return X, np.where(y > 0, 1.0, -1.0), (Z - Z.mean(axis=0)) / Z.std(axis=0)
+
+
+def check(found, K, Kz, y, weight, tol, CA, CB, D, eps):
+    """P and D of a trained model by the formulas; the gap follows, and multipliers are feasible."""
+    alpha, bounds = found.alpha, np.outer([CA, CB, D], weight)
+    assert (alpha[:2] >= 0).all()
+    assert (abs(alpha) <= bounds).all()
+    g = alpha[0] * y - alpha[2], alpha[1] * y + alpha[2]
+    assert np.abs(np.sum(g, axis=1)).max() <= 1e-13 * abs(alpha).sum()
+    lower = (alpha[:2].sum(axis=0) - eps * abs(alpha[2])).sum()
+    lower -= (g[0] @ K @ g[0] + g[1] @ Kz @ g[1]) / 2
+    f, h = K @ found.coef + found.b, Kz @ found.correction_coef + found.rho
+    P = (found.coef @ K @ found.coef + found.correction_coef @ Kz @ found.correction_coef) / 2
+    P += (bounds * np.maximum([1 - y * f, 1 - y * h, abs(f - h) - eps], 0)).sum()
+    assert found.primal == pytest.approx(P, rel=1e-9)
+    assert found.dual == pytest.approx(lower, rel=1e-9)
+    assert -1e-10 * P <= P - lower <= tol * P * (1 + 1e-9)
+    assert found.gap == found.history[-1]["gap"] <= tol
 
 
 KERNELS = {"features": None, "linear": linear_kernel, "rbf": rbf_kernel}

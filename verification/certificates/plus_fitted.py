@@ -80,46 +80,39 @@ def certify(
         )
     model = {"w": estimator.coef_ if "X" in given else estimator.kernel_coef_}
     model |= {"b": estimator.intercept_, "alpha": alpha}
-    tied = is_two_views(estimator) and Z is not None
     if Z is not None:
         v = estimator.correction_coef_ if "Z" in given else estimator.correction_kernel_coef_
         model |= {"v": v, "rho": estimator.correction_intercept_}
-        names = ("correction_dual_coef_", "tie_dual_coef_") if tied else ("slack_dual_coef_",)
-        model |= {name: getattr(estimator, name) for name in names}
+        names = ("slack_dual_coef_", "correction_dual_coef_", "tie_dual_coef_")
+        model |= {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
     parts = []
     for j in range(many):
         labels = np.where(y == classes[1 if many == 1 else j], 1.0, -1.0)
         part = {name: values[j] for name, values in model.items()}
-        certified = _tied if tied else _alone
-        parts.append(certified(estimator, labels, weight, given, part))
+        parts.append(_binary(estimator, labels, {**given, "sample_weight": weight}, part))
     return ClassesCertificate.sums(parts)
 
 
-def _alone(
-    estimator: Any, labels: Array, weight: Array, given: dict[str, Any], part: dict[str, Any]
+def _binary(
+    model: Any, labels: Array, given: dict[str, Any], part: dict[str, Any]
 ) -> PlusCertificate:
-    """One class of an SVM+, or of the ordinary SVM."""
-    own: dict[str, Any] = {"loss": "hinge", "lam": 1.0}
-    if not is_two_views(estimator):
-        own = {"loss": estimator.loss, "lam": float(estimator.lam)}
-        own |= {"nonneg_slack": estimator.nonneg_slack, "free_slack": float(estimator.free_slack)}
-    problem = Problem(labels, C=float(estimator.C), sample_weight=weight, **own, **given)
-    return problem.certificate(
-        part["w"], float(part["b"]), part["alpha"] * labels, v=part.get("v"),
-        rho=float(part.get("rho", 0.0)), beta=part.get("slack_dual_coef_"),
-    )  # fmt: skip
-
-
-def _tied(
-    estimator: Any, labels: Array, weight: Array, given: dict[str, Any], part: dict[str, Any]
-) -> PlusCertificate:
-    """One class of an SVM-2K."""
-    prices: dict[str, Any] = {name: float(getattr(estimator, name)) for name in ("D", "eps")}
-    prices |= {"CA": float(estimator.C), "CB": float(estimator.C_z)}
-    problem = two_views.Problem(labels, sample_weight=weight, **prices, **given)
-    hinges = part["alpha"] * labels, part["correction_dual_coef_"] * labels
-    alpha = np.array([*hinges, part["tie_dual_coef_"]])
-    return problem.certificate(part["w"], part["b"], part["v"], part["rho"], alpha)
+    """One class against the rest; ``part`` has its rows of the attributes."""
+    fit, C = (part["w"], float(part["b"])), float(model.C)
+    alpha = part["alpha"] * labels
+    if "tie_dual_coef_" in part:
+        prices: dict[str, Any] = {"CA": C, "CB": float(model.C_z), "D": float(model.D)}
+        tied = two_views.Problem(labels, eps=float(model.eps), **prices, **given)
+        other = part["correction_dual_coef_"] * labels, part["tie_dual_coef_"]
+        return tied.certificate(*fit, part["v"], part["rho"], np.array([alpha, *other]))
+    own: dict[str, Any] = {"loss": "hinge"}  # SVM-2K without Z
+    if not is_two_views(model):
+        own = {name: getattr(model, name) for name in ("loss", "nonneg_slack")}
+        own |= {name: float(getattr(model, name)) for name in ("lam", "free_slack")}
+    rest: dict[str, Any] = {
+        "rho": float(part.get("rho", 0.0)),
+        "beta": part.get("slack_dual_coef_"),
+    }
+    return Problem(labels, C=C, **own, **given).certificate(*fit, alpha, v=part.get("v"), **rest)
 
 
 def _features(estimator: Any, X: Any, Z: Any, weight: Array) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from verification.certificates.two_views import Problem
 from verification.errors import NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _plus, _plus_families
 
+Array = np.ndarray
+Rows = Array | None
+
 
 def _problem(params: Params) -> Problem:
     given = {name: params[name] for name in TASK.arguments if name not in ("y", "tol")}
@@ -115,19 +118,9 @@ class Svm2k(ModelTask):
         return primal, {"alpha": proof.alpha}
 
     def train(
-        self,
-        X: np.ndarray | None,
-        y: np.ndarray,
-        Z: np.ndarray | None,
-        CA: float,
-        CB: float,
-        D: float,
-        eps: float = 0.0,
-        sample_weight: np.ndarray | None = None,
-        K: np.ndarray | None = None,
-        Kz: np.ndarray | None = None,
-        tol: float = 1e-6,
-    ) -> dict[str, Any]:
+        self, X: Rows, y: Array, Z: Rows, CA: float, CB: float, D: float, eps: float = 0.0,
+        sample_weight: Rows = None, K: Rows = None, Kz: Rows = None, tol: float = 1e-6,
+    ) -> dict[str, Any]:  # fmt: skip
         """The training function of `fast`."""
         from fast.models import svm_2k
 
