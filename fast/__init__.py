@@ -4,7 +4,7 @@ Everything below is imported at its first use, so that ``import fast`` costs not
 ``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.OneVsAllClassifier``,
 ``fast.MultilabelClassifier``, ``fast.APSVM``, ``fast.LatentAPSVM``, ``fast.SVMPlusClassifier``,
 ``fast.SVM2KClassifier``, ``fast.TopPush``, ``fast.RecallAtK``, ``fast.WsabieClassifier``,
-``fast.regularization_path``, ``fast.probe``, ``fast.threads``, and the subpackages ``functions``,
+``fast.regularization_path``, ``fast.probe``, ``fast.audit``, ``fast.threads``, and the subpackages ``functions``,
 ``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``, ``svm_plus``, ``data``,
 ``estimators`` with ``metrics``, ``datasets`` and ``errors``.
 """
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fast._numba import warmup as warmup
     from fast._threads import threads as threads
+    from fast.auditing import audit as audit
     from fast.estimators.ap_svm import APSVM as APSVM
     from fast.estimators.latent_ap_svm import LatentAPSVM as LatentAPSVM
     from fast.estimators.multilabel import MultilabelClassifier as MultilabelClassifier
@@ -43,6 +44,7 @@ _EXPORTS = {
     "TopKSVC": "fast.estimators.topk_svc",
     "TopPush": "fast.estimators.top_push",
     "WsabieClassifier": "fast.estimators.wsabie",
+    "audit": "fast.auditing",
     "probe": "fast.probing",
     "regularization_path": "fast.path",
     "threads": "fast._threads",

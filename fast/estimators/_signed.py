@@ -9,11 +9,11 @@ from fast._validation import divisor
 from fast.data import Source
 from fast.errors import InvalidParameterError
 from fast.estimators._settings import check_settings
-from fast.estimators._signed_training import SOLVERS, train
 from fast.estimators.multiclass import MulticlassLinearModel
 from fast.families import named
 from fast.models.multiclass_erm import TrainingResult
 from fast.solvers.signed_claims import claims
+from fast.solvers.signed_training import SOLVERS, train
 from fast.solvers.state import certified_gap
 
 

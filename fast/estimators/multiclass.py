@@ -9,8 +9,9 @@ from sklearn.utils import check_random_state, compute_class_weight
 
 from fast._validation import check_k, moderate
 from fast.data import Source
+from fast.data.constant import with_ones
 from fast.errors import InvalidParameterError
-from fast.estimators._blocks import checked, with_ones
+from fast.estimators._blocks import checked
 from fast.estimators._evaluation import Evaluation, watched
 from fast.estimators._kernel import KernelMap, check_kernel, kernel_objectives
 from fast.estimators._prediction import ClassScores

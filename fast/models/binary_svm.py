@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from fast.data.constant import with_ones
 from fast.ranking.labels import mask_of
 from fast.solvers import plain_svm, structured
 from fast.solvers.box_interior_point import FactorGram
-from fast.solvers.rows import is_sparse
 from fast.solvers.score_problem import ScoreCut, ScoreState
 from fast.solvers.state import Certified, certified_gap
 
@@ -53,14 +52,6 @@ class HingeOracle:
         value = float(margins[active].sum()) / n
         count = int(np.count_nonzero(active))
         return ScoreCut(value, count / n, np.where(active, -self.signs / n, 0.0), count)
-
-
-def with_ones(X: Any) -> Any:
-    """X with a last column of ones."""
-    ones = np.ones((X.shape[0], 1), dtype=X.dtype)
-    if is_sparse(X):
-        return sp.csr_array(sp.hstack([sp.csr_array(X), sp.csr_array(ones)]))
-    return np.hstack([X, ones])
 
 
 def train(

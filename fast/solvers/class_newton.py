@@ -32,7 +32,7 @@ PATIENCE = 25  # steps without progress
 
 
 class ClassNewtonSolver:
-    """Trains a one-vs-all model; see `fast.estimators._signed_training.train`."""
+    """Trains a one-vs-all model; see `fast.solvers.signed_training.train`."""
 
     def __init__(
         self, X: Any, y: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, seed: int

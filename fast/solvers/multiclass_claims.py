@@ -59,25 +59,30 @@ def objectives(
         return _Level(X, None, W, masses, y, r, loss, np.float64).bounds()
 
 
-def sums_of_weights(block: Any, W: np.ndarray, C: float, kept: Any = None) -> tuple:
+def sums_of_weights(
+    block: Any, W: np.ndarray, C: float, kept: Any = None, seen: Any = None
+) -> tuple:
     """What `bounds_of_weights` needs of a block of examples whose weights are C w.
 
     The masses are the gradients in W's scores, and go, rounded, to these rows of ``kept``.
+    ``seen(f)`` is called with the scores.
     """
     masses = None if kept is None else kept[block.rows]
     level = _Level(block.X, None, W, masses, block.y, C * block.w, block.loss, np.float64)
-    level.given, level.rows = False, max(level.n, 1)
+    level.given, level.seen, level.rows = False, seen, max(level.n, 1)
     level.summed = level.rows
     with np.errstate(all="ignore"):
         return level.sums()
 
 
 def sums_of_masses(
-    X: Any, W: np.ndarray, masses: Any, y: np.ndarray, r: np.ndarray, loss: Any
+    X: Any, W: np.ndarray, masses: Any, y: np.ndarray, r: np.ndarray, loss: Any, seen: Any = None
 ) -> tuple:
-    """The same of a group of examples with their masses."""
+    """The same of a group of examples with their masses; ``seen`` comes to parts of them, in order."""
+    level = _Level(X, None, W, masses, y, r, loss, np.float64)
+    level.seen = seen
     with np.errstate(all="ignore"):
-        return _Level(X, None, W, masses, y, r, loss, np.float64).sums()
+        return level.sums()
 
 
 def bounds_of_weights(W: np.ndarray, n: int, loss: Any, sums: list[Any]) -> tuple[float, float]:
@@ -92,6 +97,7 @@ class _Level:
     """The model in one arithmetic."""
 
     given = True  # the masses; else they are written
+    seen: Any = None  # whom scores are shown to
 
     def __init__(
         self, X: Any, K: Any, W: np.ndarray, masses: Any, y: np.ndarray, r: np.ndarray, loss: Any,
@@ -139,6 +145,8 @@ class _Level:
                 block_scores(parts(part), weights, 0, f)
             else:
                 f = np.asarray(part @ weights, dtype=real)
+            if self.seen is not None:
+                self.seen(f)
             if self.gram:
                 terms = abs(part) @ abs(self.W).T
                 reach = terms.max(axis=1)

@@ -17,7 +17,7 @@ EVERY, SHORT = 5, 20_000  # passes between certificates; numbers of the dual up 
 
 
 class SignedAscent:
-    """Trains a one-vs-all or multilabel hinge; see `fast.estimators._signed_training.train`."""
+    """Trains a one-vs-all or multilabel hinge; see `fast.solvers.signed_training.train`."""
 
     def __init__(
         self, X: Any, y: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, seed: int

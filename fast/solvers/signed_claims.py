@@ -9,8 +9,10 @@ priced by the slope of D.
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from fast.kernels.signed import BIPARTITE, BOX, ENTROPY, LOGISTIC
+from fast.solvers.passes import added
 from fast.solvers.rounding import confirmed, down, precisions, row_norms, up
 from fast.solvers.rows import is_sparse
 
@@ -48,32 +50,59 @@ def _bounds(
     X: Any, W: np.ndarray, A: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, y: Any, real: Any
 ) -> tuple[float, float]:  # fmt: skip
     """Upper bound on P and lower bound on D in one arithmetic."""
-    (n, d), m, eps = X.shape, len(W), real(np.finfo(real).eps)
-    W, norms = W.astype(real), row_norms(X)
+    n, W = X.shape[0], W.astype(real)
+    parts = (slice(first, first + AT_ONCE) for first in range(0, n, AT_ONCE))
+    return bounds_of_sums(W, n, added(sums(X[p], W, A[p], own[p], r[p], loss, y[p]) for p in parts))
+
+
+def sums(
+    X: Any, W: np.ndarray, A: Any, own: np.ndarray, r: np.ndarray, loss: Any, y: Any, seen: Any = None
+) -> list[Any]:  # fmt: skip
+    """What `bounds_of_sums` needs of a block of examples, in the arithmetic of W.
+
+    Over the examples: losses; what A gains, the sizes of that, what had to be moved times norms, and what that
+    costs; A'X; rounding in it. Without A the slopes of a smooth loss at W are taken, one-vs-all.
+    ``seen(f)`` is called with the scores.
+    """
+    real: Any = W.dtype.type
+    norms, d, eps = row_norms(X), X.shape[1], real(np.finfo(real).eps)
     lengths = np.sqrt((W * W).sum(axis=1)).max()
-    risk = gain = size = rough = moved = real(0)
-    V, spread = np.zeros((d, m), dtype=real), np.zeros(m, dtype=real)
-    for first in range(0, n, AT_ONCE):
-        part = slice(first, first + AT_ONCE)
-        rows, sides, mass = X[part].astype(real), own[part], r[part].astype(real)[:, None]
-        f = np.asarray(rows @ W.T, dtype=real)
-        slip = (d + 8) * eps * norms[part, None] * lengths + 4 * eps * (1 + np.abs(f).max(axis=1))[
-            :, None
-        ]
-        risk += (mass[:, 0] * _losses(f, slip, sides, loss, y[part], real)).sum()
-        signs = real(2) * sides - 1 if loss.variant != ENTROPY else real(-1)
-        x, gains, delta = _dual(A[part] * signs, sides, mass, loss)
-        a = x * signs
-        gain, size = gain + gains.sum(), size + np.abs(gains).sum() + np.abs(x).sum()
-        steep = STEEP if loss.variant >= LOGISTIC else 1 + loss.gamma
-        moved, rough = moved + (delta * norms[part]).sum(), rough + steep * delta.sum()
-        spread += norms[part] @ np.abs(a)
-        pulled = rows.T @ a
-        V += pulled.toarray() if is_sparse(pulled) else pulled
+    rows, mass = X.astype(real), r.astype(real)[:, None]
+    f = np.asarray(rows @ W.T, dtype=real)
+    if seen is not None:
+        seen(f)
+    slip = (d + 8) * eps * norms[:, None] * lengths
+    slip = slip + 4 * eps * (1 + np.abs(f).max(axis=1))[:, None]
+    risk = (mass[:, 0] * _losses(f, slip, own, loss, y, real)).sum()
+    signs = real(2) * own - 1 if loss.variant != ENTROPY else real(-1)
+    given = mass * slopes(-signs * f, loss) if A is None else A * signs
+    x, gains, delta = _dual(given, own, mass, loss)
+    a = x * signs
+    steep = STEEP if loss.variant >= LOGISTIC else 1 + loss.gamma
+    off = (delta * norms).sum(), steep * delta.sum()
+    totals = np.array([gains.sum(), np.abs(gains).sum() + np.abs(x).sum(), *off], dtype=real)
+    pulled = rows.T @ a
+    V = pulled.toarray() if is_sparse(pulled) else pulled
+    return [risk, totals, V.T, norms @ np.abs(a)]
+
+
+def slopes(z: Any, loss: Any) -> Any:
+    """Of a smooth one-vs-all loss at z, without the cost, in each class."""
+    if loss.variant == LOGISTIC:
+        return expit(z)
+    return np.clip((z + loss.cost) / loss.gamma, 0, 1)
+
+
+def bounds_of_sums(
+    W: np.ndarray, n: int, parts: Any, at_once: int = AT_ONCE
+) -> tuple[float, float]:
+    """(P, D) at W and A from the `sums` over n examples, in blocks of up to ``at_once``."""
+    risk, (gain, size, moved, rough), V, spread = parts
+    (m, d), eps = W.shape, np.finfo(W.dtype).eps
     width = (n + d + 2 * m + 16) * eps
     square = (W * W).sum() / 2
     length = np.sqrt((V * V).sum()) * (1 + (d + m + 4) * eps)
-    length += (min(n, AT_ONCE) + n // AT_ONCE + 8) * eps * np.sqrt((spread * spread).sum())
+    length += (min(n, at_once) + n // at_once + 8) * eps * np.sqrt((spread * spread).sum())
     length += 2 * moved
     return (
         up((square + risk) * (1 + width)),

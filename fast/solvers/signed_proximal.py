@@ -48,7 +48,7 @@ class Centred:
 
 
 class SignedProximal:
-    """Trains a hinge; see `fast.estimators._signed_training.train`."""
+    """Trains a hinge; see `fast.solvers.signed_training.train`."""
 
     def __init__(
         self, X: Any, y: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, seed: int

@@ -26,7 +26,7 @@ def logistic_at_weights(block: Block, W: np.ndarray) -> tuple[float, float, Any,
 
 
 class SignedQuasiNewton(QuasiNewtonSolver):
-    """Trains a smooth one-vs-all or multilabel model; see `fast.estimators._signed_training.train`."""
+    """Trains a smooth one-vs-all or multilabel model; see `fast.solvers.signed_training.train`."""
 
     def __init__(
         self, X: Any, y: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, seed: int

@@ -12,8 +12,8 @@ from _multiclass import objectives
 from fast import TopKLogisticRegression, TopKSVC, datasets
 from fast._threads import ordered_map
 from fast.data import Source, examine, rows
+from fast.data.constant import with_ones
 from fast.errors import InvalidParameterError
-from fast.estimators._blocks import with_ones
 from fast.families import named
 from fast.solvers import checkpoint, passes
 from fast.solvers.pairs import MEMORY

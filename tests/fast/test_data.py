@@ -19,8 +19,8 @@ import pytest
 import scipy.sparse as sp
 
 from fast.data import Source, examine, fingerprint, groups_ahead, npy, rows
+from fast.data.constant import with_ones
 from fast.errors import InvalidParameterError, InvalidTypeError, UnreadableError
-from fast.estimators._blocks import with_ones
 
 rng = np.random.default_rng(5)
 X32 = rng.normal(size=(203, 7)).astype(np.float32)

@@ -22,10 +22,10 @@ from fast import (
     regularization_path,
 )
 from fast.errors import InvalidParameterError
-from fast.estimators._signed_training import train
 from fast.estimators.multilabel import best_threshold
 from fast.families import named
 from fast.solvers.class_grams import weighted_grams
+from fast.solvers.signed_training import train
 from verification.benchmarks import one_vs_all
 from verification.certificates.fitted import judge_claims, trained
 from verification.verdicts.verdict import Verdict

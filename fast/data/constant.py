@@ -1,0 +1,50 @@
+"""Rows with a constant feature more: an intercept as the weight of one."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fast.data.dask_rows import DaskRows
+from fast.data.source import Source
+
+
+class WithOnes(Source):
+    """A source with a last column of ones, or of another number."""
+
+    def __init__(self, source: Source, value: float = 1.0) -> None:
+        self.value, self.known = value, "with ones" if value == 1.0 else f"with {value}"
+        self.source, self.name, self.labels = source, source.name, source.labels
+        self.dtype, self.groups = source.dtype, source.groups
+        self.shape = source.shape[0], source.shape[1] + 1
+
+    @property
+    def facts(self) -> dict[Any, Any]:
+        """Kept with the source, which the next fit is given, too."""
+        held = self.source.facts
+        found: dict[Any, Any] = held.setdefault(self.known, {"examined": held.get("examined")})
+        return found
+
+    def read(self, rows: slice) -> Any:
+        """As of the source."""
+        return with_ones(self.source.read(rows), self.value)
+
+    def place(self, row: int) -> tuple[str, int]:
+        """As of the source."""
+        return self.source.place(row)
+
+
+def with_ones(X: Any, value: float = 1.0) -> Any:
+    """X with a last column of ones, or another number; of a source in blocks another source."""
+    if isinstance(X, DaskRows) and value == 1.0:
+        chunks = X.array.chunks[0], (X.shape[1] + 1,)
+        found = DaskRows(X.array.map_blocks(with_ones, chunks=chunks, dtype=X.array.dtype), X.name)
+        found.__dict__ |= {"labels": X.labels, "_facts": X.facts.setdefault("with ones", {})}
+        found.facts["examined"] = X.facts.get("examined")
+        return found
+    if isinstance(X, Source):
+        return WithOnes(X, value)
+    ones = np.full((X.shape[0], 1), value, X.dtype)
+    if hasattr(X, "tocsr"):
+        return sp.csr_array(sp.hstack([X, sp.csr_array(ones)], format="csr"))
+    return np.hstack([X, ones])

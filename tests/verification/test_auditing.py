@@ -1,0 +1,285 @@
+"""`fast.audit`: anybody's weights, against the judge's certificates, naive formulas and optima found elsewhere."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.svm import LinearSVC
+
+import fast
+from fast.auditing import audit
+from fast.data import npy, rows
+from fast.errors import FastError, InvalidParameterError, InvalidTypeError
+from verification.certificates import erm
+
+N, D, M = 60, 5, 4
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((N, D))
+Y = (X @ RNG.standard_normal((D, M)) + RNG.standard_normal((N, M))).argmax(axis=1)
+NAMES = np.array(["d", "a", "c", "b"])  # labels of the classes 0..3
+LOOSE = {
+    "softmax": {},
+    "ova_logistic": {},
+    "ova_squared_hinge": {},
+    "ova_smooth_hinge": {"gamma": 0.5},
+}
+SHARP = ("multiclass_hinge", "ova_hinge")
+TIGHT = {"tol": 1e-10, "max_iter": 20_000}
+
+
+def loss_value(loss, f, y, gamma=0.5):
+    """Of rows of scores, as the papers print it."""
+    if f.shape[1] == 1 and loss in ("softmax", "multiclass_hinge"):
+        loss = {"softmax": "ova_logistic", "multiclass_hinge": "ova_hinge"}[loss]
+    own = (y == 1)[:, None] if f.shape[1] == 1 else np.eye(f.shape[1], dtype=bool)[y]
+    if loss == "softmax":
+        return logsumexp(f, axis=1) - f[own]
+    if loss == "multiclass_hinge":
+        return np.maximum(0.0, (np.where(own, -np.inf, f) + 1.0).max(axis=1) - f[own])
+    z = np.where(own, -f, f)
+    if loss == "ova_logistic":
+        return np.logaddexp(0.0, z).sum(axis=1)
+    z = np.maximum(1.0 + z, 0.0)
+    if loss == "ova_smooth_hinge":
+        return np.where(z < gamma, z * z / (2.0 * gamma), z - gamma / 2.0).sum(axis=1)
+    return (z * z if loss == "ova_squared_hinge" else z).sum(axis=1)
+
+
+def objective(loss, W, b, y, C, w=1.0, regularised=0.0):
+    """P of the naive formula."""
+    f = X @ W.T + b
+    return C * np.sum(w * loss_value(loss, f, y)) + (W * W).sum() / 2.0 + regularised
+
+
+def least(loss, y, C, m=M, free=True):
+    """min P by a quasi-Newton method of scipy, for smooth losses; W and b."""
+
+    def split(v):
+        V = v.reshape(m, D + 1)
+        return V[:, :D], V[:, D] * free
+
+    found = minimize(lambda v: objective(loss, *split(v), y, C), np.zeros(m * (D + 1)), tol=1e-10)
+    return found.fun, *split(found.x)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32])
+@pytest.mark.parametrize(
+    ("loss", "settings"),
+    [("softmax", {}), ("topk_entropy_alpha", {"k": 2}), ("topk_entropy_beta", {"k": 2}),
+     ("smooth_topk_hinge_alpha", {"k": 2, "gamma": 1.0}), ("ova_logistic", {}), ("ova_smooth_hinge", {"gamma": 0.5})],
+)  # fmt: skip
+def test_one_pass_says_what_the_judge_says(loss, settings, form):
+    C, w, W = 0.3, RNG.uniform(0.0, 2.0, N), 0.1 * RNG.standard_normal((M, D))
+    given = form(X)
+    found = audit(W, given, Y, loss=loss, C=C, sample_weight=w, **settings)
+    judged = erm(W, given, Y, loss=loss, C=C, sample_weight=w, **settings)
+    assert found.passes == 1
+    assert 0.0 <= found.primal - float(judged.primal) <= 1e-11 * found.primal
+    assert (
+        found.dual >= float(judged.dual) - 1e-11 * found.primal
+    )  # a multiple of its point may be better
+    best = audit(W, given, Y, loss=loss, C=C, sample_weight=w, refit=True, tol=1e-9, **settings)
+    assert found.dual <= best.dual <= best.optimum.primal <= found.primal
+    assert best.optimum.relative_gap < 1e-8
+
+
+@pytest.mark.parametrize("away", [0.0, 1e-4, 0.1, 3.0])
+@pytest.mark.parametrize("m", [1, M])
+@pytest.mark.parametrize("loss", LOOSE)
+def test_a_free_intercept_keeps_its_bound_and_its_sharpness(loss, m, away):
+    y, C, rng = (Y if m > 1 else np.minimum(Y, 1)), 0.7, np.random.default_rng(1)
+    optimum, W, b = least(loss, y, C, m)
+    W, b = W + away * rng.standard_normal(W.shape), b + away * rng.standard_normal(m)
+    found = audit(W, X, y, loss=loss, C=C, intercept=b, **LOOSE[loss])
+    assert found.primal == pytest.approx(objective(loss, W, b, y, C), rel=1e-11)
+    assert found.dual <= optimum * (1 + 1e-12)
+    if away < 0.01:
+        assert found.relative_gap <= 2e3 * away**2 + 1e-7
+    again = audit(W, X, y, loss=loss, C=C, intercept=b, refit=True, tol=1e-7, **LOOSE[loss])
+    assert again.dual == pytest.approx(optimum, rel=1e-4)
+    assert again.least_above == pytest.approx(found.primal / optimum - 1.0, abs=2e-4, rel=1e-3)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("loss", SHARP)
+@pytest.mark.parametrize("m", [1, M])
+def test_hinges_take_a_dual_or_find_one_and_no_dual_lies(loss, m, free):
+    y, C, rng = (Y if m > 1 else np.minimum(Y, 1)), 0.5, np.random.default_rng(2)
+    b = 0.1 * rng.standard_normal(m) if free else None
+    W = rng.standard_normal((m, D))
+    given = {"loss": loss, "C": C, "intercept": b}
+    best = audit(W, X, y, refit=True, tol=1e-8, **given)
+    if not free:
+        assert best.optimum.relative_gap < 1e-8
+        assert audit(W, X, y, **given).dual == pytest.approx(best.dual, rel=1e-7)
+    assert best.primal == pytest.approx(objective(loss, W, 0.0 if b is None else b, y, C))
+    for scale in (0.1, 1.0, 10.0):
+        for shift in (0.0, 0.5):
+            dual = scale * C * (rng.uniform(size=(N, m)) - shift)
+            found = audit(W, X, y, dual=dual, **given)
+            assert 0.0 <= found.dual <= best.optimum.primal
+            assert audit(W, X, y, dual=sp.csr_array(dual), **given).dual == found.dual
+    if m > 1 and loss == "multiclass_hinge" and not free:
+        model = fast.TopKSVC(C=C, tol=1e-6).fit(X, y)
+        masses = np.maximum(-model.dual_coef_.toarray(), 0.0)
+        assert audit(model.coef_, X, y, dual=masses, **given).relative_gap <= 1e-6
+
+
+MODELS = {
+    "softmax": LogisticRegression(C=0.7, **TIGHT),
+    "softmax, no intercept": LogisticRegression(C=0.7, fit_intercept=False, **TIGHT),
+    "weights of classes": LogisticRegression(C=0.7, class_weight="balanced", **TIGHT),
+    "squared hinge": LinearSVC(C=0.4, intercept_scaling=2.5, **TIGHT),
+    "hinge": LinearSVC(C=0.4, loss="hinge", **TIGHT),
+    "Crammer and Singer": LinearSVC(C=0.4, multi_class="crammer_singer", **TIGHT),
+    "sgd": SGDClassifier(loss="log_loss", alpha=0.05, max_iter=20_000, tol=None, average=True, random_state=0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "classes"), [*((name, c) for name in MODELS for c in (2, M)), ("liblinear", 2)]
+)
+def test_models_of_scikit_learn_are_read_with_their_scalings(name, classes):
+    model = MODELS.get(name) or LogisticRegression(
+        C=0.7, solver="liblinear", intercept_scaling=2.0, **TIGHT
+    )
+    y = np.minimum(Y, classes - 1)
+    model.fit(X, NAMES[y])
+    found = audit(model, X, NAMES[y], tol=1e-6)
+    assert found.relative_gap <= (1e-3 if name == "sgd" else 1e-5)
+    place = np.searchsorted(model.classes_, NAMES[y])  # rows go by the sorted labels
+    b, settings = model.intercept_, model.get_params()
+    share = 1.0 / (0.05 * N) if name == "sgd" else settings["C"]
+    share *= (
+        2.0 if classes == 2 and name.startswith("Cr") else 1.0
+    )  # sums of two rows' regularisers
+    counts = np.bincount(place)
+    w = (N / (classes * counts))[place] if settings["class_weight"] else 1.0
+    bias = ((b / settings.get("intercept_scaling", 1.0)) ** 2).sum() / 2.0
+    bias *= isinstance(model, LinearSVC) or name == "liblinear"
+    assert found.primal == pytest.approx(
+        objective(found.loss, model.coef_, b, place, share, w, bias)
+    )
+    assert found.accuracy == pytest.approx(
+        np.average(model.predict(X) == NAMES[y], weights=w * np.ones(N)), abs=1e-12
+    )
+
+
+def test_what_stops_early_is_told_from_what_arrived():
+    F, y = fast.datasets.make_deep_features(300, 60, 32, random_state=0)
+    found = audit(
+        LogisticRegression(C=10, fit_intercept=False, tol=1e-2).fit(F, y), F, y, refit=True
+    )
+    assert found.least_above > 0.1
+    assert found.above >= found.least_above
+    assert found.optimum.accuracy > found.accuracy
+    assert found.optimum.relative_gap <= 1e-3
+
+
+def test_order_names_and_storage_do_not_matter(tmp_path, monkeypatch):
+    W, b = RNG.standard_normal((M, D)).astype(np.float32), RNG.standard_normal(M)
+    plain = audit(W, X, Y, loss="softmax", C=2.0, intercept=b)
+    values = plain.primal, plain.dual
+    order = [2, 0, 3, 1]
+    named = audit(
+        W[order], X, NAMES[Y], loss="softmax", C=2.0, intercept=b[order], classes=NAMES[order]
+    )
+    assert (named.primal, named.dual) == pytest.approx(values)
+    assert named.accuracy == plain.accuracy
+    assert (
+        audit(W[order], X, Y, loss="softmax", C=2.0, intercept=b[order]).primal > plain.primal + 1.0
+    )
+    np.save(tmp_path / "x.npy", X)
+    monkeypatch.setattr(npy, "GROUP", 7 * D * 8)
+    filed = audit(
+        W, rows(tmp_path / "x.npy"), Y, loss="softmax", C=2.0, intercept=b, n_jobs=2, refit=True
+    )
+    assert len(rows(tmp_path / "x.npy").groups) > 8
+    assert filed.primal == pytest.approx(plain.primal)
+    assert filed.optimum.relative_gap < 1e-2
+    inside = audit(np.column_stack([W, b]), X, Y, loss="softmax", C=2.0, intercept_scaling=1.0)
+    beside = audit(W, X, Y, loss="softmax", C=2.0, intercept=b, intercept_scaling=1.0)
+    assert (inside.primal, inside.dual) == (beside.primal, beside.dual)
+    np.testing.assert_array_equal(inside.intercept, b)
+
+
+def spoilt(value):
+    Z = X.copy()
+    Z[7, 2] = value
+    return Z
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"W": np.ones((D, M))}, "it looks transposed"),
+        ({"W": np.ones((M, D + 1))}, "intercept_scaling=1.0"),
+        ({"W": np.ones((M + 1, D))}, "4 labels for 5 rows"),
+        ({"W": np.ones((1, D))}, "4 labels for 2 rows"),
+        ({"W": np.full((M, D), 1e300), "X": 1e60 * X}, "W: scores beyond the range"),
+        ({"W": np.full((M, D), np.nan)}, "W"),
+        ({"X": spoilt(np.nan)}, "row 7, column 2"),
+        ({"X": spoilt(np.inf)}, "row 7, column 2"),
+        ({"X": spoilt(1e200)}, "row 7, column 2"),
+        ({"y": Y[:-1]}, "60 labels"),
+        ({"y": None}, "came without labels"),
+        ({"C": None}, "C: None"),
+        ({"loss": None}, "loss: None"),
+        ({"C": 0.0}, "C"),
+        ({"loss": "truncated_topk_entropy"}, "loss"),
+        ({"loss": "sparsemax"}, "loss"),
+        ({"loss": "multilabel_hinge"}, "loss"),
+        ({"loss": "topk_entropy_alpha", "k": 2, "intercept": np.ones(M)}, "k = 2"),
+        ({"loss": "softmax", "k": 2}, "k"),
+        ({"intercept": np.ones(3)}, "intercept"),
+        ({"intercept": np.ones(M), "sample_weight": (Y > 0) * 1.0}, "no example of class '0'"),
+        ({"classes": [0, 1, 2, 7]}, "the label '3'"),
+        ({"classes": [0, 1, 1, 3]}, "classes"),
+        ({"dual": np.ones((N, M))}, "dual"),
+        ({"loss": "multiclass_hinge", "dual": np.ones((N, 2))}, "dual"),
+        ({"sample_weight": -np.ones(N)}, "sample_weight"),
+        ({"W": LogisticRegression(), "loss": None, "C": None}, "not fitted"),
+        ({"W": MODELS["softmax"].fit(X, Y), "loss": None}, "C: given with a fitted model"),
+    ],
+)
+def test_what_has_no_bound_is_refused_by_name(changes, says):
+    given = {"W": np.ones((M, D)), "X": X, "y": Y, "loss": "softmax", "C": 1.0} | changes
+    with pytest.raises(InvalidParameterError, match=says) as caught:
+        audit(given.pop("W"), given.pop("X"), given.pop("y"), **given)
+    assert caught.value.fix
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(C=np.inf), LogisticRegression(l1_ratio=1.0, solver="saga", max_iter=9999),
+     LinearSVC(penalty="l1"), RidgeClassifier(), SGDClassifier(penalty="l1"), SGDClassifier(loss="perceptron"),
+     SGDClassifier(alpha=0.0, learning_rate="constant")],
+)  # fmt: skip
+def test_models_without_a_bound_are_refused(model):
+    with pytest.raises((InvalidParameterError, InvalidTypeError)):
+        audit(model.fit(X, Y), X, Y)
+    with pytest.raises(FastError):
+        audit(type(model)(), X, Y)
+
+
+def test_no_bound_is_above_what_somebody_reaches():
+    rng = np.random.default_rng(5)
+    for trial in range(60):
+        n, d, m = rng.integers(6, 30), rng.integers(1, 5), rng.integers(2, 5)
+        Z = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 3)
+        y = np.r_[np.arange(m), rng.integers(0, m, n - m)] if n >= m else None
+        loss = [*LOOSE, *SHARP][trial % 6]
+        W, b = rng.standard_normal((m, d)), rng.standard_normal(m)
+        given = {"loss": loss, "C": 10.0 ** rng.uniform(-3, 2), **LOOSE.get(loss, {})}
+        given["intercept"] = b if trial % 4 else None
+        found = audit(W, Z, y, refit=True, **given)
+        alone = found if loss in SHARP else audit(W, Z, y, **given)
+        assert alone.dual <= min(found.optimum.primal, found.primal)
+        assert found.dual <= found.optimum.primal
+        zero = audit(0 * W, Z, y, dual=np.zeros((n, m)) if loss in SHARP else None, **given)
+        assert zero.dual <= found.optimum.primal
+        assert replace(found, dual=0.0).above == np.inf

@@ -1,0 +1,56 @@
+"""``refsolve audit W X Y``: how far anybody's linear model is from its optimum."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verification.app.console import JsonOption, finish, stage
+
+app = typer.Typer(add_completion=False)
+
+_File = Path | None
+
+
+@app.command()
+def audit(
+    weights: Annotated[Path, typer.Argument(help="W (m, d), .npy: a row per class.")],
+    features: Annotated[
+        Path, typer.Argument(help="Rows that it was trained on: .npy, .npz (CSR), .parquet, .csv, .svm.")
+    ],
+    labels: Annotated[_File, typer.Argument(help="Their labels, .npy; else --label.")] = None,
+    loss: Annotated[str, typer.Option(help="A stem of fast.losses, or ova_squared_hinge.")] = "softmax",
+    c: Annotated[float, typer.Option("--C", "-C", help="P = 1/2 ||W||^2 + C * sum of losses.")] = 1.0,
+    k: Annotated[int, typer.Option("-k", "--k", help="Of a top-k loss.")] = 1,
+    gamma: Annotated[float | None, typer.Option(help="Of a smooth hinge.")] = None,
+    intercept: Annotated[_File, typer.Option(help="b (m,), .npy, not regularised.")] = None,
+    intercept_scaling: Annotated[
+        float | None,
+        typer.Option(help="b is regularised as the weight of this constant feature, as LIBLINEAR has it; "
+                     "without --intercept the last column of W."),
+    ] = None,
+    classes: Annotated[_File, typer.Option(help="Labels of the rows of W, .npy.")] = None,
+    weight: Annotated[_File, typer.Option(help="Weights of the examples, .npy.")] = None,
+    dual: Annotated[_File, typer.Option(help="Of a hinge: masses (n, m), .npy.")] = None,
+    label: Annotated[str | None, typer.Option(help="Parquet, csv: the column of labels.")] = None,
+    refit: Annotated[bool, typer.Option("--refit", help="Train a better model, too.")] = False,
+    tolerance: Annotated[float, typer.Option(help="Relative gap, for the verdict and --refit.")] = 1e-3,
+    jobs: Annotated[int | None, typer.Option(help="Threads.")] = None,
+    as_json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Bound how far a linear model is from the least P, whatever trained it.
+
+    One pass for smooth losses; hinges need --dual, or are trained. Exit status 1 if the gap may be above --tolerance.
+
+        refsolve audit W.npy X.npy y.npy --loss softmax --C 10
+        refsolve audit coef.npy X.npz y.npy --loss ova_squared_hinge --intercept b.npy --intercept-scaling 1
+    """
+    from verification.app.auditing import audited, document, examples
+
+    with stage(f"read {features}"):
+        X, y = examples(features, labels, label)
+    files = {"intercept": intercept, "classes": classes, "sample_weight": weight, "dual": dual}
+    with stage("audited"):
+        found = audited(weights, X, y, files, loss=loss, C=c, k=k, gamma=gamma, refit=refit, tol=tolerance,
+                        intercept_scaling=intercept_scaling, n_jobs=jobs)  # fmt: skip
+    finish(document(found, weights.name, tolerance), as_json)
