@@ -17,15 +17,8 @@ MODEL = fast.TopKLogisticRegression(C=10.0, tol=1e-6).fit(X, NAMES)
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    arrays = {
-        "w": MODEL.coef_,
-        "x": X,
-        "y": NAMES,
-        "b": np.zeros(5),
-        "far": 0.0 * MODEL.coef_,
-        "bad": X / 0.1,
-    }
-    arrays["bad"][3, 1] = np.inf
+    arrays = {"w": MODEL.coef_, "x": X, "y": NAMES, "b": np.zeros(5), "far": 0.0 * MODEL.coef_, "t": MODEL.coef_.T,
+              "bad": np.where(X[3, 1] == X, np.inf, X)}  # fmt: skip
     for name, array in arrays.items():
         np.save(tmp_path / f"{name}.npy", array)
     sp.save_npz(tmp_path / "x.npz", sp.csr_array(X))
@@ -39,22 +32,25 @@ def test_every_format_says_the_same(files: Path) -> None:
     wanted = fast.audit(MODEL.coef_, X, NAMES, loss="softmax", C=10.0)
     assert wanted.relative_gap < 1e-5
     for words in (("x.npy", "y.npy"), ("x.npz", "y.npy"), ("x.csv",), ("x.parquet",)):
-        given = [files / word for word in words] + (["--label", "kind"] if len(words) == 1 else [])
-        told = data("audit", files / "w.npy", *given, "--C", 10)
-        assert told["primal"] == pytest.approx(wanted.primal)
-        assert told["dual"] == pytest.approx(wanted.dual)
+        label = ["--label", "kind"] if len(words) == 1 else []
+        told = data("audit", files / "w.npy", *(files / word for word in words), *label, "--C", 10)
+        assert (told["primal"], told["dual"]) == pytest.approx((wanted.primal, wanted.dual))
         assert told["accuracy"] == wanted.accuracy
-    told = data("audit", files / "w.npy", files / "x.npy", files / "y.npy", "--C", 10, "--intercept", files / "b.npy",
-                code=1)  # fmt: skip
-    assert told["passes"] > 1
+    words = (
+        "audit",
+        files / "w.npy",
+        files / "x.npy",
+        files / "y.npy",
+        "--intercept",
+        files / "b.npy",
+    )
+    assert data(*words, "--C", 10, code=1)["passes"] > 1
 
 
 def test_a_model_far_away_fails_and_refit_says_by_how_much(files: Path) -> None:
     words = ("audit", files / "far.npy", files / "x.npy", files / "y.npy", "--C", 10)
     assert "--refit says which" in run(*words, code=1).stdout
-    shown = " ".join(run(*words, "--refit", code=1).stdout.split())
-    assert "above the optimum by at least" in shown
-    assert "not within 0.001 of the optimum" in shown
+    assert "above the optimum by at least" in run(*words, "--refit", code=1).stdout
     told = data(*words, "--refit", code=1)
     assert told["optimum"]["relative_gap"] <= 1e-3
     assert told["least_above"] > 1.0
@@ -62,7 +58,6 @@ def test_a_model_far_away_fails_and_refit_says_by_how_much(files: Path) -> None:
 
 def test_what_is_wrong_is_said_on_a_line(files: Path) -> None:
     rest = files / "x.npy", files / "y.npy"
-    np.save(files / "t.npy", MODEL.coef_.T)
     assert "transposed: pass W.T" in refused("audit", files / "t.npy", *rest)
     assert "row 3, column 1" in refused(
         "audit", files / "w.npy", files / "bad.npy", files / "y.npy"

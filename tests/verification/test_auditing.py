@@ -51,16 +51,14 @@ def loss_value(loss, f, y, gamma=0.5):
 
 def objective(loss, W, b, y, C, w=1.0, regularised=0.0):
     """P of the naive formula."""
-    f = X @ W.T + b
-    return C * np.sum(w * loss_value(loss, f, y)) + (W * W).sum() / 2.0 + regularised
+    return C * np.sum(w * loss_value(loss, X @ W.T + b, y)) + (W * W).sum() / 2.0 + regularised
 
 
-def least(loss, y, C, m=M, free=True):
+def least(loss, y, C, m):
     """min P by a quasi-Newton method of scipy, for smooth losses; W and b."""
 
     def split(v):
-        V = v.reshape(m, D + 1)
-        return V[:, :D], V[:, D] * free
+        return v.reshape(m, D + 1)[:, :D], v.reshape(m, D + 1)[:, D]
 
     found = minimize(lambda v: objective(loss, *split(v), y, C), np.zeros(m * (D + 1)), tol=1e-10)
     return found.fun, *split(found.x)
@@ -182,70 +180,49 @@ def test_what_stops_early_is_told_from_what_arrived():
 
 def test_order_names_and_storage_do_not_matter(tmp_path, monkeypatch):
     W, b = RNG.standard_normal((M, D)).astype(np.float32), RNG.standard_normal(M)
-    plain = audit(W, X, Y, loss="softmax", C=2.0, intercept=b)
-    values = plain.primal, plain.dual
-    order = [2, 0, 3, 1]
-    named = audit(
-        W[order], X, NAMES[Y], loss="softmax", C=2.0, intercept=b[order], classes=NAMES[order]
-    )
-    assert (named.primal, named.dual) == pytest.approx(values)
+    given, order = {"loss": "softmax", "C": 2.0}, [2, 0, 3, 1]
+    plain = audit(W, X, Y, intercept=b, **given)
+    named = audit(W[order], X, NAMES[Y], intercept=b[order], classes=NAMES[order], **given)
+    assert (named.primal, named.dual) == pytest.approx((plain.primal, plain.dual))
     assert named.accuracy == plain.accuracy
-    assert (
-        audit(W[order], X, Y, loss="softmax", C=2.0, intercept=b[order]).primal > plain.primal + 1.0
-    )
+    assert audit(W[order], X, Y, intercept=b[order], **given).primal > plain.primal + 1.0
     np.save(tmp_path / "x.npy", X)
     monkeypatch.setattr(npy, "GROUP", 7 * D * 8)
-    filed = audit(
-        W, rows(tmp_path / "x.npy"), Y, loss="softmax", C=2.0, intercept=b, n_jobs=2, refit=True
-    )
-    assert len(rows(tmp_path / "x.npy").groups) > 8
+    source = rows(tmp_path / "x.npy")
+    filed = audit(W, source, Y, intercept=b, n_jobs=2, refit=True, **given)
+    assert len(source.groups) > 8
     assert filed.primal == pytest.approx(plain.primal)
     assert filed.optimum.relative_gap < 1e-2
-    inside = audit(np.column_stack([W, b]), X, Y, loss="softmax", C=2.0, intercept_scaling=1.0)
-    beside = audit(W, X, Y, loss="softmax", C=2.0, intercept=b, intercept_scaling=1.0)
+    inside = audit(np.column_stack([W, b]), X, Y, intercept_scaling=1.0, **given)
+    beside = audit(W, X, Y, intercept=b, intercept_scaling=1.0, **given)
     assert (inside.primal, inside.dual) == (beside.primal, beside.dual)
     np.testing.assert_array_equal(inside.intercept, b)
 
 
 def spoilt(value):
-    Z = X.copy()
-    Z[7, 2] = value
-    return Z
+    return {"X": np.where(np.arange(N * D).reshape(N, D) == 7 * D + 2, value, X)}
 
 
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"W": np.ones((D, M))}, "it looks transposed"),
-        ({"W": np.ones((M, D + 1))}, "intercept_scaling=1.0"),
-        ({"W": np.ones((M + 1, D))}, "4 labels for 5 rows"),
-        ({"W": np.ones((1, D))}, "4 labels for 2 rows"),
-        ({"W": np.full((M, D), 1e300), "X": 1e60 * X}, "W: scores beyond the range"),
-        ({"W": np.full((M, D), np.nan)}, "W"),
-        ({"X": spoilt(np.nan)}, "row 7, column 2"),
-        ({"X": spoilt(np.inf)}, "row 7, column 2"),
-        ({"X": spoilt(1e200)}, "row 7, column 2"),
-        ({"y": Y[:-1]}, "60 labels"),
-        ({"y": None}, "came without labels"),
-        ({"C": None}, "C: None"),
-        ({"loss": None}, "loss: None"),
-        ({"C": 0.0}, "C"),
-        ({"loss": "truncated_topk_entropy"}, "loss"),
-        ({"loss": "sparsemax"}, "loss"),
-        ({"loss": "multilabel_hinge"}, "loss"),
-        ({"loss": "topk_entropy_alpha", "k": 2, "intercept": np.ones(M)}, "k = 2"),
-        ({"loss": "softmax", "k": 2}, "k"),
-        ({"intercept": np.ones(3)}, "intercept"),
-        ({"intercept": np.ones(M), "sample_weight": (Y > 0) * 1.0}, "no example of class '0'"),
-        ({"classes": [0, 1, 2, 7]}, "the label '3'"),
-        ({"classes": [0, 1, 1, 3]}, "classes"),
-        ({"dual": np.ones((N, M))}, "dual"),
-        ({"loss": "multiclass_hinge", "dual": np.ones((N, 2))}, "dual"),
-        ({"sample_weight": -np.ones(N)}, "sample_weight"),
-        ({"W": LogisticRegression(), "loss": None, "C": None}, "not fitted"),
-        ({"W": MODELS["softmax"].fit(X, Y), "loss": None}, "C: given with a fitted model"),
-    ],
-)
+SVC = {"loss": "multiclass_hinge"}
+REFUSED = [
+    ({"W": np.ones((D, M))}, "it looks transposed"), ({"W": np.ones((M, D + 1))}, "intercept_scaling=1.0"),
+    ({"W": np.ones((M + 1, D))}, "4 labels for 5 rows"), ({"W": np.ones((1, D))}, "4 labels for 2 rows"),
+    ({"W": np.full((M, D), 1e300), "X": 1e60 * X}, "W: scores beyond"), ({"W": np.full((M, D), np.nan)}, "W"),
+    *((spoilt(value), "row 7, column 2") for value in (np.nan, np.inf, 1e200)),
+    ({"y": Y[:-1]}, "60 labels"), ({"y": None}, "came without labels"),
+    ({"C": None}, "C: None"), ({"loss": None}, "loss: None"), ({"C": 0.0}, "C"), ({"loss": "softmax", "k": 2}, "k"),
+    *(({"loss": loss}, "loss") for loss in ("truncated_topk_entropy", "sparsemax", "multilabel_hinge")),
+    ({"loss": "topk_entropy_alpha", "k": 2, "intercept": np.ones(M)}, "k = 2"),
+    ({"intercept": np.ones(3)}, "intercept"), ({"sample_weight": -np.ones(N)}, "sample_weight"),
+    ({"intercept": np.ones(M), "sample_weight": (Y > 0) * 1.0}, "no example of class '0'"),
+    ({"classes": [0, 1, 2, 7]}, "the label '3'"), ({"classes": [0, 1, 1, 3]}, "classes"),
+    ({"dual": np.ones((N, M))}, "dual"), (SVC | {"dual": np.ones((N, 2))}, "dual"),
+    ({"W": LogisticRegression(), "loss": None, "C": None}, "not fitted"),
+    ({"W": MODELS["softmax"].fit(X, Y), "loss": None}, "C: given with a fitted model"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "says"), REFUSED)
 def test_what_has_no_bound_is_refused_by_name(changes, says):
     given = {"W": np.ones((M, D)), "X": X, "y": Y, "loss": "softmax", "C": 1.0} | changes
     with pytest.raises(InvalidParameterError, match=says) as caught:
@@ -253,12 +230,14 @@ def test_what_has_no_bound_is_refused_by_name(changes, says):
     assert caught.value.fix
 
 
-@pytest.mark.parametrize(
-    "model",
-    [LogisticRegression(C=np.inf), LogisticRegression(l1_ratio=1.0, solver="saga", max_iter=9999),
-     LinearSVC(penalty="l1"), RidgeClassifier(), SGDClassifier(penalty="l1"), SGDClassifier(loss="perceptron"),
-     SGDClassifier(alpha=0.0, learning_rate="constant")],
-)  # fmt: skip
+UNBOUNDED = [
+    LogisticRegression(C=np.inf), LogisticRegression(l1_ratio=1.0, solver="saga", max_iter=9999),
+    LinearSVC(penalty="l1"), RidgeClassifier(), SGDClassifier(penalty="l1"), SGDClassifier(loss="perceptron"),
+    SGDClassifier(alpha=0.0, learning_rate="constant"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", UNBOUNDED)
 def test_models_without_a_bound_are_refused(model):
     with pytest.raises((InvalidParameterError, InvalidTypeError)):
         audit(model.fit(X, Y), X, Y)
@@ -271,7 +250,7 @@ def test_no_bound_is_above_what_somebody_reaches():
     for trial in range(60):
         n, d, m = rng.integers(6, 30), rng.integers(1, 5), rng.integers(2, 5)
         Z = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 3)
-        y = np.r_[np.arange(m), rng.integers(0, m, n - m)] if n >= m else None
+        y = np.r_[np.arange(m), rng.integers(0, m, n - m)]
         loss = [*LOOSE, *SHARP][trial % 6]
         W, b = rng.standard_normal((m, d)), rng.standard_normal(m)
         given = {"loss": loss, "C": 10.0 ** rng.uniform(-3, 2), **LOOSE.get(loss, {})}
@@ -279,7 +258,6 @@ def test_no_bound_is_above_what_somebody_reaches():
         found = audit(W, Z, y, refit=True, **given)
         alone = found if loss in SHARP else audit(W, Z, y, **given)
         assert alone.dual <= min(found.optimum.primal, found.primal)
-        assert found.dual <= found.optimum.primal
         zero = audit(0 * W, Z, y, dual=np.zeros((n, m)) if loss in SHARP else None, **given)
-        assert zero.dual <= found.optimum.primal
+        assert max(zero.dual, found.dual) <= found.optimum.primal
         assert replace(found, dual=0.0).above == np.inf

@@ -1,12 +1,12 @@
 """`refsolve audit`: files of weights, examples and labels in, what is certain of the model out."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from fast.auditing import AuditResult, audit
+from fast.auditing import AuditResult
 from verification.app.examples import Roles
 from verification.app.labels import number_classes, text_classes
 from verification.app.reading import npy_file, read
@@ -20,44 +20,25 @@ def examples(file: Path, labels: Path | None, label: str | None) -> tuple[Any, n
     """Rows, in blocks where the format has them, and labels, those of a file of their own first."""
     from fast.data import rows
 
-    suffix = file.suffix.lower()
-    if suffix in BLOCKS:
-        X = rows(file, label=None if labels is not None else label)
+    y: Any = None
+    if file.suffix.lower() in BLOCKS:
+        X: Any = rows(file, label=None if labels is not None else label)
         y = X.labels
-    elif suffix == ".npz" and labels is not None:
-        X, y = _csr(file), None
+    elif file.suffix.lower() == ".npz" and labels is not None:
+        try:
+            X = sp.csr_array(sp.load_npz(file))
+        except (OSError, ValueError, KeyError) as error:
+            expected = "a matrix by scipy.sparse.save_npz, or arrays X and y and no LABELS"
+            raise DataFileError(f"cannot read {file}: {error}; expected {expected}") from None
     else:
         found = read(file, Roles(label, labelled=labels is None))
-        X = found.X if found.sparse else found.X.to_numpy(np.float64)
-        y = found.y
-    y = y if labels is None else npy_file(labels)
+        X, y = found.X if found.sparse else found.X.to_numpy(np.float64), found.y
+    y, where = (y, file) if labels is None else (npy_file(labels), labels)
     if y is None:
         raise InvalidArgumentError(f"LABELS: expected a .npy file, or --label: {file} has none")
     if y.dtype.kind in "fiub":
-        return X, number_classes(labels or file, y, "row {}".format)
-    return X, text_classes(labels or file, [str(t) for t in y], "row {}".format)
-
-
-def _csr(file: Path) -> Any:
-    """A sparse matrix as scipy saves it."""
-    import scipy.sparse as sp
-
-    try:
-        return sp.csr_array(sp.load_npz(file))
-    except (OSError, ValueError, KeyError) as error:
-        raise DataFileError(
-            f"cannot read {file}: {error}; expected a matrix by scipy.sparse.save_npz, or leave LABELS out"
-        ) from None
-
-
-def audited(
-    weights: Path, X: Any, y: np.ndarray, files: dict[str, Path | None], **options: Any
-) -> AuditResult:
-    """The audit, of arrays in ``.npy`` files by the names of `fast.audit`."""
-    arrays: dict[str, Any] = {
-        name: npy_file(file) for name, file in files.items() if file is not None
-    }
-    return audit(npy_file(weights), X, y, **arrays, **options)
+        return X, number_classes(where, y, "row {}".format)
+    return X, text_classes(where, [str(t) for t in y], "row {}".format)
 
 
 def document(found: AuditResult, name: str, tolerance: float) -> Document:
@@ -89,7 +70,7 @@ def document(found: AuditResult, name: str, tolerance: float) -> Document:
 
 
 def _numbers(found: AuditResult) -> dict[str, Any]:
-    names = ("gap", "relative_gap", "above", "least_above")
-    told = {**asdict(found), **{name: getattr(found, name) for name in names}}
-    plain = {k: v for k, v in told.items() if k not in ("W", "intercept", "optimum")}
-    return {k: v if not isinstance(v, float) or np.isfinite(v) else None for k, v in plain.items()}
+    names = ("loss", "C", "n_samples", "n_features", "n_classes", "primal", "dual", "gap", "relative_gap", "above",
+             "least_above", "accuracy", "passes")  # fmt: skip
+    told = {name: getattr(found, name) for name in names}
+    return {k: v if not isinstance(v, float) or np.isfinite(v) else None for k, v in told.items()}

@@ -1,7 +1,7 @@
 """``refsolve audit W X Y``: how far anybody's linear model is from its optimum."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -45,12 +45,19 @@ def audit(
         refsolve audit W.npy X.npy y.npy --loss softmax --C 10
         refsolve audit coef.npy X.npz y.npy --loss ova_squared_hinge --intercept b.npy --intercept-scaling 1
     """
-    from verification.app.auditing import audited, document, examples
+    from fast.auditing import audit as bounds
+    from verification.app.auditing import document, examples
+    from verification.app.reading import npy_file
 
     with stage(f"read {features}"):
         X, y = examples(features, labels, label)
     files = {"intercept": intercept, "classes": classes, "sample_weight": weight, "dual": dual}
+    given: dict[str, Any] = {
+        name: npy_file(file) for name, file in files.items() if file is not None
+    }
+    given |= {"C": c, "k": k, "gamma": gamma, "refit": refit, "tol": tolerance, "n_jobs": jobs}
     with stage("audited"):
-        found = audited(weights, X, y, files, loss=loss, C=c, k=k, gamma=gamma, refit=refit, tol=tolerance,
-                        intercept_scaling=intercept_scaling, n_jobs=jobs)  # fmt: skip
+        found = bounds(
+            npy_file(weights), X, y, loss=loss, intercept_scaling=intercept_scaling, **given
+        )
     finish(document(found, weights.name, tolerance), as_json)
