@@ -149,6 +149,13 @@ def test_offsets_are_the_best_of_all_pairs_of_kinks(rng):
         assert value(*best) - 1e-12 <= cost == value(*offsets) < value(*start)
 
 
+def test_offsets_of_which_one_is_hardly_felt():
+    """Every multiplier of the view B but one is at its bound: its equation has 1e-15 of A's weight."""
+    Z = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 3.0, 0.0]])
+    X, y = np.array([[0.0], [1.0], [0.0]]), np.array([1.0, -1.0, -1.0])
+    assert svm_2k.train(X, y, Z, 1.0, 16.0, 1.0, tol=1e-11).gap <= 1e-11
+
+
 def test_a_report_stops_and_the_best_is_kept():
     X, y, Z = problem(6)
     found = svm_2k.train(X, y, Z, **PRICES, tol=1e-12, report=lambda state: state.n_iter == 3)
