@@ -25,8 +25,11 @@ class Dyadic:
 
     @classmethod
     def of(cls, values: Array) -> Dyadic:
-        """Finite floats, as what they are."""
-        mantissa, exponent = np.frexp(np.asarray(values, dtype=float).ravel())
+        """Finite floats, as what they are; others raise OverflowError."""
+        values = np.asarray(values, dtype=float).ravel()
+        if not np.all(np.isfinite(values)):
+            raise OverflowError("nan and inf are no numbers")
+        mantissa, exponent = np.frexp(values)
         whole = (mantissa * 2.0**53).astype(np.int64).astype(object)
         shift = exponent.astype(np.int64) - 53
         least = int(min(shift[mantissa != 0], default=0))

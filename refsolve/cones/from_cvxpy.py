@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,32 +45,67 @@ class Compiled:
 
     def values(self) -> Array:
         """The user's values in their columns, 0 elsewhere."""
-        from cvxpy.reductions.cvx_attr2constr import lower_value
+        from cvxpy.reductions.cvx_attr2constr import lower_value, recover_value_for_leaf
 
         point = np.zeros(len(self.program.q))
         for variable in self.variables:
-            if variable.id not in self.columns:
-                continue
             value = lower_value(variable, variable.value)
-            point[self.columns[variable.id]] = np.asarray(value, dtype=float).ravel(order="F")
+            flat = np.asarray(value, dtype=float).ravel(order="F")
+            back = recover_value_for_leaf(variable, flat.reshape(-1, 1), project=False)
+            if np.asarray(value).size != variable.size and not np.array_equal(
+                dense(back), dense(variable.value)
+            ):
+                raise InvalidParameterError(
+                    str(variable), variable.value, "a value with the attributes of the variable",
+                    "symmetrise it, or leave out what is not on the diagonal",
+                )  # fmt: skip
+            point[self.columns[variable.id]] = flat
         return point
 
     def box(self, bounds: dict[Any, tuple[Any, Any]] | None) -> tuple[Array, Array]:
         """Declared ranges as (lo, hi) of all columns."""
         n = len(self.program.q)
         lo, hi = np.full(n, -math.inf), np.full(n, math.inf)
-        for variable, (low, high) in (bounds or {}).items():
-            if variable.id not in self.columns:
+        for variable, given in (bounds or {}).items():
+            columns = self.columns.get(getattr(variable, "id", -1))
+            if columns is None or columns.stop - columns.start != variable.size:
                 raise InvalidParameterError(
-                    "bounds", str(variable), "variables of the problem", "leave the others out"
+                    "bounds", str(variable), "variables of the problem, none of them symmetric",
+                    "leave the others out",
+                )  # fmt: skip
+            try:
+                low, high = (
+                    np.broadcast_to(np.asarray(side, dtype=float), variable.shape).ravel(order="F")
+                    for side in given
                 )
-            for side, given in ((lo, low), (hi, high)):
-                side[self.columns[variable.id]] = np.broadcast_to(
-                    np.asarray(given, dtype=float), variable.shape
-                ).ravel(order="F")
+            except (TypeError, ValueError):
+                raise InvalidParameterError(
+                    "bounds",
+                    given,
+                    f"(low, high) of shape {variable.shape}",
+                    "two numbers or arrays",
+                ) from None
+            lo[columns], hi[columns] = low, high
         if np.any(np.isnan(lo) | np.isnan(hi)) or np.any(lo > hi):
             raise InvalidParameterError("bounds", bounds, "low <= high", "swap or widen them")
         return lo, hi
+
+    def bounded(self, bounds: dict[Any, tuple[Any, Any]] | None) -> Compiled:
+        """The same with declared ranges as rows of their own."""
+        lo, hi = self.box(bounds)
+        program, unit = self.program, sp.eye_array(len(lo), format="csr")
+        top, bottom = np.flatnonzero(np.isfinite(hi)), np.flatnonzero(np.isfinite(lo))
+        at = program.zero + program.nonneg
+        A = sp.csr_array(program.A)
+        rows: list[Any] = [A[:at], unit[top], -unit[bottom], A[at:]]
+        b = np.concatenate((program.b[:at], hi[top], -lo[bottom], program.b[at:]))
+        more = program.nonneg + len(top) + len(bottom)
+        return replace(self, program=replace(program, A=sp.vstack(rows).tocsc(), b=b, nonneg=more))
+
+
+def dense(value: Any) -> Array:
+    """An array of floats, whatever matrix it was."""
+    return np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
 
 
 def compiled(problem: Any) -> Compiled:
@@ -78,12 +114,18 @@ def compiled(problem: Any) -> Compiled:
     Raises
     ------
     InvalidParameterError
-        No DCP problem, integer variables, complex ones, semidefinite or power cones, parameters
+        No DCP problem, integer or complex variables, finite sets, semidefinite or power cones, parameters
         without values.
     """
     if not isinstance(problem, cp.Problem):
         raise InvalidParameterError(
             "problem", problem, "a cvxpy.Problem", "pass the problem itself"
+        )
+    if not problem.variables():
+        raise InvalidParameterError("problem", problem, "variables", "there is nothing to judge")
+    if any(leaf.is_complex() for leaf in problem.variables() + problem.parameters()):
+        raise InvalidParameterError(
+            "problem", "complex variables", "real ones", "write out real and imaginary parts"
         )
     if problem.is_mixed_integer():
         raise InvalidParameterError(
@@ -97,8 +139,12 @@ def compiled(problem: Any) -> Compiled:
         raise InvalidParameterError(
             "problem", "parameters without values", "values", "set parameter.value"
         )
-    data, _chain, inverse = problem.get_problem_data("CLARABEL", ignore_dpp=True)
+    data, inverse = _reduced(problem)
     stuffed = data["param_prob"]
+    if any(stuffed.x.attributes[kind] for kind in ("boolean", "integer")):
+        raise InvalidParameterError(
+            "problem", "a constraint to whole numbers", "continuous sets", "relax it"
+        )
     P, q, offset, A, b = _numbers(data, stuffed)
     dims = data["dims"]
     for name in ("psd", "p3d", "pnd"):
@@ -115,6 +161,27 @@ def compiled(problem: Any) -> Compiled:
     return Compiled(
         program, offset, _columns(problem, stuffed, inverse), tuple(problem.variables())
     )
+
+
+def _reduced(problem: Any) -> tuple[dict[str, Any], list[Any]]:
+    """CVXPY's data for Clarabel; some reductions look at values, and fail on them or depend on them."""
+    kept = [(variable, variable.value) for variable in problem.variables()]
+    try:
+        for variable, _ in kept:
+            variable.save_value(None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            data, _chain, inverse = problem.get_problem_data(
+                "CLARABEL", ignore_dpp=bool(problem.parameters())
+            )
+    except cp.error.SolverError as error:
+        raise InvalidParameterError(
+            "problem", str(error), "a problem that CVXPY can reduce to cones", "see its message"
+        ) from error
+    finally:
+        for variable, value in kept:
+            variable.save_value(value)
+    return data, inverse
 
 
 def _numbers(data: dict[str, Any], stuffed: Any) -> tuple[Any, Array, float, Any, Array]:
@@ -139,6 +206,10 @@ def _columns(problem: Any, stuffed: Any, inverse: list[Any]) -> dict[int, slice]
     for variable in problem.variables():
         inner = renamed.get(variable.id, variable)
         start = stuffed.var_id_to_col.get(inner.id)
-        if start is not None:
-            found[variable.id] = slice(start, start + inner.size)
+        if start is None:
+            raise InvalidParameterError(
+                str(variable), "lost in CVXPY's reduction", "a variable of the reduced problem",
+                "report it: it is none of the attributes that are known here",
+            )  # fmt: skip
+        found[variable.id] = slice(start, start + inner.size)
     return found

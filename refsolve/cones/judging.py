@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -15,13 +16,14 @@ import scipy.sparse as sp
 from refsolve._lazy import cp
 from refsolve._types import Array
 from refsolve.cones.curvature import curvature
-from refsolve.cones.dyadic import Dyadic, down, up
-from refsolve.cones.from_cvxpy import Compiled, compiled
+from refsolve.cones.dyadic import Dyadic, down, product, up
+from refsolve.cones.from_cvxpy import Compiled, compiled, dense
 from refsolve.cones.lower import LowerBound, lower_bound
+from refsolve.cones.membership import violation
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.solving import Proposal, proposal
-from refsolve.cones.upper import Enclosed, completed, outside, ray, relaxed, repaired
+from refsolve.cones.upper import Completion, Enclosed, ray, relaxed
 from refsolve.errors import InvalidParameterError
 
 #: Margins tried inside cones, smallest first: what a solver's digits leave room for.
@@ -47,13 +49,16 @@ class ProblemCertificate:
     ----------
     status : Verdict
         "certified": feasible within the tolerance and within the tolerance of the optimum; "violated":
-        a constraint fails by more; "suboptimal": a feasible point is certain to be better by more;
-        "infeasible", "unbounded": proven of the problem; "uncertain": nothing of these, see `reason`.
+        a constraint is certain to fail by more; "suboptimal": a feasible point is certain to be better
+        by more; "infeasible", "unbounded": proven of the problem; "uncertain": none of these, see
+        `reason`.
     bound : float
         The objective at the point is at most this far from the optimum, on the worse side; inf where
         nothing is certain. No feasible point is better by more.
     violation : float
-        At most this far from the cones is the slack of any constraint at the point.
+        The constraints fail by no more: the slack of the reduced problem, with its other variables
+        chosen well, is at most this far from the cones; and by the residuals of your own constraints
+        as CVXPY computes them. 0: they hold exactly.
     value, best : float
         Bounds: the objective at the point is at most ``value`` (at least, for Maximize), that of every
         feasible point at least ``best`` (at most, for Maximize).
@@ -127,10 +132,10 @@ def certify(
     >>> str(proof.status), proof.bound < 1e-7
     ('certified', True)
     """
-    if not (isinstance(tolerance, (int, float)) and 0 < tolerance < math.inf):
+    real: Any = tolerance  # of any kind
+    if not (isinstance(real, numbers.Real) and 0 < float(real) < math.inf):
         raise InvalidParameterError("tolerance", tolerance, "a positive number", "try 1e-6")
-    whole = compiled(problem)
-    judged = _Judged(problem, whole, float(tolerance), whole.box(bounds))
+    judged = _Judged(problem, compiled(problem).bounded(bounds), float(tolerance))
     assumptions: tuple[str, ...] = (_REDUCTION,)
     if bounds:
         assumptions += (f"the declared bounds of {', '.join(str(v) for v in bounds)}",)
@@ -141,59 +146,79 @@ def certify(
 class _Judged:
     """One problem under judgement."""
 
-    def __init__(
-        self, problem: Any, whole: Compiled, tolerance: float, box: tuple[Array, Array]
-    ) -> None:
-        self.problem, self.whole, self.tolerance, self.box = problem, whole, tolerance, box
+    def __init__(self, problem: Any, whole: Compiled, tolerance: float) -> None:
+        self.problem, self.whole, self.tolerance = problem, whole, tolerance
         self.program = whole.program
         self.curvature = curvature(self.program.P)
         self.flipped = isinstance(problem.objective, cp.Maximize)
+        self.anywhere = Completion(self.program)
         values = [variable.value for variable in problem.variables()]
-        self.has_values = all(v is not None and np.all(np.isfinite(_dense(v))) for v in values)
+        self.has_values = all(v is not None for v in values)
+        self.finite = self.has_values and all(np.all(np.isfinite(dense(v))) for v in values)
 
     def of_point(self) -> ProblemCertificate:
         """The variables have values."""
-        x = self.whole.values()
-        violation, lifted, exact = self._violation(x)
+        if not self.finite:
+            reason = "a value is nan or infinite"
+            return self._told(Verdict.UNCERTAIN, math.inf, None, None, reason)
+        violation, proven, lifted, exact = self._violation(self.whole.values())
         upper, why = self._objective()
         offset = Fraction(self.whole.offset)
-        level = up(upper - offset) if upper is not None else math.inf
-        lower = self._lower(level, lifted)
+        lower = self._lower(math.inf if upper is None else up(upper - offset), lifted)
         best = None if lower.value is None else lower.value + offset
-        if best is None and self._infeasible():
-            return self._told(Verdict.INFEASIBLE, violation, upper, None, "no point is feasible")
-        if best is None and violation <= self.tolerance and self._unbounded():
-            return self._told(Verdict.UNBOUNDED, violation, upper, None, _FALLS)
-        if upper is None or best is None:
-            status = Verdict.VIOLATED if violation > self.tolerance else Verdict.UNCERTAIN
-            return self._told(status, violation, upper, best, why or lower.reason)
-        bound = up(max(upper - best, Fraction(0)))
-        room = self.tolerance * (1 + abs(float(upper)))
-        distance, moved = self._repaired(lifted, exact, best - offset)
-        if violation > self.tolerance:
-            status, reason = Verdict.VIOLATED, f"a constraint fails by up to {violation:.3g}"
-        elif violation > 0 and distance == math.inf and self._infeasible():
-            status, reason = Verdict.INFEASIBLE, f"no point is feasible, but to {violation:.3g}"
-        elif bound <= room:
-            status, reason = Verdict.CERTIFIED, ""
-        else:
-            status, reason = Verdict.UNCERTAIN, f"the bound, {bound:.3g}, is all that is certain"
-            better = self._feasible_value(self.program)
-            if better is not None and (lead := float(upper - better - offset)) > room:
-                status, reason = Verdict.SUBOPTIMAL, f"a feasible point is better by {lead:.3g}"
+        distance = moved = math.inf
+        if best is not None:
+            distance, moved = self._repaired(lifted, exact, best - offset)
+        bound = math.inf if best is None or upper is None else up(max(upper - best, Fraction(0)))
+        status, reason = self._verdict(
+            upper, bound, (violation, proven), distance, why or lower.reason
+        )
         told = self._told(status, violation, upper, best, reason)
+        if status is Verdict.UNBOUNDED:
+            return told
         return replace(told, bound=bound, by=lower.by, repaired=distance, moved=moved)
+
+    def _verdict(
+        self,
+        upper: Fraction | None,
+        bound: float,
+        violations: tuple[float, float],
+        distance: float,
+        why: str,
+    ) -> tuple[Verdict, str]:
+        """The strongest thing that is certain."""
+        violation, proven = violations
+        level = math.inf if upper is None else abs(up(upper))
+        infeasible = violation > 0 and distance == math.inf and self._infeasible()
+        if infeasible:
+            return Verdict.INFEASIBLE, f"no point is feasible, but to {violation:.3g}"
+        if proven > self.tolerance:
+            return Verdict.VIOLATED, f"a constraint fails by {proven:.3g}"
+        if violation > self.tolerance:
+            return Verdict.UNCERTAIN, f"whether the constraints hold within {violation:.3g}"
+        if bound <= self.tolerance * (1 + level):
+            return Verdict.CERTIFIED, ""
+        if bound == math.inf and self._unbounded():
+            return Verdict.UNBOUNDED, _FALLS
+        better = None if upper is None else self._feasible_value(self.program)
+        if better is not None and upper is not None:
+            lead = down(upper - better - Fraction(self.whole.offset))
+            if lead > self.tolerance * (1 + level):
+                return Verdict.SUBOPTIMAL, f"a feasible point is better by {lead:.3g}"
+        return Verdict.UNCERTAIN, why or f"the bound, {bound:.3g}, is all that is certain"
 
     def _repaired(
         self, lifted: Array, exact: Enclosed | None, best: Fraction
     ) -> tuple[float, float]:
         """The bound at a feasible point nearby, and how far that is."""
-        point = exact or repaired(self.program, lifted, (1e-3, 1e-5, 1e-7, 1e-9))
+        point = exact or self.anywhere.repaired(lifted, (1e-3, 1e-5, 1e-7, 1e-9))
         if point is None:
             return math.inf, math.inf
         bound = point.objective(self.program) - best
-        moved = np.abs(point.x.above() - lifted)[self.whole.fixed] + point.eta[self.whole.fixed]
-        return up(max(bound, Fraction(0))), float(moved.max(initial=0.0))
+        way = point.x - Dyadic.of(lifted)
+        far = np.maximum(way.above(), (-way).above()) + point.eta * (1 + 1e-15)
+        mine = far[self.whole.fixed]
+        return up(max(bound, Fraction(0))), float(mine.max(initial=0.0)) * (1 + 1e-15)
 
     def of_problem(self) -> ProblemCertificate:
         """There are no values: is there a reason?"""
@@ -209,7 +234,7 @@ class _Judged:
         lower = self._lower(up(value), np.zeros(len(self.program.q)))
         offset = Fraction(self.whole.offset)
         best = None if lower.value is None else lower.value + offset
-        reason += f", but a feasible point exists, with objective {float(value + offset):.6g}"
+        reason += f", but a feasible point exists, with objective {up(value + offset):.6g}"
         return self._told(Verdict.UNCERTAIN, math.inf, value + offset, best, reason)
 
     def _told(
@@ -227,28 +252,67 @@ class _Judged:
             status, math.inf, violation, sign * value, sign * least, reason=reason
         )
 
-    def _violation(self, x: Array) -> tuple[float, Array, Enclosed | None]:
-        """How far the values are from feasible, the point with the other variables filled in, and
-        that point again if it is feasible for certain.
+    def _violation(self, x: Array) -> tuple[float, float, Array, Enclosed | None]:
+        """At most and at least how far the values are from feasible, and the whole point.
+
+        The point is told twice: as floats, and exactly if it is feasible for certain.
         """
         fixed = self.whole.fixed
-        margins = (0.0,) if fixed.all() else MARGINS
-        for margin in margins:
-            point = completed(self.program, fixed, x, margin)
+        given = Completion(self.program, fixed)
+        residual, proven = self._residuals()
+        point = None
+        for margin in (0.0,) if fixed.all() else MARGINS:
+            point = given.completed(x, margin)
             if point is not None and not np.any(point.eta):
-                violation = outside(self.program, point.x)
-                return violation, point.x.above(), None if violation else point
-        near = x if fixed.all() else relaxed(self.program, fixed, x)
-        return outside(self.program, Dyadic.of(near)), near, None
+                break
+            point = None
+        if point is None:
+            near = x if fixed.all() else relaxed(self.program, fixed, x)
+            exact = Dyadic.of(near)
+        else:
+            exact = point.x
+            near = exact.above()
+        s = Dyadic.of(self.program.b) - product(self.program.A, exact)
+        far = violation(self.program, s)
+        least = far[: len(far) - 3 * self.program.exp][
+            ~given.used[: len(far) - 3 * self.program.exp]
+        ]
+        proven = max(proven, float(least.max(initial=0.0)))
+        whole = float(far.max(initial=0.0))
+        if whole == 0:
+            return 0.0, 0.0, near, point or Enclosed(exact, np.zeros(len(x)))
+        return max(whole, residual), proven, near, None
+
+    def _residuals(self) -> tuple[float, float]:
+        """The largest residual of the user's constraints in floats, and that beyond rounding."""
+        simple = (cp.constraints.Equality, cp.constraints.Inequality, cp.constraints.NonNeg,
+                  cp.constraints.NonPos, cp.constraints.Zero)  # fmt: skip
+        largest = certain = 0.0
+        for constraint in self.problem.constraints + self.problem.objective.expr.domain:
+            if isinstance(constraint, simple):
+                with np.errstate(all="ignore"):
+                    residual = float(np.max(constraint.violation(), initial=0.0))
+                    size = max(
+                        (float(np.abs(dense(a.value)).max(initial=0.0)) for a in constraint.args),
+                        default=0.0,
+                    )
+                if np.isfinite(residual):
+                    largest = max(largest, residual)
+                    if residual > 1e-11 * size:
+                        certain = max(certain, residual)
+        return largest, certain
 
     def _objective(self) -> tuple[Fraction | None, str]:
         """At least f at the values, from the objective alone."""
         objective = self.problem.objective
+        if objective.expr.is_constant():
+            value = Fraction(float(np.asarray(objective.expr.value).ravel()[0]))
+            return (-value if self.flipped else value), ""
         alone = compiled(cp.Problem(type(objective)(objective.expr)))
-        fixed, x = alone.fixed, alone.values()
+        given, x = Completion(alone.program, alone.fixed), alone.values()
         best = None
         for margin in MARGINS:
-            point = completed(alone.program, fixed, x, margin)
+            point = given.completed(x, margin)
             if point is not None:
                 value = point.objective(alone.program) + Fraction(alone.offset)
                 best = value if best is None else min(best, value)
@@ -258,10 +322,12 @@ class _Judged:
 
     def _lower(self, level: float, w: Array) -> LowerBound:
         """The best bound of those that a few multipliers give."""
-        ranges = Ranges(self.program, self.box)
-        inner = math.nextafter(level + 1e-9 * abs(level), math.inf)
+        ranges = Ranges(self.program)
+        inner = math.nextafter(level + 1e-9 * abs(level), math.inf) if level < 1e300 else math.inf
         ranges.narrow(level=inner, curvature=self.curvature)
         if ranges.empty:  # nothing feasible is below the level
+            if inner == math.inf:
+                return LowerBound(None, "no point is feasible")
             return LowerBound(Fraction(inner), by=("ranges",))
         best = LowerBound(None, "no multipliers were found")
         scale = 1.0 + float(np.abs(self.program.q).max(initial=0.0))
@@ -277,24 +343,24 @@ class _Judged:
                     best = bound if best.value is None else best
                 elif best.value is None or bound.value > best.value:
                     best = bound
-            if best.value is not None and level - float(best.value) <= close < math.inf:
+            if best.value is not None and level - down(best.value) <= close < math.inf:
                 break
-        if best.value is not None and level < math.inf:
+        if best.value is not None and inner < math.inf:
             best = replace(best, value=min(best.value, Fraction(inner)))
         return best
 
     def _feasible_value(self, program: ConeProgram) -> Fraction | None:
         """The objective of a point that is feasible for certain, without the offset."""
-        nothing = np.zeros(len(program.q), dtype=bool)
+        somewhere = self.anywhere if program is self.program else Completion(program)
         for margin in MARGINS[1:]:
-            point = completed(program, nothing, np.zeros(len(nothing)), margin)
+            point = somewhere.completed(np.zeros(len(program.q)), margin)
             if point is not None:
                 return point.objective(program)
         return None
 
     def _infeasible(self) -> bool:
         """Whether a multiplier in the dual cone contradicts every point in the ranges."""
-        ranges = Ranges(self.program, self.box)
+        ranges = Ranges(self.program)
         ranges.narrow()
         if ranges.empty:
             return True
@@ -321,6 +387,7 @@ def _tries(found: Proposal, w: Array, *, all_of_them: bool) -> Iterator[tuple[Ar
     yield found.z, found.x
     yield found.z, w
     if all_of_them:
+        yield 0 * found.z, found.x
         for few in _few_digits(found.z):
             yield few, w
 
@@ -335,7 +402,3 @@ def _indifferent(program: ConeProgram) -> ConeProgram:
     """The constraints alone."""
     n = len(program.q)
     return replace(program, P=sp.csc_array((n, n)), q=np.zeros(n))
-
-
-def _dense(value: Any) -> Array:
-    return np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)

@@ -21,7 +21,7 @@ import numpy as np
 from refsolve._types import Array
 from refsolve.cones.dyadic import Dyadic, product
 from refsolve.cones.membership import into_dual, room
-from refsolve.cones.nearby import Unproven, solution_near
+from refsolve.cones.nearby import Equations, Unproven, rounded
 from refsolve.cones.program import ConeProgram
 
 
@@ -114,7 +114,7 @@ def _one_sided(r: Dyadic, lo: Array, hi: Array) -> Array:
 
 def _above(values: Array, terms: int) -> Array:
     """Floats above sums of nonnegative products."""
-    return np.asarray(values) * (1 + 4 * (terms + 4) * np.finfo(float).eps)
+    return np.asarray(values) * (1 + 4 * (terms + 4) * np.finfo(float).eps) + 1e-300
 
 
 def _without_residual(
@@ -125,13 +125,15 @@ def _without_residual(
     rows = np.flatnonzero(weight > 0)
     system = program.A.tocsc()[:, columns].T.tocsr()[:, rows]
     target = -(slope[columns] + product(program.A.tocsc()[:, columns].T, Dyadic.of(z)))
-    change, eta_rows = solution_near(system, target, weight[rows])
+    change, eta_rows = Equations(system, weight[rows], np.abs(rounded(target))).near(target)
     moved, eta = z.copy(), np.zeros(len(z))
     total = Dyadic.of(z[rows]) + change
     moved[rows] = total.above()
     # z is kept as floats: what rounding moved is added to eta
     eta[rows] = eta_rows + (Dyadic.of(moved[rows]) - total).above()
     eta[rows] = np.nextafter(eta[rows], np.inf)
+    if not (np.all(np.isfinite(moved)) and np.all(np.isfinite(eta))):
+        raise Unproven("the equations are too badly scaled")
     return moved, eta
 
 

@@ -8,6 +8,7 @@ that of the exponential cone is closure{(u, v, w): u < 0, -u e^(v/u - 1) <= w} (
 from __future__ import annotations
 
 import decimal
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -39,12 +40,15 @@ def exp_above(value: Fraction, factor: Fraction) -> float:
 
 
 def _norm_above(tail: Dyadic) -> Fraction:
-    """A rational number that is at least the Euclidean norm."""
+    """A rational number that is at least the Euclidean norm, by less than one part in 2^60."""
     square = (tail * tail).total()
-    near = Fraction(float(np.sqrt(up(square))))
-    while near * near < square:
-        near = near * (1 + Fraction(1, 2**50)) + Fraction(1, 2**1074)
-    return near
+    if square == 0:
+        return ZERO
+    digits = square.numerator.bit_length() - square.denominator.bit_length()
+    shift = max(0, (130 - digits) // 2 + 1)
+    whole = Fraction(square.numerator << 2 * shift, square.denominator)
+    root = math.isqrt(whole.numerator // whole.denominator)
+    return Fraction(root + (root * root != whole), 1 << shift)
 
 
 def in_exponential(x: Fraction, y: Fraction, z: Fraction) -> bool:
@@ -67,8 +71,9 @@ def _outside_exponential(x: Fraction, y: Fraction, z: Fraction) -> Fraction:
         return corner
     needed = exp_above(x / y, y)
     choices = [corner] + ([Fraction(needed) - z] if np.isfinite(needed) else [])
-    if z > 0:  # or x down to a number that is certainly low enough
-        shift = x - y * Fraction(float(np.log(float(z / y))))
+    ratio = up(z / y)
+    if 0 < ratio < np.inf:  # or x down to a number that is certainly low enough
+        shift = x - y * Fraction(float(np.log(ratio)))
         shift = max(shift, ZERO) * (1 + Fraction(1, 2**40)) + abs(x) * Fraction(1, 2**45)
         if in_exponential(x - shift, y, z):
             choices.append(shift)

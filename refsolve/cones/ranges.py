@@ -160,8 +160,9 @@ class Ranges:
         """What q'x + 1/2 sum d_i x_i^2 <= level says of each term: it bounds what each term may be."""
         q, lo, hi = self.program.q, self.lo, self.hi
         least_lo, _ = _times(q, lo, hi)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            bowl = np.where(curvature > 0, -(q * q) / (2 * curvature) * (1 + 1e-15), -np.inf)
+        with np.errstate(all="ignore"):
+            bowl = -(q / curvature) * q / 2  # in this order, or q * q underflows
+        bowl = np.where((curvature > 0) & np.isfinite(bowl), bowl * (1 + 1e-15) - _TINY, -np.inf)
         least = np.maximum(least_lo, bowl)
         used = (q != 0) | (curvature > 0)
         unknown = used & ~np.isfinite(least)
@@ -171,12 +172,15 @@ class Ranges:
         for i in np.flatnonzero(used & ((unknown.sum() - unknown) == 0)).tolist():
             rest = level - total + (0.0 if unknown[i] else float(least[i])) + error
             d = float(curvature[i])
-            if d > 0:  # q x + d/2 x^2 <= rest
-                root = float(np.sqrt(max(q[i] * q[i] + 2 * d * rest, 0.0))) * (1 + 1e-14)
-                ends = sorted(((-q[i] - root) / d, (-q[i] + root) / d))
-                wider = 1e-14 * (abs(q[i]) + root) / d + _TINY
-                self.lo[i] = max(lo[i], ends[0] - wider)
-                self.hi[i] = min(hi[i], ends[1] + wider)
+            if d > 0:  # x^2 + 2 (q/d) x <= 2 rest / d
+                with np.errstate(all="ignore"):
+                    half, room = float(q[i] / d), float(2 * (rest / d))
+                if not (np.isfinite(half) and np.isfinite(room)):
+                    continue
+                root = float(np.hypot(half, np.sqrt(max(room, 0.0))))
+                wider = 1e-14 * (abs(half) + root) + _TINY
+                self.lo[i] = max(lo[i], -half - root - wider)
+                self.hi[i] = min(hi[i], -half + root + wider)
             elif q[i] > 0:
                 self.hi[i] = min(hi[i], _wide(rest / q[i]))
             else:

@@ -15,9 +15,10 @@ import scipy.sparse as sp
 
 from refsolve._types import Array
 from refsolve.cones.dyadic import Dyadic, product
-from refsolve.cones.membership import inside, violation
-from refsolve.cones.nearby import Unproven, solution_near
+from refsolve.cones.membership import inside
+from refsolve.cones.nearby import Equations, Unproven
 from refsolve.cones.program import ConeProgram
+from refsolve.cones.pushing import pushed
 from refsolve.cones.solving import proposal
 
 
@@ -40,138 +41,168 @@ class Enclosed:
         return value
 
 
-def outside(program: ConeProgram, x: Dyadic) -> float:
-    """At least the largest distance of a row's slack from its cone."""
-    s = Dyadic.of(program.b) - product(program.A, x)
-    return float(violation(program, s).max(initial=0.0))
-
-
-def completed(program: ConeProgram, fixed: Array, values: Array, margin: float) -> Enclosed | None:
-    """The other variables of least objective, rows that only fixed ones are in left out.
+class Completion:
+    """Points of a program some of whose variables keep their values.
 
     Parameters
     ----------
     program : ConeProgram
-    fixed : (n,) array of bool
-        Variables that keep ``values``.
-    values : (n,) array
-    margin : float
-        How far inside the cones the proposal is to be.
-
-    Returns
-    -------
-    Enclosed or None
-        Feasible for certain in every row that has a variable which is not fixed.
+    fixed : (n,) array of bool, optional
+        Variables that are given; none by default.
     """
-    free = np.flatnonzero(~fixed)
-    base = np.where(fixed, values, 0.0)
-    part, rows = _restricted(program, free, base)
-    x = np.array(base)
-    if len(free):
-        found = proposal(part, margin=margin)
-        if found is None:
+
+    def __init__(self, program: ConeProgram, fixed: Array | None = None) -> None:
+        n = len(program.q)
+        self.program = program
+        self.fixed = np.zeros(n, dtype=bool) if fixed is None else fixed
+        self.free = np.flatnonzero(~self.fixed)
+        self.used = self._rows()
+        shape = self.part(np.zeros(n))
+        assert shape is not None  # nothing is multiplied
+        self.shape = shape
+        self._equations: Equations | Unproven | None = None
+
+    def _rows(self) -> Array:
+        """Rows to be met: all but those (and those cones) that only given variables are in."""
+        program = self.program
+        A = sp.csr_array(program.A)
+        given = np.diff(A[:, np.flatnonzero(self.fixed)].indptr) > 0
+        used = (np.diff(A[:, self.free].indptr) > 0) | ~given
+        blocks = list(program.second_order)
+        blocks += [slice(start, start + 3) for start in program.exponential.tolist()]
+        mine = np.diff(A[:, self.free].indptr) > 0
+        for block in blocks:
+            used[block] = mine[block].any() or not given[block].any()
+        return used
+
+    def part(self, base: Array) -> ConeProgram | None:
+        """The program in the free variables; None if its numbers are too large for floats."""
+        program, used = self.program, self.used
+        P = sp.csc_array(program.P)
+        with np.errstate(over="ignore", invalid="ignore"):
+            q = program.q[self.free] + (P @ base)[self.free]
+            b = (program.b - program.A @ base)[used]
+        if not (np.all(np.isfinite(q)) and np.all(np.isfinite(b))):
             return None
-        x[free] = found.x
-    return _enclosed(part, rows, program, free, x)
+        return ConeProgram(
+            P[:, self.free][self.free],
+            q,
+            sp.csc_array(sp.csr_array(program.A)[np.flatnonzero(used)][:, self.free]),
+            b,
+            zero=int(used[: program.zero].sum()),
+            nonneg=int(used[program.zero : program.zero + program.nonneg].sum()),
+            soc=tuple(c.stop - c.start for c in program.second_order if used[c.start]),
+            exp=int(used[program.exponential].sum()),
+        )
 
+    def completed(self, values: Array, margin: float) -> Enclosed | None:
+        """The free variables of least objective, found by a solver, ``margin`` inside the cones.
 
-def repaired(program: ConeProgram, x: Array, margins: tuple[float, ...]) -> Enclosed | None:
-    """A feasible point near ``x``: on the way to one inside the cones, as near as succeeds."""
-    best = None
-    for margin in margins:
-        inner = proposal(program, margin=margin)
-        if inner is None:
-            continue
-        low, high = -50, 0  # shares 2^low ... 2^high of the way
-        if enclosed(program, inner.x) is None:
-            continue
-        while low < high:
-            middle = (low + high) // 2
-            point = x + 2.0**middle * (inner.x - x)
-            found = enclosed(program, point)
+        Returns
+        -------
+        Enclosed or None
+            Feasible for certain in every row that is not about given variables alone.
+        """
+        x = np.where(self.fixed, values, 0.0)
+        part = self.part(x)
+        if part is None:
+            return None
+        if len(self.free):
+            found = proposal(part, margin=margin)
             if found is None:
-                low = middle + 1
-            else:
-                high, best = middle, found
-        best = best or enclosed(program, inner.x)
-        break
-    return best
+                return None
+            x[self.free] = found.x
+        point = self.enclosed(x)
+        if point is None and len(self.free):
+            for bits in (40, 24, 12):  # on edges of the cones nothing but few digits is exact
+                few = np.where(self.fixed, x, _few(x, bits))
+                point = point or self.enclosed(few)
+            if point is None:
+                y = x.copy()
+                y[self.free] = pushed(part, x[self.free])
+                point = self.enclosed(y)
+        return point
 
+    def enclosed(self, x: Array) -> Enclosed | None:
+        """The point moved onto the equations, if it is then certain to be in the cones."""
+        if not np.all(np.isfinite(x)):
+            return None
+        point = self._on_equations(x)
+        if point is None:
+            return None
+        program, rows = self.program, np.flatnonzero(self.used)
+        A = sp.csr_array(program.A)[rows]
+        s = Dyadic.of(program.b[rows]) - product(A, point.x)
+        reach = product(abs(A), Dyadic.of(point.eta))
+        return point if inside(self.shape, s, reach) else None
 
-def enclosed(program: ConeProgram, x: Array) -> Enclosed | None:
-    """The point moved onto the equations, if it is then certain to be feasible."""
-    free, rows = np.arange(len(x)), np.arange(len(program.b))
-    return _enclosed(program, rows, program, free, x)
+    def _on_equations(self, x: Array) -> Enclosed | None:
+        """Move the free variables onto the equations."""
+        exact, eta = Dyadic.of(x), np.zeros(len(x))
+        rows = np.flatnonzero(self.used[: self.program.zero])
+        if len(rows) == 0:
+            return Enclosed(exact, eta)
+        A = sp.csr_array(self.program.A)[rows]
+        target = Dyadic.of(self.program.b[rows]) - product(A, exact)
+        empty = np.diff(A[:, self.free].indptr) == 0
+        if not target.zero[empty].all():
+            return None  # nothing that may move is in it
+        if target.zero.all():
+            return Enclosed(exact, eta)
+        system = A[np.flatnonzero(~empty)][:, self.free]
+        try:
+            if self._equations is None:
+                self._equations = Equations(system, self._mobility())
+            if isinstance(self._equations, Unproven):
+                return None
+            change, near = self._equations.near(target[~empty])
+        except Unproven as refused:
+            self._equations = self._equations or refused
+            return None
+        whole = np.zeros(len(x), dtype=object)
+        whole[self.free] = change.numbers
+        eta[self.free] = near
+        return Enclosed(exact + Dyadic(whole, change.bits), eta)
 
+    def _mobility(self) -> Array:
+        """Variables that no cone holds move first (a proposal)."""
+        cones = sp.csr_array(self.program.A)[self.program.zero :][:, self.free]
+        held = np.asarray(abs(cones).sum(axis=0)).ravel() > 0
+        return np.where(held, 1e-3, 1.0)
 
-def _enclosed(
-    part: ConeProgram, rows: Array, program: ConeProgram, free: Array, x: Array
-) -> Enclosed | None:
-    """The point moved onto the equations, if it is then certain to be in the cones."""
-    point = _on_equations(part, rows, program, free, x)
-    if point is None:
+    def repaired(self, x: Array, margins: tuple[float, ...]) -> Enclosed | None:
+        """A feasible point near ``x``: on the way to one inside the cones, as near as succeeds."""
+        for margin in margins:
+            inner = proposal(self.program, margin=margin)
+            best = None if inner is None else self.enclosed(inner.x)
+            if inner is None or best is None:
+                continue
+            low, high = -50, 0  # shares 2^low ... 2^high of the way
+            while low < high:
+                middle = (low + high) // 2
+                found = self.enclosed(x + 2.0**middle * (inner.x - x))
+                if found is None:
+                    low = middle + 1
+                else:
+                    high, best = middle, found
+            return best
         return None
-    s = (Dyadic.of(program.b) - product(program.A, point.x))[rows]
-    reach = product(abs(program.A), Dyadic.of(point.eta))[rows]
-    return point if inside(part, s, reach) else None
 
 
-def _on_equations(
-    part: ConeProgram, rows: Array, program: ConeProgram, free: Array, x: Array
-) -> Enclosed | None:
-    """Move the free variables onto the equations."""
-    exact, eta = Dyadic.of(x), np.zeros(len(x))
-    if part.zero == 0:
-        return Enclosed(exact, eta)
-    equations = rows[: part.zero]
-    target = (Dyadic.of(program.b) - product(program.A, exact))[equations]
-    try:
-        change, near = solution_near(part.A.tocsr()[: part.zero], target, _mobility(part))
-    except Unproven:
-        return None
-    whole = np.zeros(len(x), dtype=object)
-    whole[free] = change.numbers
-    eta[free] = near
-    return Enclosed(exact + Dyadic(whole, change.bits), eta)
-
-
-def _mobility(part: ConeProgram) -> Array:
-    """Variables that no cone holds move first (a proposal)."""
-    held = np.asarray(abs(part.A.tocsr()[part.zero :]).sum(axis=0)).ravel() > 0
-    return np.where(held, 1e-3, 1.0)
-
-
-def _restricted(program: ConeProgram, free: Array, base: Array) -> tuple[ConeProgram, Array]:
-    """The program in the free variables, and the rows that it keeps."""
-    A = program.A.tocsc()[:, free].tocsr()
-    used = np.diff(A.indptr) > 0
-    soc = []
-    for cone in program.second_order:
-        used[cone] = used[cone].any()
-        if used[cone.start]:
-            soc.append(cone.stop - cone.start)
-    for start in program.exponential.tolist():
-        used[start : start + 3] = used[start : start + 3].any()
-    rows = np.flatnonzero(used)
-    P = sp.csc_array(program.P)
-    part = ConeProgram(
-        P[:, free][free],
-        program.q[free] + (P @ base)[free],
-        A[rows].tocsc(),
-        (program.b - program.A @ base)[rows],
-        zero=int(used[: program.zero].sum()),
-        nonneg=int(used[program.zero : program.zero + program.nonneg].sum()),
-        soc=tuple(soc),
-        exp=int(used[program.exponential].sum()),
-    )
-    return part, rows
+def _few(x: Array, bits: int) -> Array:
+    """Numbers of ``bits`` binary digits."""
+    mantissa, exponent = np.frexp(x)
+    return np.ldexp(np.round(mantissa * 2.0**bits) / 2.0**bits, exponent)
 
 
 def relaxed(program: ConeProgram, fixed: Array, x: Array) -> Array:
     """Other variables with which the values violate as little as a solver can find (a proposal)."""
     free = np.flatnonzero(~fixed)
     A = sp.csr_array(program.A)
-    left = program.b - A @ np.where(fixed, x, 0.0)
+    point = np.where(fixed, x, 0.0)
+    left = program.b - A @ point
+    if not np.all(np.isfinite(left)):
+        return point
     low = program.zero
     part, one = A[:, free], sp.csr_array(np.ones((low, 1)))
     rows: list[Any] = [
@@ -191,7 +222,6 @@ def relaxed(program: ConeProgram, fixed: Array, x: Array) -> Array:
         exp=program.exp,
     )
     found = proposal(loose)
-    point = np.where(fixed, x, 0.0)
     if found is not None:
         point[free] = found.x[:-1]
     return point
@@ -200,6 +230,8 @@ def relaxed(program: ConeProgram, fixed: Array, x: Array) -> Array:
 def ray(program: ConeProgram) -> bool:
     """Whether a direction of endless descent is certain: Pd = 0, q'd < 0, -Ad in the cones."""
     n = len(program.q)
+    if not np.any(program.q):
+        return False
     P = sp.csr_array(program.P)
     used = np.diff(P.indptr) > 0
     flat = int(used.sum())
@@ -226,5 +258,5 @@ def ray(program: ConeProgram) -> bool:
             still = Dyadic.of(np.zeros(len(s)))
             if s.zero[: program.zero].all() and inside(program, s, still):
                 return True
-    nothing = np.zeros(n, dtype=bool)
-    return any(completed(cone, nothing, np.zeros(n), m) is not None for m in (1e-9, 1e-6, 1e-3))
+    directions = Completion(cone)
+    return any(directions.completed(np.zeros(n), m) is not None for m in (1e-9, 1e-6, 1e-3))

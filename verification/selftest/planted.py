@@ -18,11 +18,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from refsolve.cones.curvature import curvature
-from refsolve.cones.dyadic import up
+from refsolve.cones.dyadic import Dyadic, product, up
 from refsolve.cones.lower import lower_bound
+from refsolve.cones.membership import violation
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
-from refsolve.cones.upper import enclosed
+from refsolve.cones.upper import Completion, ray
 
 Array = np.ndarray[Any, Any]
 
@@ -157,10 +158,19 @@ def claims(case: Planted, rng: np.random.Generator) -> Iterator[tuple[str, bool,
     lower = lower_bound(program, z, w, ranges.lo, ranges.hi, form)
     if lower.value is not None:
         yield "lower", lower.value > case.optimum, float(case.optimum - lower.value)
-    point = enclosed(program, x)
+    point = Completion(program).enclosed(x)
     if point is not None:
         value = point.objective(program)
         yield "upper", value < case.optimum, float(value - case.optimum)
+    if rng.random() < 0.1:  # what a solver proposes, completed; and a ray that cannot be
+        whole = Completion(program, rng.random(len(program.q)) < rng.choice((0.0, 0.5)))
+        found = whole.completed(case.x, float(10.0 ** -rng.integers(3, 12)))
+        if found is not None:
+            s = Dyadic.of(program.b) - product(program.A, found.x)
+            if not violation(program, s).any():  # rows of given variables alone are not looked at
+                value = found.objective(program)
+                yield "completed", value < case.optimum, float(value - case.optimum)
+        yield "ray", ray(program), 0.0
     empty = replace(program, P=sp.csc_array(program.P.shape), q=np.zeros(len(program.q)))
     free = Ranges(program)
     free.narrow()
