@@ -4,10 +4,11 @@
 whoever has the numbers (P, q, A, b, K) of a cone program and a solver's point and multipliers.
 """
 
-from refsolve.cones.judging import ProblemCertificate, Verdict, certify
+from refsolve.cones.judging import certify
 from refsolve.cones.lower import LowerBound, lower_bound
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
+from refsolve.cones.verdict import ProblemCertificate, Verdict
 
 __all__ = [
     "ConeProgram",

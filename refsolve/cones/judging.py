@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,70 +23,11 @@ from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.solving import Proposal, proposal
 from refsolve.cones.upper import Completion, Enclosed, ray, relaxed
+from refsolve.cones.verdict import ProblemCertificate, Verdict
 from refsolve.errors import InvalidParameterError
 
 #: Margins tried inside cones, smallest first: what a solver's digits leave room for.
 MARGINS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
-
-
-class Verdict(StrEnum):
-    """What is certain of a point, or of the problem."""
-
-    CERTIFIED = "certified"
-    VIOLATED = "violated"
-    SUBOPTIMAL = "suboptimal"
-    INFEASIBLE = "infeasible"
-    UNBOUNDED = "unbounded"
-    UNCERTAIN = "uncertain"
-
-
-@dataclass(frozen=True)
-class ProblemCertificate:
-    """What is certain of a CVXPY problem and the values of its variables.
-
-    Attributes
-    ----------
-    status : Verdict
-        "certified": feasible within the tolerance and within the tolerance of the optimum; "violated":
-        a constraint is certain to fail by more; "suboptimal": a feasible point is certain to be better
-        by more; "infeasible", "unbounded": proven of the problem; "uncertain": none of these, see
-        `reason`.
-    bound : float
-        The objective at the point is at most this far from the optimum, on the worse side; inf where
-        nothing is certain. No feasible point is better by more.
-    violation : float
-        The constraints fail by no more: the slack of the reduced problem, with its other variables
-        chosen well, is at most this far from the cones; and by the residuals of your own constraints
-        as CVXPY computes them. 0: they hold exactly.
-    value, best : float
-        Bounds: the objective at the point is at most ``value`` (at least, for Maximize), that of every
-        feasible point at least ``best`` (at most, for Maximize).
-    repaired : float
-        What `bound` is at a point nearby that is feasible for certain; inf if none was found.
-    moved : float
-        How far that point is, in its largest entry.
-    reason : str
-    by : tuple of str
-        What the bound rests on.
-    assumptions : tuple of str
-    solver_said : str
-        The problem's own status, which is not believed.
-    """
-
-    status: Verdict
-    bound: float
-    violation: float
-    value: float
-    best: float
-    repaired: float = math.inf
-    moved: float = math.inf
-    reason: str = ""
-    by: tuple[str, ...] = ()
-    assumptions: tuple[str, ...] = field(default_factory=tuple)
-    solver_said: str = ""
-
-    def __bool__(self) -> bool:
-        return self.status is Verdict.CERTIFIED
 
 
 _FALLS = "a feasible point and a direction along which the objective falls for ever"
