@@ -7,12 +7,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
-from refsolve.exact.decimals import (
-    ONE,
-    decimal_of,
-    digits,
-    total,
-)
+from refsolve.exact.decimals import ONE, decimal_of, digits, total
 from refsolve.proofs import curved as entropy
 from refsolve.proofs.rationals import Vector, dot, vector
 from verification.certificates import core as cores

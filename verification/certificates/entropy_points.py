@@ -61,11 +61,10 @@ class Reading:
 
 
 def growth(instance: Instance, d: int, size: float) -> Decimal:
-    """How much more than in proportion an exponential moves with a promise: (e^t - 1)/t at t beyond rounding."""
+    """How much more than in proportion an exponential moves with a promise: (e^t - 1)/t; 1 for rounding."""
     t = unit(instance, d) * decimal_of(size)
-    if tolerance.slack(instance, d) == 1.0:
-        return Decimal(1)
-    return ((min(t, Decimal(1000))).exp() - 1) / t
+    own = tolerance.slack(instance, d) == 1.0
+    return Decimal(1) if own else (min(t, Decimal(1000)).exp() - 1) / t
 
 
 def decimals(values: Iterable[Any]) -> Vector:
@@ -142,16 +141,8 @@ def by_truth(instance: Instance, answer: np.ndarray, complement: Any = None) -> 
         terms["Fenchel-Young gap"] = (float(gap), float(limit))
         relative = float(eps)
         share = float(gap / limit) if limit else 0.0
-        return Judgement(
-            verdict,
-            share * relative,
-            relative,
-            float(ratio) * relative,
-            relative,
-            message,
-            terms,
-            accuracy=relative * (min(needed, 1.0) if verdict is Verdict.PASS else max(needed, 1.0)),
-        )
+        figures = share * relative, relative, float(ratio) * relative, relative
+        return Judgement(verdict, *figures, message, terms, accuracy=needed * relative)
 
 
 @if_certain
@@ -185,11 +176,9 @@ def by_gap(instance: Instance, answer: np.ndarray) -> Judgement:
         relative = float(eps)
         share = float(gap / limit) if limit else 0.0
         # entries within their bounds explain any gap and repair that passes
-        needed = max(seen.needed, float(abs(seen.defect) / reach))
-        needed = relative * (min(needed, 1.0) if verdict is Verdict.PASS else max(needed, 1.0))
-        return Judgement(
-            verdict, share * relative, relative, message=message, terms=terms, accuracy=needed
-        )
+        needed = relative * max(seen.needed, float(abs(seen.defect) / reach))
+        figures = share * relative, relative, None, None
+        return Judgement(verdict, *figures, message, terms, accuracy=needed)
 
 
 def _repair(core: Curved, x: Vector) -> Vector:

@@ -13,16 +13,7 @@ import numpy as np
 from refsolve import catalogue
 from refsolve.proofs import rationals
 from refsolve.proofs.domain import Domain
-from refsolve.proofs.rationals import (
-    Vector,
-    dot,
-    exact,
-    floats,
-    norm,
-    number,
-    total,
-    vector,
-)
+from refsolve.proofs.rationals import Vector, dot, exact, floats, norm, number, total, vector
 from verification.certificates import core as cores
 from verification.certificates import tolerance, truth
 from verification.certificates.core import Core
@@ -122,9 +113,7 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     else:
         verdict, message = Verdict.PASS, ""
     share = number(gap / bound) * eps if bound else number(gap)
-    needed = max(moved / allowed, number(gap / first)) if allowed and first else None
-    if needed is not None:
-        needed = eps * (min(needed, 1.0) if verdict is Verdict.PASS else needed)
+    needed = eps * max(moved / allowed, number(gap / first)) if allowed and first else None
     return Judgement(verdict, share, eps, message=message, terms=terms, accuracy=needed)
 
 

@@ -7,7 +7,6 @@ choice is right: the one that an answer makes is read off it.
 """
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -96,10 +95,8 @@ def judge(instance: Instance, answer: np.ndarray, complement: Any = None) -> Jud
             message = f"entry {j} is dropped and must be {stays!r}, it is {float(answer[j])!r}"
             terms = {**judged.terms, f"entry {j}, dropped": (off, allowed)}
             needed = off / allowed * tolerance.relative(instance, main.size) if allowed else np.inf
-            needed = max(needed, judged.accuracy or 0.0)
-            judged = replace(
-                judged, verdict=Verdict.FAIL, message=message, terms=terms, accuracy=needed
-            )
+            worst = max(needed, judged.accuracy or 0.0)
+            judged = Judgement(Verdict.FAIL, message=message, terms=terms, accuracy=worst)
     return judged
 
 

@@ -151,9 +151,8 @@ class Caller:
     @property
     def accuracy(self) -> float | None:
         """What is promised: by whoever has it judged, else by the program itself."""
-        if self.promised is not None:
-            return self.promised
-        return getattr(self.function, "announced", None)
+        announced = getattr(self.function, "announced", None)
+        return announced if self.promised is None else self.promised
 
     @property
     def exhausted(self) -> str:
@@ -240,7 +239,7 @@ class Caller:
             raise
         except (Exception, SystemExit) as error:
             own = isinstance(error, CandidateCrashError)
-            raised = error.raised if isinstance(error, CandidateError) else lineage(error)
+            raised = error.raised if isinstance(error, CandidateCrashError) else lineage(error)
             if set(self.refuses) & set(raised):
                 raise RefusedError(str(error) if own else said(error)) from error
             if own:

@@ -12,8 +12,7 @@ import numpy as np
 from verification.errors import InvalidArgumentError
 from verification.instances.instance import Instance
 
-#: Says the same wherever errors may refuse.
-ALWAYS = "builtins.NotImplementedError"
+Ranges = dict[str, tuple[float, float]]
 
 
 def names(refuses: Any) -> tuple[str, ...]:
@@ -28,21 +27,15 @@ def names(refuses: Any) -> tuple[str, ...]:
     InvalidArgumentError
         For what is no type of errors, and for Exception, which would hide every crash.
     """
-    given = (
-        refuses if isinstance(refuses, Iterable) and not isinstance(refuses, str) else (refuses,)
-    )
-    found = [full_name(_type(each)) for each in given if each is not None]
-    return tuple(dict.fromkeys([*found, ALWAYS])) if found else ()
+    several = isinstance(refuses, Iterable) and not isinstance(refuses, str)
+    found = [_type(each) for each in (refuses if several else (refuses,)) if each is not None]
+    kinds = [*found, NotImplementedError] if found else []
+    return tuple(dict.fromkeys(f"{k.__module__}.{k.__qualname__}" for k in kinds))
 
 
-def full_name(kind: type) -> str:
-    """Module and qualified name of a type."""
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def lineage(error: BaseException) -> tuple[str, ...]:
+def lineage(error: BaseException) -> list[str]:
     """Full names of the types that an error is of."""
-    return tuple(full_name(kind) for kind in type(error).__mro__)
+    return [f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__]
 
 
 def _type(given: Any) -> type:
@@ -61,71 +54,51 @@ def _type(given: Any) -> type:
     return found
 
 
-def _figures(instance: Instance) -> dict[str, float]:
-    """Numbers that a refusal may be about: scalar arguments, lengths, and one beside the other."""
-    problem = instance.problem
-    scalars = {
-        name: float(value)
-        for name, value in instance.params.items()
-        if isinstance(value, (int, float)) and np.isfinite(value)
-    }
-    main = instance[problem.data]
-    lengths = {f"len({problem.data})": float(np.shape(main)[0])} if np.ndim(main) else {}
-    beside = {
-        f"{name} - {length}": scalars[name] - size
-        for name in problem.counts
-        if name in scalars
-        for length, size in lengths.items()
-    }
-    given = {
-        f"{n} given": 1.0 - (v is None) for n, v in instance.params.items() if n != problem.data
-    }
-    return scalars | lengths | beside | given
+def _widen(ranges: Ranges, instance: Instance) -> None:
+    """Ranges of the numbers that a refusal may be about: scalars, the length, and k beside it."""
+    main, given = instance.problem.data, instance.params
+    found = {n: float(v) for n, v in given.items() if isinstance(v, (int, float))}
+    if np.ndim(given[main]):
+        size = found[f"len({main})"] = float(len(given[main]))
+        counts = [name for name in instance.problem.counts if name in found]
+        found |= {f"{name} - len({main})": found[name] - size for name in counts}
+    for name, value in found.items():
+        low, high = ranges.get(name, (value, value))
+        ranges[name] = min(low, value), max(high, value)
 
 
 @dataclass
 class Refusals:
     """What was refused of all instances: counted by what was said, beside the arguments that were taken."""
 
-    taken: dict[str, tuple[float, float]] = field(default_factory=dict)
-    refused: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    taken: Ranges = field(default_factory=dict)
+    refused: dict[str, Ranges] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
 
     def take(self, instance: Instance) -> None:
         """An instance that was answered."""
-        _widen(self.taken, _figures(instance))
+        _widen(self.taken, instance)
 
     def refuse(self, instance: Instance, said: str) -> None:
         """An instance that was refused with these words; they are the same but for their numbers."""
         reason = re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?", "#", said)
         self.counts[reason] = self.counts.get(reason, 0) + 1
-        _widen(self.refused.setdefault(reason, {}), _figures(instance))
+        _widen(self.refused.setdefault(reason, {}), instance)
 
     def said(self) -> dict[str, int]:
         """How many were refused, by the argument that tells them from the others, else by the words."""
         found: dict[str, int] = {}
         for reason, count in self.counts.items():
-            name = self._about(reason)
+            name = self._about(self.refused[reason]) or reason
             found[name] = found.get(name, 0) + count
         return found
 
-    def _about(self, reason: str) -> str:
-        refused = self.refused[reason]
+    def _about(self, refused: Ranges) -> str:
         for name, (low, high) in refused.items():
             least, most = self.taken.get(name, (low, high))
-            if low <= most and high >= least:
-                continue
-            first, sign, other = name.partition(" - ")
-            if name.endswith(" given"):
-                return f"{name.removesuffix(' given')} {'is' if low > most else 'is not'} given"
-            if sign and (least <= most <= 0 < low if low > most else high < 0 <= least):
-                return f"{first} {'>' if low > most else '<'} {other}"
-            if not sign:
+            first, beside, length = name.partition(" - ")
+            if beside and most <= 0 < low:
+                return f"{first} > {length}"
+            if not beside and (low > most or high < least):
                 return f"{name} > {most:g}" if low > most else f"{name} < {least:g}"
-        return reason
-
-
-def _widen(ranges: dict[str, tuple[float, float]], figures: dict[str, float]) -> None:
-    for name, value in figures.items():
-        low, high = ranges.get(name, (value, value))
-        ranges[name] = min(low, value), max(high, value)
+        return ""

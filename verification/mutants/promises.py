@@ -10,7 +10,7 @@ from verification.mutants.erm import HINGE, fit, trainer
 from verification.mutants.sound import rankings
 from verification.mutants.sound.entropies import gradient, log_sum
 from verification.mutants.sound.entropies import margins as entropy_margins
-from verification.mutants.sound.projections import Array, Weight, beta, margins, weight
+from verification.mutants.sound.projections import Array, Weight, beta, weight
 from verification.mutants.sound.promised import bisect, chopped
 
 
@@ -32,12 +32,6 @@ def promise_of_float32_sums(a: Array, k: int, r: float = 1.0, rho: float = 0.0) 
 def promise_in_absolute_units(a: Array, r: float = 1.0, rho: float = 0.0) -> Array:
     """A bisection that ends at a width of 1e-8, which is no relative accuracy where entries are small."""
     return bisect(a, r, until=lambda width, size: width <= 1e-8)
-
-
-@wrong("simplex.projection", accuracy=1e-3)
-def promise_of_a_step_too_few(a: Array, r: float = 1.0, rho: float = 0.0) -> Array:
-    """Three digits are promised, the bisection ends at two."""
-    return bisect(a, r, until=lambda width, size: width <= 1e-2 * size)
 
 
 @wrong("simplex.projection", accuracy=1e-2)
@@ -68,12 +62,6 @@ def promise_without_log1p(sample_weight: Weight, **given: Any) -> float:
     """Three digits are promised; log(1 + e^v) taken literally has none of a loss of 1e-17."""
     v = log_sum(entropy_margins(**given))
     return weight(sample_weight) * (max(v, 0.0) + float(np.log(1.0 + np.exp(-abs(v)))))
-
-
-@wrong("multiclass_hinge.value", accuracy=1e-10)
-def promise_without_the_costs_digits(sample_weight: Weight, **given: Any) -> float:
-    """Ten digits are promised; the largest margin is rounded to float32."""
-    return float(np.float32(max(0.0, margins(**given).max()))) * weight(sample_weight)
 
 
 @wrong("average_precision.loss_augmented_inference", accuracy=1e-6)

@@ -284,11 +284,7 @@ def instance_blocks(result: Result) -> list[Block]:
     shown = [("returned", answers.readable(result.answer))]
     shown.append(("right", "not known" if right is None else answers.readable(right.answer)))
     blocks: list[Block] = [
-        table(
-            f"Smallest counterexample: arguments ({place})",
-            ("argument", "value"),
-            rows,
-        ),
+        table(f"Smallest counterexample: arguments ({place})", ("argument", "value"), rows),
         table("Smallest counterexample: answers", ("", ""), shown),
     ]
     if right is not None and right.judgement.terms:

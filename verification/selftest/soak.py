@@ -198,9 +198,7 @@ def _run(left: list[Chunk], processes: int) -> Iterator[tuple[Chunk, dict[str, A
         yield from ((chunk, run_chunk(chunk)) for chunk in left)
         return
     with ProcessPoolExecutor(
-        processes,
-        mp_context=get_context("spawn"),
-        initializer=_gently,
+        processes, mp_context=get_context("spawn"), initializer=_gently
     ) as pool:
         waiting = {pool.submit(run_chunk, chunk): chunk for chunk in left}
         for future in as_completed(waiting):

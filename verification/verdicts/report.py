@@ -82,14 +82,10 @@ class Report:
 
     @property
     def passes_at(self) -> float | None:
-        """The least relative accuracy that, promised, lets every result pass, to two digits.
-
-        inf if none does; None if nothing was measured.
-        """
-        if self.tally.beyond:
-            return math.inf
+        """Least accuracy, to two digits, whose promise all results keep; inf: none, None: not measured."""
         least = self.least_accurate
-        return None if least is None or least.accuracy is None else round_up(least.accuracy)
+        accuracy = None if least is None else least.accuracy
+        return math.inf if self.tally.beyond else accuracy and round_up(accuracy)
 
     @property
     def least_accurate(self) -> Result | None:
@@ -103,11 +99,11 @@ class Report:
         kept = "not met" if self.tally.count(Verdict.FAIL.value) else "met" if self.checked else "-"
         lines = [f"judged by {by}: {kept}"]
         if (least := self.least_accurate) is not None and least.accuracy is not None:
-            what = "" if least.instance is None else f": {least.instance.arguments_code()}"
+            what = "" if least.instance is None else least.instance.arguments_code()
             what = what if len(what) <= LONGEST else what[:LONGEST] + " ..."
-            others = "all other results pass" if self.tally.beyond else "passes"
-            where = f"{least.check}, {least.family}{what}"
-            lines[0] += f"; {others} at {round_up(least.accuracy):g} (worst in {where})"
+            who = "all others pass" if self.tally.beyond else "passes"
+            where = f"{least.check}, {least.family}: {what}"
+            lines[0] += f"; {who} at {round_up(least.accuracy):g} (worst in {where})"
         if self.tally.beyond:
             found = ", ".join(f"{n} in {check}" for check, n in self.tally.beyond.items())
             lines.append(f"results that no promise of an accuracy lets pass: {found}")

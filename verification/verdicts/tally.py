@@ -86,12 +86,10 @@ class Tally:
         if result.accuracy is not None and not result.accuracy < 1:
             self.beyond[result.check] = self.beyond.get(result.check, 0) + 1
         elif result.accuracy:
-            known = self.within if result.excused else self.least
-            if known is None or result.accuracy > (known.accuracy or 0.0):
-                if result.excused:
-                    self.within = result
-                else:
-                    self.least = result
+            which = "within" if result.excused else "least"
+            known = getattr(self, which)
+            if known is None or result.accuracy > known.accuracy:
+                setattr(self, which, result)
         if result.in_double_precision:
             self.worst_gap = _larger(self.worst_gap, result.gap)
             self.worst_distance = _larger(self.worst_distance, result.distance)

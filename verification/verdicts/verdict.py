@@ -128,28 +128,25 @@ class Judgement:
     def least_promise(self, relative: float) -> float | None:
         """The relative accuracy that, promised, would just pass: inf if none would; None if unknown.
 
-        Bounds are in proportion to the promise. Terms that are only shown beside the distance that
-        decides do not count.
-
-        Parameters
-        ----------
-        relative : float
-            The accuracy that the terms were judged by.
+        ``relative`` is the one that the terms were judged by, to which their bounds are in proportion.
+        Those that are only shown beside the distance that decides do not count.
         """
-        if self.verdict not in (Verdict.PASS, Verdict.FAIL) or self.accuracy is not None:
-            ended = self.verdict in (Verdict.CRASH, Verdict.TIMEOUT)
-            return float("inf") if ended else self.accuracy if self.verdict.judges else None
+        if self.verdict in (Verdict.CRASH, Verdict.TIMEOUT):
+            return float("inf")
+        if self.verdict not in (Verdict.PASS, Verdict.FAIL):
+            return None
+        if self.accuracy is not None:
+            return (min if self.ok else max)(relative, self.accuracy)
         shares = [0.0]
         for name, (value, allowed) in self.terms.items():
             shown = name in BESIDE_DISTANCE and self.distance is not None
-            if allowed is None or shown or (value <= 0 and not np.isnan(value)):
+            if allowed is None or shown or value <= 0:
                 continue
-            share = value / allowed if allowed > 0 else float("inf")
-            share = share if share <= float("inf") else float("inf")  # nan
+            share = float(value / allowed) if allowed > 0 and not np.isnan(value) else float("inf")
             if not (self.ok and share > 1):  # what is beyond did not decide
                 shares.append(share)
         worst = max(shares)
-        return float(relative * worst) if self.ok or worst > 1 else float("inf")
+        return relative * worst if self.ok or worst > 1 else float("inf")
 
 
 def if_certain(judge: Callable[P, Judgement]) -> Callable[P, Judgement]:
