@@ -51,14 +51,6 @@ def judge(instance: Instance, candidate: Candidate) -> Judgement:
     return _inference(instance, candidate, best)
 
 
-class CoefficientsError(ValueError):
-    """Coefficients that are off the nearest whole numbers; how far, relative to these."""
-
-    def __init__(self, message: str, off: float) -> None:
-        super().__init__(message)
-        self.off = off
-
-
 def inversions(instance: Instance, coefficients: Array) -> Array:
     """The integers that coefficients mean; ValueError says why they mean none."""
     y, within = instance["y"], closeness(instance)
@@ -70,10 +62,9 @@ def inversions(instance: Instance, coefficients: Array) -> Array:
     signed, whole, off = _whole(y, coefficients)
     if (off > within).any() or np.abs(whole).max() > P * N:
         i = int(np.argmax(off))
-        raise CoefficientsError(
+        raise ValueError(
             f"coefficient {i} is {float(coefficients[i])!r} = {float(signed[i])!r} times 2/(PN) in "
-            "absolute value, expected a whole number of inversions",
-            float(off.max()),
+            "absolute value, expected a whole number of inversions"
         )
     counts = whole.astype(np.int64)
     if defect := ranking_truth.ranking_defect(y, counts):
@@ -142,13 +133,14 @@ def _sizes(y: Array) -> tuple[int, int]:
 
 def _inference(instance: Instance, candidate: Candidate, best: ranking_truth.Optimum) -> Judgement:
     y = instance["y"]
+    fits = candidate.x.shape == y.shape and np.isfinite(candidate.x).all()
+    off, within = (float(_whole(y, candidate.x)[2].max()) if fits else 0.0), closeness(instance)
+    terms: Terms = {"error of a coefficient": (off, within)} if fits else {}
     try:
         counts = inversions(instance, candidate.x)
-    except CoefficientsError as error:
-        lost: Terms = {"error of a coefficient": (error.off, closeness(instance))}
-        return Judgement(Verdict.FAIL, message=str(error), terms=lost, accuracy=error.off)
     except ValueError as error:
-        return Judgement(Verdict.FAIL, message=str(error))
+        needed = off if off > within else np.inf
+        return Judgement(Verdict.FAIL, message=str(error), terms=terms, accuracy=needed)
     reached, slack = ranking_truth.objective(instance["scores"], y, counts)
     slack += best.error
     if reached > best.value + exact(slack):
@@ -164,8 +156,7 @@ def _inference(instance: Instance, candidate: Candidate, best: ranking_truth.Opt
             )
             return Judgement(Verdict.FAIL, message=message)
     gap = _value(instance, np.asarray(number(reached)), best.value, limit, "ranking of value")
-    off = float(_whole(y, candidate.x)[2].max())
-    terms: Terms = {"error of a coefficient": (off, closeness(instance)), **gap.terms}
+    terms = {**terms, **gap.terms}
     gap = replace(gap, terms=terms, accuracy=max(off, gap.gap or 0.0))
     if not gap.ok or candidate.value is None:
         return gap

@@ -29,13 +29,16 @@ def names(refuses: Any) -> tuple[str, ...]:
     """
     several = isinstance(refuses, Iterable) and not isinstance(refuses, str)
     found = [_type(each) for each in (refuses if several else (refuses,)) if each is not None]
-    kinds = [*found, NotImplementedError] if found else []
-    return tuple(dict.fromkeys(f"{k.__module__}.{k.__qualname__}" for k in kinds))
+    return tuple(dict.fromkeys(_full([*found, NotImplementedError] if found else [])))
 
 
 def lineage(error: BaseException) -> list[str]:
     """Full names of the types that an error is of."""
-    return [f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__]
+    return _full(type(error).__mro__)
+
+
+def _full(kinds: Iterable[type]) -> list[str]:
+    return [f"{kind.__module__}.{kind.__qualname__}" for kind in kinds]
 
 
 def _type(given: Any) -> type:

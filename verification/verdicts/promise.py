@@ -1,8 +1,4 @@
-"""What a candidate promises: a relative accuracy of its answers, in the place of rounding.
-
-Certificates read it where they bound an error (`verification.certificates.tolerance.slack`). It widens
-bounds, and turns nothing off: shapes, finite numbers, inputs left alone are asked for as always.
-"""
+"""What a candidate promises: a relative accuracy, by which certificates widen their bounds, and nothing else."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
