@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state, compute_class_weight
 
 from fast._validation import check_k, moderate
+from fast.certificates import Certificate, of_estimator
 from fast.data import Source
 from fast.data.constant import with_ones
 from fast.errors import InvalidParameterError
@@ -347,6 +348,26 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         A = np.negative(masses, out=masses if in_place else None)
         A[np.arange(len(sums)), encoded] = sums
         return A
+
+    def certificate(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """The model and the proof of its gap, to be saved to a file that others can check.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was trained on.
+
+        Returns
+        -------
+        fast.certificates.Certificate
+            Of 1/2 ||W||^2 + C sum_i w_i L(y_i, W x_i) <= min P + ``bound``; ``.save(path)``.
+
+        Raises
+        ------
+        InvalidParameterError
+            Other data than those of the fit, a kernel, or a loss that the format does not know.
+        """
+        return of_estimator(self, X, y, sample_weight)
 
     # -- prediction ---------------------------------------------------------------------------
     def _scores(self, X: Any) -> np.ndarray:

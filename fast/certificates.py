@@ -1,0 +1,205 @@
+"""Certificates that travel: a trained linear model, its data and its dual in one file.
+
+Anybody can check the file without this package; `docs/travelling.md` describes it.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fast.errors import InvalidParameterError
+from fast.solvers.rounding import row_norms
+from fast.solvers.rows import is_sparse
+
+MAGIC, ALIGNED = "refsolve-cert 1", 64
+EPS = 2.0**-52
+STEMS = (
+    "multiclass_hinge", "topk_hinge_alpha", "topk_hinge_beta", "smooth_topk_hinge_alpha",
+    "smooth_topk_hinge_beta", "softmax", "topk_entropy_alpha", "topk_entropy_beta", "ova_hinge",
+    "ova_smooth_hinge", "ova_logistic",
+)  # fmt: skip
+_SAME = "give what the model was trained on"
+
+
+@dataclass
+class Certificate:
+    """A claim and all that is needed to prove it.
+
+    Attributes
+    ----------
+    problem : str
+        Kind and parameters, e.g. ``"erm loss=softmax k=1 gamma=0 cost=0 intercept=none"``.
+    bound : float
+        P(W) - min P is claimed to be at most this.
+    data, solution : dict of arrays
+        What the problem is made of, in the order in which it is hashed, and what proves the bound.
+    header : dict
+        What else the header says.
+    """
+
+    problem: str
+    bound: float
+    data: dict[str, np.ndarray]
+    solution: dict[str, np.ndarray]
+    header: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def sha256(self) -> str:
+        """Of the problem's text and of the bytes of its data."""
+        digest = hashlib.sha256(self.problem.encode())
+        for values in self.data.values():
+            digest.update(_raw(values))
+        return digest.hexdigest()
+
+    def save(self, path: str | PathLike[str], *, beside: bool = False) -> None:
+        """Write the file; with ``beside`` the data go to a second one, FILE.data.
+
+        Parameters
+        ----------
+        path : path-like
+        beside : bool
+            Keep the data apart: several certificates of one problem can then share them.
+        """
+        path, arrays, places = Path(path), {}, {True: 0, False: 0}
+        for name, values in {**self.data, **self.solution}.items():
+            apart = beside and name in self.data
+            raw = values.dtype.newbyteorder("<").str
+            arrays[name] = {"dtype": raw, "shape": list(values.shape), "offset": places[apart]}
+            if apart:
+                arrays[name]["file"] = path.name + ".data"
+            places[apart] += -(-values.nbytes // ALIGNED) * ALIGNED
+        said = {"problem": self.problem, "bound": self.bound, "sha256": self.sha256}
+        text = json.dumps({**said, **self.header, "arrays": arrays}, allow_nan=False)
+        size = -(-(len(text) + 33) // ALIGNED) * ALIGNED - 32
+        with path.open("wb") as file:
+            file.write(f"{MAGIC} {size:015d}\n{text:<{size - 1}}\n".encode("ascii"))
+            _write(file, self.solution if beside else {**self.data, **self.solution})
+        if beside:
+            with path.with_name(path.name + ".data").open("wb") as file:
+                _write(file, self.data)
+
+
+def of_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+    """`linear_model` of a fitted multiclass or one-vs-all estimator; see its ``certificate``."""
+    if getattr(model, "_map", None) is not None:
+        raise InvalidParameterError("kernel", repr(model.kernel), "'linear'", "no file holds these")
+    X = model._new(X)
+    labels = np.asarray(y)
+    encoded = np.searchsorted(model.classes_, labels).clip(max=len(model.classes_) - 1)
+    if labels.shape != (X.shape[0],) or not np.array_equal(model.classes_[encoded], labels):
+        raise InvalidParameterError("y", "other labels", "a label of `classes_` per row", _SAME)
+    mass = model._radii(labels, encoded, sample_weight, X, float(model.C))
+    A = getattr(model, "dual_coef_", None)
+    if A is not None and A.shape[0] != X.shape[0]:
+        raise InvalidParameterError("X", f"{X.shape[0]} rows", f"{A.shape[0]} rows", _SAME)
+    b = model.intercept_ if model.fit_intercept else None
+    loss = model._loss(len(model.classes_))
+    values = model.primal_objective_, model.dual_objective_
+    return linear_model(X, encoded, mass, model.coef_, b, loss, A, values)
+
+
+def linear_model(
+    X: Any, y: np.ndarray, mass: np.ndarray, W: np.ndarray, b: np.ndarray | None, loss: Any,
+    A: Any, values: tuple[float, float], *, intercept: str = "feature",
+) -> Certificate:  # fmt: skip
+    """Certificate of a linear model of 1/2 ||W||^2 + sum_i mass_i L(y_i, W x_i + b).
+
+    The claim is the smaller of P - D and, where the loss is smooth, 1/2 ||grad P(W)||^2, plus what
+    a checker in float64 loses to rounding, generously: its arithmetic need not be ours.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR of float64 or float32
+    y : (n,) class numbers
+    mass : (n,) array
+        C times the weights.
+    W, b : (m, d) and (m,) arrays
+        ``b`` may be None.
+    loss : fast.families.Loss
+    A : (n, m) array or CSR, or None
+        Dual point, whose rows are in the loss's domain times the mass.
+    values : (float, float)
+        Upper bound on P(W), and lower bound on D(A) or on D at the gradients.
+    intercept : {"feature", "free"}
+        b is regularised like the weights, or not at all; <1, a_j> = 0 for every class j then.
+
+    Raises
+    ------
+    InvalidParameterError
+        A loss that the format does not know, or a P that is not that of W.
+    """
+    stem = type(loss).__module__.rpartition(".")[2]
+    if stem not in STEMS:
+        raise InvalidParameterError(
+            "loss", repr(stem), f"one of {STEMS}", "check this model by refsolve itself"
+        )
+    k, gamma, m = int(getattr(loss, "k", 1)), float(getattr(loss, "gamma", 0.0)), len(W)
+    W = np.ascontiguousarray(W, dtype=np.float64)
+    mass = np.ascontiguousarray(np.broadcast_to(mass, len(y)), dtype=np.float64)
+    shift = np.zeros(m) if b is None else np.ascontiguousarray(b, dtype=np.float64)
+    gap = max(values[0] - values[1], 0.0)
+    primal = float((W * W).sum() + (intercept != "free") * (shift @ shift)) / 2
+    smooth = "hinge" not in stem or gamma > 0
+    slack, loose, miss = 0.0, 0.0, W.copy()
+    lengths, sums = row_norms(X).astype(np.float64), shift.copy()
+    longest = float(np.sqrt((W * W).sum(axis=1).max(initial=0)))
+    terms = m if stem.startswith("ova") else 1
+    for first in range(0, len(y), 1024):
+        part = slice(first, first + 1024)
+        rows, r, size = X[part].astype(np.float64), mass[part], lengths[part]
+        f = np.asarray(rows @ W.T) + shift
+        reach = np.abs(f).max(axis=1)
+        primal += float(r @ loss.value(f, y[part]))
+        off = (X.shape[1] + 8) * 2 * EPS * size * longest + 16 * EPS * (1 + reach)
+        slack += float(r @ (terms * (8 * off + 256 * EPS * (m + 8) * (1 + reach))))
+        moved = np.minimum(4 * off * max(1.0, 1 / gamma if gamma else 1.0), 2.0)
+        loose += float((r * size) @ (moved + 2 * EPS * (len(y) + m + 64) * (1 + reach)))
+        if smooth:
+            block = r[:, None] * loss.gradient(f, y[part])
+            miss += np.asarray(rows.T @ block).T
+            sums += block.sum(axis=0)
+    if abs(primal - values[0]) > 1e-6 * abs(primal) + slack:
+        raise InvalidParameterError("X, y", f"P = {primal:.9g}", f"P = {values[0]:.9g}", _SAME)
+    given = gap * (1 + 1e-9) + slack + loose * np.sqrt(2 * max(gap, 0.0)) + loose * loose
+    miss = np.append(miss, sums) if b is not None else miss
+    far = float(np.sqrt((miss * miss).sum())) + loose
+    known = far * far / 2 * (1 + 1e-9) + slack + loose * loose
+    gradient = smooth and intercept != "free" and known <= 1.5 * given
+    data = {**_arrays("X", X), "y": np.ascontiguousarray(y, dtype=np.int64), "mass": mass}
+    kind = "none" if b is None else intercept
+    problem = f"erm loss={stem} k={k} gamma={gamma!r} cost={loss.cost!r} intercept={kind}"
+    solution = {"W": W} | ({} if b is None else {"b": shift})
+    if not gradient and A is None:
+        raise InvalidParameterError("A", "None", "a dual point", "the loss is not smooth: give A")
+    return Certificate(
+        problem,
+        float(known if gradient else given),
+        data,
+        solution if gradient else solution | _arrays("A", A),
+        {"dual": "gradient" if gradient else "given", "arithmetic": "float64", "writer": "fast"},
+    )
+
+
+def _arrays(name: str, matrix: Any) -> dict[str, np.ndarray]:
+    """A dense matrix, or the three arrays of one in CSR."""
+    if not is_sparse(matrix):
+        return {name: np.ascontiguousarray(matrix)}
+    rows = sp.csr_array(matrix)
+    parts = {"indptr": rows.indptr, "indices": rows.indices, "data": rows.data}
+    return {f"{name}.{part}": np.ascontiguousarray(v) for part, v in parts.items()}
+
+
+def _raw(values: np.ndarray) -> Any:
+    return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).data.cast("B")
+
+
+def _write(file: Any, arrays: dict[str, np.ndarray]) -> None:
+    for values in arrays.values():
+        file.write(_raw(values))
+        file.write(bytes(-values.nbytes % ALIGNED))

@@ -1,0 +1,111 @@
+"""check.c and check.js accept right certificates, and refuse every wrong one."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fast import OneVsAllClassifier, TopKLogisticRegression, TopKSVC
+from fast.errors import InvalidParameterError
+from verification import checkers
+from verification.checkers import trials
+
+PROGRAMS = {"C": "cc", "JavaScript": "node"}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return checkers.commands(tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(params=PROGRAMS)
+def command(request, built):
+    if request.param not in built:
+        pytest.skip(f"{PROGRAMS[request.param]} is not installed")
+    return built[request.param]
+
+
+def accepted(lines):
+    return [line.startswith("accepted bound=") for line in lines]
+
+
+def test_right_certificates_are_accepted(command, tmp_path):
+    files = [tmp_path / f"{i}.cert" for i in range(30)]
+    for i, file in enumerate(files):
+        trials.right(np.random.default_rng([3, i])).save(file, beside=i % 5 == 0)
+    lines = checkers.verdicts(command, files)
+    assert all(accepted(lines)), lines
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_wrong_certificates_are_refused(command, tmp_path, seed):
+    rng = np.random.default_rng([4, seed])
+    given = trials.right(rng, tol=1e-9) if seed else trials.free_intercept(rng)
+    right = tmp_path / "right.cert"
+    given.save(right)
+    assert accepted(checkers.verdicts(command, [right])) == [True]
+    named = list(trials.wrong(given, tmp_path))
+    lines = checkers.verdicts(command, [path for _, path in named])
+    assert len(lines) == len(named) > 45
+    taken = {n for (n, _), yes in zip(named, accepted(lines), strict=True) if yes}
+    assert taken == set()
+
+
+def test_bounds_of_both_are_close_to_that_of_the_estimator(built, tmp_path):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(50, 4)), np.arange(50) % 5
+    for model in (TopKSVC(k=2), OneVsAllClassifier()):
+        model.fit(X, y)
+        model.certificate(X, y).save(tmp_path / "c.cert")
+        gap = model.primal_objective_ - model.dual_objective_
+        for command in built.values():
+            (line,) = checkers.verdicts(command, [tmp_path / "c.cert"])
+            bound = float(line.split("bound=")[1].split()[0])
+            assert bound == pytest.approx(gap, rel=1e-6, abs=1e-11 * model.primal_objective_)
+
+
+def test_the_c_checker_is_c99_without_warnings(tmp_path):
+    if shutil.which("cc") is None:
+        pytest.skip("cc is not installed")
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
+    assert "C" in checkers.commands(tmp_path, *flags)
+
+
+@pytest.mark.parametrize("name", ["check.c", "check.js"])
+def test_checkers_are_tiny_and_need_nothing(name):
+    text = (checkers.FOLDER / name).read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 500
+    assert "refsolve" not in text.replace("refsolve-cert", "")
+
+
+def test_the_javascript_checker_runs_where_there_is_no_node(tmp_path):
+    """As in a page: no require, no process."""
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    trials.right(np.random.default_rng(6)).save(tmp_path / "c.cert")
+    script = (
+        "const fs = require('fs'), vm = require('vm'), [code, file] = process.argv.slice(1);"
+        "const page = vm.createContext({TextDecoder, TextEncoder});"
+        "vm.runInContext(fs.readFileSync(code, 'utf8'), page);"
+        "console.log(page.checkCertificate(new Uint8Array(fs.readFileSync(file))).bound > 0)"
+    )
+    given = ["node", "-e", script, str(checkers.FOLDER / "check.js"), str(tmp_path / "c.cert")]
+    assert subprocess.run(given, capture_output=True, text=True, check=True).stdout == "true\n"
+
+
+def test_what_cannot_be_certified_is_refused_by_name():
+    X, y = np.random.default_rng(7).normal(size=(30, 3)), np.arange(30) % 3
+    model = TopKLogisticRegression(C=0.1).fit(X, y)
+    assert model.certificate(sp.csr_array(X), y).bound < 1e-9
+    with pytest.raises(InvalidParameterError, match=r"^X, y: P = "):
+        model.certificate(2 * X, y)
+    with pytest.raises(InvalidParameterError, match=r"^y: other labels"):
+        model.certificate(X, y + 1)
+    with pytest.raises(InvalidParameterError, match=r"^X: 15 rows"):
+        model.certificate(X[:15], y[:15])
+    with pytest.raises(InvalidParameterError, match=r"^kernel: 'rbf'"):
+        TopKSVC(kernel="rbf").fit(X, y).certificate(X, y)
+    with pytest.raises(InvalidParameterError, match=r"^loss: 'truncated_topk_entropy'"):
+        TopKLogisticRegression(truncated=True).fit(X, y).certificate(X, y)

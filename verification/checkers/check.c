@@ -1,0 +1,499 @@
+/* check.c: does a .cert file prove what it claims? docs/travelling.md describes the file and formulas.
+   cc -O2 -frounding-math -o check check.c -lm    (-march=native makes the products faster)
+   ./check FILE.cert ...    a line per file, "accepted bound=... claimed=..." or "refused: reason";
+                            exit status 0 if all are accepted
+   C99, one file, nothing but libc. All sums are rounded upwards (what must be a lower bound is the
+   negative of an upper one); matrix products are bounded by |error| <= gamma_n sum |terms|, gamma_n =
+   n U/(1 - n U), in whatever direction they round. Assumption: exp, log and log1p of libm are off by at
+   most 4 units in the last place in every rounding direction (glibc: less than 2). */
+#include <fenv.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#pragma STDC FENV_ACCESS ON
+
+#define U 2.220446049250313e-16 /* one rounding in any direction, relative */
+#define TINY 1e-290             /* more than all underflow */
+#define OFF 1e-9                /* a dual block further from its domain is refused, not repaired */
+#define BLOCK 128               /* rows at once */
+#ifdef __AVX512F__
+enum { LANES = 8, VECS = 3, ROWS = 8, WIDE = LANES * VECS };
+#else
+enum { LANES = 4, VECS = 2, ROWS = 4, WIDE = LANES * VECS };
+#endif
+#ifdef __GNUC__ /* vectors of any size, else loops */
+typedef double vec __attribute__((vector_size(LANES * sizeof(double)), may_alias));
+#define add_product(s, x, w) ((s) += (x) * (w))
+#else
+typedef struct { double at[LANES]; } vec;
+#define add_product(s, x, w) do { int n_; for (n_ = 0; n_ < LANES; n_++) (s).at[n_] += (x) * (w).at[n_]; } while (0)
+#endif
+
+/* ---- memory and refusals: whatever a file makes us take is given back after it */
+static jmp_buf ending; static const char *reason; static void *taken[64]; static int takes;
+static void refuse(const char *why) { reason = why; longjmp(ending, 1); }
+static void need(int good, const char *why) { if (!good) refuse(why); }
+static void *take(size_t count, size_t size) {
+    need(!size || count <= ((size_t)-1 >> 1) / size, "sizes overflow");
+    need(takes < 64 && (taken[takes] = calloc(count * size + 1, 1)), "no memory");
+    return taken[takes++];
+}
+
+/* ---- files, JSON, hashes */
+static unsigned char *contents(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb"); unsigned char *bytes; long length;
+    need(file != NULL, "a file cannot be opened"); length = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
+    bytes = length < 0 || fseek(file, 0, SEEK_SET) ? NULL : calloc((size_t)length + 1, 1);
+    *size = bytes ? fread(bytes, 1, (size_t)length, file) : 0; fclose(file); need(takes < 64, "too many files");
+    taken[takes++] = bytes; need(bytes && *size == (size_t)length, "a file cannot be read");
+    return bytes;
+}
+
+/* The value of a key between two places: there is no escape in a header, and no key twice. */
+static const char *find(const char *from, const char *to, const char *key) {
+    char quoted[40]; const char *p, *again;
+    sprintf(quoted, "\"%.30s\":", key), p = strstr(from, quoted);
+    if (!p || p >= to) return NULL;
+    again = strstr(p + 1, quoted); need(!again || again >= to, "a key of the header is there twice");
+    return p + strlen(quoted) + strspn(p + strlen(quoted), " ");
+}
+static void word(const char *p, char *out, size_t size) {
+    size_t length = p && *p == '"' ? strcspn(p + 1, "\"") : size;
+    need(length < size, "a text of the header is missing or too long");
+    memcpy(out, p + 1, length), out[length] = 0;
+}
+static double number(const char *p) {
+    char *end = NULL; double value;
+    fesetround(FE_TONEAREST), value = p ? strtod(p, &end) : 0, fesetround(FE_UPWARD);
+    need(p && end != p && isfinite(value), "a number of the header is missing or not finite");
+    return value;
+}
+static uint32_t turn(uint32_t x, int n) { return x >> n | x << (32 - n); }
+static void chunk(uint32_t h[8], const unsigned char *p, const uint32_t k[64]) {
+    uint32_t w[64], v[8], x, y; int i;
+    for (i = 0; i < 16; i++, p += 4) w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    for (; i < 64; i++)
+        w[i] = w[i - 16] + w[i - 7] + (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3)
+               + (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
+    memcpy(v, h, sizeof v);
+#pragma GCC unroll 64
+    for (i = 0; i < 64; i++) { /* instead of moving the eight words, their names turn */
+        uint32_t a = v[-i & 7], b = v[(1 - i) & 7], c = v[(2 - i) & 7], e = v[(4 - i) & 7];
+        x = v[(7 - i) & 7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & v[(5 - i) & 7]) ^ (~e & v[(6 - i) & 7])) + k[i] + w[i];
+        y = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c)); v[(3 - i) & 7] += x;
+        v[(7 - i) & 7] = x + y;
+    }
+    for (i = 0; i < 8; i++) h[i] += v[i];
+}
+static struct { uint32_t h[8], k[64]; unsigned char rest[64]; uint64_t size; } sha;
+static uint32_t fraction(double x) { return (uint32_t)((x - floor(x)) * 4294967296.0); }
+static void sha_start(void) { /* constants: fractions of the square and cube roots of primes */
+    int p, i, n = 0;
+    fesetround(FE_TONEAREST);
+    for (p = 2; n < 64; p++) {
+        for (i = 2; i * i <= p && p % i; i++) {}
+        if (i * i <= p) continue;
+        sha.h[n & 7] = n < 8 ? fraction(sqrt(p)) : sha.h[n & 7], sha.k[n++] = fraction(cbrt(p));
+    }
+    sha.size = 0; fesetround(FE_UPWARD);
+}
+static void sha_add(const void *data, size_t size) {
+    const unsigned char *p = data;
+    while (size) {
+        size_t at = sha.size % 64, many = 64 - at < size ? 64 - at : size;
+        if (many == 64) chunk(sha.h, p, sha.k);
+        else {
+            memcpy(sha.rest + at, p, many);
+            if (at + many == 64) chunk(sha.h, sha.rest, sha.k);
+        }
+        sha.size += many, p += many, size -= many;
+    }
+}
+static void sha_end(char out[65]) {
+    uint64_t bits = sha.size * 8; unsigned char tail[8]; int i;
+    for (i = 0; i < 8; i++) tail[i] = (unsigned char)(bits >> (56 - 8 * i));
+    sha_add("\x80", 1);
+    for (; sha.size % 64 != 56; sha_add("", 1)) {}
+    sha_add(tail, 8);
+    for (i = 0; i < 8; i++) sprintf(out + 8 * i, "%08x", (unsigned)sha.h[i]);
+}
+
+/* ---- arrays */
+struct array { const void *at; size_t rows, cols, count; char type[4]; };
+static const unsigned char *bytes; static size_t length, base; static const char *header, *path;
+static struct array array(const char *name, int hashed) {
+    struct array a = {0};
+    const char *entry = find(header, header + strlen(header), name), *p, *to = entry ? strchr(entry, '}') : NULL;
+    const unsigned char *from = bytes + base; size_t room = length - base, unit;
+    unsigned long long rows = 0, cols = 1; char file[256], beside[4096]; double value; int end = 0;
+    if (!entry) return a;
+    need(*entry == '{' && to, "the header is no JSON");
+    word(find(entry, to, "dtype"), a.type, sizeof a.type);
+    need(a.type[0] == '<' && strchr("fi", a.type[1]) && strchr("48", a.type[2]) && a.type[2], "an array has an unknown dtype");
+    unit = (size_t)(a.type[2] - '0'), p = find(entry, to, "shape");
+    if (p) sscanf(p, "[%llu ]%n", &rows, &end);
+    if (p && !end) sscanf(p, "[%llu ,%llu ]%n", &rows, &cols, &end);
+    need(end && rows < 1e15 && cols < 1e15 && (double)rows * (double)cols < 1e15, "a shape is no pair of sizes");
+    a.rows = (size_t)rows, a.cols = (size_t)cols, a.count = a.rows * a.cols;
+    if ((p = find(entry, to, "file"))) {
+        word(p, file, sizeof file);
+        need(!strpbrk(file, "/\\") && strlen(path) + strlen(file) < sizeof beside, "a file beside it has a folder");
+        p = strrchr(path, '/'); sprintf(beside, "%.*s%s", p ? (int)(p - path) + 1 : 0, path, file);
+        from = contents(beside, &room);
+    }
+    value = number(find(entry, to, "offset"));
+    need(value >= 0 && value < 1e15 && fmod(value, 8) == 0, "an offset is no multiple of 8");
+    need((size_t)value <= room && a.count <= (room - (size_t)value) / unit, "an array ends after the file");
+    a.at = from + (size_t)value;
+    if (hashed) sha_add(a.at, a.count * unit);
+    return a;
+}
+static const double *reals(struct array a) { /* finite numbers in double */
+    double *wide = NULL; size_t i;
+    need(a.type[1] == 'f', "an array must have real numbers");
+    if (a.type[2] == '4')
+        for (wide = take(a.count, sizeof *wide), i = 0; i < a.count; i++) wide[i] = ((const float *)a.at)[i];
+    for (i = 0; i < a.count; i++)
+        need(fabs(wide ? wide[i] : ((const double *)a.at)[i]) <= 1e150, "an array has nan, inf or numbers beyond 1e150");
+    return wide ? wide : a.at;
+}
+static const int64_t *wholes(struct array a, int64_t low, int64_t high) {
+    int64_t *out = take(a.count, sizeof *out); size_t i;
+    need(a.type[1] == 'i', "an array must have whole numbers");
+    for (i = 0; i < a.count; i++) {
+        out[i] = a.type[2] == '8' ? ((const int64_t *)a.at)[i] : ((const int32_t *)a.at)[i];
+        need(out[i] >= low && out[i] <= high, "a whole number is out of range");
+    }
+    return out;
+}
+struct matrix { size_t rows, cols; const double *dense, *data; const int64_t *index, *start; };
+static struct matrix matrix(const char *name, size_t cols, int hashed) { /* dense, or NAME.data/.indices/.indptr */
+    struct matrix M = {0};
+    struct array a = array(name, hashed), index, start; char part[32]; size_t i;
+    if (a.at) {
+        M.rows = a.rows, M.cols = a.cols, M.dense = reals(a);
+        return need(!cols || a.cols == cols, "shapes do not fit"), M;
+    }
+    sprintf(part, "%s.indptr", name), start = array(part, hashed);
+    sprintf(part, "%s.indices", name), index = array(part, hashed);
+    sprintf(part, "%s.data", name), a = array(part, hashed);
+    need(a.at && index.at && start.at, "a matrix is missing");
+    need(start.count >= 1 && index.count == a.count, "shapes do not fit");
+    M.rows = start.count - 1, M.cols = cols, M.data = reals(a); M.index = wholes(index, 0, (int64_t)cols - 1);
+    M.start = wholes(start, 0, (int64_t)a.count);
+    for (i = 0; i < M.rows; i++) need(M.start[i] <= M.start[i + 1], "indptr falls");
+    return need(M.start[0] == 0 && M.start[M.rows] == (int64_t)a.count, "indptr does not span the data"), M;
+}
+
+/* ---- bounds: the rounding is upwards from here on */
+static double gamma_n(double n) { return n * U / -(n * U - 1.0); }
+static double most(double a, double b) { return a > b || a != a ? a : b; } /* nan stays */
+static double exp_up(double x) { return exp(x) * (1 + 5 * U) + TINY; }
+static double log_up(double x) { double l = log(x); return l + 5 * U * fabs(l); }
+static double x_log_x(double x) { return x > 0 ? x * log_up(x) : 0; }
+static double lower(double a, double b) { return -(-a * b); } /* a b, rounded down */
+static double softplus(double v) { return v > 0 ? v + log_up(1 + exp_up(-v)) : log1p(exp_up(v)) * (1 + 5 * U) + TINY; }
+
+/* c (rows, cols) += p q, both packed in panels: of ROWS rows and of WIDE columns */
+static void product(double *c, size_t ldc, const double *p, size_t rows, const double *q, size_t cols, size_t inner) {
+    size_t i, j, l, r, v;
+    for (j = 0; j < cols; j += WIDE, q += inner * WIDE)
+        for (i = 0; i < rows; i += ROWS) {
+            vec sum[ROWS][VECS];
+            const double *x = p + i * inner, *out = (const double *)sum; const vec *w = (const vec *)q;
+            memset(sum, 0, sizeof sum);
+            for (l = 0; l < inner; l++, x += ROWS, w += VECS) {
+#pragma GCC unroll 8
+                for (r = 0; r < ROWS; r++)
+#pragma GCC unroll 4
+                    for (v = 0; v < VECS; v++) add_product(sum[r][v], x[r], w[v]);
+            }
+            for (r = 0; r < ROWS && i + r < rows; r++)
+                for (v = 0; v < WIDE && j + v < cols; v++) c[(i + r) * ldc + j + v] += out[r * WIDE + v];
+        }
+}
+static void pack(double *q, const double *a, size_t rs, size_t cs, size_t inner, size_t cols, size_t width) {
+    size_t j, l, v; /* element (l, j) of (inner, cols) at a[l rs + j cs], in panels of some columns */
+    for (j = 0; j < cols; j += width)
+        for (l = 0; l < inner; l++)
+            for (v = 0; v < width; v++) *q++ = j + v < cols ? a[l * rs + (j + v) * cs] : 0;
+}
+static double *panels(size_t inner, size_t cols) {
+    size_t count = inner * ((cols + WIDE - 1) / WIDE) * WIDE;
+    return (double *)(((uintptr_t)take(count + 8, sizeof(double)) + 63) & ~(uintptr_t)63);
+}
+
+/* ---- losses of margins z_j over d classes */
+enum { HINGE, QUADRATIC, ENTROPY };
+static const struct { const char *name; int generator, beta, ova; } LOSSES[] = {
+    {"multiclass_hinge", HINGE, 0, 0}, {"topk_hinge_alpha", HINGE, 0, 0}, {"topk_hinge_beta", HINGE, 1, 0},
+    {"smooth_topk_hinge_alpha", QUADRATIC, 0, 0}, {"smooth_topk_hinge_beta", QUADRATIC, 1, 0},
+    {"softmax", ENTROPY, 0, 0}, {"topk_entropy_alpha", ENTROPY, 0, 0}, {"topk_entropy_beta", ENTROPY, 1, 0},
+    {"ova_hinge", HINGE, 0, 1}, {"ova_smooth_hinge", QUADRATIC, 0, 1}, {"ova_logistic", ENTROPY, 0, 1}};
+static int kind, beta, ova; static size_t d, k; static double soft, *top;
+static void largest(const double *z) { /* the k largest, falling, in top */
+    size_t j, i, many = 0;
+    for (j = 0; j < d; j++) {
+        if (many == k && z[j] <= top[k - 1]) continue;
+        for (i = many < k ? many++ : k - 1; i > 0 && top[i - 1] < z[j]; i--) top[i] = top[i - 1];
+        top[i] = z[j];
+    }
+}
+static double above(const double *z, double tau) { /* sum of (z - tau)_+ */
+    double sum = 0; size_t j;
+    for (j = 0; j < d; j++) sum += most(z[j] - tau, 0);
+    return sum;
+}
+static double cut(const double *z, double high, double total) { /* t: sum of clip(z - t, 0, high) = total */
+    double low = top[k - 1] - high, up = top[0], t = low, sum, inside, v; int round; size_t j;
+    for (round = 0; round < 100 && up - low > 1e-15 * (fabs(up) + fabs(low)); round++) {
+        for (sum = inside = 0, j = 0; j < d; j++)
+            if ((v = z[j] - t) > 0) sum += v < high ? v : high, inside += v < high;
+        if (fabs(sum - total) <= 1e-14 * total) break;
+        *(sum > total ? &low : &up) = t; t = inside > 0 ? t + (sum - total) / inside : low - 1;
+        if (!(t > low && t < up)) t = low + (up - low) / 2;
+    }
+    return t;
+}
+
+/* Upper bound on the loss at z, and about the point p of the dual set that attains it. Every bound is
+   weak duality: with lambda = (z - tau)_+ as multipliers of the caps a loss for k > 1 is at most that for
+   k = 1 at min(z, tau), plus the sum of lambda over k, inside (alpha) or outside (beta), for every tau. */
+static double loss(const double *z, double *p) {
+    double tau = INFINITY, extra = 0, high, t = 0, sum, value, v; size_t j, u;
+    largest(z); high = top[0];
+    if (kind == HINGE) {
+        tau = beta ? most(top[k - 1], 0) : top[k - 1];
+        return most(tau + above(z, tau) / (double)k, 0);
+    }
+    if (kind == ENTROPY) {
+        if (k > 1) {
+            double rest = beta ? exp(-top[k - 1] < 700 ? -top[k - 1] : 700) : 0; size_t same = 0;
+            for (j = 0; j < d; j++)
+                if (z[j] < top[k - 1]) rest += exp(z[j] - top[k - 1]);
+                else same++;
+            rest += (double)(same - k);
+            for (u = k; u > 0; u--) {
+                v = exp(most(top[u - 1] - top[k - 1], 0) < 690 ? top[u - 1] - top[k - 1] : 690);
+                if (v * (double)(k - u + 1) > rest + v) break;
+                rest += v;
+            }
+            if (u > 0) tau = top[k - 1] + log(rest / (double)(k - u)), extra = above(z, tau) / (double)k;
+            high = tau < high ? tau : high;
+        }
+        for (sum = 0, j = 0; j < d; j++) sum += p[j] = exp_up((z[j] < tau ? z[j] : tau) - high);
+        v = high + log_up(sum) + (beta ? 0 : extra); value = softplus(v) + (beta ? extra : 0);
+        t = v > 0 ? 1 / (1 + exp(-v)) / sum : exp(v) / (1 + exp(v)) / sum;
+        for (j = 0; j < d; j++) p[j] *= t;
+        return value;
+    }
+    memset(p, 0, d * sizeof *p); /* QUADRATIC */
+    if (top[0] <= 0 || (!beta && top[k - 1] + above(z, top[k - 1]) / (double)k <= 0)) return 0;
+    sum = above(z, 0);
+    if (beta && k > 1) {
+        for (sum = 0, j = 0; j < d; j++) sum += z[j] > soft / (double)k ? soft / (double)k : most(z[j], 0);
+        tau = soft / (double)k;
+    } else if (k > 1 && top[0] > sum / (double)k) {
+        double low = top[k - 1], up = top[0];
+        for (u = 0; u < 60 && up > low; u++) {
+            tau = low + (up - low) / 2; extra = above(z, tau) / (double)k;
+            for (v = 0, j = 0; j < d; j++) v += most((z[j] < tau ? z[j] : tau) + extra, 0);
+            *(v > (double)k * (tau + extra) ? &low : &up) = tau;
+        }
+        sum = (double)k * (tau + extra);
+    }
+    if (sum > soft) t = cut(z, soft / (double)k, soft), tau = k > 1 ? t + soft / (double)k : INFINITY;
+    extra = k > 1 && tau < top[0] ? above(z, tau) / (double)k : 0; v = beta ? 0 : extra;
+    t = most(sum > soft ? t + v : 0, 0);
+    for (sum = 0, j = 0; j < d; j++)
+        p[j] = most((z[j] < tau ? z[j] : tau) + v - t, 0), sum += p[j] * p[j], p[j] /= soft;
+    return t + sum / soft / 2 + (beta ? extra : 0);
+}
+static double loss_of_one(double z, double *p) { /* one class against the rest */
+    double t = most(z - soft, 0);
+    if (kind == ENTROPY) return *p = z > 0 ? 1 / (1 + exp(-z)) : exp(z) / (1 + exp(z)), softplus(z);
+    if (kind == HINGE || z <= 0) return *p = 0, most(z, 0);
+    *p = z < soft ? z / soft : 1;
+    return t + (z - t) * (z - t) / soft / 2;
+}
+
+/* Moves x into the dual set; returns the largest move, which OFF bounds. */
+static double repair(double *x) {
+    double sum = 0, moved = 0, cap = INFINITY, rest, v; size_t j, u, same = 0;
+    for (j = 0; j < d; j++) {
+        v = ova || (beta && k > 1) ? lower(1, ova ? 1 : -(-1 / (double)k)) : INFINITY;
+        if (x[j] < 0) moved = most(moved, -x[j]), x[j] = 0;
+        else if (x[j] > v) moved = most(moved, x[j] - v), x[j] = v;
+        sum += x[j];
+    }
+    if (ova) return moved;
+    if (sum > 1)
+        for (moved = most(moved, sum - 1), v = -(-1 / sum), j = 0; j < d; j++) x[j] = lower(x[j], v);
+    if (beta || k == 1) return moved;
+    largest(x);
+    for (rest = 0, j = 0; j < d; j++) /* minus the sum without the k largest, rounded upwards */
+        if (x[j] < top[k - 1]) rest -= x[j];
+        else same++;
+    rest -= (double)(same - k) * top[k - 1];
+    for (u = k; u > 0; u--) rest -= top[u - 1], v = -(rest / (double)(k - u + 1)), cap = v < cap ? v : cap;
+    for (j = 0; j < d; j++)
+        if (x[j] > cap) moved = most(moved, x[j] - cap), x[j] = cap;
+    return moved;
+}
+static double conjugate(const double *x, double *total) { /* upper bounds on it and on the sum of x */
+    double sum = 0, low = 0, squares = 0, logs = 0, rest; size_t j;
+    for (j = 0; j < d; j++) sum += x[j], low -= x[j], squares += x[j] * x[j];
+    *total = sum;
+    if (kind == HINGE) return 0;
+    if (kind == QUADRATIC) return soft / 2 * squares;
+    rest = 1 + low;
+    for (j = 0; j < d; j++) logs += x_log_x(x[j]) + (ova ? most(x_log_x(1 - x[j]), x_log_x(-(x[j] - 1))) : 0);
+    return ova ? logs : logs + most(x_log_x(rest), x_log_x(-(sum - 1)));
+}
+static double norm(const double *x, size_t n) {
+    double sum = 0;
+    while (n--) sum += x[n] * x[n];
+    return sqrt(sum);
+}
+
+static double erm(const char *problem) {
+    char name[40], text[16], mode[16]; struct array labels, masses, given;
+    struct matrix X, A = {0}, W;
+    const double *mass, *b = NULL; const int64_t *y; size_t n, m, w, i, j, l, rows, at;
+    int free_b, gradient, many, end = 0;
+    double cost, gap = 0, risk = 0, widest = 0, wrong = 0, off = 0, miss, ends[2] = {INFINITY, -INFINITY}, far = 0;
+    double *F, *V, *Wp, *Xp, *Ap, *Wt = NULL, *z, *p, *own, *spread, *column, *sizes, *scarce, *lengths;
+    fesetround(FE_TONEAREST);
+    i = (size_t)sscanf(problem, "erm loss=%39s k=%zu gamma=%lf cost=%lf intercept=%15s%n", name, &k, &soft, &cost, text, &end);
+    fesetround(FE_UPWARD); need(i == 5 && !problem[end], "the problem lacks a parameter");
+    for (i = 0; i < sizeof LOSSES / sizeof *LOSSES && strcmp(LOSSES[i].name, name); i++) {}
+    need(i < sizeof LOSSES / sizeof *LOSSES, "an unknown loss");
+    kind = LOSSES[i].generator, beta = LOSSES[i].beta, ova = LOSSES[i].ova; free_b = !strcmp(text, "free");
+    need(free_b || !strcmp(text, "none") || !strcmp(text, "feature"), "an unknown kind of intercept");
+    need(!free_b || !ova, "no bound is known for a free intercept of this loss");
+    need(kind == QUADRATIC ? soft > 0 : soft == 0, "gamma does not fit the loss");
+    need(cost >= 0, "the cost is negative"); W = matrix("W", 0, 0); need(W.dense != NULL, "W must be dense");
+    w = W.cols, m = W.rows; X = matrix("X", w, 1), n = X.rows;
+    labels = array("y", 1), masses = array("mass", 1);
+    need(labels.at && masses.at && labels.count == n && masses.count == n, "shapes do not fit");
+    need(m >= 2 && n, "fewer than two classes, or no rows");
+    y = wholes(labels, 0, (int64_t)m - 1), mass = reals(masses); given = array("b", 0);
+    need(!strcmp(text, "none") ? !given.at : given.at && given.count == m, "shapes do not fit");
+    if (given.at) b = reals(given);
+    d = ova ? m : m - 1;
+    need(k >= 1 && k <= d && (!ova || k == 1), "k does not fit the loss");
+    word(find(header, header + strlen(header), "dual"), mode, sizeof mode); gradient = !strcmp(mode, "gradient");
+    need(gradient ? kind != HINGE : !strcmp(mode, "given"), "the loss has no such dual");
+    if (!gradient) A = matrix("A", m, 0), need(A.rows == n, "shapes do not fit");
+    F = take(BLOCK * m, sizeof *F), V = take(m * w, sizeof *V), top = take(m + 1, sizeof *top);
+    z = take(8 * m, sizeof *z), p = z + m, own = p + m, spread = own + m, column = spread + m, sizes = column + m;
+    scarce = sizes + m, lengths = scarce + m;
+    Wp = panels(X.dense ? w : 0, m), Xp = panels(X.dense ? BLOCK : 0, w), Ap = panels(X.dense ? BLOCK : 0, w + m);
+    if (X.dense) pack(Wp, W.dense, 1, w, w, m, WIDE); else Wt = take(m * w, sizeof *Wt);
+    for (j = 0; j < m; j++) {
+        widest = most(widest, norm(W.dense + j * w, w)), scarce[j] = INFINITY;
+        for (l = 0; Wt && l < w; l++) Wt[l * m + j] = W.dense[j * w + l];
+    }
+    for (i = 0; i < n; i += rows) {
+        rows = n - i < BLOCK ? n - i : BLOCK, many = 0; memset(F, 0, rows * m * sizeof *F);
+        if (X.dense) pack(Ap, X.dense + i * w, 1, w, w, rows, ROWS), product(F, m, Ap, rows, Wp, m, w);
+        for (l = 0; l < rows; l++) {
+            size_t row = i + l, mine = (size_t)y[row];
+            double *f = F + l * m, big = 0, C = mass[row], size, slip, total = 0, bound = 0, fenchel, v;
+            int64_t e, first = X.dense ? 0 : X.start[row], last = X.dense ? 0 : X.start[row + 1];
+            size = X.dense ? norm(X.dense + row * w, w) : norm(X.data + first, (size_t)(last - first));
+            need(C >= 0, "a mass is negative"); need(last - first <= (int64_t)w, "a row has more entries than columns");
+            for (e = first; e < last; e++)
+                for (v = X.data[e], j = 0; j < m; j++) f[j] += v * Wt[(size_t)X.index[e] * m + j];
+            for (j = 0; j < m; j++) f[j] += b ? b[j] : 0, big = most(big, fabs(f[j]) + (b ? fabs(b[j]) : 0));
+            slip = 2 * gamma_n((double)w + 4) * size * widest + 8 * U * (big + cost) + TINY;
+            for (j = at = 0; j < m; j++)
+                if (ova) z[j] = (j == mine ? -f[j] : f[j]) + cost + slip, bound += loss_of_one(z[j], p + j);
+                else if (j != mine) z[at++] = f[j] - f[mine] + cost + slip;
+            if (!ova) bound = loss(z, p);
+            if (!gradient) {
+                for (j = 0; j < m; j++) own[j] = A.dense ? A.dense[row * m + j] : 0;
+                for (e = A.dense ? 0 : A.start[row]; !A.dense && e < A.start[row + 1]; e++) own[A.index[e]] += A.data[e];
+                for (j = at = 0; j < m; j++) {
+                    need(C > 0 || own[j] == 0, "a row without mass has a dual");
+                    total += v = C > 0 ? own[j] / C : 0;
+                    if (ova) p[j] = j == mine ? v : -v;
+                    else if (j != mine) p[at++] = -v;
+                }
+                need(ova || fabs(total) <= OFF, "a dual block does not sum to 0");
+            }
+            need(repair(p) <= OFF, "a dual block lies outside its domain");
+            fenchel = bound + conjugate(p, &total) + 2 * slip * total;
+            for (j = 0; j < d; j++) fenchel += -z[j] * p[j];
+            if (C > 0) gap += C * most(fenchel, 0), risk += C * bound;
+            if (C > 0 && 1 / C < scarce[mine]) scarce[mine] = 1 / C, lengths[mine] = size;
+            for (j = at = 0; j < m; j++) { /* the block: C x, and its sum at the ground truth */
+                f[j] = C * (ova ? (j == mine ? p[j] : -p[j]) : j == mine ? total : -p[at++]);
+                spread[j] += fabs(f[j]) * size, column[j] += f[j], sizes[j] += fabs(f[j]);
+            }
+            for (e = first; e < last; e++)
+                for (v = X.data[e], j = 0; j < m; j++) V[(size_t)X.index[e] * m + j] += v * f[j];
+            for (at = j = 0; j < m; j++) at += f[j] != 0;
+            many |= X.dense && 8 * at > m;
+            if (X.dense && 8 * at <= m)
+                for (j = 0; j < m; j++)
+                    for (v = f[j], f[j] = 0, e = 0; v != 0 && e < (int64_t)w; e++) V[j * w + (size_t)e] += v * X.dense[row * w + (size_t)e];
+        }
+        if (!many) continue;
+        pack(Xp, X.dense + i * w, w, 1, rows, w, WIDE), pack(Ap, F, m, 1, rows, m, ROWS);
+        product(V, w, Ap, m, Xp, w, rows);
+    }
+    miss = gamma_n((double)(m + 16) + BLOCK + (double)n);
+    for (j = 0; j < m; j++) {
+        double sum = fabs(column[j]) + gamma_n((double)(n + m + 16)) * sizes[j];
+        for (l = 0; l < w; l++) {
+            double v = V[X.dense ? j * w + l : l * m + j], u = W.dense[j * w + l], far = most(u - v, v - u);
+            wrong += far * far;
+        }
+        off += spread[j] * miss * spread[j] * miss;
+        if (free_b) { /* range of an optimal b: from one example per class, the one of largest mass */
+            double P = risk + norm(W.dense, m * w) * norm(W.dense, m * w) / 2;
+            far = most(far, (double)k * (P * scarce[j] + soft / 2 + 2 * sqrt(P) * lengths[j]));
+            ends[0] = b[j] < ends[0] ? b[j] : ends[0], ends[1] = most(ends[1], b[j]);
+            own[0] = (j ? own[0] : 0) + sum;
+        } else if (b) {
+            double v = most(b[j] - column[j], column[j] - b[j]);
+            wrong += v * v, sum = gamma_n((double)(n + m + 16)) * sizes[j], off += sum * sum;
+        }
+    }
+    miss = sqrt(wrong) + sqrt(off) + TINY;
+    return gap + miss * miss / 2 + (free_b ? own[0] / 2 * (far + (ends[1] - ends[0])) : 0);
+}
+
+static void check(void) {
+    char problem[160], sha_claimed[72], sha_found[65]; static char said[120];
+    const char *end; uint16_t one = 1; double claimed, bound; size_t head;
+    need(*(unsigned char *)&one == 1, "this machine is not little-endian"); bytes = contents(path, &length);
+    need(length > 32 && !memcmp(bytes, "refsolve-cert 1 ", 16) && bytes[31] == '\n', "no certificate of version 1");
+    need(strspn((const char *)bytes + 16, "0123456789") == 15, "no certificate of version 1");
+    head = (size_t)strtoull((const char *)bytes + 16, NULL, 10), base = 32 + head;
+    need(head && head <= 1 << 20 && base <= length && base % 64 == 0, "the header is too long or not aligned");
+    header = memcpy(take(head + 1, 1), bytes + 32, head), end = header + head;
+    need(strlen(header) == head && *header == '{' && !strchr(header, '\\'), "the header is no JSON without escapes");
+    word(find(header, end, "problem"), problem, sizeof problem);
+    word(find(header, end, "sha256"), sha_claimed, sizeof sha_claimed);
+    claimed = number(find(header, end, "bound")); sha_start(), sha_add(problem, strlen(problem));
+    need(!strncmp(problem, "erm ", 4), "an unknown kind of problem"); bound = erm(problem); sha_end(sha_found);
+    need(!strcmp(sha_found, sha_claimed), "the data has another sha256");
+    sprintf(said, "the bound is %.17g, claimed is %.17g", bound, claimed); need(bound <= claimed, said);
+    printf("accepted bound=%.17g claimed=%.17g\n", bound, claimed);
+}
+
+int main(int count, char **names) {
+    volatile int i, failed = count < 2;
+    for (i = 1; i < count; i++) {
+        path = names[i]; fesetround(FE_UPWARD);
+        if (setjmp(ending)) failed = 1, printf("refused: %s\n", reason);
+        else check();
+        for (; takes; takes--) free(taken[takes - 1]);
+    }
+    return failed;
+}
