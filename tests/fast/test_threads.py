@@ -156,6 +156,7 @@ def batches() -> dict[str, Callable[[np.ndarray], Any]]:
     """Every operation on rows, by name, as a function of the rows."""
     found: dict[str, Callable[[np.ndarray], Any]] = {"lambert": fast.functions.lambert_w_exp.value}
     own = {"k": 2, "y": rng.integers(0, 2, SCORES.shape), "r": WEIGHTS, "cap": WEIGHTS + 0.2}
+    own |= {"b": SCORES, "low": -9.0, "high": np.full(9, 9.0), "capacity": 0.1 * WEIGHTS}
     for stem in (n for n in dir(sets) if hasattr(getattr(sets, n), "project")):
         project = getattr(sets, stem).project
         names = project.__wrapped__ if hasattr(project, "__wrapped__") else project
