@@ -59,6 +59,7 @@ class Judge:
             "timeout": self.call.timeout,
             "fixed": dict(case.fixed),
             "checks": (case.check,),
+            "announced": self.call.accuracy,
             **run_command.settings_of(function),
         }
         if hasattr(function, "deaths") and not getattr(function, "origin", ""):
