@@ -61,8 +61,8 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     for name, value in given.items():
         if isinstance(value, float) and symbols[name].unit == "x":
             # beyond a million times the solution's size a bound (a number of one sign) is inactive
-            free = symbols[name].low is None
-            scaled[name] = (value if free else min(value, 1e6 * radius)) / radius
+            top = np.inf if symbols[name].low is None else 1e6 * radius
+            scaled[name] = min(value, top) / radius
         elif isinstance(value, float):
             scaled[name] = value
     vectors = {n: v for n, v in given.items() if n in symbols and isinstance(v, np.ndarray)}

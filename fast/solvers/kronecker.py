@@ -8,7 +8,7 @@ class, its entries row after row.
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 ROWS, MANY = 512, 8192  # at a time
 PACKED = 40  # columns of Q up to which q_i q_i' is written out
@@ -94,9 +94,3 @@ class Factor:
         sides = right.reshape(-1, len(self.scale)) * self.scale
         x, _ = dpotrs(self.lower, sides.T, lower=1)
         return np.asarray((x.T * self.scale).reshape(right.shape))
-
-    def leverages(self, rows: np.ndarray) -> np.ndarray:
-        """v'H^-1 v of every row v."""
-        inverse, _ = dtrtri(self.lower, lower=1)
-        half = (rows * self.scale) @ np.tril(inverse).T
-        return np.asarray(np.einsum("ij,ij->i", half, half))
