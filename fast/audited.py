@@ -20,21 +20,9 @@ SGD = {"hinge": "ova_hinge", "log_loss": "ova_logistic", "squared_hinge": SQUARE
 
 
 def settings_of(model: Any, y: np.ndarray, given: dict[str, Any], sample_weight: Any) -> tuple:
-    """Weights, settings and sample weights: those given, or what a fitted model says of itself.
+    """Weights, settings by the names of `fast.audit`, sample weights: as given, or as a fitted model says.
 
-    Parameters
-    ----------
-    model : array, or a `LogisticRegression`, `LinearSVC` or `SGDClassifier`
-        Of scikit-learn, or another library's class of that name, as cuML has one.
-    y : array (n,)
-    given : dict
-        By the names of `fast.audit`.
-    sample_weight : array (n,), optional
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        Another model, one that is not fitted, or one whose regulariser has no bound.
+    Of scikit-learn, or another library's class of that name, as cuML has one.
     """
     if not hasattr(model, "get_params"):
         return model, given, sample_weight
@@ -44,23 +32,21 @@ def settings_of(model: Any, y: np.ndarray, given: dict[str, Any], sample_weight:
         raise InvalidTypeError("W", kind, f"one of {', '.join(READERS)}, or weights", fix)
     if not hasattr(model, "coef_"):
         raise InvalidParameterError("W", f"{kind} that is not fitted", "a fitted model", "fit it")
-    for name, value in given.items():
-        if value is not None:
-            fix = f"leave {name} out"
-            raise InvalidParameterError(
-                name, "given with a fitted model", "what the model says", fix
-            )
+    for name in (name for name, value in given.items() if value is not None):
+        told = "given with a fitted model"
+        raise InvalidParameterError(name, told, "what the model says", f"leave {name} out")
     _check_regulariser(said)
     coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_  # `sparsify`
     loss, C, scaling = READERS[kind](said, len(coef), len(y))
     if said.get("class_weight") is not None:
         from sklearn.utils.class_weight import compute_class_weight
 
-        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
-        each = compute_class_weight(
-            said["class_weight"], classes=model.classes_, y=y, sample_weight=weights
+        names, w = (
+            model.classes_,
+            np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight),
         )
-        sample_weight = weights * each[np.searchsorted(model.classes_, y)]
+        each = compute_class_weight(said["class_weight"], classes=names, y=y, sample_weight=w)
+        sample_weight = w * each[np.searchsorted(names, y)]
     found = {"loss": loss, "C": C, "classes": model.classes_}
     if said["fit_intercept"]:
         found |= {"intercept": np.atleast_1d(model.intercept_), "intercept_scaling": scaling}

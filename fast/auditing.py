@@ -1,7 +1,7 @@
 """How far anybody's linear model is from its optimum: bounds from passes over the rows, whatever trained it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -65,8 +65,8 @@ class AuditResult:
     dual: float
     accuracy: float
     passes: int
-    W: np.ndarray
-    intercept: np.ndarray
+    W: np.ndarray = field(repr=False)
+    intercept: np.ndarray = field(repr=False)
     optimum: "AuditResult | None" = None
 
     @property
@@ -213,9 +213,8 @@ class _Problem:
         self.hinge = not (self.loss.smooth or self.loss.gamma > 0.0)
         if free and getattr(self.loss, "k", 1) != 1:
             fix = "pass intercept_scaling"
-            raise InvalidParameterError(
-                "intercept", f"free, with k = {k}", "k = 1, or regularised", fix
-            )
+            told = f"free, with k = {k}"
+            raise InvalidParameterError("intercept", told, "k = 1, or regularised", fix)
         self.w = np.ones(self.n) if weights is None else per_row("sample_weight", weights, self.n)
         names, self.y = encoded(y, classes, max(self.m, 2))
         shares = np.bincount(self.y, self.w, max(self.m, 2))
@@ -229,9 +228,7 @@ class _Problem:
         found: Any = dual if sp.issparse(dual) else finite_array("dual", dual, (2,))
         if found.shape != (self.n, self.m) or not self.hinge:
             given = f"shape {found.shape} for {self.name}"
-            expected = (
-                f"masses {(self.n, self.m)} for a hinge, None for others, whose slopes are at hand"
-            )
+            expected = f"masses {(self.n, self.m)} for a hinge, None for others"
             raise InvalidParameterError("dual", given, expected, "leave dual out, or reshape it")
         return found.tocsr() if sp.issparse(dual) else found.astype(np.float64)
 
@@ -245,9 +242,8 @@ class _Problem:
             sums = passes.total(evaluated, at, self.C, self.form, masses)
             if not all(np.isfinite(part).all() for part in sums[:4]):
                 examine(self.X)  # which names the entry
-                raise InvalidParameterError(
-                    "W", "scores beyond the range of float64", "finite scores", "rescale W or X"
-                )
+                told, fix = "scores beyond the range of float64", "rescale W or X"
+                raise InvalidParameterError("W", told, "finite scores", fix)
             primal, below, rho = objectives(at, self.n, sums, self.form, self.loss)
             first = first or (primal, float(sums[5]) / float(self.w.sum()))
             dual, H, count = max(dual, below), sums[6], count + 1

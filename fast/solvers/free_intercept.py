@@ -18,7 +18,7 @@ from fast.kernels.signed import LOGISTIC
 from fast.solvers.rounding import EPS
 from fast.solvers.signed_claims import slopes
 
-LEAST, GROWTH = 1e-13, 4.0  # of the shares in the mixture
+LEAST, GROWTH = 1e-13, 1.25  # of the shares in the mixture
 LONGEST = 4.0  # step of an intercept
 
 

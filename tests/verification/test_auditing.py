@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
-from scipy.special import logsumexp
+from scipy.special import entr, logsumexp
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.svm import LinearSVC
 
@@ -14,6 +14,8 @@ import fast
 from fast.auditing import audit
 from fast.data import npy, rows
 from fast.errors import FastError, InvalidParameterError, InvalidTypeError
+from fast.families import named
+from fast.solvers.free_intercept import GROWTH, LEAST, balanced, prior_sums
 from verification.certificates import erm
 
 N, D, M = 60, 5, 4
@@ -21,12 +23,8 @@ RNG = np.random.default_rng(0)
 X = RNG.standard_normal((N, D))
 Y = (X @ RNG.standard_normal((D, M)) + RNG.standard_normal((N, M))).argmax(axis=1)
 NAMES = np.array(["d", "a", "c", "b"])  # labels of the classes 0..3
-LOOSE = {
-    "softmax": {},
-    "ova_logistic": {},
-    "ova_squared_hinge": {},
-    "ova_smooth_hinge": {"gamma": 0.5},
-}
+LOOSE = {name: {} for name in ("softmax", "ova_logistic", "ova_squared_hinge")}
+LOOSE["ova_smooth_hinge"] = {"gamma": 0.5}
 SHARP = ("multiclass_hinge", "ova_hinge")
 TIGHT = {"tol": 1e-10, "max_iter": 20_000}
 
@@ -72,15 +70,13 @@ def least(loss, y, C, m):
 )  # fmt: skip
 def test_one_pass_says_what_the_judge_says(loss, settings, form):
     C, w, W = 0.3, RNG.uniform(0.0, 2.0, N), 0.1 * RNG.standard_normal((M, D))
-    given = form(X)
-    found = audit(W, given, Y, loss=loss, C=C, sample_weight=w, **settings)
-    judged = erm(W, given, Y, loss=loss, C=C, sample_weight=w, **settings)
+    given = {"loss": loss, "C": C, "sample_weight": w, **settings}
+    found, judged = audit(W, form(X), Y, **given), erm(W, form(X), Y, **given)
     assert found.passes == 1
     assert 0.0 <= found.primal - float(judged.primal) <= 1e-11 * found.primal
-    assert (
-        found.dual >= float(judged.dual) - 1e-11 * found.primal
-    )  # a multiple of its point may be better
-    best = audit(W, given, Y, loss=loss, C=C, sample_weight=w, refit=True, tol=1e-9, **settings)
+    # a multiple of its point may be better
+    assert found.dual >= float(judged.dual) - 1e-11 * found.primal
+    best = audit(W, form(X), Y, refit=True, tol=1e-9, **given)
     assert found.dual <= best.dual <= best.optimum.primal <= found.primal
     assert best.optimum.relative_gap < 1e-8
 
@@ -100,6 +96,44 @@ def test_a_free_intercept_keeps_its_bound_and_its_sharpness(loss, m, away):
     again = audit(W, X, y, loss=loss, C=C, intercept=b, refit=True, tol=1e-7, **LOOSE[loss])
     assert again.dual == pytest.approx(optimum, rel=1e-4)
     assert again.least_above == pytest.approx(found.primal / optimum - 1.0, abs=2e-4, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("loss", "gamma"), [("softmax", 0.0), ("ova_logistic", 0.0), ("ova_hinge", 0.5)]
+)
+def test_blocks_that_need_not_sum_to_zero_are_mixed_with_shares(loss, gamma):
+    rng, own, signed = np.random.default_rng(3), np.eye(M, dtype=bool)[Y], loss != "softmax"
+    r, Z, p = (
+        rng.uniform(0.5, 2.0, N),
+        np.c_[X, np.ones(N)],
+        (rng.uniform(size=(N, M)) ** 2 + own) / 2.0,
+    )
+    p = p if signed else p / p.sum(axis=1, keepdims=True)
+    norms = np.linalg.norm(Z, axis=1)
+
+    def gain(p):
+        """Minus the conjugates at the blocks r (e_y - p)."""
+        x = np.abs(own - p)
+        if loss == "ova_hinge":
+            return r @ (x - gamma / 2.0 * x * x).sum(axis=1)
+        return r @ (entr(x) + entr(1.0 - x) if signed else entr(p)).sum(axis=1)
+
+    A, prior = r[:, None] * (own - p), prior_sums(Z, r, norms, own)
+    totals, spread = (
+        np.array([gain(p), abs(gain(p)) + np.abs(A).sum(), 0.0, 0.0]),
+        norms @ np.abs(A),
+    )
+    found, V, _ = balanced(totals, A.T @ Z, spread, prior, N, named(loss), signed, gamma)
+    shares, rho, t, u = r @ own / r.sum(), A.sum(axis=0) / r.sum(), LEAST, np.full(M, -1.0)
+    while u.min() < 0.0 or u.max() > 1.0:
+        t *= GROWTH
+        u = shares + (1.0 - t) / t * rho
+    mixed = (1.0 - t) * p + t * u
+    np.testing.assert_allclose(r @ (own - mixed), 0.0, atol=1e-12)
+    np.testing.assert_allclose(V, (r[:, None] * (own - mixed)).T @ X, atol=1e-10)
+    assert found[0] == pytest.approx((1.0 - t) * gain(p) + t * gain(u + 0.0 * p), rel=1e-9)
+    assert 0.05 < t < 1.0
+    assert found[0] <= gain(mixed)
 
 
 @pytest.mark.parametrize("free", [False, True])
@@ -134,44 +168,37 @@ MODELS = {
     "squared hinge": LinearSVC(C=0.4, intercept_scaling=2.5, **TIGHT),
     "hinge": LinearSVC(C=0.4, loss="hinge", **TIGHT),
     "Crammer and Singer": LinearSVC(C=0.4, multi_class="crammer_singer", **TIGHT),
+    "liblinear": LogisticRegression(C=0.7, solver="liblinear", intercept_scaling=2.0, **TIGHT),
     "sgd": SGDClassifier(loss="log_loss", alpha=0.05, max_iter=20_000, tol=None, average=True, random_state=0),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "classes"), [*((name, c) for name in MODELS for c in (2, M)), ("liblinear", 2)]
+    ("name", "classes"),
+    [(name, c) for name in MODELS for c in (2, M) if (name, c) != ("liblinear", M)],
 )
 def test_models_of_scikit_learn_are_read_with_their_scalings(name, classes):
-    model = MODELS.get(name) or LogisticRegression(
-        C=0.7, solver="liblinear", intercept_scaling=2.0, **TIGHT
-    )
-    y = np.minimum(Y, classes - 1)
+    model, y = MODELS[name], np.minimum(Y, classes - 1)
     model.fit(X, NAMES[y])
     found = audit(model, X, NAMES[y], tol=1e-6)
     assert found.relative_gap <= (1e-3 if name == "sgd" else 1e-5)
     place = np.searchsorted(model.classes_, NAMES[y])  # rows go by the sorted labels
     b, settings = model.intercept_, model.get_params()
     share = 1.0 / (0.05 * N) if name == "sgd" else settings["C"]
-    share *= (
-        2.0 if classes == 2 and name.startswith("Cr") else 1.0
-    )  # sums of two rows' regularisers
+    share *= 1 + (classes == 2 and name.startswith("Cr"))  # two rows, whose squares are added
     counts = np.bincount(place)
     w = (N / (classes * counts))[place] if settings["class_weight"] else 1.0
     bias = ((b / settings.get("intercept_scaling", 1.0)) ** 2).sum() / 2.0
     bias *= isinstance(model, LinearSVC) or name == "liblinear"
-    assert found.primal == pytest.approx(
-        objective(found.loss, model.coef_, b, place, share, w, bias)
-    )
-    assert found.accuracy == pytest.approx(
-        np.average(model.predict(X) == NAMES[y], weights=w * np.ones(N)), abs=1e-12
-    )
+    expected = objective(found.loss, model.coef_, b, place, share, w, bias)
+    right = np.average(model.predict(X) == NAMES[y], weights=w * np.ones(N))
+    assert (found.primal, found.accuracy) == pytest.approx((expected, right))
 
 
 def test_what_stops_early_is_told_from_what_arrived():
     F, y = fast.datasets.make_deep_features(300, 60, 32, random_state=0)
-    found = audit(
-        LogisticRegression(C=10, fit_intercept=False, tol=1e-2).fit(F, y), F, y, refit=True
-    )
+    model = LogisticRegression(C=10, fit_intercept=False, tol=1e-2).fit(F, y)
+    found = audit(model, F, y, refit=True)
     assert found.least_above > 0.1
     assert found.above >= found.least_above
     assert found.optimum.accuracy > found.accuracy
@@ -179,13 +206,14 @@ def test_what_stops_early_is_told_from_what_arrived():
 
 
 def test_order_names_and_storage_do_not_matter(tmp_path, monkeypatch):
-    W, b = RNG.standard_normal((M, D)).astype(np.float32), RNG.standard_normal(M)
+    rng = np.random.default_rng(4)
+    W, b = rng.standard_normal((M, D)).astype(np.float32), rng.standard_normal(M)
     given, order = {"loss": "softmax", "C": 2.0}, [2, 0, 3, 1]
     plain = audit(W, X, Y, intercept=b, **given)
-    named = audit(W[order], X, NAMES[Y], intercept=b[order], classes=NAMES[order], **given)
-    assert (named.primal, named.dual) == pytest.approx((plain.primal, plain.dual))
-    assert named.accuracy == plain.accuracy
-    assert audit(W[order], X, Y, intercept=b[order], **given).primal > plain.primal + 1.0
+    again = audit(W[order], X, NAMES[Y], intercept=b[order], classes=NAMES[order], **given)
+    assert (again.primal, again.dual) == pytest.approx((plain.primal, plain.dual))
+    assert again.accuracy == plain.accuracy
+    assert abs(audit(W[order], X, Y, intercept=b[order], **given).primal - plain.primal) > 1.0
     np.save(tmp_path / "x.npy", X)
     monkeypatch.setattr(npy, "GROUP", 7 * D * 8)
     source = rows(tmp_path / "x.npy")
