@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 
-from fast import TopKLogisticRegression, TopKSVC
+from fast import MultilabelClassifier, TopKLogisticRegression, TopKSVC
 from verification import InvalidArgumentError, load_model
 from verification.app.model_file import ModelFileError, packed
 from verification.app.preparation import SCALINGS, scaler
@@ -106,6 +106,19 @@ def test_labels_of_every_kind(labels: Any, tmp_path: Path) -> None:
     found = opened(packed(Model(model)), tmp_path).predict(X)
     np.testing.assert_array_equal(found, model.predict(X))
     assert found.dtype == y.dtype
+
+
+def test_names_of_several_labels(tmp_path: Path) -> None:
+    labels = ("a", "b")
+    model = Model(MultilabelClassifier(C=0.1).fit(X, Y[:, None] < [1, 2]), labels=labels)
+    found = opened(packed(model), tmp_path)
+    np.testing.assert_array_equal(found.predict(X), model.predict(X))
+    assert found.labels == labels
+    for wrong in (["a"], ["a", "a"], None):
+        parts = members(packed(model))
+        described(labels=wrong)(parts)
+        with pytest.raises(ModelFileError, match="labels"):
+            opened(archive_of(parts), tmp_path)
 
 
 def test_columns_go_by_name(good: bytes, tmp_path: Path) -> None:

@@ -26,6 +26,12 @@ Label = Annotated[
     str | None,
     typer.Option(help="Label column, name or position (default: the last); npz, mat: array (y)."),
 ]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        help="multilabel: columns of 0 and 1, comma-separated; npz, mat: the array of them (Y)."
+    ),
+]
 Weight = Annotated[
     str | None, typer.Option(help="Column or array of weights of the examples, >= 0.")
 ]
@@ -65,6 +71,8 @@ def one_against_rest(examples: Examples, positive: str | None) -> Examples:
     """Labels as booleans: whether they are the positive one."""
     if positive is None or examples.y is None:
         return examples
+    if examples.labels:
+        raise InvalidArgumentError("--positive goes with one label per example, not with several")
     y = examples.y.astype(str) == positive
     if not y.any():
         known = sorted(set(examples.y.astype(str).tolist()))
@@ -78,8 +86,11 @@ def for_model(file: Path, model: Model, roles: Roles, labelled: bool) -> Example
     """Examples for a trained model, which knows the roles of the columns from its training."""
     n_features = None if model.columns is not None else model.estimator.n_features_in_
     roles = replace(roles, labelled=labelled, spare=model.apart)
-    if labelled:
-        named = model.apart and file.suffix.lower() in (".csv", ".parquet")
+    named = model.apart and file.suffix.lower() in (".csv", ".parquet")
+    if model.labels:
+        labels = model.labels if named else words(roles.label)
+        roles = replace(roles, label=None, labels=labels if labelled else ())
+    elif labelled:
         label = roles.label or (model.apart[0] if named else None)
         roles = replace(roles, label=label, group=roles.group or model.group)
     try:

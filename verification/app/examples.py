@@ -21,7 +21,8 @@ class Roles:
 
     ``label``: default the last column, the array ``y``. ``privileged``: features of training alone;
     one array in .npz and .mat. ``ignore`` has to be there, ``spare`` may be. ``labelled``: whether examples
-    without a label are wrong.
+    without a label are wrong. ``labels``, where an example has several: their columns, or the array of the
+    indicator (default ``Y``).
     """
 
     label: str | None = None
@@ -31,12 +32,18 @@ class Roles:
     ignore: tuple[str, ...] = ()
     spare: tuple[str, ...] = ()
     labelled: bool = True
+    labels: tuple[str, ...] | None = None
 
     @property
     def named(self) -> tuple[str, ...]:
         """All that were given."""
         single = (self.label, self.weight, self.group)
-        return (*(name for name in single if name is not None), *self.privileged, *self.ignore)
+        return (
+            *(name for name in single if name is not None),
+            *self.privileged,
+            *self.ignore,
+            *(self.labels or ()),
+        )
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class Examples:
     source : its path
     X : data frame, a column of float64 or of text (object) per feature, nan or None where a value is
         missing; or CSR (svm)
-    y : (n,) classes, or None
+    y : (n,) classes, (n, m) booleans where an example has several labels, or None
     named : whether the file names the features
     weight, group : (n,) or None
     Z : data frame of privileged features, or None
@@ -56,6 +63,7 @@ class Examples:
     place : where entry (i, feature) stands
     positive : of two classes made by ``--positive``, the name of the one
     grouped : name of the column or array of groups
+    labels : names of the columns of an indicator y
     """
 
     source: Path
@@ -69,6 +77,7 @@ class Examples:
     apart: tuple[str, ...] = ()
     positive: str | None = None
     grouped: str | None = None
+    labels: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, columns: Sequence[str] | None = None) -> Examples:

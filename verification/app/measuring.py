@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from verification.app import multilabel
 from verification.app.examples import Examples
 from verification.app.labels import listed
 from verification.app.trained_model import Model
@@ -24,12 +25,14 @@ class Measured:
     shares: Mapping[Any, float]
     log_loss: float | None
     confused: tuple[tuple[str, str, int], ...]
+    labels: tuple[tuple[str, int, float, float | None], ...] = ()  # name, examples, F1, AP
 
     @property
     def data(self) -> dict[str, Any]:
         """For JSON."""
         loss = {} if self.log_loss is None else {"log-loss": self.log_loss}
-        return {**self.shares, **loss}
+        each = {label: {"F1": f1, "AP": ap} for label, _, f1, ap in self.labels}
+        return {**self.shares, **loss, **({"labels": each} if each else {})}
 
 
 def scores_of(model: Model, X: Any) -> np.ndarray:
@@ -49,6 +52,9 @@ def measure(model: Model, examples: Examples) -> Measured:
     """
     classifier, X = model.classifier, model.fed(examples)
     place = positions(model, examples)
+    if model.labels:
+        found, labels = multilabel.measured(model.labels, place, scores_of(model, X))
+        return Measured(len(place), found, None, (), labels)
     y = classifier.classes_[place]
     if type(classifier).__name__ == "APSVM":
         prepared = model.estimator[:-1].transform(X) if hasattr(model.estimator, "steps") else X
@@ -59,8 +65,7 @@ def measure(model: Model, examples: Examples) -> Measured:
     scores, classes = scores_of(model, X), classifier.classes_
     tops = [k for k in sorted({*TOP, int(getattr(classifier, "k", 1))}) if k < max(len(classes), 2)]
     shares = {k: float(topk_accuracy(y, scores, k, classes=classes)) for k in tops}
-    found = model.names[scores.argmax(axis=1)]
-    confused = _confused(model.names[place], found)
+    confused = _confused(model.names[place], model.names[scores.argmax(axis=1)])
     return Measured(len(y), shares, _log_loss(model, X, y), confused)
 
 
@@ -72,6 +77,8 @@ def positions(model: Model, examples: Examples) -> np.ndarray:
     DataFileError
         Labels that the model does not know.
     """
+    if model.labels:
+        return multilabel.aligned(examples, model.labels)
     y, classes = examples.y, model.classifier.classes_
     assert y is not None
     if (unknown := np.setdiff1d(y.astype(str), classes.astype(str))).size:
@@ -116,6 +123,11 @@ def blocks(measured: Mapping[str, Measured]) -> list[Block]:
     title = "Accuracy in percent" if isinstance(next(iter(first.shares)), int) else "In percent"
     shown: list[Block] = [table(title, ("", "examples", *columns), rows, ("examples", *columns))]
     name, last = list(measured.items())[-1]
+    if last.labels:
+        columns = ["label", "examples", "F1", "AP"]
+        each = [(label, str(count), f"{100 * f1:.2f}", "-" if ap is None else f"{100 * ap:.2f}")
+                for label, count, f1, ap in last.labels]  # fmt: skip
+        shown.append(table(f"By label, in percent ({name})", columns, each, columns[1:]))
     if last.confused:
         errors = [(true, said, str(count)) for true, said, count in last.confused]
         heads = ("true class", "predicted", "examples")

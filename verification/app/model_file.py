@@ -3,8 +3,8 @@
 The members, none of them compressed::
 
     model.json     what `_described` says: version, estimator, parameters, classes, columns, scaling, certificate
-    coef.npy, intercept.npy, the arrays of the scaling (scaling_mean_.npy, ...) and what fills gaps
-    (fill.npy), float64
+    coef.npy, intercept.npy, the arrays of the scaling (scaling_mean_.npy, ...), what fills gaps
+    (fill.npy) and, of several labels, threshold.npy, float64
     SHA256SUMS     of all the others, as sha256sum writes them
 
 A checksum finds accidents, no forgery: who can change the file can change that too. The certificate is
@@ -34,7 +34,7 @@ from verification.report.environment import version
 
 SUFFIX = ".refsolve"
 FORMAT, VERSION = "refsolve model", 2
-ESTIMATORS = ("TopKSVC", "TopKLogisticRegression", "APSVM", "SVMPlusClassifier")
+ESTIMATORS = ("TopKSVC", "TopKLogisticRegression", "APSVM", "SVMPlusClassifier", "MultilabelClassifier")  # fmt: skip
 #: Names under which the certificate stands in the file, and on the estimator.
 CERTIFICATE = {
     "primal": "primal_objective_", "dual": "dual_objective_", "relative_gap": "dual_gap_",
@@ -51,6 +51,8 @@ def packed(model: Model) -> bytes:
     """The file of a model; the same model gives the same bytes."""
     classifier = model.classifier
     arrays = {"coef": classifier.coef_, "intercept": classifier.intercept_}
+    if model.labels:
+        arrays["threshold"] = np.array(classifier.threshold_)
     filling, scaling = _steps(model)
     for name in SCALINGS[model.scale] if scaling is not None else ():
         arrays[f"scaling_{name}"] = getattr(scaling, name)
@@ -95,6 +97,7 @@ def _described(model: Model) -> dict[str, Any]:
         "apart": list(model.apart),
         "positive": model.positive,
         "group": model.group,
+        **({"labels": list(model.labels)} if model.labels else {}),
         "scaling": model.scale,
         "centred": bool(getattr(_steps(model)[1], "with_mean", False)),
         "imputation": model.impute,
@@ -230,9 +233,11 @@ def _model(given: Fields, members: list[str], where: str) -> Model:
     categories = _categories(given, columns or tuple(map(str, range(p))))
     q = p - len(categories)
     d = q + sum(map(len, categories.values()))
-    rows = m if m > 2 or kind in (fast.TopKSVC, fast.TopKLogisticRegression) else 1
+    several = kind is fast.MultilabelClassifier
+    rows = m if m > 2 or several or kind in (fast.TopKSVC, fast.TopKLogisticRegression) else 1
     shapes: dict[str, Any] = {"coef": (rows, d), "intercept": (rows,)}
     shapes |= {f"scaling_{name}": (q,) for name in SCALINGS[scale] if q}
+    shapes |= {"threshold": ()} if several else {}
     shapes |= {"fill": (q,)} if impute is not None and q else {}
     arrays = _arrays(where, members, shapes)
     certificate = given.within("certificate")
@@ -245,13 +250,18 @@ def _model(given: Fields, members: list[str], where: str) -> Model:
         solver_=certificate.take("solver", "the name of an algorithm", str),
         **{own: certificate.number(name) for name, own in CERTIFICATE.items()},
     )
+    labels = _names(given, "labels", m) if several else None
+    if several:
+        if len(set(labels or ())) < m:
+            raise given.refuse("labels", f"{m} names")
+        vars(found).update(multilabel_=True, threshold_=float(arrays["threshold"]))
     estimator = _prepared(given, found, arrays, columns, categories, impute, scale)
     apart = _names(given, "apart", None) or ()
     positive, group = given.optional("positive"), given.optional("group")
     if positive is not None and classes.dtype != bool:
         raise given.refuse("positive", "null, where the classes are not false and true")
     known = (columns, impute, categories, apart, positive, group, written_by)
-    model = Model(estimator, scale, *known)
+    model = Model(estimator, scale, *known, labels or ())
     if (
         certificate.data.get("certified") is not model.certified
         or certificate.number("tol") != found.tol

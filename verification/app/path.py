@@ -81,7 +81,7 @@ def fit_path(
             "several values of C: expected examples to choose by; add --holdout 0.2, or --test FILE"
         )
     found, (X_test, y_test, groups) = regularization_path(classifier, X, y, Cs, **options), judged
-    if not hasattr(classifier, "k"):
+    if "k" not in classifier.get_params():
         ranks = "groups" in options
         name = "average precision" if ranks else "accuracy"
         scores = found.scores(X_test, y_test, **({"groups": groups} if ranks else {}))

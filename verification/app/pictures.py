@@ -22,7 +22,7 @@ def pictures(model: Model, judged: Examples, path: Path | None = None) -> tuple[
     if importlib.util.find_spec("matplotlib") is None:
         return ()
     found = [*_training(model, path)]
-    ranks = type(model.classifier).__name__ == "APSVM"
+    ranks = type(model.classifier).__name__ == "APSVM" or model.labels
     return (*found, *(_ranking if ranks else _classes)(model, judged))
 
 
@@ -70,7 +70,7 @@ def _classes(model: Model, judged: Examples) -> Iterator[Picture]:
 
 
 def _ranking(model: Model, judged: Examples) -> Iterator[Picture]:
-    """Precision over recall, a line per list; of many lists the first."""
+    """Precision over recall, a line per list or label; of many the first."""
     from sklearn.metrics import PrecisionRecallDisplay
 
     f, y = (
@@ -78,17 +78,20 @@ def _ranking(model: Model, judged: Examples) -> Iterator[Picture]:
         positions(model, judged),
     )
     lists = np.array(["all"] * len(y)) if judged.group is None else judged.group
-    names = [name for name in np.unique(lists) if y[lists == name].any()][:LISTS]
+    curves = {name: (y[lists == name], f[lists == name]) for name in np.unique(lists)}
+    if model.labels:
+        curves = {name: (y[:, j], f[:, j]) for j, name in enumerate(model.labels)}
+    names = [name for name, (right, _) in curves.items() if right.any()][:LISTS]
 
     def draw(ax: Any) -> None:
         for name in names:
-            mine = lists == name
-            PrecisionRecallDisplay.from_predictions(y[mine], f[mine], name=name, ax=ax)
+            PrecisionRecallDisplay.from_predictions(*curves[name], name=name, ax=ax)
         ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02), aspect="auto")
         ax.legend(frameon=False, fontsize="small", loc="lower left")
 
-    words = f"Precision over recall for {len(names)} list(s)."
-    yield drawn("Precision over recall, by list", words, draw, (5.2, 4.0))
+    kind = "label" if model.labels else "list"
+    words = f"Precision over recall for {len(names)} {kind}(s)."
+    yield drawn(f"Precision over recall, by {kind}", words, draw, (5.2, 4.0))
 
 
 def drawn(

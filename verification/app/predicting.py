@@ -35,7 +35,8 @@ def predictions(
     """What the model says of every example.
 
     Columns: top_1, ..., top_k, the classes with the largest scores (for AP-SVM: rank, 1 for the largest
-    score, and score); then score_CLASS for each class, and probability_CLASS where the model has any.
+    score, and score; where an example has several labels, and without k: labels, such as "a,b"); then
+    score_CLASS for each class, and probability_CLASS where the model has any.
     """
     import pandas as pd
 
@@ -59,6 +60,8 @@ def predictions(
         F = scores_of(model, X)
         order = np.argsort(-F, axis=1, kind="stable")[:, :many]
         columns = {f"top_{j + 1}": classes[order[:, j]] for j in range(many)}
+        if model.labels and k is None:
+            columns = {"labels": np.array([",".join(classes[f > 0.0]) for f in F])}
         if scores:
             columns |= {f"score_{c}": F[:, j] for j, c in enumerate(classes)}
             if hasattr(model.estimator, "predict_proba"):
@@ -90,7 +93,7 @@ def summary(found: Predictions, target: Path) -> Document:
         tuple(f"{v:.4g}" if isinstance(v, float) else str(v) for v in row)
         for row in frame.iloc[:SHOWN, : 2 * SHOWN].itertuples(index=False)
     ]
-    label = "predicted" if "predicted" in frame else "top_1"
+    label = next(name for name in ("predicted", "labels", "top_1") if name in frame)
     labels, counts = np.unique(frame[label].to_numpy().astype(str), return_counts=True)
     data = {"output": str(target), "examples": len(frame), "columns": list(frame.columns),
             "labels": dict(zip(labels.tolist(), counts.tolist(), strict=True))}  # fmt: skip

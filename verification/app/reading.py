@@ -6,7 +6,8 @@ Every complaint names the file, the place, what was expected and the fix.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import numpy as np
 from verification.app import mat_file
 from verification.app.examples import Examples, Roles, infinite
 from verification.app.labels import number_classes, text_classes
+from verification.app.multilabel import indicator, with_csr
 from verification.app.preparation import numbers
 from verification.app.sheets import SEPARATED, Sheet, as_text, read_csv, read_parquet, values
 from verification.errors import DataFileError
@@ -36,6 +38,8 @@ def read(path: str | Path, roles: Roles | None = None, n_features: int | None = 
     ----------
     path : ``.csv`` (comma separated, an optional header row), ``.parquet``, ``.npz`` or ``.mat`` (arrays
         ``X`` and ``y``), ``.npy`` (X, where no labels are needed) or ``.svm`` / ``.svmlight`` / ``.libsvm``.
+        Several labels of an example: columns of 0 and 1, an array ``Y`` of them or in .npz the parts of a
+        CSR matrix (``Y_data``, ``Y_indices``, ``Y_indptr``, ``Y_shape``), 1,4 in an svm file.
     roles : of its columns or arrays.
     n_features : svm only: number of features, where the file may lack the last ones.
 
@@ -86,18 +90,14 @@ def _examples(sheet: Sheet, roles: Roles) -> Examples:
         raise DataFileError(
             f"{sheet.source} has one column; expected features and a label in {SEPARATED}"
         )
-    label = (
-        sheet.find(roles.label)
-        if roles.label is not None
-        else names[-1]
-        if roles.labelled
-        else None
-    )
+    several = [sheet.find(c) for c in roles.labels or ()] if roles.labelled else []
+    last = names[-1] if roles.labelled and roles.labels is None else None
+    label = last if roles.label is None else sheet.find(roles.label)
     weight, group = (None if c is None else sheet.find(c) for c in (roles.weight, roles.group))
     privileged, ignored = (
         [sheet.find(c) for c in many] for many in (roles.privileged, roles.ignore)
     )
-    apart = [c for c in (label, weight, group, *privileged, *ignored) if c is not None]
+    apart = [c for c in (label, *several, weight, group, *privileged, *ignored) if c is not None]
     if twice := [name for name in apart if apart.count(name) > 1]:
         raise DataFileError(f"{sheet.source}: column {twice[0]!r} has two roles; expected one each")
     apart += [c for c in roles.spare if c in names and sheet.named and c not in apart]
@@ -107,6 +107,9 @@ def _examples(sheet: Sheet, roles: Roles) -> Examples:
     y = None
     if label is not None:
         y = _labels(sheet, label)
+    elif roles.labels is not None and roles.labelled:
+        held = np.column_stack([values(sheet, c) for c in several]) if several else np.empty((0, 0))
+        y = indicator(sheet.source, held, several, sheet.place)
     return Examples(
         sheet.source,
         _features(sheet, kept),
@@ -118,6 +121,7 @@ def _examples(sheet: Sheet, roles: Roles) -> Examples:
         _features(sheet, privileged) if privileged else None,
         tuple(apart) if sheet.named else (),
         grouped=roles.group,
+        labels=tuple(several),
     )
 
 
@@ -167,7 +171,10 @@ def _from_arrays(source: Path, roles: Roles) -> Examples:
             f"{source}: --ignore and lists of columns go with .csv and .parquet; expected the name of "
             "one array for --privileged"
         )
+    several = roles.labels is not None
     label = roles.label or ("y" if roles.labelled else None)
+    if several:
+        label = (roles.labels or ("Y",))[0] if roles.labelled else None
     wanted = [
         n for n in ("X", label, roles.weight, roles.group, *roles.privileged) if n is not None
     ]
@@ -179,15 +186,17 @@ def _from_arrays(source: Path, roles: Roles) -> Examples:
                 f"labels in a file of their own: refsolve probe {source} LABELS"
             )
     else:
-        arrays = (mat_file if source.suffix.lower() == ".mat" else npz).read(source, wanted)
+        csr = source.suffix.lower() == ".npz" and several and label is not None
+        reader = mat_file if source.suffix.lower() == ".mat" else npz
+        arrays = with_csr(source, wanted, str(label)) if csr else reader.read(source, wanted)
     X = _matrix(source, "X", arrays)
     for name in wanted[1:]:
         if arrays[name].shape[:1] != X.shape[:1] or (
-            arrays[name].ndim > 1 and name not in roles.privileged
+            arrays[name].ndim > 1 and name not in (*roles.privileged, several and label)
         ):
             raise DataFileError(
                 f"{source}: expected X (n, d) and {name} (n,), n and d at least 1, got {X.shape} and "
-                f"{arrays[name].shape}"
+                f"{arrays[name].shape}; an indicator (n, m) of several labels goes with --model multilabel"
             )
 
     def entry(i: int, name: str) -> str:
@@ -197,14 +206,21 @@ def _from_arrays(source: Path, roles: Roles) -> Examples:
         return pd.DataFrame(A, columns=[str(j) for j in range(A.shape[1])])
 
     frame = framed(X)
-    sheet = Sheet(source, pd.DataFrame({n: arrays[n] for n in wanted[1:] if n not in roles.privileged}), True,
+    sheet = Sheet(source, pd.DataFrame({n: arrays[n] for n in wanted[1:] if arrays[n].ndim == 1}), True,
                   lambda i, name: f"{name}[{i}]")  # fmt: skip
     privileged = roles.privileged[0] if roles.privileged else None
+    y, labels = None, tuple[str, ...]()
+    if label is not None and several:
+        labels = tuple(map(str, range(arrays[label].shape[-1])))
+        y = indicator(source, arrays[label], labels, lambda i, name: f"{label}[{i}, {name}]")
+    elif label is not None:
+        y = _array_labels(source, label, arrays[label])
     return Examples(
-        source, frame, None if label is None else _array_labels(source, label, arrays[label]), False, entry,
+        source, frame, y, False, entry,
         None if roles.weight is None else _weights(sheet, roles.weight),
         None if roles.group is None else np.array([str(g) for g in arrays[roles.group]]),
         None if privileged is None else framed(_matrix(source, privileged, arrays)), grouped=roles.group,
+        labels=labels,
     )  # fmt: skip
 
 
@@ -254,12 +270,17 @@ def _read_svm(source: Path, roles: Roles, n_features: int | None) -> Examples:
             f"{source}: {'--label' if roles.label is not None else 'a role of a column'} does not apply to "
             "svm files, whose label comes first on each line; --group qid takes the queries there"
         )
+    several = roles.labels is not None
+    load = partial(load_svmlight_file, n_features=n_features, multilabel=several)
     try:
-        X, y, *query = load_svmlight_file(
-            str(source), n_features=n_features, query_id=roles.group is not None
-        )
+        X, y, *query = load(str(source), query_id=roles.group is not None)
     except (ValueError, OverflowError) as error:
-        line, said = _first_wrong_line(source.read_bytes().split(b"\n"), n_features)
+        lines = source.read_bytes().split(b"\n")
+        line, said = _first_wrong_line(lines, load)
+        if b"," in lines[line - 1].partition(b":")[0] and not several:
+            raise DataFileError(
+                f"{source}, line {line}: several labels; expected one, or --model multilabel, which trains on them"
+            ) from None
         raise DataFileError(
             f"{source}, line {line}: not in svmlight format: {said or error}; expected a class and then "
             f"INDEX:VALUE with growing indices up to {n_features or 2**31 - 1}"
@@ -270,11 +291,23 @@ def _read_svm(source: Path, roles: Roles, n_features: int | None) -> Examples:
     def place(i: int, j: int = -1) -> str:
         return f"example {i + 1}" + f", feature {j + 1}" * (j >= 0)
 
-    y = number_classes(source, y, place)
+    labels: tuple[str, ...] = ()
+    if several:
+        rows = np.repeat(np.arange(len(y)), [len(each) for each in y])
+        flat = number_classes(
+            source, np.array([c for each in y for c in each]), lambda i: place(rows[i])
+        )
+        classes, at = np.unique(flat, return_inverse=True)
+        y, labels = np.zeros((len(y), len(classes)), bool), tuple(map(str, classes))
+        y[rows, at] = True
+        if roles.labelled:
+            indicator(source, y, labels, lambda i, name: place(i))
+    else:
+        y = number_classes(source, y, place)
     if (bad := np.flatnonzero(~np.isfinite(X.data))).size:
         i, j = int(np.searchsorted(X.indptr, bad[0], "right")) - 1, int(X.indices[bad[0]])
         raise infinite(source, place(i, j), X.data[bad[0]])
-    need = 8 * X.shape[1] * len(np.unique(y))
+    need = 8 * X.shape[1] * (len(labels) or len(np.unique(y)))
     if need > (memory := _memory()) // 2:
         i = int(np.searchsorted(X.indptr, int(np.argmax(X.indices)), "right")) - 1
         raise DataFileError(
@@ -283,18 +316,16 @@ def _read_svm(source: Path, roles: Roles, n_features: int | None) -> Examples:
         )
     group = query[0].astype(str) if query else None
     return Examples(source, X, y, False, lambda i, name: place(i, int(name)), group=group,
-                    grouped=roles.group)  # fmt: skip
+                    grouped=roles.group, labels=labels)  # fmt: skip
 
 
-def _first_wrong_line(lines: list[bytes], n_features: int | None) -> tuple[int, str]:
+def _first_wrong_line(lines: list[bytes], load: Callable[..., Any]) -> tuple[int, str]:
     """The first line that is refused, by bisection, and the words of scikit-learn."""
-    from sklearn.datasets import load_svmlight_file
-
     low, high, said = 0, len(lines), ""
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            load_svmlight_file(BytesIO(b"\n".join(lines[low:middle])), n_features=n_features)
+            load(BytesIO(b"\n".join(lines[low:middle])))
             low = middle
         except (ValueError, OverflowError) as error:
             high, said = middle, str(error)

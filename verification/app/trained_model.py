@@ -29,6 +29,7 @@ class Model:
     positive : where it tells one class from the rest, that class's name
     group : name of the column or array of queries
     written_by : version of refsolve that wrote the file
+    labels : names of the labels, where an example has several
     """
 
     estimator: Any
@@ -40,6 +41,7 @@ class Model:
     positive: str | None = None
     group: str | None = None
     written_by: str = version("refsolve") or ""
+    labels: tuple[str, ...] = ()
 
     @property
     def classifier(self) -> Any:
@@ -50,7 +52,7 @@ class Model:
     def names(self) -> np.ndarray:
         """The classes as they are shown."""
         if self.positive is None:
-            return np.asarray(self.classifier.classes_)
+            return np.asarray(self.labels or self.classifier.classes_)
         return np.array([f"not {self.positive}", self.positive])
 
     @property

@@ -16,6 +16,7 @@ from verification.app.examples import Examples
 from verification.app.labels import listed
 from verification.app.measuring import Measured, blocks, measure
 from verification.app.model_file import SUFFIX, packed
+from verification.app.multilabel import aligned
 from verification.app.path import Path, fit_path
 from verification.app.pictures import pictures
 from verification.app.preparation import transformer
@@ -24,12 +25,22 @@ from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.document import Block, Cell, Document, Paragraph, number, table
 from verification.report.render import beside, rendered, replace_files
 
-MODELS = ("svm", "logistic", "ap", "svmplus")
+#: By name, the estimator of `fast` and its options; what they are where they are not given.
+MODELS = {
+    "svm": ("TopKSVC", "k", "variant", "gamma", "fit_intercept"),
+    "logistic": ("TopKLogisticRegression", "k", "variant", "truncated", "fit_intercept"),
+    "ap": ("APSVM",),
+    "svmplus": ("SVMPlusClassifier", "lam"),
+    "multilabel": ("MultilabelClassifier", "loss", "gamma", "fit_intercept"),
+}
+OPTIONS = {"k": 1, "variant": "alpha", "gamma": 0.0, "truncated": False, "lam": None, "loss": None,
+           "fit_intercept": False}  # fmt: skip
 TITLES = {
     "TopKSVC": "Top-k SVM",
     "TopKLogisticRegression": "Top-k logistic regression",
     "APSVM": "AP-SVM",
     "SVMPlusClassifier": "SVM with privileged information",
+    "MultilabelClassifier": "Multilabel classifier",
 }
 
 
@@ -51,14 +62,14 @@ def split_holdout(examples: Examples, fraction: float, seed: int) -> tuple[Examp
             f"holdout is {fraction}; expected a fraction strictly between 0 and 1"
         )
     assert examples.y is not None
-    rows = np.arange(len(examples.y))
+    rows, shares = np.arange(len(examples.y)), None if examples.labels else examples.y
     try:
         if examples.group is not None:
             splitter = GroupShuffleSplit(1, test_size=fraction, random_state=seed)
             first, second = next(splitter.split(rows, groups=examples.group))
         else:
             first, second = train_test_split(
-                rows, test_size=fraction, random_state=seed, stratify=examples.y
+                rows, test_size=fraction, random_state=seed, stratify=shares
             )
     except ValueError as error:
         raise InvalidArgumentError(
@@ -147,7 +158,8 @@ def _path(
     judged = None
     if test is not None:
         given = made.fed(test)
-        judged = (given if transform is None else transform.transform(given), test.y, test.group)
+        y = aligned(test, made.labels) if made.labels else test.y
+        judged = (given if transform is None else transform.transform(given), y, test.group)
     assert examples.y is not None
     return fit_path(classifier, C, X, examples.y, options, judged)
 
@@ -155,6 +167,11 @@ def _path(
 def _check_classes(examples: Examples, test: Examples | None, model: str) -> None:
     y = examples.y
     assert y is not None
+    if examples.labels and (y.sum(axis=1) == 1).all():
+        raise InvalidArgumentError(
+            f"{examples.source}: every example has one label; expected several of some for --model multilabel: "
+            "--model svm or logistic trains on one each"
+        )
     if (y == y[0]).all():
         raise DataFileError(
             f"{examples.source} cannot be trained on: all {len(y)} labels are {y[0]!s:.80}; expected at "
@@ -167,7 +184,8 @@ def _check_classes(examples: Examples, test: Examples | None, model: str) -> Non
             "with --positive"
         )
     judged = y if test is None or test.y is None else test.y
-    if (unknown := np.setdiff1d(judged, y)).size:
+    known = (test.labels, examples.labels) if test is not None and examples.labels else (judged, y)
+    if (unknown := np.setdiff1d(*known)).size:
         raise DataFileError(
             f"label(s) {listed(unknown.tolist())} of the examples to measure on are none of the classes in "
             f"{examples.source}; expected classes that are trained: leave these examples out, or train on some"
@@ -182,12 +200,12 @@ def unfitted(examples: Examples, transform: Any, scale: str, impute: str | None)
             kinds = dict(zip(columns, step.categories, strict=True))
     stand_in = SimpleNamespace(n_features_in_=examples.X.shape[1])
     roles = (examples.apart, examples.positive, examples.grouped)
-    return Model(stand_in, scale, examples.columns, impute, kinds, *roles)
+    return Model(stand_in, scale, examples.columns, impute, kinds, *roles, labels=examples.labels)
 
 
 def _options(model: str, examples: Examples) -> dict[str, Any]:
     """What `fit` takes besides X and y."""
-    if model in ("svm", "logistic", "svmplus") and examples.group is not None:
+    if model != "ap" and examples.group is not None:
         raise InvalidArgumentError("--group belongs to --model ap, which ranks within each group")
     if model != "svmplus" and examples.Z is not None:
         raise InvalidArgumentError("--privileged belongs to --model svmplus")
@@ -205,42 +223,34 @@ def _options(model: str, examples: Examples) -> dict[str, Any]:
     return options
 
 
-def new_classifier(
-    model: str,
-    *,
-    gamma: float = 0.0,
-    truncated: bool = False,
-    lam: float | None = None,
-    **parameters: Any,
-) -> Any:
+def new_classifier(model: str, **parameters: Any) -> Any:
     """The unfitted estimator of that name; options that it does not have are refused."""
     import fast
 
     if model not in MODELS:
         raise InvalidArgumentError(f"model is {model!r}; expected one of {', '.join(MODELS)}")
-    if lam is not None and model != "svmplus":
-        raise InvalidArgumentError("lam belongs to model='svmplus'")
-    if truncated and model != "logistic":
-        raise InvalidArgumentError(
-            "truncated=True belongs to the entropy loss; use model='logistic'"
+    kind, *own = MODELS[model]
+    given = {name: parameters.pop(name, default) for name, default in OPTIONS.items()}
+    given = {name: value for name, value in given.items() if value != OPTIONS[name]}
+    if wrong := [name for name in given if name not in own]:
+        others = " or ".join(f"model={name!r}" for name in MODELS if wrong[0] in MODELS[name])
+        why = (
+            "the entropy loss is smooth by itself; "
+            if (model, wrong[0]) == ("logistic", "gamma")
+            else ""
         )
-    if gamma != 0.0 and model != "svm":
-        why = "the entropy loss is smooth by itself; " if model == "logistic" else ""
-        raise InvalidArgumentError(f"gamma is {gamma:g}, but {why}leave it out, or use model='svm'")
-    if model == "svm":
-        return fast.TopKSVC(gamma=gamma, **parameters)
-    if model == "logistic":
-        if truncated and parameters.get("variant") == "beta":
-            raise InvalidArgumentError(
-                "variant is 'beta', but the truncated loss has no variants; leave one of the two out"
-            )
-        return fast.TopKLogisticRegression(truncated=truncated, **parameters)
-    for name, default in (("k", 1), ("variant", "alpha"), ("fit_intercept", False)):
-        if parameters.pop(name, default) != default:
-            raise InvalidArgumentError(f"{name} does not belong to model={model!r}; leave it out")
-    if model == "ap":
-        return fast.APSVM(**parameters)
-    return fast.SVMPlusClassifier(lam=1.0 if lam is None else lam, **parameters)
+        raise InvalidArgumentError(
+            f"{wrong[0]} does not belong to model={model!r}: {why}leave it out, or use {others}"
+        )
+    if given.get("variant") == "beta" and "truncated" in given:
+        raise InvalidArgumentError(
+            "variant is 'beta', but the truncated loss has no variants; leave one of the two out"
+        )
+    if model == "multilabel" and "gamma" in given and given.get("loss") != "smooth_hinge":
+        raise InvalidArgumentError(
+            f"gamma is {given['gamma']:g}; expected loss='smooth_hinge' with it"
+        )
+    return getattr(fast, kind)(**given, **parameters)
 
 
 def compile_kernels(classifier: Any, sparse: bool) -> None:
@@ -254,7 +264,7 @@ def compile_kernels(classifier: Any, sparse: bool) -> None:
 
     rng = np.random.default_rng(0)
     many = rng.standard_normal((1400, 16))
-    if not hasattr(classifier, "k"):
+    if "k" not in classifier.get_params():
         X, copy = many[:12], clone(classifier).set_params(max_iter=5, verbose=0)
         with warnings.catch_warnings(action="ignore"), suppress(TypeError, ValueError):
             copy.fit(sp.csr_array(X) if sparse else X, np.arange(12) % 2)
@@ -289,7 +299,7 @@ def describe(
     truncated = getattr(classifier, "truncated", False)
     if truncated:  # not convex: only the step has a dual
         gap_name += " of the last convex step"
-    shown = ("k", "variant", "gamma", "truncated", "lam", "C", "fit_intercept")
+    shown = ("loss", "k", "variant", "gamma", "truncated", "lam", "C", "fit_intercept")
     facts = {
         "examples": measured["train"].examples,
         "features": model.classifier.coef_.shape[-1],
@@ -297,8 +307,9 @@ def describe(
         **{
             name: getattr(classifier, name)
             for name in shown
-            if hasattr(classifier, name) and not (name == "variant" and truncated)
-            and not (name == "gamma" and hasattr(classifier, "lam"))
+            if name in classifier.get_params() and not (name == "variant" and truncated)
+            and not (name == "loss" and hasattr(classifier, "lam"))
+            and not (name == "gamma" and getattr(classifier, "loss", "smooth_hinge") != "smooth_hinge")
         },
         "scaling": scale,
         **({"gaps filled with": model.impute} if model.impute is not None else {}),

@@ -15,6 +15,7 @@ from verification.app.data_options import (
     Ignore,
     Impute,
     Label,
+    Labels,
     Positive,
     Privileged,
     Weight,
@@ -34,9 +35,12 @@ _Output = Annotated[
 _Model = Annotated[
     str,
     typer.Option(
-        help="svm (top-k hinge), logistic (softmax, top-k entropy), ap (ranks one class first) or "
-        "svmplus (privileged columns)."
+        help="svm (top-k hinge), logistic (softmax, top-k entropy), ap (ranks one class first), "
+        "svmplus (privileged columns) or multilabel (several labels of an example)."
     ),
+]
+_Loss = Annotated[
+    str | None, typer.Option(help="multilabel: hinge (default), smooth_hinge or entropy.")
 ]
 _K = Annotated[int, typer.Option("-k", help="Top-k loss: 1 <= k <= classes - 1.")]
 _Variant = Annotated[str, typer.Option(help="alpha or beta.")]
@@ -65,7 +69,7 @@ _MaxIter = Annotated[
 _FitIntercept = Annotated[
     bool | None,
     typer.Option(
-        help="svm, logistic: learn a bias per class, a weight of the constant feature 1 [default: yes]."
+        help="svm, logistic, multilabel: learn a bias per class, a weight of the constant feature 1 [default: yes]."
     ),
 ]
 _Scale = Annotated[
@@ -87,6 +91,7 @@ def train(
     output: _Output = None,
     force: Force = False,
     model: _Model = "svm",
+    loss: _Loss = None,
     k: _K = 1,
     variant: _Variant = "alpha",
     gamma: _Gamma = 0.0,
@@ -97,6 +102,7 @@ def train(
     max_iter: _MaxIter = None,
     fit_intercept: _FitIntercept = None,
     label: Label = None,
+    labels: Labels = None,
     positive: Positive = None,
     weight: Weight = None,
     group: Group = None,
@@ -120,6 +126,7 @@ def train(
         refsolve train flowers.parquet --impute median --categories auto
         refsolve train flowers.csv -C 0.01,0.1,1,10 --holdout 0.2
         refsolve train queries.svm --model ap --positive 1 --group qid
+        refsolve train songs.csv --model multilabel --labels sad,loud,fast
     """
     from verification.app.data_options import one_against_rest, words
     from verification.app.examples import Roles
@@ -132,7 +139,14 @@ def train(
 
     if holdout is not None and test is not None:
         raise InvalidArgumentError("--holdout and --test exclude each other; give one of them")
-    roles = Roles(label, weight, group, words(privileged), words(ignore))
+    several = model == "multilabel"
+    if (label if several else labels) is not None:
+        raise InvalidArgumentError(
+            f"model is {model!r}; expected --labels with --model multilabel, whose examples have several, and "
+            "--label with the others"
+        )
+    roles = Roles(label, weight, group, words(privileged), words(ignore),
+                  labels=words(labels) if several else None)  # fmt: skip
     with stage(f"read {file}"):
         examples = one_against_rest(read(file, roles), positive)
     target = output or file.with_suffix(SUFFIX)
@@ -144,13 +158,13 @@ def train(
     elif holdout is not None:
         examples, judged_on = split_holdout(examples, holdout, seed)
     if fit_intercept is None:
-        fit_intercept = model in ("svm", "logistic")
+        fit_intercept = model in ("svm", "logistic", "multilabel")
     limit = {} if max_iter is None else {"max_iter": max_iter}
     judged = "holdout" if test is None else "test"
     trained = fit(
         examples, test=judged_on, judged=judged, scale=scale, impute=impute,
         categories=words(categories), model=model, k=k, variant=variant, gamma=gamma, lam=lam,
-        truncated=truncated, C=values(c), tol=tol, fit_intercept=fit_intercept, random_state=seed,
+        truncated=truncated, loss=loss, C=values(c), tol=tol, fit_intercept=fit_intercept, random_state=seed,
         verbose=int(sys.stderr.isatty()), **limit,
     )  # fmt: skip
     written = save(trained, target)
