@@ -5,6 +5,8 @@ Anybody can check the file without this package; `docs/travelling.md` describes 
 
 import hashlib
 import json
+import math
+import re
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast.errors import InvalidParameterError
+from fast.errors import InvalidParameterError, UnreadableError
 from fast.solvers.rounding import row_norms
 from fast.solvers.rows import is_sparse
 
@@ -83,6 +85,85 @@ class Certificate:
         if beside:
             with path.with_name(path.name + ".data").open("wb") as file:
                 _write(file, self.data)
+
+
+def read(path: str | PathLike[str]) -> Certificate:
+    """A certificate from its file; nothing of the claim is checked but the hash of the data.
+
+    No more memory is taken than the files have bytes.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    UnreadableError
+        Whatever is wrong with the file, by name.
+    """
+    path = Path(path)
+
+    def need(good: object, given: str, expected: str) -> None:
+        if not good:
+            raise UnreadableError(str(path), given, expected, "write it anew")
+
+    raw = _contents(path)
+    first = re.match(rb"refsolve-cert 1 (\d{15})\n", raw)
+    need(first, "another first line", "'refsolve-cert 1 ' and 15 digits")
+    start = 32 + int(raw[16:31])
+    need(start <= min(len(raw), 1 << 20) and not start % ALIGNED, "a header cut short", "all of it")
+    try:
+        header = json.loads(raw[32:start], parse_constant=lambda name: None)
+        problem, bound, claimed, arrays = (
+            header.pop(name) for name in ("problem", "bound", "sha256", "arrays")
+        )
+        entries = [(name, a["dtype"], a["shape"], a["offset"]) for name, a in arrays.items()]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        need(False, f"a header that is no such JSON ({error!r})", "the keys of docs/travelling.md")
+    need(isinstance(problem, str), "a problem that is no text", "a text")
+    need(
+        isinstance(bound, int | float) and np.isfinite(bound), f"bound {bound!r}", "a finite number"
+    )
+    found: dict[str, np.ndarray] = {}
+    for name, dtype, shape, offset in entries:
+        beside = arrays[name].get("file")
+        known = (
+            dtype in ("<f8", "<f4", "<i8", "<i4")
+            and isinstance(shape, list)
+            and len(shape) in (1, 2)
+        )
+        need(
+            known,
+            f"{name} of {dtype!r} and shape {shape!r}",
+            "one of the four dtypes, one or two sizes",
+        )
+        sizes = [*shape, offset]
+        whole = all(isinstance(v, int) and v >= 0 for v in sizes) and offset % 8 == 0
+        need(
+            whole, f"{name} of shape {shape!r} at {offset!r}", "whole numbers >= 0, a multiple of 8"
+        )
+        plain = beside is None or (isinstance(beside, str) and Path(beside).name == beside)
+        need(plain, f"{name} in {beside!r}", "a file of the same folder")
+        held = raw[start:] if beside is None else _contents(path.with_name(beside))
+        many = math.prod(shape)
+        need(offset + many * int(dtype[2]) <= len(held), f"{name} ends after the file", "all of it")
+        found[name] = np.frombuffer(held, dtype, many, offset).reshape(shape)
+    data = {name: v for name, v in found.items() if name.split(".")[0] in ("X", "y", "mass")}
+    rest = {name: v for name, v in found.items() if name not in data}
+    certificate = Certificate(problem, float(bound), data, rest, header)
+    need(certificate.sha256 == claimed, "data with another sha256", str(claimed))
+    return certificate
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(str(path), str(error.strerror), "a file", "check the path") from error
 
 
 def of_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificate:

@@ -1,5 +1,6 @@
 """check.c and check.js accept right certificates, and refuse every wrong one."""
 
+import re
 import shutil
 import subprocess
 
@@ -7,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fast import OneVsAllClassifier, TopKLogisticRegression, TopKSVC
-from fast.errors import InvalidParameterError
+from fast import OneVsAllClassifier, TopKLogisticRegression, TopKSVC, certificates
+from fast.errors import InvalidParameterError, UnreadableError
 from verification import checkers
 from verification.checkers import trials
 
@@ -93,6 +94,29 @@ def test_the_javascript_checker_runs_where_there_is_no_node(tmp_path):
     )
     given = ["node", "-e", script, str(checkers.FOLDER / "check.js"), str(tmp_path / "c.cert")]
     assert subprocess.run(given, capture_output=True, text=True, check=True).stdout == "true\n"
+
+
+def test_what_is_written_is_read(tmp_path):
+    for i in range(6):
+        given = trials.right(np.random.default_rng([8, i]))
+        given.save(tmp_path / "c.cert", beside=i % 2 == 0)
+        found = certificates.read(tmp_path / "c.cert")
+        assert (found.problem, found.bound, found.header) == (
+            given.problem,
+            given.bound,
+            given.header,
+        )
+        for held, wanted in ((found.data, given.data), (found.solution, given.solution)):
+            assert {n: (v.dtype, v.tolist()) for n, v in held.items()} == {
+                n: (v.dtype, v.tolist()) for n, v in wanted.items()
+            }
+
+
+def test_what_is_no_certificate_is_named(tmp_path):
+    for name, path in trials.malformed(trials.free_intercept(np.random.default_rng(9)), tmp_path):
+        if name != "swapped arrays":  # of which the sizes fit
+            with pytest.raises(UnreadableError, match=f"^{re.escape(str(path.parent))}"):
+                certificates.read(path)
 
 
 def test_what_cannot_be_certified_is_refused_by_name():

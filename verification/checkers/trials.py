@@ -96,6 +96,11 @@ def wrong(given: Certificate, folder: Path) -> Iterator[tuple[str, Path]]:
             path = folder / f"{name.replace(' ', '_')}.cert"
             made.save(path)
             yield name, path
+    yield from malformed(given, folder)
+
+
+def malformed(given: Certificate, folder: Path) -> Iterator[tuple[str, Path]]:
+    """The same of files that are no certificates, whatever they claim."""
     source = folder / "source.cert"
     given.save(source)
     raw = source.read_bytes()
@@ -155,7 +160,7 @@ def _problem(given: Certificate, pattern: str, put: Any) -> Certificate | None:
 
 def _another_k(given: Certificate) -> Certificate | None:
     k, m = int(re.findall(r" k=(\d+)", given.problem)[0]), len(given.solution["W"])
-    if "alpha" not in given.problem or m < 3:
+    if "hinge_alpha" not in given.problem or m < 3:
         return None  # another cap changes nothing where it is not reached
     return _problem(given, r" k=\d+", f" k={k + 1 if k < m - 1 else k - 1}")
 
