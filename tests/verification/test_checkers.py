@@ -74,6 +74,15 @@ def test_the_c_checker_is_c99_without_warnings(tmp_path):
     assert "C" in checkers.commands(tmp_path, *flags)
 
 
+def test_a_build_that_does_not_round_outwards_accepts_nothing(tmp_path):
+    if shutil.which("cc") is None:
+        pytest.skip("cc is not installed")
+    trials.right(np.random.default_rng(6)).save(tmp_path / "c.cert")
+    built = checkers.commands(tmp_path, "-Ofast", "-fno-rounding-math")
+    (line,) = checkers.verdicts(built["C"], [tmp_path / "c.cert"])
+    assert line.endswith("-frounding-math forgotten")
+
+
 @pytest.mark.parametrize("name", ["check.c", "check.js"])
 def test_checkers_are_tiny_and_need_nothing(name):
     text = (checkers.FOLDER / name).read_text(encoding="utf-8")
