@@ -258,8 +258,8 @@ class _Problem:
         """Weights of a better model, and masses of a hinge."""
         start, scale, X = self.W.copy(), 1.0, self.X[:] if self.X.in_memory else self.X
         if self.form.free:  # as the weight of a long feature it is hardly regularised
-            norms = examine(self.X).squared_norms
-            scale = 2.0 ** np.ceil(np.log2(REACH * np.sqrt(max(float(norms.max()), 1e-6))))
+            square = max(float(examine(self.X).squared_norms.max()), 1.0 / (self.C * self.w.sum()))
+            scale = 2.0 ** np.ceil(np.log2(REACH * np.sqrt(max(square, 1.0))))
         if self.form.constant is not None:
             X = with_ones(X, scale * self.form.constant)
             start[:, -1] /= scale
