@@ -19,7 +19,7 @@ from fast._interrupts import hold_back
 from fast.solvers.rows import is_sparse
 
 STALLED = 4  # rounds without a smaller gap after which rounding rules
-HOPELESS = 50  # rounds that do not halve the gap all together: it does beyond tol, too
+HOPELESS = 200  # rounds that do not halve the gap all together: it does beyond tol, too
 BOUNDARY = 0.995  # part of the way to the boundary that a step may take
 SLOW = 0.9  # a step that leaves more of a z and s t than this share is centred
 SHORTEST = 1e-10
@@ -262,13 +262,12 @@ class _Point:
 
     def longest(self, da: np.ndarray, dz: np.ndarray, dt: np.ndarray) -> float:
         """Longest step, at most a bit over 1, that keeps everything >= 0."""
-        longest, box = 1.0 / BOUNDARY, self.bounded
-        for value, change in (
-            (self.a, da), (self.z, dz), (self.s[box], -da[box]), (self.t[box], dt[box])
-        ):  # fmt: skip
-            falling = change < 0.0
-            if falling.any():
-                longest = min(longest, float((-value[falling] / change[falling]).min()))
+        longest = 1.0 / BOUNDARY
+        pairs = (self.a, da), (self.z, dz), (self.s, np.where(self.bounded, -da, 0.0)), (self.t, dt)
+        for value, change in pairs:
+            steps = np.full(len(value), np.inf)
+            np.divide(value, -change, out=steps, where=change < 0.0)
+            longest = min(longest, float(steps.min()))
         return longest
 
 

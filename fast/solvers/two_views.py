@@ -22,6 +22,7 @@ from fast.solvers.plain_svm import PlainState, balanced, lowest
 Gram = MatrixGram | FactorGram
 Scores = tuple[np.ndarray, np.ndarray, Any]
 Solver = Callable[[np.ndarray, np.ndarray, np.ndarray], Scores]
+CALM = 1e8  # ratio of what holds multipliers up to which a step needs no second look
 EXACT = 1e-11  # residual, beside what was asked for, that is left as it is
 
 
@@ -40,6 +41,9 @@ class TwoViews:
     """
 
     def __init__(self, x: Gram, z: Gram, y: np.ndarray, bounds: np.ndarray, free: float) -> None:
+        widths = [gram.X.shape[1] for gram in (x, z) if isinstance(gram, FactorGram)]
+        if isinstance(z, FactorGram) and len(widths) == 2 and 2 * sum(widths) > len(y):
+            z = MatrixGram(z.product(np.eye(len(y))))  # systems of features lose digits
         self.x, self.z, self.y, self.bounds, self.free = x, z, y, bounds, free
         parts, none = 4 if bounds[2].any() else 2, 0.0 * y
         self.upper = bounds[[0, 1, 2, 2][:parts]].ravel()
@@ -93,6 +97,9 @@ class TwoViews:
             off_A, off_B = np.subtract(pulls, self.pulls(x))
             both = t * (pulls[0] + pulls[1] - y * (x[:n] + x[n : 2 * n]))
             return x + T * self.back((s_B * off_A + both) / det, (s_A * off_B + both) / det)
+
+        if float(T.max()) * float(E.max()) < CALM:
+            return solve
 
         def refined(r: np.ndarray) -> np.ndarray:
             x = solve(r)
@@ -174,7 +181,10 @@ class TwoViewState(PlainState):
         gain = float(alpha[:2].sum()) - program.free * float(abs(alpha[2]).sum())
         if self.alpha is None or gain - half > self.bound:
             self.alpha, self.bound = alpha, gain - half
-        offsets, loss = settled(program, f, g, (float(b[0] + b[2]), float(b[1] + b[2])))
+        offsets = float(b[0] + b[2]), float(b[1] + b[2])
+        loss = losses(program, f + offsets[0], g + offsets[1])
+        if not half + loss < self.primal:
+            offsets, loss = settled(program, f, g, offsets)
         if self.coef is None or half + loss < self.primal:
             self.coef, self.b = coef, offsets
         self.record(self.n_iter + 1, half + loss, self.bound, self.coef[0])
