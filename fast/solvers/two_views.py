@@ -23,6 +23,7 @@ Gram = MatrixGram | FactorGram
 Scores = tuple[np.ndarray, np.ndarray, Any]
 Solver = Callable[[np.ndarray, np.ndarray, np.ndarray], Scores]
 CALM = 1e8  # ratio of what holds multipliers up to which a step needs no second look
+LOOKS = 3  # at most, beyond that
 EXACT = 1e-11  # residual, beside what was asked for, that is left as it is
 
 
@@ -103,8 +104,12 @@ class TwoViews:
 
         def refined(r: np.ndarray) -> np.ndarray:
             x = solve(r)
-            rest = r - E * x - self.product(x)
-            return x if abs(rest).max() <= EXACT * abs(r).max() else np.asarray(x + solve(rest))
+            for _ in range(LOOKS):
+                rest = r - E * x - self.product(x)
+                if abs(rest).max() <= EXACT * abs(r).max():
+                    break
+                x = x + solve(rest)
+            return np.asarray(x)
 
         return refined
 
