@@ -1,0 +1,123 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from verification import certificates, checks
+from verification.checks import shapes as check
+from verification.instances import shapes
+from verification.instances.shapes import Shape
+from verification.kit.calling import Caller
+from verification.kit.loop import run_one, verify
+from verification.problems.problem import lookup, names
+
+LAYOUTS = ("spread", "last", "middle", "first")
+
+
+def simplex_by_sorting(a, r=1.0):
+    """Projection on the simplex in plain vectorised numpy, of a vector or of rows."""
+    order = -np.sort(-np.asarray(a, dtype=float), axis=-1)
+    steps = np.arange(1, order.shape[-1] + 1)
+    ahead = (np.cumsum(order - order[..., :1], axis=-1) - np.asarray(r)[..., None]) / steps
+    last = np.sum(order - order[..., :1] > ahead, axis=-1, keepdims=True) - 1
+    t = np.take_along_axis(ahead, np.maximum(last, 0), axis=-1)  # r = 0 has no entry ahead
+    return np.maximum(a - order[..., :1] - t, 0.0)
+
+
+def drawn(problem, shape, most=9):
+    task = lookup(problem)
+    return shapes.short(task, np.random.default_rng(3), Shape(*shape), most)
+
+
+TWINS = (
+    "simplex.projection l1_ball.projection topk_cone.projection softmax.value softmax.prox lambert_w_exp.value "
+    "topk_hinge_alpha.gradient smooth_topk_hinge_beta.sdca_update multilabel_entropy.value topk_hinge_beta.conjugate"
+)
+
+
+@pytest.mark.parametrize("problem", TWINS.split())
+def test_rows_have_the_answer_that_exact_arithmetic_gives_them_alone(problem):
+    """The naive twin: each row of a batch, and each layout of a vector, solved by itself."""
+    for shape in ((5, 23, "1"), (0, 29, "half")):
+        instance = drawn(problem, shape)
+        for layout in LAYOUTS:
+            made = shapes.laid(instance, layout)
+            for i in range(len(made.allowed)):
+                right = certificates.expected(shapes.row(instance, made, i))
+                got = made.right[i] if shape[0] else made.right
+                np.testing.assert_allclose(got, right, rtol=0, atol=made.allowed[i])
+
+
+def test_every_set_has_an_entry_without_a_part():
+    tasks = [lookup(n) for n in names("sets") if check.applies(lookup(n))]
+    assert tasks
+    assert all(shapes.absent(task) is not None for task in tasks)
+
+
+def test_entries_that_matter_are_in_all_lanes_and_at_the_end():
+    instance = drawn("simplex.projection", (0, 4099), 130)
+    where = {}
+    for layout in LAYOUTS:
+        a = shapes.laid(instance, layout).params["a"]
+        where[layout] = np.flatnonzero(a != shapes.absent(instance.problem))
+        assert where[layout].size == 130
+    assert set(where["spread"] % 64) == set(range(64))
+    assert where["spread"].max() == where["last"].max() == 4098
+    assert where["first"].min() == 0
+    assert where["middle"].min() < 2049 < where["middle"].max()
+
+
+def test_the_covering_array_covers_every_pair():
+    factors = (range(4), "abc", (True, False), range(3))
+    found = shapes.covering(factors, np.random.default_rng(0), lambda i, c, *_: (i, c) != (0, "a"))
+    for (i, one), (j, other) in itertools.combinations(enumerate(factors), 2):
+        pairs = {(x, y) for x in one for y in other}
+        if (i, j) == (0, 1):
+            pairs.remove((0, "a"))
+        assert {(f[i], f[j]) for f in found} == pairs
+    assert len(found) < 20  # of 66
+
+
+def test_shapes_lie_around_powers_of_two():
+    found = [Shape.of(i) for i in check.instances(lookup("topk_cone.projection"), "quick", 0)]
+    assert max(s.rows for s in found) > 65_535
+    assert max(s.length for s in found) > 2**17 - 2
+    assert any(s.rows == s.length for s in found)
+    assert {s.length % 64 for s in found} >= {0, 1, 3, 63}
+    assert {s.rows % 64 for s in found if s.rows} >= {0, 1, 3, 63}
+    assert len(found) <= check.COUNTS["quick"]
+
+
+def test_slow_candidates_are_spared_and_it_is_said():
+    def slow(a, r=1.0):
+        for _ in range(len(a) ** 2 // 4):
+            pass
+        return simplex_by_sorting(a, r)
+
+    report = verify(slow, "simplex.projection", checks=["shapes"], batch=False)
+    left = [r for r in report.results if "left out" in r.message]
+    assert report.ok
+    assert left
+    assert "x131" in "".join(r.message for r in left)
+
+
+def test_a_counterexample_runs_as_it_is_printed():
+    def wrong(a, r=1.0):
+        x = simplex_by_sorting(a, r)
+        x[..., 3000:] = 0.0
+        return x
+
+    report = verify(wrong, "simplex.projection", checks=["shapes"])
+    assert not report.ok
+    printed = []
+    exec(report.counterexample, {"wrong": wrong, "print": printed.append})
+    assert max(printed) > 1e-3
+
+
+def test_wrong_shapes_and_nan_are_failures():
+    task = lookup("simplex.projection")
+    instance = next(i for i in check.instances(task, "quick", 0) if Shape.of(i).rows > 2)
+    for wrong in (lambda a, r, rho: np.zeros(3), lambda a, r, rho: np.full(a.shape, np.nan)):
+        call = Caller(wrong, task, batch=True)
+        result = run_one("shapes", checks.discover()["shapes"], call, instance)
+        assert result.verdict.is_bad

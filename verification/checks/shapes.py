@@ -1,0 +1,203 @@
+"""Sizes around powers of two, in rows, entries and k: grids, warps, tiles, tails and races of a port."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from verification import certificates
+from verification.checks.batch import takes_batches
+from verification.instances.families import generator
+from verification.instances.instance import Instance
+from verification.instances.shapes import Laid, Shape, covering, laid, row, short
+from verification.kit.calling import Caller, NotApplicableError
+from verification.problems.problem import Problem
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
+
+ORDER = 65
+COUNTS = {"quick": 120, "thorough": 1500, "soak": 2}
+#: Most entries of a batch.
+LARGEST = {"quick": 2**18, "thorough": 2**21}
+#: Exponents of two in rows and entries.
+ROWS = {
+    "quick": (1, 5, 8, 10, 12, 16),
+    "thorough": (1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17, 18),
+}
+LENGTHS = {"quick": (2, 5, 6, 8, 10), "thorough": (2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)}
+#: Numbers with many divisors: full blocks of many widths that are no power of two.
+DIVISIBLE = (27_720, 126_000)
+VECTORS = {"quick": (5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17), "thorough": tuple(range(4, 21))}
+#: Beside a power of two, and in the middle between two.
+NEXT = (-1, 0, 1, 3)
+KS = ("1", "32", "33", "half", "all but one")
+#: Entries that matter: in most vectors, and in some.
+MANY = {"quick": (70, 1025), "thorough": (130, 4097), "soak": (40, 130)}
+#: Longest row that is judged in exact arithmetic; longer ones are compared.
+EXACT, BEYOND = 1100, 16.0
+#: Seconds of a call, of all of them, and how much more for each that is asked for.
+PER_CALL, IN_ALL, MORE = 0.1, 0.5, 0.01
+
+
+@dataclass
+class Speed:
+    """Seconds left for a candidate, of its calls by size (apart: the first ones), and what is left out, and why."""
+
+    left: float = IN_ALL
+    calls: dict[bool, tuple[list[Any], list[float]]] = field(default_factory=dict)
+    refused: dict[tuple[int, int, int], str] = field(default_factory=dict)
+
+
+#: What is known of a candidate's speed. It is kept: what was left out of one run is of the next, so that
+#: the same seed has the same report.
+_SPEEDS: WeakKeyDictionary[Callable[..., Any], Speed] = WeakKeyDictionary()
+
+
+def applies(problem: Problem) -> bool:
+    """Operations on one vector, all else shared; rankings have lengths of their own."""
+    others = set(problem.named(shape="vector")[1:]) - {"costs"}  # which may be left out
+    return problem.kind != "models" and not problem.ranking and not others
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """Vectors, then batches, by size: every pair of two of rows, entries, residues and k."""
+    rng = generator(problem.name, "shapes", seed)
+    ks = KS if "k" in problem.arguments else ("1",)
+    few, many = MANY[profile]
+    many = many if problem.generator.rational else few
+    if profile == "soak":
+        vector = Shape(0, int(rng.integers(17, 3000)), str(rng.choice(ks)))
+        batch = Shape(int(rng.integers(2, 3000)), int(rng.integers(3, 40)), vector.k)
+        return [short(problem, rng, shape, few) for shape in (vector, batch)]
+    vectors = covering((VECTORS[profile], NEXT if profile == "thorough" else NEXT[:1], ks), rng)
+    if profile == "quick":
+        vectors = [
+            (VECTORS[profile][i % len(VECTORS[profile])], 0, k)
+            for i, (_, _, k) in enumerate(vectors)
+        ]
+    shapes = [Shape(0, 2**e + int(rng.choice(NEXT)), k) for e, _, k in vectors]
+    shapes += [Shape(0, n, str(rng.choice(ks))) for n in DIVISIBLE]
+    batches = covering(
+        (ROWS[profile], LENGTHS[profile], NEXT, NEXT, ks),
+        rng,
+        lambda e, f, *_: 2**e * 2**f <= LARGEST[profile],
+    )
+    blocks = [Shape(2**e + a, 2**f + b, k) for e, f, a, b, k in batches]
+    blocks += [Shape(n, n, str(rng.choice(ks))) for n in (33, 64, 257)]
+    key = {s: i for i, s in enumerate(dict.fromkeys(blocks))}
+    shapes = sorted(set(shapes), key=lambda s: s.length)
+    shapes += sorted(key, key=lambda s: s.rows * s.length)
+    if problem.operation == "conjugate" and problem.labels:  # whose equations rounding breaks
+        shapes = [s for s in shapes if s.length <= EXACT]
+    bases: dict[Any, Instance] = {}
+    found: list[Instance] = []
+    for i, shape in enumerate(shapes[: COUNTS[profile]]):
+        size = min(shape.length, many if i % 4 == 1 and shape.k in ("1", "half") else few)
+        if (size, shape.k) not in bases:  # the same numbers in other shapes are solved once
+            bases[size, shape.k] = short(problem, rng, shape, size)
+        found.append(Instance(problem, str(shape), bases[size, shape.k].items))
+    return found
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """Calls with the same entries at other places, twice with the same; each row against its own answer."""
+    if not call.accepts(instance):
+        raise NotApplicableError("the candidate takes not all of the arguments")
+    shape = Shape.of(instance)
+    if shape.rows and call.batch is None:
+        call.batch = takes_batches(call)
+    if shape.rows and not call.batch:
+        raise NotApplicableError("the candidate takes single vectors only")
+    worst = Judgement(Verdict.PASS)
+    for layout in ("spread", "spread") if shape.rows else ("spread", "last", "middle", "first"):
+        made = laid(instance, layout)
+        judged = _compared(instance, made, _answered(call, shape, made))
+        if not judged.ok:
+            return judged
+        worst = max(worst, judged, key=lambda j: j.distance or 0.0)
+    return worst
+
+
+def _answered(call: Caller, shape: Shape, made: Laid) -> np.ndarray:
+    """The answer, unless it would take too long by the calls before: then the shape is left out."""
+    try:
+        speed = _SPEEDS.setdefault(call.function, Speed())
+    except TypeError:  # an object that nobody may refer to weakly
+        speed = Speed()
+    sizes = (max(shape.rows, 1), shape.length, made.params.get("k") or 1)
+    known, warm = speed.calls.setdefault(bool(shape.rows), ([], []))
+    grown = [
+        s * max(1, sizes[0] / p) * max(1, sizes[1] / n) ** 2 * max(1, sizes[2] / k)
+        for p, n, k, s in known
+    ]
+    speed.left += MORE / 2
+    takes = min(grown, default=0.0)
+    if sizes not in speed.refused:
+        late = takes > PER_CALL or takes > speed.left
+        speed.refused[sizes] = f"left out: {shape} may take {takes:.2g} s a call" if late else ""
+    if speed.refused[sizes]:
+        raise NotApplicableError(speed.refused[sizes])
+    params = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in made.params.items()}
+    clock = time.perf_counter if hasattr(call.function, "deaths") else time.process_time
+    start = clock()
+    answer = np.array(call.raw(params).x)
+    seconds = clock() - start
+    if len(warm) > 1:  # the first ones compile
+        speed.left -= seconds
+        known.append((*sizes, seconds))
+    warm.append(seconds)
+    return answer
+
+
+def _compared(instance: Instance, made: Laid, answer: np.ndarray) -> Judgement:
+    """All rows at once; the one that is worst then in exact arithmetic, unless it is too long for that."""
+    problem, right = instance.problem, made.right
+    if answer.shape != right.shape and (right.shape or answer.size != 1):
+        return Judgement(Verdict.FAIL, message=f"shape {answer.shape}, expected {right.shape}")
+    batch = made.params[problem.data].ndim == 2
+    rows, own = (len(made.allowed), right.reshape(len(made.allowed), -1))
+    with np.errstate(invalid="ignore"):
+        off = np.abs(answer.reshape(own.shape) - own)
+    off[answer.reshape(own.shape) == own] = 0.0
+    off[np.isnan(off)] = np.inf
+    each = off.max(axis=1) / made.allowed
+    i = int(np.argmax(each))
+    eps = certificates.points.tolerance.precision(instance)
+    ratio = float(each[i])
+    if ratio <= 1:
+        return Judgement(Verdict.PASS, distance=ratio * eps, distance_tolerance=eps)
+    j = int(np.argmax(off[i]))
+    got = float(answer.reshape(own.shape)[i, j])
+    message = f"{instance.family}: entry {j} is {got!r}, right is {float(own[i, j])!r}"
+    if batch:
+        wrong = int(np.sum(each > 1))
+        message = f"row {i} of {rows} (one of {wrong} that are wrong) of {message}"
+    terms = {"largest error": (float(off[i, j]), float(made.allowed[i]))}
+    if made.params[problem.data].shape[-1] <= EXACT:
+        given = answer.reshape(right.shape)
+        exact = certificates.judge(row(instance, made, i), Candidate(given[i] if batch else given))
+        if exact.verdict is not Verdict.FAIL:
+            return exact
+    elif ratio <= BEYOND:
+        return Judgement(Verdict.PASS)
+    return Judgement(Verdict.FAIL, message=message, terms=terms)
+
+
+def script(call: Caller, instance: Instance, function: str) -> list[str]:
+    """The vector or batch is built as the check builds it."""
+    shape = Shape.of(instance)
+    layouts = ("spread", "spread") if shape.rows else ("spread", "last", "middle", "first")
+    asked = call.arguments_code(
+        instance.params, {n: f'made.params["{n}"]' for n in instance.params}
+    )
+    return [
+        "from verification.instances.instance import Instance",
+        "from verification.instances.shapes import laid",
+        "",
+        f"instance = Instance.from_json({instance.to_json()!r})",
+        f"for layout in {layouts}:",
+        "    made = laid(instance, layout)",
+        f"    print(np.abs({function}({asked}) - made.right).max())",
+    ]

@@ -1,0 +1,216 @@
+"""Long vectors and big batches whose right answer is that of a few short ones, laid out over them.
+
+An entry far below all others has no part in a projection, a loss or a dual point: a vector of a hundred
+thousand entries, all but some hundred of them such, has the answer of those. So an instance here is short,
+solved exactly, and its family says the shape: ``"1025x33"`` rows and entries, ``"x4097"`` one vector.
+`absent` finds out by exact solutions which entry it is that has no part; where there is none, vectors are
+as long as the instance.
+"""
+
+import functools
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from verification import certificates
+from verification.certificates import tolerance
+from verification.instances.drawing import Rng, complete, entries, shortest, valid
+from verification.instances.families import generator
+from verification.instances.instance import Instance
+from verification.problems.problem import Problem
+
+Array = np.ndarray[Any, Any]
+#: Rows differ by these factors, and by their order.
+FACTORS = (1.0, 0.75, 1.25, 0.5)
+#: Powers of two: entries that may have no part. 0 is one of a norm, of a dual point.
+ABSENT = (-8.0, -64.0, -1024.0, 0.0)
+#: Tame values of what would change the scale of the answer.
+TAME = {"r": 1.0, "C": 1.0, "t": 1.0, "gamma": 1.0, "k_ii": 1.0, "cap": 0.25}
+#: Longer ones are solved once: their rows differ by the places only.
+WHOLE = 200
+#: What rows are moved against each other by: no multiple of a warp.
+STRIDE = 7919
+
+
+class Shape(NamedTuple):
+    """Rows (0 for a vector, not a batch), entries, and the order k is of."""
+
+    rows: int
+    length: int
+    k: str = "1"
+
+    def __str__(self) -> str:
+        return f"{self.rows or ''}x{self.length}"
+
+    @classmethod
+    def of(cls, instance: Instance) -> "Shape":
+        """That of an instance, by its family."""
+        rows, _, length = instance.family.partition("x")
+        return cls(int(rows or 0), int(length))
+
+
+@dataclass(frozen=True)
+class Laid:
+    """The arguments of one call, the right answer, the bound on errors and a scale of every row."""
+
+    params: dict[str, Any]
+    right: Array
+    allowed: Array
+
+
+def short(problem: Problem, rng: Rng, shape: Shape, most: int) -> Instance:
+    """An instance of at most ``most`` entries: each has a part in it, where there can be."""
+    size = min(shape.length, max(most, shortest(problem)))
+    vector = (2 + rng.normal(size=size) / 4) / size if rng.random() < 0.6 else rng.normal(size=size)
+    if problem.operation == "conjugate":  # its sum is 1 to the last bit: inside is inside
+        vector = np.floor(np.abs(vector) / np.abs(vector).sum() * 2**20) / 2**20
+        vector[0] += 1 - vector.sum()
+    d = entries(problem, size)
+    k = {"1": 1, "32": 32, "33": 33, "half": d // 2, "all but one": d - 1}[shape.k]
+    fixed = {"k": max(1, min(k, d)), "costs": None, "sample_weight": None, **TAME}
+    fixed["rho"] = float(rng.choice([0.0, 0.0, 0.0, 0.5]))  # a solver may have none
+    made = complete(problem, rng, str(shape), vector, **fixed)
+    return made if valid(made) else complete(problem, rng, str(shape), vector)
+
+
+@functools.lru_cache(maxsize=512)
+def variations(instance: Instance) -> tuple[tuple[Instance, Array], ...]:
+    """The instance and others with the same k, r, ..., in which numbers and places differ; and the answers."""
+    problem, found = instance.problem, []
+    count = 1 if instance[problem.data].size > WHOLE else 4 if problem.generator.rational else 3
+    for i, factor in enumerate(FACTORS[:count]):
+        main, y = instance[problem.data], instance.get("y")
+        moved = main * factor if problem.labels else np.roll(main * factor, i)
+        changes: dict[str, Any] = {problem.data: moved.astype(main.dtype)}
+        if y is not None and not problem.labels:
+            changes["y"] = (y + i) % main.size
+        if "k_ii" in problem.arguments and not problem.fixed:
+            changes["k_ii"] = instance["k_ii"] * (1 + i)
+        other = instance.with_params(**changes)
+        right = certificates.expected(other)
+        if right is not None:
+            found.append((other, np.asarray(right, dtype=float)))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=512)
+def absent(problem: Problem) -> float | None:
+    """The entry that has no part in an answer, by exact solutions with and without it; None if there is none."""
+    if problem.kind == "functions":
+        return 0.0
+    rng = generator(problem.name, "shapes", 0)
+    few = [short(problem, rng, Shape(0, 40, k), 9) for k in ("1", "half", "1")]
+    for value in ABSENT:
+        if all(_agrees(each, value) for each in few):
+            return value
+    return None
+
+
+def _agrees(instance: Instance, value: float) -> bool:
+    laid = _placed(variations(instance)[:1], Shape(0, 23), "spread", value)
+    long = instance.with_params(**laid.params)
+    right = certificates.expected(long) if valid(long) else None
+    if right is None:
+        return False
+    with np.errstate(invalid="ignore"):
+        near = np.abs(right - laid.right) <= laid.allowed
+    return bool(np.all(near | (right == laid.right)))  # infinite, too
+
+
+def laid(instance: Instance, layout: str) -> Laid:
+    """An instance in its shape.
+
+    Parameters
+    ----------
+    instance : Instance
+        Short, with the shape in its family.
+    layout : {"spread", "first", "last", "middle"}
+        Where the entries that matter are: all over, or side by side.
+    """
+    shape, found = Shape.of(instance), variations(replace(instance, family=""))
+    value = absent(instance.problem)
+    if value is None:
+        shape = shape._replace(length=instance[instance.problem.data].size)
+    start = {"spread": 0, "last": 0, "middle": 1, "first": 2}[layout]
+    found = found if shape.rows else found[start % len(found) :][:1]
+    return _placed(found, shape, layout, value or 0.0)
+
+
+def _placed(
+    found: Sequence[tuple[Instance, Array]], shape: Shape, layout: str, value: float
+) -> Laid:
+    first, problem = found[0][0], found[0][0].problem
+    main = first[problem.data]
+    size, length, rows = main.size, shape.length, max(1, shape.rows)
+    step = max(1, length // size)
+    step -= step > 1 and step % 2 == 0  # odd: in every lane
+    step = step if layout == "spread" else 1
+    start = {"first": 0, "middle": (length - size) // 2}.get(layout, length - 1 - (size - 1) * step)
+    at = np.arange(rows)
+    # neighbours differ, and the pattern has no period that a grid may have
+    which = (at + at // len(found) + at // 61) % len(found)
+    columns = (start + at[:, None] * STRIDE + np.arange(size) * step) % length
+    own = np.stack([each[problem.data] for each, _ in found])
+    answers = np.stack([answer for _, answer in found])
+    block = np.full((rows, length), value, dtype=main.dtype)
+    np.put_along_axis(block, columns, own[which], axis=1)
+    right = answers[which]
+    if answers.ndim == 2:
+        right = np.full((rows, length), value if problem.operation == "prox" else 0.0)
+        if problem.kind == "functions":  # every entry has its answer
+            right[:] = float(certificates.expected(first.with_params(t=np.zeros(1, main.dtype)))[0])  # type: ignore[index]
+        np.put_along_axis(right, columns, answers[which], axis=1)
+    params = first.params
+    params[problem.data] = block
+    if problem.labels:
+        params["y"] = np.zeros((rows, length), dtype=np.int64)
+        np.put_along_axis(params["y"], columns, np.stack([e["y"] for e, _ in found])[which], axis=1)
+    for name in problem.named(rows="always"):
+        if params.get(name) is not None and np.ndim(params[name]) == 0:
+            params[name] = np.array([each[name] for each, _ in found])[which]
+            if name == "y":
+                params[name] = columns[at, params[name]]
+    sizes = [float(np.abs(each[problem.data]).max()) for each, _ in found]
+    masses = [float(np.abs(a[np.isfinite(a)]).sum()) for a in answers.reshape(len(found), -1)]
+    eps = tolerance.precision(first)
+    allowed = np.array(
+        [
+            tolerance.distance(eps, length, max(s, abs(value)) + 1, m)
+            for s, m in zip(sizes, masses, strict=True)
+        ]
+    )
+    if shape.rows:
+        return Laid(params, right, allowed[which])
+    alone = {n: v[0] if np.ndim(v) and n in (problem.data, "y", "k_ii") else v for n, v in params.items()}  # fmt: skip
+    alone |= {n: alone[n].item() for n in ("y", "k_ii") if np.ndim(alone.get(n, [])) == 0}
+    return Laid(alone, right[0], allowed[which])
+
+
+def row(instance: Instance, made: Laid, i: int) -> Instance:
+    """One row of a batch as an instance of its own."""
+    own = {instance.problem.data, *instance.problem.named(rows="always")}
+    params = {
+        n: v[i]
+        if n in own and made.params[instance.problem.data].ndim == 2 and v is not None
+        else v
+        for n, v in made.params.items()
+    }
+    return Instance.of(instance.problem, instance.family, **params)
+
+
+def covering(
+    factors: Sequence[Sequence[Any]], rng: Rng, allowed: Any = lambda *_: True
+) -> list[tuple[Any, ...]]:
+    """Tuples in which every pair of values of two factors occurs, where `allowed` admits one: greedy."""
+    every = [c for c in itertools.product(*factors) if allowed(*c)]
+    order = [every[i] for i in rng.permutation(len(every))]
+    pairs = {c: {(i, c[i], j, c[j]) for i in range(len(c)) for j in range(i)} for c in order}
+    left, found = set().union(*pairs.values()), []
+    while left:
+        best = max(order, key=lambda c: len(pairs[c] & left))
+        left -= pairs[best]
+        found.append(best)
+    return found
