@@ -52,10 +52,7 @@ def certificates() -> Html:
     """The wrong certificates: the function, what is wrong, and the check that refutes it first."""
     record = json.loads((RECORDS.parent / "certificates.json").read_text(encoding="utf-8"))
     rows = [
-        (
-            _what(name, row["function"], WRONG[name].defect),
-            row["check"].replace("_", " ") or "none",
-        )
+        (_what(name, row["function"], WRONG[name].defect), row["check"].replace("_", " ") or "none")
         for name, row in record["rows"].items()
     ]
     return table(("wrong certificate", "refuted by"), rows, "kills")

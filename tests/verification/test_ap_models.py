@@ -315,10 +315,7 @@ def test_easy_examples_are_separable():
 
 def test_a_fixed_kind_of_bias_is_that_of_every_instance():
     report = verify(
-        ap_train_penalises_the_bias,
-        "binary_svm.primal",
-        fixed={"bias": "free"},
-        shrink=False,
+        ap_train_penalises_the_bias, "binary_svm.primal", fixed={"bias": "free"}, shrink=False
     )
     assert not report.ok
     assert all(r.instance["bias"] == "free" for r in report.results)

@@ -194,9 +194,7 @@ def test_the_side_that_is_asked_for_must_be_there(stem, side):
     mine, other = (known.primal, known.dual)[:: 1 if side == "primal" else -1]
     assert judged(instance, {**other, **mine}).ok
     fails(
-        judged(instance, other),
-        f"the {side} part is missing",
-        f"expected {', '.join(parts[side])}",
+        judged(instance, other), f"the {side} part is missing", f"expected {', '.join(parts[side])}"
     )
 
 

@@ -197,8 +197,7 @@ def test_claims_that_are_too_good(loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(
-    "name",
-    ["coef_", "intercept_", "correction_coef_", "correction_intercept_", "dual_coef_"],
+    "name", ["coef_", "intercept_", "correction_coef_", "correction_intercept_", "dual_coef_"]
 )
 def test_attributes_of_another_model(loss, name):
     """One class of three has a part that is not its own; C, lam and weights are not those claimed."""

@@ -98,11 +98,7 @@ def classes(plt: Any, by_data: Mapping[str, Sequence[ClassResult]]) -> Any:
 def heat_maps(plt: Any, ranks: Sequence[Ranks]) -> Any:
     """One panel per training: a row per oracle call, the negatives from the highest score on."""
     figure, panels = plt.subplots(
-        1,
-        len(ranks),
-        figsize=(1.0 + 5.4 * len(ranks), 4.6),
-        squeeze=False,
-        layout="constrained",
+        1, len(ranks), figsize=(1.0 + 5.4 * len(ranks), 4.6), squeeze=False, layout="constrained"
     )
     for panel, one in zip(panels[0], ranks, strict=True):
         calls, N = one.ranks.shape

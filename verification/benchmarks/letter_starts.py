@@ -11,15 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from verification.benchmarks.methods import Loss
-from verification.benchmarks.protocol import (
-    TOL,
-    TOP,
-    Parts,
-    Row,
-    RowResult,
-    accuracies,
-    timed_fit,
-)
+from verification.benchmarks.protocol import TOL, TOP, Parts, Row, RowResult, accuracies, timed_fit
 from verification.report.document import Table, table
 
 #: Gradient steps after which the descent is looked at.

@@ -14,11 +14,7 @@ from typing import Any
 from verification import checks as checks_package
 from verification import problems
 from verification.checks import Check
-from verification.errors import (
-    InvalidArgumentError,
-    UnknownProblemError,
-    VerificationFailedError,
-)
+from verification.errors import InvalidArgumentError, UnknownProblemError, VerificationFailedError
 from verification.failures import run_command
 from verification.instances.instance import Instance
 from verification.kit import fixing

@@ -6,14 +6,7 @@ suboptimality without any solution, `erm` recomputes the duality gap of a traine
 are rounding-error bounds for the precision of the input.
 """
 
-from verification.certificates import (
-    core,
-    entropy_points,
-    loss,
-    points,
-    ranking,
-    truth,
-)
+from verification.certificates import core, entropy_points, loss, points, ranking, truth
 from verification.certificates.dispatch import certify, expected, judge
 from verification.certificates.fitted import judge_claims, trained
 from verification.certificates.model import ModelCertificate, erm

@@ -178,11 +178,7 @@ def curved_core(instance: Instance) -> Curved:
 
 
 def curved_of(
-    instance: Instance,
-    z: Vector,
-    spread: float = 0.0,
-    alpha: Fraction = Fraction(0),
-    rho: int = 0,
+    instance: Instance, z: Vector, spread: float = 0.0, alpha: Fraction = Fraction(0), rho: int = 0
 ) -> Curved:
     """The problem in decimals of an instance's loss at other margins z."""
     h: Twin = generator(instance)

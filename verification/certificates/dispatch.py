@@ -6,15 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from refsolve.errors import UncertainError
-from verification.certificates import (
-    core,
-    entropy_points,
-    loss,
-    points,
-    ranking,
-    scalar,
-    truncated,
-)
+from verification.certificates import core, entropy_points, loss, points, ranking, scalar, truncated
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Candidate, Judgement
 

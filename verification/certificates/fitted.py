@@ -9,26 +9,14 @@ from refsolve import predicted_sets
 from refsolve.proofs import top_push
 from refsolve.proofs.space import EPS, Space
 from verification.certificates import plus_fitted
-from verification.certificates.model import (
-    ModelCertificate,
-    dense,
-    erm,
-    kernel_matrix,
-    overclaimed,
-)
+from verification.certificates.model import ModelCertificate, dense, erm, kernel_matrix, overclaimed
 from verification.certificates.ranking_model import latent_erm, ranking_erm
 from verification.errors import InvalidArgumentError
 from verification.verdicts.verdict import Judgement, Verdict
 
 
 def trained(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    *,
-    groups: Any = None,
-    Z: Any = None,
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, Z: Any = None
 ) -> ModelCertificate:
     """Certify a fitted model on its training data from ``coef_`` and ``dual_coef_``.
 
@@ -189,13 +177,7 @@ def _ranker(model: Any, X: Any, y: Any, groups: Any) -> ModelCertificate:
 
 
 def judge_claims(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    *,
-    groups: Any = None,
-    Z: Any = None,
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, Z: Any = None
 ) -> Judgement:
     """Whether the gap and the objectives that a fitted estimator claims are true.
 

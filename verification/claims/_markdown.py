@@ -48,10 +48,7 @@ def to_markdown(results: Sequence[ClaimResult]) -> str:
 
 
 def _table(rows: Sequence[ClaimResult]) -> list[str]:
-    lines = [
-        f"| {' | '.join(COLUMNS)} |",
-        "|---|---|---|---|---|---:|---|---|---|",
-    ]
+    lines = [f"| {' | '.join(COLUMNS)} |", "|---|---|---|---|---|---:|---|---|---|"]
     for row in rows:
         status = row.status if row.ok else f"{row.status} (**unexpected**: {escaped(row.failure)})"
         count = f"{row.instances}"

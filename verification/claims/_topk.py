@@ -75,10 +75,7 @@ def indicator(d: int, support: Sequence[int], value: Fraction) -> Vector:
 
 def pieces_alpha(d: int, k: int) -> Matrix:
     """Slopes of the alpha hinge: 0 and 1_S/k for all k-subsets S; none of the latter if k > d."""
-    return [
-        [ZERO] * d,
-        *(indicator(d, s, Fraction(1, k)) for s in combinations(range(d), k)),
-    ]
+    return [[ZERO] * d, *(indicator(d, s, Fraction(1, k)) for s in combinations(range(d), k))]
 
 
 def pieces_beta(d: int, k: int) -> Matrix:
@@ -191,12 +188,7 @@ def draw_pair(rng: Rng, largest: int = 5, k: int | None = None) -> Inputs:
     m = int(rng.integers(2 if k is None else max(2, k + 1), largest + 1))
     chosen = int(rng.integers(1, m)) if k is None else k
     y = int(rng.integers(m))
-    return {
-        "a": draw_vector(rng, m),
-        "b": draw_dual(rng, m, chosen),
-        "c": costs(m, y),
-        "k": chosen,
-    }
+    return {"a": draw_vector(rng, m), "b": draw_dual(rng, m, chosen), "c": costs(m, y), "k": chosen}
 
 
 def pair_claim(

@@ -11,16 +11,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from refsolve import exact
-from verification.claims._rational import (
-    Matrix,
-    Vector,
-    add,
-    dot,
-    maximise,
-    put,
-    scale,
-    square,
-)
+from verification.claims._rational import Matrix, Vector, add, dot, maximise, put, scale, square
 from verification.claims._topk import ONE, ZERO, indicator, pieces_alpha, pieces_beta, top
 from verification.claims._trial import Rng
 

@@ -244,9 +244,7 @@ XU_2016 = {
 }
 LIBRARIES = {
     "libsdca/count_for_share": Erratum(
-        "libsdca 2016, top-k entropy prox",
-        "|U| is passed where |U|/k is meant",
-        "the share |U|/k",
+        "libsdca 2016, top-k entropy prox", "|U| is passed where |U|/k is meant", "the share |U|/k"
     ),
     "libsdca/zero_rows": Erratum(
         "libsdca 2016",
@@ -281,9 +279,7 @@ LIBRARIES = {
         "only a duality gap is one",
     ),
     "libsvm/single_precision_cache": Erratum(
-        "LIBSVM",
-        "kernel values in float32",
-        "the gap has a floor at 4e-5 or more",
+        "LIBSVM", "kernel values in float32", "the gap has a floor at 4e-5 or more"
     ),
     "svm_plus_packages/last_class_wins": Erratum(
         "packages for SVM+",
@@ -292,9 +288,7 @@ LIBRARIES = {
         "a defect of prediction; the kit judges the trained model, the tests of fast the prediction",
     ),
     "ap_libraries/averaged_ties": Erratum(
-        "libraries for average precision",
-        "ties are averaged",
-        "the worst order is bounded",
+        "libraries for average precision", "ties are averaged", "the worst order is bounded"
     ),
     "ap_libraries/negative_losses": Erratum(
         "libraries for average precision",

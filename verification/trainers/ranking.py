@@ -20,14 +20,7 @@ from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import latent_risk
 from verification.instances import datasets
 from verification.instances.instance import Instance
-from verification.trainers.table import (
-    EPS,
-    TOL,
-    beside_oracle,
-    descended,
-    report,
-    too_wide,
-)
+from verification.trainers.table import EPS, TOL, beside_oracle, descended, report, too_wide
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Judgement, Verdict
 

@@ -23,12 +23,7 @@ from verification.verdicts.verdict import Judgement, Result, Verdict
 Array = np.ndarray[Any, Any]
 PROBLEM = f"{STEMS[0]}.dual"
 #: Relative gap that each solver has to reach; LIBSVM that or its own bound, if it stops by itself.
-TOLERANCES = {
-    "production": 1e-6,
-    "SMO": 1e-6,
-    "LIBSVM": libsvm_recipes.TOLERANCE,
-    "oracle": 1e-6,
-}
+TOLERANCES = {"production": 1e-6, "SMO": 1e-6, "LIBSVM": libsvm_recipes.TOLERANCE, "oracle": 1e-6}
 #: C/lam from which pairs of multipliers (SMO) may not get there.
 STIFF = 1e6
 #: Most steps: pairs of multipliers crawl where H is ill-conditioned.

@@ -25,10 +25,7 @@ CRASHES = {
         "sys.stdin.readline(); print('no memory', file=sys.stderr); sys.exit(1)",
         "no memory",
     ),
-    "segmentation fault": (
-        "sys.stdin.readline(); os.kill(os.getpid(), signal.SIGSEGV)",
-        "SIGSEGV",
-    ),
+    "segmentation fault": ("sys.stdin.readline(); os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
     "abort": ("sys.stdin.readline(); os.abort()", "SIGABRT"),
     "never started": ("sys.exit(0)", "exit code 0"),
     "half a line": (

@@ -138,11 +138,7 @@ def test_isolation_hides_no_defect(name):
     mutant = mutants.anew(name)  # it may remember what earlier tests of this process gave it
     alone, isolated = (
         verify(
-            mutant.candidate,
-            mutant.problem,
-            checks=[DEFECTS[name]],
-            isolate=isolate,
-            shrink=False,
+            mutant.candidate, mutant.problem, checks=[DEFECTS[name]], isolate=isolate, shrink=False
         )
         for isolate in (False, True)
     )
@@ -228,11 +224,7 @@ def test_the_server_reports_memory():
         return a[::2]
 
     server = serve.Server(shift, lookup(NAME))
-    request = {
-        "id": 1,
-        "params": {"k": 1, "r": 1.0, "rho": 0.0},
-        "arrays": {"a": wire.array(A)},
-    }
+    request = {"id": 1, "params": {"k": 1, "r": 1.0, "rho": 0.0}, "arrays": {"a": wire.array(A)}}
     reply = server.answer(request)
     assert reply["changed"]["a"]["values"] == [4.0, 2.0, 3.0]
     assert reply["view"] == {"of": "a", "offset": 0, "strides": [16]}

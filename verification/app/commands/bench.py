@@ -76,8 +76,7 @@ def _record(target: Path) -> None:
 
 
 _Dataset = Annotated[
-    list[str] | None,
-    typer.Option(help="digits, letter, mixture-100 or mixture-400; repeatable."),
+    list[str] | None, typer.Option(help="digits, letter, mixture-100 or mixture-400; repeatable.")
 ]
 _Training = Annotated[bool, typer.Option(help="Measure training.")]
 _Repeats = Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")]
@@ -174,8 +173,7 @@ _C = Annotated[
     list[float] | None, typer.Option("--C", help="C of training: 10 or 1000; repeatable.")
 ]
 _Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Folder for pictures of cost over N and P."),
+    Path | None, typer.Option("--output", "-o", help="Folder for pictures of cost over N and P.")
 ]
 
 
@@ -222,8 +220,7 @@ def ap(
     written = [] if output is None else ap_plots.write(output, drawn)
     pictures = [str(path) for path in written]
     return finish(
-        document(_flat(timings), everywhere, _flat(runs), exact, strict, drawn, pictures),
-        as_json,
+        document(_flat(timings), everywhere, _flat(runs), exact, strict, drawn, pictures), as_json
     )
 
 

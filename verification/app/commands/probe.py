@@ -37,8 +37,7 @@ _Preset = Annotated[
 ]
 _Loss = Annotated[str, typer.Option(help="softmax, entropy, hinge or smooth_hinge.")]
 _K = Annotated[
-    int,
-    typer.Option("-k", "--k", help="Guesses that count: C is the best in top-k accuracy."),
+    int, typer.Option("-k", "--k", help="Guesses that count: C is the best in top-k accuracy.")
 ]
 _Tol = Annotated[float, typer.Option(help="Certified relative duality gap to reach.")]
 _MaxIter = Annotated[int, typer.Option(help="Limit on passes for each C.")]

@@ -30,8 +30,7 @@ def selftest(
         Path | None, typer.Option(help="Lines of JSON; what they hold already is not run again.")
     ] = None,
     certificates: Annotated[
-        bool,
-        typer.Option("--certificates", help="Wrong certificates instead of wrong solvers."),
+        bool, typer.Option("--certificates", help="Wrong certificates instead of wrong solvers.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

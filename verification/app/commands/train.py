@@ -27,9 +27,7 @@ app = typer.Typer(add_completion=False)
 _Output = Annotated[
     Path | None,
     typer.Option(
-        "--output",
-        "-o",
-        help="Model file, .refsolve; reports go beside it. Default: FILE's name.",
+        "--output", "-o", help="Model file, .refsolve; reports go beside it. Default: FILE's name."
     ),
 ]
 _Model = Annotated[
@@ -49,8 +47,7 @@ _Lam = Annotated[float | None, typer.Option(help="svmplus: weight of the correct
 _Truncated = Annotated[
     bool,
     typer.Option(
-        "--truncated",
-        help="logistic: leave the k - 1 best of the other classes out (not convex).",
+        "--truncated", help="logistic: leave the k - 1 best of the other classes out (not convex)."
     ),
 ]
 _C = Annotated[

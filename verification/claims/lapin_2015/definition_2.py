@@ -18,12 +18,7 @@ def _draw(rng: Rng) -> Inputs:
     if rng.random() < 0.5:
         pieces += [zeroed(piece, j) for piece in pieces]  # compatible: see Lemma 2
     y = draw_mixture(rng, [zeroed(piece, j) for piece in pieces])
-    return {
-        "pieces": pieces,
-        "offsets": draw_vector(rng, len(pieces), spread=2),
-        "j": j,
-        "y": y,
-    }
+    return {"pieces": pieces, "offsets": draw_vector(rng, len(pieces), spread=2), "j": j, "y": y}
 
 
 def compatible(pieces: Matrix, offsets: Vector, y: Vector, j: int) -> bool:

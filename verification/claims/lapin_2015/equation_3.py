@@ -119,12 +119,7 @@ def _strict_right(f: Vector, y: int, k: int) -> bool | None:
 
 
 def _check_strict(
-    trial: Trial,
-    *,
-    f: Vector,
-    y: int,
-    k: int,
-    strict: Callable[[Vector, int, int], bool | None],
+    trial: Trial, *, f: Vector, y: int, k: int, strict: Callable[[Vector, int, int], bool | None]
 ) -> None:
     z = violations(f, y)
     small, large = hinge_alpha(z, k), hinge_alpha(z, 1)

@@ -104,13 +104,7 @@ def knapsack(a: Vector, k: int, r: Fraction) -> tuple[Vector, Fraction]:
 
 
 def _check_rule(
-    trial: Trial,
-    *,
-    a: Vector,
-    k: int,
-    rho: Fraction,
-    r: Fraction,
-    multiplier: Multiplier,
+    trial: Trial, *, a: Vector, k: int, rho: Fraction, r: Fraction, multiplier: Multiplier
 ) -> None:
     x, t = knapsack(a, k, r)
     if sum(x, ZERO) != r or any(v > r / k for v in x):

@@ -143,12 +143,7 @@ def _draw_decimal(rng: Rng) -> Inputs:
 
 
 def _check_float(
-    trial: Trial,
-    *,
-    a: Vector,
-    k: int,
-    rho: Fraction,
-    arithmetic: Callable[[Fraction], Any],
+    trial: Trial, *, a: Vector, k: int, rho: Fraction, arithmetic: Callable[[Fraction], Any]
 ) -> None:
     """Whether the search, in the given arithmetic and with fall-back 0, finds the projection."""
     found = search([arithmetic(v) for v in a], k, arithmetic(rho))
@@ -175,13 +170,7 @@ FALLBACK = Claim(
     check=_check_float,
     says={"arithmetic": float},
     right={"arithmetic": Fraction},
-    witnesses=(
-        {
-            "a": [Fraction(v, 10) for v in (8, 21, 19, 4, -15, -2)],
-            "k": 4,
-            "rho": ZERO,
-        },
-    ),
+    witnesses=({"a": [Fraction(v, 10) for v in (8, 21, 19, 4, -15, -2)], "k": 4, "rho": ZERO},),
     instances=500,
     note="With ties at a threshold (7) fails by one rounding error for every partition; since 0 is "
     "right only for S_k(a) <= 0, the fall-back hides the failure.",

@@ -65,12 +65,7 @@ def _draw(rng: Rng) -> Inputs:
     dimension = problem.examples.shape[1]
     w = [draw_vector(rng, dimension, spread=2) for _ in range(problem.m)]
     columns = [column(draw_block(rng, points, problem.radius), y) for y in problem.labels]
-    return {
-        "problem": problem,
-        "variant": variant,
-        "w": np.array(w),
-        "columns": np.array(columns),
-    }
+    return {"problem": problem, "variant": variant, "w": np.array(w), "columns": np.array(columns)}
 
 
 def _check(

@@ -52,10 +52,7 @@ LONGER = Edition(
         "Figure": 4,
         "Footnote": 5,
     },
-    stated_by={
-        "Equation (16)": ("Proposition 8",),
-        "Figure 1": ("Section 3, V(t) = W(e^t)",),
-    },
+    stated_by={"Equation (16)": ("Proposition 8",), "Figure 1": ("Section 3, V(t) = W(e^t)",)},
     same={
         "Figure 2": "Figure 1",
         **{f"Proposition {n}": f"Proposition {n}" for n in range(1, 6)},

@@ -68,12 +68,7 @@ OTHERS = Claim(
 
 
 def _check_regulariser(
-    trial: Trial,
-    *,
-    problem: Problem,
-    multipliers: Matrix,
-    w: Array,
-    factor: int,
+    trial: Trial, *, problem: Problem, multipliers: Matrix, w: Array, factor: int
 ) -> None:
     """All P(W) of section 2 from below, against all D(A) of (16) from above (k = 1)."""
     least = lower_bound(

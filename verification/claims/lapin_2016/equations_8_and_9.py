@@ -13,11 +13,7 @@ Halfspaces = Callable[[int, int, Fraction], tuple[Matrix, Vector]]
 
 def _draw(rng: Rng) -> Inputs:
     d = int(rng.integers(1, 5))
-    return {
-        "d": d,
-        "k": int(rng.integers(1, d + 1)),
-        "r": Fraction(int(rng.integers(1, 5)), 2),
-    }
+    return {"d": d, "k": int(rng.integers(1, d + 1)), "r": Fraction(int(rng.integers(1, 5)), 2)}
 
 
 def _check(

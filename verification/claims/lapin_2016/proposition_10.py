@@ -7,12 +7,7 @@ from typing import Any
 from verification.claims import Claim, Inputs, Rng
 from verification.claims._rational import Array
 from verification.claims._topk import ONE
-from verification.claims._update import (
-    check_identity,
-    cvxpy_claim,
-    differences,
-    draw_update,
-)
+from verification.claims._update import check_identity, cvxpy_claim, differences, draw_update
 
 
 def target(q: Array, y: int, k_ii: Fraction, smoothing: Fraction) -> Array:

@@ -6,13 +6,7 @@ from fractions import Fraction
 from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._rational import Vector, vector
 from verification.claims._topk import ONE, ZERO
-from verification.claims.risk import (
-    draw_probabilities,
-    gap,
-    hinge_alpha_pieces,
-    minimisers,
-    risk,
-)
+from verification.claims.risk import draw_probabilities, gap, hinge_alpha_pieces, minimisers, risk
 
 HALF = Fraction(1, 2)
 

@@ -108,10 +108,7 @@ EQUATION_8 = Claim(
     method="rational arithmetic: Fenchel-Young, equality at the kink, growth outside",
     draw=_draw_plain,
     check=_check_plain,
-    says={
-        "loss": lambda a: max(ZERO, 1 - a),
-        "conjugate": lambda b: b if -1 <= b <= 0 else None,
-    },
+    says={"loss": lambda a: max(ZERO, 1 - a), "conjugate": lambda b: b if -1 <= b <= 0 else None},
     wrong={
         "-b": {"conjugate": lambda b: -b if -1 <= b <= 0 else None},
         "half line": {"conjugate": lambda b: b if b <= 0 else None},

@@ -125,11 +125,7 @@ PROPOSITION_6 = Claim(
     "bounds from below and above",
     draw=_draw,
     check=_check,
-    says={
-        "projection": projection,
-        "conjugate": conjugate,
-        "constant": lambda gamma: 1 / gamma,
-    },
+    says={"projection": projection, "conjugate": conjugate, "constant": lambda gamma: 1 / gamma},
     wrong={
         "projection on radius 1": {"projection": lambda z, k, gamma: projection(z, k, ONE)},
         "projection on the simplex": {"projection": lambda z, k, gamma: projection(z, 1, gamma)},

@@ -78,12 +78,7 @@ def _draw(rng: Rng, plant: Callable, pieces: Callable) -> Inputs:
     x = [found.x[i] for i in order]
     if rng.random() < 0.5:  # near the maximiser, where a wrong one would be beaten
         other = (15 * np.array(x) + other) / 16
-    return {
-        "x": x,
-        "w": [found.w[i] for i in order],
-        "k": k,
-        "other": other,
-    }
+    return {"x": x, "w": [found.w[i] for i in order], "k": k, "other": other}
 
 
 def objective(x: Vector, w: Vector) -> Log:

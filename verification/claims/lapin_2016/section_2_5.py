@@ -34,11 +34,7 @@ def _check(
         return dot(alpha, sorted(point, reverse=True)) / len(point) - point[y]
 
     middle = scale(Fraction(1, 2), add(f, g))
-    trial.exactly(
-        2 * phi(middle) <= phi(f) + phi(g),
-        "not convex between f and g",
-        alpha=alpha,
-    )
+    trial.exactly(2 * phi(middle) <= phi(f) + phi(g), "not convex between f and g", alpha=alpha)
 
 
 CONVEX = Claim(

@@ -115,9 +115,7 @@ CONVEX = Claim(
     check=_check,
     says={"hinges": HINGES, "logs": LOGS, "bending": truncated},
     wrong={
-        "psi_k too": {
-            "hinges": {"psi": lambda f, y, k, gamma: max(ZERO, kth(margins(f, y), k))},
-        },
+        "psi_k too": {"hinges": {"psi": lambda f, y, k, gamma: max(ZERO, kth(margins(f, y), k))}},
         "the truncated loss too": {"logs": {"truncated": truncated}},
         "softmax is not": {"bending": LOGS["softmax"]},
         "the top-k entropy is not": {"bending": LOGS["top-k entropy"]},

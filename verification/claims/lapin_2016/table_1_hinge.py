@@ -167,9 +167,7 @@ BETA_THREE = Claim(
     says={"pieces": hinge_beta_pieces, "errs": pairs_tie},
     wrong={
         "alpha": {"pieces": hinge_alpha_pieces},
-        "p_2 < 2 p_3 alone": {
-            "errs": lambda p: sorted(p)[1] < 2 * sorted(p)[0],
-        },
+        "p_2 < 2 p_3 alone": {"errs": lambda p: sorted(p)[1] < 2 * sorted(p)[0]},
         "everywhere": {"errs": lambda p: True},
     },
     instances=120,

@@ -112,11 +112,7 @@ def _claim(name: str, loss: Callable, wrong: dict[str, Any], positive: bool, not
         expected="repaired",
         draw=partial(_draw, positive=positive),
         check=_check,
-        says={
-            "loss": loss,
-            "apart": _multiply if positive else _add,
-            "guessed": lambda k: k,
-        },
+        says={"loss": loss, "apart": _multiply if positive else _add, "guessed": lambda k: k},
         wrong=wrong,
         instances=150 if positive else 120,
         note=note,
@@ -136,10 +132,7 @@ _FEWER = {"one guess fewer": {"guessed": lambda k: max(1, k - 1)}}
 SMOOTH_ALPHA = _claim(
     "smooth top-k hinge alpha",
     _smooth_alpha,
-    {
-        "without smoothing": {"loss": lambda g, y, k, gamma: hinge_alpha(margins(g, y), k)},
-        **_FEWER,
-    },
+    {"without smoothing": {"loss": lambda g, y, k, gamma: hinge_alpha(margins(g, y), k)}, **_FEWER},
     False,
     "The paper leaves the question open. Proof in the docstring of this claim's file and on the "
     "calibration page; the instances try its two steps, which need dL/dg_y < 0 where k others "

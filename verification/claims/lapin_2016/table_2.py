@@ -49,10 +49,7 @@ BEST = Claim(
     expected="repaired",
     check=_check_best,
     says={"reading": "segments", "near": Fraction(2)},
-    wrong={
-        "uniform mass": {"reading": "uniform"},
-        "within a point": {"near": Fraction(1)},
-    },
+    wrong={"uniform mass": {"reading": "uniform"}, "within a point": {"near": Fraction(1)}},
     note="With uniform mass 64.3 is the best top-1 accuracy, and 65.7 is printed: this settles which "
     "masses the segments have.",
 )

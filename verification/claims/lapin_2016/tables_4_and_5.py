@@ -25,11 +25,7 @@ SIZES = {
 
 
 def _check_sizes(
-    trial: Trial,
-    *,
-    classes: tuple[int, int],
-    examples: tuple[int, int],
-    named: Mapping[str, int],
+    trial: Trial, *, classes: tuple[int, int], examples: tuple[int, int], named: Mapping[str, int]
 ) -> None:
     trial.exactly(set(SIZES) == set(TABLE_3), "Table 3 has other data sets", names=set(SIZES))
     for place, stated in enumerate((classes, examples)):

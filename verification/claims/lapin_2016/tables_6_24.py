@@ -73,9 +73,7 @@ SAME_PRINTED = Claim(
     expected="refuted",
     check=_check_same,
     says={"but": ()},
-    right={
-        "but": (*(("Letter", "softmax", k) for k in GUESSES), ("Indoor 67", "softmax", 1)),
-    },
+    right={"but": (*(("Letter", "softmax", k) for k in GUESSES), ("Indoor 67", "softmax", 1))},
     note="All but 5: softmax on Letter (75.3, 90.3, 94.3, 98.0 in Table 3; 75.2, 90.1, 94.5, 98.1 in "
     "Table 7) and its top-1 on Indoor 67. That they agree elsewhere also says that our reading of the "
     "tables, from text without columns, is right.",
@@ -164,9 +162,7 @@ TREND_PRINTED = Claim(
     expected="refuted",
     check=_check_trend,
     says={"but": {}},
-    right={
-        "but": {10: range(2, 11), 11: range(2, 11), 17: (2, 3, 10), 18: (2,), 24: (2,)},
-    },
+    right={"but": {10: range(2, 11), 11: range(2, 11), 17: (2, 3, 10), 18: (2,), 24: (2,)}},
     note="True of 143 of 166 cells. Of the 23 others 18 are those of the two sets of kernels (Tables 10 "
     "and 11), where multiclass SVM is above softmax for every k.",
     voice="implied",

@@ -225,12 +225,7 @@ def _draw_all(rng: Rng) -> Inputs:
 
 
 def _check_total(
-    trial: Trial,
-    *,
-    s: Vector,
-    t: Vector,
-    search: Search,
-    cost: Callable[[int, int], int],
+    trial: Trial, *, s: Vector, t: Vector, search: Search, cost: Callable[[int, int], int]
 ) -> None:
     columns = [Column(j, s, t) for j in range(1, len(t) + 1)]
     for column in columns:

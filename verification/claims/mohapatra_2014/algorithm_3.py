@@ -208,10 +208,7 @@ COST_RIGHT = COST_PRINTED.corrected(
     "here no run touches more than 14 N",
     method="scores touched by the partitions counted, N from 2000 to 4000, random pivots",
     says={"cost": lambda n: 14 * n},
-    wrong={
-        "from all N": {"search": over_all},
-        "a sixth of it": {"cost": lambda n: 14 * n // 6},
-    },
+    wrong={"from all N": {"search": over_all}, "a sixth of it": {"cost": lambda n: 14 * n // 6}},
     instances=30,
     note="A median costs 3.4 N on average, the next search is over half of them, and so on.",
 )

@@ -113,13 +113,7 @@ def one_quotient(j: Any, k: Any) -> Any:
 
 
 def _check_rounded(
-    trial: Trial,
-    *,
-    j: int,
-    k: int,
-    formulas: Sequence[Formula],
-    kinds: Sequence[type],
-    bits: int,
+    trial: Trial, *, j: int, k: int, formulas: Sequence[Formula], kinds: Sequence[type], bits: int
 ) -> None:
     exact = product(j, k)
     for formula in formulas:

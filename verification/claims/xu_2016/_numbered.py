@@ -4,13 +4,7 @@ from verification.claims._numbered import Edition
 
 EDITIONS = (
     Edition(
-        last={
-            "Proposition": 1,
-            "Algorithm": 1,
-            "Equation": 14,
-            "Table": 4,
-            "Footnote": 6,
-        },
+        last={"Proposition": 1, "Algorithm": 1, "Equation": 14, "Table": 4, "Footnote": 6},
         nothing={
             "Footnote 3": "a link to the data",
             "Footnote 4": "a link to the data",

@@ -105,9 +105,7 @@ def _check_order(trial: Trial, *, order: Sequence[str]) -> None:
     for i, data in enumerate(DATA):
         values = [TABLE_2[name][i] for name in order]
         trial.exactly(
-            all(a > b for a, b in pairwise(values)),
-            f"another order on {data}",
-            accuracies=values,
+            all(a > b for a, b in pairwise(values)), f"another order on {data}", accuracies=values
         )
 
 
@@ -147,10 +145,7 @@ ERROR = Claim(
     method="binomial variances from the printed numbers, rational",
     expected="repaired",
     check=_check_error,
-    says={
-        "errors": Fraction(1),
-        "pairs": (("SVM2+", "SVM1+"), ("SVM1+", "SVM"), ("SVM2+", "SVM")),
-    },
+    says={"errors": Fraction(1), "pairs": (("SVM2+", "SVM1+"), ("SVM1+", "SVM"), ("SVM2+", "SVM"))},
     wrong={
         "a third of one": {"errors": Fraction(1, 3)},
         "SVM2K too": {"pairs": (("SVM2+", "SVM2K"),)},
@@ -231,10 +226,7 @@ SAME = Claim(
     method="quotients with the intervals that rounding leaves",
     check=_check_same,
     says={"under": "SVM", "low": Fraction("0.43"), "high": Fraction("1.03")},
-    wrong={
-        "never more": {"high": Fraction(1)},
-        "SVM1+ as well": {"under": "SVM1+"},
-    },
+    wrong={"never more": {"high": Fraction(1)}, "SVM1+ as well": {"under": "SVM1+"}},
     note="Q costs extra, and yet SVM2+ is the faster one on Caltech101: the times depend on C, chosen "
     "for each method, as much as on the method.",
     voice="implied",

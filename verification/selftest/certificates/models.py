@@ -7,14 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from refsolve.models import (
-    ap_svm,
-    binary_svm,
-    svm,
-    svm_2k,
-    svm_plus_hinge,
-    svm_plus_squared_hinge,
-)
+from refsolve.models import ap_svm, binary_svm, svm, svm_2k, svm_plus_hinge, svm_plus_squared_hinge
 from verification.selftest.certificates import exact
 from verification.selftest.certificates.exact import (
     Matrix,
@@ -275,10 +268,4 @@ def ranked(seed: int) -> None:
         bounded(alone.gap, lost, float(P), "AP-SVM: gap", 1e-14)
 
 
-CHECKS: tuple[Callable[[int], None], ...] = (
-    machines,
-    privileged,
-    two_views,
-    binary,
-    ranked,
-)
+CHECKS: tuple[Callable[[int], None], ...] = (machines, privileged, two_views, binary, ranked)

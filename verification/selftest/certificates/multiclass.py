@@ -23,10 +23,7 @@ from verification.selftest.certificates.sets import ONE, ZERO, inside, rows_of
 def twice(rows: Rows) -> Rows:
     """The rows of two blocks, each in the same set."""
     none = [ZERO] * len(rows[0][0])
-    return (
-        *(((*g, *none), h, e) for g, h, e in rows),
-        *(((*none, *g), h, e) for g, h, e in rows),
-    )
+    return (*(((*g, *none), h, e) for g, h, e in rows), *(((*none, *g), h, e) for g, h, e in rows))
 
 
 def blocks(x: Vector, y: Vector, mass: Vector) -> Matrix:
