@@ -22,7 +22,7 @@ from refsolve.cones.membership import violation
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.solving import Proposal, proposal
-from refsolve.cones.upper import Completion, Enclosed, ray, relaxed
+from refsolve.cones.upper import Completion, ray, relaxed
 from refsolve.cones.verdict import ProblemCertificate, Verdict
 from refsolve.errors import InvalidParameterError
 
@@ -101,15 +101,16 @@ class _Judged:
         if not self.finite:
             reason = "a value is nan or infinite"
             return self._told(Verdict.UNCERTAIN, math.inf, None, None, reason)
-        violation, proven, lifted, exact = self._violation(self.whole.values())
+        violation, proven, lifted = self._violation(self.whole.values())
         upper, why = self._objective()
+        feasible = violation == 0
         offset = Fraction(self.whole.offset)
         lower = self._lower(math.inf if upper is None else up(upper - offset), lifted)
         best = None if lower.value is None else lower.value + offset
-        distance = moved = math.inf
-        if best is not None:
-            distance, moved = self._repaired(lifted, exact, best - offset)
         bound = math.inf if best is None or upper is None else up(max(upper - best, Fraction(0)))
+        distance, moved = (bound, 0.0) if feasible else (math.inf, math.inf)
+        if best is not None and not feasible:
+            distance, moved = self._repaired(lifted, best - offset)
         status, reason = self._verdict(
             upper, bound, (violation, proven), distance, why or lower.reason
         )
@@ -147,11 +148,9 @@ class _Judged:
                 return Verdict.SUBOPTIMAL, f"a feasible point is better by {lead:.3g}"
         return Verdict.UNCERTAIN, why or f"the bound, {bound:.3g}, is all that is certain"
 
-    def _repaired(
-        self, lifted: Array, exact: Enclosed | None, best: Fraction
-    ) -> tuple[float, float]:
+    def _repaired(self, lifted: Array, best: Fraction) -> tuple[float, float]:
         """The bound at a feasible point nearby, and how far that is."""
-        point = exact or self.anywhere.repaired(lifted, (1e-3, 1e-5, 1e-7, 1e-9))
+        point = self.anywhere.repaired(lifted, (1e-3, 1e-5, 1e-7, 1e-9))
         if point is None:
             return math.inf, math.inf
         bound = point.objective(self.program) - best
@@ -192,11 +191,8 @@ class _Judged:
             status, math.inf, violation, sign * value, sign * least, reason=reason
         )
 
-    def _violation(self, x: Array) -> tuple[float, float, Array, Enclosed | None]:
-        """At most and at least how far the values are from feasible, and the whole point.
-
-        The point is told twice: as floats, and exactly if it is feasible for certain.
-        """
+    def _violation(self, x: Array) -> tuple[float, float, Array]:
+        """At most and at least how far the values are from feasible, and the whole point."""
         fixed = self.whole.fixed
         given = Completion(self.program, fixed)
         residual, proven = self._residuals()
@@ -220,8 +216,8 @@ class _Judged:
         proven = max(proven, float(least.max(initial=0.0)))
         whole = float(far.max(initial=0.0))
         if whole == 0:
-            return 0.0, 0.0, near, point or Enclosed(exact, np.zeros(len(x)))
-        return max(whole, residual), proven, near, None
+            return 0.0, 0.0, near
+        return max(whole, residual), proven, near
 
     def _residuals(self) -> tuple[float, float]:
         """The largest residual of the user's constraints in floats, and that beyond rounding."""

@@ -123,9 +123,12 @@ def _without_residual(
     """Multipliers near ``z`` around which, within eta, A'z = -slope has a solution in ``columns``."""
     weight = _freedom(program, z)
     rows = np.flatnonzero(weight > 0)
-    system = program.A.tocsc()[:, columns].T.tocsr()[:, rows]
-    target = -(slope[columns] + product(program.A.tocsc()[:, columns].T, Dyadic.of(z)))
-    change, eta_rows = Equations(system, weight[rows], np.abs(rounded(target))).near(target)
+    whole = program.A.tocsc()[:, columns].T.tocsr()
+    target = -(slope[columns] + product(whole, Dyadic.of(z)))
+    equations = Equations(
+        whole[:, rows], weight[rows], np.abs(rounded(target)), (whole, -slope[columns])
+    )
+    change, eta_rows = equations.near(target)
     moved, eta = z.copy(), np.zeros(len(z))
     total = Dyadic.of(z[rows]) + change
     moved[rows] = total.above()

@@ -41,6 +41,9 @@ class Equations:
     needed : (p,) array, optional
         What each equation asks for, roughly: only unknowns of a thousand times that weight are
         eliminated.
+    whole : pair of a (p, M) sparse matrix and a Dyadic (p,), optional
+        Equations of which these are a part, and their constants. One that is a combination of others
+        there, exactly, need not be looked at.
 
     Raises
     ------
@@ -48,7 +51,13 @@ class Equations:
         The equations are dependent, too many, or too badly scaled.
     """
 
-    def __init__(self, system: Any, weight: Array, needed: Array | None = None) -> None:
+    def __init__(
+        self,
+        system: Any,
+        weight: Array,
+        needed: Array | None = None,
+        whole: tuple[Any, Dyadic] | None = None,
+    ) -> None:
         self.rows = sp.csr_array(system)
         p, self.unknowns = self.rows.shape
         self.pairs = _own_unknowns(self.rows, weight, np.zeros(p) if needed is None else needed)
@@ -57,6 +66,8 @@ class Equations:
         self.rest = np.setdiff1d(np.arange(p), solved)
         others = np.setdiff1d(np.arange(self.unknowns), owned)
         self.chosen = others[:0]
+        if whole is not None and 0 < len(self.rest) <= LARGEST:
+            self.rest = self.rest[_independent(self.rows[self.rest], whole, self.rest)]
         if len(self.rest):
             self._factorise(others, weight)
 
@@ -138,6 +149,29 @@ class Equations:
         for j, value in found.items():  # denominators are powers of two
             numbers[j] = value.numerator << (bits - (value.denominator.bit_length() - 1))
         return Dyadic(numbers, bits), eta
+
+
+def _independent(rows: Any, whole: tuple[Any, Dyadic], at: Array) -> Array:
+    """Rows of which the others are combinations, in the whole system and exactly; all if unsure."""
+    from scipy.linalg import qr
+
+    everything = np.arange(len(at))
+    matrix, constants = sp.csr_array(whole[0])[at], whole[1][at]
+    R, order = qr(matrix.toarray().T, mode="r", pivoting=True)
+    size = np.abs(np.diag(R))
+    rank = int(np.sum(size > 1e-11 * size.max(initial=0.0)))
+    if rank == len(at):
+        return everything
+    keep, drop = np.sort(order[:rank]), np.sort(order[rank:])
+    mixed = np.linalg.lstsq(matrix[keep].toarray().T, matrix[drop].toarray().T, rcond=None)[0]
+    few = np.round(mixed * 2.0**12) / 2.0**12
+    columns = sp.csr_array(matrix[keep].T)
+    for j, row in enumerate(drop.tolist()):
+        share = Dyadic.of(few[:, j])
+        rest = product(columns, share) - Dyadic.of(matrix[[row]].toarray().ravel())
+        if not rest.zero.all() or (share * constants[keep]).total() != constants.fraction(row):
+            return everything
+    return keep
 
 
 def rounded(values: Dyadic) -> Array:

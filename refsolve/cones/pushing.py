@@ -51,5 +51,6 @@ def pushed(program: ConeProgram, x: Array, passes: int = 6) -> Array:
             able = np.flatnonzero((entry != 0) & (rise != 0))
             if len(able):
                 j = able[np.argmin(count[able])]
-                x[j] += lack / rise[j] * (1 + 1e-9) + np.sign(rise[j]) * 1e-300
+                with np.errstate(over="ignore", invalid="ignore"):
+                    x[j] += lack / rise[j] * (1 + 1e-9) + np.sign(rise[j]) * 1e-300
     return x

@@ -152,17 +152,18 @@ class Completion:
         system = A[np.flatnonzero(~empty)][:, self.free]
         try:
             if self._equations is None:
-                self._equations = Equations(system, self._mobility())
+                whole = A[np.flatnonzero(~empty)], Dyadic.of(self.program.b[rows[~empty]])
+                self._equations = Equations(system, self._mobility(), whole=whole)
             if isinstance(self._equations, Unproven):
                 return None
             change, near = self._equations.near(target[~empty])
         except Unproven as refused:
             self._equations = self._equations or refused
             return None
-        whole = np.zeros(len(x), dtype=object)
-        whole[self.free] = change.numbers
+        moved = np.zeros(len(x), dtype=object)
+        moved[self.free] = change.numbers
         eta[self.free] = near
-        return Enclosed(exact + Dyadic(whole, change.bits), eta)
+        return Enclosed(exact + Dyadic(moved, change.bits), eta)
 
     def _mobility(self) -> Array:
         """Variables that no cone holds move first (a proposal)."""

@@ -181,6 +181,27 @@ def test_values_that_break_the_attributes_are_refused() -> None:
     assert certify(cp.Problem(cp.Minimize(cp.sum_squares(x))), tolerance=np.float32(1e-3)).bound > 0
 
 
+def test_equations_that_follow_from_others_are_left_out() -> None:
+    T = cp.Variable((5, 5), nonneg=True)  # each total of rows and of columns
+    transport = cp.Problem(
+        cp.Minimize(cp.sum(cp.multiply(RNG.random((5, 5)), T))),
+        [cp.sum(T, axis=0) == 1 / 5, cp.sum(T, axis=1) == 1 / 5],
+    )
+    hot = np.repeat(np.eye(3), 4, axis=0)  # one of three groups, and a constant beside them
+    w, b = cp.Variable(3), cp.Variable()
+    groups = cp.Problem(cp.Minimize(cp.sum(cp.logistic(hot @ w + b - RNG.standard_normal(12))
+                                           - (hot @ w + b) / 4)))  # fmt: skip
+    least = cp.Problem(cp.Minimize(cp.sum_squares(hot @ w + b - RNG.standard_normal(12))))
+    for problem in (transport, groups, least):
+        problem.solve(solver="CLARABEL")
+        proof = certify(problem)
+        assert proof
+        assert proof.repaired < 1e-5
+    wrong = cp.Problem(transport.objective, [*transport.constraints, T[0, 0] + cp.sum(T) == 3])
+    wrong.solve(solver="CLARABEL")
+    assert certify(wrong).status is Verdict.INFEASIBLE
+
+
 def test_a_large_share_of_losses() -> None:
     x = cp.Variable(4)
     A = RNG.standard_normal((9, 4))
