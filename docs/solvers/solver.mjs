@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 // argmin ||x - a|| over {x >= 0, <1,x> = r}: x = (u - b)_+ with b = max a - a, where n entries
 // with the sum B of their b are above zero, and u = (r + B)/n.
 export function project({ a, r = 1 }) {
-  const top = Math.max(...a);
+  const top = a.reduce((most, v) => Math.max(most, v));
   const b = a.map((v) => top - v).sort((v, w) => v - w);
   let u = 0;
   let sum = 0;
@@ -20,7 +20,7 @@ export function project({ a, r = 1 }) {
 export function softmax({ scores, y, costs, sample_weight }) {
   const u = scores.map((f, j) => f - scores[y] + (costs ? costs[j] : 0));
   u[y] = 0;
-  const top = u.indexOf(Math.max(...u));
+  const top = u.indexOf(u.reduce((most, v) => Math.max(most, v)));
   const rest = u.reduce((sum, v, j) => (j === top ? sum : sum + Math.exp(v - u[top])), 0);
   return (sample_weight ?? 1) * (u[top] + Math.log1p(rest));
 }
