@@ -1,7 +1,7 @@
 """Bounds for problems that are not ours: linear, quadratic, second-order and exponential cone programs.
 
-`certify` judges a CVXPY problem's values; `lower_bound` and `completed` are what it rests on, for
-whoever has the numbers (P, q, A, b, K) of a cone program and a solver's point and multipliers.
+`certify` judges a CVXPY problem's values; `lower_bound` is for whoever has the numbers (P, q, A, b, K)
+of a cone program and a solver's point and multipliers.
 """
 
 from refsolve.cones.judging import certify

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from refsolve._types import Array
+from refsolve.cones.dyadic import entries
 
 #: Largest support of P whose eigenvalues are looked at.
 LARGEST = 3000
@@ -30,11 +31,7 @@ def curvature(P: Any) -> Array | None:
     (n,) array or None
     """
     n = P.shape[0]
-    entries = P.tocoo() if hasattr(P, "tocoo") else None
-    row, column = (entries.row, entries.col) if entries is not None else np.nonzero(P)
-    data = entries.data if entries is not None else np.asarray(P)[row, column]
-    used = data != 0
-    row, column, data = row[used], column[used], data[used]
+    row, column, data = entries(P)
     bound = np.zeros(n)
     if np.all(row == column):
         np.add.at(bound, row, data)

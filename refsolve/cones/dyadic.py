@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from refsolve._types import Array
 
@@ -115,14 +116,16 @@ def down(value: Fraction) -> float:
     return -up(-value)
 
 
+def entries(matrix: Any) -> tuple[Array, Array, Array]:
+    """Rows, columns and values of what is not zero in a sparse or dense matrix."""
+    found = sp.coo_array(matrix)
+    used = found.data != 0
+    return found.row[used], found.col[used], found.data[used]
+
+
 def product(matrix: Any, vector: Dyadic) -> Dyadic:
     """``matrix @ vector`` for a sparse or dense matrix of floats, exactly."""
-    entries = matrix.tocoo() if hasattr(matrix, "tocoo") else None
-    if entries is None:
-        row, column = np.nonzero(matrix)
-        data = np.asarray(matrix)[row, column]
-    else:
-        row, column, data = entries.row, entries.col, entries.data
+    row, column, data = entries(matrix)
     terms = Dyadic.of(data) * vector[column]
     result = np.zeros(matrix.shape[0], dtype=object)
     np.add.at(result, row, terms.numbers)

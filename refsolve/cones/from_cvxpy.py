@@ -62,8 +62,8 @@ class Compiled:
             point[self.columns[variable.id]] = flat
         return point
 
-    def box(self, bounds: dict[Any, tuple[Any, Any]] | None) -> tuple[Array, Array]:
-        """Declared ranges as (lo, hi) of all columns."""
+    def bounded(self, bounds: dict[Any, tuple[Any, Any]] | None) -> Compiled:
+        """The same with declared ranges, (low, high) by variable, as rows of their own."""
         n = len(self.program.q)
         lo, hi = np.full(n, -math.inf), np.full(n, math.inf)
         for variable, given in (bounds or {}).items():
@@ -79,20 +79,13 @@ class Compiled:
                     for side in given
                 )
             except (TypeError, ValueError):
+                expected = f"(low, high) of shape {variable.shape}"
                 raise InvalidParameterError(
-                    "bounds",
-                    given,
-                    f"(low, high) of shape {variable.shape}",
-                    "two numbers or arrays",
+                    "bounds", given, expected, "two numbers or arrays"
                 ) from None
             lo[columns], hi[columns] = low, high
         if np.any(np.isnan(lo) | np.isnan(hi)) or np.any(lo > hi):
             raise InvalidParameterError("bounds", bounds, "low <= high", "swap or widen them")
-        return lo, hi
-
-    def bounded(self, bounds: dict[Any, tuple[Any, Any]] | None) -> Compiled:
-        """The same with declared ranges as rows of their own."""
-        lo, hi = self.box(bounds)
         program, unit = self.program, sp.eye_array(len(lo), format="csr")
         top, bottom = np.flatnonzero(np.isfinite(hi)), np.flatnonzero(np.isfinite(lo))
         at = program.zero + program.nonneg
@@ -117,50 +110,34 @@ def compiled(problem: Any) -> Compiled:
         No DCP problem, integer or complex variables, finite sets, semidefinite or power cones, parameters
         without values.
     """
-    if not isinstance(problem, cp.Problem):
-        raise InvalidParameterError(
-            "problem", problem, "a cvxpy.Problem", "pass the problem itself"
-        )
-    if not problem.variables():
-        raise InvalidParameterError("problem", problem, "variables", "there is nothing to judge")
-    if any(leaf.is_complex() for leaf in problem.variables() + problem.parameters()):
-        raise InvalidParameterError(
-            "problem", "complex variables", "real ones", "write out real and imaginary parts"
-        )
-    if problem.is_mixed_integer():
-        raise InvalidParameterError(
-            "problem", "integer variables", "continuous variables", "relax them: bounds are convex"
-        )
-    if not problem.is_dcp():
-        raise InvalidParameterError(
-            "problem", "not DCP", "a convex problem by the DCP rules", "see problem.is_dcp()"
-        )
-    if any(parameter.value is None for parameter in problem.parameters()):
-        raise InvalidParameterError(
-            "problem", "parameters without values", "values", "set parameter.value"
-        )
+
+    def need(good: object, given: Any, expected: str, fix: str) -> None:
+        if not good:
+            raise InvalidParameterError("problem", given, expected, fix)
+
+    need(isinstance(problem, cp.Problem), problem, "a cvxpy.Problem", "pass the problem itself")
+    variables, parameters = problem.variables(), problem.parameters()
+    need(variables, problem, "variables", "there is nothing to judge")
+    real = not any(leaf.is_complex() for leaf in variables + parameters)
+    need(real, "complex variables", "real ones", "write out real and imaginary parts")
+    fix = "relax them: bounds are convex"
+    need(not problem.is_mixed_integer(), "integer variables", "continuous variables", fix)
+    need(problem.is_dcp(), "not DCP", "a convex problem by the DCP rules", "see problem.is_dcp()")
+    known = all(parameter.value is not None for parameter in parameters)
+    need(known, "parameters without values", "values", "set parameter.value")
     data, inverse = _reduced(problem)
-    stuffed = data["param_prob"]
-    if any(stuffed.x.attributes[kind] for kind in ("boolean", "integer")):
-        raise InvalidParameterError(
-            "problem", "a constraint to whole numbers", "continuous sets", "relax it"
-        )
-    P, q, offset, A, b = _numbers(data, stuffed)
-    dims = data["dims"]
+    stuffed, dims = data["param_prob"], data["dims"]
+    whole = any(stuffed.x.attributes[kind] for kind in ("boolean", "integer"))
+    need(not whole, "a constraint to whole numbers", "continuous sets", "relax it")
+    expected = "linear, second-order and exponential cones"
     for name in ("psd", "p3d", "pnd"):
-        if getattr(dims, name, None):
-            raise InvalidParameterError(
-                "problem",
-                {"psd": "a semidefinite cone"}.get(name, "a power cone"),
-                "linear, second-order and exponential cones",
-                "no bound is known here for others",
-            )
+        given = "a semidefinite cone" if name == "psd" else "a power cone"
+        need(not getattr(dims, name, None), given, expected, "no bound is known here for others")
+    P, q, offset, A, b = _numbers(data, stuffed)
     program = ConeProgram(
         P, q, A, b, zero=dims.zero, nonneg=dims.nonneg, soc=tuple(map(int, dims.soc)), exp=dims.exp
     )
-    return Compiled(
-        program, offset, _columns(problem, stuffed, inverse), tuple(problem.variables())
-    )
+    return Compiled(program, offset, _columns(problem, stuffed, inverse), tuple(variables))
 
 
 def _reduced(problem: Any) -> tuple[dict[str, Any], list[Any]]:

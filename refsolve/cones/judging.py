@@ -210,9 +210,8 @@ class _Judged:
             near = exact.above()
         s = Dyadic.of(self.program.b) - product(self.program.A, exact)
         far = violation(self.program, s)
-        least = far[: len(far) - 3 * self.program.exp][
-            ~given.used[: len(far) - 3 * self.program.exp]
-        ]
+        simple = slice(len(far) - 3 * self.program.exp)
+        least = far[simple][~given.used[simple]]
         proven = max(proven, float(least.max(initial=0.0)))
         whole = float(far.max(initial=0.0))
         if whole == 0:
@@ -220,21 +219,23 @@ class _Judged:
         return max(whole, residual), proven, near
 
     def _residuals(self) -> tuple[float, float]:
-        """The largest residual of the user's constraints in floats, and that beyond rounding."""
+        """The largest residual of the user's constraints in floats, and that beyond rounding.
+
+        Those of affine constraints are not counted as beyond: their rows are known exactly.
+        """
         simple = (cp.constraints.Equality, cp.constraints.Inequality, cp.constraints.NonNeg,
                   cp.constraints.NonPos, cp.constraints.Zero)  # fmt: skip
         largest = certain = 0.0
-        for constraint in self.problem.constraints + self.problem.objective.expr.domain:
+        own, domain = self.problem.constraints, self.problem.objective.expr.domain
+        for i, constraint in enumerate(own + domain):
+            exact = i < len(own) and all(a.is_affine() for a in constraint.args)
             if isinstance(constraint, simple):
                 with np.errstate(all="ignore"):
                     residual = float(np.max(constraint.violation(), initial=0.0))
-                    size = max(
-                        (float(np.abs(dense(a.value)).max(initial=0.0)) for a in constraint.args),
-                        default=0.0,
-                    )
+                    size = max(map(_size, constraint.args), default=0.0)
                 if np.isfinite(residual):
                     largest = max(largest, residual)
-                    if residual > 1e-11 * size:
+                    if residual > 1e-11 * size and not exact:
                         certain = max(certain, residual)
         return largest, certain
 
@@ -326,6 +327,12 @@ def _tries(found: Proposal, w: Array, *, all_of_them: bool) -> Iterator[tuple[Ar
         yield 0 * found.z, found.x
         for few in _few_digits(found.z):
             yield few, w
+
+
+def _size(expression: Any) -> float:
+    """The largest number on the way to the values of an expression."""
+    own = float(np.abs(dense(expression.value)).max(initial=0.0))
+    return max([own, *map(_size, expression.args)])
 
 
 def _few_digits(z: Array) -> list[Array]:

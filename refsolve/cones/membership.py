@@ -55,11 +55,7 @@ def in_exponential(x: Fraction, y: Fraction, z: Fraction) -> bool:
     """Whether y e^(x/y) <= z is certain (y = 0: x <= 0 <= z)."""
     if y == 0:
         return x <= 0 <= z
-    return y > 0 and z > 0 and Fraction(_finite(exp_above(x / y, y))) <= z
-
-
-def _finite(value: float) -> float:
-    return min(value, float(np.finfo(float).max))
+    return y > 0 and z > 0 and exp_above(x / y, y) <= z
 
 
 def _outside_exponential(x: Fraction, y: Fraction, z: Fraction) -> Fraction:
@@ -158,7 +154,7 @@ def _room_exponential(z: Array, eta: Array) -> bool:
     if u + du >= 0:
         return False
     corners = [exp_above((v - dv) / c - 1, -c) for c in (u - du, u + du)]
-    return Fraction(_finite(max(corners))) <= w - dw and max(corners) < np.inf
+    return max(corners) <= w - dw
 
 
 def inside(program: ConeProgram, s: Dyadic, reach: Dyadic) -> bool:

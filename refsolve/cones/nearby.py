@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import qr
 
 from refsolve._types import Array
 from refsolve.cones.dyadic import Dyadic, product, up
@@ -181,8 +182,6 @@ def rounded(values: Dyadic) -> Array:
 
 def _columns(system: Any, weight: Array, p: int) -> Array:
     """Columns that make a well-conditioned square of size p, heavy ones first (a proposal)."""
-    from scipy.linalg import qr
-
     _, order = qr(system.toarray() * weight, mode="r", pivoting=True)
     return np.sort(order[:p])
 

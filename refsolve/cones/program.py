@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from refsolve._types import Array
+from refsolve.cones.dyadic import entries
 from refsolve.errors import InvalidParameterError
 
 
@@ -62,22 +63,14 @@ class ConeProgram:
             data = given.data if hasattr(given, "tocoo") else np.asarray(given)
             if not np.all(np.isfinite(data)):
                 raise InvalidParameterError(name, "nan or inf", "finite numbers", "clean the data")
-        if (
-            abs(self.P - self.P.T).max(initial=0)
-            if isinstance(self.P, np.ndarray)
-            else (self.P.nnz and abs(self.P - self.P.T).max())
-        ):
+        if np.any(entries(self.P - self.P.T)[2]):
             raise InvalidParameterError("P", "unsymmetric", "a symmetric matrix", "(P + P.T) / 2")
 
     @property
     def heads(self) -> Array:
         """First row of each second-order cone."""
         start = self.zero + self.nonneg
-        return (
-            start + np.concatenate(([0], np.cumsum(self.soc[:-1]))).astype(int)
-            if self.soc
-            else (np.zeros(0, dtype=int))
-        )
+        return start + np.cumsum((0, *self.soc))[:-1]
 
     @property
     def second_order(self) -> Iterator[slice]:

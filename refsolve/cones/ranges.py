@@ -72,55 +72,32 @@ class Ranges:
                 return
 
     def _rows(self) -> None:
-        """Ax + s = b: each entry of a row is what the others leave."""
-        lo, hi = _times(self.data, self.lo[self.column], self.hi[self.column])
+        """Ax + s = b: each entry of a row is what the others leave.
+
+        Lower ends of the terms give upper ends of slacks and of each term; with every sign turned
+        upper ends give lower ones.
+        """
+        ends = _times(self.data, self.lo[self.column], self.hi[self.column])
         m = len(self.program.b)
-        b = self.program.b
         # of a + s + terms = b every part is b less the rest; the slack is one more term
-        for part_lo, give in ((lo, self._give_variables), (-hi, self._give_mirrored)):
-            unknown = np.bincount(self.row, ~np.isfinite(part_lo), minlength=m)
-            finite = np.where(np.isfinite(part_lo), part_lo, 0.0)
+        for sign, part in ((1.0, ends[0]), (-1.0, -ends[1])):
+            known, b = np.isfinite(part), sign * self.program.b
+            finite = np.where(known, part, 0.0)
+            unknown = np.bincount(self.row, ~known, minlength=m)
             total = np.bincount(self.row, finite, minlength=m)
             size = np.bincount(self.row, np.abs(finite), minlength=m)
-            give(part_lo, unknown, total, size, b)
-
-    def _give_variables(
-        self, lo: Array, unknown: Array, total: Array, size: Array, b: Array
-    ) -> None:
-        """From lower ends of the terms: upper ends of slacks and of each term."""
-        error = self._error(size, b)
-        high = np.where(unknown == 0, b - total + error, np.inf)
-        self.slack_hi = np.minimum(self.slack_hi, high)
-        rest, certain = self._others(lo, unknown, total)
-        top = b[self.row] - self.slack_lo[self.row] - rest
-        top += (error + _WIDER * np.abs(np.where(np.isfinite(self.slack_lo), self.slack_lo, 0.0)))[
-            self.row
-        ]
-        self._divide(np.where(certain, top, np.inf), upper=True)
-
-    def _give_mirrored(
-        self, lo: Array, unknown: Array, total: Array, size: Array, b: Array
-    ) -> None:
-        """The same with every sign turned: lower ends of slacks and terms."""
-        error = self._error(size, b)
-        low = np.where(unknown == 0, b + total - error, -np.inf)
-        self.slack_lo = np.maximum(self.slack_lo, low)
-        rest, certain = self._others(lo, unknown, total)
-        bottom = b[self.row] - self.slack_hi[self.row] + rest
-        bottom -= (
-            error + _WIDER * np.abs(np.where(np.isfinite(self.slack_hi), self.slack_hi, 0.0))
-        )[self.row]
-        self._divide(np.where(certain, bottom, -np.inf), upper=False)
-
-    def _error(self, size: Array, b: Array) -> Array:
-        return _WIDER * (self.count + 8) * (size + np.abs(b)) + _TINY
-
-    def _others(self, part: Array, unknown: Array, total: Array) -> tuple[Array, Array]:
-        """Sum of a row's other terms, and where all of them are known."""
-        known = np.isfinite(part)
-        others_unknown = unknown[self.row] - ~known
-        rest = total[self.row] - np.where(known, part, 0.0)
-        return rest, others_unknown == 0
+            error = _WIDER * (self.count + 8) * (size + np.abs(b)) + _TINY
+            high = np.where(unknown == 0, b - total + error, np.inf)
+            if sign > 0:
+                slack = self.slack_lo
+                self.slack_hi = np.minimum(self.slack_hi, high)
+            else:
+                slack = -self.slack_hi
+                self.slack_lo = np.maximum(self.slack_lo, -high)
+            top = b[self.row] - slack[self.row] - (total[self.row] - finite)
+            top += (error + _WIDER * np.abs(np.where(np.isfinite(slack), slack, 0.0)))[self.row]
+            certain = unknown[self.row] == ~known
+            self._divide(sign * np.where(certain, top, np.inf), upper=sign > 0)
 
     def _divide(self, end: Array, *, upper: bool) -> None:
         """A_ij x_j <= end (or >=): a bound of x_j on the side that the sign says."""

@@ -67,10 +67,10 @@ class Completion:
         program = self.program
         A = sp.csr_array(program.A)
         given = np.diff(A[:, np.flatnonzero(self.fixed)].indptr) > 0
-        used = (np.diff(A[:, self.free].indptr) > 0) | ~given
+        mine = np.diff(A[:, self.free].indptr) > 0
+        used = mine | ~given
         blocks = list(program.second_order)
         blocks += [slice(start, start + 3) for start in program.exponential.tolist()]
-        mine = np.diff(A[:, self.free].indptr) > 0
         for block in blocks:
             used[block] = mine[block].any() or not given[block].any()
         return used

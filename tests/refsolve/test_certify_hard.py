@@ -78,6 +78,15 @@ def test_feasible_points_are_not_called_violated(
     assert proof.value >= objective.value * (1 - 1e-12)
 
 
+def test_what_rounding_makes_of_a_residual_is_no_violation() -> None:
+    x, y, z = cp.Variable(), cp.Variable(), cp.Variable()
+    row = 1e16 * y + x - 1e16 * z  # 0 in floats at 1, 1, 1
+    for objective, held in ((x, row == 1), (cp.square(x), cp.exp(row) <= math.exp(1) * 1.5)):
+        problem = cp.Problem(cp.Minimize(objective), [held, x <= 1 - 1e-9])
+        x.value = y.value = z.value = 1.0
+        assert certify(problem).status is not Verdict.VIOLATED
+
+
 def test_what_the_reduction_hides_is_seen_in_the_constraint_itself() -> None:
     x = cp.Variable()
     problem = cp.Problem(cp.Maximize(x), [cp.exp(x) <= 1e6])

@@ -74,6 +74,8 @@ def test_exponentials_that_overflow_are_infinite() -> None:
     assert membership.exp_above(Fraction(10) ** 30, Fraction(1)) == np.inf
     assert membership.exp_above(Fraction(10) ** 30, Fraction(0)) == 0.0
     assert 0 < membership.exp_above(-(Fraction(10) ** 30), Fraction(1)) < 1e-300
+    beyond_floats = Fraction(10) ** 309
+    assert not membership.in_exponential(Fraction(2000), Fraction(1), beyond_floats)
 
 
 def three_cones() -> ConeProgram:
