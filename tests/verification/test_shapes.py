@@ -10,18 +10,9 @@ from verification.instances.shapes import Shape
 from verification.kit.calling import Caller
 from verification.kit.loop import run_one, verify
 from verification.problems.problem import lookup, names
+from verification.selftest import kill_matrix, ports
 
 LAYOUTS = ("spread", "last", "middle", "first")
-
-
-def simplex_by_sorting(a, r=1.0):
-    """Projection on the simplex in plain vectorised numpy, of a vector or of rows."""
-    order = -np.sort(-np.asarray(a, dtype=float), axis=-1)
-    steps = np.arange(1, order.shape[-1] + 1)
-    ahead = (np.cumsum(order - order[..., :1], axis=-1) - np.asarray(r)[..., None]) / steps
-    last = np.sum(order - order[..., :1] > ahead, axis=-1, keepdims=True) - 1
-    t = np.take_along_axis(ahead, np.maximum(last, 0), axis=-1)  # r = 0 has no entry ahead
-    return np.maximum(a - order[..., :1] - t, 0.0)
 
 
 def drawn(problem, shape, most=9):
@@ -92,7 +83,7 @@ def test_slow_candidates_are_spared_and_it_is_said():
     def slow(a, r=1.0):
         for _ in range(len(a) ** 2 // 4):
             pass
-        return simplex_by_sorting(a, r)
+        return ports.simplex_by_sorting(a, r)
 
     report = verify(slow, "simplex.projection", checks=["shapes"], batch=False)
     left = [r for r in report.results if "left out" in r.message]
@@ -103,7 +94,7 @@ def test_slow_candidates_are_spared_and_it_is_said():
 
 def test_a_counterexample_runs_as_it_is_printed():
     def wrong(a, r=1.0):
-        x = simplex_by_sorting(a, r)
+        x = ports.simplex_by_sorting(a, r)
         x[..., 3000:] = 0.0
         return x
 
@@ -112,6 +103,31 @@ def test_a_counterexample_runs_as_it_is_printed():
     printed = []
     exec(report.counterexample, {"wrong": wrong, "print": printed.append})
     assert max(printed) > 1e-3
+
+
+@pytest.mark.parametrize("name", ports.RIGHT)
+def test_right_ports_pass(name):
+    problem, candidate = ports.RIGHT[name]
+    assert verify(candidate, problem, checks=["shapes", "batch", "scales"]).ok
+
+
+@pytest.mark.parametrize("kind", ports.FAULTS)
+def test_a_fault_is_one(kind):
+    """One of the first few at least is killed."""
+    numbers = [n for n in range(400) if ports.port(n, 2)[0] == kind][:5]
+    checked = ("batch",) if kind == "columns_order" else ("shapes",)
+    found = (
+        kill_matrix.row(ports.port(n, 2)[2], checks=checked, until_killed=True) for n in numbers
+    )
+    assert any(row.killed for row in found)
+
+
+def test_what_a_run_says():
+    found = ports.measured(3, seed=1, right=False)
+    assert found["own"]["ports"] + found["held_out"]["ports"] == 3
+    assert sum(row["ports"] for row in found["kinds"].values()) == 3
+    killed = found["own"]["killed"] + found["held_out"]["killed"]
+    assert killed + len(found["survivors"]) == 3
 
 
 def test_wrong_shapes_and_nan_are_failures():
