@@ -121,7 +121,7 @@ def _agrees(instance: Instance, value: float) -> bool:
 
 
 def laid(instance: Instance, layout: str) -> Laid:
-    """An instance in its shape.
+    """An instance in its shape; errors are allowed by rounding, or by what is promised.
 
     Parameters
     ----------
@@ -136,7 +136,8 @@ def laid(instance: Instance, layout: str) -> Laid:
         shape = shape._replace(length=instance[instance.problem.data].size)
     start = {"spread": 0, "last": 0, "middle": 1, "first": 2}[layout]
     found = found if shape.rows else found[start % len(found) :][:1]
-    return _placed(found, shape, layout, value or 0.0)
+    made = _placed(found, shape, layout, value or 0.0)
+    return replace(made, allowed=made.allowed * tolerance.slack(instance, shape.length))
 
 
 def _placed(
