@@ -36,15 +36,9 @@ def test_every_format_says_the_same(files: Path) -> None:
         told = data("audit", files / "w.npy", *(files / word for word in words), *label, "--C", 10)
         assert (told["primal"], told["dual"]) == pytest.approx((wanted.primal, wanted.dual))
         assert told["accuracy"] == wanted.accuracy
-    words = (
-        "audit",
-        files / "w.npy",
-        files / "x.npy",
-        files / "y.npy",
-        "--intercept",
-        files / "b.npy",
-    )
-    assert data(*words, "--C", 10, code=1)["passes"] > 1
+    words = (files / f"{name}.npy" for name in ("w", "x", "y"))
+    found = data("audit", *words, "--intercept", files / "b.npy", "--C", 10, code=1)
+    assert found["passes"] > 1
 
 
 def test_a_model_far_away_fails_and_refit_says_by_how_much(files: Path) -> None:
@@ -59,8 +53,10 @@ def test_a_model_far_away_fails_and_refit_says_by_how_much(files: Path) -> None:
 def test_what_is_wrong_is_said_on_a_line(files: Path) -> None:
     rest = files / "x.npy", files / "y.npy"
     assert "transposed: pass W.T" in refused("audit", files / "t.npy", *rest)
-    assert "row 3, column 1" in refused(
-        "audit", files / "w.npy", files / "bad.npy", files / "y.npy"
-    )
-    assert "--label" in refused("audit", files / "w.npy", files / "x.npy")
-    assert "save_npz" in refused("audit", files / "w.npy", files / "w.npz", files / "y.npy")
+    for words, why in (
+        (("bad.npy", "y.npy"), "row 3, column 1"),
+        (("x.npy",), "--label"),
+        (("w.npz", "y.npy"), "save_npz"),
+        (("x.csv", "y.npy"), "column 'kind': expected a number"),
+    ):
+        assert why in refused("audit", files / "w.npy", *(files / word for word in words))

@@ -1,21 +1,23 @@
 """``refsolve certify``."""
 
-import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
-
-from verification.cli import app
+from _commands import data, refused, run
 
 CODE = """
+from __future__ import annotations
+from dataclasses import dataclass
 import cvxpy as cp
 import numpy as np
 x = cp.Variable(3)
 good = cp.Problem(cp.Minimize(cp.sum_squares(x - np.arange(3))), [cp.sum(x) == 1])
+@dataclass
+class Lies:
+    at: float = 0.5
 def lying():
     y = cp.Variable(3)
-    y.value = np.array([0.0, 0.5, 1.0])
+    y.value = np.array([0.0, Lies().at, 1.0])
     return cp.Problem(cp.Minimize(cp.sum_squares(y - np.arange(3))), [cp.sum(y) == 1])
 def none():
     y = cp.Variable()
@@ -32,19 +34,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_it_certifies_refutes_and_proves(file: Path, tmp_path: Path) -> None:
-    run = CliRunner()
-    good = run.invoke(app, ["certify", f"{file}:good", "-o", str(tmp_path / "page.html")])
-    assert good.exit_code == 0, good.output
-    assert "certified: feasible and optimal" in good.output
+    good = run("certify", f"{file}:good", "-o", tmp_path / "page.html")
+    assert "certified: feasible and optimal" in good.stdout
     assert "no feasible point is better by more than" in (tmp_path / "page.html").read_text()
-    bad = run.invoke(app, ["certify", f"{file}:lying", "--json"])
-    assert bad.exit_code == 1
-    told = json.loads(bad.output)
-    assert told["status"] == "violated"
-    assert told["violation"] == 0.5
-    none = run.invoke(app, ["certify", f"{file}:none"])
-    assert none.exit_code == 0
-    assert "no point is feasible" in none.output
+    told = data("certify", f"{file}:lying", code=1)
+    assert (told["status"], told["violation"]) == ("violated", 0.5)
+    assert "no point is feasible" in run("certify", f"{file}:none").stdout
 
 
 @pytest.mark.parametrize(
@@ -52,9 +47,8 @@ def test_it_certifies_refutes_and_proves(file: Path, tmp_path: Path) -> None:
     [("nowhere", "no attribute"), ("number", "expected a cvxpy.Problem"), ("", "FILE.py:NAME")],
 )
 def test_what_is_no_problem_is_an_error(file: Path, name: str, words: str) -> None:
-    result = CliRunner().invoke(app, ["certify", f"{file}:{name}"])
-    assert result.exit_code == 2
-    assert words in " ".join(result.output.split())
-    unknown = CliRunner().invoke(app, ["certify", f"{file}:good", "--solver", "NIX"])
-    assert unknown.exit_code == 2
-    assert "CLARABEL" in unknown.output
+    assert words in refused("certify", f"{file}:{name}")
+
+
+def test_an_unknown_solver_is_an_error(file: Path) -> None:
+    assert "CLARABEL" in refused("certify", f"{file}:good", "--solver", "NIX")

@@ -7,8 +7,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from fast.auditing import AuditResult
+from fast.data import rows
 from verification.app.examples import Roles
 from verification.app.labels import number_classes, text_classes
+from verification.app.preparation import numbers
 from verification.app.reading import npy_file, read
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.document import Document, Paragraph, number, table
@@ -18,8 +20,6 @@ BLOCKS = (".npy", ".parquet", ".pq")  # read in blocks
 
 def examples(file: Path, labels: Path | None, label: str | None) -> tuple[Any, np.ndarray]:
     """Rows, in blocks where the format has them, and labels, those of a file of their own first."""
-    from fast.data import rows
-
     y: Any = None
     if file.suffix.lower() in BLOCKS:
         X: Any = rows(file, label=None if labels is not None else label)
@@ -32,7 +32,7 @@ def examples(file: Path, labels: Path | None, label: str | None) -> tuple[Any, n
             raise DataFileError(f"cannot read {file}: {error}; expected {expected}") from None
     else:
         found = read(file, Roles(label, labelled=labels is None))
-        X, y = found.X if found.sparse else found.X.to_numpy(np.float64), found.y
+        X, y = found.X if found.sparse else numbers(found), found.y
     y, where = (y, file) if labels is None else (npy_file(labels), labels)
     if y is None:
         raise InvalidArgumentError(f"LABELS: expected a .npy file, or --label: {file} has none")
@@ -44,7 +44,7 @@ def examples(file: Path, labels: Path | None, label: str | None) -> tuple[Any, n
 def document(found: AuditResult, name: str, tolerance: float) -> Document:
     """What is certain, for people and as data."""
     best = found.optimum
-    rows = [
+    lines = [
         ("P of the model, at most", f"{found.primal:.10g}"),
         ("P of any model, at least", f"{found.dual:.10g}"),
         ("so the model is above the optimum by at most", number(found.gap, 3)),
@@ -53,13 +53,13 @@ def document(found: AuditResult, name: str, tolerance: float) -> Document:
         ("passes over them", str(found.passes)),
     ]
     if best is not None:
-        rows += [
+        lines += [
             ("P of a model trained here, at most", f"{best.primal:.10g}"),
             ("so the model is above the optimum by at least", f"{found.least_above:.2%}"),
             ("accuracy of the model trained here", f"{best.accuracy:.2%}"),
         ]
     ok = found.relative_gap <= tolerance
-    blocks: list[Any] = [table("What is certain", ("", ""), rows)]
+    blocks: list[Any] = [table("What is certain", ("", ""), lines)]
     if not ok and best is None:
         text = "Either the model is far from the optimum, or far enough that this bound is weak: --refit says which."
         blocks.append(Paragraph(text, "warn"))

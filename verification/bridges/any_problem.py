@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
+import runpy
 import sys
 import warnings
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -41,14 +42,9 @@ def loaded(name: str) -> Any:
     path = Path(place)
     try:
         if path.suffix == ".py":
-            spec = importlib.util.spec_from_file_location(path.stem, path)
-            assert spec is not None
-            assert spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            sys.path.insert(
-                0, str(path.resolve().parent)
-            )  # its neighbours, as python FILE.py has them
-            spec.loader.exec_module(module)
+            # its neighbours, as python FILE.py has them
+            sys.path.insert(0, str(path.resolve().parent))
+            module: Any = SimpleNamespace(**runpy.run_path(place, run_name=path.stem))
         else:
             module = importlib.import_module(place)
         found = getattr(module, attribute)
