@@ -223,16 +223,8 @@ def test_on_the_command_line_and_again_from_the_file(tmp_path, monkeypatch):
         "    if a.size > 2:\n        raise ValueError('too long')\n"
         "    return bisect(a, r)\n"
     )
-    words = [
-        "verify",
-        "--problem",
-        "simplex.projection",
-        "--solver",
-        "coarse:project",
-        "--check",
-        "ties",
-    ]
-    words += ["--no-isolate", "--refuses", "ValueError"]
+    words = ["verify", "--problem", "simplex.projection", "--solver", "coarse:project", "--check"]
+    words += ["ties", "--no-isolate", "--refuses", "ValueError"]
     kept = data(*words, "--accuracy", "1e-8")
     assert (kept["promised"], list(kept["refused"])) == (1e-8, ["len(a) > 2"])
     broken = data(*words, "--accuracy", "1e-12", "-o", "found", code=1)

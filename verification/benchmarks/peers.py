@@ -32,9 +32,7 @@ def fit_quietly(model: Any, X: np.ndarray, y: np.ndarray, **options: Any) -> Any
         for said in (ConvergenceWarning, CollapseWarning):
             warnings.simplefilter("ignore", said)
         model.fit(X, y, **options)
-    if getattr(
-        model, "_interrupted", False
-    ):  # it kept the best so far, which nobody asked for here
+    if getattr(model, "_interrupted", False):  # what it kept nobody asked for here
         raise KeyboardInterrupt
     return model
 

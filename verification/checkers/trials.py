@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from fast import OneVsAllClassifier, TopKLogisticRegression, TopKSVC
 from fast.certificates import Certificate, linear_model
+from fast.families import named
 
 Array = np.ndarray[Any, Any]
 
@@ -65,8 +66,6 @@ def rights(rng: Any, *, tol: float | None = None) -> Iterator[Certificate]:
 
 def free_intercept(rng: Any) -> Certificate:
     """A softmax whose intercept is not regularised: its dual has columns that sum to 0."""
-    from fast.families import named
-
     n, d, m, loss = 40, 3, 4, named("softmax")
     X, y, C = rng.normal(size=(n, d)), np.arange(n) % m, 0.2
     Z, scale = np.hstack([X, np.ones((n, 1))]), np.r_[np.ones(d), 1e-12]
@@ -217,11 +216,8 @@ def _entry(name: str, **changes: Any) -> Callable[[bytes, dict[str, Any], int], 
 
 
 def _swapped(raw: bytes, header: dict[str, Any], size: int) -> bytes:
-    arrays = header["arrays"]
-    arrays["W"]["offset"], arrays["mass"]["offset"] = (
-        arrays["mass"]["offset"],
-        arrays["W"]["offset"],
-    )
+    one, other = (header["arrays"][name] for name in ("W", "mass"))
+    one["offset"], other["offset"] = other["offset"], one["offset"]
     return _file(header, raw[size:])
 
 

@@ -345,9 +345,7 @@ def _one_side(
     return _judgement(Verdict.ORACLE_UNCERTAIN, model, proof, allowed, tol, primal, message)
 
 
-def _the_same(
-    model: ModelTask, other: Instance, known: Witness | None, candidate: Candidate
-) -> bool:
+def _the_same(other: Instance, known: Witness | None, candidate: Candidate) -> bool:
     """Whether the right answer solves the other problem as well: a hard margin has no C."""
     if known is None:
         return False
@@ -364,6 +362,6 @@ def hint(instance: Instance, candidate: Candidate) -> str:
         if not model.valid(params):
             continue
         other = Instance.of(instance.problem, instance.family, **params)
-        if judge(other, candidate).ok and not _the_same(model, other, known, candidate):
+        if judge(other, candidate).ok and not _the_same(other, known, candidate):
             return str(text)
     return ""

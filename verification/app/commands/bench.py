@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -57,18 +58,14 @@ def _record(target: Path) -> None:
 
     start = perf_counter()
     suites: dict[str, Callable[..., Document]] = {
-        "topk": topk,
-        "entropy": entropy,
-        "ap": ap,
-        "svmplus": svmplus,
+        c.__name__: c for c in (topk, entropy, ap, svmplus)
     }
     parts: list[str] = []
     named = ", ".join(f"{name} {version}" for name, version in versions().items())
     for name, measured in suites.items():
         stderr().print(f"refsolve bench {name}", style="dim", highlight=False)
-        parts.append(
-            f"<!-- refsolve bench {name} -->\n{render_markdown(measured(as_json=None), 2)}"
-        )
+        made = render_markdown(measured(as_json=None), 2)
+        parts.append(f"<!-- refsolve bench {name} -->\n{made}")
         minutes = (perf_counter() - start) / 60
         head = f"Measured by `refsolve bench --record` in {minutes:.0f} minutes: {named}."
         # each time: a disk that is full by now takes no hours of work along
@@ -158,10 +155,6 @@ def _each(jobs: Jobs, task: Task) -> list[Any]:
     return found
 
 
-def _flat(lists: Iterable[list[Any]]) -> list[Any]:
-    return [each for one in lists for each in one]
-
-
 _Inference = Annotated[
     bool, typer.Option(help="Measure inference against the greedy and numpy.sort.")
 ]
@@ -219,9 +212,8 @@ def ap(
                        for one in curves}, task)  # fmt: skip
     written = [] if output is None else ap_plots.write(output, drawn)
     pictures = [str(path) for path in written]
-    return finish(
-        document(_flat(timings), everywhere, _flat(runs), exact, strict, drawn, pictures), as_json
-    )
+    timed, trained = (list(chain.from_iterable(lists)) for lists in (timings, runs))
+    return finish(document(timed, everywhere, trained, exact, strict, drawn, pictures), as_json)
 
 
 @app.command()
