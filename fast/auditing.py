@@ -18,9 +18,10 @@ from fast.families import named
 from fast.families.hinges import Hinge
 from fast.kernels.signed import LOGISTIC
 from fast.models.multiclass_erm import train
-from fast.solvers.audit_pass import Form, dense, evaluated, objectives
+from fast.solvers.audit_pass import Form, evaluated, objectives
 from fast.solvers.dask_passes import passes_of
 from fast.solvers.free_intercept import newton_step
+from fast.solvers.rows import dense
 from fast.solvers.signed_training import train as train_signed
 from fast.solvers.state import certified_gap
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from fast.solvers.rounding import Gram, Rows, confirmed, down, precisions, up
-from fast.solvers.rows import is_sparse
+from fast.solvers.rows import dense, is_sparse
 from fast.solvers.state import certified_gap
 from fast.solvers.two_views import repaired
 
@@ -259,9 +259,9 @@ class Level:
 
         if Z.shape[1] < Z.shape[0]:
             edge, corner = Z.T @ reduced, np.array([[reduced.sum()]])
-            blocks = [[_dense(scaled.T @ scaled), edge[:, None]], [edge[None], corner]]
+            blocks = [[dense(scaled.T @ scaled), edge[:, None]], [edge[None], corner]]
             return True, pull, None, _cholesky(np.block(blocks), lam)
-        inner = _cholesky(_dense(scaled @ scaled.T) + np.outer(root, root), lam)
+        inner = _cholesky(dense(scaled @ scaled.T) + np.outer(root, root), lam)
 
         def woodbury(right: np.ndarray) -> np.ndarray:
             seen = Z @ right[:-1] + right[-1]
@@ -299,11 +299,6 @@ class TwoViewLevel(Level):
         square += self.z.pulled_square(alpha[1] * y + tie, size[1])
         gain, paid = alpha[:2].sum(), self.free * abs(tie).sum() + square / 2
         return down(gain - paid - (3 * len(y) + 16) * self.eps * (gain + 2 * paid))
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    """A small product as an array."""
-    return np.asarray(matrix.toarray() if is_sparse(matrix) else matrix)
 
 
 def _cholesky(matrix: np.ndarray, shift: float) -> Any:

@@ -31,7 +31,7 @@ from fast.models.multiclass_erm import (
     train,
 )
 from fast.solvers.multiclass_claims import claims
-from fast.solvers.rows import is_sparse
+from fast.solvers.rows import dense, is_sparse
 from fast.solvers.state import TrainingState, certified_gap
 
 
@@ -233,8 +233,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             used = result.n_iter = before + result.n_iter
             for entry in result.history:
                 entry["iteration"] += before
-            A = self._dual_blocks(result.masses, encoded)
-            A = A.toarray() if is_sparse(A) else A
+            A = dense(self._dual_blocks(result.masses, encoded))
             gap = certified_gap(*kernel_objectives(self._map.K, A, encoded, r, loss))
             over = result.stopped or used >= limit or result.gap > inner or inner < 1e-14
             if best is None or gap <= best_gap:
@@ -295,7 +294,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             self.coef_ = np.asarray(W, dtype=np.float64, order=order)
             self.intercept_ = result.W[:, d].copy() if constant else np.zeros(len(result.W))
         else:  # the model is the dual's own W, whose primal objective is evaluated with K
-            A = self.dual_coef_.toarray() if is_sparse(self.dual_coef_) else self.dual_coef_
+            A = dense(self.dual_coef_)
             self.intercept_ = A.sum(axis=0) if self.fit_intercept else np.zeros(A.shape[1])
             self._map.forget()
         if self.warm_start:
@@ -307,8 +306,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         loss, values = self._fitted_loss(), (result.primal, result.dual)
         K, W = None, result.W
         if self._map is not None:
-            features, K, A = None, self._map.K, self.dual_coef_
-            A = A.toarray() if is_sparse(A) else A
+            features, K, A = None, self._map.K, dense(self.dual_coef_)
             values, W = kernel_objectives(K, A, y, r, loss), A.T
         known = result.bounds if K is None else None
         P, D = known or claims(features, K, W, result.masses, y, r, loss, values, float(self.tol))

@@ -12,9 +12,7 @@ from fast.errors import InvalidParameterError
 from fast.sets._batch import project_rows
 from fast.sets._docs import documented_with
 
-LARGEST = (
-    1e150  # of a finite bound and of the capacity: their products with weights must not overflow
-)
+LARGEST = 1e150  # of a bound and of the capacity: their products with weights must not overflow
 SLACK = 4.0 * np.finfo(np.float64).eps  # a capacity at an end of what is possible may be rounded
 QUANTUM = float(np.finfo(np.float64).smallest_subnormal)  # what a product of tiny numbers may lose
 SPLIT = 2.0**27 + 1.0  # takes a number apart into halves of its digits

@@ -11,7 +11,7 @@ from .free_intercept import balanced, curvature, prior_sums
 from .multiclass_claims import bounds_of_weights, sums_of_masses, sums_of_weights
 from .passes import Block
 from .rounding import row_norms
-from .rows import is_sparse
+from .rows import dense
 from .signed_claims import bounds_of_sums, sums
 
 
@@ -31,9 +31,8 @@ def evaluated(block: Block, W: np.ndarray, C: float, form: Form, masses: Any) ->
     m, r = len(W), C * w
     own = (y == 1)[:, None] if m == 1 else y[:, None] == np.arange(m)
     norms, given = row_norms(X), None if masses is None else masses[part]
-    if (
-        form.squared
-    ):  # C max{0, z}^2 is 2 C gamma times the hinge smoothed by gamma, if no z is larger
+    if form.squared:
+        # C max{0, z}^2 is 2 C gamma times the hinge smoothed by gamma, if no z is larger
         longest = 1.01 + 1.01 * float(norms.max()) * float(np.sqrt((W * W).sum(axis=1).max()))
         gamma = 2.0 ** np.ceil(np.log2(longest)) if np.isfinite(longest) else 1.0
         loss, r = replace(loss, gamma=float(gamma)), 2.0 * gamma * r
@@ -56,11 +55,6 @@ def evaluated(block: Block, W: np.ndarray, C: float, form: Form, masses: Any) ->
             H = curvature(f, own, r, loss, form.signed)
         found += [float(w @ right), H]
         return [*found, *prior_sums(X, C * w, norms, own)] if form.free else found
-
-
-def dense(part: Any) -> np.ndarray:
-    """As an array."""
-    return np.asarray(part.toarray() if is_sparse(part) else part)
 
 
 def objectives(

@@ -16,7 +16,7 @@ from scipy.linalg.blas import dsyrk, dtrsm
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from fast._interrupts import hold_back
-from fast.solvers.rows import is_sparse
+from fast.solvers.rows import dense, is_sparse
 
 STALLED = 4  # rounds without a smaller gap after which rounding rules
 HOPELESS = 200  # rounds that do not halve the gap all together: it does beyond tol, too
@@ -39,19 +39,19 @@ class MatrixGram:
 
     def solver(self, E: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """R -> (K + diag(E))^-1 r."""
+        return self._solver(E)[0]
+
+    def _solver(self, E: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
         M = self.K.copy()
         M[np.diag_indices(self.n)] += E
         L = cholesky(M)
-        return lambda r: np.asarray(dpotrs(L, r, lower=1)[0])
+        return lambda r: np.asarray(dpotrs(L, r, lower=1)[0]), L
 
     def parallel(self, E: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
         """`solver`, and the lower triangle of K - K (K + diag(E))^-1 K."""
-        M = self.K.copy()
-        M[np.diag_indices(self.n)] += E
-        L = cholesky(M)
+        solve, L = self._solver(E)
         V = dtrsm(1.0, L, self.K.T, lower=1)
-        P = dsyrk(-1.0, V, beta=1.0, c=self.K.T, trans=1, lower=1)
-        return lambda r: np.asarray(dpotrs(L, r, lower=1)[0]), P
+        return solve, dsyrk(-1.0, V, beta=1.0, c=self.K.T, trans=1, lower=1)
 
 
 class FactorGram:
@@ -85,14 +85,12 @@ class FactorGram:
     def parallel(self, E: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
         """`solver`, and the lower triangle of K - K (K + diag(E))^-1 K = X (I + X' E^-1 X)^-1 X'."""
         solve, L = self._solver(1.0 / E)
-        rows = self.X.toarray() if is_sparse(self.X) else self.X
-        return solve, dsyrk(1.0, dtrsm(1.0, L, rows.T, lower=1), trans=1, lower=1)
+        return solve, dsyrk(1.0, dtrsm(1.0, L, dense(self.X).T, lower=1), trans=1, lower=1)
 
 
 def cross(X: Any, T: np.ndarray, Z: Any) -> np.ndarray:
     """X' diag(T) Z of dense or CSR matrices."""
-    found = (X.T @ sp.diags_array(T) if is_sparse(X) else X.T * T) @ Z
-    return np.asarray(found.toarray() if is_sparse(found) else found)
+    return dense((X.T @ sp.diags_array(T) if is_sparse(X) else X.T * T) @ Z)
 
 
 def cholesky(M: np.ndarray) -> np.ndarray:
@@ -105,6 +103,15 @@ def cholesky(M: np.ndarray) -> np.ndarray:
         more = max(100.0 * ridge, 1e-16)
         M[np.diag_indices_from(M)] += (more - ridge) * mean
         ridge = more
+
+
+def balanced(a: np.ndarray, y: np.ndarray, target: Any = 0.0) -> np.ndarray:
+    """Multipliers >= 0 with <a, y/|y|> = target, or as near: the class that is too heavy scaled down."""
+    plus, minus = a[y > 0.0].sum(), a[y < 0.0].sum()
+    if not (plus >= 0.0 and minus >= 0.0):
+        return np.zeros(len(a))
+    up, down = max(min(plus, minus + target), 0.0), max(min(minus, plus - target), 0.0)
+    return np.asarray(a * np.where(y > 0.0, up / (plus or 1.0), down / (minus or 1.0)))
 
 
 class OneView:
@@ -132,9 +139,7 @@ class OneView:
     def start(self) -> np.ndarray:
         """Balanced multipliers in the middle of the box, or smaller where it is wide."""
         scale = 1.0 / max(float((self.gram.diagonal + self.ridge).mean()), TINY)
-        a, y = np.minimum(0.5 * self.upper, scale), self.y
-        sums = float(a[y > 0.0].sum()), float(a[y < 0.0].sum())
-        return np.asarray(a * np.where(y > 0.0, min(sums) / sums[0], min(sums) / sums[1]))
+        return balanced(np.minimum(0.5 * self.upper, scale), self.y)
 
 
 def follow(

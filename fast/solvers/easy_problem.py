@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fast.solvers import hard_margin, interior_point
+from fast.solvers.box_interior_point import balanced
 from fast.solvers.hard_margin import Margins
 from fast.solvers.score_problem import WEIGHTLESS, Oracle, ScoreProblem
 
@@ -125,12 +126,3 @@ class EasyProblem(ScoreProblem):
         pull -= self.margins.product.gradients(self.margins.signs * self.mu)
         dual = float(weights @ offsets) + float(self.mu.sum())
         return dual - 0.5 * float(pull @ pull)
-
-
-def balanced(mu: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """A mu >= 0 with the larger class scaled down to the sum of the smaller one."""
-    up = signs > 0.0
-    sums = float(mu[up].sum()), float(mu[~up].sum())
-    small = min(sums)
-    factors = [small / s if s > 0.0 else 0.0 for s in sums]
-    return np.asarray(mu * np.where(up, *factors))

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from fast.families.hinges import Hinge
 from fast.solvers.claimed_rows import entropy_masses, hinge_bounds, hinge_masses
 from fast.solvers.rounding import EPS, confirmed, down, precisions, row_norms, up
-from fast.solvers.rows import is_sparse
+from fast.solvers.rows import dense, is_sparse
 from fast.solvers.sparse_rows import block_scores, parts, pull_rows
 
 AT_ONCE, LEAST = 4096, 64  # rows
@@ -313,7 +313,7 @@ class _Level:
 
     def _kept(self, part: Any, rows: slice) -> np.ndarray:
         """Some masses, without those on classes that their examples' losses have dropped."""
-        full = np.asarray(part.toarray() if is_sparse(part) else part)
+        full = dense(part)
         dropped = getattr(self.loss, "dropped", None)
         if dropped is not None and dropped.shape[1]:
             full = full.copy()

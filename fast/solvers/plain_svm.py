@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fast.solvers.box_interior_point import FactorGram, MatrixGram, OneView, follow
+from fast.solvers.box_interior_point import FactorGram, MatrixGram, OneView, balanced, follow
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import Certified, TrainingState
 from fast.svm_plus.data import Model
@@ -137,15 +137,6 @@ def take(
     if state.coef is None or primal < state.primal:
         state.coef, state.b = a * y, b
     state.record(state.n_iter + 1, primal, state.bound, state.coef)
-
-
-def balanced(a: np.ndarray, y: np.ndarray, target: Any = 0.0) -> np.ndarray:
-    """Multipliers >= 0 with <a, y/|y|> = target, or as near: the class that is too heavy scaled down."""
-    plus, minus = a[y > 0.0].sum(), a[y < 0.0].sum()
-    if not (plus >= 0.0 and minus >= 0.0):
-        return np.zeros(len(a))
-    up, down = max(min(plus, minus + target), 0.0), max(min(minus, plus - target), 0.0)
-    return np.asarray(a * np.where(y > 0.0, up / (plus or 1.0), down / (minus or 1.0)))
 
 
 def hinge_offset(f: np.ndarray, y: np.ndarray, cost: np.ndarray) -> float:

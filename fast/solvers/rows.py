@@ -22,6 +22,11 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
+def dense(X: Any) -> np.ndarray:
+    """As an array."""
+    return np.asarray(X.toarray() if is_sparse(X) else X)
+
+
 def as_rows(X: Any) -> tuple:
     """The kernels' view of ``X`` ((n, d), C-contiguous or CSR); nothing is copied."""
     none = np.empty(0, X.dtype)

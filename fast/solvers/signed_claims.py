@@ -126,9 +126,8 @@ def _losses(f: Any, slip: Any, own: np.ndarray, loss: Any, y: Any, real: Any) ->
         z = z + real(loss.cost)
     else:
         z = z + np.where(own, 0, real(loss.cost))
-    if (
-        loss.gamma > 0
-    ):  # of any x that is not negative: the loss at z - gamma x, and gamma/2 ||x||^2
+    if loss.gamma > 0:
+        # of any x that is not negative: the loss at z - gamma x, and gamma/2 ||x||^2
         gamma = real(loss.gamma)
         if loss.variant == BOX:
             x = np.clip(z / gamma, 0, 1)

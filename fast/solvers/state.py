@@ -49,9 +49,8 @@ class TrainingState:
     done: bool = False  # the check just recorded is the last one
     passes: int = 0  # of a solver that counts them, also since the last check
     estimate: float = np.inf  # of the relative gap there, not certified
-    pulse: Callable[["TrainingState"], bool | None] | None = (
-        None  # after a pass; true asks for a check
-    )
+    #: Called after a pass; true asks for a check.
+    pulse: Callable[["TrainingState"], bool | None] | None = None
     history: list[dict[str, float]] = field(default_factory=list)
 
     @property

@@ -19,7 +19,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from fast._numba import kernel
 from fast.solvers import simplex_qp
-from fast.solvers.rows import is_sparse
+from fast.solvers.rows import dense
 
 ENTER = 20, 200  # negatives that enter in an iteration, at least and at most; else half of d or P
 IDLE = 2  # iterations without weight after which a negative leaves
@@ -143,7 +143,7 @@ class ByFeatures:
         for rows, sign in ((come, 1.0), (gone, -1.0)):
             if rows.any():
                 X = self.positives[rows]
-                self.raw += sign * _dense(X.T @ X)
+                self.raw += sign * dense(X.T @ X)
         self.inside = inside.copy()
         H = (2.0 * self.C) * self.raw
         H.reshape(-1)[:: len(H) + 1] += 1.0
@@ -154,7 +154,7 @@ class ByFeatures:
 
     def below(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """R B^-1 R' and R B^-1 c - 1 for the rows R of the negatives J, c = 2C sum x_i."""
-        self.V = _solved(self.factor, _dense(rows).T)
+        self.V = _solved(self.factor, dense(rows).T)
         return self.V.T @ self.V, self.V.T @ self.v - 1.0
 
     def weights(self, beta: np.ndarray, rows: Any, tau: float) -> np.ndarray:
@@ -167,7 +167,7 @@ class ByPositives:
 
     def __init__(self, positives: Any, C: float) -> None:
         self.positives, self.C = positives, C
-        self.gram = _dense(positives @ positives.T)
+        self.gram = dense(positives @ positives.T)
 
     def update(self, inside: np.ndarray) -> None:
         """As of `ByFeatures`."""
@@ -180,8 +180,8 @@ class ByPositives:
 
     def below(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """As of `ByFeatures`."""
-        self.V = _solved(self.factor, _dense(self.positives @ rows.T)[self.kept])
-        return _dense(rows @ rows.T) - self.V.T @ self.V, self.V.T @ self.v - 1.0
+        self.V = _solved(self.factor, dense(self.positives @ rows.T)[self.kept])
+        return dense(rows @ rows.T) - self.V.T @ self.V, self.V.T @ self.v - 1.0
 
     def weights(self, beta: np.ndarray, rows: Any, tau: float) -> np.ndarray:
         """As of `ByFeatures`: X' alpha - R' beta."""
@@ -246,7 +246,3 @@ def factored(H: np.ndarray) -> np.ndarray:
         if not failed:
             return np.asarray(factor)
         ridge = max(10.0 * ridge, RIDGE * float(H.trace()) / len(H))
-
-
-def _dense(X: Any) -> np.ndarray:
-    return np.asarray(X.toarray() if is_sparse(X) else X)

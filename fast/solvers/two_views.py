@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 
-from fast.solvers.box_interior_point import TINY, FactorGram, MatrixGram, cholesky, cross
-from fast.solvers.plain_svm import PlainState, balanced, lowest
+from fast.solvers.box_interior_point import TINY, FactorGram, MatrixGram, balanced, cholesky, cross
+from fast.solvers.plain_svm import PlainState, lowest
 
 Gram = MatrixGram | FactorGram
 Scores = tuple[np.ndarray, np.ndarray, Any]

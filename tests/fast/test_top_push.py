@@ -63,7 +63,7 @@ def test_features_and_positives_take_the_same_steps(rng, form, m):
     for n, d in ((40, 3), (20, 30)):
         X, y = _problems.relevant(5, n=n, d=d, shift=4.0)
         X = form(X).astype(float)
-        own, rows = y[:, None], top_newton._dense(X)
+        own, rows = y[:, None], top_newton.dense(X)
         if m > 1:
             rows, flat = mapped(X, np.arange(n) % m, m)
             rows, own = rows.toarray(), flat.reshape(n, m)
