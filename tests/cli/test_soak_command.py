@@ -7,7 +7,7 @@ from pathlib import Path
 import _commands
 import pytest
 
-from verification.selftest import lines
+from verification.selftest import lines, soak
 
 run = partial(_commands.run, "soak", "--jobs", "1")
 
@@ -35,8 +35,6 @@ def test_a_small_soak_is_recorded_and_not_repeated(tmp_path):
 
 
 def test_an_alarm_ends_with_exit_code_1(tmp_path, monkeypatch):
-    from verification.selftest import soak
-
     wrong = {"counts": {"fail": 60}, "worst_ratio": None, "seconds": 0.1}
     alarm = {"check": "ties", "family": "ties", "message": "off by 1"}
     monkeypatch.setattr(soak, "run_chunk", lambda c: {**vars(c), **wrong, "alarms": [alarm]})

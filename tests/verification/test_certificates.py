@@ -12,7 +12,7 @@ from refsolve.generators.quadratic import Quadratic
 from refsolve.proofs import rationals
 from refsolve.proofs.rationals import floats, norm, vector
 from verification import Instance, Verdict, certificates
-from verification.certificates import core, truth
+from verification.certificates import core, points, truth
 from verification.instances import families
 from verification.verdicts.verdict import Candidate
 
@@ -72,8 +72,6 @@ def test_gap_bounds_the_distance(stem):
     for instance in families.draw(f"{stem}.projection", "random", 40, seed=6):
         c = core.core(instance)
         right = truth.solution(instance)
-        from verification.certificates import points
-
         x = points.repair(c, right + vector(rng.normal(size=right.size)))
         gap = rationals.fw_gap(c.domain, x, points.gradient(c, x), points._radius(c, x))
         assert float(gap) >= norm(x - right) ** 2 * (1 - 1e-12)

@@ -11,7 +11,7 @@ from verification import InvalidArgumentError, mutants, verify
 from verification.checks import discover as checks
 from verification.mutants import Mutant
 from verification.mutants.sound.program import command
-from verification.problems.problem import names
+from verification.problems.problem import lookup, names
 from verification.selftest import kill_matrix, kill_report
 
 MUTANTS = mutants.discover()
@@ -84,8 +84,6 @@ def test_counterexamples_are_small(name):
 
 
 def _data(report):
-    from verification.problems.problem import lookup
-
     return lookup(report.problem).data
 
 

@@ -19,7 +19,7 @@ from verification.app.model_file import SUFFIX, packed
 from verification.app.multilabel import aligned
 from verification.app.path import Path, fit_path
 from verification.app.pictures import pictures
-from verification.app.preparation import transformer
+from verification.app.preparation import numbers, transformer
 from verification.app.trained_model import Model
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.document import Block, Cell, Document, Paragraph, number, table
@@ -217,8 +217,6 @@ def _options(model: str, examples: Examples) -> dict[str, Any]:
         return {"groups": examples.group}
     options: dict[str, Any] = {"sample_weight": examples.weight}
     if model == "svmplus" and examples.Z is not None:
-        from verification.app.preparation import numbers
-
         options["Z"] = numbers(replace(examples, X=examples.Z))
     return options
 

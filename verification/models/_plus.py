@@ -15,7 +15,7 @@ from refsolve.proofs.space import EPS
 from verification.certificates import plus_bounds
 from verification.certificates.plus_bounds import Whole
 from verification.certificates.plus_model import PlusCertificate, Problem, vector
-from verification.errors import InvalidArgumentError
+from verification.errors import InvalidArgumentError, NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _shrink
 
 Array = np.ndarray[Any, Any]
@@ -333,8 +333,6 @@ def simplest(nonneg: bool) -> dict[str, Any]:
 
 def multipliers_of(problem: Problem, model: Whole) -> tuple[Array, Array]:
     """Multipliers that a model stands for, as far as it does: the slopes of the loss, or none."""
-    from verification.errors import NoDualPointError
-
     if not (problem.plain and problem.squared):
         raise NoDualPointError(
             "dual=None: a model determines its multipliers for the squared hinge without Z only"

@@ -21,6 +21,7 @@ from verification.app.console import (
     progress,
     stderr,
 )
+from verification.errors import InvalidArgumentError
 from verification.report.document import Document
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ _Record = Annotated[
 @app.callback()
 def bench(context: typer.Context, record: _Record = None) -> None:
     """Measure speed on one thread, beside the usual alternatives."""
-    from verification.errors import InvalidArgumentError
-
     if context.invoked_subcommand is not None:
         if record is not None:
             raise InvalidArgumentError("--record runs all benchmarks; leave the name of one out")
@@ -187,7 +186,6 @@ def ap(
     from verification.benchmarks import ap_exactness, ap_inference, ap_plots, ap_shapes, ap_training
     from verification.benchmarks.ap_report import document
     from verification.benchmarks.timing import one_thread
-    from verification.errors import InvalidArgumentError
 
     values = one_of("C", c, ap_training.LIMITS)
     if not (inference or grid or training or exactness or output):
@@ -236,7 +234,6 @@ def svmplus(
     from verification.benchmarks import svmplus_precision, svmplus_training
     from verification.benchmarks.svmplus_report import document
     from verification.benchmarks.timing import one_thread
-    from verification.errors import InvalidArgumentError
 
     if not (linear or kernel or classes or precision):
         raise InvalidArgumentError(

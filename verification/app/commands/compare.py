@@ -1,5 +1,6 @@
 """``refsolve compare TRAIN``: losses for top-k error side by side on anybody's data, in the papers' protocol."""
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,9 @@ from verification.app.data_options import (
     Label,
     Positive,
     Privileged,
+    words,
 )
+from verification.errors import InvalidArgumentError
 
 app = typer.Typer(add_completion=False)
 
@@ -117,16 +120,12 @@ def compare(
         refsolve compare ranked.csv --positive yes --privileged late1,late2 --splits 5
         refsolve compare --like indoor67
     """
-    from dataclasses import asdict, replace
-
     from verification.app.comparing import Settings, digest, guesses_of, load, rows_of, run
     from verification.app.comparison import document, save
-    from verification.app.data_options import words
     from verification.app.known import about, find, printed
     from verification.app.path import values
     from verification.app.rows import Kept
     from verification.benchmarks.timing import one_thread
-    from verification.errors import InvalidArgumentError
 
     if train is None:
         if like is None:

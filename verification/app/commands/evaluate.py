@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from verification.app.console import JsonOption, finish, stage, stderr
-from verification.app.data_options import DataFile, Force, Group, Ignore, Label, Positive
+from verification.app.data_options import (
+    DataFile,
+    Force,
+    Group,
+    Ignore,
+    Label,
+    Positive,
+    for_model,
+    one_against_rest,
+    words,
+)
 
 app = typer.Typer(add_completion=False)
 
@@ -40,7 +50,6 @@ def evaluate(
         refsolve evaluate flowers.refsolve test.csv
         refsolve evaluate flowers.refsolve test.csv -o test.html
     """
-    from verification.app.data_options import for_model, one_against_rest, words
     from verification.app.examples import Roles
     from verification.app.measuring import blocks, measure
     from verification.app.model_file import load_model

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from verification.app.console import JsonOption, finish, stage, stderr
-from verification.app.data_options import DataFile, Force, Ignore
+from verification.app.data_options import DataFile, Force, Ignore, for_model, words
 
 app = typer.Typer(add_completion=False)
 
@@ -46,7 +46,6 @@ def predict(
         refsolve predict flowers.refsolve new.csv -k 2
         refsolve predict flowers.refsolve new.parquet -o labels.parquet
     """
-    from verification.app.data_options import for_model, words
     from verification.app.examples import Roles
     from verification.app.model_file import load_model
     from verification.app.predicting import predictions, summary

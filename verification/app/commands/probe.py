@@ -1,5 +1,6 @@
 """``refsolve probe FEATURES LABELS``: linear classifiers on frozen features, a certified one for each C."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -95,7 +96,6 @@ def probe(
         refsolve probe train.npy y.npy --validation val.npy --validation-labels y_val.npy --preset dinov2
         refsolve probe features.parquet --label class --loss entropy --k 5 --Cs 0.1,1,10
     """
-    from dataclasses import replace
     from shutil import rmtree
 
     from verification.app.cluster import cluster, spread, workers_of

@@ -1,7 +1,9 @@
 """``refsolve reproduce letter``, ``circle``, ``convergence``, ``ap``, ``svmplus``: the papers' figures beside ours."""
 
+import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -55,8 +57,6 @@ def letter(
     as_json: JsonOption = False,
 ) -> None:
     """Letter, Lapin et al. 2016, Table 3 or 7: C by validation for every column separately."""
-    from dataclasses import replace
-
     import numpy as np
 
     from verification.app.rows import Kept, whole
@@ -275,8 +275,6 @@ def convergence(
     as_json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Convergence, Lapin et al. 2016, Figure 1: gap and accuracy of SDCA, FISTA and ours."""
-    import json
-
     from verification.benchmarks import convergence as study
     from verification.benchmarks import convergence_report
     from verification.benchmarks.timing import one_thread

@@ -16,6 +16,7 @@ from verification.app.console import (
     finish,
     stderr,
 )
+from verification.errors import InvalidArgumentError
 
 app = typer.Typer(add_completion=False)
 
@@ -37,7 +38,6 @@ def shrink(
     The file is data: the solver that it names is run with --trust only.
     """
     from verification.app import command_line
-    from verification.errors import InvalidArgumentError
     from verification.failures import replay as replays
     from verification.failures.replayed import shrunk_document
 

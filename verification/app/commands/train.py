@@ -19,7 +19,10 @@ from verification.app.data_options import (
     Positive,
     Privileged,
     Weight,
+    one_against_rest,
+    words,
 )
+from verification.errors import InvalidArgumentError
 
 app = typer.Typer(add_completion=False)
 
@@ -125,14 +128,12 @@ def train(
         refsolve train queries.svm --model ap --positive 1 --group qid
         refsolve train songs.csv --model multilabel --labels sad,loud,fast
     """
-    from verification.app.data_options import one_against_rest, words
     from verification.app.examples import Roles
     from verification.app.model_file import SUFFIX
     from verification.app.path import values
     from verification.app.reading import SVM, read
     from verification.app.training import check_target, save, split_holdout
     from verification.app.training import train as fit
-    from verification.errors import InvalidArgumentError
 
     if holdout is not None and test is not None:
         raise InvalidArgumentError("--holdout and --test exclude each other; give one of them")
