@@ -192,14 +192,9 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         return features
 
     def _train(
-        self,
-        features: Any,
-        encoded: np.ndarray,
-        r: np.ndarray,
-        loss: Any,
-        tol: float,
+        self, features: Any, encoded: np.ndarray, r: np.ndarray, loss: Any, tol: float,
         options: dict[str, Any],
-    ) -> TrainingResult:
+    ) -> TrainingResult:  # fmt: skip
         """One convex problem, certified."""
         start, weights = self._starting_dual(encoded, r), self._starting_weights(features)
         m = len(self.classes_)
@@ -270,13 +265,9 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         return (type(self).__name__, self.k, getattr(self, "variant", None))
 
     def _store(
-        self,
-        result: TrainingResult,
-        features: Any,
-        encoded: np.ndarray,
-        r: np.ndarray,
+        self, result: TrainingResult, features: Any, encoded: np.ndarray, r: np.ndarray,
         monitor: Monitor,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_iter_ = result.n_iter
         self.history_ = arrays_of(result.history)
         self.solver_ = result.solver

@@ -80,18 +80,10 @@ def known_cuts(
 
 
 def train(
-    X: Any,
-    queries: Queries,
-    C: float,
-    *,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    method: str = "divide_and_conquer",
-    solver: str = "auto",
-    reference: np.ndarray | None = None,
-    start: Any = None,
-    report: Callable[[ScoreState], bool] | None = None,
-) -> TrainingResult:
+    X: Any, queries: Queries, C: float, *, tol: float = 1e-3, max_iter: int = 1000,
+    method: str = "divide_and_conquer", solver: str = "auto", reference: np.ndarray | None = None,
+    start: Any = None, report: Callable[[ScoreState], bool] | None = None,
+) -> TrainingResult:  # fmt: skip
     """Minimise P(w) until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
     Parameters

@@ -89,17 +89,11 @@ def check_solver(solver: str) -> str:
 
 
 def train(
-    X: Any,
-    oracle: Oracle,
-    C: float,
-    *,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    solver: str = "auto",
-    start: np.ndarray | None = None,
+    X: Any, oracle: Oracle, C: float, *, tol: float = 1e-3, max_iter: int = 1000,
+    solver: str = "auto", start: np.ndarray | None = None,
     cuts: Sequence[tuple[float, np.ndarray]] = (),
     report: Callable[[ScoreState], bool] | None = None,
-) -> StructuredResult:
+) -> StructuredResult:  # fmt: skip
     """Minimise P(w) until the relative gap is certified to be at most ``tol``.
 
     Parameters
@@ -125,14 +119,9 @@ def train(
 
 
 def solve(
-    problem: ScoreProblem,
-    tol: float,
-    max_iter: int,
-    solver: str,
-    start: np.ndarray | None,
-    cuts: Sequence[tuple[float, np.ndarray]],
-    report: Callable[[ScoreState], bool] | None,
-) -> StructuredResult:
+    problem: ScoreProblem, tol: float, max_iter: int, solver: str, start: np.ndarray | None,
+    cuts: Sequence[tuple[float, np.ndarray]], report: Callable[[ScoreState], bool] | None,
+) -> StructuredResult:  # fmt: skip
     """`train` for a problem that is set up already."""
     number("tol", tol)
     name = check_solver(solver)

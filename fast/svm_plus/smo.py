@@ -117,17 +117,9 @@ def signed_row(k: np.ndarray, q: np.ndarray, y: np.ndarray, sign: float, out: np
 
 @kernel
 def steps(
-    K: np.ndarray,
-    Q: np.ndarray,
-    M: np.ndarray,
-    ready: np.ndarray,
-    y: np.ndarray,
-    a: np.ndarray,
-    v: np.ndarray,
-    tol: float,
-    most: int,
-    work: np.ndarray,
-) -> int:
+    K: np.ndarray, Q: np.ndarray, M: np.ndarray, ready: np.ndarray, y: np.ndarray, a: np.ndarray,
+    v: np.ndarray, tol: float, most: int, work: np.ndarray,
+) -> int:  # fmt: skip
     """SMO steps on a and v in place; how many. ``work`` is (3, n).
 
     Row i of M is there if ready[i]; otherwise it becomes K_i + y_i y Q_i when it is needed first.
@@ -188,14 +180,9 @@ def moved(
 
 @kernel
 def best_gain(
-    v: np.ndarray,
-    allowed: np.ndarray,
-    row: np.ndarray,
-    diagonal: np.ndarray,
-    highest: float,
-    here: float,
-    flat: float,
-) -> float:
+    v: np.ndarray, allowed: np.ndarray, row: np.ndarray, diagonal: np.ndarray, highest: float,
+    here: float, flat: float,
+) -> float:  # fmt: skip
     """Largest gain of a Newton step with a partner among these."""
     most = 0.0
     for t in range(len(v)):
@@ -225,14 +212,9 @@ def steepest(
 
 @kernel
 def partner(
-    v: np.ndarray,
-    allowed: np.ndarray,
-    row: np.ndarray,
-    diagonal: np.ndarray,
-    highest: float,
-    here: float,
-    flat: float,
-) -> int:
+    v: np.ndarray, allowed: np.ndarray, row: np.ndarray, diagonal: np.ndarray, highest: float,
+    here: float, flat: float,
+) -> int:  # fmt: skip
     """Index whose Newton step together with ``row``'s gains most, -1 if none gains."""
     n, best, home = len(v), 0.0, -1
     for start in range(0, n, BLOCK):

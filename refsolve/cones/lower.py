@@ -45,13 +45,8 @@ class LowerBound:
 
 
 def lower_bound(
-    program: ConeProgram,
-    z: Array,
-    w: Array,
-    lo: Array,
-    hi: Array,
-    curvature: Array | None,
-) -> LowerBound:
+    program: ConeProgram, z: Array, w: Array, lo: Array, hi: Array, curvature: Array | None,
+) -> LowerBound:  # fmt: skip
     """Bound from multipliers ``z`` and a point ``w``, neither of which is believed.
 
     Parameters

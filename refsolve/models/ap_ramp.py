@@ -94,16 +94,10 @@ def primal(
 
 
 def certificate(
-    X: Rows,
-    y: ArrayLike,
-    *,
-    C: float,
-    w: ArrayLike,
-    reference: ArrayLike | None = None,
-    rankings: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    X: Rows, y: ArrayLike, *, C: float, w: ArrayLike, reference: ArrayLike | None = None,
+    rankings: ArrayLike | None = None, weights: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-) -> RampCertificate:
+) -> RampCertificate:  # fmt: skip
     """What the convex step of a reference proves about w.
 
     Parameters

@@ -128,14 +128,9 @@ def from_labels(y: ArrayLike, *, labels: ArrayLike, weights: ArrayLike) -> Array
 
 
 def primal(
-    X: Rows,
-    y: ArrayLike,
-    *,
-    w: ArrayLike,
-    C: float,
-    b: float | None = 0.0,
+    X: Rows, y: ArrayLike, *, w: ArrayLike, C: float, b: float | None = 0.0,
     bias: bool | str = False,
-) -> float:
+) -> float:  # fmt: skip
     """P(w, b); see `certificate`."""
     data = check_data(X, y, C, bias)
     w, b = data.point(w, b)
@@ -153,17 +148,10 @@ def dual(X: Rows, y: ArrayLike, *, alpha: ArrayLike, C: float, bias: bool | str 
 
 
 def certificate(
-    X: Rows,
-    y: ArrayLike,
-    *,
-    C: float,
-    w: ArrayLike | None = None,
-    b: float | None = None,
-    alpha: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
-    bias: bool | str = False,
-) -> HingeCertificate:
+    X: Rows, y: ArrayLike, *, C: float, w: ArrayLike | None = None, b: float | None = None,
+    alpha: ArrayLike | None = None, labels: ArrayLike | None = None,
+    weights: ArrayLike | None = None, bias: bool | str = False,
+) -> HingeCertificate:  # fmt: skip
     """Primal-dual gap of (w, b) and alpha, whoever computed them.
 
     Parameters
