@@ -190,7 +190,9 @@ def test_refusals_are_skipped_and_counted(refuses, isolate):
 
 def test_who_is_not_told_to_refuse_crashes():
     names = {"checks": ["ground_truth"], "shrink": False}
-    assert verify(limited, PROBLEM, **names).counts["crash"] > 100
+    crashed = verify(limited, PROBLEM, fixed={"k": 4}, **names)
+    assert crashed.counts["crash"] == len(crashed.results) > 100
+    assert "judged by rounding: -" in crashed.summary()
     only = verify(limited, PROBLEM, refuses=NotImplementedError, **names)
     assert {f.message.partition(":")[0] for f in only.failures} == {"ValueError"}
 

@@ -96,7 +96,8 @@ class Report:
         """What was promised or excused, whether it was kept, and which accuracy would have passed."""
         announced = " (announced by the program)" if self.settings.get("announced") else ""
         by = f"the promised accuracy {self.promised:g}{announced}" if self.promised else "rounding"
-        kept = "not met" if self.tally.count(Verdict.FAIL.value) else "met" if self.checked else "-"
+        failed, passed = (self.tally.count(v.value) for v in (Verdict.FAIL, Verdict.PASS))
+        kept = "not met" if failed else "met" if passed else "-"
         lines = [f"judged by {by}: {kept}"]
         if (least := self.least_accurate) is not None and least.accuracy is not None:
             what = "" if least.instance is None else least.instance.arguments_code()
