@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from verification.app.console import JsonOption, finish, stage
+from verification.errors import InvalidArgumentError
 
 app = typer.Typer(add_completion=False)
 
@@ -49,6 +50,8 @@ def audit(
     from verification.app.auditing import document, examples
     from verification.app.reading import npy_file
 
+    if not tolerance > 0:
+        raise InvalidArgumentError(f"tolerance={tolerance!r}: expected a gap > 0, e.g. 1e-3")
     with stage(f"read {features}"):
         X, y = examples(features, labels, label)
     files = {"intercept": intercept, "classes": classes, "sample_weight": weight, "dual": dual}
