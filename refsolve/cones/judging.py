@@ -139,7 +139,8 @@ class _Judged:
             return Verdict.UNBOUNDED, _FALLS
         better = None if upper is None else self._feasible_value(self.program)
         if better is not None and upper is not None:
-            lead = down(upper - better - Fraction(self.whole.offset))
+            better += Fraction(self.whole.offset)
+            lead = min(self._least() - up(better), down(upper - better))
             if lead > self.tolerance * (1 + level):
                 return Verdict.SUBOPTIMAL, f"a feasible point is better by {lead:.3g}"
         return Verdict.UNCERTAIN, why or f"the bound, {bound:.3g}, is all that is certain"
@@ -230,6 +231,13 @@ class _Judged:
                     if residual > 1e-11 * size and not exact:
                         certain = max(certain, residual)
         return largest, certain
+
+    def _least(self) -> float:
+        """The objective at the values in floats, less what rounding may be; upper bounds may be loose."""
+        expression = self.problem.objective.expr
+        with np.errstate(all="ignore"):
+            value = float(dense(expression.value).sum())
+            return (-value if self.flipped else value) - 1e-11 * _size(expression)
 
     def _objective(self) -> tuple[Fraction | None, str]:
         """At least f at the values, from the objective alone."""

@@ -87,6 +87,14 @@ def test_what_rounding_makes_of_a_residual_is_no_violation() -> None:
         assert certify(problem).status is not Verdict.VIOLATED
 
 
+def test_an_optimum_is_not_called_suboptimal_however_small_the_tolerance() -> None:
+    x = cp.Variable(2)
+    for objective in (cp.sum(cp.logistic(x)), cp.norm(x) + cp.sum(cp.exp(x))):
+        problem = cp.Problem(cp.Minimize(objective), [x >= 1])
+        x.value = np.ones(2)
+        assert certify(problem, tolerance=1e-16).status is Verdict.UNCERTAIN
+
+
 def test_what_the_reduction_hides_is_seen_in_the_constraint_itself() -> None:
     x = cp.Variable()
     problem = cp.Problem(cp.Maximize(x), [cp.exp(x) <= 1e6])
