@@ -1,4 +1,4 @@
-"""What a sceptic brought before `certify`: bounded problems, odd objectives, complex numbers, extreme scales."""
+"""Hard cases of `certify`: bounded problems, odd objectives, complex numbers, extreme scales."""
 
 import math
 from collections.abc import Callable
