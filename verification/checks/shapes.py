@@ -166,8 +166,12 @@ def _compared(instance: Instance, made: Laid, answer: np.ndarray) -> Judgement:
     i = int(np.argmax(each))
     eps = certificates.points.tolerance.precision(instance)
     ratio = float(each[i])
+    length = made.params[problem.data].shape[-1]
+    needed = ratio * certificates.points.tolerance.relative(instance, length)
     if ratio <= 1:
-        return Judgement(Verdict.PASS, distance=ratio * eps, distance_tolerance=eps)
+        return Judgement(
+            Verdict.PASS, distance=ratio * eps, distance_tolerance=eps, accuracy=needed
+        )
     j = int(np.argmax(off[i]))
     got = float(answer.reshape(own.shape)[i, j])
     message = f"{instance.family}: entry {j} is {got!r}, right is {float(own[i, j])!r}"
@@ -175,14 +179,14 @@ def _compared(instance: Instance, made: Laid, answer: np.ndarray) -> Judgement:
         wrong = int(np.sum(each > 1))
         message = f"row {i} of {rows} (one of {wrong} that are wrong) of {message}"
     terms = {"largest error": (float(off[i, j]), float(made.allowed[i]))}
-    if made.params[problem.data].shape[-1] <= EXACT:
+    if length <= EXACT:
         given = answer.reshape(right.shape)
         exact = certificates.judge(row(instance, made, i), Candidate(given[i] if batch else given))
         if exact.verdict is not Verdict.FAIL:
             return exact
     elif ratio <= BEYOND:
-        return Judgement(Verdict.PASS)
-    return Judgement(Verdict.FAIL, message=message, terms=terms)
+        return Judgement(Verdict.PASS, accuracy=needed)
+    return Judgement(Verdict.FAIL, message=message, terms=terms, accuracy=needed)
 
 
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
