@@ -92,11 +92,23 @@ class AuditResult:
 
 
 def audit(
-    W: Any, X: Any, y: Any = None, *, loss: str | None = None, C: float | None = None, k: int = 1,
-    gamma: float | None = None, intercept: Any = None, intercept_scaling: float | None = None,
-    classes: Sequence[Any] | None = None, sample_weight: Any = None, dual: Any = None,
-    refit: bool = False, tol: float = 1e-3, n_jobs: int | None = None,
-) -> AuditResult:  # fmt: skip
+    W: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    loss: str | None = None,
+    C: float | None = None,
+    k: int = 1,
+    gamma: float | None = None,
+    intercept: Any = None,
+    intercept_scaling: float | None = None,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Any = None,
+    dual: Any = None,
+    refit: bool = False,
+    tol: float = 1e-3,
+    n_jobs: int | None = None,
+) -> AuditResult:
     """Bound how far a linear model is from the least value of what it should minimise.
 
     P(W, b) = C sum_i w_i L(y_i, W x_i + b) + 1/2 ||W||^2, the regulariser without b. For a smooth L the dual point

@@ -212,9 +212,14 @@ def make_clusters(
 
 
 def make_text(
-    n: int, m: int, d: int, *, words: float = 115.0, imbalance: float = 0.0,
+    n: int,
+    m: int,
+    d: int,
+    *,
+    words: float = 115.0,
+    imbalance: float = 0.0,
     random_state: Any = None,
-) -> tuple[sp.csr_array, NDArray[np.int64]]:  # fmt: skip
+) -> tuple[sp.csr_array, NDArray[np.int64]]:
     """Documents of m topics as unit rows of tf-idf, in CSR: few words are frequent, most are rare.
 
     The word of rank q = 1, 2, ... has probability ~ 1/(q + 1), among all d or, for a share of a document

@@ -108,9 +108,15 @@ class TopKDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ks: Iterable[int] | None = None, ax: Any = None,
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        ks: Iterable[int] | None = None,
+        ax: Any = None,
         name: str | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """Draw the accuracy of any fitted classifier with ``decision_function`` or probabilities.
 
         Parameters
@@ -128,9 +134,15 @@ class TopKDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, scores: Any, *, classes: Any = None, ks: Iterable[int] | None = None,
-        ax: Any = None, name: str = "accuracy",
-    ) -> Any:  # fmt: skip
+        cls,
+        y_true: Any,
+        scores: Any,
+        *,
+        classes: Any = None,
+        ks: Iterable[int] | None = None,
+        ax: Any = None,
+        name: str = "accuracy",
+    ) -> Any:
         """Draw the accuracy of scores (n, m); the columns belong to ``classes`` (0 to m - 1)."""
         m = np.shape(scores)[1]
         ks = list(range(1, min(10, max(m - 1, 1)) + 1)) if ks is None else [int(k) for k in ks]

@@ -114,9 +114,15 @@ def _blocks(X: Any, size: int) -> Iterator[tuple[slice, Any]]:
 
 
 def regularization_path(
-    estimator: Any, X: Any, y: Any, Cs: Sequence[float] = PAPER_GRID, *, sample_weight: Any = None,
-    eval_set: Any = None, **data: Any,
-) -> RegularizationPath:  # fmt: skip
+    estimator: Any,
+    X: Any,
+    y: Any,
+    Cs: Sequence[float] = PAPER_GRID,
+    *,
+    sample_weight: Any = None,
+    eval_set: Any = None,
+    **data: Any,
+) -> RegularizationPath:
     """Fit ``estimator`` for every C, from the smallest on, each begun at the solutions before.
 
     Rankers begin at the weights and rankings of the C before, `fast.SVMPlusClassifier` anew.

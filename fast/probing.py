@@ -101,13 +101,23 @@ class ProbeResult:
 
 
 def probe(
-    X: Any, y: Any = None, validation: tuple[Any, Any] | None = None,
-    Cs: Sequence[float] | None = None, *, loss: str = "softmax", k: int = 1,
-    topk: Sequence[int] = (1, 5), tol: float = 1e-3, max_iter: int = 1000,
-    fit_intercept: bool = False, n_jobs: int | None = None, preset: str | None = None,
-    random_state: int = 0, folder: str | PathLike[str] | None = None,
+    X: Any,
+    y: Any = None,
+    validation: tuple[Any, Any] | None = None,
+    Cs: Sequence[float] | None = None,
+    *,
+    loss: str = "softmax",
+    k: int = 1,
+    topk: Sequence[int] = (1, 5),
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    fit_intercept: bool = False,
+    n_jobs: int | None = None,
+    preset: str | None = None,
+    random_state: int = 0,
+    folder: str | PathLike[str] | None = None,
     report: Callable[[float, TrainingState], bool | None] | None = None,
-) -> ProbeResult:  # fmt: skip
+) -> ProbeResult:
     """Train a linear classifier for every C, each to a certified gap, and choose by accuracy.
 
     P(W) = C sum_i L(y_i, W x_i) + 1/2 ||W||^2, from the smallest C on, each begun at those before.

@@ -102,9 +102,14 @@ def size(query: Query, inversions: Array) -> float:
 
 
 def loss_augmented_inference(
-    stem: str, coefficients: ArrayLike, scores: ArrayLike, y: ArrayLike, *,
-    dual: ArrayLike | None = None, **params: Any,
-) -> Certificate:  # fmt: skip
+    stem: str,
+    coefficients: ArrayLike,
+    scores: ArrayLike,
+    y: ArrayLike,
+    *,
+    dual: ArrayLike | None = None,
+    **params: Any,
+) -> Certificate:
     """Certificate of coefficients (n,) as those of a most violated ranking.
 
     The candidate is moved to a ranking R: its positives' inversions are rounded. ``gap`` bounds L -
@@ -143,9 +148,16 @@ def loss_augmented_inference(
 
 
 def ranking_value(
-    stem: str, value: float, scores: ArrayLike, y: ArrayLike, *, x: ArrayLike | None = None,
-    costs: ArrayLike | None = None, sample_weight: float = 1.0, **params: Any,
-) -> Certificate:  # fmt: skip
+    stem: str,
+    value: float,
+    scores: ArrayLike,
+    y: ArrayLike,
+    *,
+    x: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
+    **params: Any,
+) -> Certificate:
     """Certificate of a number as L(s; y): its error is at most ``gap``.
 
     L lies between the objective of a ranking, the given one or the greedy one, and sum_j max_i

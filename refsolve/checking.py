@@ -31,9 +31,13 @@ def check_matrix(name: str, value: object, shape: tuple[int | None, int | None])
 
 
 def _check_array(
-    name: str, value: object, ndim: int, shape: tuple[int | None, ...], expected: str,
+    name: str,
+    value: object,
+    ndim: int,
+    shape: tuple[int | None, ...],
+    expected: str,
     largest: float = LARGEST,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     if any(size is not None for size in shape):
         sizes = ", ".join("any" if size is None else str(size) for size in shape)
         expected += f" of shape ({sizes}{',' if ndim == 1 else ''})"

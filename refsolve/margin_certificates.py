@@ -31,9 +31,16 @@ DOMAIN_SLACK = 64 * float(np.finfo(float).eps)
 
 
 def loss_value(
-    stem: str, value: float, scores: ArrayLike, y: Label, *, costs: ArrayLike | None = None,
-    sample_weight: float = 1.0, x: ArrayLike | None = None, **params: Any,
-) -> Certificate:  # fmt: skip
+    stem: str,
+    value: float,
+    scores: ArrayLike,
+    y: Label,
+    *,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
+    x: ArrayLike | None = None,
+    **params: Any,
+) -> Certificate:
     """Certificate of a number as weighted loss sample_weight * L(y, scores).
 
     The loss lies between <z,x> - conjugate(x) and a bound of Moreau type at a point x of the
@@ -55,9 +62,16 @@ def loss_value(
 
 
 def gradient(
-    stem: str, g: ArrayLike, scores: ArrayLike, y: Label, *, costs: ArrayLike | None = None,
-    sample_weight: float = 1.0, complement: ArrayLike | None = None, **params: Any,
-) -> Certificate:  # fmt: skip
+    stem: str,
+    g: ArrayLike,
+    scores: ArrayLike,
+    y: Label,
+    *,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
+    complement: ArrayLike | None = None,
+    **params: Any,
+) -> Certificate:
     """Certificate of g, (m,), as (sub)gradient of the weighted loss in the scores.
 
     ``gap`` is the Fenchel-Young gap of x = (g without y)/weight: 0 if and only if it is a
@@ -119,9 +133,15 @@ def _complement_error(
 
 
 def conjugate(
-    stem: str, value: float, x: ArrayLike, *, y: ArrayLike | None = None,
-    costs: ArrayLike | None = None, complement: ArrayLike | None = None, **params: Any,
-) -> Certificate:  # fmt: skip
+    stem: str,
+    value: float,
+    x: ArrayLike,
+    *,
+    y: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    complement: ArrayLike | None = None,
+    **params: Any,
+) -> Certificate:
     """Certificate of a number as conjugate(x) - <c,x>; ``violation`` is that of x.
 
     A finite number is compared with the formula. +inf is right, with gap 0, where x violates the
@@ -144,9 +164,16 @@ def conjugate(
 
 
 def prox(
-    stem: str, u: ArrayLike, v: ArrayLike, *, t: Float = 1.0, y: ArrayLike | None = None,
-    costs: ArrayLike | None = None, complement: ArrayLike | None = None, **params: Any,
-) -> Certificate:  # fmt: skip
+    stem: str,
+    u: ArrayLike,
+    v: ArrayLike,
+    *,
+    t: Float = 1.0,
+    y: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    complement: ArrayLike | None = None,
+    **params: Any,
+) -> Certificate:
     """Certificate of u as argmin phi(u + c) + ||u - v||^2/(2t), over the m - 1 others.
 
     gap = value(z) + conjugate(x) - <z,x> + ||u - v + t x||^2/(2t) at z = u + c and a dual point x
@@ -180,10 +207,18 @@ def prox(
 
 
 def sdca_update(
-    stem: str, a: ArrayLike, q: ArrayLike, y: Label, k_ii: float, *, C: float = 1.0,
-    costs: ArrayLike | None = None, sample_weight: float = 1.0, complement: ArrayLike | None = None,
+    stem: str,
+    a: ArrayLike,
+    q: ArrayLike,
+    y: Label,
+    k_ii: float,
+    *,
+    C: float = 1.0,
+    costs: ArrayLike | None = None,
+    sample_weight: float = 1.0,
+    complement: ArrayLike | None = None,
     **params: Any,
-) -> Certificate:  # fmt: skip
+) -> Certificate:
     """Certificate of a, (m,), as the block that maximises the dual, the others fixed.
 
     With x = -a over the others it is the minimiser of K/2 (||x||^2 + s^2) - <b,x> +
@@ -241,9 +276,14 @@ def sdca_update(
 
 
 def update_data(
-    loss: Loss, q: Array, y: Label, k_ii: float, C: float, costs: ArrayLike | None,
+    loss: Loss,
+    q: Array,
+    y: Label,
+    k_ii: float,
+    C: float,
+    costs: ArrayLike | None,
     sample_weight: float,
-) -> tuple[Any, Any, Array]:  # fmt: skip
+) -> tuple[Any, Any, Array]:
     """Checked K_ii, mass w C, and b = q - q_y + c over the others."""
     gram = Real(GRAM.check(k_ii))
     mass = Real(BOX.check(C)) * Real(WEIGHT.check(sample_weight))

@@ -171,9 +171,13 @@ class PrivilegedModel(CertifiedClassifier):
         return kernel_of(kernel, gamma, self.degree, self.coef0, X, weight)
 
     def _store(
-        self, solutions: list[Solution], fitted: dict[str, Any], problem: Problem, n: int,
+        self,
+        solutions: list[Solution],
+        fitted: dict[str, Any],
+        problem: Problem,
+        n: int,
         kept: np.ndarray,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.__dict__.update(fitted)
 
         def expanded(name: str) -> np.ndarray:

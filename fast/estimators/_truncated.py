@@ -95,10 +95,18 @@ class _Convex:
 
 
 def train_truncated(
-    X: Any, y: np.ndarray, r: np.ndarray, n_classes: int, k: int, *, tol: float = 1e-3,
-    max_iter: int = 1000, weights: np.ndarray | None = None, report: Callable | None = None,
+    X: Any,
+    y: np.ndarray,
+    r: np.ndarray,
+    n_classes: int,
+    k: int,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    weights: np.ndarray | None = None,
+    report: Callable | None = None,
     **options: Any,
-) -> TruncatedResult:  # fmt: skip
+) -> TruncatedResult:
     """Minimise the truncated risk from the softmax solution on, step by step.
 
     ``weights`` is where the softmax problem begins, ``options`` are `train`'s. Each step is a

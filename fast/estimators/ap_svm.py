@@ -117,10 +117,18 @@ class APSVM(LinearRanker):
     """
 
     def __init__(
-        self, C: float = 1.0, method: str = "divide_and_conquer", easy_fraction: float = 0.0,
-        tol: float = 1e-3, max_iter: int = 1000, solver: str = "auto", ramp: bool = False,
-        warm_start: bool = False, random_state: Any = None, verbose: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        C: float = 1.0,
+        method: str = "divide_and_conquer",
+        easy_fraction: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        solver: str = "auto",
+        ramp: bool = False,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.C = C
         self.method = method
         self.easy_fraction = easy_fraction
@@ -269,9 +277,15 @@ class APSVM(LinearRanker):
         return result if same else result.w
 
     def _easy(
-        self, X: Any, positive: np.ndarray, C: float, fraction: float, easy_mask: Any, tol: float,
+        self,
+        X: Any,
+        positive: np.ndarray,
+        C: float,
+        fraction: float,
+        easy_mask: Any,
+        tol: float,
         max_iter: int,
-    ) -> np.ndarray | None:  # fmt: skip
+    ) -> np.ndarray | None:
         """The easy examples, if there are to be any."""
         if easy_mask is None:
             if fraction == 0.0:

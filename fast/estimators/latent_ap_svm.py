@@ -99,10 +99,17 @@ class LatentAPSVM(RankingModel):
     """
 
     def __init__(
-        self, C: float = 1.0, method: str = "divide_and_conquer", tol: float = 1e-3,
-        max_iter: int = 1000, max_rounds: int = 50, solver: str = "auto", warm_start: bool = False,
-        random_state: Any = None, verbose: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        C: float = 1.0,
+        method: str = "divide_and_conquer",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_rounds: int = 50,
+        solver: str = "auto",
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.C = C
         self.method = method
         self.tol = tol

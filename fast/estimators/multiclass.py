@@ -192,9 +192,14 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         return features
 
     def _train(
-        self, features: Any, encoded: np.ndarray, r: np.ndarray, loss: Any, tol: float,
+        self,
+        features: Any,
+        encoded: np.ndarray,
+        r: np.ndarray,
+        loss: Any,
+        tol: float,
         options: dict[str, Any],
-    ) -> TrainingResult:  # fmt: skip
+    ) -> TrainingResult:
         """One convex problem, certified."""
         start, weights = self._starting_dual(encoded, r), self._starting_weights(features)
         m = len(self.classes_)
@@ -265,9 +270,13 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         return (type(self).__name__, self.k, getattr(self, "variant", None))
 
     def _store(
-        self, result: TrainingResult, features: Any, encoded: np.ndarray, r: np.ndarray,
+        self,
+        result: TrainingResult,
+        features: Any,
+        encoded: np.ndarray,
+        r: np.ndarray,
         monitor: Monitor,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.n_iter_ = result.n_iter
         self.history_ = arrays_of(result.history)
         self.solver_ = result.solver

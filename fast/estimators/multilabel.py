@@ -102,10 +102,19 @@ class MultilabelClassifier(SignedLinearModel):
     }
 
     def __init__(
-        self, loss: str = "hinge", gamma: float = 1.0, C: float = 1.0, tol: float = 1e-3,
-        max_iter: int = 1000, fit_intercept: bool = False, warm_start: bool = False,
-        solver: str = "auto", random_state: Any = None, verbose: int = 0, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        loss: str = "hinge",
+        gamma: float = 1.0,
+        C: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        fit_intercept: bool = False,
+        warm_start: bool = False,
+        solver: str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.loss = loss
         self.gamma = gamma
         self.C = C

@@ -91,9 +91,16 @@ class RecallAtK(MappedRanker):
     """
 
     def __init__(
-        self, k: int | None = None, C: float = 1.0, tol: float = 1e-3, max_iter: int = 1000,
-        solver: str = "auto", warm_start: bool = False, random_state: Any = None, verbose: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        k: int | None = None,
+        C: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        solver: str = "auto",
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.k = k
         self.C = C
         self.tol = tol

@@ -126,12 +126,24 @@ class SVMPlusClassifier(PrivilegedModel):
     """
 
     def __init__(
-        self, loss: str = "squared_hinge", C: float = 1.0, lam: float = 1.0, kernel: Any = "linear",
-        kernel_z: Any = "linear", gamma: Any = "scale", gamma_z: Any = "scale", degree: int = 3,
-        coef0: float = 0.0, standardize_z: bool = True, nonneg_slack: bool | None = None,
-        free_slack: float = 1.0, tol: float = 1e-3, max_iter: int = 1000, random_state: Any = None,
+        self,
+        loss: str = "squared_hinge",
+        C: float = 1.0,
+        lam: float = 1.0,
+        kernel: Any = "linear",
+        kernel_z: Any = "linear",
+        gamma: Any = "scale",
+        gamma_z: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        standardize_z: bool = True,
+        nonneg_slack: bool | None = None,
+        free_slack: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
         verbose: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.loss = loss
         self.C = C
         self.lam = lam

@@ -88,9 +88,14 @@ class TopPush(MappedRanker):
     """
 
     def __init__(
-        self, C: float = 1.0, tol: float = 1e-3, max_iter: int = 1000, warm_start: bool = False,
-        random_state: Any = None, verbose: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        C: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.C = C
         self.tol = tol
         self.max_iter = max_iter

@@ -129,12 +129,23 @@ class TopKLogisticRegression(MulticlassLinearModel):
     """
 
     def __init__(
-        self, k: int = 1, variant: str = "alpha", truncated: bool = False, C: float = 1.0,
-        tol: float = 1e-3, max_iter: int = 1000, fit_intercept: bool = False,
-        class_weight: Any = None, warm_start: bool = False, kernel: Any = "linear",
-        kernel_params: dict[str, Any] | None = None, solver: str = "auto", random_state: Any = None,
-        verbose: int = 0, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        k: int = 1,
+        variant: str = "alpha",
+        truncated: bool = False,
+        C: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        fit_intercept: bool = False,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        kernel: Any = "linear",
+        kernel_params: dict[str, Any] | None = None,
+        solver: str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.k = k
         self.variant = variant
         self.truncated = truncated
@@ -180,9 +191,14 @@ class TopKLogisticRegression(MulticlassLinearModel):
         return TopKEntropy.named(self.variant, k)
 
     def _train(
-        self, features: Any, encoded: np.ndarray, r: np.ndarray, loss: Any, tol: float,
+        self,
+        features: Any,
+        encoded: np.ndarray,
+        r: np.ndarray,
+        loss: Any,
+        tol: float,
         options: dict[str, Any],
-    ) -> TrainingResult:  # fmt: skip
+    ) -> TrainingResult:
         if not self.truncated:
             return super()._train(features, encoded, r, loss, tol, options)
         if isinstance(features, Source):
@@ -211,9 +227,13 @@ class TopKLogisticRegression(MulticlassLinearModel):
         return found.result
 
     def _store(
-        self, result: TrainingResult, features: Any, encoded: np.ndarray, r: np.ndarray,
+        self,
+        result: TrainingResult,
+        features: Any,
+        encoded: np.ndarray,
+        r: np.ndarray,
         monitor: Monitor,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super()._store(result, features, encoded, r, monitor)
         if not self.truncated:
             return

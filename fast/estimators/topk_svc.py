@@ -99,12 +99,23 @@ class TopKSVC(MulticlassLinearModel):
     """
 
     def __init__(
-        self, k: int = 1, variant: str = "alpha", gamma: float = 0.0, C: float = 1.0,
-        tol: float = 1e-3, max_iter: int = 1000, fit_intercept: bool = False,
-        class_weight: Any = None, warm_start: bool = False, kernel: Any = "linear",
-        kernel_params: dict[str, Any] | None = None, solver: str = "auto", random_state: Any = None,
-        verbose: int = 0, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        k: int = 1,
+        variant: str = "alpha",
+        gamma: float = 0.0,
+        C: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        fit_intercept: bool = False,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        kernel: Any = "linear",
+        kernel_params: dict[str, Any] | None = None,
+        solver: str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.k = k
         self.variant = variant
         self.gamma = gamma

@@ -80,9 +80,14 @@ class WsabieClassifier(ClassScores, Classifier):
     """
 
     def __init__(
-        self, rank: int | None = None, epochs: int = 30, learning_rate: float = 0.1,
-        max_norm: float | None = None, random_state: Any = None, verbose: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        rank: int | None = None,
+        epochs: int = 30,
+        learning_rate: float = 0.1,
+        max_norm: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.rank = rank
         self.epochs = epochs
         self.learning_rate = learning_rate

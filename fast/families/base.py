@@ -189,9 +189,15 @@ class Loss:
         return costs
 
     def _run(
-        self, rows: Rows, operation: int, y: ArrayLike | None, costs: ArrayLike | None,
-        weights: ArrayLike | None, numbers: Array | None = None, scalar: float = 0.0,
-    ) -> Any:  # fmt: skip
+        self,
+        rows: Rows,
+        operation: int,
+        y: ArrayLike | None,
+        costs: ArrayLike | None,
+        weights: ArrayLike | None,
+        numbers: Array | None = None,
+        scalar: float = 0.0,
+    ) -> Any:
         """Call the loop on chunks of rows; what an operation does not use is a dummy."""
         others, width, one_per = self.width(rows, operation)
         p = self.parameters(others, given=costs is not None)

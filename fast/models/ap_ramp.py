@@ -63,10 +63,18 @@ def logistic_start(X: Any, queries: Queries, C: float, method: str) -> np.ndarra
 
 
 def train(
-    X: Any, queries: Queries, C: float, *, tol: float = 1e-3, max_iter: int = 1000,
-    max_rounds: int = 50, method: str = "divide_and_conquer", solver: str = "auto",
-    start: np.ndarray | None = None, report: Callable[[ScoreState], bool] | None = None,
-) -> TrainingResult:  # fmt: skip
+    X: Any,
+    queries: Queries,
+    C: float,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    max_rounds: int = 50,
+    method: str = "divide_and_conquer",
+    solver: str = "auto",
+    start: np.ndarray | None = None,
+    report: Callable[[ScoreState], bool] | None = None,
+) -> TrainingResult:
     """Lower J until a step predicts its own reference, or lowers J by less than 0.1 ``tol``.
 
     Parameters

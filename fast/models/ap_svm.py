@@ -80,10 +80,18 @@ def known_cuts(
 
 
 def train(
-    X: Any, queries: Queries, C: float, *, tol: float = 1e-3, max_iter: int = 1000,
-    method: str = "divide_and_conquer", solver: str = "auto", reference: np.ndarray | None = None,
-    start: Any = None, report: Callable[[ScoreState], bool] | None = None,
-) -> TrainingResult:  # fmt: skip
+    X: Any,
+    queries: Queries,
+    C: float,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    method: str = "divide_and_conquer",
+    solver: str = "auto",
+    reference: np.ndarray | None = None,
+    start: Any = None,
+    report: Callable[[ScoreState], bool] | None = None,
+) -> TrainingResult:
     """Minimise P(w) until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
     Parameters

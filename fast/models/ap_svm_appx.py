@@ -77,10 +77,18 @@ def no_ranking(scores: np.ndarray) -> ScoreCut:
 
 
 def train(
-    X: Any, y: ArrayLike, C: float, easy: ArrayLike, *, tol: float = 1e-3, max_iter: int = 1000,
-    method: str = "divide_and_conquer", solver: str = "auto", start: np.ndarray | None = None,
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    easy: ArrayLike,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    method: str = "divide_and_conquer",
+    solver: str = "auto",
+    start: np.ndarray | None = None,
     report: Callable[[ScoreState], bool] | None = None,
-) -> TrainingResult:  # fmt: skip
+) -> TrainingResult:
     """Minimise P(w) under the constraints until the relative gap is certified to be at most ``tol``.
 
     Parameters

@@ -55,10 +55,17 @@ class HingeOracle:
 
 
 def train(
-    X: Any, y: ArrayLike, C: float, *, bias: bool = False, tol: float = 1e-3, max_iter: int = 1000,
-    solver: str = "auto", start: np.ndarray | None = None,
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    *,
+    bias: bool = False,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    solver: str = "auto",
+    start: np.ndarray | None = None,
     report: Callable[[ScoreState], bool] | None = None,
-) -> TrainingResult:  # fmt: skip
+) -> TrainingResult:
     """Minimise P(w) until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
     Parameters

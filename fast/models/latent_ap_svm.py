@@ -127,11 +127,20 @@ class BagOracle:
 
 
 def train(
-    X: Any, bags: ArrayLike, y: ArrayLike, C: float, *, tol: float = 1e-3, max_iter: int = 1000,
-    max_rounds: int = 50, method: str = "divide_and_conquer", solver: str = "auto",
-    start: np.ndarray | None = None, report: Callable[[ScoreState], bool] | None = None,
+    X: Any,
+    bags: ArrayLike,
+    y: ArrayLike,
+    C: float,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    max_rounds: int = 50,
+    method: str = "divide_and_conquer",
+    solver: str = "auto",
+    start: np.ndarray | None = None,
+    report: Callable[[ScoreState], bool] | None = None,
     groups: ArrayLike | None = None,
-) -> TrainingResult:  # fmt: skip
+) -> TrainingResult:
     """Lower J until the chosen candidates stay, or J falls by less than 0.1 ``tol``.
 
     Parameters

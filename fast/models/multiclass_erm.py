@@ -93,13 +93,24 @@ class TrainingResult(Certified):
 
 
 def train(
-    X: Any, y: np.ndarray, r: np.ndarray | float = 1.0, n_classes: int | None = None,
-    loss: Loss | str = "multiclass_hinge", *, tol: float = 1e-3, max_iter: int = 1000,
-    seed: int = 0, solver: str = "auto", start: Any = None, weights: np.ndarray | None = None,
-    report: Callable[[TrainingState], bool] | None = None, n_jobs: int | None = None,
-    checkpoint: str | PathLike[str] | None = None, facts: dict[Any, Any] | None = None,
+    X: Any,
+    y: np.ndarray,
+    r: np.ndarray | float = 1.0,
+    n_classes: int | None = None,
+    loss: Loss | str = "multiclass_hinge",
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    seed: int = 0,
+    solver: str = "auto",
+    start: Any = None,
+    weights: np.ndarray | None = None,
+    report: Callable[[TrainingState], bool] | None = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    facts: dict[Any, Any] | None = None,
     masses: bool | None = True,
-) -> TrainingResult:  # fmt: skip
+) -> TrainingResult:
     """Minimise P(W) until the relative duality gap is certified to be at most ``tol``.
 
     Parameters

@@ -99,10 +99,17 @@ def check_k(k: Any, n: int) -> int:
 
 
 def train(
-    X: Any, y: ArrayLike, C: float, k: int | None = None, *, tol: float = 1e-3,
-    max_iter: int = 1000, solver: str = "auto", start: "np.ndarray | TrainingResult | None" = None,
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    k: int | None = None,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    solver: str = "auto",
+    start: "np.ndarray | TrainingResult | None" = None,
     report: Callable[[ScoreState], bool] | None = None,
-) -> TrainingResult:  # fmt: skip
+) -> TrainingResult:
     """Minimise P(w) until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
     Parameters

@@ -115,9 +115,16 @@ class Machine(View):
 
 
 def train(
-    X: Any, y: ArrayLike, C: float, *, loss: str = "hinge", sample_weight: ArrayLike | None = None,
-    tol: float = 1e-3, max_iter: int = 1000, report: Callable[[Any], bool] | None = None,
-) -> PlainResult:  # fmt: skip
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    *,
+    loss: str = "hinge",
+    sample_weight: ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
+) -> PlainResult:
     """Minimise P until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
     Parameters
@@ -151,10 +158,17 @@ def train(
 
 
 def train_kernel(
-    K: ArrayLike, y: ArrayLike, C: float, *, loss: str = "hinge",
-    sample_weight: ArrayLike | None = None, tol: float = 1e-3, max_iter: int = 1000,
-    report: Callable[[Any], bool] | None = None, definite: bool = False,
-) -> PlainResult:  # fmt: skip
+    K: ArrayLike,
+    y: ArrayLike,
+    C: float,
+    *,
+    loss: str = "hinge",
+    sample_weight: ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
+    definite: bool = False,
+) -> PlainResult:
     """``train`` on a kernel matrix: f(x) = sum_i coef_i k(x_i, x) + b, and w is None.
 
     Parameters

@@ -87,11 +87,22 @@ class TwoViewMachine:
 
 
 def train(
-    X: Any, y: ArrayLike, Z: Any, CA: float, CB: float, D: float, *, eps: float = 0.0,
-    K: ArrayLike | None = None, Kz: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    tol: float = 1e-3, max_iter: int = 1000, report: Callable[[Any], bool] | None = None,
+    X: Any,
+    y: ArrayLike,
+    Z: Any,
+    CA: float,
+    CB: float,
+    D: float,
+    *,
+    eps: float = 0.0,
+    K: ArrayLike | None = None,
+    Kz: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
     definite: bool = False,
-) -> TwoViewResult:  # fmt: skip
+) -> TwoViewResult:
     """Minimise P until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
     Parameters

@@ -23,10 +23,19 @@ __all__ = ["train", "train_kernel"]  # the results are listed beside SVM2+
 
 
 def train(
-    X: Any, y: Any, Z: Any, C: float, lam: float, *, sample_weight: Any = None,
-    nonneg_slack: bool = True, free_slack: float = 0.0, tol: float = 1e-3, max_iter: int = 1000,
+    X: Any,
+    y: Any,
+    Z: Any,
+    C: float,
+    lam: float,
+    *,
+    sample_weight: Any = None,
+    nonneg_slack: bool = True,
+    free_slack: float = 0.0,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
     report: Callable[[Any], bool] | None = None,
-) -> SVMPlusResult:  # fmt: skip
+) -> SVMPlusResult:
     """Minimise P until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
     Parameters
@@ -56,11 +65,21 @@ def train(
 
 
 def train_kernel(
-    K: Any, y: Any, C: float, lam: float, *, Kz: Any = None, Z: Any = None,
-    sample_weight: Any = None, nonneg_slack: bool = True, free_slack: float = 0.0,
-    tol: float = 1e-3, max_iter: int = 1000, report: Callable[[Any], bool] | None = None,
+    K: Any,
+    y: Any,
+    C: float,
+    lam: float,
+    *,
+    Kz: Any = None,
+    Z: Any = None,
+    sample_weight: Any = None,
+    nonneg_slack: bool = True,
+    free_slack: float = 0.0,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
     check_definite: bool = True,
-) -> Any:  # fmt: skip
+) -> Any:
     """``train`` on kernel matrices; for labels (n, m) one result per column, matrices shared.
 
     Parameters

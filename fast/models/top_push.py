@@ -143,10 +143,15 @@ def _first(scores: np.ndarray, most: int) -> np.ndarray:
 
 
 def train(
-    X: Any, y: ArrayLike, C: float, *, tol: float = 1e-3, max_iter: int = 1000,
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
     start: "np.ndarray | TrainingResult | None" = None,
     report: Callable[[TrainingState], bool] | None = None,
-) -> TrainingResult:  # fmt: skip
+) -> TrainingResult:
     """Minimise P(w) until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
     Newton's method, see :mod:`fast.solvers.top_newton`: an iteration costs two products with X and a

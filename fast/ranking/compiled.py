@@ -18,9 +18,13 @@ _SAMPLE = 1 << 10
 
 
 def infer(
-    number: int, scores: NDArray[np.float64], mask: NDArray[np.bool_], p: int,
-    coefficients: NDArray[np.float64], weight: float,
-) -> Ranking:  # fmt: skip
+    number: int,
+    scores: NDArray[np.float64],
+    mask: NDArray[np.bool_],
+    p: int,
+    coefficients: NDArray[np.float64],
+    weight: float,
+) -> Ranking:
     """Inference by the method of this number; see ``inference.method``."""
     n = scores.shape[0]
     # Numba compiles anew for arrays that may not be written to; none of these is.
@@ -73,9 +77,13 @@ def _find(
 
 
 def _packed(
-    number: int, scores: NDArray[np.float64], bits: NDArray[np.uint8], given: NDArray[np.int64],
-    coefficients: NDArray[np.float64], weight: float,
-) -> Ranking | None:  # fmt: skip
+    number: int,
+    scores: NDArray[np.float64],
+    bits: NDArray[np.uint8],
+    given: NDArray[np.int64],
+    coefficients: NDArray[np.float64],
+    weight: float,
+) -> Ranking | None:
     """Inference by one sort of all samples; None where the scores do not suit it."""
     n = scores.shape[0]
     floats, integers = np.empty((2, n + 2)), np.empty((4, max(n + 2, 4 * STACK)), np.int64)

@@ -104,9 +104,14 @@ def infer_short(
 
 
 def run(
-    name: str, values: NDArray[np.float64], places: NDArray[np.int64], starts: NDArray[np.int64],
-    positives: NDArray[np.int64], weights: NDArray[np.float64], coefficients: NDArray[np.float64],
-) -> tuple[float, float, int]:  # fmt: skip
+    name: str,
+    values: NDArray[np.float64],
+    places: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    positives: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+) -> tuple[float, float, int]:
     """Inference for the short ones among the queries."""
     floats = np.empty((5, SHORT))
     numbers = np.empty((8, SHORT), dtype=np.int64)

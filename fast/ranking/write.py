@@ -184,9 +184,22 @@ def write_positives(start, counts, positives, unit, used, given, coefficients):
 
 @kernel
 def complete(
-    method, s, start, t, size, near, places, positives, weight, given, numbers, floats, table, work,
+    method,
+    s,
+    start,
+    t,
+    size,
+    near,
+    places,
+    positives,
+    weight,
+    given,
+    numbers,
+    floats,
+    table,
+    work,
     coefficients,
-):  # fmt: skip
+):
     """From sorted scores to the ranking; returns L, 1 - AP and the number of active negatives.
 
     ``numbers`` is (4, >= P) integers, at least 4 STACK; ``work`` is as long as ``t``, or ``near``.

@@ -11,11 +11,18 @@ from fast._validation import check_indicator, check_k, per_row, raise_bad_entry,
 
 
 def project_rows(
-    kernel: Callable[..., int], a: ArrayLike, k: Any = 1, r: ArrayLike | None = 1.0,
-    rho: ArrayLike = 0.0, y: ArrayLike | None = None, *, two_sides: bool = False,
-    own: Mapping[str, ArrayLike] | None = None, entries: Sequence[NDArray[np.float64]] = (),
+    kernel: Callable[..., int],
+    a: ArrayLike,
+    k: Any = 1,
+    r: ArrayLike | None = 1.0,
+    rho: ArrayLike = 0.0,
+    y: ArrayLike | None = None,
+    *,
+    two_sides: bool = False,
+    own: Mapping[str, ArrayLike] | None = None,
+    entries: Sequence[NDArray[np.float64]] = (),
     refuse: Callable[[], None] = lambda: None,
-) -> NDArray[Any]:  # fmt: skip
+) -> NDArray[Any]:
     """Project a vector or each row of a matrix with ``kernel(a, k, r, rho, x, row, work)``.
 
     ``r`` is None for a set without a radius. A set that depends on an indicator y of its entries

@@ -143,9 +143,15 @@ class OneView:
 
 
 def follow(
-    program: Any, state: Any, take: Callable[[np.ndarray, np.ndarray], None], *, goal: float,
-    tol: float, max_iter: int, report: Callable[[Any], bool] | None,
-) -> tuple[bool, bool]:  # fmt: skip
+    program: Any,
+    state: Any,
+    take: Callable[[np.ndarray, np.ndarray], None],
+    *,
+    goal: float,
+    tol: float,
+    max_iter: int,
+    report: Callable[[Any], bool] | None,
+) -> tuple[bool, bool]:
     """Minimise until the ``state``, into which ``take(a, b)`` certifies points, has a gap of ``goal``.
 
     Less will do where rounding rules: ``tol``. Whether it was interrupted, and whether it was

@@ -28,10 +28,14 @@ class Descent:
 
 
 def descend(
-    w: np.ndarray, state_of: Callable[[np.ndarray], np.ndarray],
-    objective: Callable[[np.ndarray], float], step: Callable[[np.ndarray, np.ndarray, Any], Any],
-    tol: float, max_rounds: int, n_oracle: int = 0,
-) -> Descent:  # fmt: skip
+    w: np.ndarray,
+    state_of: Callable[[np.ndarray], np.ndarray],
+    objective: Callable[[np.ndarray], float],
+    step: Callable[[np.ndarray, np.ndarray, Any], Any],
+    tol: float,
+    max_rounds: int,
+    n_oracle: int = 0,
+) -> Descent:
     """Take convex steps until what they keep fixed stays, or J does.
 
     Parameters

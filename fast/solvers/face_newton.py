@@ -295,10 +295,19 @@ class FaceNewton:
             self._kinds = np.zeros((n, capacity), np.int8)
 
     def step(
-        self, rows: tuple, y: np.ndarray, r: np.ndarray, squares: np.ndarray,
-        loss: tuple[int, int, float, float], lists: tuple[np.ndarray, np.ndarray, np.ndarray],
-        mass: np.ndarray, W: np.ndarray, examples: np.ndarray, work: np.ndarray, budget: float,
-    ) -> tuple[float, float]:  # fmt: skip
+        self,
+        rows: tuple,
+        y: np.ndarray,
+        r: np.ndarray,
+        squares: np.ndarray,
+        loss: tuple[int, int, float, float],
+        lists: tuple[np.ndarray, np.ndarray, np.ndarray],
+        mass: np.ndarray,
+        W: np.ndarray,
+        examples: np.ndarray,
+        work: np.ndarray,
+        budget: float,
+    ) -> tuple[float, float]:
         """One regularised Newton step, taken if it helps; returns (dual gain, entries visited).
 
         ``budget`` bounds the entries that conjugate gradients visit (but 5 iterations are free).

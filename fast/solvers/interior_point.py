@@ -14,9 +14,14 @@ TINY = 1e-40  # complementarity, relative to the problem's size, that is 0
 
 
 def minimise(
-    A: np.ndarray, c: np.ndarray, E: np.ndarray, e: np.ndarray, start: np.ndarray, tol: float,
+    A: np.ndarray,
+    c: np.ndarray,
+    E: np.ndarray,
+    e: np.ndarray,
+    start: np.ndarray,
+    tol: float,
     gram: np.ndarray | None = None,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Minimise until complementarity and residuals are worth at most ``tol`` of the objective.
 
     Parameters
@@ -80,9 +85,14 @@ class _Newton:
     """One linearisation of Qx + q - E'nu - z = 0, Ex = e, x_t z_t = target."""
 
     def __init__(
-        self, Q: np.ndarray, E: np.ndarray, residual: np.ndarray, missing: np.ndarray,
-        x: np.ndarray, z: np.ndarray,
-    ) -> None:  # fmt: skip
+        self,
+        Q: np.ndarray,
+        E: np.ndarray,
+        residual: np.ndarray,
+        missing: np.ndarray,
+        x: np.ndarray,
+        z: np.ndarray,
+    ) -> None:
         self.E, self.residual, self.missing, self.x, self.z = E, residual, missing, x, z
         H = Q.copy()  # C order: reshape is a view of it
         H.reshape(-1)[:: len(x) + 1] += z / x

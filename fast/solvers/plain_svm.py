@@ -66,10 +66,16 @@ def centred_factor(X: Any) -> tuple[Any, np.ndarray]:
 
 
 def train(
-    gram: MatrixGram | FactorGram, y: np.ndarray, cost: np.ndarray, squared: bool, *,
-    mean: np.ndarray | None = None, tol: float = 1e-3, max_iter: int = 1000,
+    gram: MatrixGram | FactorGram,
+    y: np.ndarray,
+    cost: np.ndarray,
+    squared: bool,
+    *,
+    mean: np.ndarray | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
     report: Callable[[Any], bool] | None = None,
-) -> PlainResult:  # fmt: skip
+) -> PlainResult:
     """Minimise P until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
     Parameters

@@ -284,9 +284,13 @@ class PrimalNewtonSolver:
         return norm * d.astype(np.float64) if d.any() else -gradient
 
     def _search(
-        self, direction: np.ndarray, gradient: np.ndarray, primal: float, double: bool,
+        self,
+        direction: np.ndarray,
+        gradient: np.ndarray,
+        primal: float,
+        double: bool,
         noise: float,
-    ) -> tuple[float, np.ndarray] | None:  # fmt: skip
+    ) -> tuple[float, np.ndarray] | None:
         """Armijo backtracking on P(W + t d); moves W and returns P and -A there."""
         slope = float(np.vdot(gradient, direction))
         start = self.W

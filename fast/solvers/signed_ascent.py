@@ -102,9 +102,13 @@ class SignedAscent:
             self.rest[:] = 0
 
     def run(
-        self, state: TrainingState, tol: float, max_iter: int, report: Callable,
+        self,
+        state: TrainingState,
+        tol: float,
+        max_iter: int,
+        report: Callable,
         most: float = np.inf,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Passes until state.gap <= tol (then, or if the callback stops, true), or max_iter.
 
         They also end where it will take more than ``most`` further looks at the gap, by the last two.

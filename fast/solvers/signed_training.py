@@ -65,11 +65,21 @@ def fitting(loss: Signed, X: Any, r: np.ndarray, m: int) -> list[str]:
 
 
 def train(
-    X: Any, y: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Signed, *, tol: float = 1e-3,
-    max_iter: int = 1000, seed: int = 0, solver: str = "auto", start: np.ndarray | None = None,
-    weights: np.ndarray | None = None, report: Callable[[TrainingState], bool] | None = None,
+    X: Any,
+    y: np.ndarray,
+    own: np.ndarray,
+    r: np.ndarray,
+    loss: Signed,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    seed: int = 0,
+    solver: str = "auto",
+    start: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    report: Callable[[TrainingState], bool] | None = None,
     n_jobs: int | None = None,
-) -> TrainingResult:  # fmt: skip
+) -> TrainingResult:
     """Minimise P(W) until the relative duality gap is certified to be at most ``tol``.
 
     Parameters

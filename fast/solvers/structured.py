@@ -89,11 +89,17 @@ def check_solver(solver: str) -> str:
 
 
 def train(
-    X: Any, oracle: Oracle, C: float, *, tol: float = 1e-3, max_iter: int = 1000,
-    solver: str = "auto", start: np.ndarray | None = None,
+    X: Any,
+    oracle: Oracle,
+    C: float,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    solver: str = "auto",
+    start: np.ndarray | None = None,
     cuts: Sequence[tuple[float, np.ndarray]] = (),
     report: Callable[[ScoreState], bool] | None = None,
-) -> StructuredResult:  # fmt: skip
+) -> StructuredResult:
     """Minimise P(w) until the relative gap is certified to be at most ``tol``.
 
     Parameters
@@ -119,9 +125,14 @@ def train(
 
 
 def solve(
-    problem: ScoreProblem, tol: float, max_iter: int, solver: str, start: np.ndarray | None,
-    cuts: Sequence[tuple[float, np.ndarray]], report: Callable[[ScoreState], bool] | None,
-) -> StructuredResult:  # fmt: skip
+    problem: ScoreProblem,
+    tol: float,
+    max_iter: int,
+    solver: str,
+    start: np.ndarray | None,
+    cuts: Sequence[tuple[float, np.ndarray]],
+    report: Callable[[ScoreState], bool] | None,
+) -> StructuredResult:
     """`train` for a problem that is set up already."""
     number("tol", tol)
     name = check_solver(solver)

@@ -21,9 +21,17 @@ FLAT = (
 
 @kernel
 def steps(
-    K: np.ndarray, R: np.ndarray, y: np.ndarray, alpha: np.ndarray, beta: np.ndarray, p: np.ndarray,
-    r: np.ndarray, tol: float, most: int, with_beta: bool,
-) -> int:  # fmt: skip
+    K: np.ndarray,
+    R: np.ndarray,
+    y: np.ndarray,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+    p: np.ndarray,
+    r: np.ndarray,
+    tol: float,
+    most: int,
+    with_beta: bool,
+) -> int:
     """Steps on alpha, beta, p, r in place until no slope exceeds ``tol``; how many were taken."""
     n = len(y)
     for taken in range(most):
@@ -107,9 +115,14 @@ def steps(
 
 @kernel
 def partner(
-    K: np.ndarray, R: np.ndarray, y: np.ndarray, alpha: np.ndarray, p: np.ndarray, r: np.ndarray,
+    K: np.ndarray,
+    R: np.ndarray,
+    y: np.ndarray,
+    alpha: np.ndarray,
+    p: np.ndarray,
+    r: np.ndarray,
     i: int,
-) -> int:  # fmt: skip
+) -> int:
     """Example of the class of i whose alpha may fall, with the largest gain of a Newton step."""
     best, found = -1.0, i
     here = K[i, i] + R[i, i]

@@ -42,9 +42,14 @@ class Correction:
     """
 
     def __init__(
-        self, matrix: Any, linear: bool, cost: np.ndarray, lam: float, delta: Any,
+        self,
+        matrix: Any,
+        linear: bool,
+        cost: np.ndarray,
+        lam: float,
+        delta: Any,
         short: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.short = short
         self.known = matrix is not None
         self.cost, self.lam, self.delta = cost, lam, delta

@@ -33,9 +33,14 @@ SPREAD = 1e3  # of the costs, beyond which the difference I - lam A^-1 loses dig
 
 
 def deformed_kernel(
-    C: float, lam: float, *, Z: Any = None, Kz: Any = None, sample_weight: Any = None,
+    C: float,
+    lam: float,
+    *,
+    Z: Any = None,
+    Kz: Any = None,
+    sample_weight: Any = None,
     free_slack: float = 0.0,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Q = (lam I + C Kt Omega)^-1 Kt with Kt = Kz + 1 + free_slack Omega^-1.
 
     Parameters

@@ -96,11 +96,23 @@ class KernelState(TrainingState):
 
 
 def train_kernel(
-    squared: bool, K: Any, Y: Any, C: float, lam: float, *, Kz: Any = None, Z: Any = None,
-    Q: Any = None, sample_weight: Any = None, nonneg_slack: bool = False, free_slack: float = 0.0,
-    tol: float = 1e-3, max_iter: int = 1000, report: Callable[[Any], bool] | None = None,
+    squared: bool,
+    K: Any,
+    Y: Any,
+    C: float,
+    lam: float,
+    *,
+    Kz: Any = None,
+    Z: Any = None,
+    Q: Any = None,
+    sample_weight: Any = None,
+    nonneg_slack: bool = False,
+    free_slack: float = 0.0,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    report: Callable[[Any], bool] | None = None,
     definite: bool = True,
-) -> Any:  # fmt: skip
+) -> Any:
     """``train_kernel`` of both losses; see there."""
     C, lam, delta = check_prices(C, lam, free_slack)
     tol, max_iter = number("tol", tol), check_rounds(max_iter)
@@ -171,9 +183,13 @@ def take_back(results: list[SVMPlusKernelResult], correction: Correction, kept: 
 
 
 def run(
-    loss: KernelLoss, state: KernelState, tol: float, max_iter: int,
-    report: Callable[[Any], bool] | None, alone: bool,
-) -> tuple[bool, bool]:  # fmt: skip
+    loss: KernelLoss,
+    state: KernelState,
+    tol: float,
+    max_iter: int,
+    report: Callable[[Any], bool] | None,
+    alone: bool,
+) -> tuple[bool, bool]:
     """Methods in turn until the gap is at most ``tol``; (interrupted, stopped)."""
     turn = Methods(loss, state, tol, max_iter, report)
     try:

@@ -34,9 +34,16 @@ def checked(K: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def deformed_problem(
-    K: Any, y: Any, C: float, lam: float, *, Z: Any = None, Kz: Any = None,
-    sample_weight: Any = None, free_slack: float = 0.0,
-) -> DeformedProblem:  # fmt: skip
+    K: Any,
+    y: Any,
+    C: float,
+    lam: float,
+    *,
+    Z: Any = None,
+    Kz: Any = None,
+    sample_weight: Any = None,
+    free_slack: float = 0.0,
+) -> DeformedProblem:
     """Dual (4) of SVM2+ in the form of ``SVC(kernel="precomputed")``: K + Q . yy' and its C.
 
     LIBSVM multiplies its kernel by yy' once more: so its dual has K . yy' + Q. Its box must not bind:

@@ -117,9 +117,17 @@ def signed_row(k: np.ndarray, q: np.ndarray, y: np.ndarray, sign: float, out: np
 
 @kernel
 def steps(
-    K: np.ndarray, Q: np.ndarray, M: np.ndarray, ready: np.ndarray, y: np.ndarray, a: np.ndarray,
-    v: np.ndarray, tol: float, most: int, work: np.ndarray,
-) -> int:  # fmt: skip
+    K: np.ndarray,
+    Q: np.ndarray,
+    M: np.ndarray,
+    ready: np.ndarray,
+    y: np.ndarray,
+    a: np.ndarray,
+    v: np.ndarray,
+    tol: float,
+    most: int,
+    work: np.ndarray,
+) -> int:
     """SMO steps on a and v in place; how many. ``work`` is (3, n).
 
     Row i of M is there if ready[i]; otherwise it becomes K_i + y_i y Q_i when it is needed first.
@@ -180,9 +188,14 @@ def moved(
 
 @kernel
 def best_gain(
-    v: np.ndarray, allowed: np.ndarray, row: np.ndarray, diagonal: np.ndarray, highest: float,
-    here: float, flat: float,
-) -> float:  # fmt: skip
+    v: np.ndarray,
+    allowed: np.ndarray,
+    row: np.ndarray,
+    diagonal: np.ndarray,
+    highest: float,
+    here: float,
+    flat: float,
+) -> float:
     """Largest gain of a Newton step with a partner among these."""
     most = 0.0
     for t in range(len(v)):
@@ -212,9 +225,14 @@ def steepest(
 
 @kernel
 def partner(
-    v: np.ndarray, allowed: np.ndarray, row: np.ndarray, diagonal: np.ndarray, highest: float,
-    here: float, flat: float,
-) -> int:  # fmt: skip
+    v: np.ndarray,
+    allowed: np.ndarray,
+    row: np.ndarray,
+    diagonal: np.ndarray,
+    highest: float,
+    here: float,
+    flat: float,
+) -> int:
     """Index whose Newton step together with ``row``'s gains most, -1 if none gains."""
     n, best, home = len(v), 0.0, -1
     for start in range(0, n, BLOCK):

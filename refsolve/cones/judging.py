@@ -120,9 +120,13 @@ class _Judged:
         return replace(told, bound=bound, by=lower.by, repaired=distance, moved=moved)
 
     def _verdict(
-        self, upper: Fraction | None, bound: float, violations: tuple[float, float],
-        distance: float, why: str,
-    ) -> tuple[Verdict, str]:  # fmt: skip
+        self,
+        upper: Fraction | None,
+        bound: float,
+        violations: tuple[float, float],
+        distance: float,
+        why: str,
+    ) -> tuple[Verdict, str]:
         """The strongest thing that is certain."""
         violation, proven = violations
         level = math.inf if upper is None else abs(up(upper))
@@ -174,9 +178,13 @@ class _Judged:
         return self._told(Verdict.UNCERTAIN, math.inf, value + offset, best, reason)
 
     def _told(
-        self, status: Verdict, violation: float, upper: Fraction | None, best: Fraction | None,
+        self,
+        status: Verdict,
+        violation: float,
+        upper: Fraction | None,
+        best: Fraction | None,
         reason: str,
-    ) -> ProblemCertificate:  # fmt: skip
+    ) -> ProblemCertificate:
         sign = -1.0 if self.flipped else 1.0
         value = math.inf if upper is None else up(upper)
         least = -math.inf if best is None else down(best)

@@ -45,8 +45,13 @@ class LowerBound:
 
 
 def lower_bound(
-    program: ConeProgram, z: Array, w: Array, lo: Array, hi: Array, curvature: Array | None,
-) -> LowerBound:  # fmt: skip
+    program: ConeProgram,
+    z: Array,
+    w: Array,
+    lo: Array,
+    hi: Array,
+    curvature: Array | None,
+) -> LowerBound:
     """Bound from multipliers ``z`` and a point ``w``, neither of which is believed.
 
     Parameters

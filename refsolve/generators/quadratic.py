@@ -153,9 +153,13 @@ class Quadratic:
         return domain.cut(np.maximum(x.sum(axis=-1), bound))
 
     def gap(
-        self, domain: Domain, z: Array, x: Array, point: Point | None = None,
+        self,
+        domain: Domain,
+        z: Array,
+        x: Array,
+        point: Point | None = None,
         rest: Array | None = None,
-    ) -> Array:  # fmt: skip
+    ) -> Array:
         """residual(x, z - h'(p)) + D_h(x, p) for the better of p = x and the maximiser, by row."""
         part = self._cut(domain, z, x)
         direct = part.residual(x, z - self.gradient(x))

@@ -105,9 +105,14 @@ class Master:
     """
 
     def __init__(
-        self, C: float, n_queries: int, d: int, unit: float, free: int = 0,
+        self,
+        C: float,
+        n_queries: int,
+        d: int,
+        unit: float,
+        free: int = 0,
         hard: tuple[Array, Array] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.C, self.d, self.unit, self.free = C, d, unit, free
         self.first, self.length = unit, 0.0
         self.hard = np.zeros((0, d + free)) if hard is None else hard[0] * hard[1][:, None]

@@ -89,9 +89,14 @@ class RankingMaster(Master):
     """
 
     def __init__(
-        self, queries: Queries, space: Space, C: float, unit: float, reference: Array | None = None,
+        self,
+        queries: Queries,
+        space: Space,
+        C: float,
+        unit: float,
+        reference: Array | None = None,
         **hard: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         free, rows = hard.get("free", 0), space.dense().astype(float)
         super().__init__(C, max(len(queries.queries), 1), rows.shape[1], unit, **hard)
         self.queries, self.space = queries, space

@@ -76,9 +76,13 @@ def multipliers(data: Data, alpha: ArrayLike, beta: ArrayLike | None) -> tuple[A
 
 
 def _take_point(
-    data: Data, weights: tuple[Array | None, Array | None], b: float | None, rho: float | None,
-    both: tuple[Array, Array], eta: Array | None,
-) -> Point:  # fmt: skip
+    data: Data,
+    weights: tuple[Array | None, Array | None],
+    b: float | None,
+    rho: float | None,
+    both: tuple[Array, Array],
+    eta: Array | None,
+) -> Point:
     """The model as given; what is missing is that of the multipliers."""
     alpha, beta = data.repaired(*both)
     w, v = weights
@@ -111,9 +115,15 @@ class Formulas:
     squared: bool
 
     def recover(
-        self, alpha: ArrayLike, X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, *,
-        beta: ArrayLike | None = None, **given: Any,
-    ) -> Model:  # fmt: skip
+        self,
+        alpha: ArrayLike,
+        X: Rows = None,
+        y: ArrayLike | None = None,
+        Z: Rows = None,
+        *,
+        beta: ArrayLike | None = None,
+        **given: Any,
+    ) -> Model:
         """(w, b, v, rho, xi) that the multipliers stand for; see `certificate` for the arguments."""
         data = check_data(self.squared, {"X": X, "y": y, "Z": Z, **given})
         parts = data.repaired(*multipliers(data, alpha, beta))
@@ -121,12 +131,22 @@ class Formulas:
         return to_model(data, point, data.at(g.v, point.rho, g.h).xi)
 
     def certificate(
-        self, X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, *,
-        alpha: ArrayLike | None = None, beta: ArrayLike | None = None, w: ArrayLike | None = None,
-        coef: ArrayLike | None = None, b: float | None = None, v: ArrayLike | None = None,
-        correction_coef: ArrayLike | None = None, rho: float | None = None,
-        eta: ArrayLike | None = None, **given: Any,
-    ) -> PlusCertificate:  # fmt: skip
+        self,
+        X: Rows = None,
+        y: ArrayLike | None = None,
+        Z: Rows = None,
+        *,
+        alpha: ArrayLike | None = None,
+        beta: ArrayLike | None = None,
+        w: ArrayLike | None = None,
+        coef: ArrayLike | None = None,
+        b: float | None = None,
+        v: ArrayLike | None = None,
+        correction_coef: ArrayLike | None = None,
+        rho: float | None = None,
+        eta: ArrayLike | None = None,
+        **given: Any,
+    ) -> PlusCertificate:
         """Primal-dual gap of a model and of multipliers, whoever computed them.
 
         Parameters
@@ -170,11 +190,20 @@ class Formulas:
         return certify(data, _take_point(data, weights, b, rho, both, own), *both, own)
 
     def primal(
-        self, X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, *,
-        w: ArrayLike | None = None, coef: ArrayLike | None = None, b: float,
-        v: ArrayLike | None = None, correction_coef: ArrayLike | None = None, rho: float,
-        eta: ArrayLike | None = None, **given: Any,
-    ) -> float:  # fmt: skip
+        self,
+        X: Rows = None,
+        y: ArrayLike | None = None,
+        Z: Rows = None,
+        *,
+        w: ArrayLike | None = None,
+        coef: ArrayLike | None = None,
+        b: float,
+        v: ArrayLike | None = None,
+        correction_coef: ArrayLike | None = None,
+        rho: float,
+        eta: ArrayLike | None = None,
+        **given: Any,
+    ) -> float:
         """P of a model, +inf if it breaks a constraint by more than rounding; see `certificate`."""
         data = check_data(self.squared, {"X": X, "y": y, "Z": Z, **given})
         weights = data.x.given("w", w, "coef", coef)
@@ -196,9 +225,15 @@ class Formulas:
         return float(data.objective(weights, point.b, g.xi, g))
 
     def dual(
-        self, X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, *, alpha: ArrayLike,
-        beta: ArrayLike | None = None, **given: Any,
-    ) -> float:  # fmt: skip
+        self,
+        X: Rows = None,
+        y: ArrayLike | None = None,
+        Z: Rows = None,
+        *,
+        alpha: ArrayLike,
+        beta: ArrayLike | None = None,
+        **given: Any,
+    ) -> float:
         """D of multipliers, and -inf outside its domain (up to rounding); see `certificate`."""
         data = check_data(self.squared, {"X": X, "y": y, "Z": Z, **given})
         both = multipliers(data, alpha, beta)
@@ -208,9 +243,13 @@ class Formulas:
         return float(data.lower(*data.repaired(*both)))
 
     def relative_gap(
-        self, alpha: ArrayLike, X: Rows = None, y: ArrayLike | None = None, Z: Rows = None,
+        self,
+        alpha: ArrayLike,
+        X: Rows = None,
+        y: ArrayLike | None = None,
+        Z: Rows = None,
         **given: Any,
-    ) -> float:  # fmt: skip
+    ) -> float:
         """1 - (S m/q)^2: bound on (P - D)/P of the best multiples of alpha and its model; inf if m <= 0.
 
         alpha is clipped and balanced. Not for nonneg_slack and penalize_bias.

@@ -40,9 +40,13 @@ class ModelCertificate(Certificate):
 
     @classmethod
     def of(
-        cls, proof: Proof, violation: float, residuals: Array | None = None, moved: float = 0.0,
+        cls,
+        proof: Proof,
+        violation: float,
+        residuals: Array | None = None,
+        moved: float = 0.0,
         **more: Any,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """What a proof certifies; ``residuals`` if they are not its own, ``more`` of a subclass."""
         gap, primal, dual = up(proof.gap), float(proof.primal), float(proof.dual)
         return cls(

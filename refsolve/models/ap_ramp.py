@@ -94,10 +94,16 @@ def primal(
 
 
 def certificate(
-    X: Rows, y: ArrayLike, *, C: float, w: ArrayLike, reference: ArrayLike | None = None,
-    rankings: ArrayLike | None = None, weights: ArrayLike | None = None,
+    X: Rows,
+    y: ArrayLike,
+    *,
+    C: float,
+    w: ArrayLike,
+    reference: ArrayLike | None = None,
+    rankings: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-) -> RampCertificate:  # fmt: skip
+) -> RampCertificate:
     """What the convex step of a reference proves about w.
 
     Parameters

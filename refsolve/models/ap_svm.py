@@ -118,9 +118,13 @@ def check_given(w: ArrayLike | None, rankings: ArrayLike | None, weights: ArrayL
 
 
 def recover(
-    X: Rows, y: ArrayLike, *, rankings: ArrayLike, weights: ArrayLike,
+    X: Rows,
+    y: ArrayLike,
+    *,
+    rankings: ArrayLike,
+    weights: ArrayLike,
     groups: ArrayLike | None = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """The model w = -X' sum_t weights_t c_t, (d,), from inversions (m, n) and weights (m,)."""
     data = check_data(X, y, 1.0, groups)
     inversions = check_rankings(data.queries, rankings)
@@ -138,9 +142,14 @@ def primal(
 
 
 def dual(
-    X: Rows, y: ArrayLike, *, rankings: ArrayLike, weights: ArrayLike, C: float,
+    X: Rows,
+    y: ArrayLike,
+    *,
+    rankings: ArrayLike,
+    weights: ArrayLike,
+    C: float,
     groups: ArrayLike | None = None,
-) -> float:  # fmt: skip
+) -> float:
     """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
     data = check_data(X, y, C, groups)
     inversions = check_rankings(data.queries, rankings)
@@ -151,10 +160,15 @@ def dual(
 
 
 def certificate(
-    X: Rows, y: ArrayLike, *, C: float, w: ArrayLike | None = None,
-    rankings: ArrayLike | None = None, weights: ArrayLike | None = None,
+    X: Rows,
+    y: ArrayLike,
+    *,
+    C: float,
+    w: ArrayLike | None = None,
+    rankings: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-) -> ApCertificate:  # fmt: skip
+) -> ApCertificate:
     """Primal-dual gap of w and of weights on rankings, whoever computed them.
 
     Parameters

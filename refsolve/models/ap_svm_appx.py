@@ -104,10 +104,18 @@ def check_data(X: Rows, y: ArrayLike, C: float, easy: ArrayLike, bias: bool = Tr
 
 
 def certificate(
-    X: Rows, y: ArrayLike, *, easy: ArrayLike, C: float, w: ArrayLike | None = None,
-    b: float | None = None, rankings: ArrayLike | None = None, weights: ArrayLike | None = None,
-    mu: ArrayLike | None = None, bias: bool = True,
-) -> AppxCertificate:  # fmt: skip
+    X: Rows,
+    y: ArrayLike,
+    *,
+    easy: ArrayLike,
+    C: float,
+    w: ArrayLike | None = None,
+    b: float | None = None,
+    rankings: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    mu: ArrayLike | None = None,
+    bias: bool = True,
+) -> AppxCertificate:
     """Primal-dual gap of (w, b) and of (alpha, mu), whoever computed them.
 
     Parameters
@@ -168,9 +176,13 @@ def _spread(name: str, value: ArrayLike, mask: Array) -> Array:
 
 
 def _certificate(
-    data: Data, w: Array | None, b: float | None, inversions: Array | None,
-    weights: ArrayLike | None, multipliers: Array,
-) -> AppxCertificate:  # fmt: skip
+    data: Data,
+    w: Array | None,
+    b: float | None,
+    inversions: Array | None,
+    weights: ArrayLike | None,
+    multipliers: Array,
+) -> AppxCertificate:
     inversions, alpha, off = data.cuts(w, inversions, weights)
     dual = data.dual(inversions, alpha, easy=data.easy, mu=multipliers)
     violation = max(off, float(-multipliers.min(initial=0)))

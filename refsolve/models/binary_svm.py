@@ -128,9 +128,14 @@ def from_labels(y: ArrayLike, *, labels: ArrayLike, weights: ArrayLike) -> Array
 
 
 def primal(
-    X: Rows, y: ArrayLike, *, w: ArrayLike, C: float, b: float | None = 0.0,
+    X: Rows,
+    y: ArrayLike,
+    *,
+    w: ArrayLike,
+    C: float,
+    b: float | None = 0.0,
     bias: bool | str = False,
-) -> float:  # fmt: skip
+) -> float:
     """P(w, b); see `certificate`."""
     data = check_data(X, y, C, bias)
     w, b = data.point(w, b)
@@ -148,10 +153,17 @@ def dual(X: Rows, y: ArrayLike, *, alpha: ArrayLike, C: float, bias: bool | str 
 
 
 def certificate(
-    X: Rows, y: ArrayLike, *, C: float, w: ArrayLike | None = None, b: float | None = None,
-    alpha: ArrayLike | None = None, labels: ArrayLike | None = None,
-    weights: ArrayLike | None = None, bias: bool | str = False,
-) -> HingeCertificate:  # fmt: skip
+    X: Rows,
+    y: ArrayLike,
+    *,
+    C: float,
+    w: ArrayLike | None = None,
+    b: float | None = None,
+    alpha: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    bias: bool | str = False,
+) -> HingeCertificate:
     """Primal-dual gap of (w, b) and alpha, whoever computed them.
 
     Parameters

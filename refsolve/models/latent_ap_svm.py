@@ -131,10 +131,17 @@ def _objective(data: Data, w: Array) -> Real:
 
 
 def certificate(
-    X: Rows, bags: ArrayLike, y: ArrayLike, *, C: float, w: ArrayLike,
-    chosen: ArrayLike | None = None, rankings: ArrayLike | None = None,
-    candidates: ArrayLike | None = None, weights: ArrayLike | None = None,
-) -> LatentCertificate:  # fmt: skip
+    X: Rows,
+    bags: ArrayLike,
+    y: ArrayLike,
+    *,
+    C: float,
+    w: ArrayLike,
+    chosen: ArrayLike | None = None,
+    rankings: ArrayLike | None = None,
+    candidates: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> LatentCertificate:
     """What the convex step of fixed rows proves about w.
 
     Parameters
@@ -197,9 +204,13 @@ def _check_rows(name: str, value: object, data: Data) -> Array:
 
 
 def _certificate(
-    data: Data, w: Array | None, chosen: Array, inversions: Array, candidates: Array,
+    data: Data,
+    w: Array | None,
+    chosen: Array,
+    inversions: Array,
+    candidates: Array,
     weights: ArrayLike | None,
-) -> LatentCertificate:  # fmt: skip
+) -> LatentCertificate:
     alpha, violation = check_weights(weights, len(inversions), data.C)
     dual = data.dual(inversions, alpha, rows=candidates)
     point = dual.v if w is None else w

@@ -85,9 +85,13 @@ def weights(X: ArrayLike, A: ArrayLike) -> Array:
 
 
 def primal(
-    loss: str, y: ArrayLike, *, W: ArrayLike | None = None, B: ArrayLike | None = None,
+    loss: str,
+    y: ArrayLike,
+    *,
+    W: ArrayLike | None = None,
+    B: ArrayLike | None = None,
     **given: Any,
-) -> float:  # fmt: skip
+) -> float:
     """P(W), with ``X`` and W (d, m), or with ``K`` and B (m, n); see `certificate`."""
     data = check_data(loss, y, given)
     return float(data.problem.prove(data.model(W, B)).times(data.lam).primal)
@@ -104,9 +108,14 @@ def dual(loss: str, y: ArrayLike, *, A: ArrayLike, **given: Any) -> float:
 
 
 def certificate(
-    loss: str, y: ArrayLike, *, W: ArrayLike | None = None, B: ArrayLike | None = None,
-    A: ArrayLike | None = None, **given: Any,
-) -> ErmCertificate:  # fmt: skip
+    loss: str,
+    y: ArrayLike,
+    *,
+    W: ArrayLike | None = None,
+    B: ArrayLike | None = None,
+    A: ArrayLike | None = None,
+    **given: Any,
+) -> ErmCertificate:
     """Primal-dual gap of W (or B) and A, whoever computed them.
 
     Parameters

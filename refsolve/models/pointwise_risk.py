@@ -131,9 +131,14 @@ def _check_pair(behind: object, m: int) -> tuple[int, int]:
 
 
 def certificate(
-    loss: str, p: ArrayLike, *, g: ArrayLike, x: ArrayLike | None = None,
-    behind: tuple[int, int] | None = None, **given: Any,
-) -> RiskCertificate:  # fmt: skip
+    loss: str,
+    p: ArrayLike,
+    *,
+    g: ArrayLike,
+    x: ArrayLike | None = None,
+    behind: tuple[int, int] | None = None,
+    **given: Any,
+) -> RiskCertificate:
     """Gap between the risk at g and a lower bound on every risk.
 
     Parameters
@@ -183,9 +188,16 @@ def expected_error(g: ArrayLike, p: ArrayLike, k: int = 1) -> float:
 
 
 def margin(
-    loss: str, p: ArrayLike, i: int, j: int, *, x: ArrayLike, g: ArrayLike, least: ArrayLike,
+    loss: str,
+    p: ArrayLike,
+    i: int,
+    j: int,
+    *,
+    x: ArrayLike,
+    g: ArrayLike,
+    least: ArrayLike,
     **given: Any,
-) -> float:  # fmt: skip
+) -> float:
     """Lower bound on what g_i <= g_j costs: positive proves g_i > g_j in every minimiser.
 
     ``x`` is a dual point of the problem with ``behind=(i, j)``, ``g`` any scores for it, ``least``

@@ -102,9 +102,13 @@ class Data(proposals.Problem):
 
 
 def check_data(
-    X: Rows, y: ArrayLike, C: float, loss: str = "hinge", sample_weight: ArrayLike | None = None,
+    X: Rows,
+    y: ArrayLike,
+    C: float,
+    loss: str = "hinge",
+    sample_weight: ArrayLike | None = None,
     K: ArrayLike | None = None,
-) -> Data:  # fmt: skip
+) -> Data:
     """Validated arguments of an SVM."""
     rows, gram, n = check_features("X", X, "K", K)
     labels, weight, kept = check_rows(y, n, sample_weight)
@@ -116,9 +120,15 @@ def check_data(
 
 
 def primal(
-    X: Rows = None, y: ArrayLike = (), *, C: float, w: ArrayLike | None = None,
-    coef: ArrayLike | None = None, b: float, **given: Any,
-) -> float:  # fmt: skip
+    X: Rows = None,
+    y: ArrayLike = (),
+    *,
+    C: float,
+    w: ArrayLike | None = None,
+    coef: ArrayLike | None = None,
+    b: float,
+    **given: Any,
+) -> float:
     """P(w, b); see `certificate`."""
     data = check_data(X, y, C, **given)
     point = data.x.given("w", w, "coef", coef)
@@ -138,10 +148,18 @@ def dual(X: Rows = None, y: ArrayLike = (), *, C: float, alpha: ArrayLike, **giv
 
 
 def certificate(
-    X: Rows = None, y: ArrayLike = (), *, C: float, alpha: ArrayLike, w: ArrayLike | None = None,
-    coef: ArrayLike | None = None, b: float | None = None, loss: str = "hinge",
-    sample_weight: ArrayLike | None = None, K: ArrayLike | None = None,
-) -> SvmCertificate:  # fmt: skip
+    X: Rows = None,
+    y: ArrayLike = (),
+    *,
+    C: float,
+    alpha: ArrayLike,
+    w: ArrayLike | None = None,
+    coef: ArrayLike | None = None,
+    b: float | None = None,
+    loss: str = "hinge",
+    sample_weight: ArrayLike | None = None,
+    K: ArrayLike | None = None,
+) -> SvmCertificate:
     """Primal-dual gap of (w, b) and alpha, whoever computed them.
 
     Parameters

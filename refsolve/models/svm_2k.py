@@ -140,9 +140,14 @@ def _multipliers(data: Data, alpha: ArrayLike) -> Array:
 
 
 def _model(
-    data: Data, w: ArrayLike | None, b: float | None, v: ArrayLike | None, rho: float | None,
-    coef: ArrayLike | None, correction_coef: ArrayLike | None,
-) -> Point:  # fmt: skip
+    data: Data,
+    w: ArrayLike | None,
+    b: float | None,
+    v: ArrayLike | None,
+    rho: float | None,
+    coef: ArrayLike | None,
+    correction_coef: ArrayLike | None,
+) -> Point:
     point = (
         data.x.given("w", w, "coef", coef),
         data.z.given("v", v, "correction_coef", correction_coef),
@@ -201,11 +206,19 @@ def dual(
 
 
 def certificate(
-    X: Rows = None, y: ArrayLike = (), Z: Rows = None, *, alpha: ArrayLike,
-    w: ArrayLike | None = None, b: float | None = None, v: ArrayLike | None = None,
-    rho: float | None = None, coef: ArrayLike | None = None,
-    correction_coef: ArrayLike | None = None, **given: Any,
-) -> TwoViewCertificate:  # fmt: skip
+    X: Rows = None,
+    y: ArrayLike = (),
+    Z: Rows = None,
+    *,
+    alpha: ArrayLike,
+    w: ArrayLike | None = None,
+    b: float | None = None,
+    v: ArrayLike | None = None,
+    rho: float | None = None,
+    coef: ArrayLike | None = None,
+    correction_coef: ArrayLike | None = None,
+    **given: Any,
+) -> TwoViewCertificate:
     """Primal-dual gap of a model of both views and of multipliers, whoever computed them.
 
     Parameters

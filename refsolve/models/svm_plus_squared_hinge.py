@@ -62,9 +62,14 @@ relative_gap = _offered.relative_gap
 
 
 def deformed_kernel(
-    *, Z: Rows = None, Kz: ArrayLike | None = None, C: float, lam: float,
-    sample_weight: ArrayLike | None = None, free_slack: float = 0.0,
-) -> Array:  # fmt: skip
+    *,
+    Z: Rows = None,
+    Kz: ArrayLike | None = None,
+    C: float,
+    lam: float,
+    sample_weight: ArrayLike | None = None,
+    free_slack: float = 0.0,
+) -> Array:
     """Q (n, n) from singular values, without the cancellation of (5).
 
     Rows and columns of weight zero are 0.

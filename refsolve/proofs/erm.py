@@ -43,9 +43,15 @@ class Problem:
     """
 
     def __init__(
-        self, at: Callable[[slice], tuple[Loss, Array]], labels: Array, mass: Array, m: int,
-        X: Array | Sparse | None = None, K: Array | None = None, kept: Array | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        at: Callable[[slice], tuple[Loss, Array]],
+        labels: Array,
+        mass: Array,
+        m: int,
+        X: Array | Sparse | None = None,
+        K: Array | None = None,
+        kept: Array | None = None,
+    ) -> None:
         self.at, self.labels, self.m, self.kept = at, labels, m, kept
         self.gram = X is None
         given: Any = K if X is None else X

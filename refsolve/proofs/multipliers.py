@@ -54,10 +54,19 @@ class Multipliers:
     """
 
     def __init__(
-        self, x: Space, y: Array, cost: Array, z: Space | None = None, *, lam: float = 1.0,
-        delta: float | Array = 0.0, squared: bool = False, nonneg: bool = False,
-        signed: bool = False, bias: str = "free",
-    ) -> None:  # fmt: skip
+        self,
+        x: Space,
+        y: Array,
+        cost: Array,
+        z: Space | None = None,
+        *,
+        lam: float = 1.0,
+        delta: float | Array = 0.0,
+        squared: bool = False,
+        nonneg: bool = False,
+        signed: bool = False,
+        bias: str = "free",
+    ) -> None:
         self.x, self.z, self.plain = x, z, z is None
         self.n, self.kept = x.total, x.kept
         self.real, self.eps = x.real, x.eps

@@ -25,9 +25,13 @@ class Balance:
     """Weights p_y > 0 of the classes `live`, the maps M_y' and the pair (i, j), if any."""
 
     def __init__(
-        self, loss: Loss, weight: Array, live: Array, maps: list[Array],
+        self,
+        loss: Loss,
+        weight: Array,
+        live: Array,
+        maps: list[Array],
         pair: tuple[int, int] | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.loss, self.weight, self.live, self.maps = loss, weight, live, maps
         self.pair = pair
         self.m = loss.m

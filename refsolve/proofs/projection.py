@@ -30,9 +30,14 @@ def projection_size(module: ModuleType, a: Array, *, rho: float = 0.0, **params:
 
 
 def projection_gap(
-    module: ModuleType, x: Array, a: Array, w: Array | None = None, *, rho: Floats = 0,
+    module: ModuleType,
+    x: Array,
+    a: Array,
+    w: Array | None = None,
+    *,
+    rho: Floats = 0,
     **params: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     """Fenchel-Young gap of a *feasible* x for min 1/2||x - a||^2 + rho/2 s^2 over the set.
 
     With g = x - a + rho s 1 and a dual point w (default -g): 1/2 (g+w)' (I + rho 11')^-1 (g+w)

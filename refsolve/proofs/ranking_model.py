@@ -192,10 +192,18 @@ class Dual:
     """
 
     def __init__(
-        self, space: Space, queries: Queries, C: float, inversions: Array, weights: Array, *,
-        rows: Array | None = None, reference: Array | None = None, easy: Easy | None = None,
+        self,
+        space: Space,
+        queries: Queries,
+        C: float,
+        inversions: Array,
+        weights: Array,
+        *,
+        rows: Array | None = None,
+        reference: Array | None = None,
+        easy: Easy | None = None,
         mu: Array | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.space, self.queries, self.C = space, queries, Real(C)
         self.easy = Easy(np.zeros(queries.n, Real)) if easy is None else easy
         lam = np.maximum(weights, 0)

@@ -62,9 +62,13 @@ class Space:
     """
 
     def __init__(
-        self, rows: Rows, gram: Array | None = None, kept: Array | None = None,
-        real: type[np.floating[Any]] | None = None, blur: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        rows: Rows,
+        gram: Array | None = None,
+        kept: Array | None = None,
+        real: type[np.floating[Any]] | None = None,
+        blur: float = 0.0,
+    ) -> None:
         given: Any = rows if hasattr(rows, "tocsr") else np.asarray(rows if gram is None else gram)
         self.total = int(given.shape[0])
         self.kept = np.arange(self.total) if kept is None else kept
