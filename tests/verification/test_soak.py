@@ -102,11 +102,11 @@ def test_problems_may_have_wildcards():
         "svm_plus_hinge",
         "svm_plus_squared_hinge",
     }
-    assert {c.solver for c in wanted} == {"fast", "sound", "one side"}
+    assert {c.solver for c in wanted} == {"fast", "sound", "one side", "promised"}
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    path, problems = tmp_path / "soak.jsonl", ("simplex.projection",)
+    path, problems = tmp_path / "soak.jsonl", ("box.projection",)  # of one solver
     monkeypatch.setattr(soak, "CHUNK", 30)
     first = soak.soak(60, 3, path, problems=problems)
     assert [line["seed"] for line in first] == [3, 3 + soak.SEEDS]
