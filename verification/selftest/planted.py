@@ -7,8 +7,6 @@ about such a program may contradict its optimum, whatever point or multipliers i
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -199,16 +197,3 @@ def attack(count: int, seed: int) -> dict[str, Any]:
         "false": false,
         "within 1e-6": tight,
     }
-
-
-def main() -> None:
-    """``python -m verification.selftest.planted --count 100000``."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    print(json.dumps(attack(given.count, given.seed), indent=1))
-
-
-if __name__ == "__main__":
-    main()
