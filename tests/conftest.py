@@ -54,3 +54,17 @@ def _patience() -> Iterator[None]:
 def rng() -> np.random.Generator:
     """A fresh generator with a fixed seed for each test."""
     return np.random.default_rng(20160627)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _bounded_shapes() -> Iterator[None]:
+    """Shapes of some hundred entries; tests/verification/test_shapes.py and a record have all of them."""
+    from verification.checks import shapes
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, exponents in (("ROWS", (1, 5)), ("LENGTHS", (2, 5)), ("VECTORS", (5, 8))):
+            patch.setitem(getattr(shapes, name), "quick", exponents)
+        patch.setattr(shapes, "DIVISIBLE", ())
+        for name in ("PER_CALL", "IN_ALL"):  # so small that a busy machine leaves none of them out
+            patch.setattr(shapes, name, 600.0)
+        yield

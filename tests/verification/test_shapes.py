@@ -12,6 +12,17 @@ from verification.kit.loop import run_one, verify
 from verification.problems.problem import lookup, names
 from verification.selftest import kill_matrix, ports
 
+#: What the other tests have cut down.
+FULL = {name: dict(getattr(check, name)) for name in ("ROWS", "LENGTHS", "VECTORS")}
+REST = {name: getattr(check, name) for name in ("DIVISIBLE", "PER_CALL", "IN_ALL")}
+
+
+@pytest.fixture(autouse=True)
+def _all_shapes(monkeypatch):
+    for name, value in (FULL | REST).items():
+        monkeypatch.setattr(check, name, value)
+
+
 LAYOUTS = ("spread", "last", "middle", "first")
 
 

@@ -45,7 +45,7 @@ PER_CALL, IN_ALL, MORE = 0.1, 0.5, 0.01
 class Speed:
     """Seconds left for a candidate, of its calls by size (apart: the first ones), and what is left out, and why."""
 
-    left: float = IN_ALL
+    left: float = field(default_factory=lambda: IN_ALL)
     calls: dict[bool, tuple[list[Any], list[float]]] = field(default_factory=dict)
     refused: dict[tuple[int, int, int], str] = field(default_factory=dict)
 

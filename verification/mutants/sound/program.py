@@ -95,9 +95,11 @@ def main(solve: Callable[[np.ndarray[Any, Any], float], Message]) -> None:
     for line in sys.stdin:
         request = json.loads(line)
         a = request["arrays"]["a"]
-        values = np.array(a["values"], dtype=a["dtype"]).reshape(a["shape"])
-        if values.ndim != 1:
-            reply: Message = {"status": "error", "message": "single vectors only"}
+        values = np.array(a.get("values", ()), dtype=a["dtype"])
+        if "values" not in a:
+            reply: Message = {"status": "unsupported", "message": "no files"}
+        elif len(a["shape"]) != 1:
+            reply = {"status": "error", "message": "single vectors only"}
         else:
             reply = solve(values.astype(float), float(request["params"]["r"]))
         text = json.dumps({"id": request["id"], **reply})
