@@ -63,7 +63,8 @@ def _bounded_shapes() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         for name, exponents in (("ROWS", (1, 5)), ("LENGTHS", (2, 5)), ("VECTORS", (5, 8))):
-            patch.setitem(getattr(shapes, name), "quick", exponents)
+            for profile in ("quick", "thorough"):
+                patch.setitem(getattr(shapes, name), profile, exponents)
         patch.setattr(shapes, "DIVISIBLE", ())
         for name in ("PER_CALL", "IN_ALL"):  # so small that a busy machine leaves none of them out
             patch.setattr(shapes, name, 600.0)
