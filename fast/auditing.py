@@ -166,6 +166,7 @@ def audit(
     Newton step per pass; P is that of the b given), and what is left unbalanced is mixed away with the blocks of
     the shares of classes: feasible again up to a rounding that is priced, and D is concave.
     """
+    tol = number("tol", tol, positive=True)
     X = rows(X)
     y = labels_of(X, y)
     given = {"loss": loss, "C": C, "gamma": gamma, "intercept": intercept,
@@ -179,7 +180,7 @@ def audit(
     problem.n_jobs = n_jobs
     better, found = problem.W, None
     if train_one:
-        better, found = problem.trained(number("tol", tol, positive=True))
+        better, found = problem.trained(tol)
     result = problem.bounds(problem.W, found if dual is None else problem.checked(dual))
     if not refit:
         return result

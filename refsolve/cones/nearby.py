@@ -67,9 +67,17 @@ class Equations:
         self.rest = np.setdiff1d(np.arange(p), solved)
         others = np.setdiff1d(np.arange(self.unknowns), owned)
         self.chosen = others[:0]
-        if whole is not None and 0 < len(self.rest) <= LARGEST:
-            self.rest = self.rest[_independent(self.rows[self.rest], whole, self.rest)]
-        if len(self.rest):
+        if len(self.rest) == 0:
+            return
+        try:
+            self._factorise(others, weight)
+        except Unproven:
+            if whole is None or len(self.rest) > LARGEST:
+                raise
+            kept = _independent(self.rows[self.rest], whole, self.rest)
+            if len(kept) == len(self.rest):
+                raise
+            self.rest = self.rest[kept]
             self._factorise(others, weight)
 
     def _factorise(self, others: Array, weight: Array) -> None:

@@ -241,7 +241,7 @@ REFUSED = [
     ({"C": None}, "C: None"), ({"loss": None}, "loss: None"), ({"C": 0.0}, "C"), ({"loss": "softmax", "k": 2}, "k"),
     *(({"loss": loss}, "loss") for loss in ("truncated_topk_entropy", "sparsemax", "multilabel_hinge")),
     ({"loss": "topk_entropy_alpha", "k": 2, "intercept": np.ones(M)}, "k = 2"),
-    ({"intercept": np.ones(3)}, "intercept"), ({"sample_weight": -np.ones(N)}, "sample_weight"),
+    ({"intercept": np.ones(3)}, "intercept"), ({"tol": np.nan}, "tol"), ({"sample_weight": -np.ones(N)}, "sample_weight"),
     ({"intercept": np.ones(M), "sample_weight": (Y > 0) * 1.0}, "no example of class '0'"),
     ({"classes": [0, 1, 2, 7]}, "the label '3'"), ({"classes": [0, 1, 1, 3]}, "classes"),
     ({"dual": np.ones((N, M))}, "dual"), (SVC | {"dual": np.ones((N, 2))}, "dual"),

@@ -14,7 +14,7 @@ from verification.selftest import kill_matrix, ports
 
 #: What the other tests have cut down.
 FULL = {name: dict(getattr(check, name)) for name in ("ROWS", "LENGTHS", "VECTORS")}
-REST = {name: getattr(check, name) for name in ("DIVISIBLE", "PER_CALL", "IN_ALL")}
+REST = {name: getattr(check, name) for name in ("DIVISIBLE", "IN_ALL")}
 
 
 @pytest.fixture(autouse=True)

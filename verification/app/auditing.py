@@ -72,5 +72,4 @@ def document(found: AuditResult, name: str, tolerance: float) -> Document:
 def _numbers(found: AuditResult) -> dict[str, Any]:
     names = ("loss", "C", "n_samples", "n_features", "n_classes", "primal", "dual", "gap", "relative_gap", "above",
              "least_above", "accuracy", "passes")  # fmt: skip
-    told = {name: getattr(found, name) for name in names}
-    return {k: v if not isinstance(v, float) or np.isfinite(v) else None for k, v in told.items()}
+    return {name: getattr(found, name) for name in names}

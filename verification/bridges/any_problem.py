@@ -11,8 +11,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 from refsolve.cones import ProblemCertificate, Verdict, certify
 from verification.errors import InvalidArgumentError
 from verification.kit.calling import said
@@ -96,7 +94,7 @@ def document(problem: Any, name: str, solver: str | None, tolerance: float) -> D
     )
     ok = proof.status in (Verdict.CERTIFIED, Verdict.INFEASIBLE, Verdict.UNBOUNDED)
     words = _WORDS[proof.status]
-    data = {key: _plain(value) for key, value in asdict(proof).items()}
+    data = asdict(proof)
     return Document(f"certify {name}", tuple(blocks), ok, data, good=words, bad=words)
 
 
@@ -118,10 +116,3 @@ def _numbers(problem: Any, proof: ProblemCertificate) -> Any:
     return table(
         "What is certain", ("", ""), [row for row in rows if row[1] not in ("inf", "-inf")]
     )
-
-
-def _plain(value: Any) -> Any:
-    """For JSON, which has no infinity."""
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    return list(value) if isinstance(value, tuple) else value

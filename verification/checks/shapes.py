@@ -37,8 +37,8 @@ KS = ("1", "32", "33", "half", "all but one")
 MANY = {"quick": (70, 1025), "thorough": (130, 4097), "soak": (40, 130)}
 #: Longest row that is judged in exact arithmetic; longer ones are compared.
 EXACT, BEYOND = 1100, 16.0
-#: Seconds of a call, of all of them, and how much more for each that is asked for.
-PER_CALL, IN_ALL, MORE = 0.1, 0.5, 0.01
+#: Seconds of CPU for all calls, and how much more for each that is asked for.
+IN_ALL, MORE = 2.0, 0.01
 
 
 @dataclass
@@ -135,7 +135,7 @@ def _answered(call: Caller, shape: Shape, made: Laid) -> np.ndarray:
     speed.left += MORE / 2
     takes = min(grown, default=0.0)
     if sizes not in speed.refused:
-        late = takes > PER_CALL or takes > speed.left
+        late = takes > speed.left
         speed.refused[sizes] = f"left out: {shape} may take {takes:.2g} s a call" if late else ""
     if speed.refused[sizes]:
         raise NotApplicableError(speed.refused[sizes])
