@@ -94,8 +94,11 @@ def lower_bound(
         numbers = r.numbers.copy()
         numbers[columns] = 0
         r = Dyadic(numbers, r.bits)
-        spread = _above(abs(program.A.T) @ eta, program.A.shape[0])
+        with np.errstate(over="ignore"):
+            spread = _above(abs(program.A.T) @ eta, program.A.shape[0])
         spread[columns] = 0.0
+        if not np.all(np.isfinite(spread)):
+            return LowerBound(None, "the equations are too badly scaled")
         by.append("exact multipliers")
     b = Dyadic.of(program.b)
     value = -(at * Pw).total() / 2 - (b * Dyadic.of(z)).total()

@@ -162,6 +162,17 @@ def test_nothing_false_is_claimed_at_extreme_scales() -> None:
     assert certify(huge).bound == math.inf
 
 
+def test_equations_beyond_the_range_of_floats_have_no_bound() -> None:
+    x, y = cp.Variable(), cp.Variable()
+    problem = cp.Problem(cp.Minimize(x), [1e-150 * x + 1e300 * y == 1.0, y >= 0, y <= 1])
+    x.value, y.value = 3.0, 0.5
+    for constraint in problem.constraints:
+        constraint.dual_variables[0].value = np.asarray(1.3e150)
+    proof = certify(problem)
+    assert proof.status is Verdict.VIOLATED
+    assert proof.bound == np.inf
+
+
 def test_long_chains_of_equations_are_eliminated_one_by_one() -> None:
     x = cp.Variable(300)
     problem = cp.Problem(cp.Minimize(cp.norm1(x - 3)), [cp.diff(x) == 1])
