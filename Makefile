@@ -6,6 +6,7 @@
 #   make coverage lines and branches that tests reach, by room, in a minute or two
 #   make machines some of the tests as on older and newer processors
 #   make page     one page of the documentation, run: PAGE=losses/topk_hinge_alpha
+#   make course   the twelve lectures with slides, notebooks and sheets: docs/_build/course.zip
 #   make lint | docs | bench | clean
 VENV   ?= .venv
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
@@ -23,7 +24,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Workers and children import the same modules: without their bytecode each would compile them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: verify test coverage lowest machines lint docs page bench clean
+.PHONY: verify test coverage lowest machines lint docs page course bench clean
 .DEFAULT_GOAL := verify
 
 verify: $(VENV)/.core
@@ -66,6 +67,12 @@ page: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -b html -D root_doc=$(PAGE) -D include_patterns=$(PAGE).md \
 		-D suppress_warnings=myst.xref_missing,ref.doc docs docs/_build/page
 	@echo docs/_build/page/$(PAGE).html
+
+course: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -b html -D root_doc=course/index -D include_patterns='course/**' \
+		-D suppress_warnings=myst.xref_missing,ref.doc docs docs/_build/course
+	@cd docs/_build && rm -f course.zip && $(abspath $(BIN))/python -m zipfile -c course.zip course
+	@echo "docs/_build/course.zip; the first page is docs/_build/course/course/index.html"
 
 bench: $(VENV)/.core
 	$(BIN)/refsolve bench topk

@@ -34,6 +34,7 @@ extensions = [
     "fresh_api",
     "plain_docstrings",
     "run_pages",
+    "course",
     "cpu",
     "names",
     "mathml",

@@ -1,0 +1,372 @@
+"""The course: from one source per lecture a page, slides, a notebook, a sheet to print, an exercise sheet.
+
+A lecture is ``docs/course/NN_name.md``, a MyST notebook. Its front matter says, besides the kernel::
+
+    course:
+      needs: [2, 3]                # lectures that come before; [] for none
+      gives: the projection, sorted and certified      # what one can do after it
+      minutes: 45
+
+Then, in this order (tests/docs/test_course.py says what is missing):
+
+- ``# 2. Title`` and a paragraph or two: the question, and why it matters;
+- ``## Goals`` (a list), ``## Before this`` (what was shown where, with links), and a first cell with
+  all imports, tagged ``hide-input``: ``from verification.course import agree, check, counterexample,
+  picture, vectors`` and what the lecture needs of numpy, fractions, fast; nothing of docs/_ext;
+- sections of your own;
+- ``## The derivation`` with ``### Step 1. ...``; each displayed formula is followed by a cell that
+  raises if it is wrong (`check`, `agree`), on adversarial instances or exactly in fractions.
+  Somewhere in each step stands a comment, ``% wrong: OLD => NEW``: the first OLD in the step's cells
+  becomes NEW, and the test wants the step to raise. A check that no error can fail is none;
+- ``## Find the wrong step``: an argument with a mistake, best one that was printed; then an
+  admonition ``The finding`` (class ``solution``, ``collapsible: closed``) and a cell, tagged ``hide-cell``,
+  that holds the counterexample (`counterexample`);
+- ``## Exercises`` with ``### Exercise 1. ...`` to 3, each with an admonition ``Solution``, folded the
+  same way, and a cell tagged ``hide-cell`` that runs it;
+- ``## One page``: statement, formulas, algorithm, picture; it must fit one sheet of A4;
+- ``## Further reading``.
+
+On slides each heading is one slide. What is spoken stays off the wall: plain paragraphs of your own
+sections and of the derivation become the speaker's notes, and so does ``:::{speaker}``, which the page
+folds away. What is shown: formulas, lists, tables, figures, cells (folded, with their output), and
+block quotes: ``> a sentence for the wall``. A step needs one line on the wall that says what its
+letters are. Keep a slide to some ten lines. No labelled equations: say "step 3". Links are relative,
+``[simplex](../sets/simplex.md)``; a notebook keeps their text alone. A helper of three lines stands in
+the cell that needs it; cells take milliseconds.
+"""
+
+import base64
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from docutils import nodes
+from docutils.parsers.rst.directives.admonitions import BaseAdmonition
+from docutils.statemachine import StringList
+from myst_nb.core.read import read_myst_markdown_notebook
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+HERE = Path(__file__).resolve().parent
+TEMPLATES = HERE.parent / "_templates" / "course"
+FOLDER = HERE.parent / "course"
+#: Sections whose paragraphs are read, not spoken.
+READ = ("Goals", "Before this", "Find the wrong step", "Exercises", "One page", "Further reading")
+KINDS = {
+    "slides.html": "slides",
+    "sheet.html": "one page to print",
+    "exercises.html": "exercise sheet",
+    "ipynb": "notebook",
+}
+
+
+def lectures(folder: Path = FOLDER) -> dict[int, Path]:
+    """The lectures by number."""
+    return {int(p.name[:2]): p for p in sorted(folder.glob("[0-9][0-9]_*.md"))}
+
+
+def facts(path: Path) -> dict[str, Any]:
+    """Front matter of a lecture, and its title."""
+    text = path.read_text("utf-8")
+    known = dict(read_myst_markdown_notebook(text).metadata["course"])
+    return known | {"title": next(x[2:] for x in text.splitlines() if x.startswith("# "))}
+
+
+# -- The notebook
+
+
+def notebook(text: str) -> nbformat.NotebookNode:
+    """What runs where only the package is installed: the cells, and the text in plain Markdown."""
+    book = read_myst_markdown_notebook(text)
+    book.metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+    }
+    for number, cell in enumerate(book.cells):
+        cell["id"] = f"cell-{number}"
+        if cell.cell_type == "markdown":
+            cell.source = plain(cell.source)
+        else:
+            tags = cell.metadata.get("tags", [])
+            hidden = any(tag in ("hide-input", "hide-cell") for tag in tags)
+            cell.metadata = {"jupyter": {"source_hidden": True}} if hidden else {}
+    book.cells = [cell for cell in book.cells if cell.source.strip()]
+    return book
+
+
+def plain(text: str) -> str:
+    """MyST to Markdown: notes and comments go, admonitions become details, links to pages their text."""
+    text = re.sub(r"^%.*\n?", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^:::\{speaker\}.*?^:::\n?", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^:::\{admonition\} (.*?)\n(?::[\w-]+:.*\n)*(.*?)^:::$",
+        r"<details><summary>\1</summary>\n\n\2\n</details>",
+        text,
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    text = re.sub(
+        r"^```\{interactive\} (\w+)\n.*?^```$",
+        r"*(An interactive figure, `\1`, stands here on the page.)*",
+        text,
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    return re.sub(r"\[([^]]+)\]\((?!https?:)[^)]+\)", r"\1", text)
+
+
+# -- Documents of one file
+
+
+def page(template: str, title: str, body: str, back: str) -> str:
+    """A template of docs/_templates/course, with styles, script and mathematics font within."""
+    font = base64.b64encode((HERE.parent / "_static" / "pagella-math-subset.woff2").read_bytes())
+    parts = {
+        "title": html.escape(title),
+        "body": body,
+        "back": back,
+        "css": (TEMPLATES / "common.css").read_text("utf-8").replace("{{font}}", font.decode()),
+        "script": (TEMPLATES / "slides.js").read_text("utf-8"),
+    }
+    text = (TEMPLATES / template).read_text("utf-8")
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], text)
+
+
+def render(builder: Any, node: nodes.Node) -> str:
+    return str(builder.render_partial(node.deepcopy())["fragment"])
+
+
+def heading(builder: Any, section: nodes.section) -> str:
+    return render(builder, nodes.inline("", "", *(n.deepcopy() for n in section[0].children)))
+
+
+def is_cell(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+
+
+def is_setting(cell: nodes.Element) -> bool:
+    """Whether a cell is hidden and shows nothing: imports, instances."""
+    last = cell.children[-1].get("nb_element") if cell.children else None
+    return "tag_hide-input" in cell["classes"] and last != "cell_code_output"
+
+
+def cell_html(builder: Any, cell: nodes.Element) -> str:
+    """The source folded, the outputs open; a cell that the page folds whole stays folded whole."""
+    made = []
+    for child in cell.children:
+        text = render(builder, child)
+        if child.get("nb_element") == "cell_code_source":
+            text = f"<details class='code'><summary>the cell</summary>{text}</details>"
+        made.append(text)
+    return f"<div class='cell'>{''.join(made)}</div>"
+
+
+def is_spoken(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Element) and "speaker" in node.get("classes", [])
+
+
+def slide(builder: Any, section: nodes.section, above: str, *, spoken: bool) -> str:
+    """One slide: the section up to its first subsection."""
+    wall, notes = [], []
+    for node in section.children[1:]:
+        if isinstance(node, nodes.section | nodes.comment | nodes.target):
+            continue
+        if is_cell(node):
+            if not is_setting(node):
+                wall.append(cell_html(builder, node))
+        elif is_spoken(node):
+            notes += [render(builder, child) for child in node.children[1:]]
+        elif spoken and isinstance(node, nodes.paragraph):
+            notes.append(render(builder, node))
+        else:
+            wall.append(render(builder, node))
+    parts = [node for node in section.children if isinstance(node, nodes.section)]
+    if not wall and parts and not isinstance(section.parent, nodes.document):
+        wall = [f"<ul>{''.join(f'<li>{heading(builder, part)}</li>' for part in parts)}</ul>"]
+    bare = "" if wall else " class='bare'"
+    small = f"<small>{above}</small>" if above else ""
+    return (
+        f"<section{bare}><div class='fit'><h2>{small}{heading(builder, section)}</h2>{''.join(wall)}"
+        f"</div><aside>{''.join(notes)}</aside></section>"
+    )
+
+
+def slides(builder: Any, doctree: nodes.document, above: str) -> list[str]:
+    """All slides of a lecture; `above` stands on the first."""
+    top = next(iter(doctree.findall(nodes.section)))
+    made = [slide(builder, top, above, spoken=True)]
+    for section in (n for n in top.children if isinstance(n, nodes.section)):
+        spoken = section[0].astext() not in READ
+        made.append(slide(builder, section, "", spoken=spoken))
+        above = heading(builder, section)
+        made += [
+            slide(builder, part, above, spoken=spoken)
+            for part in section.children
+            if isinstance(part, nodes.section)
+        ]
+    return made
+
+
+def named(doctree: nodes.document, title: str) -> nodes.section:
+    return next(s for s in doctree.findall(nodes.section) if s[0].astext() == title)
+
+
+def is_solution(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Element) and (
+        "solution" in node.get("classes", []) or "tag_hide-cell" in node.get("classes", [])
+    )
+
+
+def sheet(builder: Any, section: nodes.section) -> str:
+    """A section for paper: no code, no solutions, no notes."""
+    made = []
+    for node in section.children[1:]:
+        if isinstance(node, nodes.section):
+            made.append(f"<h2>{heading(builder, node)}</h2>{sheet(builder, node)}")
+        elif is_cell(node):
+            made += [
+                render(builder, child)
+                for child in node.children
+                if child.get("nb_element") == "cell_code_output" and not is_solution(node)
+            ]
+        elif not is_spoken(node) and not is_solution(node):
+            made.append(render(builder, node))
+    return "".join(made)
+
+
+def make_parts(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
+) -> None:
+    """Beside the page of a lecture: its slides, sheets and notebook; and links to them under its title."""
+    name = pagename.rpartition("/")[2]
+    path = FOLDER / f"{name}.md"
+    if not pagename.startswith("course/") or not re.match(r"\d\d_", name) or doctree is None:
+        return
+    known = facts(path)
+    title = known["title"]
+    folder = Path(app.outdir, "course")
+    folder.mkdir(exist_ok=True)
+    back = f"{name}.html"
+    above = f"After this lecture you can {html.escape(known['gives'])}."
+    made = {
+        "slides.html": page(
+            "slides.html", title, "".join(slides(app.builder, doctree, above)), back
+        ),
+        "sheet.html": page(
+            "sheet.html", title, sheet(app.builder, named(doctree, "One page")), back
+        ),
+        "exercises.html": page(
+            "sheet.html",
+            f"{title}: exercises",
+            sheet(app.builder, named(doctree, "Exercises")),
+            back,
+        ),
+        "ipynb": nbformat.writes(notebook(path.read_text("utf-8"))) + "\n",
+    }
+    for ending, text in made.items():
+        (folder / f"{name}.{ending}").write_text(text, encoding="utf-8")
+    links = " · ".join(
+        f"<a href='{name}.{ending}'{' download' * (ending == 'ipynb')}>{what}</a>"
+        for ending, what in KINDS.items()
+    )
+    bar = f"</h1><p class='course-parts'>{known['minutes']} minutes · {links}</p>"
+    context["body"] = context["body"].replace("</h1>", bar, 1)
+
+
+# -- Directives
+
+
+class Speaker(BaseAdmonition, SphinxDirective):
+    """What to say, to write on the board, to watch the time by: folded on the page, notes on slides."""
+
+    required_arguments = 0
+    node_class = nodes.admonition
+
+    def run(self) -> list[nodes.Node]:
+        self.arguments = ["For the speaker"]
+        self.options = {"class": ["speaker"]}
+        (node,) = super().run()
+        node["collapsible"] = "closed"
+        return [node]
+
+
+class CourseTable(SphinxDirective):
+    """The lectures: what each needs, gives and takes, with everything made of it."""
+
+    def run(self) -> list[nodes.Node]:
+        lines = [":::{list-table}", ":header-rows: 1", ":class: course", ""]
+        lines += ["* - lecture", "  - needs", "  - after it you can", "  - to take along"]
+        for path in lectures().values():
+            self.env.note_dependency(str(path))
+            known = facts(path)
+            needs = ", ".join(map(str, known["needs"])) or "–"
+            lines += [
+                f"* - [{known['title']}]({path.name})",
+                f"  - {needs}",
+                f"  - {known['gives']}",
+            ]
+            lines += [f"  - {{course-parts}}`{path.stem}`"]
+        return self.parse_text_to_nodes(StringList([*lines, ":::"], "course-table"))
+
+
+def parts_role(
+    name: str, raw: str, stem: str, *_: Any, **__: Any
+) -> tuple[list[nodes.Node], list[Any]]:
+    short = {"slides": "slides", "sheet": "page", "exercises": "exercises", "ipynb": "notebook"}
+    links = " · ".join(
+        f"<a href='{stem}.{ending}'>{short[ending.partition('.')[0]]}</a>" for ending in KINDS
+    )
+    return [nodes.raw("", links, format="html")], []
+
+
+class CourseMap(SphinxDirective):
+    """Which lecture stands on which: a graph in layers, drawn in the colour of the text."""
+
+    def run(self) -> list[nodes.Node]:
+        known = {number: facts(path) for number, path in lectures().items()}
+        return [nodes.raw("", graph(known), format="html")]
+
+
+def graph(known: dict[int, dict[str, Any]]) -> str:
+    """Inline SVG: a lecture stands one layer below the deepest that it needs."""
+    layer: dict[int, int] = {}
+    for number, lecture in sorted(known.items()):
+        layer[number] = 1 + max((layer[n] for n in lecture["needs"] if n in layer), default=-1)
+    rows: list[list[int]] = [[] for _ in range(1 + max(layer.values(), default=0))]
+    for number in sorted(known):
+        rows[layer[number]].append(number)
+    width, step = 720, 78
+    at = {
+        n: (width * (i + 0.5) / len(row), step * r + 26)
+        for r, row in enumerate(rows)
+        for i, n in enumerate(row)
+    }
+    drawn = []
+    for number, lecture in known.items():
+        x, y = at[number]
+        drawn += [
+            f"<path d='M{at[n][0]:.0f} {at[n][1] + 20:.0f}C{at[n][0]:.0f} {y - 30:.0f} {x:.0f} "
+            f"{at[n][1] + 44:.0f} {x:.0f} {y - 20:.0f}' fill='none' stroke='currentColor' opacity='.4'/>"
+            for n in lecture["needs"]
+            if n in at
+        ]
+    for number, (x, y) in at.items():
+        name = html.escape(known[number].get("short", known[number]["title"].partition(". ")[2]))
+        drawn.append(
+            f"<a href='{lectures()[number].stem}.html'><rect x='{x - 82:.0f}' y='{y - 20:.0f}' width='164' "
+            f"height='40' rx='6' fill='var(--color-background-secondary, none)' stroke='#3b8ad9'/>"
+            f"<text x='{x:.0f}' y='{y + 4:.0f}' text-anchor='middle' font-size='12.5' fill='currentColor'>"
+            f"{number}. {name}</text></a>"
+        )
+    return (
+        f"<figure class='lesson wide'><svg viewBox='0 0 {width} {step * len(rows)}' width='{width}' role='img' "
+        f"aria-label='Which lecture stands on which'>{''.join(drawn)}</svg></figure>"
+    )
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("speaker", Speaker)
+    app.add_directive("course-table", CourseTable)
+    app.add_directive("course-map", CourseMap)
+    app.add_role("course-parts", parts_role)
+    app.connect("html-page-context", make_parts)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
