@@ -8,7 +8,7 @@ from verification.checks import discover, trained
 from verification.kit import fixing
 from verification.mutants.sound import projections
 from verification.problems.problem import lookup
-from verification.verdicts.expectations import Expectations
+from verification.verdicts.expectations import Expectations, Known
 from verification.verdicts.report import Report
 from verification.verdicts.tally import Tally
 from verification.verdicts.verdict import Judgement, Result
@@ -162,7 +162,7 @@ def result(verdict, check="ties", family="ties", **figures):
 
 
 def test_unexpected_passes_are_bad_and_nothing_is_judged_by_them():
-    expected = Expectations({"ties": "known", "purity": "known"}, ["ties", "purity"])
+    expected = Expectations([Known("ties"), Known("purity")])
     kept = [expected.apply(result(Verdict.PASS)), expected.apply(result(Verdict.SKIPPED, "purity"))]
     unmet = expected.unmet()
     assert [r.verdict for r in unmet] == [Verdict.UNEXPECTED_PASS] * 2
@@ -176,7 +176,7 @@ def test_unexpected_passes_are_bad_and_nothing_is_judged_by_them():
 
 
 def test_expected_failures_take_the_narrowest_entry():
-    expected = Expectations({"ties": "all of them", "ties/ties": "this family"}, ["ties"])
+    expected = Expectations([Known("ties", "all of them"), Known("ties/ties", "this family")])
     found = expected.apply(result(Verdict.FAIL))
     assert found.verdict is Verdict.EXPECTED_FAILURE
     assert found.message.startswith("this family")

@@ -17,9 +17,10 @@ from verification.checks import Check
 from verification.errors import InvalidArgumentError, UnknownProblemError, VerificationFailedError
 from verification.failures import run_command
 from verification.instances.instance import Instance
-from verification.kit import fixing
+from verification.kit import fixing, known_failures
 from verification.kit import loop as kit
 from verification.kit.calling import Caller, watch
+from verification.verdicts.expectations import Expectations, Known
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Verdict
 
@@ -44,12 +45,15 @@ class Judge:
         start = time.perf_counter()
         check = case.module
         with watch(self.call):
-            results = [kit.run_one(case.check, check, self.call, i) for i in case.instances()]
+            expected = Expectations(case.xfail)
+            found = (kit.run_one(case.check, check, self.call, i) for i in case.instances())
+            results = [expected.apply(each) for each in found]
             began = time.perf_counter()
             limit = min(self.shrinking, kit.SHRINK_SECONDS["quick"])
             smallest, code = kit.counterexample(results, {case.check: check}, self.call, limit)
             if smallest is not None:
                 self.shrinking = max(0.0, self.shrinking - (time.perf_counter() - began))
+        results += expected.unmet()
         function = self.call.function
         settings: dict[str, Any] = {
             "timeout": self.call.timeout,
@@ -70,6 +74,7 @@ class Judge:
             counterexample=code,
             counterexample_result=smallest,
             settings=settings,
+            known=expected.listed(),
         )
 
 
@@ -95,6 +100,7 @@ class Case:
     ----------
     problem, check, family : names.
     profile, seed, fixed : as for `verification.verify`; ``fixed`` as pairs.
+    xfail : the known failures that are about it.
     """
 
     problem: str
@@ -103,6 +109,7 @@ class Case:
     profile: str = "quick"
     seed: int = 0
     fixed: tuple[tuple[str, Any], ...] = ()
+    xfail: tuple[Known, ...] = field(default=(), compare=False, repr=False)
     record: list[Any] = field(default_factory=list, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -147,6 +154,8 @@ class Case:
             With the smallest counterexample as code.
         pytest.skip.Exception
             If nothing was judged; the reason tells skipped from "oracle uncertain".
+        pytest.xfail.Exception, pytest.fail.Exception
+            If it fails as known; if it is known to fail, and does not.
         """
         __tracebackhide__ = True
         report = self.report(candidate, timeout)
@@ -160,10 +169,16 @@ def settle(report: Report) -> None:
     import pytest
 
     __tracebackhide__ = True
-    if any(r.verdict.is_bad for r in report.results):
+    bad = [r for r in report.failures if r.verdict is not Verdict.UNEXPECTED_PASS]
+    if report.failures and not bad:
+        said = "\n".join(f"[XPASS(strict)] {r.message}" for r in report.failures)
+        pytest.fail(said, pytrace=False)
+    if bad:
         again = run_command.command(report)
         again = f"\n\nthis check on all its families again:\n{again}" if again else ""
         raise VerificationFailedError(report.summary() + again)
+    if report.known_lines():
+        pytest.xfail("; ".join(report.known_lines()))
     if report.checked == 0:
         uncertain = report.tally.count(Verdict.ORACLE_UNCERTAIN.value)
         wanted = Verdict.ORACLE_UNCERTAIN if uncertain else Verdict.SKIPPED
@@ -201,6 +216,7 @@ def cases(
     seed: int = 0,
     checks: Iterable[str] | None = None,
     fixed: Mapping[str, Any] | None = None,
+    xfail: known_failures.Xfail = (),
 ) -> list[Case]:
     """One case per (problem, check, family) of all problems whose name matches.
 
@@ -214,6 +230,8 @@ def cases(
         Those only.
     fixed : mapping, optional
         Arguments that the candidate has built in.
+    xfail : as for `verification.verify`
+        An entry is about every case that it covers: each has to fail.
 
     Raises
     ------
@@ -225,15 +243,27 @@ def cases(
     matching = _matching(patterns)
     found = kit.select(checks, *(problems.lookup(name) for name in matching))
     frozen = tuple((n, tuple(v) if isinstance(v, list) else v) for n, v in (fixed or {}).items())
-    built = []
+    built: list[Case] = []
+    idle: dict[Known, None] = {}
     for name in matching:
         task = fixing.fix(problems.lookup(name), fixed)
+        known = known_failures.entries(xfail, name, found)
+        idle |= dict.fromkeys(k for k in known if k.strict)
         for check, module in found.items():
             if not module.applies(task):
                 continue
             drawn = _drawn(name, check, profile, seed, frozen)
             families = dict.fromkeys(instance.family for instance in drawn)
-            built += [Case(name, check, family, profile, seed, frozen) for family in families]
+            for family in families:
+                of = [instance for instance in drawn if instance.family == family]
+                about = tuple(k for k in known if any(k.covers(check, i, family) for i in of))
+                built.append(Case(name, check, family, profile, seed, frozen, about))
+    if unused := [k for k in idle if all(k not in case.xfail for case in built)]:
+        listed = dict.fromkeys(f"{c.check}/{c.family}" for c in built)
+        raise InvalidArgumentError(
+            f"xfail: {unused[0]} ({unused[0].source or unused[0].reason}) is about no instance; "
+            f"expected CHECK or CHECK/FAMILY out of {', '.join(listed)}"
+        )
     return built
 
 

@@ -69,28 +69,12 @@ class Problem(pytest.Collector):
             seed=option.verify_seed,
             checks=option.verify_check or None,
             fixed=fixed,
+            xfail=dict.fromkeys(option.verify_xfail, "listed in --verify-xfail"),
         )
-        expected = _xfail(option.verify_xfail, found)
-        items: list[pytest.Item] = []
-        for case in found:
-            name = f"{case.check}[{case.family}]"
-            item = CaseItem.from_parent(self, name=name, case=case)
-            if expected & {case.check, f"{case.check}/{case.family}"}:
-                reason = "listed in --verify-xfail"
-                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
-            items.append(item)
-        return items
-
-
-def _xfail(keys: list[str], found: list[Case]) -> set[str]:
-    known = {c.check for c in found} | {f"{c.check}/{c.family}" for c in found}
-    for key in keys:
-        if key not in known:
-            raise pytest.UsageError(
-                f"--verify-xfail {key}: expected CHECK or CHECK/FAMILY out of "
-                f"{', '.join(sorted(known))}"
-            )
-    return set(keys)
+        return [
+            CaseItem.from_parent(self, name=f"{case.check}[{case.family}]", case=case)
+            for case in found
+        ]
 
 
 def collect(session: pytest.Session) -> list[pytest.Item]:

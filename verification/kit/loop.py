@@ -19,7 +19,7 @@ from verification.failures import run_command
 from verification.failures import shrink as shrinking
 from verification.instances import drawing
 from verification.instances.instance import Instance
-from verification.kit import fixing, refusals
+from verification.kit import fixing, known_failures, refusals
 from verification.kit.calling import (
     Caller,
     CandidateError,
@@ -53,7 +53,7 @@ def verify(
     problem: str = "topk_simplex_alpha.projection",
     profile: str = "quick",
     seed: int = 0,
-    xfail: Mapping[str, str] | Iterable[str] = (),
+    xfail: known_failures.Xfail = (),
     *,
     fixed: Mapping[str, Any] | None = None,
     checks: Iterable[str] | None = None,
@@ -86,8 +86,9 @@ def verify(
     seed : int
         The instances are a function of it.
     xfail : mapping or iterable of str
-        Known failures, as "check" or "check/family" (with a reason). Their failures count as
-        expected; one that does not fail any more is an unexpected pass, which is bad.
+        Known failures, as "check" or "check/family" (with a reason), or files ``*.toml`` that list
+        them (`verification.kit.known_failures`). Their failures count as expected; one that does not
+        fail any more is an unexpected pass, which is bad.
     fixed : mapping, optional
         Arguments that the candidate has built in, ``{"k": 3}``: every instance has these values, and
         the candidate need not accept them.
@@ -146,7 +147,7 @@ def verify(
             )
         batch = True if batch is None else batch
     selected = select(checks, task)
-    expected = Expectations(xfail, selected)
+    expected = Expectations(known_failures.entries(xfail, task.name, selected))
 
     settings: dict[str, Any] = {
         "timeout": timeout,
@@ -154,7 +155,7 @@ def verify(
         "isolate": isolate,
         "fixed": dict(task.fixed),
         "checks": None if checks is None else tuple(selected),
-        "xfail": dict(expected.reasons),
+        "xfail": known_failures.reasons(xfail),
         "count": count,
         "seconds": seconds,
         "accuracy": promised,
@@ -198,6 +199,7 @@ def verify(
         settings=settings,
         tally=tally,
         refused=refused,
+        known=expected.listed(),
     )
 
 

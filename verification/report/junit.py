@@ -122,7 +122,8 @@ def _case(report: Report, check: str, family: str, counts: Mapping[str, int]) ->
         order = (Verdict.EXPECTED_FAILURE, Verdict.ORACLE_UNCERTAIN, Verdict.SKIPPED)
         verdict = next(v for v in order if v in found)
         said = report.tally.reasons.get((verdict.value, check), {})
-        reason = next(iter(said), "as announced by xfail")
+        known = report.known_lines(check) if verdict is Verdict.EXPECTED_FAILURE else []
+        reason = "; ".join(known) or next(iter(said), "as announced by xfail")
         node = ET.SubElement(case, "skipped", type=verdict.value)
         node.set("message", _clean(f"{tally(counts)}: {reason}"))
     ET.SubElement(case, "system-out").text = _clean(shown)

@@ -85,7 +85,7 @@ def report_document(report: Report) -> Document:
     blocks: list[Block] = [report_table(report, head)]
     if report.checked == 0:
         blocks.append(Paragraph("Nothing was judged, which counts as a failure.", "bad"))
-    blocks += [Paragraph(line) for line in report.accuracy_lines()]
+    blocks += [Paragraph(line) for line in (*report.accuracy_lines(), *report.known_lines())]
     blocks += failure_blocks(report)
     blocks.append(_counted(report, "Per check", "check", lambda check, family: check))
     if unjudged := unjudged_table(report):

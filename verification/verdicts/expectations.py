@@ -1,63 +1,86 @@
 """Known failures (xfail): what is expected of a run, and what of it did not happen."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
-from verification.errors import InvalidArgumentError
+from verification.instances.instance import Instance
+from verification.verdicts import condition
 from verification.verdicts.verdict import Judgement, Result, Verdict
 
 
-class Expectations:
-    """Known failures as "check" or "check/family", with a reason.
+@dataclass(frozen=True)
+class Known:
+    """One known failure.
 
-    Parameters
+    Attributes
     ----------
-    xfail : mapping or iterable of str
-    checks : iterable of str
-        Names of the checks that are run.
+    key : "check" or "check/family".
+    reason : why it fails, or where that is discussed.
+    when : condition on the arguments, see `verification.verdicts.condition`; empty for all instances.
+    strict : whether a run in which it does not fail has failed.
+    source : the file that lists it; empty for one that was given by its key.
     """
 
-    def __init__(self, xfail: Mapping[str, str] | Iterable[str], checks: Iterable[str]) -> None:
-        if isinstance(xfail, str):
-            xfail = (xfail,)
-        given = xfail if isinstance(xfail, Mapping) else dict.fromkeys(xfail, "known")
-        self.reasons: dict[str, str] = dict(given)
-        self._seen: set[str] = set()
-        self._judged: set[str] = set()
-        known = list(checks)
-        for key in self.reasons:
-            if key.partition("/")[0] not in known:
-                raise InvalidArgumentError(
-                    f"xfail={key!r}: expected 'check' or 'check/family' with a check among "
-                    f"{', '.join(known)}"
-                )
+    key: str
+    reason: str = "known"
+    when: str = ""
+    strict: bool = True
+    source: str = ""
 
-    def key(self, result: Result) -> str | None:
-        """The entry that covers a result."""
-        keys = (f"{result.check}/{result.family}", result.check)
-        return next((key for key in keys if key in self.reasons), None)
+    def __str__(self) -> str:
+        """What it covers."""
+        return f"{self.key} when {self.when}" if self.when else self.key
+
+    def covers(self, check: str, instance: Instance | None, family: str) -> bool:
+        """Whether a failure of this check on this instance is this one."""
+        if self.key not in (check, f"{check}/{family}"):
+            return False
+        if not self.when:
+            return True
+        return instance is not None and condition.holds(self.when, instance.params)
+
+
+class Expectations:
+    """Known failures, and which of them were seen."""
+
+    def __init__(self, entries: Iterable[Known]) -> None:
+        self.failed: dict[Known, int] = dict.fromkeys(entries, 0)
+        self._judged: set[Known] = set()
 
     def apply(self, result: Result) -> Result:
         """The result, or an expected failure in its place."""
-        key = self.key(result)
-        if key is None:
+        if not result.verdict.judges:
             return result
-        if result.verdict is Verdict.PASS:
-            self._judged.add(key)
-        if not result.verdict.is_bad:
+        covering = [
+            k for k in self.failed if k.covers(result.check, result.instance, result.family)
+        ]
+        covering.sort(key=lambda known: ("/" not in known.key, not known.when))  # narrowest first
+        self._judged.update(covering)
+        if not covering or not result.verdict.is_bad:
             return result
-        self._seen.add(key)
-        message = f"{self.reasons[key]}: {result.message}"
+        for each in covering:
+            self.failed[each] += 1
+        message = f"{covering[0].reason}: {result.message}"
         judgement = Judgement(Verdict.EXPECTED_FAILURE, message=message)
         return Result.of(result.check, result.instance, judgement, seconds=result.seconds)
 
     def unmet(self) -> list[Result]:
-        """One unexpected pass for every entry that nothing failed for."""
+        """One unexpected pass for every entry that nothing failed for; a word where it is not strict."""
         found = []
-        for key, reason in self.reasons.items():
-            if key in self._seen:
+        for each, times in self.failed.items():
+            if times:
                 continue
-            what = "it did not" if key in self._judged else "nothing of it was judged"
-            message = f"{key} was expected to fail ({reason}), but {what}: remove it from xfail"
-            judgement = Judgement(Verdict.UNEXPECTED_PASS, message=message)
-            found.append(Result.of(key.partition("/")[0], None, judgement))
+            what = "it did not" if each in self._judged else "nothing of it was judged"
+            message = (
+                f"XPASS: {each} was expected to fail ({each.reason}), but {what}: "
+                f"remove it from {each.source or 'xfail'}"
+            )
+            verdict = Verdict.UNEXPECTED_PASS if each.strict else Verdict.SKIPPED
+            check = each.key.partition("/")[0]
+            found.append(Result.of(check, None, Judgement(verdict, message=message)))
         return found
+
+    def listed(self) -> tuple[dict[str, Any], ...]:
+        """Every entry as plain data, with how often it failed."""
+        return tuple({**vars(each), "failed": times} for each, times in self.failed.items())

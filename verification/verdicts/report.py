@@ -36,6 +36,7 @@ class Report:
     settings : what else `verify` was given (timeout, batch, fixed, ...), for a replay.
     tally : counts and worst figures of all results, also of those that a soak run does not keep.
     refused : how many instances the candidate refused, by what these have in common ("k > 64").
+    known : the known failures (xfail) that the run was told of, each with how often it failed.
     """
 
     problem: str
@@ -49,6 +50,7 @@ class Report:
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
     tally: Tally = field(default_factory=Tally, hash=False, repr=False)
     refused: Mapping[str, int] = field(default_factory=dict, hash=False)
+    known: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
     def __post_init__(self) -> None:
         if self.results and not self.tally.by_check:
@@ -113,6 +115,16 @@ class Report:
         ]
         return lines
 
+    def known_lines(self, check: str = "") -> list[str]:
+        """What failed as it was expected to; ``check``: of this one."""
+        return [
+            f"xfail: {each['failed']} in {each['key']}"
+            + (f" when {each['when']}" if each["when"] else "")
+            + f": {each['reason']}"
+            for each in self.known
+            if each["failed"] and check in ("", each["key"].partition("/")[0])
+        ]
+
     @property
     def worst_gap(self) -> float | None:
         """Largest relative certified gap among the passes in double precision."""
@@ -156,6 +168,7 @@ class Report:
                 lines.append(f"worst certified {name} {value:.3g}")
         if self.least_accurate is not None or self.tally.beyond or self.promised or self.refused:
             lines += self.accuracy_lines()
+        lines += self.known_lines()
         seen: set[str] = set()
         for result in self.failures:
             if result.check not in seen:
@@ -199,6 +212,7 @@ class Report:
             "passes_at": plain(self.passes_at),
             "least_accurate": None if (least := self.least_accurate) is None else least.to_dict(),
             "refused": dict(self.refused),
+            "xfail": [dict(each) for each in self.known],
             "worst_gap": plain(self.worst_gap),
             "worst_distance": plain(self.worst_distance),
             "worst_distance_ratio": plain(self.worst_distance_ratio),

@@ -43,7 +43,8 @@ _Profile = Annotated[str, typer.Option(help="quick, thorough or soak.")]
 _Seed = Annotated[int, typer.Option(help="The instances are a function of it.")]
 _Check = Annotated[list[str] | None, typer.Option(help="Run this check only; repeatable.")]
 _Xfail = Annotated[
-    list[str] | None, typer.Option(help="CHECK or CHECK/FAMILY known to fail; repeatable.")
+    list[str] | None,
+    typer.Option(help="CHECK or CHECK/FAMILY known to fail, or a FILE.toml of such; repeatable."),
 ]
 _Fixed = Annotated[
     list[str] | None,
