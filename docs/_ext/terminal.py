@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 
 WRITE = "%%writefile "
 WIDTH = 88
-LANGUAGES = {"py": "python", "json": "json", "jsonl": "json"}
+LANGUAGES = {"py": "python", "json": "json", "jsonl": "json", "toml": "toml", "yml": "yaml"}
 
 
 def commands(source: str) -> list[str]:
