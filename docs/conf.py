@@ -36,6 +36,7 @@ extensions = [
     "run_pages",
     "course",
     "cpu",
+    "interactive",
     "names",
     "mathml",
     "offline",

@@ -11,7 +11,7 @@ from jupyter_cache import get_cache
 
 #: What a cell may import or read; what is installed counts, too.
 SOURCES = ("refsolve/**/*", "fast/**/*", "verification/**/*", "docs/_ext/*", "docs/*/*.json", "docs/*.json",
-           "docs/solvers/*")  # fmt: skip
+           "docs/solvers/*", "docs/course/js/*.mjs")  # fmt: skip
 
 
 def page_cache(root: Path) -> str:

@@ -9,16 +9,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-SOLVERS = Path(__file__).resolve().parents[1] / "solvers"
+DOCS = Path(__file__).resolve().parents[1]
 WIDTH = "100"
 PLUGIN = ("-p", "no:cacheprovider", "-p", "verification.pytest_plugin")
 
 
 def enter() -> None:
-    """Go to a temporary folder that holds copies of docs/solvers; it is removed at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="refsolve-docs-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    shutil.copytree(SOLVERS, folder, dirs_exist_ok=True)
+    """Go to a copy of docs/solvers, with what they import beside it; it is removed at the end."""
+    home = Path(tempfile.mkdtemp(prefix="refsolve-docs-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    for name in ("solvers", "course/js"):
+        shutil.copytree(DOCS / name, home / name)
+    folder = home / "solvers"
     os.chdir(folder)
     sys.path.insert(0, str(folder))
 

@@ -1,28 +1,27 @@
-// Projection onto the simplex and the softmax loss, as a solver that speaks protocol v1: node solver.mjs
+// The arithmetic of the interactive figures, as a solver that speaks protocol v1: node solver.mjs
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import { LOSSES, block, others } from "../course/js/losses.mjs";
+import { lossAugmented } from "../course/js/ranking.mjs";
+import { project } from "../course/js/simplex.mjs";
+import { alpha, beta, cone } from "../course/js/topk.mjs";
 
-// argmin ||x - a|| over {x >= 0, <1,x> = r}: x = (u - b)_+ with b = max a - a, where n entries
-// with the sum B of their b are above zero, and u = (r + B)/n.
-export function project({ a, r = 1 }) {
-  const top = a.reduce((most, v) => Math.max(most, v));
-  const b = a.map((v) => top - v).sort((v, w) => v - w);
-  let u = 0;
-  let sum = 0;
-  for (let n = 1; n <= b.length && (n === 1 || b[n - 1] < u); n++) {
-    sum += b[n - 1];
-    u = (r + sum) / n;
-  }
-  return a.map((v) => Math.max(0, u - (top - v)));
-}
+// Scores of the classes; costs c and weight w are optional.
+const value = (loss) => ({ scores, y, costs, sample_weight, ...params }) =>
+  (sample_weight ?? 1) * loss.value(others(scores, y, costs ?? loss.costs), params);
+const gradient = (loss) => ({ scores, y, costs, sample_weight, ...params }) =>
+  block(loss.point(others(scores, y, costs ?? loss.costs), params), y, sample_weight ?? 1);
 
-// w log(1 + sum over j != y of exp(f_j - f_y + c_j)); costs c and weight w are optional
-export function softmax({ scores, y, costs, sample_weight }) {
-  const u = scores.map((f, j) => f - scores[y] + (costs ? costs[j] : 0));
-  u[y] = 0;
-  const top = u.indexOf(u.reduce((most, v) => Math.max(most, v)));
-  const rest = u.reduce((sum, v, j) => (j === top ? sum : sum + Math.exp(v - u[top])), 0);
-  return (sample_weight ?? 1) * (u[top] + Math.log1p(rest));
+const SOLVERS = {
+  "simplex.projection": project,
+  "topk_simplex_alpha.projection": alpha,
+  "topk_simplex_beta.projection": beta,
+  "topk_cone.projection": cone,
+  "average_precision.value": ({ scores, y }) => lossAugmented(scores, y).value,
+};
+for (const [name, loss] of Object.entries(LOSSES)) {
+  SOLVERS[`${name}.value`] = value(loss);
+  SOLVERS[`${name}.gradient`] = gradient(loss);
 }
 
 // Numbers that JSON has no names for are strings in the protocol.
@@ -47,6 +46,4 @@ export function serve(solvers) {
   });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  serve({ "simplex.projection": project, "softmax.value": softmax });
-}
+if (import.meta.url === pathToFileURL(process.argv[1]).href) serve(SOLVERS);
