@@ -62,9 +62,14 @@ def _bounded_shapes() -> Iterator[None]:
     from verification.checks import shapes
 
     with pytest.MonkeyPatch.context() as patch:
-        for name, exponents in (("ROWS", (1, 5)), ("LENGTHS", (2, 5)), ("VECTORS", (5, 8))):
+        for name, bound in (
+            ("ROWS", (1, 5)),
+            ("LENGTHS", (2, 5)),
+            ("VECTORS", (5, 8)),
+            ("SWEPT", 32),
+        ):
             for profile in ("quick", "thorough"):
-                patch.setitem(getattr(shapes, name), profile, exponents)
+                patch.setitem(getattr(shapes, name), profile, bound)
         patch.setattr(shapes, "DIVISIBLE", ())
         patch.setattr(shapes, "IN_ALL", 20.0)  # a busy machine leaves none out
         yield

@@ -1,3 +1,4 @@
+import functools
 import itertools
 
 import numpy as np
@@ -9,11 +10,13 @@ from verification.instances import shapes
 from verification.instances.shapes import Shape
 from verification.kit.calling import Caller
 from verification.kit.loop import run_one, verify
-from verification.problems.problem import lookup, names
+from verification.mutants import Mutant
+from verification.problems.problem import fast_candidate, lookup, names
 from verification.selftest import kill_matrix, ports
+from verification.selftest.faults import FAULTS, Right
 
 #: What the other tests have cut down.
-FULL = {name: dict(getattr(check, name)) for name in ("ROWS", "LENGTHS", "VECTORS")}
+FULL = {name: dict(getattr(check, name)) for name in ("ROWS", "LENGTHS", "VECTORS", "SWEPT")}
 REST = {name: getattr(check, name) for name in ("DIVISIBLE", "IN_ALL")}
 
 
@@ -90,7 +93,68 @@ def test_shapes_lie_around_powers_of_two():
     assert len(found) <= check.COUNTS["quick"]
 
 
-def test_slow_candidates_are_spared_and_it_is_said():
+@pytest.mark.parametrize("profile", check.SWEPT)
+def test_every_width_of_a_block_divides_a_length_and_half_of_them_leave_all_remainders(profile):
+    found = check.instances(lookup("simplex.projection"), profile, 0)
+    every = [s for i in found if ".." in i.family for s in Shape.each(i)]
+    top = check.SWEPT[profile]
+    for sizes in ({s.length for s in every if not s.rows}, {s.rows for s in every if s.rows > 3}):
+        assert all(any(n % w == 0 for n in sizes) for w in range(2, top + 1))
+        assert all({n % w for n in sizes} == set(range(w)) for w in range(2, top // 2, 41))
+
+
+@pytest.mark.parametrize("problem", TWINS.split())
+def test_the_last_entry_of_a_range_counts(problem):
+    """By exact arithmetic: without it the answer is another one."""
+    task = lookup(problem)
+    for each in [i for i in check.instances(task, "quick", 0) if i.family.startswith("x513..")]:
+        made = shapes.laid(each, "end", Shape(0, 14))
+        main = made.params[task.data].copy()
+        main[-1] = shapes.absent(task) if main[-1] != shapes.absent(task) else 1.0
+        other = certificates.expected(each.with_params(**{**made.params, task.data: main}))
+        assert not np.allclose(other, made.right, 0, 1e6 * made.allowed)
+
+
+@pytest.mark.parametrize("width", [79, 1021])
+def test_blocks_of_any_width_are_filled(width):
+    """Widths that no power of two, nor another number with many divisors, is a multiple of."""
+    assert ported("simplex.projection", "full_blocks", w=width).cells["shapes"]
+
+
+def test_a_loss_whose_last_values_are_stale_takes_batches():
+    row = ported("topk_hinge_alpha.value", "tail_stale", w=32)
+    assert set(row.cells) == {"batch", "shapes"}
+    assert all(row.cells.values())
+
+
+def ported(name, kind, **drawn):
+    """The row of a solution of `fast` with a fault."""
+    task, solve = lookup(name), fast_candidate(name)
+    right = Right(task, solve)
+
+    @functools.wraps(solve)
+    def port(*args, **given):
+        params = {**dict(zip(task.arguments, args, strict=False)), **given}
+        return FAULTS[kind][1](right, params, **drawn)
+
+    return kill_matrix.row(Mutant(kind, name, "", port), checks=["shapes", "batch"])
+
+
+def test_of_a_range_the_call_that_fails_is_printed():
+    def wrong(a, r=1.0):
+        x = ports.simplex_by_sorting(a, r)
+        return x if a.shape[-1] % 601 else 0 * x
+
+    report = verify(wrong, "simplex.projection", checks=["shapes"], shrink=False)
+    printed = []
+    assert "x601" in report.summary()
+    exec(report.counterexample or "", {"wrong": wrong, "print": printed.append})
+    assert len(printed) <= 2
+
+
+def test_slow_candidates_are_spared_and_it_is_said(monkeypatch):
+    monkeypatch.setitem(check.SWEPT, "quick", 32)
+
     def slow(a, r=1.0):
         for _ in range(len(a) ** 2 // 4):
             pass

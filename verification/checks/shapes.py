@@ -1,7 +1,7 @@
 """Sizes around powers of two, in rows, entries and k: grids, warps, tiles, tails and races of a port."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,6 +10,7 @@ import numpy as np
 
 from verification import certificates
 from verification.checks.batch import takes_batches
+from verification.instances.drawing import Rng
 from verification.instances.families import generator
 from verification.instances.instance import Instance
 from verification.instances.shapes import Laid, Shape, covering, laid, row, short
@@ -18,7 +19,7 @@ from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 65
-COUNTS = {"quick": 120, "thorough": 1500, "soak": 2}
+COUNTS = {"quick": 140, "thorough": 1700, "soak": 2}
 #: Most entries of a batch.
 LARGEST = {"quick": 2**18, "thorough": 2**21}
 #: Exponents of two in rows and entries.
@@ -27,6 +28,11 @@ ROWS = {
     "thorough": (1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17, 18),
 }
 LENGTHS = {"quick": (2, 5, 6, 8, 10), "thorough": (2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)}
+#: Every number above half of this one, up to it: each width of a block up to it divides one of them, and each
+#: up to half of it leaves every remainder. So many are asked for in one instance.
+SWEPT, TOGETHER = {"quick": 1024, "thorough": 4096}, 64
+#: Entries of the rows of such batches.
+NARROW = (5, 7, 8, 12, 16, 33)
 #: Numbers with many divisors: full blocks of many widths that are no power of two.
 DIVISIBLE = (27_720, 126_000)
 VECTORS = {"quick": (5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17), "thorough": tuple(range(4, 21))}
@@ -86,41 +92,75 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     )
     blocks = [Shape(2**e + a, 2**f + b, k) for e, f, a, b, k in batches]
     blocks += [Shape(n, n, str(rng.choice(ks))) for n in (33, 64, 257)]
-    key = {s: i for i, s in enumerate(dict.fromkeys(blocks))}
-    shapes = sorted(set(shapes), key=lambda s: s.length)
-    shapes += sorted(key, key=lambda s: s.rows * s.length)
+    every = sorted({*shapes, *blocks}, key=lambda s: (s.rows > 0, max(1, s.rows) * s.length, s))
     if problem.operation == "conjugate" and problem.labels:  # whose equations rounding breaks
-        shapes = [s for s in shapes if s.length <= EXACT]
+        every = [s for s in every if s.length <= EXACT]
     bases: dict[Any, Instance] = {}
     found: list[Instance] = []
-    for i, shape in enumerate(shapes[: COUNTS[profile]]):
+    for i, shape in enumerate(every):
         size = min(shape.length, many if i % 4 == 1 and shape.k in ("1", "half") else few)
         if (size, shape.k) not in bases:  # the same numbers in other shapes are solved once
             bases[size, shape.k] = short(problem, rng, shape, size)
         found.append(Instance(problem, str(shape), bases[size, shape.k].items))
+    ranges = _swept(problem, SWEPT[profile], rng, ks[::3])
+    return sorted(found + ranges, key=_size)[: COUNTS[profile]]
+
+
+def _swept(problem: Problem, top: int, rng: Rng, ks: Sequence[str]) -> list[Instance]:
+    """All lengths above half of ``top``, up to it, of a vector and of three rows; all numbers of rows."""
+    found, own, rows = [], {}, {}
+    for k in ks:
+        own[k] = short(problem, rng, Shape(0, top, k), NARROW[1], near=1.0)
+        rows[k] = short(problem, rng, Shape(2, NARROW[0], k), NARROW[0], near=1.0)
+    for i, low in enumerate(range(top // 2, top, TOGETHER)):
+        k, swept = ks[i % len(ks)], f"{low + 1}..{min(low + TOGETHER, top)}"
+        found += [Instance(problem, shape + swept, own[k].items) for shape in ("x", "3x")]
+        narrow = NARROW[i % len(NARROW)]
+        found.append(Instance(problem, f"{swept}x{narrow}", rows[k].items))
     return found
 
 
+def _size(instance: Instance) -> tuple[bool, int]:
+    """Vectors first, then batches, by their entries."""
+    shape = Shape.of(instance)
+    return shape.rows > 0, max(1, shape.rows) * shape.length
+
+
+def _asked(instance: Instance) -> list[tuple[Shape, str]]:
+    """The shapes and layouts of all calls: the same entries at other places, batches twice; or one of a range."""
+    shapes = Shape.each(instance)
+    if len(shapes) > 1:
+        return [(shape, "spread" if shape.rows > 3 else "end") for shape in shapes]
+    layouts = ("spread", "spread") if shapes[0].rows else ("spread", "last", "middle", "first")
+    return [(shapes[0], layout) for layout in layouts]
+
+
 def examine(call: Caller, instance: Instance) -> Judgement:
-    """Calls with the same entries at other places, twice with the same; each row against its own answer."""
+    """The calls, each row against its own answer."""
     if not call.accepts(instance):
         raise NotApplicableError("the candidate takes not all of the arguments")
-    shape = Shape.of(instance)
-    if shape.rows and call.batch is None:
+    asked = _asked(instance)
+    batch = asked[0][0].rows > 0
+    if batch and call.batch is None:
         call.batch = takes_batches(call)
-    if shape.rows and not call.batch:
+    if batch and not call.batch:
         raise NotApplicableError("the candidate takes single vectors only")
     worst = Judgement(Verdict.PASS)
-    for layout in ("spread", "spread") if shape.rows else ("spread", "last", "middle", "first"):
-        made = laid(instance, layout)
-        judged = _compared(instance, made, _answered(call, shape, made))
+    for shape, layout in asked:
+        judged = _judged(call, instance, shape, layout)
         if not judged.ok:
             return judged
         worst = max(worst, judged, key=lambda j: j.distance or 0.0)
     return worst
 
 
-def _answered(call: Caller, shape: Shape, made: Laid) -> np.ndarray:
+def _judged(call: Caller, instance: Instance, shape: Shape, layout: str) -> Judgement:
+    made = laid(instance, layout, shape)
+    more = MORE / (20 if ".." in instance.family else 2)
+    return _compared(instance, made, _answered(call, shape, made, more), str(shape))
+
+
+def _answered(call: Caller, shape: Shape, made: Laid, more: float) -> np.ndarray:
     """The answer, unless it would take too long by the calls before: then the shape is left out."""
     try:
         speed = _SPEEDS.setdefault(call.function, Speed())
@@ -132,7 +172,7 @@ def _answered(call: Caller, shape: Shape, made: Laid) -> np.ndarray:
         s * max(1, sizes[0] / p) * max(1, sizes[1] / n) ** 2 * max(1, sizes[2] / k)
         for p, n, k, s in known
     ]
-    speed.left += MORE / 2
+    speed.left += more
     takes = min(grown, default=0.0)
     if sizes not in speed.refused:
         late = takes > speed.left
@@ -146,12 +186,13 @@ def _answered(call: Caller, shape: Shape, made: Laid) -> np.ndarray:
     seconds = clock() - start
     if len(warm) > 1:  # the first ones compile
         speed.left -= seconds
-        known.append((*sizes, seconds))
+        if more == MORE / 2:
+            known.append((*sizes, seconds))
     warm.append(seconds)
     return answer
 
 
-def _compared(instance: Instance, made: Laid, answer: np.ndarray) -> Judgement:
+def _compared(instance: Instance, made: Laid, answer: np.ndarray, name: str) -> Judgement:
     """All rows at once; the one that is worst then in exact arithmetic, unless it is too long for that."""
     problem, right = instance.problem, made.right
     if answer.shape != right.shape and (right.shape or answer.size != 1):
@@ -174,7 +215,7 @@ def _compared(instance: Instance, made: Laid, answer: np.ndarray) -> Judgement:
         )
     j = int(np.argmax(off[i]))
     got = float(answer.reshape(own.shape)[i, j])
-    message = f"{instance.family}: entry {j} is {got!r}, right is {float(own[i, j])!r}"
+    message = f"{name}: entry {j} is {got!r}, right is {float(own[i, j])!r}"
     if batch:
         wrong = int(np.sum(each > 1))
         message = f"row {i} of {rows} (one of {wrong} that are wrong) of {message}"
@@ -190,18 +231,22 @@ def _compared(instance: Instance, made: Laid, answer: np.ndarray) -> Judgement:
 
 
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
-    """The vector or batch is built as the check builds it."""
-    shape = Shape.of(instance)
-    layouts = ("spread", "spread") if shape.rows else ("spread", "last", "middle", "first")
-    asked = call.arguments_code(
+    """The vector or batch is built as the check builds it; of a range the one that fails, after the one before."""
+    asked = _asked(instance)
+    if ".." in instance.family:
+        bad = (i for i, each in enumerate(asked) if not _judged(call, instance, *each).ok)
+        failed = next(bad, len(asked))
+        asked = asked[max(0, failed - 1) : failed + 1]
+    calls = [((shape.rows, shape.length), layout) for shape, layout in asked]
+    given = call.arguments_code(
         instance.params, {n: f'made.params["{n}"]' for n in instance.params}
     )
     return [
         "from verification.instances.instance import Instance",
-        "from verification.instances.shapes import laid",
+        "from verification.instances.shapes import Shape, laid",
         "",
         f"instance = Instance.from_json({instance.to_json()!r})",
-        f"for layout in {layouts}:",
-        "    made = laid(instance, layout)",
-        f"    print(np.abs({function}({asked}) - made.right).max())",
+        f"for shape, layout in {calls}:",
+        "    made = laid(instance, layout, Shape(*shape))",
+        f"    print(np.abs({function}({given}) - made.right).max())",
     ]

@@ -2,7 +2,8 @@
 
 An entry far below all others has no part in a projection, a loss or a dual point: a vector of a hundred
 thousand entries, all but some hundred of them such, has the answer of those. So an instance here is short,
-solved exactly, and its family says the shape: ``"1025x33"`` rows and entries, ``"x4097"`` one vector.
+solved exactly, and its family says the shape: ``"1025x33"`` rows and entries, ``"x4097"`` one vector; or a range of
+shapes, one call each: ``"x513..576"``.
 `absent` finds out by exact solutions which entry it is that has no part; where there is none, vectors are
 as long as the instance.
 """
@@ -46,10 +47,20 @@ class Shape(NamedTuple):
         return f"{self.rows or ''}x{self.length}"
 
     @classmethod
+    def each(cls, instance: Instance) -> list["Shape"]:
+        """Those of an instance, by its family."""
+        rows, lengths = map(_range, instance.family.split("x"))
+        return [cls(n, length) for n in rows for length in lengths]
+
+    @classmethod
     def of(cls, instance: Instance) -> "Shape":
-        """That of an instance, by its family."""
-        rows, _, length = instance.family.partition("x")
-        return cls(int(rows or 0), int(length))
+        """That of an instance, the first of several."""
+        return cls.each(instance)[0]
+
+
+def _range(text: str) -> range:
+    first, _, last = text.partition("..")
+    return range(int(first or 0), int(last or first or 0) + 1)
 
 
 @dataclass(frozen=True)
@@ -61,17 +72,18 @@ class Laid:
     allowed: Array
 
 
-def short(problem: Problem, rng: Rng, shape: Shape, most: int) -> Instance:
-    """An instance of at most ``most`` entries: each has a part in it, where there can be."""
+def short(problem: Problem, rng: Rng, shape: Shape, most: int, near: float = 0.6) -> Instance:
+    """An instance of at most ``most`` entries: with the probability ``near`` each has a part in it, if it can."""
     size = min(shape.length, max(most, shortest(problem)))
-    vector = (2 + rng.normal(size=size) / 4) / size if rng.random() < 0.6 else rng.normal(size=size)
+    equal = rng.random() < near
+    vector = (2 + rng.normal(size=size) / 4) / size if equal else rng.normal(size=size)
     if problem.operation == "conjugate":  # its sum is 1 to the last bit: inside is inside
         vector = np.floor(np.abs(vector) / np.abs(vector).sum() * 2**20) / 2**20
         vector[0] += 1 - vector.sum()
     d = entries(problem, size)
     k = {"1": 1, "32": 32, "33": 33, "half": d // 2, "all but one": d - 1}[shape.k]
     fixed = {"k": max(1, min(k, d)), "costs": None, "sample_weight": None, **TAME}
-    fixed["rho"] = float(rng.choice([0.0, 0.0, 0.0, 0.5]))  # a solver may have none
+    fixed["rho"] = 0.5 * float(near < 1 and rng.random() < 0.25)  # a solver may have none
     made = complete(problem, rng, str(shape), vector, **fixed)
     return made if valid(made) else complete(problem, rng, str(shape), vector)
 
@@ -120,21 +132,24 @@ def _agrees(instance: Instance, value: float) -> bool:
     return bool(np.all(near | (right == laid.right)))  # infinite, too
 
 
-def laid(instance: Instance, layout: str) -> Laid:
+def laid(instance: Instance, layout: str, shape: Shape | None = None) -> Laid:
     """An instance in its shape; errors are allowed by rounding, or by what is promised.
 
     Parameters
     ----------
     instance : Instance
         Short, with the shape in its family.
-    layout : {"spread", "first", "last", "middle"}
-        Where the entries that matter are: all over, or side by side.
+    layout : {"spread", "first", "last", "middle", "end"}
+        Where the entries that matter are: all over, or side by side; at the end with the largest last.
+    shape : Shape, optional
+        Which one, if there are several.
     """
-    shape, found = Shape.of(instance), variations(replace(instance, family=""))
+    shape, found = shape or Shape.of(instance), variations(replace(instance, family=""))
     value = absent(instance.problem)
     if value is None:
         shape = shape._replace(length=instance[instance.problem.data].size)
-    start = {"spread": 0, "last": 0, "middle": 1, "first": 2}[layout]
+    # the tail that a call leaves behind is not that of the next; 1.25 times a dual point is none
+    start = {"last": 0, "middle": 1, "first": 2, "end": shape.length % 2}.get(layout, 0)
     found = found if shape.rows else found[start % len(found) :][:1]
     made = _placed(found, shape, layout, value or 0.0)
     return replace(made, allowed=made.allowed * tolerance.slack(instance, shape.length))
@@ -155,6 +170,10 @@ def _placed(
     which = (at + at // len(found) + at // 61) % len(found)
     columns = (start + at[:, None] * STRIDE + np.arange(size) * step) % length
     own = np.stack([each[problem.data] for each, _ in found])
+    if layout == "end":
+        truth = first["y"] if problem.others else -1
+        largest = int(np.argmax(np.where(np.arange(size) == truth, -np.inf, own[0])))
+        columns = length - size + (columns - length - largest - 1) % size
     answers = np.stack([answer for _, answer in found])
     block = np.full((rows, length), value, dtype=main.dtype)
     np.put_along_axis(block, columns, own[which], axis=1)
