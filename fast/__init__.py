@@ -6,7 +6,7 @@ Everything below is imported at its first use, so that ``import fast`` costs not
 ``fast.SVM2KClassifier``, ``fast.TopPush``, ``fast.RecallAtK``, ``fast.WsabieClassifier``,
 ``fast.regularization_path``, ``fast.probe``, ``fast.audit``, ``fast.threads``, and the subpackages ``functions``,
 ``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``, ``svm_plus``, ``data``,
-``estimators`` with ``metrics``, ``datasets`` and ``errors``.
+``estimators`` with ``metrics``, ``datasets`` and ``errors``; and ``torch``, which needs torch.
 """
 
 import importlib
@@ -64,6 +64,7 @@ _MODULES = (
     "sets",
     "solvers",
     "svm_plus",
+    "torch",
 )
 
 

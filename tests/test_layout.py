@@ -58,6 +58,11 @@ def test_fast_has_no_stem_that_nobody_declared(kind: str) -> None:
     assert files <= {s.name for s in STEMS if s.kind == kind}
 
 
+def test_every_loss_has_its_twin_on_tensors_and_every_twin_its_loss() -> None:
+    files = {p.stem for p in (ROOT / "fast" / "torch").glob("*.py") if not p.stem.startswith("_")}
+    assert files - {"modules"} == {p.stem for p in (ROOT / "fast" / "losses").glob("[!_]*.py")}
+
+
 @pytest.mark.parametrize("kind", sorted(catalogue.OPERATIONS))
 def test_every_stem_has_its_lesson_and_every_lesson_its_stem(kind: str) -> None:
     lessons = {p.stem for p in (ROOT / "docs" / kind).glob("*.md")} - {"index"}

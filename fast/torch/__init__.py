@@ -1,0 +1,47 @@
+"""The losses on tensors: functions and modules of torch, differentiable, in place of `cross_entropy`.
+
+>>> from fast.torch import TopKHingeLoss, topk_entropy_alpha
+>>> loss = TopKHingeLoss(5, gamma=1.0)(scores, y)  # doctest: +SKIP
+
+Functions bear the names of the stems: ``topk_hinge_alpha``, ``topk_hinge_beta``, ``multiclass_hinge``,
+``smooth_topk_hinge_alpha``, ``smooth_topk_hinge_beta``, ``squared_topk_hinge``, ``softmax``,
+``topk_entropy_alpha``, ``topk_entropy_beta``, ``truncated_topk_entropy``, ``sparsemax``, ``ova_hinge``,
+``ova_smooth_hinge``, ``ova_logistic``, ``multilabel_hinge``, ``multilabel_smooth_hinge``,
+``multilabel_entropy``, ``average_precision``; modules stand in `fast.torch.modules` and here.
+
+Classes stand on the last axis, with any leading axes: scores (N, C, d1) of `cross_entropy` are
+``scores.movedim(1, -1)`` here. Values, gradients and, where a loss is smooth, second derivatives are those of the
+formulas; eager calls go by one `torch.autograd.Function`, compilers and exporters by a differentiable
+expression of the same numbers. Half precision, also under autocast, is computed in float32, and losses stay
+so; nothing waits for the device. Needs the extra ``torch``: ``pip install 'refsolve[torch]'``.
+"""
+
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise ImportError("losses on tensors need torch: install refsolve[torch]") from error
+
+from fast.torch.modules import AveragePrecisionLoss as AveragePrecisionLoss
+from fast.torch.modules import MultilabelLoss as MultilabelLoss
+from fast.torch.modules import OneVsAllLoss as OneVsAllLoss
+from fast.torch.modules import SoftmaxLoss as SoftmaxLoss
+from fast.torch.modules import SparsemaxLoss as SparsemaxLoss
+from fast.torch.modules import SquaredTopKHingeLoss as SquaredTopKHingeLoss
+from fast.torch.modules import TopKEntropyLoss as TopKEntropyLoss
+from fast.torch.modules import TopKHingeLoss as TopKHingeLoss
+from fast.torch.modules import TruncatedTopKEntropyLoss as TruncatedTopKEntropyLoss
+
+STEMS = sorted(
+    m.name
+    for m in pkgutil.iter_modules(__path__)
+    if not m.name.startswith("_") and m.name != "modules"
+)
+if not TYPE_CHECKING:
+    # The function in place of the module of its name, which import binds only once.
+    globals().update(
+        {name: getattr(importlib.import_module(f"{__name__}.{name}"), name) for name in STEMS}
+    )

@@ -1,0 +1,146 @@
+"""What the functions of all losses share: their last steps, and the sections of their docstrings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from fast._docs import Entry, with_sections
+from fast.torch import _inputs
+from fast.torch._function import RowLoss, rows
+
+PARAMETERS: dict[str, Entry] = {
+    "scores": (
+        "Tensor, shape (..., m)",
+        (
+            "Scores of all classes, the classes on the last axis: ``scores.movedim(1, -1)`` for the\n"
+            "(N, C, d1, ...) of `torch.nn.functional.cross_entropy`. float64 and float32 as they are;\n"
+            "float16 and bfloat16 are computed, and their losses returned, in float32."
+        ),
+    ),
+    "y": ("Tensor of int, shape (...)", "True classes, 0 to m - 1, or ``ignore_index``."),
+    "k": ("int, default 1", "1 <= k <= m - 1: the sum runs over the other classes."),
+    "gamma": ("float, default 1.0", "Smoothing > 0, in units of the scores."),
+    "reduction": (
+        "{'mean', 'sum', 'none'}",
+        "'mean' divides by the sum of the weights of the rows that are not ignored.",
+    ),
+    "weight": ("Tensor, shape (m,), optional", "Weights of the rows, by their true class."),
+    "ignore_index": ("int, default -100", "Rows with this label have loss and gradient 0."),
+    "label_smoothing": (
+        "float, default 0.0",
+        (
+            "The loss is averaged over labels: 1 - e for the true one, and e/m for each. Only where the\n"
+            "loss is linear in the target (softmax, sparsemax, multilabel entropy)."
+        ),
+    ),
+    "costs": (
+        "float or Tensor, shape (m,) or (..., m), optional",
+        "Margins c_j that are added to the scores of the other classes; default {cost}.",
+    ),
+    "cost_matrix": ("Tensor, shape (m, m), optional", "Margins by true class: row y holds c."),
+}
+LABELLED: dict[str, Entry] = {
+    "y": (
+        "Tensor, shape (..., m)",
+        "Indicator: 1 (or True) for the right labels, 0 for the others.",
+    ),
+    "reduction": ("{'mean', 'sum', 'none'}", "Over rows."),
+    "costs": (
+        "float or Tensor, shape (m,) or (..., m), optional",
+        "Margins c_j, added to z_j; default {cost}.",
+    ),
+}
+RETURNS: Entry = (
+    "Tensor",
+    (
+        "A number, or losses of shape (...) for 'none'; in the dtype of the scores, at least float32.\n"
+        "Scores that are nan give nan, never 0."
+    ),
+)
+RAISES: Entry = (
+    "fast.errors.InvalidParameterError",
+    (
+        "A dtype, shape or parameter that does not fit; on the CPU also a class that does not exist (on a\n"
+        "GPU that is the device's assertion: nothing here waits for it)."
+    ),
+)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def documented(cost: str = "0", **own: Entry) -> Callable[[Function], Function]:
+    """Append the sections on what all losses share."""
+    about = {**PARAMETERS, **own}
+    kind, text = about["costs"]
+    about["costs"] = kind, text.replace("{cost}", cost)
+    return lambda function: with_sections(function, about, RETURNS, RAISES)
+
+
+def multiclass(
+    declared: Callable[..., RowLoss],
+    scores: Tensor,
+    y: Tensor,
+    *,
+    cost: float,
+    k: int | None = None,
+    bounded: bool = True,
+    name: str = "",
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    linear: bool = False,
+    signed: bool = False,
+    costs: float | Tensor | None = None,
+    cost_matrix: Tensor | None = None,
+    **parameters: Any,
+) -> Tensor:
+    """Losses of rows with one true class each, weighted and reduced."""
+    f = _inputs.check_scores(scores)
+    _inputs.check_reduction(reduction)
+    classes = _inputs.check_labels(y, f)
+    if label_smoothing and not linear:
+        _inputs.refuse_smoothing(label_smoothing, name)
+    if k is not None:
+        parameters["k"] = _inputs.check_top(k, f.shape[-1] - 1, bounded)
+    ignored = classes == ignore_index
+    classes = classes.masked_fill(ignored, 0)
+    given, margin = _inputs.with_costs(f, classes, cost, costs, cost_matrix, signed)
+    losses = _inputs.refused(rows, declared(margin=margin, **parameters), given, classes)
+    if label_smoothing:
+        part = _inputs.check_number("label_smoothing", label_smoothing, 1.0)
+        if costs is not None or cost_matrix is not None:
+            _inputs.refuse_smoothing(label_smoothing, f"{name} with margins")
+        own = f.gather(-1, classes.unsqueeze(-1)).squeeze(-1)
+        losses = losses + part * (own - f.mean(-1))
+    losses = losses.masked_fill(ignored, 0.0)
+    if weight is None:
+        return _inputs.reduced(losses, reduction, ~ignored)
+    weights = _inputs.class_weights(weight, f)[classes].masked_fill(ignored, 0.0)
+    return _inputs.reduced(losses * weights, reduction, weights)
+
+
+def label_margins(costs: float | Tensor | None) -> tuple[float, float]:
+    """Margins on N and on P that are the same for all classes."""
+    if costs is None:
+        return 1.0, 0.0
+    return (0.0, 0.0) if isinstance(costs, torch.Tensor) else (float(costs), float(costs))
+
+
+def multilabel(
+    loss: RowLoss,
+    f: Tensor,
+    y: Tensor,
+    reduction: str,
+    costs: float | Tensor | None,
+    signed: bool = True,
+) -> Tensor:
+    """Losses of rows with an indicator of right labels, reduced."""
+    _inputs.check_reduction(reduction)
+    if isinstance(costs, torch.Tensor):
+        found = _inputs.check_costs(costs, f)
+        f = torch.where(y, f - found, f + found) if signed else f + found
+    return _inputs.reduced(rows(loss, f, y), reduction)

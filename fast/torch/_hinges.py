@@ -1,0 +1,50 @@
+"""The top-k hinges on tensors: a few of the largest entries decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from fast.torch._selection import largest_others, own_score
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """max{0, S_k(z)/k}, or for beta S_k(max(z, 0))/k; half the square of it with ``squared``."""
+
+    k: int = 1
+    margin: float = 1.0
+    beta: bool = False
+    squared: bool = False
+
+    def _loss(self, z: Tensor) -> Tensor:
+        z = torch.relu(z) if self.beta else z
+        hinge = torch.relu(z.sum(-1) / self.k)
+        return 0.5 * hinge * hinge if self.squared else hinge
+
+    def exact(self, f: Tensor, y: Tensor) -> Tensor:
+        """Losses (...), differentiable in f."""
+        n = min(self.k, f.shape[-1] - 1)
+        classes = largest_others(f.detach(), y, n)[1]
+        return self._loss(f.gather(-1, classes) - own_score(f, y) + self.margin)
+
+    def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        """Losses, the classes that count, and their margins."""
+        top, classes = largest_others(f, y, min(self.k, f.shape[-1] - 1))
+        z = top - own_score(f, y) + self.margin
+        return self._loss(z), classes, z
+
+    def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
+        """1/k at the classes that count, times the hinge if squared."""
+        classes, z = state
+        factor = g / self.k
+        if self.beta:
+            x = torch.where(z > 0, factor, 0.0)
+        else:
+            hinge = torch.relu(z.sum(-1, keepdim=True) / self.k)
+            slope = factor * hinge if self.squared else torch.where(hinge > 0, factor, 0.0)
+            x = slope.expand_as(z)
+        out = torch.zeros_like(f).scatter_(-1, classes, x)
+        return out.scatter_(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True))

@@ -1,0 +1,69 @@
+"""Average precision loss on tensors: the structured hinge of 1 - AP over all rankings, per query."""
+
+import torch
+from torch import Tensor
+
+from fast._docs import with_sections
+from fast.errors import InvalidParameterError
+from fast.torch._faces import LABELLED, PARAMETERS, RAISES
+from fast.torch._function import rows
+from fast.torch._inputs import check_indicator, check_reduction, check_scores, reduced
+from fast.torch._ranking import Rankings
+
+
+def average_precision(
+    scores: Tensor, y: Tensor, *, groups: Tensor | None = None, reduction: str = "mean"
+) -> Tensor:
+    """Losses max over rankings R of 1 - AP(R) + <s, Psi(R) - Psi(R*)>, at least 1 - AP of the scores.
+
+    Loss-augmented: differentiable almost everywhere, with the coefficients of the most violated ranking as
+    subgradient, -2 c_i/(P N) at positives with c_i negatives above them. A query without positives or
+    without negatives has loss 0. All pairs of one row are formed: memory is O(n^2) for rows of n samples.
+    Mohapatra, Jawahar and Kumar 2014, equation (4).
+    """
+    f = check_scores(scores, 1)
+    check_reduction(reduction)
+    right = check_indicator(y, f).long()
+    if groups is None:
+        return reduced(rows(Rankings(), f, right), reduction)
+    if not isinstance(groups, torch.Tensor) or groups.shape != f.shape or f.ndim != 1:
+        raise InvalidParameterError(
+            "groups",
+            f"shape {tuple(getattr(groups, 'shape', ()))} beside scores {tuple(f.shape)}",
+            "vectors: a query's number for each score",
+            "pass rows of scores without groups where all queries have one length",
+        )
+    if reduction == "none":
+        raise InvalidParameterError(
+            "reduction",
+            "'none' with groups",
+            "'mean' or 'sum': how many queries there are, only the data say",
+            "pass the queries one by one",
+        )
+    total = rows(Rankings(), f, 2 * groups.long() + right)
+    if reduction == "sum":
+        return total
+    ordered = groups.sort().values
+    return total / ((ordered[1:] != ordered[:-1]).sum() + 1)
+
+
+with_sections(
+    average_precision,
+    {
+        "scores": (
+            "Tensor, shape (..., n)",
+            f"One query per row. {PARAMETERS['scores'][1].split('. ')[-1]}",
+        ),
+        "y": ("Tensor, shape (..., n)", "1 (or True) for positives; 0 or -1 for negatives."),
+        "groups": (
+            "Tensor of int, shape (n,), optional",
+            "Numbers of the queries, in any order, for a vector of scores of several queries.",
+        ),
+        "reduction": LABELLED["reduction"],
+    },
+    (
+        "Tensor",
+        "A number, or losses of shape (...) for 'none'; the mean is over queries.",
+    ),
+    RAISES,
+)
