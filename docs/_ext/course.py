@@ -38,6 +38,7 @@ the cell that needs it; cells take milliseconds.
 import base64
 import html
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -180,12 +181,13 @@ def slide(builder: Any, section: nodes.section, above: str, *, spoken: bool) -> 
         else:
             wall.append(render(builder, node))
     parts = [node for node in section.children if isinstance(node, nodes.section)]
-    if not wall and parts and not isinstance(section.parent, nodes.document):
+    first = isinstance(section.parent, nodes.document)
+    if not wall and parts and not first:
         wall = [f"<ul>{''.join(f'<li>{heading(builder, part)}</li>' for part in parts)}</ul>"]
-    bare = "" if wall else " class='bare'"
+    kind = "first" if first else "" if wall else "bare"
     small = f"<small>{above}</small>" if above else ""
     return (
-        f"<section{bare}><div class='fit'><h2>{small}{heading(builder, section)}</h2>{''.join(wall)}"
+        f"<section class='{kind}'><div class='fit'><h2>{small}{heading(builder, section)}</h2>{''.join(wall)}"
         f"</div><aside>{''.join(notes)}</aside></section>"
     )
 
@@ -204,6 +206,12 @@ def slides(builder: Any, doctree: nodes.document, above: str) -> list[str]:
             if isinstance(part, nodes.section)
         ]
     return made
+
+
+def moving(doctree: nodes.document) -> str:
+    """Scripts and styles of the interactive figures, if there are any."""
+    names = {node["name"] for node in doctree.findall() if node.tagname == "interactive"}
+    return import_module("interactive").bundle(names) if names else ""
 
 
 def named(doctree: nodes.document, title: str) -> nodes.section:
@@ -228,7 +236,7 @@ def sheet(builder: Any, section: nodes.section) -> str:
                 for child in node.children
                 if child.get("nb_element") == "cell_code_output" and not is_solution(node)
             ]
-        elif not is_spoken(node) and not is_solution(node):
+        elif not is_spoken(node) and not is_solution(node) and node.tagname != "interactive":
             made.append(render(builder, node))
     return "".join(made)
 

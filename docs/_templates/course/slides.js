@@ -10,7 +10,10 @@ function fit(section, width, height) {
   style.width = width + "px"; style.height = height + "px";
   const room = height - 84, fits = () => inner.scrollHeight <= room && inner.scrollWidth <= inner.clientWidth + 1;
   let size = 34;
+  const formulas = inner.querySelectorAll("div.math");
+  for (const m of formulas) m.style.fontSize = "";
   do style.fontSize = size + "px"; while (!fits() && --size >= 15);
+  for (const m of formulas) if (m.scrollWidth > m.clientWidth) m.style.fontSize = Math.max(0.55, (1.12 * m.clientWidth) / m.scrollWidth) + "em";
   section.classList.toggle("scroll", inner.scrollHeight > room);
 }
 
@@ -95,7 +98,7 @@ document.addEventListener("touchend", (e) => {
   const x = e.changedTouches[0].clientX - from.clientX, y = e.changedTouches[0].clientY - from.clientY;
   if (Math.abs(x) > 50 && Math.abs(x) > 2 * Math.abs(y)) show(at + (x < 0 ? 1 : -1));
 }, { passive: true });
-addEventListener("resize", () => { leave(); show(null); });
+addEventListener("resize", () => { if (leave()) all(true); else show(null); });
 addEventListener("hashchange", () => show((parseInt(location.hash.slice(1), 10) || 1) - 1));
 document.addEventListener("toggle", () => show(null), true);
 addEventListener("beforeprint", () => {
