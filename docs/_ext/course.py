@@ -30,7 +30,7 @@ On slides each heading is one slide. What is spoken stays off the wall: plain pa
 sections and of the derivation become the speaker's notes, and so does ``:::{speaker}``, which the page
 folds away. What is shown: formulas, lists, tables, figures, cells (folded, with their output), and
 block quotes: ``> a sentence for the wall``. A step needs one line on the wall that says what its
-letters are. Keep a slide to some ten lines. No labelled equations: say "step 3". Links are relative,
+letters are. An interactive figure gets a heading, and so a slide, of its own. Keep a slide to some ten lines. No labelled equations: say "step 3". Links are relative,
 ``[simplex](../sets/simplex.md)``; a notebook keeps their text alone. A helper of three lines stands in
 the cell that needs it; cells take milliseconds.
 """
@@ -255,19 +255,12 @@ def make_parts(
     folder.mkdir(exist_ok=True)
     back = f"{name}.html"
     above = f"After this lecture you can {html.escape(known['gives'])}."
+    wall = "".join(slides(app.builder, doctree, above)) + moving(doctree)
+    short, asked = (sheet(app.builder, named(doctree, x)) for x in ("One page", "Exercises"))
     made = {
-        "slides.html": page(
-            "slides.html", title, "".join(slides(app.builder, doctree, above)), back
-        ),
-        "sheet.html": page(
-            "sheet.html", title, sheet(app.builder, named(doctree, "One page")), back
-        ),
-        "exercises.html": page(
-            "sheet.html",
-            f"{title}: exercises",
-            sheet(app.builder, named(doctree, "Exercises")),
-            back,
-        ),
+        "slides.html": page("slides.html", title, wall, back),
+        "sheet.html": page("sheet.html", title, short, back),
+        "exercises.html": page("sheet.html", f"{title}: exercises", asked, back),
         "ipynb": nbformat.writes(notebook(path.read_text("utf-8"))) + "\n",
     }
     for ending, text in made.items():
