@@ -27,12 +27,13 @@ Then, in this order (tests/docs/test_course.py says what is missing):
 - ``## Further reading``.
 
 On slides each heading is one slide. What is spoken stays off the wall: plain paragraphs of your own
-sections and of the derivation become the speaker's notes, and so does ``:::{speaker}``, which the page
-folds away. What is shown: formulas, lists, tables, figures, cells (folded, with their output), and
-block quotes: ``> a sentence for the wall``. A step needs one line on the wall that says what its
-letters are. An interactive figure gets a heading, and so a slide, of its own. Keep a slide to some ten lines. No labelled equations: say "step 3". Links are relative,
-``[simplex](../sets/simplex.md)``; a notebook keeps their text alone. A helper of three lines stands in
-the cell that needs it; cells take milliseconds.
+sections and of the derivation become the speaker's notes, and so does ``:::{speaker}``, which the
+page folds away. What is shown: formulas, lists, tables, figures, cells (folded, with their output),
+and block quotes: ``> a sentence for the wall``. A step needs one line on the wall that says what
+its letters are. An interactive figure gets a heading, and so a slide, of its own. Keep a slide to
+some ten lines. No labelled equations: say "step 3". Links are relative,
+``[simplex](../sets/simplex.md)``; a notebook keeps their text alone. A helper of three lines stands
+in the cell that needs it; cells take milliseconds.
 """
 
 import base64
