@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -53,11 +54,14 @@ class Certificate:
 
     @property
     def sha256(self) -> str:
-        """Of the problem's text and of the bytes of its data."""
-        digest = hashlib.sha256(self.problem.encode())
-        for values in self.data.values():
-            digest.update(_raw(values))
-        return digest.hexdigest()
+        """Of the problem's text and of the names, dtypes, shapes and bytes of its data."""
+        hashes = [hashlib.sha256() for _ in range(16)]
+        for part in _parts(self.problem, self.data):
+            words = np.zeros((-(-part.size // 1024) * 16, 16), dtype="<u4")
+            words.ravel().view(np.uint8)[: part.size] = part
+            for digest, column in zip(hashes, words.T, strict=True):
+                digest.update(np.ascontiguousarray(column).data)
+        return hashlib.sha256(b"".join(digest.digest() for digest in hashes)).hexdigest()
 
     def save(self, path: str | PathLike[str], *, beside: bool = False) -> None:
         """Write the file; with ``beside`` the data go to a second one, FILE.data.
@@ -117,7 +121,9 @@ def read(path: str | PathLike[str]) -> Certificate:
     start = 32 + int(raw[16:31])
     need(start <= min(len(raw), 1 << 20) and not start % ALIGNED, "a header cut short", "all of it")
     try:
-        header = json.loads(raw[32:start], parse_constant=lambda name: None)
+        header = json.loads(
+            raw[32:start], parse_constant=lambda name: None, object_pairs_hook=_once
+        )
         problem, bound, claimed, arrays = (
             header.pop(name) for name in ("problem", "bound", "sha256", "arrays")
         )
@@ -157,6 +163,13 @@ def read(path: str | PathLike[str]) -> Certificate:
     certificate = Certificate(problem, float(bound), data, rest, header)
     need(certificate.sha256 == claimed, "data with another sha256", str(claimed))
     return certificate
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, no key of which is there twice."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key twice")
+    return dict(pairs)
 
 
 def _contents(path: Path) -> bytes:
@@ -274,6 +287,16 @@ def _arrays(name: str, matrix: Any) -> dict[str, np.ndarray]:
     rows = sp.csr_array(matrix)
     parts = {"indptr": rows.indptr, "indices": rows.indices, "data": rows.data}
     return {f"{name}.{part}": np.ascontiguousarray(v) for part, v in parts.items()}
+
+
+def _parts(problem: str, data: dict[str, np.ndarray]) -> Iterator[np.ndarray]:
+    """Bytes to be hashed."""
+    yield np.frombuffer(problem.encode(), np.uint8)
+    for name, values in data.items():
+        rows, columns = (*values.shape, 1)[:2]
+        text = f"{name} {values.dtype.newbyteorder('<').str} {rows} {columns}"
+        yield np.frombuffer(text.encode(), np.uint8)
+        yield np.frombuffer(_raw(values), np.uint8)
 
 
 def _raw(values: np.ndarray) -> Any:

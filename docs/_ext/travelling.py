@@ -61,7 +61,7 @@ def costs() -> list[dict[str, Any]]:
     found = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        command = commands(folder, "-march=native")["C"]
+        command = commands(folder, "-O3", "-march=native")["C"]
         for n, d, m in SIZES:
             rng = np.random.default_rng(0)
             X, y = rng.normal(size=(n, d)) / np.sqrt(d), rng.integers(0, m, n)

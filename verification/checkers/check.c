@@ -1,10 +1,10 @@
 /* check.c: does a .cert file prove what it claims? docs/travelling.md describes the file and formulas.
-   cc -O2 -frounding-math -o check check.c -lm    (-march=native makes the products faster)
+   cc -O2 -frounding-math -o check check.c -lm    (-O3 -march=native makes it faster)
    ./check FILE.cert ...    a line per file, "accepted bound=... claimed=..." or "refused: reason";
                             exit status 0 if all are accepted
    C99, one file, nothing but libc. All sums are rounded upwards (what must be a lower bound is the
    negative of an upper one); matrix products are bounded by |error| <= gamma_n sum |terms|, gamma_n =
-   n U/(1 - n U), in whatever direction they round. Assumption: exp, log and log1p of libm are off by at
+   n U/(1 - n U), in whatever direction they round. Assumption: exp and log of libm are off by at
    most 4 units in the last place in every rounding direction (glibc: less than 2). */
 #include <fenv.h>
 #include <math.h>
@@ -70,54 +70,63 @@ static double number(const char *p) {
     need(p && end != p && isfinite(value), "a number of the header is missing or not finite");
     return value;
 }
+/* Words 4 l to 4 l + 3 of each 64 bytes go to hash l of 16: loops over l are done at once. The end is the
+   SHA-256 of the 16 one after the other. What is added is filled with zeros to a multiple of 1024 bytes. */
+enum { HASHES = 16 };
+static uint32_t state[8][HASHES], prime[64]; static uint64_t hashed_bytes;
 static uint32_t turn(uint32_t x, int n) { return x >> n | x << (32 - n); }
-static void chunk(uint32_t h[8], const unsigned char *p, const uint32_t k[64]) {
-    uint32_t w[64], v[8], x, y; int i;
-    for (i = 0; i < 16; i++, p += 4) w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+static uint32_t swapped(uint32_t x) { return (turn(x, 8) & 0xff00ff00) | (turn(x, 24) & 0x00ff00ff); }
+static void chunk(const void *data) {
+    uint32_t w[64][HASHES], v[8][HASHES]; int i, l;
+    memcpy(w, data, 64 * HASHES), memcpy(v, state, sizeof v);
+    for (i = 0; i < 16; i++)
+        for (l = 0; l < HASHES; l++) w[i][l] = swapped(w[i][l]);
     for (; i < 64; i++)
-        w[i] = w[i - 16] + w[i - 7] + (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3)
-               + (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
-    memcpy(v, h, sizeof v);
-#pragma GCC unroll 64
+        for (l = 0; l < HASHES; l++) {
+            uint32_t x = w[i - 15][l], y = w[i - 2][l];
+            w[i][l] = w[i - 16][l] + w[i - 7][l] + (turn(x, 7) ^ turn(x, 18) ^ x >> 3) + (turn(y, 17) ^ turn(y, 19) ^ y >> 10);
+        }
     for (i = 0; i < 64; i++) { /* instead of moving the eight words, their names turn */
-        uint32_t a = v[-i & 7], b = v[(1 - i) & 7], c = v[(2 - i) & 7], e = v[(4 - i) & 7];
-        x = v[(7 - i) & 7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & v[(5 - i) & 7]) ^ (~e & v[(6 - i) & 7])) + k[i] + w[i];
-        y = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c)); v[(3 - i) & 7] += x;
-        v[(7 - i) & 7] = x + y;
+        uint32_t *a = v[-i & 7], *b = v[(1 - i) & 7], *c = v[(2 - i) & 7], *d = v[(3 - i) & 7];
+        uint32_t *e = v[(4 - i) & 7], *f = v[(5 - i) & 7], *g = v[(6 - i) & 7], *h = v[(7 - i) & 7];
+#pragma GCC ivdep
+        for (l = 0; l < HASHES; l++) {
+            uint32_t x = h[l] + (turn(e[l], 6) ^ turn(e[l], 11) ^ turn(e[l], 25)) + ((e[l] & f[l]) ^ (~e[l] & g[l])) + prime[i] + w[i][l];
+            d[l] += x, h[l] = x + (turn(a[l], 2) ^ turn(a[l], 13) ^ turn(a[l], 22)) + ((a[l] & b[l]) ^ (a[l] & c[l]) ^ (b[l] & c[l]));
+        }
     }
-    for (i = 0; i < 8; i++) h[i] += v[i];
+    for (i = 0; i < 8; i++)
+        for (l = 0; l < HASHES; l++) state[i][l] += v[i][l];
 }
-static struct { uint32_t h[8], k[64]; unsigned char rest[64]; uint64_t size; } sha;
 static uint32_t fraction(double x) { return (uint32_t)((x - floor(x)) * 4294967296.0); }
 static void sha_start(void) { /* constants: fractions of the square and cube roots of primes */
     int p, i, n = 0;
-    fesetround(FE_TONEAREST);
+    fesetround(FE_TONEAREST), hashed_bytes = 0;
     for (p = 2; n < 64; p++) {
         for (i = 2; i * i <= p && p % i; i++) {}
         if (i * i <= p) continue;
-        sha.h[n & 7] = n < 8 ? fraction(sqrt(p)) : sha.h[n & 7], sha.k[n++] = fraction(cbrt(p));
+        for (i = 0; n < 8 && i < HASHES; i++) state[n][i] = fraction(sqrt(p));
+        prime[n++] = fraction(cbrt(p));
     }
-    sha.size = 0; fesetround(FE_UPWARD);
+    fesetround(FE_UPWARD);
 }
 static void sha_add(const void *data, size_t size) {
-    const unsigned char *p = data;
-    while (size) {
-        size_t at = sha.size % 64, many = 64 - at < size ? 64 - at : size;
-        if (many == 64) chunk(sha.h, p, sha.k);
-        else {
-            memcpy(sha.rest + at, p, many);
-            if (at + many == 64) chunk(sha.h, sha.rest, sha.k);
-        }
-        sha.size += many, p += many, size -= many;
-    }
+    const unsigned char *p = data; unsigned char rest[64 * HASHES] = {0};
+    for (; size >= sizeof rest; size -= sizeof rest, p += sizeof rest) chunk(p), hashed_bytes += 64;
+    if (size) memcpy(rest, p, size), chunk(rest), hashed_bytes += 64;
+}
+static void sha_pad(void) { /* the same end for each hash: a bit, and the length in bits */
+    uint32_t last[16][HASHES] = {{0}}; int l;
+    for (l = 0; l < HASHES; l++)
+        last[0][l] = 128, last[14][l] = swapped((uint32_t)(hashed_bytes >> 29)), last[15][l] = swapped((uint32_t)(hashed_bytes << 3));
+    chunk(last);
 }
 static void sha_end(char out[65]) {
-    uint64_t bits = sha.size * 8; unsigned char tail[8]; int i;
-    for (i = 0; i < 8; i++) tail[i] = (unsigned char)(bits >> (56 - 8 * i));
-    sha_add("\x80", 1);
-    for (; sha.size % 64 != 56; sha_add("", 1)) {}
-    sha_add(tail, 8);
-    for (i = 0; i < 8; i++) sprintf(out + 8 * i, "%08x", (unsigned)sha.h[i]);
+    uint32_t all[8 * HASHES][HASHES] = {{0}}; int i;
+    sha_pad();
+    for (i = 0; i < 8 * HASHES; i++) all[i][0] = swapped(state[i % 8][i / 8]);
+    sha_start(), sha_add(all, sizeof all), sha_pad();
+    for (i = 0; i < 8; i++) sprintf(out + 8 * i, "%08x", (unsigned)state[i][0]);
 }
 
 /* ---- arrays */
@@ -127,7 +136,7 @@ static struct array array(const char *name, int hashed) {
     struct array a = {0};
     const char *entry = find(header, header + strlen(header), name), *p, *to = entry ? strchr(entry, '}') : NULL;
     const unsigned char *from = bytes + base; size_t room = length - base, unit;
-    unsigned long long rows = 0, cols = 1; char file[256], beside[4096]; double value; int end = 0;
+    unsigned long long rows = 0, cols = 1; char file[256], beside[4096], text[80]; double value; int end = 0;
     if (!entry) return a;
     need(*entry == '{' && to, "the header is no JSON");
     word(find(entry, to, "dtype"), a.type, sizeof a.type);
@@ -147,21 +156,21 @@ static struct array array(const char *name, int hashed) {
     need(value >= 0 && value < 1e15 && fmod(value, 8) == 0, "an offset is no multiple of 8");
     need((size_t)value <= room && a.count <= (room - (size_t)value) / unit, "an array ends after the file");
     a.at = from + (size_t)value;
-    if (hashed) sha_add(a.at, a.count * unit);
+    if (hashed) sprintf(text, "%.20s %s %zu %zu", name, a.type, a.rows, a.cols), sha_add(text, strlen(text)), sha_add(a.at, a.count * unit);
     return a;
 }
-static const double *reals(struct array a) { /* finite numbers in double */
-    double *wide = NULL; size_t i;
-    need(a.type[1] == 'f', "an array must have real numbers");
+static const double *reals(struct array a, double limit) { /* in double, none beyond the limit */
+    const double *v = a.at; double *wide; size_t i, bad = 0;
+    need(a.at && a.type[1] == 'f', "an array is missing, or has no real numbers");
     if (a.type[2] == '4')
-        for (wide = take(a.count, sizeof *wide), i = 0; i < a.count; i++) wide[i] = ((const float *)a.at)[i];
-    for (i = 0; i < a.count; i++)
-        need(fabs(wide ? wide[i] : ((const double *)a.at)[i]) <= 1e150, "an array has nan, inf or numbers beyond 1e150");
-    return wide ? wide : a.at;
+        for (v = wide = take(a.count, sizeof *wide), i = 0; i < a.count; i++) wide[i] = ((const float *)a.at)[i];
+    for (i = 0; i < a.count; i++) bad += !(fabs(v[i]) <= limit);
+    need(!bad, "an array has nan, inf or numbers beyond 1e150");
+    return v;
 }
 static const int64_t *wholes(struct array a, int64_t low, int64_t high) {
     int64_t *out = take(a.count, sizeof *out); size_t i;
-    need(a.type[1] == 'i', "an array must have whole numbers");
+    need(a.at && a.type[1] == 'i', "an array is missing, or has no whole numbers");
     for (i = 0; i < a.count; i++) {
         out[i] = a.type[2] == '8' ? ((const int64_t *)a.at)[i] : ((const int32_t *)a.at)[i];
         need(out[i] >= low && out[i] <= high, "a whole number is out of range");
@@ -173,7 +182,7 @@ static struct matrix matrix(const char *name, size_t cols, int hashed) { /* dens
     struct matrix M = {0};
     struct array a = array(name, hashed), index, start; char part[32]; size_t i;
     if (a.at) {
-        M.rows = a.rows, M.cols = a.cols, M.dense = reals(a);
+        M.rows = a.rows, M.cols = a.cols, M.dense = reals(a, 1e150);
         return need(!cols || a.cols == cols, "shapes do not fit"), M;
     }
     sprintf(part, "%s.indptr", name), start = array(part, hashed);
@@ -181,7 +190,7 @@ static struct matrix matrix(const char *name, size_t cols, int hashed) { /* dens
     sprintf(part, "%s.data", name), a = array(part, hashed);
     need(a.at && index.at && start.at, "a matrix is missing");
     need(start.count >= 1 && index.count == a.count, "shapes do not fit");
-    M.rows = start.count - 1, M.cols = cols, M.data = reals(a); M.index = wholes(index, 0, (int64_t)cols - 1);
+    M.rows = start.count - 1, M.cols = cols, M.data = reals(a, 1e150), M.index = wholes(index, 0, (int64_t)cols - 1);
     M.start = wholes(start, 0, (int64_t)a.count);
     for (i = 0; i < M.rows; i++) need(M.start[i] <= M.start[i + 1], "indptr falls");
     return need(M.start[0] == 0 && M.start[M.rows] == (int64_t)a.count, "indptr does not span the data"), M;
@@ -194,13 +203,12 @@ static double exp_up(double x) { return exp(x) * (1 + 5 * U) + TINY; }
 static double log_up(double x) { double l = log(x); return l + 5 * U * fabs(l); }
 static double x_log_x(double x) { return x > 0 ? x * log_up(x) : 0; }
 static double lower(double a, double b) { return -(-a * b); } /* a b, rounded down */
-static double softplus(double v) { return v > 0 ? v + log_up(1 + exp_up(-v)) : log1p(exp_up(v)) * (1 + 5 * U) + TINY; }
 
 /* c (rows, cols) += p q, both packed in panels: of ROWS rows and of WIDE columns */
 static void product(double *c, size_t ldc, const double *p, size_t rows, const double *q, size_t cols, size_t inner) {
-    size_t i, j, l, r, v;
+    size_t i, j, l, r, v, width;
     for (j = 0; j < cols; j += WIDE, q += inner * WIDE)
-        for (i = 0; i < rows; i += ROWS) {
+        for (width = cols - j < WIDE ? cols - j : WIDE, i = 0; i < rows; i += ROWS) {
             vec sum[ROWS][VECS];
             const double *x = p + i * inner, *out = (const double *)sum; const vec *w = (const vec *)q;
             memset(sum, 0, sizeof sum);
@@ -211,7 +219,7 @@ static void product(double *c, size_t ldc, const double *p, size_t rows, const d
                     for (v = 0; v < VECS; v++) add_product(sum[r][v], x[r], w[v]);
             }
             for (r = 0; r < ROWS && i + r < rows; r++)
-                for (v = 0; v < WIDE && j + v < cols; v++) c[(i + r) * ldc + j + v] += out[r * WIDE + v];
+                for (v = 0; v < width; v++) c[(i + r) * ldc + j + v] += out[r * WIDE + v];
         }
 }
 static void pack(double *q, const double *a, size_t rs, size_t cs, size_t inner, size_t cols, size_t width) {
@@ -232,7 +240,7 @@ static const struct { const char *name; int generator, beta, ova; } LOSSES[] = {
     {"smooth_topk_hinge_alpha", QUADRATIC, 0, 0}, {"smooth_topk_hinge_beta", QUADRATIC, 1, 0},
     {"softmax", ENTROPY, 0, 0}, {"topk_entropy_alpha", ENTROPY, 0, 0}, {"topk_entropy_beta", ENTROPY, 1, 0},
     {"ova_hinge", HINGE, 0, 1}, {"ova_smooth_hinge", QUADRATIC, 0, 1}, {"ova_logistic", ENTROPY, 0, 1}};
-static int kind, beta, ova; static size_t d, k; static double soft, *top;
+static int kind, beta; static size_t d, k; static double soft, *top;
 static void largest(const double *z) { /* the k largest, falling, in top */
     size_t j, i, many = 0;
     for (j = 0; j < d; j++) {
@@ -246,89 +254,67 @@ static double above(const double *z, double tau) { /* sum of (z - tau)_+ */
     for (j = 0; j < d; j++) sum += most(z[j] - tau, 0);
     return sum;
 }
-static double cut(const double *z, double high, double total) { /* t: sum of clip(z - t, 0, high) = total */
-    double low = top[k - 1] - high, up = top[0], t = low, sum, inside, v; int round; size_t j;
-    for (round = 0; round < 100 && up - low > 1e-15 * (fabs(up) + fabs(low)); round++) {
-        for (sum = inside = 0, j = 0; j < d; j++)
-            if ((v = z[j] - t) > 0) sum += v < high ? v : high, inside += v < high;
-        if (fabs(sum - total) <= 1e-14 * total) break;
-        *(sum > total ? &low : &up) = t; t = inside > 0 ? t + (sum - total) / inside : low - 1;
-        if (!(t > low && t < up)) t = low + (up - low) / 2;
+/* Upper bound on the loss for k = 1 at v = min(z, tau) + more; about its maximiser p, upper bounds on the
+   logarithms of p in logs (entropy only: exp_up(v) / t is e^v / t but for 12 roundings), the sum of p. */
+static double simplest(const double *z, double tau, double more, double *p, double *logs, double *sum) {
+    double high = most((top[0] < tau ? top[0] : tau) + more, 0), t, low, total = 0, squares = 0; size_t j, many; int round;
+    *sum = 0;
+    if (kind == HINGE) return high;
+    if (kind == ENTROPY) {
+        for (j = 0; j < d; j++) logs[j] = (z[j] < tau ? z[j] : tau) + more - high, total += p[j] = exp_up(logs[j]);
+        for (t = total + exp_up(-high), low = 5 * U * fabs(log(t)) - log(t), j = 0; j < d; j++)
+            p[j] /= t, logs[j] = (logs[j] > -600 ? logs[j] + 12 * U : -590) + low;
+        return *sum = total / t, high + log_up(t);
     }
-    return t;
+    for (t = most(high - soft, 0), round = 0; round < 100; round++, t += (total - soft) / (double)many) {
+        for (total = 0, many = 0, j = 0; j < d; j++) /* t >= 0: sum of p = (v - t)_+ / soft at most 1 */
+            p[j] = most((z[j] < tau ? z[j] : tau) + more - t, 0), total += p[j], many += p[j] > 0;
+        if (total <= soft * (1 + 4 * U)) break;
+    }
+    for (j = 0; j < d; j++) squares += p[j] * p[j], p[j] /= soft;
+    return *sum = total / soft, t + squares / soft / 2;
 }
 
 /* Upper bound on the loss at z, and about the point p of the dual set that attains it. Every bound is
    weak duality: with lambda = (z - tau)_+ as multipliers of the caps a loss for k > 1 is at most that for
-   k = 1 at min(z, tau), plus the sum of lambda over k, inside (alpha) or outside (beta), for every tau. */
-static double loss(const double *z, double *p) {
-    double tau = INFINITY, extra = 0, high, t = 0, sum, value, v; size_t j, u;
-    largest(z); high = top[0];
-    if (kind == HINGE) {
-        tau = beta ? most(top[k - 1], 0) : top[k - 1];
-        return most(tau + above(z, tau) / (double)k, 0);
+   k = 1 at min(z, tau), plus the sum of lambda over k, inside (alpha) or outside (beta), for every tau.
+   The best tau has p = cap where z > tau. */
+static double loss(const double *z, double *p, double *logs) {
+    double low, up, tau = INFINITY, sum, rest = 0, v; size_t j, same = 0; int round, over;
+    largest(z), low = top[k - 1], up = top[0];
+    if (k > 1 && kind == HINGE) tau = beta ? most(low, 0) : low;
+    if (k > 1 && kind == ENTROPY) { /* what tau does not change, over e^low */
+        for (rest = beta ? exp(-low < 700 ? -low : 700) : 0, j = 0; j < d; j++)
+            if (z[j] < low) rest += exp(z[j] - low);
+            else same++;
+        rest += (double)(same - k), up = up < low + 700 ? up : low + 700;
     }
-    if (kind == ENTROPY) {
-        if (k > 1) {
-            double rest = beta ? exp(-top[k - 1] < 700 ? -top[k - 1] : 700) : 0; size_t same = 0;
-            for (j = 0; j < d; j++)
-                if (z[j] < top[k - 1]) rest += exp(z[j] - top[k - 1]);
-                else same++;
-            rest += (double)(same - k);
-            for (u = k; u > 0; u--) {
-                v = exp(most(top[u - 1] - top[k - 1], 0) < 690 ? top[u - 1] - top[k - 1] : 690);
-                if (v * (double)(k - u + 1) > rest + v) break;
-                rest += v;
-            }
-            if (u > 0) tau = top[k - 1] + log(rest / (double)(k - u)), extra = above(z, tau) / (double)k;
-            high = tau < high ? tau : high;
+    for (round = 0; k > 1 && kind != HINGE && round < 100 && up > low; round++) {
+        tau = round ? low + (up - low) / 2 : up;
+        if (round && (tau <= low || tau >= up)) break;
+        if (kind == ENTROPY) {
+            for (v = rest, j = 0; j < k; j++) v += exp((top[j] < tau ? top[j] : tau) - top[k - 1]);
+            over = (double)k * exp(tau - top[k - 1]) > v;
+        } else {
+            simplest(z, tau, beta ? 0 : above(z, tau) / (double)k, p, logs, &sum);
+            for (v = 0, j = 0; j < d; j++) v = most(v, p[j]);
+            over = (double)k * v > (beta ? 1 : sum);
         }
-        for (sum = 0, j = 0; j < d; j++) sum += p[j] = exp_up((z[j] < tau ? z[j] : tau) - high);
-        v = high + log_up(sum) + (beta ? 0 : extra); value = softplus(v) + (beta ? extra : 0);
-        t = v > 0 ? 1 / (1 + exp(-v)) / sum : exp(v) / (1 + exp(v)) / sum;
-        for (j = 0; j < d; j++) p[j] *= t;
-        return value;
+        if (!over && !round) break;
+        *(over ? &up : &low) = tau;
     }
-    memset(p, 0, d * sizeof *p); /* QUADRATIC */
-    if (top[0] <= 0 || (!beta && top[k - 1] + above(z, top[k - 1]) / (double)k <= 0)) return 0;
-    sum = above(z, 0);
-    if (beta && k > 1) {
-        for (sum = 0, j = 0; j < d; j++) sum += z[j] > soft / (double)k ? soft / (double)k : most(z[j], 0);
-        tau = soft / (double)k;
-    } else if (k > 1 && top[0] > sum / (double)k) {
-        double low = top[k - 1], up = top[0];
-        for (u = 0; u < 60 && up > low; u++) {
-            tau = low + (up - low) / 2; extra = above(z, tau) / (double)k;
-            for (v = 0, j = 0; j < d; j++) v += most((z[j] < tau ? z[j] : tau) + extra, 0);
-            *(v > (double)k * (tau + extra) ? &low : &up) = tau;
-        }
-        sum = (double)k * (tau + extra);
-    }
-    if (sum > soft) t = cut(z, soft / (double)k, soft), tau = k > 1 ? t + soft / (double)k : INFINITY;
-    extra = k > 1 && tau < top[0] ? above(z, tau) / (double)k : 0; v = beta ? 0 : extra;
-    t = most(sum > soft ? t + v : 0, 0);
-    for (sum = 0, j = 0; j < d; j++)
-        p[j] = most((z[j] < tau ? z[j] : tau) + v - t, 0), sum += p[j] * p[j], p[j] /= soft;
-    return t + sum / soft / 2 + (beta ? extra : 0);
-}
-static double loss_of_one(double z, double *p) { /* one class against the rest */
-    double t = most(z - soft, 0);
-    if (kind == ENTROPY) return *p = z > 0 ? 1 / (1 + exp(-z)) : exp(z) / (1 + exp(z)), softplus(z);
-    if (kind == HINGE || z <= 0) return *p = 0, most(z, 0);
-    *p = z < soft ? z / soft : 1;
-    return t + (z - t) * (z - t) / soft / 2;
+    v = k > 1 && tau < top[0] ? above(z, tau) / (double)k : 0;
+    return simplest(z, tau, beta ? 0 : v, p, logs, &sum) + (beta ? v : 0);
 }
 
-/* Moves x into the dual set; returns the largest move, which OFF bounds. */
+/* Moves x into the dual set; returns the largest move. */
 static double repair(double *x) {
-    double sum = 0, moved = 0, cap = INFINITY, rest, v; size_t j, u, same = 0;
+    double sum = 0, moved = 0, cap = INFINITY, rest, v = beta && k > 1 ? lower(1, -(-1 / (double)k)) : INFINITY; size_t j, u, same = 0;
     for (j = 0; j < d; j++) {
-        v = ova || (beta && k > 1) ? lower(1, ova ? 1 : -(-1 / (double)k)) : INFINITY;
         if (x[j] < 0) moved = most(moved, -x[j]), x[j] = 0;
         else if (x[j] > v) moved = most(moved, x[j] - v), x[j] = v;
         sum += x[j];
     }
-    if (ova) return moved;
     if (sum > 1)
         for (moved = most(moved, sum - 1), v = -(-1 / sum), j = 0; j < d; j++) x[j] = lower(x[j], v);
     if (beta || k == 1) return moved;
@@ -342,15 +328,17 @@ static double repair(double *x) {
         if (x[j] > cap) moved = most(moved, x[j] - cap), x[j] = cap;
     return moved;
 }
-static double conjugate(const double *x, double *total) { /* upper bounds on it and on the sum of x */
-    double sum = 0, low = 0, squares = 0, logs = 0, rest; size_t j;
-    for (j = 0; j < d; j++) sum += x[j], low -= x[j], squares += x[j] * x[j];
+
+/* Upper bound on L(z) + L*(p) - <z, p>, p moved into the dual set first; z may be off by slip. */
+static double fenchel(const double *z, double *p, double *own, double *logs, int given, double slip, double *bound, double *total) {
+    double sum = 0, low = 0, squares = 0, all = 0, inner = 0; size_t j;
+    *bound = loss(z, given ? own : p, logs);
+    need(repair(p) <= OFF || !given, "a dual block lies outside its domain");
+    for (j = 0; j < d; j++) sum += p[j], low -= p[j], squares += p[j] * p[j], inner += -z[j] * p[j];
+    for (j = 0; kind == ENTROPY && j < d; j++) all += given ? x_log_x(p[j]) : p[j] * logs[j];
+    all += kind == ENTROPY ? most(x_log_x(1 + low), x_log_x(-(sum - 1))) : kind == QUADRATIC ? soft / 2 * squares : 0;
     *total = sum;
-    if (kind == HINGE) return 0;
-    if (kind == QUADRATIC) return soft / 2 * squares;
-    rest = 1 + low;
-    for (j = 0; j < d; j++) logs += x_log_x(x[j]) + (ova ? most(x_log_x(1 - x[j]), x_log_x(-(x[j] - 1))) : 0);
-    return ova ? logs : logs + most(x_log_x(rest), x_log_x(-(sum - 1)));
+    return most(*bound + all + 2 * slip * sum + inner, 0);
 }
 static double norm(const double *x, size_t n) {
     double sum = 0;
@@ -359,36 +347,36 @@ static double norm(const double *x, size_t n) {
 }
 
 static double erm(const char *problem) {
-    char name[40], text[16], mode[16]; struct array labels, masses, given;
+    char name[40], text[16], mode[16]; struct array labels, masses, shift;
     struct matrix X, A = {0}, W;
-    const double *mass, *b = NULL; const int64_t *y; size_t n, m, w, i, j, l, rows, at;
-    int free_b, gradient, many, end = 0;
-    double cost, gap = 0, risk = 0, widest = 0, wrong = 0, off = 0, miss, ends[2] = {INFINITY, -INFINITY}, far = 0;
-    double *F, *V, *Wp, *Xp, *Ap, *Wt = NULL, *z, *p, *own, *spread, *column, *sizes, *scarce, *lengths;
+    const double *mass, *b = NULL; const int64_t *y; size_t n, m, w, i, j, l, rows, at, some;
+    int ova, free_b, given, many, end = 0;
+    double cost, gap = 0, risk = 0, widest = 0, wrong = 0, off = 0, miss, ends[2] = {INFINITY, -INFINITY}, far = 0, loose = 0, P;
+    double *F, *V, *Wp, *Xp, *Ap, *Wt = NULL, *z, *p, *own, *logs, *spread, *column, *sizes, *scarce, *lengths;
     fesetround(FE_TONEAREST);
     i = (size_t)sscanf(problem, "erm loss=%39s k=%zu gamma=%lf cost=%lf intercept=%15s%n", name, &k, &soft, &cost, text, &end);
     fesetround(FE_UPWARD); need(i == 5 && !problem[end], "the problem lacks a parameter");
     for (i = 0; i < sizeof LOSSES / sizeof *LOSSES && strcmp(LOSSES[i].name, name); i++) {}
     need(i < sizeof LOSSES / sizeof *LOSSES, "an unknown loss");
-    kind = LOSSES[i].generator, beta = LOSSES[i].beta, ova = LOSSES[i].ova; free_b = !strcmp(text, "free");
+    kind = LOSSES[i].generator, beta = LOSSES[i].beta, ova = LOSSES[i].ova, free_b = !strcmp(text, "free");
     need(free_b || !strcmp(text, "none") || !strcmp(text, "feature"), "an unknown kind of intercept");
     need(!free_b || !ova, "no bound is known for a free intercept of this loss");
     need(kind == QUADRATIC ? soft > 0 : soft == 0, "gamma does not fit the loss");
     need(cost >= 0, "the cost is negative"); W = matrix("W", 0, 0); need(W.dense != NULL, "W must be dense");
     w = W.cols, m = W.rows; X = matrix("X", w, 1), n = X.rows;
-    labels = array("y", 1), masses = array("mass", 1);
-    need(labels.at && masses.at && labels.count == n && masses.count == n, "shapes do not fit");
+    labels = array("y", 1), masses = array("mass", 1), shift = array("b", 0);
+    need(labels.count == n && masses.count == n, "shapes do not fit");
     need(m >= 2 && n, "fewer than two classes, or no rows");
-    y = wholes(labels, 0, (int64_t)m - 1), mass = reals(masses); given = array("b", 0);
-    need(!strcmp(text, "none") ? !given.at : given.at && given.count == m, "shapes do not fit");
-    if (given.at) b = reals(given);
-    d = ova ? m : m - 1;
-    need(k >= 1 && k <= d && (!ova || k == 1), "k does not fit the loss");
-    word(find(header, header + strlen(header), "dual"), mode, sizeof mode); gradient = !strcmp(mode, "gradient");
-    need(gradient ? kind != HINGE : !strcmp(mode, "given"), "the loss has no such dual");
-    if (!gradient) A = matrix("A", m, 0), need(A.rows == n, "shapes do not fit");
+    y = wholes(labels, 0, (int64_t)m - 1), mass = reals(masses, 1e150);
+    need(!strcmp(text, "none") ? !shift.at : shift.at && shift.count == m, "shapes do not fit");
+    if (shift.at) b = reals(shift, 1e150);
+    d = ova ? 1 : m - 1;
+    need(k >= 1 && k <= d, "k does not fit the loss");
+    word(find(header, header + strlen(header), "dual"), mode, sizeof mode); given = !strcmp(mode, "given");
+    need(given || (kind != HINGE && !strcmp(mode, "gradient")), "the loss has no such dual");
+    if (given) A = matrix("A", m, 0), need(A.rows == n, "shapes do not fit");
     F = take(BLOCK * m, sizeof *F), V = take(m * w, sizeof *V), top = take(m + 1, sizeof *top);
-    z = take(8 * m, sizeof *z), p = z + m, own = p + m, spread = own + m, column = spread + m, sizes = column + m;
+    z = take(9 * m, sizeof *z), p = z + m, own = p + m, logs = own + m, spread = logs + m, column = spread + m, sizes = column + m;
     scarce = sizes + m, lengths = scarce + m;
     Wp = panels(X.dense ? w : 0, m), Xp = panels(X.dense ? BLOCK : 0, w), Ap = panels(X.dense ? BLOCK : 0, w + m);
     if (X.dense) pack(Wp, W.dense, 1, w, w, m, WIDE); else Wt = take(m * w, sizeof *Wt);
@@ -401,7 +389,7 @@ static double erm(const char *problem) {
         if (X.dense) pack(Ap, X.dense + i * w, 1, w, w, rows, ROWS), product(F, m, Ap, rows, Wp, m, w);
         for (l = 0; l < rows; l++) {
             size_t row = i + l, mine = (size_t)y[row];
-            double *f = F + l * m, big = 0, C = mass[row], size, slip, total = 0, bound = 0, fenchel, v;
+            double *f = F + l * m, big = 0, C = mass[row], size, slip, total = 0, more, bound = 0, v;
             int64_t e, first = X.dense ? 0 : X.start[row], last = X.dense ? 0 : X.start[row + 1];
             size = X.dense ? norm(X.dense + row * w, w) : norm(X.data + first, (size_t)(last - first));
             need(C >= 0, "a mass is negative"); need(last - first <= (int64_t)w, "a row has more entries than columns");
@@ -410,36 +398,29 @@ static double erm(const char *problem) {
             for (j = 0; j < m; j++) f[j] += b ? b[j] : 0, big = most(big, fabs(f[j]) + (b ? fabs(b[j]) : 0));
             slip = 2 * gamma_n((double)w + 4) * size * widest + 8 * U * (big + cost) + TINY;
             for (j = at = 0; j < m; j++)
-                if (ova) z[j] = (j == mine ? -f[j] : f[j]) + cost + slip, bound += loss_of_one(z[j], p + j);
-                else if (j != mine) z[at++] = f[j] - f[mine] + cost + slip;
-            if (!ova) bound = loss(z, p);
-            if (!gradient) {
+                if (ova || j != mine) z[at++] = (ova ? j == mine ? -f[j] : f[j] : f[j] - f[mine]) + cost + slip;
+            if (given) {
                 for (j = 0; j < m; j++) own[j] = A.dense ? A.dense[row * m + j] : 0;
                 for (e = A.dense ? 0 : A.start[row]; !A.dense && e < A.start[row + 1]; e++) own[A.index[e]] += A.data[e];
                 for (j = at = 0; j < m; j++) {
                     need(C > 0 || own[j] == 0, "a row without mass has a dual");
                     total += v = C > 0 ? own[j] / C : 0;
-                    if (ova) p[j] = j == mine ? v : -v;
-                    else if (j != mine) p[at++] = -v;
+                    if (ova || j != mine) p[at++] = ova && j == mine ? v : -v;
                 }
                 need(ova || fabs(total) <= OFF, "a dual block does not sum to 0");
             }
-            need(repair(p) <= OFF, "a dual block lies outside its domain");
-            fenchel = bound + conjugate(p, &total) + 2 * slip * total;
-            for (j = 0; j < d; j++) fenchel += -z[j] * p[j];
-            if (C > 0) gap += C * most(fenchel, 0), risk += C * bound;
+            for (v = 0, j = 0; j < (ova ? m : 1); j++) v += fenchel(z + j, p + j, own, logs, given, slip, &more, &total), bound += more;
+            if (C > 0) gap += C * v, risk += C * bound;
             if (C > 0 && 1 / C < scarce[mine]) scarce[mine] = 1 / C, lengths[mine] = size;
-            for (j = at = 0; j < m; j++) { /* the block: C x, and its sum at the ground truth */
-                f[j] = C * (ova ? (j == mine ? p[j] : -p[j]) : j == mine ? total : -p[at++]);
-                spread[j] += fabs(f[j]) * size, column[j] += f[j], sizes[j] += fabs(f[j]);
+            for (j = at = some = 0; j < m; j++) { /* the block: C x, and its sum at the ground truth */
+                v = !ova && j == mine ? total : ova && j == mine ? p[at++] : -p[at++];
+                f[j] = C * v, spread[j] += fabs(f[j]) * size, column[j] += f[j], sizes[j] += fabs(f[j]), some += f[j] != 0;
             }
             for (e = first; e < last; e++)
                 for (v = X.data[e], j = 0; j < m; j++) V[(size_t)X.index[e] * m + j] += v * f[j];
-            for (at = j = 0; j < m; j++) at += f[j] != 0;
-            many |= X.dense && 8 * at > m;
-            if (X.dense && 8 * at <= m)
-                for (j = 0; j < m; j++)
-                    for (v = f[j], f[j] = 0, e = 0; v != 0 && e < (int64_t)w; e++) V[j * w + (size_t)e] += v * X.dense[row * w + (size_t)e];
+            many |= X.dense && 8 * some > m;
+            for (j = 0; X.dense && 8 * some <= m && j < m; j++)
+                for (v = f[j], f[j] = 0, e = 0; v != 0 && e < (int64_t)w; e++) V[j * w + (size_t)e] += v * X.dense[row * w + (size_t)e];
         }
         if (!many) continue;
         pack(Xp, X.dense + i * w, w, 1, rows, w, WIDE), pack(Ap, F, m, 1, rows, m, ROWS);
@@ -447,24 +428,20 @@ static double erm(const char *problem) {
     }
     miss = gamma_n((double)(m + 16) + BLOCK + (double)n);
     for (j = 0; j < m; j++) {
-        double sum = fabs(column[j]) + gamma_n((double)(n + m + 16)) * sizes[j];
+        double rough = gamma_n((double)(n + m + 16)) * sizes[j], apart = b ? most(b[j] - column[j], column[j] - b[j]) : 0;
         for (l = 0; l < w; l++) {
-            double v = V[X.dense ? j * w + l : l * m + j], u = W.dense[j * w + l], far = most(u - v, v - u);
-            wrong += far * far;
+            double v = V[X.dense ? j * w + l : l * m + j], u = W.dense[j * w + l], apart = most(u - v, v - u);
+            wrong += apart * apart;
         }
         off += spread[j] * miss * spread[j] * miss;
-        if (free_b) { /* range of an optimal b: from one example per class, the one of largest mass */
-            double P = risk + norm(W.dense, m * w) * norm(W.dense, m * w) / 2;
-            far = most(far, (double)k * (P * scarce[j] + soft / 2 + 2 * sqrt(P) * lengths[j]));
-            ends[0] = b[j] < ends[0] ? b[j] : ends[0], ends[1] = most(ends[1], b[j]);
-            own[0] = (j ? own[0] : 0) + sum;
-        } else if (b) {
-            double v = most(b[j] - column[j], column[j] - b[j]);
-            wrong += v * v, sum = gamma_n((double)(n + m + 16)) * sizes[j], off += sum * sum;
-        }
+        if (b && !free_b) wrong += apart * apart, off += rough * rough;
+        if (!free_b) continue; /* range of an optimal b: from one example per class, the one of largest mass */
+        P = risk + norm(W.dense, m * w) * norm(W.dense, m * w) / 2;
+        far = most(far, (double)k * (P * scarce[j] + soft / 2 + 2 * sqrt(P) * lengths[j]));
+        ends[0] = b[j] < ends[0] ? b[j] : ends[0], ends[1] = most(ends[1], b[j]), loose += fabs(column[j]) + rough;
     }
     miss = sqrt(wrong) + sqrt(off) + TINY;
-    return gap + miss * miss / 2 + (free_b ? own[0] / 2 * (far + (ends[1] - ends[0])) : 0);
+    return gap + miss * miss / 2 + (free_b ? loose / 2 * (far + (ends[1] - ends[0])) : 0);
 }
 
 static void check(void) {

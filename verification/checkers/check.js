@@ -26,42 +26,45 @@ for (let p = 2; K.length < 64; p++) {
   K.push(fraction(Math.cbrt(p)));
 }
 
+/** Words 4 l to 4 l + 3 of each 64 bytes go to hash l of 16; the end is the SHA-256 of the 16 one after the other. */
 class Sha256 {
-  constructor() { this.h = Int32Array.from(H); this.rest = new Uint8Array(64); this.size = 0; this.w = new Int32Array(64); }
-  chunk(b, at) {
+  constructor() { this.h = Array.from({ length: 16 }, () => Int32Array.from(H)); this.size = 0; this.w = new Int32Array(64); }
+  chunk(state, b, at, step) {
     const w = this.w, turn = (x, n) => (x >>> n) | (x << (32 - n));
-    for (let i = 0; i < 16; i++, at += 4) w[i] = (b[at] << 24) | (b[at + 1] << 16) | (b[at + 2] << 8) | b[at + 3];
+    for (let i = 0; i < 16; i++, at += step) w[i] = (b[at] << 24) | (b[at + 1] << 16) | (b[at + 2] << 8) | b[at + 3];
     for (let i = 16; i < 64; i++) {
       const x = w[i - 15], y = w[i - 2];
       w[i] = (w[i - 16] + w[i - 7] + (turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)) + (turn(y, 17) ^ turn(y, 19) ^ (y >>> 10))) | 0;
     }
-    let [a, b1, c, d, e, f, g, h] = this.h;
+    let [a, b1, c, d, e, f, g, h] = state;
     for (let i = 0; i < 64; i++) {
       const x = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + K[i] + w[i]) | 0;
       const y = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b1) ^ (a & c) ^ (b1 & c))) | 0;
       h = g; g = f; f = e; e = (d + x) | 0; d = c; c = b1; b1 = a; a = (x + y) | 0;
     }
-    [a, b1, c, d, e, f, g, h].forEach((v, i) => { this.h[i] += v; });
+    [a, b1, c, d, e, f, g, h].forEach((v, i) => { state[i] += v; });
   }
-  add(bytes) {
-    for (let at = 0; at < bytes.length;) {
-      const filled = this.size % 64, many = Math.min(64 - filled, bytes.length - at);
-      if (many === 64) this.chunk(bytes, at);
-      else {
-        this.rest.set(bytes.subarray(at, at + many), filled);
-        if (filled + many === 64) this.chunk(this.rest, 0);
-      }
-      this.size += many; at += many;
+  add(bytes) { // filled with zeros to a multiple of 1024
+    for (let at = 0; at < bytes.length; at += 1024) {
+      let part = bytes.subarray(at, at + 1024);
+      if (part.length < 1024) { part = new Uint8Array(1024); part.set(bytes.subarray(at)); }
+      this.h.forEach((state, l) => this.chunk(state, part, 4 * l, 64));
+      this.size += 64;
     }
     return this;
   }
+  end(state, size) {
+    const tail = new DataView(new ArrayBuffer(64));
+    tail.setUint8(0, 128);
+    tail.setBigUint64(56, BigInt(size * 8));
+    this.chunk(state, new Uint8Array(tail.buffer), 0, 4);
+  }
   hex() {
-    const bits = this.size * 8, tail = new Uint8Array(8);
-    new DataView(tail.buffer).setBigUint64(0, BigInt(bits));
-    this.add(Uint8Array.of(128));
-    while (this.size % 64 !== 56) this.add(Uint8Array.of(0));
-    this.add(tail);
-    return Array.from(this.h, v => (v >>> 0).toString(16).padStart(8, "0")).join("");
+    const all = new DataView(new ArrayBuffer(512)), state = Int32Array.from(H);
+    this.h.forEach((h, l) => { this.end(h, this.size); h.forEach((v, i) => all.setInt32(32 * l + 4 * i, v)); });
+    for (let at = 0; at < 512; at += 64) this.chunk(state, new Uint8Array(all.buffer), at, 4);
+    this.end(state, 512);
+    return Array.from(state, v => (v >>> 0).toString(16).padStart(8, "0")).join("");
   }
 }
 
@@ -75,7 +78,9 @@ class File {
     need(found, "no certificate of version 1");
     const head = Number(found[1]);
     need(head <= 2 ** 20 && head <= bytes.length - 32 && (32 + head) % 64 === 0, "the header is too long or not aligned");
-    try { this.header = JSON.parse(new TextDecoder().decode(bytes.subarray(32, 32 + head))); } catch { refuse("the header is no JSON"); }
+    const text = new TextDecoder().decode(bytes.subarray(32, 32 + head)), count = v => (v !== null && typeof v === "object" && !Array.isArray(v) ? Object.values(v).reduce((n, x) => n + 1 + count(x), 0) : 0);
+    try { this.header = JSON.parse(text); } catch { refuse("the header is no JSON"); }
+    need(!text.includes("\\") && text.split('":').length - 1 === count(this.header), "a key of the header is there twice, or one has an escape");
     need(typeof this.header.problem === "string" && this.header.problem.length < 160, "the problem is missing");
     need(this.header.arrays && typeof this.header.arrays === "object", "the arrays are missing");
     this.bytes = bytes.subarray(32 + head);
@@ -93,7 +98,7 @@ class File {
     const from = file === undefined ? this.bytes : this.beside(file), count = shape.reduce((a, b) => a * b, 1);
     need(count <= (from.length - offset) / unit, "an array ends after the file");
     const raw = from.slice(offset, offset + count * unit); // a copy, so that it is aligned
-    if (hashed) this.sha.add(raw);
+    if (hashed) this.sha.add(new TextEncoder().encode(`${name} ${dtype} ${shape[0]} ${shape[1] ?? 1}`)).add(raw);
     return { raw, real: dtype[1] === "f", unit, count, shape };
   }
   reals(a) {

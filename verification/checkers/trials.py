@@ -215,6 +215,10 @@ def _entry(name: str, **changes: Any) -> Callable[[bytes, dict[str, Any], int], 
     return change
 
 
+def _twice(raw: bytes, header: dict[str, Any], size: int) -> bytes:
+    return _file({}, raw[size:], json.dumps(header)[:-1] + f', "bound": {header["bound"]!r}}}')
+
+
 def _swapped(raw: bytes, header: dict[str, Any], size: int) -> bytes:
     one, other = (header["arrays"][name] for name in ("W", "mass"))
     one["offset"], other["offset"] = other["offset"], one["offset"]
@@ -246,6 +250,7 @@ _FILES: dict[str, Callable[[bytes, dict[str, Any], int], bytes | None]] = {
     "another hash": _said(sha256="0" * 64),
     "a claim of nan": _said(bound=float("nan")),
     "a claim of infinity": _said(bound=float("inf")),
+    "a claim made twice": _twice,
     "a claim in words": _said(bound="small"),
     "swapped arrays": _swapped,
     "an offset after the end": _entry("W", offset=1 << 40),
