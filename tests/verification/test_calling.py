@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from verification import Candidate, CandidateSignatureError, Instance
+from verification import Candidate, CandidateSignatureError, Instance, verify
 from verification.app.command_line import opened
 from verification.errors import InvalidArgumentError
 from verification.kit.calling import (
@@ -14,8 +14,8 @@ from verification.kit.calling import (
     CandidateTimeoutError,
     NotApplicableError,
     load_callable,
-    watch,
 )
+from verification.kit.watching import watch
 from verification.problems.problem import lookup
 
 ALPHA = lookup("topk_simplex_alpha.projection")
@@ -102,6 +102,23 @@ def test_a_hanging_call_is_named(monkeypatch, capsys):
     said += capsys.readouterr().err
     assert said.count("does not return") == 1
     assert "project(a=np.array([1.0, 2.0]), k=2, r=1.0, rho=0.0)" in said
+
+
+def test_while_an_answer_is_waited_for_it_is_said(monkeypatch):
+    monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 4.0)
+    monkeypatch.setattr("verification.kit.watching.EVERY", 0.02)
+    said = []
+
+    def endless(a, r=1.0):
+        while True:
+            time.sleep(0.001)
+
+    report = verify(
+        endless, "simplex.projection", checks=["lengths"], timeout=0.1, waiting=said.append
+    )
+    assert report.counts["timeout"] == 3
+    assert "s of 0.5 s waited for project(a[33], r=1.0), after 0 of 3 timeouts" in said[0]
+    assert {line.partition("after ")[2][0] for line in said} == {"0", "1", "2"}
 
 
 def test_a_late_answer_counts_as_a_timeout(monkeypatch):

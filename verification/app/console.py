@@ -135,8 +135,9 @@ class Task:
         self._start = self._said = perf_counter()
 
     def describe(self, text: str) -> None:
-        """Say what is being worked on."""
+        """Say what is being worked on, or waited for."""
         self._bar.update(self._id, description=text)
+        self._say(text)
 
     def step(self, text: str | None = None) -> None:
         """One unit is done."""

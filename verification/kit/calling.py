@@ -4,14 +4,13 @@ import contextvars
 import dataclasses
 import importlib
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from verification.kit.refusals import Refusals, lineage
 from verification.kit.signatures import full_name, match, parameters
 from verification.kit.unwrapping import unwrap
 from verification.problems.problem import Problem
-from verification.verdicts import promise
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 # Seconds per call, unless it is said otherwise.
@@ -76,6 +74,14 @@ class RefusedError(NotApplicableError, CandidateCrashError):
     """The candidate says that it does not handle these arguments: the instance is skipped, and counted."""
 
 
+class Wait(NamedTuple):
+    """A call under way: when it began, the seconds that it may take, and its arguments."""
+
+    since: float
+    limit: float
+    params: dict[str, Any]
+
+
 class Caller:
     """A candidate with its signature matched to a problem.
 
@@ -127,7 +133,7 @@ class Caller:
         self.refuses = refuses
         self.refusals = Refusals()
         self.timeouts = 0
-        self.overdue: tuple[float, dict[str, Any]] | None = None  # of the call under way
+        self.wait: Wait | None = None  # the call under way
         self.last: Candidate | None = None  # what the last call returned
         self.called = False
         # the precision that an adapter says the function computes in; None for that of the instance
@@ -225,7 +231,7 @@ class Caller:
         limit = self._allowed()
         self.called, self.last = True, None
         start = time.perf_counter()
-        self.overdue = (start + limit, params)
+        self.wait = Wait(start, limit, params)
         token = _LIMIT.set(limit)
         # a program is killed when its time is over, and that should not be interrupted
         grace = KILLING if hasattr(self.function, "deaths") else 0.0
@@ -247,7 +253,7 @@ class Caller:
             raise CandidateCrashError(said(error)) from error
         finally:
             _LIMIT.reset(token)
-            self.overdue = None
+            self.wait = None
         if time.perf_counter() - start > limit:
             self.timeouts += 1
             raise CandidateTimeoutError(f"no answer within {limit:g} s")
@@ -310,35 +316,6 @@ def load_callable(name: str) -> Callable[..., Any]:
     raise InvalidArgumentError(
         f"candidate={name!r}: expected an importable 'module:function' ({why})"
     ) from problem
-
-
-@contextmanager
-def watch(call: Caller, every: float = 1.0, grace: float = 20.0) -> Iterator[None]:
-    """Judge what is called by its promise; say on standard error which arguments a call hangs on."""
-    done = threading.Event()
-
-    def look() -> None:
-        said: dict[str, Any] | None = None
-        while not done.wait(every):
-            overdue = call.overdue
-            if overdue is None or overdue[1] is said or time.perf_counter() < overdue[0] + grace:
-                continue
-            said = overdue[1]
-            print(
-                f"{call.name} does not return and cannot be interrupted (with isolate=True it "
-                f"could): {call.problem.function}({call.arguments_code(said)})",
-                file=sys.stderr,
-                flush=True,
-            )
-
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
-    try:
-        with promise.held(lambda: call.accuracy):
-            yield
-    finally:
-        done.set()
-        thread.join()
 
 
 @contextmanager

@@ -27,8 +27,8 @@ from verification.kit.calling import (
     NotApplicableError,
     RefusedError,
     check_timeout,
-    watch,
 )
+from verification.kit.watching import watch
 from verification.problems.problem import Problem, fast_candidate, lookup
 from verification.verdicts import promise
 from verification.verdicts.expectations import Expectations
@@ -67,6 +67,7 @@ def verify(
     count: int | None = None,
     seconds: float | None = None,
     progress: Progress | None = None,
+    waiting: Callable[[str], None] | None = None,
 ) -> Report:
     """Throw instances at a candidate and judge every answer by certificates.
 
@@ -118,6 +119,8 @@ def verify(
         Where a soak run stops, whichever is reached first; by default after 100 000 instances.
     progress : callable, optional
         Called as ``progress(check, done, total)``.
+    waiting : callable, optional
+        Called with a line of text every second that an answer is waited for, from another thread.
 
     Returns
     -------
@@ -174,7 +177,7 @@ def verify(
                 candidate = stack.enter_context(isolated(candidate, task, timeout=timeout))
                 candidate.dtype = dtype  # type: ignore[attr-defined]
         call = Caller(candidate, task, timeout, batch, promised, refusing)
-        stack.enter_context(watch(call))
+        stack.enter_context(watch(call, waiting=waiting))
         for result in _results(call, selected, (profile, seed, every), limit, deadline, progress):
             result = expected.apply(result)
             tally.add(result)

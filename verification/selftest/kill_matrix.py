@@ -24,9 +24,10 @@ from verification import mutants
 from verification.errors import InvalidArgumentError
 from verification.instances.instance import Instance
 from verification.kit import fixing
-from verification.kit.calling import Caller, watch
+from verification.kit.calling import Caller
 from verification.kit.fixing import fix
 from verification.kit.loop import check_run, run_one, verify
+from verification.kit.watching import watch
 from verification.mutants import Mutant
 from verification.problems.problem import Problem, lookup, names
 from verification.selftest.kill_file import KillFile

@@ -95,6 +95,15 @@ def test_hangs(program, tmp_path, case):
         assert gone(pid)
 
 
+def test_while_a_program_is_waited_for_it_is_said(program, monkeypatch):
+    monkeypatch.setattr("verification.kit.watching.EVERY", 0.02)
+    said = []
+    with external(program("time.sleep(60)"), problem=NAME, timeout=0.1, startup=0.1) as solver:
+        verify(solver, NAME, checks=["lengths"], timeout=0.1, waiting=said.append, shrink=False)
+    assert "waited for project(a[33], r=1.0, rho=0.0), after 0 of 3 timeouts" in said[0]
+    assert "after 2 of 3" in said[-1]
+
+
 def test_a_program_that_does_not_read_is_not_waited_for(program):
     large = np.ones(200_000)
     with (

@@ -202,5 +202,6 @@ def _judged(candidate: Callable[..., Any] | None, problem: str, **options: Any) 
             candidate,
             problem,
             progress=lambda name, done, total: task.at(done, f"{problem}: {name}", total),
+            waiting=lambda text: task.describe(f"{problem}: {text}"),
             **options,
         )
