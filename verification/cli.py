@@ -24,7 +24,7 @@ from verification.report.page import visible
 PANELS = {
     "You have data": ("train", "predict", "evaluate"),
     "You have a solver": ("verify", "explain", "replay", "shrink"),
-    "You want the mathematics": ("list", "show", "claims"),
+    "You want the mathematics": ("list", "show", "claims", "exercise"),
     "More": (),
 }
 _OURS = frozenset({"refsolve", "fast", "verification"})

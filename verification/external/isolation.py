@@ -46,6 +46,10 @@ class Isolated(External):
         As in `isolated`.
     """
 
+    #: The program that is started in the process, and the seconds that its imports may take.
+    server: tuple[str, ...] = SERVE
+    imports = IMPORTS
+
     def __init__(self, function: Callable[..., Any] | str, problem: Problem, timeout: float = 10.0):
         self._source = function if isinstance(function, str) else repr(function)
         # the name here: an object may not know it in another process
@@ -62,8 +66,8 @@ class Isolated(External):
         paths = [str(Path(p).resolve()) for p in sys.path]
         try:
             super().__init__(
-                [*SERVE, *target, "--problem", problem.name],
-                problem.name,
+                [*self.server, *target, "--problem", problem.name],
+                problem,
                 timeout=timeout,
                 startup=calling.FIRST_CALL_ALLOWANCE * timeout,  # it may compile
                 env={"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
@@ -92,7 +96,7 @@ class Isolated(External):
         child = self._child
         assert child is not None
         try:
-            hello = loads(child.read_line(time.monotonic() + IMPORTS))
+            hello = loads(child.read_line(time.monotonic() + self.imports))
         except (GoneError, LateError, MalformedError) as error:
             raise InvalidArgumentError(
                 f"candidate={self._source}: its process did not start: {error}"
@@ -114,7 +118,7 @@ class Isolated(External):
             return
         child = self._start()
         try:
-            self._greet(loads(child.read_line(time.monotonic() + IMPORTS)))
+            self._greet(loads(child.read_line(time.monotonic() + self.imports)))
         except (GoneError, LateError, MalformedError) as error:
             self._bury(child, str(error))
             kind = CandidateTimeoutError if isinstance(error, LateError) else CandidateCrashError

@@ -133,8 +133,12 @@ def _sent(value: np.ndarray, folder: Path | None, name: str) -> dict[str, Any]:
     return wire.stored(value, folder / f"answer-{name}.npz", name)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Serve until the end of input."""
+def main(
+    arguments: list[str] | None = None,
+    find: Callable[[str], Problem] = lookup,
+    load: Callable[[str], Callable[..., Any]] = load_callable,
+) -> int:
+    """Serve until the end of input; ``find`` and ``load`` turn names into a problem and a function."""
     # not typer: it would cost every candidate's process a fifth more of its start
     parser = argparse.ArgumentParser(prog="python -m verification.external.serve")
     parser.add_argument("function", nargs="?", help="package.module:function")
@@ -151,14 +155,20 @@ def main(arguments: list[str] | None = None) -> int:
         with open(os.devnull, "rb") as nothing:
             os.dup2(nothing.fileno(), 0)
         os.dup2(2, 1)
-        return _serve(given, requests, output)
+        return _serve(given, requests, output, find, load)
 
 
-def _serve(given: argparse.Namespace, requests: BinaryIO, output: int) -> int:
+def _serve(
+    given: argparse.Namespace,
+    requests: BinaryIO,
+    output: int,
+    find: Callable[[str], Problem],
+    load: Callable[[str], Callable[..., Any]],
+) -> int:
     try:
         fixed = {name: wire.read(v, name) for name, v in json.loads(given.fixed).items()}
-        problem = dataclasses.replace(lookup(given.problem), fixed=fixed)
-        server = Server(_function(given.function, given.pickle), problem)
+        problem = dataclasses.replace(find(given.problem), fixed=fixed)
+        server = Server(_function(given.function, given.pickle, load), problem)
     except VerificationError as error:
         kind = isinstance(error, CandidateSignatureError)
         hello = {"v": wire.VERSION, "hello": "python", "error": str(error), "signature": kind}
@@ -171,9 +181,11 @@ def _serve(given: argparse.Namespace, requests: BinaryIO, output: int) -> int:
     return 0
 
 
-def _function(name: str | None, path: str | None) -> Callable[..., Any]:
+def _function(
+    name: str | None, path: str | None, load: Callable[[str], Callable[..., Any]]
+) -> Callable[..., Any]:
     if path is None:
-        return load_callable(str(name))
+        return load(str(name))
     try:
         function: Any = pickle.loads(Path(path).read_bytes())
     except Exception as error:  # whatever importing its parts raises

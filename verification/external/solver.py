@@ -48,7 +48,7 @@ class External:
     ----------
     command : str or sequence of str
         The program with its arguments; a string is split as a shell would.
-    problem : str
+    problem : str or Problem
         ``"<stem>.<operation>"``.
     arguments : iterable of str, optional
         Those that the program takes; by default all of the problem. Instances that need another
@@ -81,7 +81,7 @@ class External:
     def __init__(
         self,
         command: str | os.PathLike[str] | Sequence[str],
-        problem: str,
+        problem: str | Problem,
         *,
         arguments: Iterable[str] | None = None,
         timeout: float = 10.0,

@@ -1,0 +1,145 @@
+"""Every exercise: its key passes the kit as it is printed, its wrong answers don't, students may do anything."""
+
+import csv
+import inspect
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from verification.cli import app
+from verification.errors import InvalidArgumentError
+from verification.exercises import Exercise, discover, find
+from verification.marking import judging
+from verification.marking.judging import judged, mark_file, mark_program
+
+EXERCISES = list(discover().values())
+WRONG = [(e, name) for e in EXERCISES for name in e.wrong]
+#: Of the kit's instances one in so many: the judging is the same, and `refsolve exercise` takes them all.
+SHARE = 25
+
+
+def report(exercise: Exercise, function: Any) -> Any:
+    options = {} if exercise.own else {"every": SHARE, "shrink": False}
+    return judged(exercise, function, **options)
+
+
+def test_the_exam_covers_the_course() -> None:
+    assert len(EXERCISES) >= 12
+    assert {e.lecture for e in EXERCISES} == set(range(1, 13))
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+def test_an_exercise_is_complete(exercise: Exercise) -> None:
+    assert len(set(exercise.hints)) == 3
+    assert len(exercise.wrong) >= 2
+    assert all(f.__doc__ for f in exercise.wrong.values())
+    assert f"`{exercise.signature()}`" in exercise.statement
+    space: dict[str, Any] = {}
+    exec(exercise.skeleton(), space)  # a file that can be handed in, and is wrong
+    with pytest.raises(NotImplementedError):
+        space[exercise.function](*[None] * len(inspect.signature(exercise.key).parameters))
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+def test_the_printed_key_passes_by_itself(exercise: Exercise) -> None:
+    source = exercise.key_source()
+    imported = re.findall(r"^(?:import|from) (\w+)", source, re.MULTILINE)
+    assert set(imported) <= {"numpy", "scipy"}
+    space: dict[str, Any] = {"__name__": "key"}
+    exec(source, space)
+    found = report(exercise, space[exercise.function])
+    assert found.ok, found.summary()
+
+
+@pytest.mark.parametrize(("exercise", "name"), WRONG, ids=lambda v: getattr(v, "name", v))
+def test_a_wrong_answer_is_refuted(exercise: Exercise, name: str) -> None:
+    found = report(exercise, exercise.wrong[name])
+    assert not found.ok
+    assert found.checked
+
+
+RIGHT = find("fooled").key_source()
+HANDED_IN = {
+    "syntax": ("def fooled(m, k)\n    return m\n", "SyntaxError in line 1"),
+    "another name": ("def fool(m, k):\n    return m\n", "no function 'fooled'"),
+    "nothing": ("", "it defines no function at all"),
+    "signature": ("def fooled(m, k, p):\n    return p\n", "expected fooled(m, k)"),
+    "exits": ("import sys\nsys.exit(3)\n", "SystemExit: 3 in line 2"),
+    "None": ("def fooled(m, k):\n    pass\n", "crash: returned None"),
+    "int": ("def fooled(m, k):\n    return 3\n", "fail: expected 3 numbers, got shape ()"),
+    "dies": ("import os\ndef fooled(m, k):\n    os._exit(3)\n", "crash: ended with exit code 3"),
+    "hangs": ("def fooled(m, k):\n    while True: pass\n", "timeout: no answer within"),
+    "hangs at once": ("while True: pass\n", "importing it takes too long"),
+    "prints, returns a list": (RIGHT.replace("return ", "print('m is', m)\n    return list(").rstrip() + ")\n", ""),
+    "asks": ("input('m? ')\n" + RIGHT, "EOFError"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HANDED_IN)
+def test_whatever_is_handed_in_is_marked(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, said = HANDED_IN[kind]
+    if kind.startswith("hangs"):
+        monkeypatch.setattr(judging, "TIMEOUT", 0.1)
+        monkeypatch.setattr(judging.Handed, "imports", 3.0)
+    file = tmp_path / "numpy.py"  # as badly named as can be
+    file.write_text(text)
+    mark = mark_file(find("fooled"), str(file), timeout=0.1 if kind.startswith("hangs") else 5.0)
+    assert said in mark.why
+    assert mark.ok is (not said)
+
+
+def test_an_argument_that_is_changed_is_noticed(tmp_path: Path) -> None:
+    source = find("dual_value").key_source()
+    (tmp_path / "a.py").write_text(source.replace("    rows =", "    A *= 1.5\n    rows =", 1))
+    assert "changed its argument A" in mark_file(find("dual_value"), str(tmp_path / "a.py")).why
+
+
+def test_a_program_is_marked_too(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    loop = (
+        "import json, sys\nfor line in sys.stdin:\n    given = json.loads(line)\n"
+        "    x = fooled(given['params']['m'], given['params']['k'])\n"
+        "    print(json.dumps({'id': given['id'], 'x': x.tolist()}), flush=True)\n"
+    )
+    program.write_text(RIGHT + loop)
+    assert mark_program(find("fooled"), f"{sys.executable} {program}").ok
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str, code: int = 0) -> str:
+        result = CliRunner().invoke(app, ["exercise", *words])
+        assert result.exit_code == code, result.output
+        return result.output
+
+    assert all(e.name in run() for e in EXERCISES)
+    assert "lecture 9" in run("fooled")
+    run("fooled", "--start", "fooled.py")
+    assert "name a new file" in run("fooled", "--start", "fooled.py", code=2)
+    assert len(json.loads(run("fooled", "--hint", "2", "--json"))["hints"]) == 2
+    Path("ann").mkdir()
+    Path("ann/fooled.py").write_text(run("--key", "fooled"))
+    out = run("fooled", "--check", "fooled.py:numpy", "--json", code=1)
+    assert json.loads(out)["state"] == "cannot be run"
+    run("--all", "--check", ".", "--csv", "marks.csv", code=1)
+    with open("marks.csv") as file:
+        marks = [(row["who"], row["mark"]) for row in csv.DictReader(file)]
+    assert marks == [("", "wrong"), ("ann", "passed")]
+    for words in (
+        ("nothing",), ("--hint", "1"), ("fooled", "--key", "--hint", "1"), ("--all",), ("fooled", "--csv", "x"),
+        ("fooled", "--check", "missing.py"), ("--all", "--check", "missing"),
+    ):  # fmt: skip
+        run(*words, code=2)
+
+
+def test_an_unknown_exercise_names_the_known_ones() -> None:
+    with pytest.raises(InvalidArgumentError, match="project_simplex"):
+        find("simplex")
