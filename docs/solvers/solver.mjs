@@ -3,14 +3,23 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { LOSSES, block, others } from "../course/js/losses.mjs";
 import { lossAugmented } from "../course/js/ranking.mjs";
-import { project } from "../course/js/simplex.mjs";
+import { dot, project } from "../course/js/simplex.mjs";
 import { alpha, beta, cone } from "../course/js/topk.mjs";
 
-// Scores of the classes; costs c and weight w are optional.
-const value = (loss) => ({ scores, y, costs, sample_weight, ...params }) =>
-  (sample_weight ?? 1) * loss.value(others(scores, y, costs ?? loss.costs), params);
-const gradient = (loss) => ({ scores, y, costs, sample_weight, ...params }) =>
-  block(loss.point(others(scores, y, costs ?? loss.costs), params), y, sample_weight ?? 1);
+// What is asked of a loss; costs c (of all classes, or of the others) and weight w are optional.
+const weight = ({ sample_weight }) => sample_weight ?? 1;
+const shift = (loss, z, costs) => costs ?? z.map(() => loss.costs);
+const OPERATIONS = {
+  value: (loss, { scores, y, costs, ...rest }) =>
+    weight(rest) * loss.value(others(scores, y, costs ?? loss.costs), rest),
+  gradient: (loss, { scores, y, costs, ...rest }) =>
+    block(loss.point(others(scores, y, costs ?? loss.costs), rest), y, weight(rest)),
+  conjugate: (loss, { x, costs, ...rest }) =>
+    loss.conjugate(x, rest, 2 * (x.length + 2) * Number.EPSILON) - dot(shift(loss, x, costs), x),
+  prox: (loss, { v, costs, t = 1, ...rest }) => loss.prox(v, shift(loss, v, costs), t, rest),
+  sdca_update: (loss, { q, y, k_ii, C = 1, costs, ...rest }) =>
+    block(loss.update(others(q, y, costs ?? loss.costs), C * weight(rest), k_ii, rest), y, -1),
+};
 
 const SOLVERS = {
   "simplex.projection": project,
@@ -20,8 +29,9 @@ const SOLVERS = {
   "average_precision.value": ({ scores, y }) => lossAugmented(scores, y).value,
 };
 for (const [name, loss] of Object.entries(LOSSES)) {
-  SOLVERS[`${name}.value`] = value(loss);
-  SOLVERS[`${name}.gradient`] = gradient(loss);
+  for (const [operation, call] of Object.entries(OPERATIONS)) {
+    SOLVERS[`${name}.${operation}`] = (given) => call(loss, given);
+  }
 }
 
 // Numbers that JSON has no names for are strings in the protocol.

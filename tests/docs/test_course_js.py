@@ -20,6 +20,9 @@ PROBLEMS = {
     "smooth_topk_hinge_alpha.gradient": "scales",
     "topk_entropy_alpha.gradient": "scales",
     "truncated_topk_entropy.gradient": "ties",
+    "topk_entropy_alpha.conjugate": "scales",
+    "smooth_topk_hinge_beta.prox": "ties",
+    "topk_hinge_alpha.sdca_update": "ground_truth",
     "average_precision.value": "ground_truth",
 }
 

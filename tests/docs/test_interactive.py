@@ -1,6 +1,8 @@
 """The interactive figures: bundled without npm, driven in a real browser, equal to `fast`."""
 
 import importlib
+import inspect
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -58,11 +60,86 @@ def check_simplex(state):
     close(state["x"], fast.sets.simplex.project(state["a"]))
     x, a = np.array(state["x"]), np.array(state["a"])
     close(x, a - state["t"] + state["nu"])
-    assert state["gap"] < 1e-15
+    assert state["gap"] == pytest.approx(0, abs=1e-15) or state["gap"] > 1e-5, "t was moved"
+
+
+def check_solid(state):
+    name = "topk_cone" if state["kind"] == "cone" else f"topk_simplex_{state['kind']}"
+    given = {} if state["kind"] == "cone" else {"r": state["r"]}
+    x, a = np.array(state["x"]), np.array(state["a"])
+    close(x, getattr(fast.sets, name).project(a, state["k"], **given))
+    share = 0 if state["kind"] == "beta" else sum(state["mu"]) / state["k"]
+    close(a - x, state["lambda"] + np.array(state["mu"]) - share - state["nu"])
+    assert min(state["lambda"], *state["mu"]) >= 0
+    assert min(state["nu"]) > -1e-15
+    assert abs(state["gap"]) < 1e-15
+
+
+def of(state, operation, *given, **more):
+    """What `fast` makes of the loss of a figure."""
+    function = getattr(getattr(fast.losses, state["loss"]), operation)
+    known = inspect.signature(function).parameters
+    more |= {name: state[name] for name in ("k", "gamma") if name in known and name in state}
+    return function(*given, **more)
+
+
+def check_levels(state):
+    scores = [0.0, *state["z"]]
+    close(state["value"], of(state, "value", scores, 0, costs=[0.0] * 3))
+    right = of(state, "conjugate", state["x"], costs=[0.0] * 2)
+    close(state["conjugate"], right) if state["conjugate"] is not None else np.isinf(right)
+    gradient = of(state, "gradient", scores, 0, costs=[0.0] * 3)[1:]
+    if np.allclose(state["x"], gradient):
+        close(state["x"], gradient)
+        assert state["residual"] is None or abs(state["residual"]) < 1e-14
+
+
+def check_ascent(state):
+    X, y, C = np.array(state["X"]), np.array(state["y"]), state["C"]
+    x = np.array(state["blocks"])
+    A = np.zeros((len(X), 3))
+    for i, own in enumerate(y):
+        A[i, np.arange(3) != own] = -x[i]
+        A[i, own] = x[i].sum()
+    close(state["W"], A.T @ X)
+    half = 0.5 * np.sum((A.T @ X) ** 2)
+    primal = half + C * sum(of(state, "value", X[i] @ X.T @ A, y[i]) for i in range(len(X)))
+    dual = -half - C * sum(of(state, "conjugate", x[i] / C) for i in range(len(X)))
+    close([state["primal"], state["dual"], state["gap"]], [primal, dual, primal - dual])
+
+
+def check_ranking(state):
+    found = fast.losses.average_precision.loss_augmented_inference(state["scores"], state["y"])
+    close(state["value"], found.value)
+    close(state["loss"], found.delta)
+    close(state["coefficients"], found.coefficients)
+    assert 1 - state["ap"] <= state["value"] + 1e-15
+    y = np.array(state["y"])[state["order"]]
+    above = np.cumsum(y == 0)[y == 1]
+    close(state["loss"], np.mean(above / (above + np.arange(1, len(above) + 1))))
+
+
+def check_certificate(state):
+    a, x, nu = np.array(state["a"]), np.array(state["x"]), np.array(state["multipliers"][1:])
+    t = state["multipliers"][0]
+    close(state["primal"], 0.5 * np.sum((x - a) ** 2))
+    lowest = a - t + nu  # of 1/2 ||x - a||^2 + t (<1,x> - 1) - <nu,x>
+    close(state["dual"], 0.5 * np.sum((t - nu) ** 2) + t * (lowest.sum() - 1) - nu @ lowest)
+    good = x.min() > -1e-9 and nu.min() >= 0 and state["primal"] - state["dual"] <= 1e-4
+    assert state["ok"] == good
+    assert state["verdict"].startswith("✓" if good else "✗")
+    if x.min() >= 0 and nu.min() >= 0:
+        assert np.linalg.norm(x - fast.sets.simplex.project(a)) <= state["within"] + 1e-12
 
 
 CHECKS = {
     "simplex_projection": (check_simplex, "a"),
+    "topk_simplex": (check_solid, "a"),
+    "topk_cone": (check_solid, "a"),
+    "loss_levels": (check_levels, "z"),
+    "coordinate_ascent": (check_ascent, "X"),
+    "ranking": (check_ranking, "scores"),
+    "certificate": (check_certificate, "x"),
 }
 
 
@@ -80,6 +157,55 @@ def test_dragged_values_are_those_of_fast(show, browser, name: str, touch: bool)
         browser.drag(".interactive-handle", dx, dy, touch=touch)
         check(state())
     assert state()[what] != first[what], "it has moved"
+
+
+@pytest.mark.parametrize("name", ["topk_simplex", "topk_cone", "loss_levels", "coordinate_ascent"])
+def test_every_choice_computes_what_fast_computes(show, browser, name: str) -> None:
+    check, _ = CHECKS[name]
+    state = show(name)
+    browser.drag(".interactive-handle", 30, -60)
+    sizes = browser.ask("[...document.querySelectorAll('select')].map((e) => e.options.length)")
+    for option in itertools.product(*map(range, sizes)):
+        browser.ask(
+            f"[...document.querySelectorAll('select')].forEach((e, i) => {{ e.selectedIndex = {list(option)}[i];"
+            " e.dispatchEvent(new Event('change')); })"
+        )
+        check(state())
+
+
+def test_steps_are_those_of_fast_and_close_the_gap(show, browser) -> None:
+    state = show("coordinate_ascent", loss="smooth_topk_hinge_beta", C=0.5)
+    browser.ask(
+        "for (let i = 0; i < 12; i++) document.querySelector('button').click()".join(
+            ["(() => {", "})()"]
+        )
+    )
+    check_ascent(found := state())
+    X, y = np.array(found["X"]), found["y"]
+    A = np.zeros((9, 3))
+    for i in [*range(9), 0, 1, 2]:
+        A[i] = 0
+        q = X[i] @ X.T @ A
+        A[i] = of(found, "sdca_update", q, y[i], X[i] @ X[i], C=0.5)
+    close(found["W"], A.T @ X)
+    browser.ask(
+        "(() => { for (let i = 0; i < 60; i++) document.querySelectorAll('button')[1].click() })()"
+    )
+    check_ascent(last := state())
+    assert 0 <= last["gap"] < 1e-6 < found["gap"]
+
+
+def test_a_certificate_turns_red_with_words(show, browser) -> None:
+    state = show("certificate")
+    assert state()["ok"]
+    browser.ask("document.querySelectorAll('input[type=range]')[2].focus()")
+    browser.press("ArrowLeft", 3)
+    found = state()
+    assert "the multiplier of x₂ ≥ 0 is negative" in found["verdict"]
+    assert browser.ask("document.querySelector('.verdict').classList.contains('bad')")
+    assert "✗ No proof" in browser.ask("document.querySelector('.verdict').innerText")
+    browser.ask("document.querySelector('button').click()")
+    assert state()["ok"]
 
 
 @pytest.mark.parametrize("name", CHECKS)

@@ -2,20 +2,22 @@
 // inequalities proves the bound D(l) = <w,a> - 1/2 ||w||^2 - <l,b>, w = sum_j l_j c_j, for all x.
 import { dot, sum } from "./simplex.mjs";
 
-// Constraints {c, b, equality, name} of a set in R^3.
-const unit = (d, i) => Array.from({ length: d }, (_, j) => (i === j ? 1 : 0));
-const each = (d, make) => Array.from({ length: d }, (_, i) => make(i));
-const below = (d) => each(d, (i) => ({ c: unit(d, i).map((v) => 0 - v), b: 0, name: `x${i + 1} ≥ 0` }));
+const row = (d, make) => Array.from({ length: d }, (_, i) => make(i));
+const SUBSCRIPTS = "₁₂₃₄₅₆₇₈₉";
 
-export const simplex = (d, r) => [
-  { c: each(d, () => 1), b: r, equality: true, name: `sum = ${r}` },
-  ...below(d),
-];
-export const topk = (d, k, r) => [
-  { c: each(d, () => 1), b: r, name: `sum ≤ ${r}` },
-  ...each(d, (i) => ({ c: unit(d, i).map((v) => v - 1 / k), b: 0, name: `x${i + 1} ≤ s/${k}` })),
-  ...below(d),
-];
+// The constraints of a set in R^d as {c, b, equality, name}.
+export function constraints(set, d, k, r) {
+  const all = (v) => row(d, () => v);
+  const only = (i, v) => row(d, (j) => (i === j ? v : 0));
+  const total = { c: all(1), b: r, equality: set === "simplex", name: set === "simplex" ? "⟨1,x⟩ = r" : "⟨1,x⟩ ≤ r" };
+  const caps = row(d, (i) =>
+    set === "beta"
+      ? { c: only(i, 1), b: r / k, name: `x${SUBSCRIPTS[i]} ≤ r/k` }
+      : { c: only(i, 1).map((v) => v - 1 / k), b: 0, name: `x${SUBSCRIPTS[i]} ≤ s/k` },
+  );
+  const signs = row(d, (i) => ({ c: only(i, -1), b: 0, name: `x${SUBSCRIPTS[i]} ≥ 0` }));
+  return [...(set === "cone" ? [] : [total]), ...(set === "simplex" || k === 1 ? [] : caps), ...signs];
+}
 
 export function judge(a, constraints, x, multipliers) {
   const w = a.map((_, i) => sum(constraints.map(({ c }, j) => multipliers[j] * c[i])));

@@ -20,17 +20,26 @@ export class Ascent {
     return others(this.W.map((w) => dot(w, this.X[i])), this.y[i], this.loss.costs);
   }
 
-  // Replace the block of one example by the best one; the projection, before and after.
+  // An example moves; its block stays, and the dual point feasible.
+  move(i, x) {
+    this.add(i, this.blocks[i], -1);
+    this.X[i] = x;
+    this.add(i, this.blocks[i], 1);
+  }
+
+  // Replace the block of one example by the best one; what is projected, before and after.
   step() {
     const i = this.next;
     const before = this.blocks[i];
     this.add(i, before, -1);
     const b = this.z(i);
-    const after = this.loss.update(b, this.C, dot(this.X[i], this.X[i]), this.params);
+    const kii = dot(this.X[i], this.X[i]);
+    const after = this.loss.update(b, this.C, kii, this.params);
+    const den = this.loss.den(this.C, kii, this.params);
     this.add(i, after, 1);
     this.blocks[i] = after;
     this.next = (i + 1) % this.X.length;
-    return { i, b, before, after };
+    return { i, target: b.map((v) => v / den), before, after };
   }
 
   // P - D as a sum of Fenchel-Young terms >= 0.

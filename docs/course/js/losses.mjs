@@ -40,16 +40,20 @@ const hinge = (set, smooth) => ({
     if (!inside(set, x, k, slack)) return Infinity;
     return smooth ? (gamma / 2) * dot(x, x) : 0;
   },
-  // The block r x that maximises the dual where its other blocks make the scores differ by b - c.
-  update(b, r, kii, { k = 1, gamma = 1 }) {
-    const den = kii + (smooth ? gamma / r : 0);
+  // The block r x that maximises the dual where its other blocks make the scores differ by b - c:
+  // b/den, brought into the set by a biased projection.
+  den: (r, kii, { gamma = 1 }) => kii + (smooth ? gamma / r : 0),
+  update(b, r, kii, params) {
+    const { k = 1 } = params;
+    if (!(r > 0)) return b.map(() => 0);
+    const den = this.den(r, kii, params);
     if (!(den > 0)) return vertex(set, b, k, r);
     return SETS[set]({ a: b, k, r: r * den, rho: kii / den }).map((v) => v / den);
   },
-  // argmin over u of loss(u) + ||u - v||^2/(2t)
-  prox(v, t, { k = 1, gamma = 1 }) {
+  // argmin over u of loss(u + c) + ||u - v||^2/(2t)
+  prox(v, c, t, { k = 1, gamma = 1 }) {
     const total = (smooth ? gamma : 0) + t;
-    const p = SETS[set]({ a: v, k, r: total });
+    const p = SETS[set]({ a: v.map((u, i) => u + c[i]), k, r: total });
     return v.map((u, i) => u - (t / total) * p[i]);
   },
 });

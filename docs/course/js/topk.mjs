@@ -150,14 +150,24 @@ export const SUPPORT = {
   beta: (v, k, r) => (r / k) * topSum(v.map((u) => Math.max(u, 0)), k),
 };
 
-// A dual point, and the gap that it leaves for x as the biased projection of a. By the gradient
-// v = a - x - rho s: sigma(v) - <v,x>; for the cone v is first brought into the polar cone
-// {S_k(v) <= 0}, by w = v - shift, and the gap is ||v - w||^2/2 - <w,x>.
-export function certificate(set, { a, k = 1, r = 1, rho = 0 }, x) {
-  const s = sum(x);
-  const v = a.map((u, i) => u - x[i] - rho * s);
-  if (set !== "cone") return { v, gap: SUPPORT[set](v, k, r) - dot(v, x) };
-  const shift = Math.max(0, topSum(v, k)) / k;
-  const w = v.map((u) => u - shift);
-  return { v: w, gap: 0.5 * shift * shift * v.length - dot(w, x) };
+// The cheapest multipliers >= 0 with v = lambda 1 + mu - n (alpha, cone: - <1,mu>/k too), k <= d: of
+// s <= r, of the caps and of x >= 0. What they charge, r lambda (beta: + <1,mu> r/k), is the support function.
+export function multipliers(set, v, k) {
+  const kth = descending(v)[k - 1];
+  const theta = set === "beta" ? Math.max(0, kth) : kth;
+  const mu = v.map((u) => Math.max(u - theta, 0));
+  const share = set === "beta" ? 0 : sum(mu) / k;
+  const lambda = Math.max(0, theta + share);
+  return { lambda, mu, nu: v.map((u, i) => lambda + mu[i] - share - u) };
+}
+
+// A dual point v for x as the projection of a, and the gap that they leave: <v,x> from the support
+// function of v = a - x. The cone takes no lambda: v is first brought into its polar, {S_k(v) <= 0}, by
+// w = v - lambda, and the gap is ||v - w||^2/2 - <w,x>.
+export function certificate(set, { a, k = 1, r = 1 }, x) {
+  const v = a.map((u, i) => u - x[i]);
+  const found = multipliers(set, v, k);
+  if (set !== "cone") return { ...found, v, gap: SUPPORT[set](v, k, r) - dot(v, x) };
+  const w = v.map((u) => u - found.lambda);
+  return { ...found, lambda: 0, v: w, gap: 0.5 * found.lambda ** 2 * v.length - dot(w, x) };
 }

@@ -1,6 +1,6 @@
 // Drag a point in the plane of the simplex: its projection, threshold, multipliers and gap.
 import { dot, gap, multipliers, project, sum } from "../simplex.mjs";
-import { Stage, fmt, path, set, sv, tiny, vec } from "./stage.mjs";
+import { Stage, fmt, letters, path, set, sv, tiny, vec } from "./stage.mjs";
 
 const SCALE = 103;
 const CENTRE = [170, 150];
@@ -85,8 +85,7 @@ export function create(root, { a = [1, 0.55, -0.4], r = 1 } = {}) {
     handle.put(...p);
     set(line, { d: path([p, q], false) });
     set(image, { cx: q[0], cy: q[1] });
-    set(name, { x: q[0] - 14, y: q[1] + 16 });
-    set(own, { x: p[0] + 12, y: p[1] - 12 });
+    letters(own, name, p, q);
     columns.forEach(({ full, top, text }, i) => {
       const [y, h] = [Math.min(high(a[i]), BASE), Math.abs(high(a[i]) - BASE)];
       set(full, { y, height: h });

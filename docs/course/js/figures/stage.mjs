@@ -49,7 +49,13 @@ export class Stage {
     this.controls = el("div", { class: "interactive-controls" });
     this.numbers = el("dl", { class: "interactive-numbers" });
     this.live = el("p", { class: "interactive-live", "aria-live": "polite" });
-    this.box.append(this.panels, this.controls, this.numbers, this.live);
+    const side = el("div", { class: "interactive-side" }, this.controls, this.numbers, this.live);
+    this.aside = el("div", { class: "interactive-panels" });
+    this.box.append(this.panels, this.aside, side);
+    // The page's own keys and swipes turn it over.
+    for (const kind of ["keydown", "touchstart"]) {
+      this.box.addEventListener(kind, (event) => event.stopPropagation(), { passive: true });
+    }
     this.times = [];
     root.stage = this;
   }
@@ -77,10 +83,11 @@ export class Stage {
     this.timer = setTimeout(() => (this.live.textContent = this.say()), 400);
   }
 
-  panel(width, height, label) {
+  // A picture above, or in `aside` beside controls and numbers.
+  panel(width, height, label, where = this.panels) {
     const picture = sv("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
     picture.style.setProperty("--width", `${width}px`);
-    this.panels.append(picture);
+    where.append(picture);
     return picture;
   }
 
@@ -145,7 +152,8 @@ export class Stage {
 
   // A point that is dragged by mouse or finger and moved by keys: move(x, y) in coordinates of the
   // picture, nudge([dx, dy, dz]) by steps of 1, Shift 5.
-  handle(picture, { label, move, nudge, value, text, kind = "point" }) {
+  // With `anywhere` a mouse takes it from wherever it is pressed; a finger there scrolls the page.
+  handle(picture, { label, move, nudge, value, text, kind = "point", anywhere = false }) {
     const node = sv(
       "g",
       { class: `interactive-handle ${kind}`, tabindex: 0, role: "slider", "aria-label": label, "aria-roledescription": "movable point" },
@@ -154,14 +162,20 @@ export class Stage {
       sv("circle", { class: "dot", r: 7 }),
     ); // prettier-ignore
     let offset = null;
-    node.addEventListener("pointerdown", (event) => {
+    const take = (event, held) => {
       node.setPointerCapture(event.pointerId);
       const [x, y] = place(picture, event);
-      offset = [x - node.at[0], y - node.at[1]];
+      offset = held ? [x - node.at[0], y - node.at[1]] : [0, 0];
+      if (!held) move(x, y);
+      this.update();
       node.focus({ preventScroll: true });
       event.preventDefault();
       event.stopPropagation();
-    });
+    };
+    node.addEventListener("pointerdown", (event) => take(event, true));
+    if (anywhere) {
+      picture.addEventListener("pointerdown", (event) => event.pointerType === "mouse" && take(event, false));
+    }
     node.addEventListener("pointermove", (event) => {
       if (!offset) return;
       const [x, y] = place(picture, event);
@@ -173,7 +187,6 @@ export class Stage {
       const axis = AXES[event.key];
       if (!axis || event.altKey || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
-      event.stopPropagation(); // the page's keys turn it over
       nudge(axis.map((v) => v * (event.shiftKey ? 5 : 1)));
       this.update();
     });
@@ -184,6 +197,15 @@ export class Stage {
     }; // prettier-ignore
     return node;
   }
+}
+
+// A point's letter and its image's, on the far sides of the line between them.
+export function letters(own, image, p, q) {
+  const [dx, dy] = [p[0] - q[0], p[1] - q[1]];
+  const d = Math.hypot(dx, dy);
+  const [ux, uy] = d > 1 ? [dx / d, dy / d] : [0.7, -0.7];
+  set(own, { x: p[0] + 19 * ux, y: p[1] + 19 * uy + 4, "text-anchor": "middle" });
+  set(image, { x: q[0] - 16 * ux, y: q[1] - 16 * uy + 4, "text-anchor": "middle" });
 }
 
 // A pointer in the coordinates of a picture, however that is scaled.
