@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +54,18 @@ class Browser:
         self.number, self.buffer, self.session = 0, b"", ""
         self.errors: list[str] = []
         self.loaded = False
+        try:
+            self._attach()
+        except (RuntimeError, OSError):
+            self.close()
+            raise
+
+    def _attach(self) -> None:
         targets = self.call("Target.getTargets")["targetInfos"]
         target = next(t["targetId"] for t in targets if t["type"] == "page")
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         self.session = attached["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
+        for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
 
     def close(self) -> None:
@@ -93,6 +99,9 @@ class Browser:
             self.errors.append(str(said["args"]))
         elif method == "Log.entryAdded" and said["entry"]["level"] in ("error", "warning"):
             self.errors.append(said["entry"]["text"])
+        elif method == "Network.requestWillBeSent":
+            if not (url := said["request"]["url"]).startswith(("file:", "data:")):
+                self.errors.append(f"asks for {url}")
         elif method == "Page.loadEventFired":
             self.loaded = True
         return message
@@ -171,13 +180,3 @@ class Browser:
         """The whole page as PNG."""
         found = self.call("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(found["data"]))
-
-
-@contextlib.contextmanager
-def browser() -> Iterator[Browser]:
-    """A browser that is ended afterwards."""
-    one = Browser()
-    try:
-        yield one
-    finally:
-        one.close()

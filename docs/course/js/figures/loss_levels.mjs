@@ -14,7 +14,7 @@ const NAMES = {
   truncated_topk_entropy: "truncated entropy",
 }; // prettier-ignore
 const [SIZE, EDGE] = [340, 30];
-const CELLS = 48;
+const CELLS = 40;
 const LEVELS = [0.1, 0.5, 1, 1.5, 2, 2.5, 3, 3.5];
 
 // Where a function on a grid takes a value: one segment in a triangle that its corners lie on both sides of.
