@@ -75,11 +75,13 @@ class Plane {
       for (let j = 0; j <= CELLS; j++) values.push(f([this.low + i * step, this.low + j * step]));
     this.lines.replaceChildren(
       ...levels.flatMap((level) => {
-        const segments = contour(values, level).map((pair) =>
-          path(pair.map(([i, j]) => this.onto([this.low + i * step, this.low + j * step])), false));
+        const segments = contour(values, level);
         if (!segments.length) return [];
-        const [x, y] = segments[Math.floor(segments.length / 2)].slice(1).split("L")[0].split(",");
-        const line = sv("path", { class: "contour", d: segments.join("") });
+        const drawn = segments.map((pair) => pair.map(([i, j]) => this.onto([this.low + i * step, this.low + j * step])));
+        const line = sv("path", { class: "contour", d: drawn.map((pair) => path(pair, false)).join("") });
+        // its number stands where it comes nearest to the diagonal, the outer one of two such places
+        const far = ([[i, j]]) => Math.abs(i - j) - 0.1 * (i + j);
+        const [x, y] = drawn[segments.reduce((best, pair, n) => (far(pair) < far(segments[best]) ? n : best), 0)][0];
         return x < SIZE - 25 ? [line, sv("text", { class: "small", x, y }, fmt(level, 2))] : [line];
       }),
     );
@@ -157,7 +159,7 @@ export function create(root, { loss = "softmax", k = 1, gamma = 1, z = [1.4, -0.
     set(right.ground, { d: path(faces(flat).pop().own.map((v) => right.onto(v))) });
     const inside = (v) => planes.every(({ c, b }) => dot(c, v) <= b + 1e-9);
     const conjugate = (v) => (inside(v) ? law.conjugate(v, params(), 1e-9) : NaN);
-    right.draw(conjugate, smooth() ? [0.1, 0.2, 0.4, 0.8].map((v) => v * gamma / 2) : [-1, -0.8, -0.6, -0.4, -0.2]);
+    right.draw(conjugate, smooth() ? [0.1, 0.2, 0.4, 0.8].map((v) => v * gamma / 2) : [-1, -0.75, -0.5, -0.2]);
   }
 
   stage.start(() => {

@@ -86,7 +86,7 @@ export class Stage {
   // A picture above, or in `aside` beside controls and numbers.
   panel(width, height, label, where = this.panels) {
     const picture = sv("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
-    picture.style.setProperty("--width", `${width}px`);
+    picture.style.setProperty("--width", width);
     where.append(picture);
     return picture;
   }
