@@ -56,6 +56,8 @@ def test_there_are_enough_of_them():
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_killed_in_the_quick_profile(name):
+    if not MUTANTS[name].runs:
+        pytest.skip(f"{', '.join(MUTANTS[name].needs)} not installed")
     assert kill_matrix.row(MUTANTS[name], checks=killer(name), until_killed=True).killed
 
 

@@ -10,6 +10,7 @@ from (`sound`) pass every check, so what kills a mutant is its defect.
 import contextlib
 import functools
 import importlib
+import importlib.util
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -38,6 +39,12 @@ class Mutant:
     errata: tuple[str, ...] = ()
     timeout: float = 10.0
     accuracy: float | None = None
+    needs: tuple[str, ...] = ()
+
+    @property
+    def runs(self) -> bool:
+        """Whether the packages that it needs are installed."""
+        return all(importlib.util.find_spec(name) for name in self.needs)
 
 
 def wrong(
@@ -49,6 +56,7 @@ def wrong(
     isolate: bool = False,
     timeout: float = 10.0,
     accuracy: float | None = None,
+    needs: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
     """The decorator of a wrong solver.
 
@@ -69,6 +77,8 @@ def wrong(
         Seconds per call, for one that hangs.
     accuracy : float, optional
         What it promises, and does not keep, see `verification.verdicts.promise`.
+    needs : tuple of str
+        Packages without which it is left out.
     """
 
     def decorate(function: Function) -> Function:
@@ -77,7 +87,7 @@ def wrong(
         candidate = None if command else function
         function.mutant = Mutant(  # type: ignore[attr-defined]
             function.__name__, problem, defect, candidate, tuple(command), isolate, fixed or {}, errata, timeout,
-            accuracy,
+            accuracy, tuple(needs),
         )  # fmt: skip
         return function
 

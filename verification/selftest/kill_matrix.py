@@ -116,7 +116,9 @@ def _chosen(profile: str, seed: int, only: str, jobs: int | None) -> list[Mutant
     if profile not in REQUIRED:
         raise InvalidArgumentError(f"profile={profile!r}: expected one of {', '.join(REQUIRED)}")
     chosen = [
-        m for m in mutants.discover().values() if fnmatch(m.name, only) or fnmatch(m.problem, only)
+        m
+        for m in mutants.discover().values()
+        if m.runs and (fnmatch(m.name, only) or fnmatch(m.problem, only))
     ]
     if not chosen:
         raise InvalidArgumentError(

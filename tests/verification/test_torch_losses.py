@@ -1,0 +1,35 @@
+"""Losses on tensors by the kit, in every form that training asks; skipped where torch is not installed."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+from verification import InvalidArgumentError, verify  # noqa: E402
+from verification.bridges.torch_losses import ACCURACY, FORMS, candidate, forms  # noqa: E402
+from verification.kit.calling import NotApplicableError  # noqa: E402
+from verification.mutants.sound.torch_losses import SOUND, softmax, whole  # noqa: E402
+
+# All of what kills is asked of one right loss in every form, and of the others in the forms that mutants have.
+ASKED = [("softmax", op, form) for op in ("value", "gradient") for form in forms(op)]
+ASKED += [("topk_hinge_alpha", "value", form) for form in ("sum", "smoothed", "square")]
+ASKED += [(stem, op, "rows") for stem in SOUND if stem != "softmax" for op in ("value", "gradient")]
+
+
+@pytest.mark.parametrize(("stem", "operation", "form"), ASKED)
+def test_the_sound_losses_pass(stem, operation, form):
+    """What kills a mutant is neither the form nor what it is made from."""
+    problem = f"{stem}.{operation}"
+    loss = candidate(whole(SOUND[stem]), problem, form)
+    report = verify(loss, problem, every=40, accuracy=ACCURACY.get(form), shrink=False)
+    assert report.ok, report
+
+
+def test_what_a_form_cannot_ask_is_said():
+    with pytest.raises(InvalidArgumentError, match="expected one of rows"):
+        candidate(softmax, "softmax.gradient", "smoothed")
+    half = candidate(whole(softmax), "softmax.value", "float16")
+    assert half(scores=np.zeros(2), y=0) == pytest.approx(np.log(2), rel=ACCURACY["float16"])
+    with pytest.raises(NotApplicableError, match="float16"):
+        half(scores=np.array([0.0, 1e6]), y=0)
+    assert set(ACCURACY) <= set(FORMS)
