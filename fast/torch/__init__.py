@@ -7,7 +7,8 @@ Functions bear the names of the stems: ``topk_hinge_alpha``, ``topk_hinge_beta``
 ``smooth_topk_hinge_alpha``, ``smooth_topk_hinge_beta``, ``squared_topk_hinge``, ``softmax``,
 ``topk_entropy_alpha``, ``topk_entropy_beta``, ``truncated_topk_entropy``, ``sparsemax``, ``ova_hinge``,
 ``ova_smooth_hinge``, ``ova_logistic``, ``multilabel_hinge``, ``multilabel_smooth_hinge``,
-``multilabel_entropy``, ``average_precision``; modules stand in `fast.torch.modules` and here.
+``multilabel_entropy``, ``average_precision``; modules stand in `fast.torch.modules` and here. `fit_head` trains
+a linear head on the device of its rows, to a certified gap.
 
 Classes stand on the last axis, with any leading axes: scores (N, C, d1) of `cross_entropy` are
 ``scores.movedim(1, -1)`` here. Values, gradients and, where a loss is smooth, second derivatives are those of the
@@ -25,6 +26,8 @@ try:
 except ImportError as error:
     raise ImportError("losses on tensors need torch: install refsolve[torch]") from error
 
+from fast.torch._heads import Head as Head
+from fast.torch._heads import fit_head as fit_head
 from fast.torch.modules import AveragePrecisionLoss as AveragePrecisionLoss
 from fast.torch.modules import MultilabelLoss as MultilabelLoss
 from fast.torch.modules import OneVsAllLoss as OneVsAllLoss

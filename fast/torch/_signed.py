@@ -103,7 +103,7 @@ class Bipartite:
         n_p = right.flip(-1).cumsum(-1).flip(-1).to(z.dtype)
         w_n = torch.where(wrong, w, 0.0).cumsum(-1)
         w_p = torch.where(right, w, 0.0).flip(-1).cumsum(-1).flip(-1)
-        lowest = torch.full_like(w, LOWEST)
+        lowest = torch.full_like(w, -float("inf"))
         full_n = torch.where(wrong, (w_n - self.gamma) / n_n.clamp(min=1), lowest)
         full_p = torch.where(right, (-w_p - self.gamma) / n_p.clamp(min=1), lowest)
         a, b = full_n.amax(-1, keepdim=True), full_p.amax(-1, keepdim=True)
@@ -117,10 +117,10 @@ class Bipartite:
         free = a + b < 0
         a, b = torch.where(free, common, a), torch.where(free, -common, b)
         over = (z - torch.where(y, b, a)).clamp(min=0)
-        mass = torch.where(y, 0.0, over).sum(-1, keepdim=True)
-        value = 0.5 * over.square().sum(-1, keepdim=True) + mass * torch.relu(a + b)
+        # least at the right thresholds, so that their roundings hardly count, however small gamma is
+        value = 0.5 * (over * (over / self.gamma)).sum(-1, keepdim=True) + torch.relu(a + b)
         a, b = (torch.where(some, s, float("inf")) for s in (a, b))
-        return torch.where(some, value / self.gamma, 0.0).squeeze(-1), a, b
+        return torch.where(some, value, 0.0).squeeze(-1), a, b
 
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         """Losses; the two classes that count, or the two thresholds."""

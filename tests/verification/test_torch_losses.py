@@ -9,6 +9,7 @@ from verification import InvalidArgumentError, verify  # noqa: E402
 from verification.bridges.torch_losses import ACCURACY, FORMS, candidate, forms  # noqa: E402
 from verification.kit.calling import NotApplicableError  # noqa: E402
 from verification.mutants.sound.torch_losses import SOUND, softmax, whole  # noqa: E402
+from verification.selftest import torch_losses  # noqa: E402
 
 # All of what kills is asked of one right loss in every form, and of the others in the forms that mutants have.
 ASKED = [("softmax", op, form) for op in ("value", "gradient") for form in forms(op)]
@@ -33,3 +34,14 @@ def test_what_a_form_cannot_ask_is_said():
     with pytest.raises(NotApplicableError, match="float16"):
         half(scores=np.array([0.0, 1e6]), y=0)
     assert set(ACCURACY) <= set(FORMS)
+
+
+@pytest.mark.parametrize("problem", sorted({problem for problem, _ in torch_losses.judged()}))
+def test_every_loss_on_tensors(problem):
+    """A part of what docs/records/torch.json has: all problems in all forms, some instances."""
+    for asked, form in torch_losses.judged():
+        if asked == problem:
+            one = "certified_gap" if problem.endswith("gradient") else "fenchel_young"
+            some = {"every": 25} if form == "rows" else {"every": 8, "checks": [one]}
+            report = torch_losses.judge(problem, form, **some)
+            assert report.ok, f"{form}: {report}"

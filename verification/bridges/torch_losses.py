@@ -1,7 +1,7 @@
 """Losses on torch tensors, asked as training asks: reductions, class weights, ignored rows, layouts, precisions.
 
 The kit's problems are about single rows. A *form* lays such rows out as one way of calling
-``loss(scores, y, *, k, gamma, margin, reduction, weight, ignore_index, label_smoothing)`` does, class axis
+``loss(scores, y, *, k, gamma, costs, reduction, weight, ignore_index, label_smoothing)`` does, class axis
 last, and reads the row's value, or its gradient by autograd, back from what comes; so that a wrong mean, a
 confused axis or a label of the ignored rows is refuted by the same certificates as a wrong formula.
 ``candidate(fast.torch.softmax, "softmax.gradient", "mean")`` is what `verification.verify` takes.
@@ -41,12 +41,12 @@ class _Torch:
 torch: Any = _Torch()
 
 
-def _rows(loss: Any, f: Any, y: Any, margin: Any) -> Any:
+def _rows(loss: Any, f: Any, y: Any, costs: Any) -> Any:
     """One vector or a batch, as it comes."""
-    return loss(f, y, margin=margin)
+    return loss(f, y, costs=costs)
 
 
-def _square(loss: Any, f: Any, y: Any, margin: Any) -> Any:
+def _square(loss: Any, f: Any, y: Any, costs: Any) -> Any:
     """The last of as many rows as classes, the others 0: a batch of shape (1, m, m) that is not contiguous."""
     count = max(len(f), f.shape[-1] if f.shape[-1] <= MANY else 3)
 
@@ -55,91 +55,88 @@ def _square(loss: Any, f: Any, y: Any, margin: Any) -> Any:
         a = torch.cat([rest, a])
         return (a.T.contiguous().T if a.ndim > 1 else a)[None]
 
-    return loss(wide(f), wide(y), margin=None if margin is None else wide(margin))[
-        0, count - len(f) :
-    ]
+    return loss(wide(f), wide(y), costs=None if costs is None else wide(costs))[0, count - len(f) :]
 
 
 def _each(ask: Callable[..., Any]) -> Callable[..., Any]:
     """A form that is asked one row at a time."""
 
-    def form(loss: Any, f: Any, y: Any, margin: Any) -> Any:
+    def form(loss: Any, f: Any, y: Any, costs: Any) -> Any:
         if len(f) > MANY:
             raise NotApplicableError("a call per row")
-        margins = [None] * len(f) if margin is None else margin
+        margins = [None] * len(f) if costs is None else costs
         return torch.stack([ask(loss, *row) for row in zip(f, y, margins, strict=True)])
 
     return form
 
 
-def _reduced(loss: Any, f: Any, y: Any, margin: Any, reduction: str) -> Any:
+def _reduced(loss: Any, f: Any, y: Any, costs: Any, reduction: str) -> Any:
     """A row, another that is ignored, and the first again, with class weights where there are classes."""
-    f, margin = (None if a is None else torch.stack([a, a.flip(0), a]) for a in (f, margin))
+    f, costs = (None if a is None else torch.stack([a, a.flip(0), a]) for a in (f, costs))
     if y.ndim:  # several labels: no row is ignored, and every class counts as the others
-        return loss(f, torch.stack([y, y.flip(0), y]), margin=margin, reduction=reduction)
+        found = loss(f, torch.stack([y, y.flip(0), y]), costs=costs, reduction=reduction)
+        return found if reduction == "mean" else found / 3.0
     weight = 1.0 + torch.arange(f.shape[-1], dtype=f.dtype) / f.shape[-1]
     labels = torch.stack([y, torch.full_like(y, IGNORED), y])
-    found = loss(f, labels, margin=margin, reduction=reduction, weight=weight, ignore_index=IGNORED)
+    found = loss(f, labels, costs=costs, reduction=reduction, weight=weight, ignore_index=IGNORED)
     return found if reduction == "mean" else found / (2.0 * weight[y])
 
 
-def _mean(loss: Any, f: Any, y: Any, margin: Any) -> Any:
+def _mean(loss: Any, f: Any, y: Any, costs: Any) -> Any:
     """The mean over two equal rows and an ignored one: weighted by the class, divided by those weights."""
-    return _reduced(loss, f, y, margin, "mean")
+    return _reduced(loss, f, y, costs, "mean")
 
 
-def _sum(loss: Any, f: Any, y: Any, margin: Any) -> Any:
+def _sum(loss: Any, f: Any, y: Any, costs: Any) -> Any:
     """The sum over the same rows."""
-    return _reduced(loss, f, y, margin, "sum")
+    return _reduced(loss, f, y, costs, "sum")
 
 
-def _smoothed(loss: Any, f: Any, y: Any, margin: Any) -> Any:
+def _smoothed(loss: Any, f: Any, y: Any, costs: Any) -> Any:
     """The smoothed label's loss, less the shares of the other labels: (1 - e) L_y + e mean_c L_c."""
     m = f.shape[-1]
     if m > MANY:
         raise NotApplicableError("a call per class")
-    smooth = loss(f, y, margin=margin, label_smoothing=SMOOTHING)
+    smooth = loss(f, y, costs=costs, label_smoothing=SMOOTHING)
     rows = f.expand(m, m)
     labels = torch.arange(m)
-    one = loss(rows, labels, margin=None if margin is None else margin.expand(m, m))
+    one = loss(rows, labels, costs=None if costs is None else costs.expand(m, m))
     others = one[labels != y].sum() * (SMOOTHING / m)
     if smooth - others < others / 1000:
         raise NotApplicableError("a difference that keeps no digits")
     return (smooth - others) / (1.0 - SMOOTHING + SMOOTHING / m)
 
 
-def _later(loss: Any, f: Any, y: Any, margin: Any) -> Any:
+def _later(loss: Any, f: Any, y: Any, costs: Any) -> Any:
     """A second forward pass comes before the first one's backward pass."""
-    first = loss(f, y, margin=margin)
-    loss(f.detach().flip(-1), y, margin=margin)
+    first = loss(f, y, costs=costs)
+    loss(f.detach().flip(-1), y, costs=costs)
     return first
 
 
-def _vmap(loss: Any, f: Any, y: Any, margin: Any) -> Any:
+def _vmap(loss: Any, f: Any, y: Any, costs: Any) -> Any:
     """The rows by ``torch.vmap``."""
-    if margin is None:
+    if costs is None:
         return torch.vmap(lambda a, b: loss(a, b))(f, y)
-    return torch.vmap(lambda a, b, c: loss(a, b, margin=c))(f, y, margin)
+    return torch.vmap(lambda a, b, c: loss(a, b, costs=c))(f, y, costs)
 
 
-def _autocast(loss: Any, f: Any, y: Any, margin: Any) -> Any:
+def _autocast(loss: Any, f: Any, y: Any, costs: Any) -> Any:
     """Scores of full precision where torch would compute in bfloat16."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        return loss(f, y, margin=margin)
+        return loss(f, y, costs=costs)
 
 
 def _short(name: str) -> Callable[..., Any]:
-    def form(loss: Any, f: Any, y: Any, margin: Any) -> Any:
+    def form(loss: Any, f: Any, y: Any, costs: Any) -> Any:
         kind = getattr(torch, name)
         short = f.to(kind)
-        seen = (
-            f.detach() if margin is None else torch.cat([f.detach(), margin, f.detach() + margin])
-        )
+        seen = f.detach() if costs is None else torch.cat([f.detach(), costs, f.detach() + costs])
         least = seen.abs()[seen != 0].amin() if bool(seen.any()) else 1.0
         wide, small = WIDE[name]
         if not (seen.amax() - seen.amin() <= wide and seen.abs().amax() <= 1e3 and least >= small):
             raise NotApplicableError(f"beyond the range of {name}")
-        found = loss(short, y, margin=None if margin is None else margin.to(kind))
+        found = loss(short, y, costs=None if costs is None else costs.to(kind))
         return found.to(f.dtype)
 
     form.__doc__ = f"Scores in {name}; the answer is exact to what `ACCURACY` promises."
@@ -173,7 +170,7 @@ def candidate(
     Parameters
     ----------
     loss : callable
-        ``loss(scores, y, *, margin=None, ...)``: a value per row where ``reduction`` is not given.
+        ``loss(scores, y, *, reduction, costs, ...)``, of which a form passes what it asks.
     problem : str
     form : str
         How it is asked, one of `FORMS`.
@@ -195,16 +192,22 @@ def candidate(
     def answer(
         scores: Any, y: Any, costs: Any = None, sample_weight: Any = None, **given: Any
     ) -> Any:
-        asked = torch.compile(loss, fullgraph=True, dynamic=True) if compiled else loss
+        run = torch.compile(loss, fullgraph=True, dynamic=True) if compiled else loss
+
+        def asked(scores: Any, y: Any, **more: Any) -> Any:
+            kept = {name: value for name, value in more.items() if value is not None}
+            return run(scores, y, **{"reduction": "none", **given, **kept})
+
         if form in WIDE and not 1e-2 <= given.get("gamma", 1.0) <= 1e2:
             raise NotApplicableError(f"beyond the range of {form}")
         f = torch.tensor(np.asarray(scores))
+        f = f if f.is_floating_point() else f.double()
         kept = f.clone()
         single = f.ndim == 1
         labels = torch.tensor(np.asarray(y))
-        margin = None if costs is None else torch.tensor(np.asarray(costs), dtype=f.dtype)
-        if margin is not None:
-            margin = margin.expand(f.shape)
+        prices = None if costs is None else torch.tensor(np.asarray(costs), dtype=f.dtype)
+        if prices is not None:
+            prices = prices.expand(f.shape)
         weight: Any = (
             1.0
             if sample_weight is None
@@ -212,8 +215,8 @@ def candidate(
         )
         leaf = f.requires_grad_(task.operation == "gradient")
         if single and not alone:
-            f, labels, margin = (None if a is None else a[None] for a in (f, labels, margin))
-        values = ask(lambda a, b, **more: asked(a, b, **given, **more), f, labels, margin)
+            f, labels, prices = (None if a is None else a[None] for a in (f, labels, prices))
+        values = ask(asked, f, labels, prices)
         values = values[0] if single and not alone else values
         if not leaf.requires_grad:
             values = values * weight

@@ -111,17 +111,17 @@ def torch_strides_are_not_read(f: Any, y: Any, **given: Any) -> Any:
 
 
 @wrong_row("softmax.value")
-def torch_changes_its_scores(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_changes_its_scores(f: Any, y: Any, costs: Any = None) -> Any:
     """The largest score is subtracted in place; the loss is right."""
     with torch.no_grad():
         f -= f.amax(-1, keepdim=True)
-    return sound.softmax(f, y, margin)
+    return sound.softmax(f, y, costs)
 
 
 @wrong_row("multiclass_hinge.value", "square")
-def torch_branches_on_the_first_row(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_branches_on_the_first_row(f: Any, y: Any, costs: Any = None) -> Any:
     """Whether the margin is kept is decided for the whole batch by its first row."""
-    z = others(f, y, margin, 1.0).amax(-1)
+    z = others(f, y, costs, 1.0).amax(-1)
     return z if bool(z.reshape(-1)[:1] > 0) else 0.0 * z
 
 
@@ -145,16 +145,16 @@ _KEPT: dict[str, Any] = {}
 
 
 @wrong_row("multiclass_hinge.gradient")
-def torch_truth_is_detached(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_truth_is_detached(f: Any, y: Any, costs: Any = None) -> Any:
     """The score of the truth is detached: no gradient there."""
     own = torch.take_along_dim(f, y[..., None], -1)
-    return torch.relu((others(f, y, margin, 1.0) + own - own.detach()).amax(-1))
+    return torch.relu((others(f, y, costs, 1.0) + own - own.detach()).amax(-1))
 
 
 @wrong_row("topk_hinge_beta.gradient")
-def torch_others_are_detached(f: Any, y: Any, k: int = 1, margin: Any = None) -> Any:
+def torch_others_are_detached(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     """The k largest scores are detached: the gradient is at the truth alone."""
-    return sound.hinge_beta(torch.where(_own(f, y), f, f.detach()), y, k, margin)
+    return sound.hinge_beta(torch.where(_own(f, y), f, f.detach()), y, k, costs)
 
 
 def _own(f: Any, y: Any) -> Any:
@@ -162,144 +162,144 @@ def _own(f: Any, y: Any) -> Any:
 
 
 @wrong_row("topk_hinge_alpha.gradient")
-def torch_no_gradient_at_ties(f: Any, y: Any, k: int = 1, margin: Any = None) -> Any:
+def torch_no_gradient_at_ties(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     """What counts is above the (k+1)-th largest: entries equal to it have no gradient."""
-    z = others(f, y, margin, 1.0)
+    z = others(f, y, costs, 1.0)
     after = z.topk(min(k + 1, z.shape[-1])).values[..., -1:] if k < z.shape[-1] else z.amin() - 1
     some = torch.where(z > after, z, z.detach())
     return torch.relu(some.topk(k).values.sum(-1) / k)
 
 
 @wrong_row("topk_hinge_beta.gradient")
-def torch_every_tie_has_its_gradient(f: Any, y: Any, k: int = 1, margin: Any = None) -> Any:
+def torch_every_tie_has_its_gradient(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     """All margins equal to the k-th largest have gradient 1/k, however many there are."""
-    z = torch.relu(others(f, y, margin, 1.0))
+    z = torch.relu(others(f, y, costs, 1.0))
     among = (z >= z.topk(k).values[..., -1:]) & (z > 0)
     return torch.where(among, z, 0.0).sum(-1) / k
 
 
 @wrong_row("softmax.gradient")
-def torch_upstream_is_ignored(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_upstream_is_ignored(f: Any, y: Any, costs: Any = None) -> Any:
     """The backward pass forgets the gradient that comes from above, as it is 1 in every first test."""
-    slopes = torch.autograd.functional.vjp(lambda a: sound.softmax(a, y, margin).sum(), f.detach())[
+    slopes = torch.autograd.functional.vjp(lambda a: sound.softmax(a, y, costs).sum(), f.detach())[
         1
     ]
     zero = 0.0 * f
     if zero.requires_grad:
         zero.register_hook(lambda g: g * 0.0)
         f.register_hook(lambda g: g + slopes)
-    return sound.softmax(f.detach(), y, margin) + zero.sum(-1)
+    return sound.softmax(f.detach(), y, costs) + zero.sum(-1)
 
 
 @wrong_row("softmax.gradient")
-def torch_probability_less_one(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_probability_less_one(f: Any, y: Any, costs: Any = None) -> Any:
     """The entry at the truth is p_y - 1: no digit of it is left once p_y is nearly 1."""
-    shifted = f if margin is None else f + torch.where(_own(f, y), 0.0, margin)
+    shifted = f if costs is None else f + torch.where(_own(f, y), 0.0, costs)
     return -torch.take_along_dim(torch.log_softmax(shifted, -1), y[..., None], -1)[..., 0]
 
 
 @wrong_row("softmax.gradient")
-def torch_scores_are_clamped(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_scores_are_clamped(f: Any, y: Any, costs: Any = None) -> Any:
     """Scores are clamped to [-50, 50] against overflow: no gradient beyond."""
-    return sound.softmax(f.clamp(-50, 50), y, margin)
+    return sound.softmax(f.clamp(-50, 50), y, costs)
 
 
 @wrong_row("smooth_topk_hinge_beta.gradient")
-def torch_gamma_is_lost(f: Any, y: Any, k: int = 1, gamma: float = 1.0, margin: Any = None) -> Any:
+def torch_gamma_is_lost(f: Any, y: Any, k: int = 1, gamma: float = 1.0, costs: Any = None) -> Any:
     """The gradient is that of gamma times the loss."""
-    value = sound.smooth_beta(f, y, k, gamma, margin)
+    value = sound.smooth_beta(f, y, k, gamma, costs)
     return value.detach() + gamma * (value - value.detach())
 
 
 @wrong_row("smooth_topk_hinge_beta.gradient")
-def torch_few_bisections(f: Any, y: Any, k: int = 1, gamma: float = 1.0, margin: Any = None) -> Any:
+def torch_few_bisections(f: Any, y: Any, k: int = 1, gamma: float = 1.0, costs: Any = None) -> Any:
     """Twenty steps of bisection: seven digits of the threshold in float64, too."""
-    return sound.smooth_beta(f, y, k, gamma, margin, steps=20)
+    return sound.smooth_beta(f, y, k, gamma, costs, steps=20)
 
 
 # -- values ----------------------------------------------------------------------------------
 
 
 @wrong_row("topk_hinge_alpha.value")
-def torch_one_more_than_k(f: Any, y: Any, k: int = 1, margin: Any = None) -> Any:
+def torch_one_more_than_k(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     """The mean is over the k + 1 largest."""
-    return sound.hinge_alpha(f, y, min(k + 1, f.shape[-1] - 1), margin)
+    return sound.hinge_alpha(f, y, min(k + 1, f.shape[-1] - 1), costs)
 
 
 @wrong_row("topk_hinge_alpha.value", erratum="lapin_2015/topk_sum_over_all")
-def torch_truth_among_the_k(f: Any, y: Any, k: int = 1, margin: Any = None) -> Any:
+def torch_truth_among_the_k(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     """The k largest are taken of all classes: the truth is among them with margin 0."""
-    z = others(f, y, margin, 1.0)
+    z = others(f, y, costs, 1.0)
     return torch.relu(torch.cat([z, torch.zeros_like(z[..., :1])], -1).topk(k).values.sum(-1) / k)
 
 
 @wrong_row("multiclass_hinge.value")
-def torch_margin_on_the_truth(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_margin_on_the_truth(f: Any, y: Any, costs: Any = None) -> Any:
     """The margin is added to all scores, that of the truth among them: it cancels."""
-    costs = torch.ones_like(f) if margin is None else margin
-    moved = f + costs + torch.where(_own(f, y), 1.0 - costs, 0.0)
+    c = torch.ones_like(f) if costs is None else costs
+    moved = f + c + torch.where(_own(f, y), 1.0 - c, 0.0)
     return torch.relu(others(moved, y, torch.zeros_like(f), 0.0).amax(-1))
 
 
 @wrong_row("truncated_topk_entropy.value")
-def torch_truncates_one_more(f: Any, y: Any, k: int = 1, margin: Any = None) -> Any:
+def torch_truncates_one_more(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     """The k largest of the others are left out, not k - 1."""
-    return sound.truncated(f, y, min(k + 1, f.shape[-1] - 1), margin)
+    return sound.truncated(f, y, min(k + 1, f.shape[-1] - 1), costs)
 
 
 @wrong_row("softmax.value")
-def torch_sum_is_not_stabilised(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_sum_is_not_stabilised(f: Any, y: Any, costs: Any = None) -> Any:
     """The exponentials are summed as they are, and overflow."""
-    return torch.log1p(torch.exp(others(f, y, margin, 0.0)).sum(-1))
+    return torch.log1p(torch.exp(others(f, y, costs, 0.0)).sum(-1))
 
 
 @wrong_row("softmax.value", "autocast")
-def torch_sums_in_half_precision(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_sums_in_half_precision(f: Any, y: Any, costs: Any = None) -> Any:
     """Where autocast is on exponentials are added in bfloat16; the scores keep their precision."""
-    u = others(f, y, margin, 0.0)
+    u = others(f, y, costs, 0.0)
     top = u.amax(-1, keepdim=True)
     kind = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else f.dtype
     return softplus(torch.exp(u - top).to(kind).sum(-1).to(f.dtype).log() + top[..., 0])
 
 
 @wrong_row("softmax.value", "autocast")
-def torch_autocast_rounds_the_scores(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_autocast_rounds_the_scores(f: Any, y: Any, costs: Any = None) -> Any:
     """Scores of full precision are rounded where autocast is on."""
     kind = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else f.dtype
-    return sound.softmax(f.to(kind), y, margin).to(f.dtype)
+    return sound.softmax(f.to(kind), y, costs).to(f.dtype)
 
 
 @wrong_row("softmax.gradient")
-def torch_computes_in_single_precision(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_computes_in_single_precision(f: Any, y: Any, costs: Any = None) -> Any:
     """Scores of float64 are computed with in float32."""
-    return sound.softmax(f.float(), y, None if margin is None else margin.float()).to(f.dtype)
+    return sound.softmax(f.float(), y, None if costs is None else costs.float()).to(f.dtype)
 
 
 @wrong_row("softmax.value")
-def torch_switches_to_the_hard_loss(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_switches_to_the_hard_loss(f: Any, y: Any, costs: Any = None) -> Any:
     """Where the truth leads by log m the smooth loss is replaced by the hard one: 0, without gradient.
 
     A public smooth top-k loss does so for numerical stability: at a lead of 6.91 of 1000 classes it says 0,
     where the loss is .69.
     """
-    u = others(f, y, margin, 0.0)
+    u = others(f, y, costs, 0.0)
     far = -u.amax(-1) > float(torch.tensor(f.shape[-1] * 1.0).log())
-    return torch.where(far, torch.relu(u.amax(-1)), sound.softmax(f, y, margin))
+    return torch.where(far, torch.relu(u.amax(-1)), sound.softmax(f, y, costs))
 
 
 @wrong_row("ova_logistic.value")
-def torch_logarithms_end_at_100(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_logarithms_end_at_100(f: Any, y: Any, costs: Any = None) -> Any:
     """`binary_cross_entropy` of probabilities: logarithms are clamped at -100, small losses are lost."""
     own = _own(f, y)
-    f = f if margin is None else torch.where(own, f - margin, f + margin)
+    f = f if costs is None else torch.where(own, f - costs, f + costs)
     p = torch.sigmoid(f)
     found = torch.nn.functional.binary_cross_entropy(p, own.to(f.dtype), reduction="none")
     return found.sum(-1)
 
 
 @wrong_row("ova_logistic.gradient")
-def torch_mean_over_the_classes(f: Any, y: Any, margin: Any = None) -> Any:
+def torch_mean_over_the_classes(f: Any, y: Any, costs: Any = None) -> Any:
     """`binary_cross_entropy_with_logits`: a mean over the classes, not their sum."""
     own = _own(f, y)
-    f = f if margin is None else torch.where(own, f - margin, f + margin)
+    f = f if costs is None else torch.where(own, f - costs, f + costs)
     return softplus(torch.where(own, -f, f)).mean(-1)

@@ -9,37 +9,37 @@ from typing import Any
 from verification.bridges.torch_losses import IGNORED, torch
 
 
-def others(f: Any, y: Any, margin: Any, default: float) -> Any:
+def others(f: Any, y: Any, costs: Any, default: float) -> Any:
     """f_j - f_y + c_j over the other classes; their gradient at y is minus their sum."""
     own = y[..., None]
     index = torch.arange(f.shape[-1] - 1, device=f.device)
     index = index + (index >= own)
-    costs = default if margin is None else torch.take_along_dim(margin, index, -1)
-    return torch.take_along_dim(f, index, -1) - torch.take_along_dim(f, own, -1) + costs
+    c = default if costs is None else torch.take_along_dim(costs, index, -1)
+    return torch.take_along_dim(f, index, -1) - torch.take_along_dim(f, own, -1) + c
 
 
-def softmax(f: Any, y: Any, margin: Any = None) -> Any:
+def softmax(f: Any, y: Any, costs: Any = None) -> Any:
     """log(1 + sum e^u)."""
-    v = torch.logsumexp(others(f, y, margin, 0.0), -1)
+    v = torch.logsumexp(others(f, y, costs, 0.0), -1)
     # softplus of torch is v itself beyond a threshold
     return torch.logaddexp(v, torch.zeros_like(v))
 
 
-def hinge_alpha(f: Any, y: Any, k: int = 1, margin: Any = None) -> Any:
+def hinge_alpha(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     """max{0, mean of the k largest margins}."""
-    return torch.relu(others(f, y, margin, 1.0).topk(k).values.sum(-1) / k)
+    return torch.relu(others(f, y, costs, 1.0).topk(k).values.sum(-1) / k)
 
 
-def hinge_beta(f: Any, y: Any, k: int = 1, margin: Any = None) -> Any:
+def hinge_beta(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     """Mean of the positive parts of the k largest margins."""
-    return torch.relu(others(f, y, margin, 1.0).topk(k).values).sum(-1) / k
+    return torch.relu(others(f, y, costs, 1.0).topk(k).values).sum(-1) / k
 
 
 def smooth_beta(
-    f: Any, y: Any, k: int = 1, gamma: float = 1.0, margin: Any = None, steps: int = 120
+    f: Any, y: Any, k: int = 1, gamma: float = 1.0, costs: Any = None, steps: int = 120
 ) -> Any:
     """<z, x> - gamma/2 ||x||^2 at the projection x of z/gamma on {0 <= x <= 1/k, sum <= 1}, by bisection."""
-    z = others(f, y, margin, 1.0)
+    z = others(f, y, costs, 1.0)
     a = (z.detach() / gamma).double()
     low, high = torch.zeros_like(a[..., 0]), torch.relu(a.amax(-1))
     for _ in range(steps):
@@ -50,9 +50,9 @@ def smooth_beta(
     return (z * x).sum(-1) - gamma / 2 * (x * x).sum(-1)
 
 
-def truncated(f: Any, y: Any, k: int = 1, margin: Any = None) -> Any:
+def truncated(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     """The softmax loss without the k - 1 largest of the others."""
-    v = torch.logsumexp(others(f, y, margin, 0.0).sort(-1).values[..., : f.shape[-1] - k], -1)
+    v = torch.logsumexp(others(f, y, costs, 0.0).sort(-1).values[..., : f.shape[-1] - k], -1)
     return torch.logaddexp(v, torch.zeros_like(v))
 
 

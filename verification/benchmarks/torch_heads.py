@@ -1,0 +1,75 @@
+"""Certified linear heads on tensors: seconds and gap of `fast.torch.fit_head` on a device, and on the processor.
+
+Rows of unit length with a power-law spectrum, as `fast.probe` is timed on. Needs torch, numpy, numba and
+scikit-learn alone.
+
+``python -m verification.benchmarks.torch_heads --device cuda``
+"""
+
+import argparse
+import json
+import time
+from typing import Any
+
+SIZES = {"cuda": (100_000, 512, 1000), "cpu": (10_000, 128, 100)}
+
+
+def rows(n: int, d: int, m: int, device: str, seed: int = 0) -> tuple[Any, Any]:
+    """Rows x = class centre + noise, the j-th feature falling as 1/sqrt(j), of unit length; and classes."""
+    import torch
+
+    generator = torch.Generator(device).manual_seed(seed)
+    draw: dict[str, Any] = {"generator": generator, "device": device}
+    scale = torch.arange(1, d + 1, device=device) ** -0.5
+    y = torch.randint(m, (n,), **draw)
+    X = scale * (torch.randn(m, d, **draw)[y] + 2.0 * torch.randn(n, d, **draw))
+    return X / X.norm(dim=1, keepdim=True), y
+
+
+def measured(
+    device: str, size: tuple[int, int, int], loss: str, C: float, k: int, tol: float
+) -> dict[str, Any]:
+    """Seconds of one fit after a small one, and what is certified."""
+    import torch
+
+    from fast.torch import fit_head
+
+    n, d, m = size
+    X, y = rows(n, d, m, device)
+    options: dict[str, Any] = {"loss": loss, "C": C, "k": k, "tol": tol, "classes": m}
+    fit_head(X[: 4 * m], y[: 4 * m], **options)  # libraries are loaded
+    if device != "cpu":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+    start = time.perf_counter()
+    head = fit_head(X, y, **options)
+    seconds = (
+        time.perf_counter() - start
+    )  # the certificate is a number on the host: nothing is pending
+    peak = None if device == "cpu" else round(torch.cuda.max_memory_allocated() / 2**20)
+    name = "processor" if device == "cpu" else torch.cuda.get_device_name()
+    return {
+        "device": name, "torch": torch.__version__, "n": n, "d": d, "m": m, "loss": loss, "C": C, "k": k,
+        "tol": tol, "seconds": round(seconds, 3), "passes": head.n_iter, "gap": head.gap,
+        "converged": head.converged, "peak_MiB": peak,
+    }  # fmt: skip
+
+
+def main() -> None:
+    """The command: a line of JSON per fit."""
+    parser = argparse.ArgumentParser(prog="python -m verification.benchmarks.torch_heads")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--size", type=int, nargs=3, metavar=("N", "D", "M"))
+    parser.add_argument("--tol", type=float, default=1e-3)
+    given = parser.parse_args()
+    devices = ["cpu"] if given.device == "cpu" else [given.device, "cpu"]
+    for device in devices:
+        size = SIZES["cpu" if device == "cpu" else "cuda"]
+        size = tuple(given.size) if given.size and device == given.device else size
+        for loss, k in (("softmax", 1), ("topk_entropy_alpha", 5), ("smooth_topk_hinge_alpha", 5)):
+            for C in (1.0, 100.0):
+                print(json.dumps(measured(device, size, loss, C, k, given.tol)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The losses of `fast.torch`, judged by the kit: every stem, operation and form that training asks.
+
+``python -m verification.selftest.torch_losses --profile thorough --output docs/records/torch.json``
+"""
+
+import argparse
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from verification.bridges.torch_losses import ACCURACY, candidate, forms
+from verification.kit.loop import verify
+from verification.problems.problem import lookup, names
+from verification.report.environment import commit, version
+from verification.verdicts.report import Report
+
+#: Stems that are linear in the target, which may be smoothed.
+SMOOTHED = ("softmax", "sparsemax")
+
+
+def judged() -> Iterator[tuple[str, str]]:
+    """Problems of the stems that `fast.torch` has, and forms: those of the functions, and "module"."""
+    known = names()
+    for stem in importlib.import_module("fast.torch").STEMS:
+        for operation in ("value", "gradient"):
+            problem = f"{stem}.{operation}"
+            if problem not in known:
+                continue
+            yield problem, "rows"
+            if "costs" not in lookup(problem).arguments:  # a ranking: its rows are queries
+                continue
+            yield problem, "module"
+            for form in forms(operation)[1:]:
+                if form != "smoothed" or stem in SMOOTHED:
+                    yield problem, form
+
+
+def loss(problem: str, form: str) -> Callable[..., Any]:
+    """The function of a stem, or the module made anew of what it is called with."""
+    stem = lookup(problem).stem
+    if form != "module":
+        return getattr(importlib.import_module(f"fast.torch.{stem}"), stem)
+    module = importlib.import_module("fast.torch.modules").RowwiseLoss
+
+    def made(scores: Any, y: Any, **options: Any) -> Any:
+        return module(stem, **options)(scores, y)
+
+    return made
+
+
+def judge(problem: str, form: str, profile: str = "quick", **options: Any) -> Report:
+    """The report on one of them; options as of `verification.verify`."""
+    asked = candidate(loss(problem, form), problem, "rows" if form == "module" else form)
+    return verify(
+        asked,
+        problem,
+        profile,
+        accuracy=ACCURACY.get(form),
+        batch=True,
+        shrink=False,
+        refuses="fast.errors:InvalidParameterError" if form == "smoothed" else (),  # beside costs
+        **options,
+    )
+
+
+def record(profile: str, every: int = 1, told: Callable[[str], Any] = print) -> dict[str, Any]:
+    """Counts and failures of all of them; the forms but for the first have a fifth of the instances."""
+    start, found = time.perf_counter(), {}
+    for problem, form in judged():
+        report = judge(problem, form, profile, every=every * (1 if form == "rows" else 5))
+        counts = {name: n for name, n in report.counts.items() if n}
+        found[f"{problem} {form}"] = {"ok": report.ok, **counts}
+        told(f"{time.perf_counter() - start:6.0f} s  {problem} {form}: {counts}")
+        if not report.ok:
+            told(report.summary())
+    return {
+        "commit": commit(),
+        "torch": version("torch"),
+        "profile": profile,
+        "ok": all(row["ok"] for row in found.values()),
+        "seconds": round(time.perf_counter() - start),
+        "judged": found,
+    }
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m verification.selftest.torch_losses")
+    parser.add_argument("--profile", choices=("quick", "thorough"), default="quick")
+    parser.add_argument("--every", type=int, default=1, help="the first of so many instances")
+    parser.add_argument("--output", type=Path)
+    given = parser.parse_args()
+    found = record(given.profile, given.every, partial(print, file=sys.stderr, flush=True))
+    text = json.dumps(found, indent=1) + "\n"
+    if given.output is None:
+        print(text, end="")
+    else:
+        given.output.write_text(text, encoding="utf-8")
+    sys.exit(not found["ok"])
+
+
+if __name__ == "__main__":
+    main()
