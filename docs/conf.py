@@ -41,6 +41,7 @@ extensions = [
     "mathml",
     "offline",
     "terminal",
+    "duals",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "records", "jupyter_execute", "**.ipynb_checkpoints"]

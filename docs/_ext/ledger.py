@@ -1,6 +1,7 @@
 """The claims ledger as HTML: one entry per statement, its evidence beneath it."""
 
 import html
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,11 +26,17 @@ def _evidence(result: ClaimResult) -> str:
     return f"{_text(result.method)} ({count}; {worst})"
 
 
+def anchor(paper: str, number: str) -> str:
+    """Where a claim stands on the page of the ledger."""
+    return re.sub(r"[^a-z0-9]+", "-", f"{paper} {number}".lower()).strip("-")
+
+
 def entry(result: ClaimResult) -> str:
     """One claim."""
     status = result.status if result.ok else f"{result.status}, unexpectedly"
     rows = [
-        f"<dt><span class='status {_text(result.status)}'>{_text(status)}</span>",
+        f"<dt id='{anchor(result.paper, result.number)}'>",
+        f"<span class='status {_text(result.status)}'>{_text(status)}</span>",
         f" <b>{_text(result.number)}</b> <small>§{_text(result.section)}, {_text(_VOICE[result.voice])}</small></dt>",
         f"<dd><p>{_text(result.statement)}</p><p class='evidence'>{_evidence(result)}</p>",
     ]

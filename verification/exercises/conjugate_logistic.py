@@ -14,13 +14,13 @@ from verification.exercises import wrong
 LECTURE = 1
 PROBLEM = "ova_logistic.conjugate"
 HINTS = """
-L is a sum over coordinates, and so is its conjugate. Solve one: where is the derivative of x z -
-log(1 + e^z) zero?
+L is a sum over coordinates, and so is its conjugate. Solve one: where is the derivative of
+x z - log(1 + e^z) zero?
 
 z = log(x/(1 - x)) for 0 < x < 1; for x < 0 or x > 1 nothing bounds the supremum.
 
-x log x + (1 - x) log(1 - x), with 0 log 0 = 0, summed over the coordinates if all of them lie in
-[0, 1], and infinity otherwise. log1p(-x) keeps the digits of small x.
+x log x + (1 - x) log(1 - x), with 0 log 0 = 0, summed over the coordinates if all of them
+lie in [0, 1], and infinity otherwise. log1p(-x) keeps the digits of small x.
 """
 
 

@@ -4,8 +4,8 @@ With u_j = f_j - f_y over the d = m - 1 other classes the softmax (cross-entropy
 
     L(u) = log(1 + sum_j e^{u_j}).
 
-Write `conjugate(x)`: L*(x) = sup over u of <x,u> - L(u), a number, and infinity (`np.inf`) where
-the supremum is not finite.
+Write `conjugate(x)`: L*(x) = sup over u of <x,u> - L(u), a number, and infinity (`np.inf`)
+where the supremum is not finite.
 """
 
 import numpy as np
@@ -19,8 +19,9 @@ Set the gradient to zero: x_j = e^{u_j} / (1 + sum e^u). What is 1 - s, s = <1,x
 
 1 - s = 1/(1 + sum e^u), so that u_j = log x_j - log(1 - s) and L(u) = -log(1 - s).
 
-<x,log x> + (1 - s) log(1 - s) with 0 log 0 = 0 where x >= 0 and s <= 1, infinity otherwise: the
-negative entropy of the m probabilities. The sum rounds: s up to 1 + a few d eps counts as 1.
+<x,log x> + (1 - s) log(1 - s) with 0 log 0 = 0 where x >= 0 and s <= 1, infinity otherwise:
+the negative entropy of the m probabilities. The sum rounds: s up to 1 + a few d eps counts
+as 1.
 """
 
 

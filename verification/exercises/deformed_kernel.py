@@ -1,14 +1,14 @@
 """The deformed kernel of SVM2+.
 
 In the SVM with privileged information and squared hinge the slacks are linear functions of
-privileged features z_i, and the dual has the kernel of the SVM plus Q = (the part of the slacks).
-With Zt = [Z 1] (a column of ones) it is
+privileged features z_i, and the dual has the kernel of the SVM plus Q = (the part of the
+slacks). With Zt = [Z 1] (a column of ones) it is
 
     Q = Zt (lam I + C Zt'Zt)^-1 Zt'.
 
-Write `kernel(Z, C, lam)`: Q of shape (n, n) for Z of shape (n, s). C/lam may be 1e12, and Q must
-keep its digits; as Xu et al. 2016 print it, equation (5), with K = Zt Zt' and the inverse of an n x
-n matrix subtracted, it does not.
+Write `kernel(Z, C, lam)`: Q of shape (n, n) for Z of shape (n, s). C/lam may be 1e12, and Q
+must keep its digits; as Xu et al. 2016 print it, equation (5), with K = Zt Zt' and the
+inverse of an n x n matrix subtracted, it does not.
 """
 
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ from verification.verdicts.verdict import Judgement
 
 LECTURE = 11
 HINTS = """
-Two forms of the same matrix (Woodbury). Which one subtracts nearly equal numbers when C/lam is
-large?
+Two forms of the same matrix (Woodbury). Which one subtracts nearly equal numbers when C/lam
+is large?
 
-The form above: an s+1 by s+1 matrix, positive definite, nothing is subtracted. Q = F F' keeps it
-symmetric.
+The form above: an s+1 by s+1 matrix, positive definite, nothing is subtracted. Q = F F'
+keeps it symmetric.
 
 L = cholesky(lam I + C Zt'Zt), F = (L^-1 Zt')', Q = F F'.
 """

@@ -1,12 +1,12 @@
 """The dual objective of the top-k SVM.
 
-The training problem is min over W in R^{d x m} of 1/2 ||W||^2 + C sum_i L(y_i, W'x_i) with the
-top-k hinge L = max{0, S_k(z)/k}, z_j = f_j - f_y + 1 over j != y. A holds a row a_i of m numbers
-per example.
+The training problem is min over W in R^{d x m} of 1/2 ||W||^2 + C sum_i L(y_i, W'x_i) with
+the top-k hinge L = max{0, S_k(z)/k}, z_j = f_j - f_y + 1 over j != y. A holds a row a_i of
+m numbers per example.
 
-Write `dual_value(X, y, A, C, k)`: D(A) for X of shape (n, d), labels y in 0..m-1, A of shape (n,
-m): the lower bound on the training problem that Fenchel's duality gives, with W = X'A, and minus
-infinity (`-np.inf`) where A is outside of its domain.
+Write `dual_value(X, y, A, C, k)`: D(A) for X of shape (n, d), labels y in 0..m-1, A of
+shape (n, m): the lower bound on the training problem that Fenchel's duality gives, with W =
+X'A, and minus infinity (`-np.inf`) where A is outside of its domain.
 """
 
 from collections.abc import Iterator
@@ -23,11 +23,11 @@ HINTS = """
 D(A) = -C sum_i L*(-a_i/C) - 1/2 ||X'A||^2. The conjugate in the scores is the one of
 `conjugate_topk_hinge`, where the entry at y takes what the others give.
 
-With x = -a_i over the others and s = <1,x>, the term of an example is +s if x >= 0, s <= C, x_j <=
-s/k and a_iy = s; otherwise D = -infinity.
+With x = -a_i over the others and s = <1,x>, the term of an example is +s if x >= 0, s <= C,
+x_j <= s/k and a_iy = s; otherwise D = -infinity.
 
-sum_i A[i, y_i] - ||X'A||^2/2 if every row of A sums to 0, s = A[i, y_i] <= C, and all other entries
-lie between -s/k and 0.
+sum_i A[i, y_i] - ||X'A||^2/2 if every row of A sums to 0, s = A[i, y_i] <= C, and all other
+entries lie between -s/k and 0.
 """
 
 

@@ -1,11 +1,12 @@
 """A certificate for somebody else's model.
 
-Somebody trained min over W of P(W) = 1/2 ||W||^2 + C sum_i L(y_i, W'x_i), with the top-k hinge L =
-max{0, S_k(z)/k}, z_j = f_j - f_y + 1 over j != y, and hands you a matrix W of shape (d, m) and dual
-blocks A of shape (n, m). They need not belong together: W is any matrix.
+Somebody trained min over W of P(W) = 1/2 ||W||^2 + C sum_i L(y_i, W'x_i), with the top-k
+hinge L = max{0, S_k(z)/k}, z_j = f_j - f_y + 1 over j != y, and hands you a matrix W of
+shape (d, m) and dual blocks A of shape (n, m). They need not belong together: W is any
+matrix.
 
-Write `gap(X, y, W, A, C, k)`: a number that P(W) exceeds the optimum by at most, P(W) - D(A);
-infinity (`np.inf`) where A proves nothing.
+Write `gap(X, y, W, A, C, k)`: a number that P(W) exceeds the optimum by at most, P(W) -
+D(A); infinity (`np.inf`) where A proves nothing.
 """
 
 from collections.abc import Iterator
@@ -19,14 +20,15 @@ from verification.verdicts.verdict import Judgement
 
 LECTURE = 8
 HINTS = """
-P(W) is an upper bound on the optimum for every W, D(A) a lower one for every A in the domain.
-Neither needs the other.
+P(W) is an upper bound on the optimum for every W, D(A) a lower one for every A in the
+domain. Neither needs the other.
 
-D(A) is that of `dual_value`: sum of the A[i, y_i] minus 1/2 ||X'A||^2. It is X'A there, not W.
+D(A) is that of `dual_value`: sum of the A[i, y_i] minus 1/2 ||X'A||^2. It is X'A there, not
+W.
 
-P: f = X W, z = f - f_y + 1 without the entry at y, the k largest summed, max with 0, divided by k,
-times C. Then P - D, and infinity if a row of A violates: sums to 0, s = A[i, y_i] <= C, the others
-in [-s/k, 0].
+P: f = X W, z = f - f_y + 1 without the entry at y, the k largest summed, max with 0,
+divided by k, times C. Then P - D, and infinity if a row of A violates: sums to 0, s = A[i,
+y_i] <= C, the others in [-s/k, 0].
 """
 
 

@@ -4,8 +4,8 @@ With u_j = f_j - f_y over the d = m - 1 other classes the top-k entropy (alpha) 
 
     L = max over x of <u,x> - <x,log x> - (1 - s) log(1 - s),  x >= 0, s = <1,x> <= 1, x_j <= s/k.
 
-Write `gradient(scores, y, k=1)`: the gradient of L in the m scores. For k = 1 it is softmax. Every
-entry counts, also the tiny ones.
+Write `gradient(scores, y, k=1)`: the gradient of L in the m scores. For k = 1 it is
+softmax. Every entry counts, also the tiny ones.
 """
 
 import numpy as np
@@ -17,13 +17,13 @@ PROBLEM = "topk_entropy_alpha.gradient"
 HINTS = """
 The gradient in u is the maximiser x (Danskin). Which entries can be at their cap s/k?
 
-The largest ones, U. For the others x_j is proportional to e^{u_j}: x_j = s min(1/k, (1 - rho)
-e^{u_j}/Z), rho = |U|/k, Z = sum of e^{u_j} outside U. U is the least number of largest entries with
-(k - |U|) e^{u of the next} <= Z.
+The largest ones, U. For the others x_j is proportional to e^{u_j}: x_j = s min(1/k, (1 -
+rho) e^{u_j}/Z), rho = |U|/k, Z = sum of e^{u_j} outside U. U is the least number of largest
+entries with (k - |U|) e^{u of the next} <= Z.
 
-s = 1/(1 + e^{-v}) with v = rho log k + (sum of u over U)/k + (1 - rho) log(Z/(1 - rho)). Keep Z as
-a logarithm (log-sum-exp from the smallest entry on, never by subtraction) and log s = -log(1 +
-e^{-v}). The gradient is x_j at j != y and -s at y.
+s = 1/(1 + e^{-v}) with v = rho log k + (sum of u over U)/k + (1 - rho) log(Z/(1 - rho)).
+Keep Z as a logarithm (log-sum-exp from the smallest entry on, never by subtraction) and log
+s = -log(1 + e^{-v}). The gradient is x_j at j != y and -s at y.
 """
 
 

@@ -1,10 +1,11 @@
 """The Lambert function of an exponential.
 
-Write `value(t)`: the number w > 0 with w + log w = t, that is W(e^t), to full relative precision
-for every t that a float can be. t may be an array of any shape, the answer has the same.
+Write `value(t)`: the number w > 0 with w + log w = t, that is W(e^t), to full relative
+precision for every t that a float can be. t may be an array of any shape, the answer has
+the same.
 
-It appears in every entropy update. `lambertw(exp(t))` overflows from t = 710 on and is 0 below -745
-at best.
+It appears in every entropy update. `lambertw(exp(t))` overflows from t = 710 on and is 0
+below -745 at best.
 """
 
 import numpy as np
@@ -14,15 +15,15 @@ from verification.exercises import wrong
 LECTURE = 12
 PROBLEM = "lambert_w_exp.value"
 HINTS = """
-Where t is very small w is e^t, and where it is large w is about t - log t. Newton does the rest, if
-the equation is written so that nothing overflows.
+Where t is very small w is e^t, and where it is large w is about t - log t. Newton does the
+rest, if the equation is written so that nothing overflows.
 
-For t <= 1 solve for l = log w: l + e^l = t; for t > 1 solve w + log w = t itself. Both left sides
-are concave or convex, so Newton does not leave its side.
+For t <= 1 solve for l = log w: l + e^l = t; for t > 1 solve w + log w = t itself. Both left
+sides are concave or convex, so Newton does not leave its side.
 
-t > 1: start w = t - log(t) (or 1), iterate w <- w (1 + t - log w)/(1 + w). t <= 1: w = e^t/(1 +
-e^t) at first, then w <- w exp(r/(1 + w)) with r = t - w - log w while w is a normal float; below t
-= -36, w = e^t.
+t > 1: start w = t - log(t) (or 1), iterate w <- w (1 + t - log w)/(1 + w). t <= 1: w =
+e^t/(1 + e^t) at first, then w <- w exp(r/(1 + w)) with r = t - w - log w while w is a
+normal float; below t = -36, w = e^t.
 """
 
 

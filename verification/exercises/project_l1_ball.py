@@ -18,8 +18,8 @@ The signs of x are those of a. What remains for |x|?
 
 If ||a||_1 <= r, x = a. Otherwise |x| is the projection of |a| onto the simplex of sum r.
 
-x = sign(a) max(h - b, 0) with b = max|a| - |a| and the height h of the exercise `project_simplex`
-at |a|; r = 0 gives 0.
+x = sign(a) max(h - b, 0) with b = max|a| - |a| and the height h of the exercise
+`project_simplex` at |a|; r = 0 gives 0.
 """
 
 

@@ -1,11 +1,12 @@
 """Project onto the simplex.
 
-Write `project(a, r=1.0)`: the point of {x >= 0, x_1 + ... + x_d = r} that is nearest to a, for a
-vector a of d numbers and r >= 0,
+Write `project(a, r=1.0)`: the point of {x >= 0, x_1 + ... + x_d = r} that is nearest to a,
+for a vector a of d numbers and r >= 0,
 
     x = argmin 1/2 ||x - a||^2  subject to  x >= 0, <1,x> = r.
 
-The entries of a may be equal, and they may be much larger than r: then a - r may round to a.
+The entries of a may be equal, and they may be much larger than r: then a - r may round to
+a.
 """
 
 import numpy as np
@@ -17,12 +18,12 @@ PROBLEM = "simplex.projection"
 HINTS = """
 Write the Lagrangian with one multiplier t for <1,x> = r. What is x_i for a given t?
 
-x_i = max(a_i - t, 0). The sum over i falls in t, and between two entries of a it is linear: sort,
-and find t from n t = (sum of the n largest) - r.
+x_i = max(a_i - t, 0). The sum over i falls in t, and between two entries of a it is linear:
+sort, and find t from n t = (sum of the n largest) - r.
 
-Let b_i = max(a) - a_i, sorted ascending, and h_n = (r + b_1 + ... + b_n)/n. The height of the
-largest entry of x is h_n for the last n with b_n < h_n (0 if r = 0), and x_i = max(h - b_i, 0).
-Measured from the largest entry nothing cancels.
+Let b_i = max(a) - a_i, sorted ascending, and h_n = (r + b_1 + ... + b_n)/n. The height of
+the largest entry of x is h_n for the last n with b_n < h_n (0 if r = 0), and x_i = max(h -
+b_i, 0). Measured from the largest entry nothing cancels.
 """
 
 

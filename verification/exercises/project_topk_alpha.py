@@ -1,12 +1,12 @@
 """Project onto the top-k simplex, alpha variant.
 
-Write `project(a, k, r=1.0)`: the nearest point to a in the set where no entry exceeds the k-th part
-of the sum,
+Write `project(a, k, r=1.0)`: the nearest point to a in the set where no entry exceeds the
+k-th part of the sum,
 
     {x in R^d : x >= 0, s <= r, x_i <= s/k},  s = <1,x>,
 
-for an integer k >= 1 and r >= 0. It is the domain of the conjugate of the top-k hinge (Lapin, Hein,
-Schiele 2015, Definition 1), and {0} for k > d.
+for an integer k >= 1 and r >= 0. It is the domain of the conjugate of the top-k hinge
+(Lapin, Hein, Schiele 2015, Definition 1), and {0} for k > d.
 """
 
 import numpy as np
@@ -16,16 +16,17 @@ from verification.exercises import wrong
 LECTURE = 3
 PROBLEM = "topk_simplex_alpha.projection"
 HINTS = """
-With the height u = s/k as a number of its own the set is a box, cut by <1,x> = k u. What is x for a
-given u and a multiplier t? And when is x = 0?
+With the height u = s/k as a number of its own the set is a box, cut by <1,x> = k u. What is
+x for a given u and a multiplier t? And when is x = 0?
 
-x = clip(a - t, 0, u). With p = sum (a - t - u)_+ the optimal u has k t + p = 0 if u < r/k, and u =
-r/k otherwise; x = 0 if and only if the k largest entries have a sum S_k(a) <= 0 (or r = 0, or k >
-d).
+x = clip(a - t, 0, u). With p = sum (a - t - u)_+ the optimal u has k t + p = 0 if u < r/k,
+and u = r/k otherwise; x = 0 if and only if the k largest entries have a sum S_k(a) <= 0 (or
+r = 0, or k > d).
 
-Put t = a_[k] - q, with a_[k] the k-th largest. Let delta(q) = sum over the others of (q - a_[k] +
-a_i)_+ and u(q) = min((S_k(a) + delta)/k, r/k). Then delta(q) = sum over the k largest of (u - q -
-a_i + a_[k])_+ at the solution; the difference rises in q: bisect q from 0 on.
+Put t = a_[k] - q, with a_[k] the k-th largest. Let delta(q) = sum over the others of (q -
+a_[k] + a_i)_+ and u(q) = min((S_k(a) + delta)/k, r/k). Then delta(q) = sum over the k
+largest of (u - q - a_i + a_[k])_+ at the solution; the difference rises in q: bisect q from
+0 on.
 """
 
 

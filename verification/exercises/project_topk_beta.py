@@ -16,11 +16,12 @@ PROBLEM = "topk_simplex_beta.projection"
 HINTS = """
 A box and one inequality: one multiplier t >= 0 decides. What is x for a given t?
 
-x = clip(a - t, 0, r/k), where t = 0 if the sum is at most r then, and otherwise sum x = r. The sum
-falls in t.
+x = clip(a - t, 0, r/k), where t = 0 if the sum is at most r then, and otherwise sum x = r.
+The sum falls in t.
 
-If the sum at t = 0 exceeds r, put t = a_[k] - q with a_[k] the k-th largest entry: the sum of
-clip(a - a_[k] + q, 0, r/k) rises in q, is below r at q = 0 and at least r at q = r/k. Bisect.
+If the sum at t = 0 exceeds r, put t = a_[k] - q with a_[k] the k-th largest entry: the sum
+of clip(a - a_[k] + q, 0, r/k) rises in q, is below r at q = 0 and at least r at q = r/k.
+Bisect.
 """
 
 

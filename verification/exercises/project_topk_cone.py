@@ -16,12 +16,12 @@ PROBLEM = "topk_cone.projection"
 HINTS = """
 For a cone, a - x is orthogonal to x. For which a is the projection 0? (The polar cone.)
 
-x = 0 if and only if the k largest entries have a sum S_k(a) <= 0. Otherwise x = clip(a - t, 0, u)
-with <1,x> = k u and k t + sum (a - t - u)_+ = 0.
+x = 0 if and only if the k largest entries have a sum S_k(a) <= 0. Otherwise x = clip(a - t,
+0, u) with <1,x> = k u and k t + sum (a - t - u)_+ = 0.
 
-Put t = a_[k] - q. With delta(q) = sum over the others of (q - a_[k] + a_i)_+ the height is u =
-(S_k(a) + delta)/k; bisect q in [0, max a] for delta = sum over the k largest of (u - q - a_i +
-a_[k])_+.
+Put t = a_[k] - q. With delta(q) = sum over the others of (q - a_[k] + a_i)_+ the height is
+u = (S_k(a) + delta)/k; bisect q in [0, max a] for delta = sum over the k largest of (u - q
+- a_i + a_[k])_+.
 """
 
 

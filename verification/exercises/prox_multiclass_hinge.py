@@ -4,8 +4,8 @@ Write `prox(v, t=1.0)`: the minimiser over u in R^d of
 
     1/2 ||u - v||^2 + t L(u),  L(u) = max{0, max_j u_j + 1},
 
-for a vector v and a step t > 0. L is the loss of Crammer and Singer in the differences u_j = f_j -
-f_y.
+for a vector v and a step t > 0. L is the loss of Crammer and Singer in the differences u_j
+= f_j - f_y.
 """
 
 import numpy as np
@@ -19,8 +19,8 @@ Moreau: the prox of t L at v, and t times the prox of L*/t at v/t, add up to v.
 
 L* is -<1,x> on {x >= 0, <1,x> <= 1}: its prox is a projection of a shifted point.
 
-u = v - t p, where p is the projection of (v + 1)/t onto {x >= 0, <1,x> <= 1}: max(b, 0) if its sum
-is at most 1, else the simplex.
+u = v - t p, where p is the projection of (v + 1)/t onto {x >= 0, <1,x> <= 1}: max(b, 0) if
+its sum is at most 1, else the simplex.
 """
 
 

@@ -1,10 +1,12 @@
 """A smoothed top-k hinge.
 
-Write `value(scores, y, k=1, gamma=1.0)`: with z_j = f_j - f_y + 1 over the d = m - 1 other classes,
+Write `value(scores, y, k=1, gamma=1.0)`: with z_j = f_j - f_y + 1 over the d = m - 1 other
+classes,
 
     L = max over x of <z,x> - gamma/2 ||x||^2,  0 <= x_j <= 1/k, <1,x> <= 1,
 
-the beta top-k hinge with a strongly convex conjugate, hence a Lipschitz gradient, for gamma > 0.
+the beta top-k hinge with a strongly convex conjugate, hence a Lipschitz gradient, for gamma
+> 0.
 """
 
 import numpy as np
@@ -18,8 +20,8 @@ Complete the square: the maximiser is a projection.
 
 x = p/gamma, p the projection of z onto {0 <= p_j <= gamma/k, <1,p> <= gamma}. Put it in.
 
-L = (<z,p> - ||p||^2/2)/gamma = sum p_j (z_j - p_j/2)/gamma; p = clip(z - t, 0, gamma/k), t = 0 or
-such that the sum is gamma (`project_topk_beta`).
+L = (<z,p> - ||p||^2/2)/gamma = sum p_j (z_j - p_j/2)/gamma; p = clip(z - t, 0, gamma/k), t
+= 0 or such that the sum is gamma (`project_topk_beta`).
 """
 
 

@@ -1,13 +1,13 @@
 """The coordinate ascent step of softmax.
 
-Write `sdca_update(q, y, k_ii, C=1.0)`: the new dual block a of one example. With b_j = q_j - q_y
-over the d = m - 1 other classes and alpha = C K_ii >= 0, the block is a = -C x over the others and
-a_y = C s, where x minimises
+Write `sdca_update(q, y, k_ii, C=1.0)`: the new dual block a of one example. With b_j = q_j
+- q_y over the d = m - 1 other classes and alpha = C K_ii >= 0, the block is a = -C x over
+the others and a_y = C s, where x minimises
 
     alpha/2 (||x||^2 + s^2) - <b,x> + <x,log x> + (1 - s) log(1 - s),  x >= 0, s = <1,x> <= 1.
 
-Every entry of a counts, also the tiny ones: scores of size 50 give x of size e^-50, and 1 - s as
-small.
+Every entry of a counts, also the tiny ones: scores of size 50 give x of size e^-50, and 1 -
+s as small.
 """
 
 import numpy as np
@@ -21,12 +21,13 @@ HINTS = """
 Set the derivative in x_j to zero and give what all j have in common a name, theta.
 
 theta = alpha s - log(1 - s), and alpha x_j + log x_j = b_j - theta: x_j = W(alpha e^{b_j -
-theta})/alpha, or e^{b_j - theta} if alpha = 0. One unknown is left, and sum x_j(theta(s)) - s falls
-in s.
+theta})/alpha, or e^{b_j - theta} if alpha = 0. One unknown is left, and sum x_j(theta(s)) -
+s falls in s.
 
-Bisect s in (0, 1/2) if the root is there (theta with log1p(-s)). Otherwise bisect theta: 1 - s is
-the root at alpha - theta of the same equation, and everything adds up to 1. W(e^t) is
-scipy.special.wrightomega(t); for alpha < 1 Newton in log x spares the digits of log alpha.
+Bisect s in (0, 1/2) if the root is there (theta with log1p(-s)). Otherwise bisect theta: 1
+- s is the root at alpha - theta of the same equation, and everything adds up to 1. W(e^t)
+is scipy.special.wrightomega(t); for alpha < 1 Newton in log x spares the digits of log
+alpha.
 """
 
 

@@ -1,8 +1,8 @@
 """The coordinate ascent step of the top-k hinge.
 
-Write `sdca_update(q, y, k_ii, C=1.0, k=1)`: the new dual block of one example, everything else
-fixed. Here q = W'x_i - K_ii a_i are the m scores without the example's own block, K_ii = ||x_i||^2,
-and the dual is
+Write `sdca_update(q, y, k_ii, C=1.0, k=1)`: the new dual block of one example, everything
+else fixed. Here q = W'x_i - K_ii a_i are the m scores without the example's own block, K_ii
+= ||x_i||^2, and the dual is
 
     D(A) = -C sum_i L*(a_i / C) - 1/2 ||W||^2,  W = X'A.
 
@@ -22,12 +22,12 @@ PROBLEM = "topk_hinge_alpha.sdca_update"
 HINTS = """
 Complete the square: the step is a projection with one more term, the square of the sum.
 
-With b = (q - q_y + 1)/K_ii over the others: minimise ||x - b||^2 + <1,x>^2 over the top-k simplex
-of radius C. It is found as without that term, with another height u.
+With b = (q - q_y + 1)/K_ii over the others: minimise ||x - b||^2 + <1,x>^2 over the top-k
+simplex of radius C. It is found as without that term, with another height u.
 
-As in `project_topk_alpha` at b, but u = min((S_k(b) + delta)/(k (1 + k)), C/k). To allow K_ii = 0
-work with z = K_ii b; at K_ii = 0 the k largest z get C/k each if their sum is positive. Then a =
--x, a_y = <1,x>.
+As in `project_topk_alpha` at b, but u = min((S_k(b) + delta)/(k (1 + k)), C/k). To allow
+K_ii = 0 work with z = K_ii b; at K_ii = 0 the k largest z get C/k each if their sum is
+positive. Then a = -x, a_y = <1,x>.
 """
 
 

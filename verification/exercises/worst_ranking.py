@@ -1,13 +1,13 @@
 """The worst ranking for average precision.
 
-A query has P positive (y = 1) and N negative (y = 0) samples with scores s. For a ranking R let c_i
-be the number of negatives above the positive i, t_j the number of positives below the negative j.
-The loss is the maximum over all rankings of
+A query has P positive (y = 1) and N negative (y = 0) samples with scores s. For a ranking R
+let c_i be the number of negatives above the positive i, t_j the number of positives below
+the negative j. The loss is the maximum over all rankings of
 
     1 - AP(R) + <a(R), s>,  a_i = -2 c_i/(P N) for positives,  a_j = +2 t_j/(P N) for negatives.
 
-Write `loss_augmented_inference(scores, y)`: the coefficients a(R) of a ranking that attains it, an
-entry per sample.
+Write `loss_augmented_inference(scores, y)`: the coefficients a(R) of a ranking that attains
+it, an entry per sample.
 """
 
 import numpy as np
@@ -17,15 +17,16 @@ from verification.exercises import wrong
 LECTURE = 10
 PROBLEM = "average_precision.loss_augmented_inference"
 HINTS = """
-Within the positives, and within the negatives, the order is that of the scores. Then each negative
-asks by itself: above how many positives do I stand?
+Within the positives, and within the negatives, the order is that of the scores. Then each
+negative asks by itself: above how many positives do I stand?
 
-Sort both by falling score. Moving the j-th negative above the k-th positive changes the objective
-by h_k(j) = (1/P) k/((j + k)(j + k - 1)) - 2 (s_k - s_j)/(P N). Above the positives i, ..., P it
-gains delta_j(i) = sum over k >= i of h_k(j).
+Sort both by falling score. Moving the j-th negative above the k-th positive changes the
+objective by h_k(j) = (1/P) k/((j + k)(j + k - 1)) - 2 (s_k - s_j)/(P N). Above the
+positives i, ..., P it gains delta_j(i) = sum over k >= i of h_k(j).
 
-opt_j = argmax of delta_j over 1, ..., P + 1, with delta_j(P + 1) = 0: below all of them is a place,
-too (the printed Algorithm 1 leaves it out). Then t_j = P + 1 - opt_j, and c_k = #{j : opt_j <= k}.
+opt_j = argmax of delta_j over 1, ..., P + 1, with delta_j(P + 1) = 0: below all of them is
+a place, too (the printed Algorithm 1 leaves it out). Then t_j = P + 1 - opt_j, and c_k =
+#{j : opt_j <= k}.
 """
 
 

@@ -36,11 +36,9 @@ OWN = (
 
 def listing() -> Document:
     """All exercises."""
-    rows = [(str(e.lecture), e.name, e.title, e.signature()) for e in discover().values()]
+    rows = [(str(e.lecture), e.name, e.title) for e in discover().values()]
     note = "`refsolve exercise NAME` says what is asked."
-    blocks = (
-        table(f"{len(rows)} exercises", ("lecture", "name", "what", "function"), rows, note=note),
-    )
+    blocks = (table(f"{len(rows)} exercises", ("lecture", "name", "what"), rows, note=note),)
     data = [{"lecture": e.lecture, "name": e.name, "title": e.title} for e in discover().values()]
     return Document("Exercises", blocks, None, {"exercises": data})
 
