@@ -106,38 +106,45 @@ def test_a_lesson_links_to_its_row_and_other_pages_do_not(ours) -> None:
         assert found == ["../course/duals.html#simplex"] * links
 
 
-def test_the_filter_works_by_keyboard_and_all_is_shown_without_it(ours, index, tmp_path) -> None:
+@pytest.fixture
+def browser(ours):
     if ours["browser"].program() is None:
         pytest.skip("no Chromium: apt-get install chromium")
+    try:
+        one = ours["browser"].Browser()
+    except (RuntimeError, OSError) as error:
+        pytest.skip(f"Chromium is there and does not start: {error}")
+    yield one
+    one.close()
+
+
+def test_the_filter_works_by_keyboard_and_all_is_shown_without_it(
+    ours, browser, index, tmp_path
+) -> None:
     script = f"<script>{(DOCS / '_static' / 'duals.js').read_text('utf-8')}</script>"
     body = re.sub(r"<script.*?</script>", "", index)
     css = (DOCS / "_static" / "lessons.css").read_text("utf-8")
     css = css.replace('url("', f'url("{(DOCS / "_static").as_uri()}/')
     page = tmp_path / "page.html"
     count = "[...document.querySelectorAll('table.duals tr')].filter(r => r.offsetParent).length"
-    with ours["browser"].browser() as one:
-        for text, hidden in ((body, True), (body + script, False)):
-            page.write_text(
-                f"<!doctype html><meta charset=utf-8><style>{css}</style>{text}", "utf-8"
-            )
-            one.open(page, 400)
-            assert one.ask(count) == len(STEMS)
-            assert one.ask("document.querySelector('form').offsetParent === null") is hidden
-        assert one.ask("document.documentElement.scrollWidth") <= 400, "wider than a phone"
-        one.ask("document.querySelector('[data-by=kind]').focus()")
-        one.press("End")
-        assert one.ask(count) == len(refsolve.catalogue.stems("models"))
+    for text, hidden in ((body, True), (body + script, False)):
+        page.write_text(f"<!doctype html><meta charset=utf-8><style>{css}</style>{text}", "utf-8")
+        browser.open(page, 400)
+        assert browser.ask(count) == len(STEMS)
+        assert browser.ask("document.querySelector('form').offsetParent === null") is hidden
+    assert browser.ask("document.documentElement.scrollWidth") <= 400, "wider than a phone"
+    browser.ask("document.querySelector('[data-by=kind]').focus()")
+    browser.press("End")
+    assert browser.ask(count) == len(refsolve.catalogue.stems("models"))
 
-        def choose(paper: str, words: str = "", kind: str = "") -> int:
-            values = (
-                f"['{kind}', '{paper}', '{words}'].forEach((v, i) => form.elements[i].value = v)"
-            )
-            fire = "form.dispatchEvent(new Event('input'))"
-            one.ask(f"(form => ({values}, {fire}))(document.forms[0])")
-            return int(one.ask(count))
+    def choose(paper: str, words: str = "", kind: str = "") -> int:
+        values = f"['{kind}', '{paper}', '{words}'].forEach((v, i) => form.elements[i].value = v)"
+        fire = "form.dispatchEvent(new Event('input'))"
+        browser.ask(f"(form => ({values}, {fire}))(document.forms[0])")
+        return int(browser.ask(count))
 
-        assert choose("X") == sum("paper'>X<" in row for row in rows(index).values())
-        assert choose("", "zhou jin") == 1
-        one.ask("location.hash = '#simplex'")
-        assert one.ask(count) == len(STEMS)
-        assert one.errors == []
+    assert choose("X") == sum("paper'>X<" in row for row in rows(index).values())
+    assert choose("", "zhou jin") == 1
+    browser.ask("location.hash = '#simplex'")
+    assert browser.ask(count) == len(STEMS)
+    assert browser.errors == []
