@@ -35,11 +35,11 @@ export class Ascent {
     const b = this.z(i);
     const kii = dot(this.X[i], this.X[i]);
     const after = this.loss.update(b, this.C, kii, this.params);
-    const den = this.loss.den(this.C, kii, this.params);
+    const den = this.loss.den?.(this.C, kii, this.params); // of the hinges, whose update is a projection
     this.add(i, after, 1);
     this.blocks[i] = after;
     this.next = (i + 1) % this.X.length;
-    return { i, target: b.map((v) => v / den), before, after };
+    return { i, target: den && b.map((v) => v / den), before, after };
   }
 
   // P - D as a sum of Fenchel-Young terms >= 0.

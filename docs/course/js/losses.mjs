@@ -1,6 +1,7 @@
 // The losses over z, z_j = f_j - f_y + c_j for the d classes j != y: value, the point x of the dual
 // set where <z,x> - conjugate(x) is largest (the gradient), conjugate, dual update.
 import { descending, dot, sum } from "./simplex.mjs";
+import { step } from "./steps.mjs";
 import { SETS, SUPPORT } from "./topk.mjs";
 
 const xlogx = (v) => (v > 0 ? v * Math.log(v) : 0);
@@ -124,6 +125,14 @@ const entropy = (set) => ({
     const s = sum(x);
     return sum(x.map(xlogx)) + (s < 0.5 ? (1 - s) * Math.log1p(-s) : xlogx(Math.max(1 - s, 0)));
   },
+  update(b, r, kii, { k = 1 }) {
+    const x = r * kii > 0 ? step(set, b, k, r * kii, 1) : this.point(b, { k });
+    return x.map((v) => r * v);
+  },
+  prox(v, c, t, { k = 1 }) {
+    const x = step(set, v.map((u, i) => u + c[i]), k, t, 0);
+    return v.map((u, i) => u - t * x[i]);
+  },
 });
 
 // softmax over all but the k - 1 largest: not convex for k > 1, and its conjugate then is finite at 0 only.
@@ -141,6 +150,12 @@ const truncated = {
     const keep = kept(u, k);
     const x = soft.point(u.filter((_, i) => keep[i]), {});
     return keep.map((stays) => (stays ? x.shift() : 0));
+  },
+  prox(v, c, t, { k = 1 }) {
+    const keep = kept(v.map((u, i) => u + c[i]), k);
+    const of = (w) => w.filter((_, i) => keep[i]);
+    const moved = soft.prox(of(v), of(c), t, {});
+    return v.map((u, i) => (keep[i] ? moved.shift() : u));
   },
   conjugate(x, { k = 1 }, slack = 0) {
     if (k === 1) return soft.conjugate(x, {}, slack);

@@ -9,7 +9,7 @@ import { Stage, fmt, letters, path, set, still, sv, tiny, vec } from "./stage.mj
 
 const NAMES = {
   multiclass_hinge: "hinge", topk_hinge_alpha: "top-2 hinge, alpha", topk_hinge_beta: "top-2 hinge, beta",
-  smooth_topk_hinge_beta: "smooth top-2 hinge, beta",
+  smooth_topk_hinge_beta: "smooth top-2 hinge, beta", softmax: "softmax", topk_entropy_alpha: "top-2 entropy, alpha",
 }; // prettier-ignore
 const DATA = [
   [0.2, 1.4], [-0.7, 0.9], [0.9, -0.2], [-1.3, -0.6], [-0.6, -1.1], [-0.4, 0.3],
@@ -29,7 +29,7 @@ export function create(root, { loss = "multiclass_hinge", C = 1 } = {}) {
   let history;
   let last;
   const reset = () => {
-    const k = loss === "multiclass_hinge" ? 1 : 2;
+    const k = loss === "multiclass_hinge" || loss === "softmax" ? 1 : 2;
     ascent = new Ascent({ X, y: CLASSES, m: 3, C, loss: LOSSES[loss], params: { k, gamma: 1 } });
     history = [ascent.certificate()];
     last = null;
@@ -86,7 +86,7 @@ export function create(root, { loss = "multiclass_hinge", C = 1 } = {}) {
 
   // The dual set of one example over the two other classes, and what its step does there.
   const dualset = stage.panel(300, 270, "The dual set of the last example, what is projected on it, and its block", stage.aside);
-  dualset.append(sv("text", { x: 8, y: 14 }, "the last step: a projection"));
+  const title = dualset.appendChild(sv("text", { x: 8, y: 14 }));
   const SPOT = [70, 225];
   const spot = (v) => [SPOT[0] + (155 * v[0]) / C, SPOT[1] - (155 * v[1]) / C];
   dualset.append(sv("path", { class: "axis", d: path([[10, SPOT[1]], [290, SPOT[1]]], false) }));
@@ -102,13 +102,16 @@ export function create(root, { loss = "multiclass_hinge", C = 1 } = {}) {
     set(ground, { d: path(faces(flat).pop().own.map(spot)) });
     const others = [0, 1, 2].filter((j) => j !== CLASSES[last?.i ?? 0]);
     axes.forEach((text, i) => (text.textContent = `class ${others[i] + 1}`));
-    const at = last ? [last.target, last.before, last.after].map(spot) : [0, 1, 2].map(() => [-60, -60]);
+    const at = last ? [last.target ?? last.after, last.before, last.after].map(spot) : [0, 1, 2].map(() => [-60, -60]);
     // what is far away stands at the edge
     at[0] = [Math.max(-60, Math.min(276, at[0][0])), Math.max(36, Math.min(262, at[0][1]))];
     at.forEach(([cx, cy], i) => set(marks[i], { cx, cy }));
+    for (const part of [marks[0], words[0]]) part.style.display = last?.target ? "" : "none";
     set(way, { d: path([at[0], at[2]], false) });
     letters(words[0], words[2], at[0], at[2]);
-    set(words[1], { x: at[1][0] - 10, y: at[1][1] + 18, "text-anchor": "end" });
+    set(words[1], { x: at[1][0] + 10, y: at[1][1] + 18 });
+    words[1].style.display = Math.hypot(at[1][0] - at[2][0], at[1][1] - at[2][1]) < 14 ? "none" : "";
+    title.textContent = LOSSES[loss].den ? "the last step: a projection" : "the last step";
   }
 
   const buttons = [
@@ -191,7 +194,7 @@ export function create(root, { loss = "multiclass_hinge", C = 1 } = {}) {
       ["gap P − D", tiny(now.gap), now.gap < 1e-6 ? "good" : "bad"],
       ["last example", last ? `${last.i + 1}, class ${CLASSES[last.i] + 1}` : "none yet"],
       ["its block x before", last ? vec(last.before) : "–"],
-      ["the point projected", last ? vec(last.target) : "–"],
+      ["the point projected", last?.target ? vec(last.target) : "–"],
       ["its block after", last ? vec(last.after) : "–"],
     ]);
     return { X, y: CLASSES, C, loss, k: ascent.params.k, W: ascent.W, blocks: ascent.blocks, count, ...now };

@@ -32,9 +32,9 @@ export function create(root, { a = [1, 0.55, -0.4], r = 1 } = {}) {
   const name = plane.appendChild(sv("text", { class: "strong" }, "x"));
   const own = plane.appendChild(sv("text", { class: "strong" }, "a"));
 
-  const bars = stage.panel(340, 300, "The entries of a as columns, cut off by the threshold t: what stands above is x");
-  const BASE = 185;
-  const high = (v) => BASE - 66 * v;
+  const bars = stage.panel(340, 230, "The entries of a as columns, cut off by the threshold t: what stands above is x");
+  const BASE = 145;
+  const high = (v) => BASE - 54 * v;
   bars.append(sv("path", { class: "axis", d: path([[30, BASE], [310, BASE]], false) }));
   const columns = [0, 1, 2].map((i) => {
     const full = bars.appendChild(sv("rect", { class: "below", x: 60 + 80 * i, width: 44 }));
@@ -90,7 +90,7 @@ export function create(root, { a = [1, 0.55, -0.4], r = 1 } = {}) {
       const [y, h] = [Math.min(high(a[i]), BASE), Math.abs(high(a[i]) - BASE)];
       set(full, { y, height: h });
       set(top, { y: high(Math.max(a[i], mine)), height: high(mine) - high(Math.max(a[i], mine)) });
-      set(text, { y: 292 });
+      set(text, { y: 222 });
       text.textContent = `a${"₁₂₃"[i]} = ${fmt(a[i], 2)}`;
     });
     set(water, { d: path([[30, high(mine)], [310, high(mine)]], false) });
