@@ -70,9 +70,10 @@ page: $(VENV)/.docs
 
 course: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -b html -D root_doc=course/index -D include_patterns='course/**' \
-		-D suppress_warnings=myst.xref_missing,ref.doc docs docs/_build/course
+		-D suppress_warnings=myst.xref_missing,ref.doc -d docs/_build/course.doctrees docs docs/_build/course
+	@echo '<meta http-equiv="refresh" content="0; url=course/index.html">' > docs/_build/course/index.html
 	@cd docs/_build && rm -f course.zip && $(abspath $(BIN))/python -m zipfile -c course.zip course
-	@echo "docs/_build/course.zip; the first page is docs/_build/course/course/index.html"
+	@echo "docs/_build/course.zip; the first page is docs/_build/course/index.html"
 
 bench: $(VENV)/.core
 	$(BIN)/refsolve bench topk

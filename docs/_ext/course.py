@@ -47,13 +47,12 @@ import nbformat
 from docutils import nodes
 from docutils.parsers.rst.directives.admonitions import BaseAdmonition
 from docutils.statemachine import StringList
-from myst_nb.core.read import read_myst_markdown_notebook
+from lecture import FOLDER, facts, lectures, notebook, with_exam
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 HERE = Path(__file__).resolve().parent
 TEMPLATES = HERE.parent / "_templates" / "course"
-FOLDER = HERE.parent / "course"
 #: Sections whose paragraphs are read, not spoken.
 READ = ("Goals", "Before this", "Find the wrong step", "Exercises", "One page", "Further reading")
 KINDS = {
@@ -64,56 +63,10 @@ KINDS = {
 }
 
 
-def lectures(folder: Path = FOLDER) -> dict[int, Path]:
-    """The lectures by number."""
-    return {int(p.name[:2]): p for p in sorted(folder.glob("[0-9][0-9]_*.md"))}
-
-
-def facts(path: Path) -> dict[str, Any]:
-    """Front matter of a lecture, and its title."""
-    text = path.read_text("utf-8")
-    known = dict(read_myst_markdown_notebook(text).metadata["course"])
-    return known | {"title": next(x[2:] for x in text.splitlines() if x.startswith("# "))}
-
-
-# -- The notebook
-
-
-def notebook(text: str) -> nbformat.NotebookNode:
-    """What runs where only the package is installed: the cells, and the text in plain Markdown."""
-    book = read_myst_markdown_notebook(text)
-    book.metadata = {
-        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
-    }
-    for number, cell in enumerate(book.cells):
-        cell["id"] = f"cell-{number}"
-        if cell.cell_type == "markdown":
-            cell.source = plain(cell.source)
-        else:
-            tags = cell.metadata.get("tags", [])
-            hidden = any(tag in ("hide-input", "hide-cell") for tag in tags)
-            cell.metadata = {"jupyter": {"source_hidden": True}} if hidden else {}
-    book.cells = [cell for cell in book.cells if cell.source.strip()]
-    return book
-
-
-def plain(text: str) -> str:
-    """MyST to Markdown: notes and comments go, admonitions become details, links to pages their text."""
-    text = re.sub(r"^%.*\n?", "", text, flags=re.MULTILINE)
-    text = re.sub(r"^:::\{speaker\}.*?^:::\n?", "", text, flags=re.MULTILINE | re.DOTALL)
-    text = re.sub(
-        r"^:::\{admonition\} (.*?)\n(?::[\w-]+:.*\n)*(.*?)^:::$",
-        r"<details><summary>\1</summary>\n\n\2\n</details>",
-        text,
-        flags=re.MULTILINE | re.DOTALL,
-    )
-    text = re.sub(
-        r"^```\{interactive\} (\w+)\n.*?^```$",
-        r"*(An interactive figure, `\1`, stands here on the page.)*",
-        text,
-        flags=re.MULTILINE | re.DOTALL,
-    )
-    return re.sub(r"\[([^]]+)\]\((?!https?:)[^)]+\)", r"\1", text)
+def read(app: Sphinx, name: str, source: list[str]) -> None:
+    """Name the exercises in what Sphinx reads."""
+    if found := re.match(r"course/(\d\d)_", name):
+        source[0] = with_exam(source[0], int(found[1]))
 
 
 # -- Documents of one file
@@ -262,7 +215,8 @@ def make_parts(
         "slides.html": page("slides.html", title, wall, back),
         "sheet.html": page("sheet.html", title, short, back),
         "exercises.html": page("sheet.html", f"{title}: exercises", asked, back),
-        "ipynb": nbformat.writes(notebook(path.read_text("utf-8"))) + "\n",
+        "ipynb": nbformat.writes(notebook(with_exam(path.read_text("utf-8"), int(name[:2]))))
+        + "\n",
     }
     for ending, text in made.items():
         (folder / f"{name}.{ending}").write_text(text, encoding="utf-8")
@@ -328,6 +282,17 @@ class CourseMap(SphinxDirective):
         return [nodes.raw("", graph(known), format="html")]
 
 
+def direct(number: int, known: dict[int, dict[str, Any]]) -> set[int]:
+    """What a lecture needs and none of the others that it needs does."""
+
+    def below(n: int) -> set[int]:
+        mine = set(known[n]["needs"]) & set(known)
+        return mine.union(*map(below, mine))
+
+    mine = set(known[number]["needs"]) & set(known)
+    return mine - set().union(*map(below, mine))
+
+
 def graph(known: dict[int, dict[str, Any]]) -> str:
     """Inline SVG: a lecture stands one layer below the deepest that it needs."""
     layer: dict[int, int] = {}
@@ -343,13 +308,12 @@ def graph(known: dict[int, dict[str, Any]]) -> str:
         for i, n in enumerate(row)
     }
     drawn = []
-    for number, lecture in known.items():
+    for number in known:
         x, y = at[number]
         drawn += [
             f"<path d='M{at[n][0]:.0f} {at[n][1] + 20:.0f}C{at[n][0]:.0f} {y - 30:.0f} {x:.0f} "
             f"{at[n][1] + 44:.0f} {x:.0f} {y - 20:.0f}' fill='none' stroke='currentColor' opacity='.4'/>"
-            for n in lecture["needs"]
-            if n in at
+            for n in direct(number, known)
         ]
     for number, (x, y) in at.items():
         name = html.escape(known[number].get("short", known[number]["title"].partition(". ")[2]))
@@ -370,5 +334,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("course-table", CourseTable)
     app.add_directive("course-map", CourseMap)
     app.add_role("course-parts", parts_role)
+    app.connect("source-read", read)
     app.connect("html-page-context", make_parts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
