@@ -45,11 +45,11 @@ def show(ours, browser, tmp_path):
     """Open a page with one figure, and ask what it computed."""
     extension, _ = ours
 
-    def show(name, width=1400, **options):
+    def show(name, width=1400, media={}, **options):  # noqa: B006
         page = tmp_path / "page.html"
         body = extension.interactive_html(name, **options) + extension.bundle([name])
         page.write_text(f"<!doctype html><meta charset=utf-8><body>{body}", encoding="utf-8")
-        browser.open(page, width)
+        browser.open(page, width, **media)
         return lambda: browser.ask("document.querySelector('figure').state")
 
     yield show
@@ -210,6 +210,28 @@ def test_steps_are_those_of_fast_and_close_the_gap(show, browser, loss: str) -> 
     )
     check_ascent(last := state())
     assert -1e-14 < last["gap"] < 1e-6 < found["gap"], "nine sums of terms of size 1"
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_what_plays_by_itself_jumps_to_the_end_for_who_wants_no_motion(
+    show, browser, motion
+) -> None:
+    state = show("coordinate_ascent", media={"prefers_reduced_motion": motion})
+    browser.ask("document.querySelectorAll('button')[2].click()")
+    assert state()["count"] == (81 if motion == "reduce" else 0)
+    assert browser.ask("document.querySelectorAll('button')[2].textContent") == (
+        "Play" if motion == "reduce" else "Pause"
+    )
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "finger"])
+def test_a_solid_is_turned_by_its_ground(show, browser, touch: bool) -> None:
+    state = show("topk_cone", width=400)
+    turn = "document.querySelector('input[aria-label=turn]').value"
+    first, before = state(), browser.ask(turn)
+    browser.drag("svg text", 60, 5, touch=touch)
+    assert browser.ask(turn) != before
+    assert state() == first, "the point stays"
 
 
 def test_a_certificate_turns_red_with_words(show, browser) -> None:

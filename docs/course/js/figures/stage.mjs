@@ -156,7 +156,7 @@ export class Stage {
   handle(picture, { label, move, nudge, value, text, kind = "point", anywhere = false }) {
     const node = sv(
       "g",
-      { class: `interactive-handle ${kind}`, tabindex: 0, role: "slider", "aria-label": label, "aria-roledescription": "movable point" },
+      { class: `interactive-handle ${kind}`, tabindex: 0, role: "slider", "aria-label": label, "aria-roledescription": "movable point", "aria-valuemin": -10, "aria-valuemax": 10 },
       sv("circle", { class: "reach", r: 22 }),
       sv("circle", { class: "halo", r: 12 }),
       sv("circle", { class: "dot", r: 7 }),
