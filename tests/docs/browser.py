@@ -153,9 +153,9 @@ class Browser:
         return x, y
 
     def drag(self, selector: str, dx: float, dy: float, *, nth: int = 0, steps: int = 8,
-             touch: bool = False) -> None:  # fmt: skip
-        """Press an element, move by (dx, dy) pixels, release."""
-        x, y = self.middle(selector, nth)
+             touch: bool = False, beside: float = 0.0) -> None:  # fmt: skip
+        """Press an element, so far beside its middle, move by (dx, dy) pixels, release."""
+        x, y = (v + beside for v in self.middle(selector, nth))
         for i in range(steps + 2):
             at = {"x": x + dx * min(i, steps) / steps, "y": y + dy * min(i, steps) / steps}
             kind = 0 if i == 0 else 2 if i == steps + 1 else 1

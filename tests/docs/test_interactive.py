@@ -248,6 +248,15 @@ def test_a_certificate_turns_red_with_words(show, browser) -> None:
 
 
 @pytest.mark.parametrize("name", CHECKS)
+def test_a_dragged_point_stays_under_the_pointer(show, browser, name: str) -> None:
+    show(name)
+    x, y = browser.middle(".interactive-handle .halo")
+    browser.drag(".interactive-handle", 20, -14, beside=4)
+    moved = browser.middle(".interactive-handle .halo")
+    assert moved == pytest.approx((x + 20, y if name == "ranking" else y - 14), abs=0.1)
+
+
+@pytest.mark.parametrize("name", CHECKS)
 def test_keys_move_what_has_the_focus(show, browser, name: str) -> None:
     check, what = CHECKS[name]
     state = show(name)
