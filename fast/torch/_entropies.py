@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from fast.torch._selection import LOWEST, largest_others, own_score
+from fast.torch._selection import LOWEST, others, own_score
 
 ALPHA, BETA, TRUNCATED = "alpha", "beta", "truncated"
 LINEAR = 40.0  # beyond it log(1 + e^v) is v
@@ -23,33 +23,25 @@ class Entropy:
     margin: float = 0.0
     variant: str = ALPHA
 
-    def _parts(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        """Loss, and log odds, log Z, shift, share of the capped, their number, classes, margins, e^(f - b)."""
-        k, d = self.k, f.shape[-1] - 1
-        own = own_score(f, y) - self.margin
-        classes = largest_others(f.detach(), y, min(k, d))[1]
-        top = f.gather(-1, classes)
-        b = top[..., -1:]
-        taken = torch.cat((classes, y.unsqueeze(-1)), -1)
-        e = (f - b).scatter(-1, taken, LOWEST).exp()
-        log_rest = e.sum(-1, keepdim=True).log1p()  # with the last of the top
-        top = top - b
-        shift = b - own
-        n, log_z, rise = self._capped(top, log_rest, shift)
-        rho = n / k
+    def _loss(self, top: Tensor, log_rest: Tensor, own: Tensor) -> tuple[Tensor, ...]:
+        """Loss, and log odds, log Z and the number of capped classes, all but the loss (..., 1).
+
+        top: the k largest of the others; log_rest: of the sum of e^(f - b) without the k - 1 largest, b
+        the last of the top.
+        """
+        k, shift = self.k, top[..., -1:] - own
+        n, log_z, rise = self._capped(top - top[..., -1:], log_rest, shift)
         odds = log_z + shift
-        if self.variant == TRUNCATED:
-            loss = softplus(odds, threshold=LINEAR)
-        else:
-            room = 1 - rho
-            free = (room * log_z - torch.xlogy(room, room)) + rho * math.log(k) + rise / k
-            if self.variant == ALPHA:
-                odds = shift + free
-                loss = softplus(odds, threshold=LINEAR)
-            else:
-                part = room * softplus(odds, threshold=LINEAR) - torch.xlogy(room, room)
-                loss = part + rho * math.log(k) + (rise + n * shift) / k
-        return loss.squeeze(-1), odds, log_z, n, classes, top, e
+        if self.variant == TRUNCATED or k == 1:
+            return softplus(odds, threshold=LINEAR).squeeze(-1), odds, log_z, n
+        rho = n / k
+        room = 1 - rho
+        fixed = rho * math.log(k) - torch.xlogy(room, room)
+        if self.variant == ALPHA:
+            odds = shift + (room * log_z + fixed + rise / k)
+            return softplus(odds, threshold=LINEAR).squeeze(-1), odds, log_z, n
+        loss = room * softplus(odds, threshold=LINEAR) + fixed + (rise + n * shift) / k
+        return loss.squeeze(-1), odds, log_z, n
 
     def _capped(
         self, top: Tensor, log_rest: Tensor, shift: Tensor
@@ -78,18 +70,36 @@ class Entropy:
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""
-        return self._parts(f, y)[0]
+        own, classes = (
+            own_score(f, y) - self.margin,
+            others(f.detach(), y).topk(self._top(f), dim=-1)[1],
+        )
+        top = f.gather(-1, classes)
+        taken = torch.cat((classes, y.unsqueeze(-1)), -1)
+        rest = (f - top[..., -1:]).scatter(-1, taken, LOWEST).exp().sum(-1, keepdim=True)
+        return self._loss(top, rest.log1p(), own)[0]
+
+    def _top(self, f: Tensor) -> int:
+        return min(self.k, f.shape[-1] - 1)
 
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        """Losses, and what the gradient is written from."""
-        return self._parts(f, y)
+        """Losses, and what the gradient is written from: probabilities of the rest among it."""
+        masked = others(f, y)
+        top, classes = masked.topk(self._top(f), dim=-1)
+        # one call of softmax costs less than one of exp; the last of the top has the largest entry
+        e = masked.clamp_(max=top[..., -1:]).softmax(-1)
+        unit = e.gather(-1, classes[..., -1:])
+        e.scatter_(-1, classes, 0.0)
+        log_rest = (e.sum(-1, keepdim=True) / unit).log1p()
+        return *self._loss(top, log_rest, own_score(f, y) - self.margin), classes, top, e, unit
 
     def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
         """Probabilities, the capped ones and the true class by themselves."""
-        odds, log_z, n, classes, top, e = state
+        odds, log_z, n, classes, top, e, unit = state
+        top = top - top[..., -1:]
         k, q, rho = self.k, odds.sigmoid(), n / self.k
         factor = g * (1 - rho) * q
-        x = e * (factor * (-log_z).exp())
+        x = e * (factor * (-log_z).exp() / unit)
         place = torch.arange(top.shape[-1], device=f.device, dtype=f.dtype)
         s = q
         if self.variant == TRUNCATED:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from fast._docs import Entry, with_sections
 from fast.torch import _inputs
-from fast.torch._function import RowLoss, rows
+from fast.torch._function import RowLoss, reduce, rows
 
 PARAMETERS: dict[str, Entry] = {
     "scores": (
@@ -109,18 +109,19 @@ def multiclass(
     ignored = classes == ignore_index
     classes = classes.masked_fill(ignored, 0)
     given, margin = _inputs.with_costs(f, classes, cost, costs, cost_matrix, signed)
-    losses = _inputs.refused(rows, declared(margin=margin, **parameters), given, classes)
-    if label_smoothing:
-        part = _inputs.check_number("label_smoothing", label_smoothing, 1.0)
-        if costs is not None or cost_matrix is not None:
-            _inputs.refuse_smoothing(label_smoothing, f"{name} with margins")
-        own = f.gather(-1, classes.unsqueeze(-1)).squeeze(-1)
-        losses = losses + part * (own - f.mean(-1))
-    losses = losses.masked_fill(ignored, 0.0)
     if weight is None:
-        return _inputs.reduced(losses, reduction, ~ignored)
-    weights = _inputs.class_weights(weight, f)[classes].masked_fill(ignored, 0.0)
-    return _inputs.reduced(losses * weights, reduction, weights)
+        weights = (~ignored).to(f.dtype)
+    else:
+        weights = _inputs.class_weights(weight, f)[classes].masked_fill(ignored, 0.0)
+    loss = declared(margin=margin, **parameters)
+    if not label_smoothing:
+        return _inputs.refused(rows, loss, given, classes, reduction, weights)
+    part = _inputs.check_number("label_smoothing", label_smoothing, 1.0)
+    if costs is not None or cost_matrix is not None:
+        _inputs.refuse_smoothing(label_smoothing, f"{name} with margins")
+    losses = _inputs.refused(rows, loss, given, classes)
+    own = f.gather(-1, classes.unsqueeze(-1)).squeeze(-1)
+    return reduce(losses + part * (own - f.mean(-1)), reduction, weights)
 
 
 def label_margins(costs: float | Tensor | None) -> tuple[float, float]:
@@ -143,4 +144,4 @@ def multilabel(
     if isinstance(costs, torch.Tensor):
         found = _inputs.check_costs(costs, f)
         f = torch.where(y, f - found, f + found) if signed else f + found
-    return _inputs.reduced(rows(loss, f, y), reduction)
+    return rows(loss, f, y, reduction)

@@ -3,8 +3,8 @@
 A loss gives three things. `RowLoss.exact` is a differentiable expression, in which only *which* classes count is
 detached: torch derives from it every derivative that exists, and compilers and exporters see nothing else.
 `RowLoss.solve` and `RowLoss.gradient` are the fast way in eager mode: values with a few numbers per row, from which
-the gradient is written at once into one array. Second derivatives, forward mode and nested transforms go by the
-expression.
+the gradient is written at once into one array. Second derivatives, forward mode and the transforms of `torch.func`
+go by the expression.
 """
 
 from __future__ import annotations
@@ -22,61 +22,72 @@ class RowLoss(Protocol):
         """Losses (...), differentiable in f as often as the loss is."""
 
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        """Losses (...), and tensors that `gradient` needs, with the same leading axes."""
+        """Losses (...), and tensors that `gradient` needs."""
 
     def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
         """Gradients (..., m), times g (..., 1)."""
 
 
+def reduce(losses: Tensor, reduction: str, weights: Tensor | None) -> Tensor:
+    """Losses times weights, as asked; rows of weight 0 do not count, whatever their loss."""
+    if weights is not None:
+        losses = torch.where(weights == 0, 0.0, losses * weights)
+    if reduction == "none":
+        return losses
+    total = losses.sum()
+    return total / _share(losses.shape, weights) if reduction == "mean" else total
+
+
+def _share(rows: torch.Size, weights: Tensor | None) -> Tensor | int:
+    """The divisor of a mean."""
+    return rows.numel() if weights is None else weights.sum()
+
+
 class _Rows(torch.autograd.Function):
     @staticmethod
-    def forward(f: Tensor, y: Tensor, loss: RowLoss) -> tuple[Tensor, ...]:
-        return loss.solve(f, y)
+    def forward(
+        ctx: Any, f: Tensor, y: Tensor, weights: Tensor | None, loss: RowLoss, reduction: str
+    ) -> Tensor:
+        losses, *state = loss.solve(f, y)
+        ctx.loss, ctx.reduction, ctx.state = loss, reduction, state
+        ctx.save_for_backward(f, y, weights)
+        ctx.save_for_forward(f, y, weights)
+        return reduce(losses, reduction, weights)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-        f, y, ctx.loss = inputs
-        ctx.others = (None,) * (len(output) - 1)
-        ctx.mark_non_differentiable(*output[1:])
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(f, y, *output[1:])
-        ctx.save_for_forward(f, y)
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor | None, *_: Any) -> tuple[Tensor | None, None, None]:
-        if g is None:
-            return None, None, None
-        f, y, *state = ctx.saved_tensors
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+        f, y, weights = ctx.saved_tensors
         if torch.is_grad_enabled():  # somebody differentiates this
-            return torch.func.vjp(lambda f: ctx.loss.exact(f, y), f)[1](g)[0], None, None
-        return ctx.loss.gradient(g.unsqueeze(-1), f, y, *state), None, None
+            found = torch.func.vjp(lambda f: _expression(ctx, f, y, weights), f)[1](g)[0]
+            return found, None, None, None, None
+        if ctx.reduction == "mean":
+            g = g / _share(f.shape[:-1], weights)
+        g = g.expand(f.shape[:-1]) if weights is None else g * weights
+        return ctx.loss.gradient(g.unsqueeze(-1), f, y, *ctx.state), None, None, None, None
 
     @staticmethod
-    def jvp(ctx: Any, t: Tensor | None, *_: Any) -> tuple[Tensor | None, ...]:
-        f, y = ctx.saved_tensors[:2]
-        if t is None:
-            return None, *ctx.others
-        value, pull = torch.func.vjp(lambda f: ctx.loss.exact(f, y), f)
-        return (pull(torch.ones_like(value))[0] * t).sum(-1), *ctx.others
-
-    @staticmethod
-    def vmap(
-        info: Any, dims: tuple[int | None, ...], f: Tensor, y: Tensor, loss: RowLoss
-    ) -> tuple[Any, Any]:
-        size = info.batch_size
-        f, y = (
-            a.expand(size, *a.shape) if d is None else a.movedim(d, 0)
-            for a, d in ((f, dims[0]), (y, dims[1]))
-        )
-        out = _Rows.apply(f, y, loss)
-        return out, (0,) * len(out)
+    def jvp(ctx: Any, t: Tensor, *_: Any) -> Tensor:
+        f, y, weights = ctx.saved_tensors
+        value, pull = torch.func.vjp(lambda f: _expression(ctx, f, y, weights), f)
+        axes = tuple(range(value.ndim, f.ndim))
+        return (pull(torch.ones_like(value))[0] * t).sum(axes)
 
 
-def rows(loss: RowLoss, f: Tensor, y: Tensor) -> Tensor:
-    """Losses of rows; compilers and exporters trace the expression."""
-    if torch.compiler.is_compiling():
-        return loss.exact(f, y)
-    values: Tensor = _Rows.apply(f, y, loss)[0]
+def _expression(ctx: Any, f: Tensor, y: Tensor, weights: Tensor | None) -> Tensor:
+    return reduce(ctx.loss.exact(f, y), ctx.reduction, weights)
+
+
+# Functions that take part in function transforms by themselves cost a third of a short call.
+_transformed = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+
+
+def rows(
+    loss: RowLoss, f: Tensor, y: Tensor, reduction: str = "none", weights: Tensor | None = None
+) -> Tensor:
+    """Losses of rows times weights, reduced; compilers, exporters and transforms see the expression."""
+    if torch.compiler.is_compiling() or _transformed():
+        return reduce(loss.exact(f, y), reduction, weights)
+    values: Tensor = _Rows.apply(f, y, weights, loss, reduction)
     return values
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from fast.torch._selection import largest_others, own_score
+from fast.torch._selection import others, own_score
 
 
 @dataclass(frozen=True)
@@ -20,20 +20,19 @@ class Hinge:
     squared: bool = False
 
     def _loss(self, z: Tensor) -> Tensor:
-        z = torch.relu(z) if self.beta else z
-        hinge = torch.relu(z.sum(-1) / self.k)
+        hinge = (z.relu().sum(-1) if self.beta else z.sum(-1).relu()) / self.k
         return 0.5 * hinge * hinge if self.squared else hinge
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""
         n = min(self.k, f.shape[-1] - 1)
-        classes = largest_others(f.detach(), y, n)[1]
+        classes = others(f.detach(), y).topk(n, dim=-1)[1]
         return self._loss(f.gather(-1, classes) - own_score(f, y) + self.margin)
 
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         """Losses, the classes that count, and their margins."""
-        top, classes = largest_others(f, y, min(self.k, f.shape[-1] - 1))
-        z = top - own_score(f, y) + self.margin
+        top, classes = others(f, y).topk(min(self.k, f.shape[-1] - 1), dim=-1)
+        z = top - (own_score(f, y) - self.margin)
         return self._loss(z), classes, z
 
     def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:

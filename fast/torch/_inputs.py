@@ -173,12 +173,12 @@ def class_weights(weight: Any, scores: Tensor) -> Tensor:
     return weight.to(scores.dtype)
 
 
-def refused(run: Callable[..., Tensor], loss: Any, f: Tensor, y: Tensor) -> Tensor:
+def refused(run: Callable[..., Tensor], loss: Any, f: Tensor, y: Tensor, *more: Any) -> Tensor:
     """Losses; a class that does not exist, which the CPU's gather finds, becomes a named error."""
     if torch.compiler.is_compiling():
-        return run(loss, f, y)
+        return run(loss, f, y, *more)
     try:
-        return run(loss, f, y)
+        return run(loss, f, y, *more)
     except (IndexError, RuntimeError) as error:
         if "out of bounds" not in str(error):
             raise
@@ -188,13 +188,3 @@ def refused(run: Callable[..., Tensor], loss: Any, f: Tensor, y: Tensor) -> Tens
             f"class numbers in 0..{f.shape[-1] - 1}, or ignore_index",
             "recode y, or pass all scores",
         ) from None
-
-
-def reduced(losses: Tensor, reduction: str, weights: Tensor | None = None) -> Tensor:
-    """Weighted losses as asked; the mean divides by the sum of the weights."""
-    if reduction == "none":
-        return losses
-    total = losses.sum()
-    if reduction == "sum":
-        return total
-    return total / (losses.numel() if weights is None else weights.sum())

@@ -29,7 +29,7 @@ class OneVsAll:
         if self.kind == HINGE:
             return torch.relu(z).sum(-1)
         p = z.clamp(0.0, self.gamma)
-        return (p * (z - 0.5 * p)).sum(-1) / self.gamma
+        return (torch.sub(z, p, alpha=0.5) * p).sum(-1) / self.gamma
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""
@@ -37,7 +37,11 @@ class OneVsAll:
 
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         """Losses."""
-        return (self._loss(self._margins(f, y)),)
+        z = self._margins(f, y)
+        if self.kind != SMOOTH:
+            return (self._loss(z),)
+        p = z.clamp(0.0, self.gamma)
+        return (z.sub_(p, alpha=0.5).mul_(p).sum(-1) / self.gamma,)
 
     def _margins(self, f: Tensor, y: Tensor) -> Tensor:
         return (f + self.margin).scatter(-1, y.unsqueeze(-1), self.margin - own_score(f, y))
@@ -48,7 +52,7 @@ class OneVsAll:
         if self.kind == LOGISTIC:
             x = z.sigmoid_()
         elif self.kind == HINGE:
-            x = (z > 0).to(f.dtype)
+            x = z.relu_().sign_()  # a comparison costs more
         else:
             x = z.div_(self.gamma).clamp_(0.0, 1.0)
         x.mul_(g)

@@ -1,27 +1,90 @@
-"""Projections by Newton steps on whole rows: smooth top-k hinges and sparsemax on tensors.
+"""Projections on tensors: smooth top-k hinges and sparsemax.
 
-The threshold of a projection is the root of a convex function less a concave one of k known pieces. Newton's
-method for the convex part, the other part solved exactly, ascends from the left and ends at the root, as soon as
-the right classes are active. The number of steps is fixed: no decision waits for the data.
+Such a threshold is where R(t), the excess over t of the classes below the cap, meets a function of the k largest that
+is known in closed form. R is convex and piecewise linear. With a tangent in its place the equation is solved at once,
+by a lower bound on the threshold; the best of all tangents gives the threshold. So eager calls on a CPU take the
+tangents at the next largest classes, and for rows with more support Newton's method, whose solutions ascend until the
+right classes are active. Traced calls, and those on devices that one would have to wait for, make a fixed number of
+its steps on all rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from fast.torch._function import quadratic
-from fast.torch._selection import LOWEST, is_own, largest_others, own_score
+from fast.torch._selection import is_own, others, own_score
 
-STEPS = {torch.float32: 12, torch.float64: 20}
+Meet = Callable[
+    [Tensor, Tensor], Tensor
+]  # the bound, from a tangent's number of entries and their sum
+NEAR = 8  # next largest classes
+STEPS = {torch.float32: 10, torch.float64: 12}  # at most 8 were needed, see the tests
+MOST = 60  # steps where they end by themselves
 
 
-def active(rest: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-    """Number of entries above t, and the sum of their excess, (..., 1)."""
-    above = (rest - t).clamp(min=0)
-    return (above > 0).sum(-1, keepdim=True).to(rest.dtype), above.sum(-1, keepdim=True)
+def ascend(rest: Tensor, t: Tensor, meet: Meet, wait: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Newton's method from a lower bound t: the threshold, and the sums of the excess and of its squares."""
+    for _ in range(MOST if wait else STEPS[rest.dtype]):
+        above = torch.relu(rest - t)
+        mass, count = above.sum(-1, keepdim=True), above.sign().sum(-1, keepdim=True)
+        new = torch.maximum(meet(count, mass + count * t), t)
+        if wait and not (new > t).any():
+            break
+        t = new
+    above = torch.relu(rest - t)
+    return t, above.sum(-1, keepdim=True), above.square().sum(-1, keepdim=True)
+
+
+def best_tangent(near: Tensor, meet: Meet) -> Tensor:
+    """The best bound of the tangents at the entries ``near``, in descending order: (..., 1)."""
+    count = torch.arange(near.shape[-1] + 1, device=near.device, dtype=near.dtype)
+    mass = torch.nn.functional.pad(near, (1, 0)).cumsum(-1)
+    return meet(count.unsqueeze(-1), mass.unsqueeze(-1)).amax(-2)
+
+
+def by_rows(loss: Any, near: Any, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    """Losses by way of a few classes, and of whole rows where these are too few.
+
+    State: classes, x there, which rows are whole (flat), and what `whole` found for these.
+    """
+    losses, classes, x, few = near(f, y)
+    rows = few.flatten().nonzero().squeeze(-1)
+    if len(rows) == 0:
+        return losses, classes, x
+    found, *state = loss.whole(*_flat(rows, f, y), True)
+    losses = losses.flatten().index_copy(0, rows, found).view_as(losses)
+    return losses, classes, x, rows, *state
+
+
+def _flat(rows: Tensor, f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    return f.reshape(-1, f.shape[-1])[rows], y.flatten()[rows]
+
+
+def by_rows_gradient(loss: Any, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
+    """The gradient that belongs to it."""
+    if state[0].is_floating_point():
+        return loss.slope(g, f, y, *state)  # type: ignore[no-any-return]
+    classes, x, *more = state
+    x = x * g
+    out = torch.zeros_like(f, memory_format=torch.contiguous_format).scatter_(-1, classes, x)
+    out.scatter_(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True))
+    if more:
+        rows = more[0]
+        part = loss.slope(g.flatten()[rows].unsqueeze(-1), *_flat(rows, f, y), *more[1:])
+        out.view(-1, f.shape[-1]).index_copy_(0, rows, part)
+    return out
+
+
+def with_own(x: Tensor, y: Tensor) -> Tensor:
+    """Gradient from x at the other classes: minus their sum at y, in place."""
+    x.scatter_(-1, y.unsqueeze(-1), 0.0)
+    return x.scatter_(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True))
 
 
 @dataclass(frozen=True)
@@ -34,96 +97,112 @@ class Smooth:
     gamma: float = 1.0
 
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        """Losses; t and u with p = clip(f - t, 0, u) at the other classes, (..., 1)."""
-        d, k, gamma = f.shape[-1] - 1, self.k, self.gamma
-        own = own_score(f, y) - self.margin
-        top, classes = largest_others(f, y, min(k, d))
-        b = top[..., -1:]  # all thresholds are relative to it
-        taken = torch.cat((classes, y.unsqueeze(-1)), -1)
-        rest = (f - b).scatter(-1, taken, LOWEST)
-        cap = torch.full_like(b, gamma / k)
-        low = (top - b).flip(-1)  # ascending
+        """Losses, and what `gradient` reads."""
+        return by_rows(self, self._near, f, y) if f.is_cpu else self.whole(f, y, False)
+
+    def _near(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        """Losses, classes, x at these, and where they are too few."""
+        d = f.shape[-1] - 1
+        n = min(self.k, d)
+        near, classes = others(f, y).topk(min(d, n + NEAR), dim=-1)
+        b = near[..., n - 1 : n]
+        near, shift = near - b, b - own_score(f, y) + self.margin
+        _, meet, height = self._tangents(near[..., None, :n], shift.unsqueeze(-2))
+        t = best_tangent(near[..., n:], meet)
+        over = (near - t).clamp_(min=0)
+        u = height(over[..., None, n:].sum(-1, keepdim=True)).squeeze(-2)
+        p = torch.minimum(over, u)
+        linear = (p * (over + (t + shift) - p)).sum(-1, keepdim=True)
+        losses = self._losses(u, linear, p.square().sum(-1, keepdim=True))
+        few = over[..., -1] > 0 if near.shape[-1] < d else torch.zeros((), dtype=torch.bool)
+        return losses, classes, p / self.gamma, few
+
+    def whole(self, f: Tensor, y: Tensor, wait: bool) -> tuple[Tensor, ...]:
+        """Losses; t and u with p = clip(f - t, 0, u) at the other classes."""
+        own, rest = own_score(f, y) - self.margin, others(f, y)
+        top, classes = rest.topk(min(self.k, f.shape[-1] - 1), dim=-1)
+        b = top[..., -1:]  # thresholds are relative to it
+        top, shift = top - b, b - own  # and shift is it in z
+        rest = (rest - b).scatter(-1, classes, -torch.inf)
+        start, meet, height = self._tangents(top, shift)
+        t, mass, square = ascend(rest, start, meet, wait)
+        u = height(mass)
+        p = torch.minimum((top - t).clamp(min=0), u)
+        linear = (p * (top + shift - p)).sum(-1, keepdim=True) + (t + shift) * mass
+        losses = self._losses(u, linear, square + p.square().sum(-1, keepdim=True))
+        return losses, torch.where(t <= -shift, own, t + b) if self.beta else t + b, u
+
+    def _losses(self, u: Tensor, linear: Tensor, square: Tensor) -> Tensor:
+        if not self.beta:  # z - p is orthogonal to p on the cone
+            linear = torch.where(u < self.gamma / self.k, 0.0, linear)
+        return ((0.5 * square + linear) / self.gamma).squeeze(-1)
+
+    def _tangents(
+        self, top: Tensor, shift: Tensor
+    ) -> tuple[Tensor, Meet, Callable[[Tensor], Tensor]]:
+        """A lower bound, bounds from tangents, and u from the excess of the rest; relative to the k-th."""
+        k, cap = self.k, self.gamma / self.k
+        j = torch.arange(1, top.shape[-1] + 1, device=top.device, dtype=top.dtype)
+        sums = top.flip(-1).cumsum(-1)  # of the j smallest
         if self.beta:
-            t, u = self._beta(rest, low, b - own, cap), cap
-        else:
-            t, u = self._alpha(rest, low, (top - own).sum(-1, keepdim=True), cap)
-        over = (rest - t).clamp(min=0)
-        p = torch.minimum((low - t).clamp(min=0), u)
-        level = t + (b - own)  # t in the coordinates z
-        z = low + (b - own)
-        linear = (p * (z - p)).sum(-1) + (level * over.sum(-1, keepdim=True)).squeeze(-1)
-        if not self.beta:  # orthogonal on the cone
-            linear = torch.where((u < cap).squeeze(-1), 0.0, linear)
-        square = p.square().sum(-1) + over.square().sum(-1)
-        t = torch.where(t <= own - b, own, t + b) if self.beta else t + b
-        return (0.5 * square + linear) / gamma, t, u
+            zero, room = -shift, sums - j * cap  # 0 of z; what lies below the cap
 
-    def _beta(self, rest: Tensor, low: Tensor, shift: Tensor, cap: Tensor) -> Tensor:
-        if self.k > low.shape[-1]:
-            return -shift  # sums stay below the radius
-        j = torch.arange(1, self.k + 1, device=low.device, dtype=low.dtype)
-        sums = low.cumsum(-1) - j * cap
-        t = torch.maximum(-cap, -shift)
-        for _ in range(STEPS[low.dtype]):
-            count, excess = active(rest, t)
-            mass = excess + count * t
-            # the tangent meets the top's part at the least of the roots of its pieces
-            none = torch.where(count > 0, mass / count.clamp(min=1), float("inf"))
-            root = torch.minimum(((mass + sums) / (j + count)).amin(-1, keepdim=True), none)
-            t = torch.maximum(torch.maximum(root, t), -shift)
-        return t
+            def meet(count: Tensor, mass: Tensor) -> Tensor:
+                if k > top.shape[-1]:  # sums stay below gamma
+                    return zero.expand_as(mass)
+                return torch.maximum(((mass + room) / (j + count)).amin(-1, keepdim=True), zero)
 
-    def _alpha(
-        self, rest: Tensor, low: Tensor, total: Tensor, cap: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        k = self.k
-        j = torch.arange(1, k + 1, device=low.device, dtype=low.dtype)
-        means = low.cumsum(-1) / j
-        share = (1 / j, 1 / j - 1 / k)
-        u = torch.minimum(total / k, cap)
-        t = -u
-        for _ in range(STEPS[low.dtype]):
-            count, excess = active(rest, t)
-            mass = excess + count * t
-            full = ((count * (cap - means) + mass) / (count * share[0] + 1)).amax(-1, keepdim=True)
-            cone = ((count * (total / k - means) + mass) / (count * share[1] + 1)).amax(
-                -1, keepdim=True
-            )
-            delta = torch.minimum(full, cone).clamp(min=0)
-            u = torch.minimum((total + delta) / k, cap)
-            t = torch.maximum((delta / j + means).amin(-1, keepdim=True) - u, t)
-        return t, torch.where(total <= 0, 0.0, u)
+            return zero.clamp(min=-cap), meet, lambda delta: torch.full_like(delta, cap)
+        means = sums / j
+        mean = means[..., -1:] + shift  # of the top, in z
+
+        def height(delta: Tensor) -> Tensor:
+            return torch.where(mean <= 0, 0.0, (mean + delta / k).clamp(max=cap))
+
+        def cone(count: Tensor, mass: Tensor) -> Tensor:
+            # delta: what the top has above u + t, and the rest above t, where the sum is gamma or free
+            known = mass - count * means
+            full = (count * cap + known) / (count / j + 1)
+            free = (count * mean + known) / (count * (1 / j - 1 / k) + 1)
+            delta = torch.minimum(full.amax(-1, keepdim=True), free.amax(-1, keepdim=True))
+            delta = delta.clamp(min=0)
+            return (delta / j + means).amin(-1, keepdim=True) - (mean + delta / k).clamp(max=cap)
+
+        return -mean.clamp(max=cap), cone, height
+
+    def slope(self, g: Tensor, f: Tensor, y: Tensor, t: Tensor, u: Tensor) -> Tensor:
+        """clip(f - t, 0, u)/gamma."""
+        return with_own(torch.minimum((f - t).clamp_(min=0), u).mul_(g / self.gamma), y)
 
     def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
-        """clip(f - t, 0, u)/gamma."""
-        t, u = state
-        x = torch.minimum((f - t).clamp_(min=0), u).mul_(g / self.gamma)
-        x.scatter_(-1, y.unsqueeze(-1), 0.0)
-        return x.scatter_(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True))
+        """p/gamma."""
+        return by_rows_gradient(self, g, f, y, *state)
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""
-        values, t, u = self.solve(f.detach(), y)
+        values, t, u = self.whole(f.detach(), y, False)
         k = self.k
-        others, own = ~is_own(f, y), own_score(f, y) - self.margin
+        apart, own = ~is_own(f, y), own_score(f, y) - self.margin
+        level = t - own.detach()  # in z; all else is relative to it, for the sake of the digits
+        over = f - own - level
         excess = f.detach() - t
-        capped = others & (excess >= u) & (u > 0)
-        middle = others & (excess > 0) & (excess < u)
+        capped = apart & (excess >= u) & (u > 0)
+        middle = apart & (excess > 0) & (excess < u)
         n, count = (s.sum(-1, keepdim=True).to(f.dtype) for s in (capped, middle))
-        z_top = torch.where(capped, f - own, 0.0).sum(-1, keepdim=True)
-        z_mid = torch.where(middle, f - own, 0.0).sum(-1, keepdim=True)
+        top, mid = (torch.where(s, over, 0.0).sum(-1, keepdim=True) for s in (capped, middle))
         some = count.clamp(min=1)
         cap = self.gamma / k
-        level = (z_mid - (k - n) * cap) / some  # the sum is gamma
-        height = torch.full_like(level, cap)
+        rise = (mid - (k - n) * cap) / some  # the sum is gamma
+        height = torch.full_like(rise, cap)
         if self.beta:
-            level = torch.where(t > own.detach(), level, 0.0)
+            rise = torch.where(level > 0, rise, 0.0)
         else:
             bottom = n * some + (k - n) ** 2
             free = u < cap
-            level = torch.where(free, (n * z_mid - (k - n) * z_top) / bottom, level)
-            height = torch.where(free, (some * z_top + (k - n) * z_mid) / bottom, height)
-        p = torch.where(capped, height, torch.where(middle, f - own - level, 0.0)) / self.gamma
+            rise = torch.where(free, (n * mid - (k - n) * (top + k * level)) / bottom, rise)
+            above = (some * (top + k * level) + (k - n) * mid) / bottom
+            height = torch.where(free, above, height)
+        p = torch.where(capped, height, torch.where(middle, over - rise, 0.0)) / self.gamma
         return quadratic(values, f, p.scatter(-1, y.unsqueeze(-1), -p.sum(-1, keepdim=True)))
 
 
@@ -134,32 +213,59 @@ class Simplex:
     margin: float = 0.0
 
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        """Losses, and what `gradient` reads."""
+        return by_rows(self, self._near, f, y) if f.is_cpu else self.whole(f, y, False)
+
+    @staticmethod
+    def _meet(count: Tensor, mass: Tensor) -> Tensor:
+        return (mass - 1) / count
+
+    def _z(self, f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        own = own_score(f, y) - self.margin
+        return f.scatter(-1, y.unsqueeze(-1), own) if self.margin else f, own
+
+    def _near(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        """Losses, classes, x at these, and where they are too few."""
+        z, own = self._z(f, y)
+        near, classes = z.topk(min(f.shape[-1], 1 + NEAR), dim=-1)
+        top = near[..., :1]
+        near = near - top
+        count = torch.arange(1, near.shape[-1] + 1, device=f.device, dtype=f.dtype)
+        t = self._meet(count, near.cumsum(-1)).amax(-1, keepdim=True)
+        over = (near - t).clamp_(min=0)
+        few = (
+            over[..., -1] > 0 if near.shape[-1] < f.shape[-1] else torch.zeros((), dtype=torch.bool)
+        )
+        x = over.masked_fill_(classes == y.unsqueeze(-1), 0.0)
+        return self._losses(x, t + (top - own)), classes, x, few
+
+    @staticmethod
+    def _losses(x: Tensor, above: Tensor) -> Tensor:
+        return 0.5 * (x.square().sum(-1) + x.sum(-1).square()) + above.relu().squeeze(-1)
+
+    def whole(self, f: Tensor, y: Tensor, wait: bool) -> tuple[Tensor, ...]:
         """Losses; t with p = max(f - t, 0) at the other classes."""
-        at, own = y.unsqueeze(-1), own_score(f, y) - self.margin
-        z = f.scatter(-1, at, own)
+        z, own = self._z(f, y)
         top = z.amax(-1, keepdim=True)
-        z = z - top
-        t = torch.full_like(top, -1.0)
-        for _ in range(STEPS[f.dtype]):
-            count, excess = active(z, t)
-            t = t + (excess - 1) / count
-        x = (z - t).clamp(min=0).scatter(-1, at, 0.0)
-        above = torch.relu(t + (top - own)).squeeze(-1)
-        return 0.5 * (x.square().sum(-1) + x.sum(-1).square()) + above, t + top
+        t = ascend(z - top, torch.full_like(top, -1.0), self._meet, wait)[0] + top
+        x = (z - t).clamp(min=0).scatter(-1, y.unsqueeze(-1), 0.0)
+        return self._losses(x, t - own), t
+
+    def slope(self, g: Tensor, f: Tensor, y: Tensor, t: Tensor) -> Tensor:
+        """The projection at the other classes, and minus their sum."""
+        return with_own((f - t).clamp_(min=0).mul_(g), y)
 
     def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
-        """The projection at the other classes, and minus their sum."""
-        x = (f - state[0]).clamp_(min=0).mul_(g)
-        x.scatter_(-1, y.unsqueeze(-1), 0.0)
-        return x.scatter_(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True))
+        """The projection less the unit vector of the true class."""
+        return by_rows_gradient(self, g, f, y, *state)
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""
-        values, t = self.solve(f.detach(), y)
+        values, t = self.whole(f.detach(), y, False)
         own = is_own(f, y)
-        z = torch.where(own, f - self.margin, f)
-        positive = z.detach() > t
+        over = torch.where(own, f - self.margin, f) - t
+        positive = over.detach() > 0
         count = positive.sum(-1, keepdim=True)
-        level = (torch.where(positive, z, 0.0).sum(-1, keepdim=True) - 1) / count
-        x = torch.where(positive & ~own, z - level, 0.0)
+        rise = (torch.where(positive, over, 0.0).sum(-1, keepdim=True) - 1) / count
+        x = torch.where(positive & ~own, over - rise, 0.0)
         return quadratic(values, f, x.scatter(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True)))

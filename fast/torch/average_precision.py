@@ -7,7 +7,7 @@ from fast._docs import with_sections
 from fast.errors import InvalidParameterError
 from fast.torch._faces import LABELLED, PARAMETERS, RAISES
 from fast.torch._function import rows
-from fast.torch._inputs import check_indicator, check_reduction, check_scores, reduced
+from fast.torch._inputs import check_indicator, check_reduction, check_scores
 from fast.torch._ranking import Rankings
 
 
@@ -25,7 +25,7 @@ def average_precision(
     check_reduction(reduction)
     right = check_indicator(y, f).long()
     if groups is None:
-        return reduced(rows(Rankings(), f, right), reduction)
+        return rows(Rankings(), f, right, reduction)
     if not isinstance(groups, torch.Tensor) or groups.shape != f.shape or f.ndim != 1:
         raise InvalidParameterError(
             "groups",

@@ -42,31 +42,69 @@ def graded(stem, scores, y, **options):
     return losses.detach(), f.grad
 
 
+def compared(stem, scores, y, costs=None, **options):
+    """Values and gradients beside those of the kernels at the same scores in float64."""
+    twin = importlib.import_module(f"fast.losses.{stem}")
+    given = None if costs is None else torch.from_numpy(costs)
+    values, gradients = graded(stem, scores, y, costs=given, **options)
+    wide = scores.double().numpy()
+    right = twin.value(wide, y.numpy(), costs=costs, **options)
+    slope = twin.gradient(wide, y.numpy(), costs=costs, **options)
+    assert values.dtype == gradients.dtype == scores.dtype
+    # the terms of a loss are scores, margins and their quotients by gamma; gradients have the
+    # Lipschitz constant 1/gamma, or are exact but for the probabilities
+    size = 1 + np.abs(wide).max() + (0 if costs is None else np.abs(costs).max())
+    unit = 32 * scores.shape[-1] * EPS[scores.dtype] * size / min(options.get("gamma", 1.0), 1.0)
+    np.testing.assert_allclose(values.numpy(), right, atol=unit * size, rtol=0)
+    np.testing.assert_allclose(gradients.numpy(), slope, atol=unit * (1 + right.max()), rtol=0)
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("stem", ROWS)
 def test_values_and_gradients_are_those_of_the_kernels(stem, dtype):
-    twin = importlib.import_module(f"fast.losses.{stem}")
     rng = np.random.default_rng(sum(map(ord, stem)))
     for trial in range(25):
         n, m = 4, int(rng.integers(2, 9))
         options = arguments(stem, rng, m)
-        scores = torch.from_numpy(rng.standard_normal((n, m)) * 10 ** rng.uniform(-2, 1.5)).to(
-            dtype
-        )
-        y = labels(stem, rng, n, m)
+        scores = torch.from_numpy(rng.standard_normal((n, m)) * 10 ** rng.uniform(-2, 1.5))
         costs = rng.standard_normal(m) if trial % 3 == 0 else None
-        given = None if costs is None else torch.from_numpy(costs)
-        values, gradients = graded(stem, scores, y, costs=given, **options)
-        wide = scores.double().numpy()
-        right = twin.value(wide, y.numpy(), costs=costs, **options)
-        slope = twin.gradient(wide, y.numpy(), costs=costs, **options)
-        assert values.dtype == gradients.dtype == dtype
-        # the terms of a loss are scores, margins and their quotients by gamma; gradients have the
-        # Lipschitz constant 1/gamma, or are exact but for the probabilities
-        size = 1 + np.abs(wide).max() + (0 if costs is None else np.abs(costs).max())
-        unit = 32 * m * EPS[dtype] * size / min(options.get("gamma", 1.0), 1.0)
-        np.testing.assert_allclose(values.numpy(), right, atol=unit * size, rtol=0)
-        np.testing.assert_allclose(gradients.numpy(), slope, atol=unit * (1 + right.max()), rtol=0)
+        compared(stem, scores.to(dtype), labels(stem, rng, n, m), costs, **options)
+
+
+@pytest.mark.parametrize("stem", ROWS)
+def test_long_rows(stem):
+    """Also where many classes have a share, in few of the rows or in all of them."""
+    rng = np.random.default_rng(11)
+    scales = np.array([1.0, 0.01, 1.0, 1e-4, 30.0])[:, np.newaxis]
+    for gamma in (1.0, 30.0):
+        names = inspect.signature(getattr(ft, stem)).parameters
+        options = {n: v for n, v in {"k": 5, "gamma": gamma}.items() if n in names}
+        scores = torch.from_numpy(rng.standard_normal((5, 300)) * scales)
+        compared(stem, scores, labels(stem, rng, 5, 300), **options)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("stem", ["smooth_topk_hinge_alpha", "smooth_topk_hinge_beta", "sparsemax"])
+def test_steps_that_are_counted_beforehand_suffice(stem, dtype):
+    """On rows that Newton's method likes least: distances below the k-th that grow geometrically."""
+    growth = torch.tensor([1.2, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0], dtype=dtype)[:, None, None]
+    scale = torch.tensor([1e-3, 0.1, 1.0, 10.0], dtype=dtype)[:, None]
+    scores = -scale * growth ** torch.arange(-40.0, 1.0, dtype=dtype)
+    top = torch.tensor([0.0, 0.0, 0.0], dtype=dtype).expand(7, 4, 3)
+    scores = torch.cat((top, scores, 3 * scores[..., -1:]), -1).flatten(0, 1)
+    scores = torch.cat(
+        (scores, torch.randn(20, 45, dtype=dtype, generator=torch.Generator().manual_seed(1)) ** 9)
+    )
+    y = torch.full(scores.shape[:1], 44)
+    options = {} if stem == "sparsemax" else {"k": 3, "gamma": 1.0}
+
+    def loss(f, y):
+        return getattr(ft, stem)(f, y, reduction="sum", **options)
+
+    at_need = torch.func.grad(loss)  # transforms go the traced way
+    values, gradients = graded(stem, scores, y, **options)
+    assert torch.allclose(at_need(scores, y), gradients, atol=64 * EPS[dtype])
+    assert torch.allclose(torch.func.vmap(loss)(scores, y), values, rtol=64 * EPS[dtype])
 
 
 @pytest.mark.parametrize("stem", ROWS)

@@ -1,0 +1,239 @@
+"""What surrounds the losses on tensors: reductions, precisions, bad input, modules, compilers."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+import fast.torch as ft  # noqa: E402
+from fast.errors import InvalidParameterError, InvalidTypeError  # noqa: E402
+from fast.losses.average_precision import loss_augmented_inference  # noqa: E402
+
+F = torch.nn.functional
+MODULES = [
+    *(ft.TopKHingeLoss(3, v, g) for v in ("alpha", "beta") for g in (0.0, 0.7)),
+    ft.SquaredTopKHingeLoss(3),
+    *(ft.TopKEntropyLoss(3, v) for v in ("alpha", "beta")),
+    ft.TruncatedTopKEntropyLoss(3),
+    ft.SoftmaxLoss(),
+    ft.SparsemaxLoss(),
+    *(ft.OneVsAllLoss(kind) for kind in ("hinge", "smooth_hinge", "logistic")),
+    *(ft.MultilabelLoss(kind) for kind in ("hinge", "smooth_hinge", "entropy")),
+    ft.AveragePrecisionLoss(),
+]
+IDS = [m.extra_repr() for m in MODULES]
+LABELLED = [m for m in MODULES if not m.stem.startswith(("multilabel", "average"))]
+
+
+def data(module, n=6, m=9, seed=0):
+    rng = np.random.default_rng(seed)
+    scores = torch.from_numpy(rng.standard_normal((n, m)))
+    if module in LABELLED:
+        return scores, torch.from_numpy(rng.integers(0, m, n))
+    y = rng.integers(0, 2, (n, m))
+    y[:, 0], y[:, 1] = 0, 1
+    return scores, torch.from_numpy(y)
+
+
+def graded(loss, scores, y):
+    f = scores.clone().requires_grad_()
+    value = loss(f, y)
+    value.backward()
+    return value.detach(), f.grad
+
+
+def test_softmax_is_cross_entropy():
+    rng = np.random.default_rng(1)
+    scores = torch.from_numpy(rng.standard_normal((5, 4, 7)))
+    y = torch.from_numpy(rng.integers(0, 7, (5, 4)))
+    y[1, 2], y[3] = -100, 6
+    weight = torch.from_numpy(rng.uniform(0, 2, 7))
+    for reduction in ("mean", "sum", "none"):
+        for smoothing in (0.0, 0.3):
+            for w in (None, weight):
+                options = {"reduction": reduction, "label_smoothing": smoothing}
+                f, g = scores.clone().requires_grad_(), scores.clone().requires_grad_()
+                mine = ft.softmax(f, y, weight=w, **options)
+                # torch weighs the smoothed labels too, so weights are compared without
+                if smoothing and w is not None:
+                    continue
+                other = F.cross_entropy(g.movedim(-1, 1), y, weight=w, **options)
+                assert torch.allclose(mine, other)
+                mine.sum().backward()
+                other.sum().backward()
+                assert torch.allclose(f.grad, g.grad)
+    certain = torch.tensor([[40.0, 0.0]], dtype=torch.float64)
+    assert F.cross_entropy(certain, torch.tensor([0])).item() == 0.0
+    found = ft.softmax(certain, torch.tensor([0])).item()
+    assert abs(found / np.log1p(np.exp(-40.0)) - 1) < 4e-16
+
+
+@pytest.mark.parametrize("module", LABELLED, ids=lambda m: m.extra_repr())
+def test_rows_weights_and_margins(module):
+    """A batch is its rows: weighted, ignored, with margins of all kinds."""
+    scores, y = data(module)
+    m = scores.shape[-1]
+    y[2] = -100
+    rng = np.random.default_rng(2)
+    weight, matrix = torch.from_numpy(rng.uniform(0, 2, m)), torch.from_numpy(rng.random((m, m)))
+    options = {k: v for k, v in module.options.items() if k != "reduction"}
+    kept = torch.tensor([0, 1, 3, 4, 5])
+    rows = torch.stack([module.function(scores[i], y[i], **options) for i in kept])
+    assert torch.allclose(module(scores, y), rows.mean())
+    weighted, options["weight"] = (rows * weight[y[kept]]).sum(), weight
+    assert torch.allclose(module.function(scores, y, reduction="sum", **options), weighted)
+    mean = module.function(scores[None], y[None], **options)
+    assert torch.allclose(mean, weighted / weight[y[kept]].sum())
+    del options["weight"]
+    spoilt = scores.clone()
+    spoilt[2] = torch.nan
+    assert torch.equal(module(spoilt, y), module(scores, y))
+    spoilt[1, 4] = torch.nan
+    assert module(spoilt, y).isnan()
+    by_class = module.function(scores, y, cost_matrix=matrix, **options)
+    by_row = module.function(scores, y, costs=matrix[y.clamp(min=0)], **options)
+    assert torch.equal(by_class, by_row)
+    one = module.function(scores, y, costs=0.25, **options)
+    assert torch.allclose(one, module.function(scores, y, costs=torch.full((m,), 0.25), **options))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=IDS)
+def test_modules_travel_and_keep_precisions(module):
+    scores, y = data(module)
+    again = pickle.loads(pickle.dumps(module))
+    assert torch.equal(again(scores, y), module(scores, y))
+    assert module.state_dict() == {}
+    assert module.stem in repr(module)
+    value, gradient = graded(module, scores, y)
+    for half in (torch.float16, torch.bfloat16):
+        low = scores.to(half)
+        found, slope = graded(module, low, y)
+        right, exact = graded(module, low.float(), y)
+        assert found.dtype == torch.float32
+        assert torch.equal(found, right)
+        assert torch.equal(slope, exact.to(half))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found, slope = graded(module, scores.float(), y)
+    assert found.dtype == torch.float32
+    assert torch.allclose(found.double(), value, rtol=1e-4)
+    assert torch.allclose(slope.double(), gradient, atol=1e-4)
+
+
+def test_masked_classes_and_empty_batches():
+    """Scores of -inf take a class out, as long as k classes are left."""
+    scores = torch.tensor([[1.0, 0.5, 0.2, -torch.inf, -torch.inf, 0.4]], dtype=torch.float64)
+    y = torch.tensor([1])
+    for module in LABELLED:
+        if module.stem.startswith("ova"):
+            continue
+        value, gradient = graded(module, scores, y)
+        right, slope = graded(module, scores[:, [0, 1, 2, 5]], y)
+        assert torch.allclose(value, right), module
+        assert torch.allclose(gradient[:, [0, 1, 2, 5]], slope), module
+        assert not gradient[:, 3:5].any()
+        assert module(scores[:0], y[:0]).isnan()
+        assert module.function(scores[:0], y[:0], reduction="sum", **module.options) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "name"),
+    [
+        ({"scores": torch.zeros(2, 3, dtype=torch.int64)}, InvalidTypeError, "scores"),
+        ({"scores": torch.zeros(())}, InvalidParameterError, "scores"),
+        ({"scores": torch.zeros(2, 1)}, InvalidParameterError, "scores"),
+        ({"y": torch.zeros(2)}, InvalidTypeError, "y"),
+        ({"y": torch.zeros(3, dtype=torch.int64)}, InvalidParameterError, "y"),
+        ({"y": torch.tensor([0, 3])}, InvalidParameterError, "y"),
+        ({"y": torch.tensor([-1, 0])}, InvalidParameterError, "y"),
+        ({"k": 3}, InvalidParameterError, "k"),
+        ({"k": 1.5}, InvalidTypeError, "k"),
+        ({"gamma": 0.0}, InvalidParameterError, "gamma"),
+        ({"reduction": "max"}, InvalidParameterError, "reduction"),
+        ({"label_smoothing": 0.1}, InvalidParameterError, "label_smoothing"),
+        ({"weight": torch.ones(2)}, InvalidParameterError, "weight"),
+        ({"costs": torch.ones(2)}, InvalidParameterError, "costs"),
+        ({"costs": "1"}, InvalidTypeError, "costs"),
+        ({"cost_matrix": torch.ones(3)}, InvalidParameterError, "cost_matrix"),
+        ({"costs": 1.0, "cost_matrix": torch.ones(3, 3)}, InvalidParameterError, "cost_matrix"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(change, error, name):
+    given = {"scores": torch.zeros(2, 3), "y": torch.tensor([0, 1]), "k": 2, **change}
+    with pytest.raises(error) as caught:
+        ft.smooth_topk_hinge_alpha(**given)
+    assert caught.value.argument == name
+
+
+def test_bad_modules_are_named():
+    for make in (
+        lambda: ft.TopKHingeLoss(0),
+        lambda: ft.TopKHingeLoss(2, "gamma"),
+        lambda: ft.TopKHingeLoss(2, gamma=-1.0),
+        lambda: ft.OneVsAllLoss("square"),
+        lambda: ft.SoftmaxLoss(reduction="max"),
+    ):
+        with pytest.raises(InvalidParameterError):
+            make()
+
+
+def test_average_precision():
+    """Against inference over all rankings; queries of a vector of scores, in any order."""
+    rng = np.random.default_rng(4)
+    total, slope = 0.0, np.zeros(60)
+    scores, y = rng.standard_normal(60) * 10 ** rng.uniform(-2, 1, 60), rng.integers(0, 2, 60)
+    groups = rng.integers(0, 6, 60) * 5
+    y[groups == 10] = 0  # no positive: no loss
+    for query in np.unique(groups):
+        at = groups == query
+        if y[at].any() and not y[at].all():
+            found = loss_augmented_inference(scores[at], y[at])
+            total += found.value
+            slope[at] = found.coefficients
+            row, gradient = graded(
+                ft.average_precision, torch.from_numpy(scores[at]), torch.from_numpy(y[at])
+            )
+            assert abs(row - found.value) < 1e-12
+            assert np.abs(gradient.numpy() - found.coefficients).max() < 1e-14
+    f = torch.from_numpy(scores).requires_grad_()
+    module = ft.AveragePrecisionLoss("sum")
+    loss = module(f, torch.from_numpy(y), groups=torch.from_numpy(groups))
+    loss.backward()
+    assert abs(loss.item() - total) < 1e-12
+    assert np.abs(f.grad.numpy() - slope).max() < 1e-14
+    mean = ft.average_precision(f, torch.from_numpy(y), groups=torch.from_numpy(groups))
+    assert abs(mean.item() - total / len(np.unique(groups))) < 1e-12
+    with pytest.raises(InvalidParameterError, match="groups"):
+        ft.average_precision(f, torch.from_numpy(y), groups=torch.zeros(2))
+    with pytest.raises(InvalidParameterError, match="reduction"):
+        ft.average_precision(
+            f, torch.from_numpy(y), groups=torch.from_numpy(groups), reduction="none"
+        )
+
+
+@pytest.mark.parametrize("module", MODULES, ids=IDS)
+def test_compiled_and_exported_is_eager(module):
+    """Values and gradients: compiled functions have been silently wrong."""
+    torch._dynamo.reset()
+    scores, y = data(module)
+    compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
+    for f in (scores, 3 * scores.flip(0)):
+        value, gradient = graded(module, f, y)
+        found, slope = graded(compiled, f, y)
+        assert torch.allclose(found, value, rtol=1e-12)
+        assert torch.allclose(slope, gradient, atol=1e-12)
+    exported = torch.export.export(module, (scores, y)).module()
+    assert torch.allclose(exported(-scores, y), module(-scores, y), rtol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the compiler's own
+def test_compiled_by_inductor_is_eager():
+    torch._dynamo.reset()
+    module = ft.TopKEntropyLoss(3)
+    scores, y = data(module, 8, 40)
+    value, gradient = graded(module, scores, y)
+    found, slope = graded(torch.compile(module, fullgraph=True), scores, y)
+    assert torch.allclose(found, value, rtol=1e-12)
+    assert torch.allclose(slope, gradient, atol=1e-12)

@@ -1,0 +1,221 @@
+"""Losses on tensors, forward and backward, against `torch.nn.functional.cross_entropy` in the same run.
+
+``python -m verification.benchmarks.torch_losses --device cuda --record FILE`` needs torch and numpy alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from verification.benchmarks.timing import clock
+
+#: Loss, its parameters, and how many times as long as cross-entropy it may take.
+LOSSES: dict[str, tuple[dict[str, Any], float]] = {
+    "multiclass_hinge": ({}, 2.0),
+    "topk_hinge_alpha": ({"k": 5}, 2.0),
+    "topk_hinge_beta": ({"k": 5}, 2.0),
+    "squared_topk_hinge": ({"k": 5}, 2.0),
+    "smooth_topk_hinge_alpha": ({"k": 5}, 2.0),
+    "smooth_topk_hinge_beta": ({"k": 5}, 2.0),
+    "ova_hinge": ({}, 2.0),
+    "ova_smooth_hinge": ({}, 2.0),
+    "truncated_topk_entropy": ({"k": 5}, 2.0),
+    "softmax": ({}, 4.0),
+    "topk_entropy_alpha": ({"k": 5}, 4.0),
+    "topk_entropy_beta": ({"k": 5}, 4.0),
+    "ova_logistic": ({}, 4.0),
+    "sparsemax": ({}, 4.0),
+}
+MEMORY = 3.0  # arrays of the scores' size
+SIZES = {
+    "cpu": ((64, 1000), (4096, 1000)),
+    "cuda": ((64, 1000), (4096, 1000), (65536, 1000), (4096, 32000)),
+}
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of forward and backward, as multiples of cross-entropy, and memory in arrays."""
+
+    loss: str
+    rows: int
+    classes: int
+    compiled: bool
+    threads: int
+    ms: float
+    ratio: float
+    arrays: float
+    limit: float
+
+    @property
+    def reached(self) -> bool:
+        """True iff time and memory are within their limits."""
+        return self.ratio <= self.limit and self.arrays <= MEMORY
+
+
+@contextmanager
+def threads_of_torch(count: int) -> Iterator[None]:
+    """So many threads, and as many as before afterwards."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def step(loss: Callable[..., Any], scores: Any, y: Any) -> None:
+    """Forward and backward."""
+    scores.grad = None
+    loss(scores, y).backward()
+
+
+def milliseconds(
+    runs: Sequence[Callable[[], None]], device: str, repeats: int
+) -> list[list[float]]:
+    """Times of each run, taken in turns; calls are repeated to make 2 ms at least."""
+    import torch
+
+    if device == "cpu":
+        loops = [max(1, round(2e-3 / max(clock(run), 1e-6))) for run in runs]
+        found: list[list[float]] = [[] for _ in runs]
+        for _ in range(repeats):
+            for times, run, n in zip(found, runs, loops, strict=True):
+                times.append(1e3 * clock(lambda run=run, n=n: [run() for _ in range(n)]) / n)  # type: ignore[misc]
+        return found
+    for run in runs:
+        for _ in range(5):
+            run()
+    found = [[] for _ in runs]
+    for _ in range(repeats):
+        for times, run in zip(found, runs, strict=True):
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            torch.cuda.synchronize()
+            start.record()
+            for _ in range(10):
+                run()
+            end.record()
+            torch.cuda.synchronize()
+            times.append(start.elapsed_time(end) / 10)
+    return found
+
+
+def arrays(run: Callable[[], None], scores: Any) -> float:
+    """Most memory held at once beyond the arguments, gradient included, in arrays of the scores' size."""
+    import torch
+
+    size = scores.numel() * scores.element_size()
+    scores.grad = None
+    if scores.is_cuda:
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        run()
+        torch.cuda.synchronize()
+        return float(torch.cuda.max_memory_allocated() - before) / size
+    cpu = torch.profiler.ProfilerActivity.CPU
+    with torch.profiler.profile(activities=[cpu], profile_memory=True) as profile:
+        run()
+    events = [e for e in profile.profiler.kineto_results.events() if e.name() == "[memory]"]
+    held = most = 0
+    for event in sorted(events, key=lambda e: e.start_ns()):
+        held += event.nbytes()
+        most = max(most, held)
+    return float(most) / size
+
+
+def measure(
+    rows: int,
+    classes: int,
+    device: str = "cpu",
+    threads: int = 1,
+    compiled: bool = False,
+    repeats: int = 7,
+    losses: Sequence[str] = tuple(LOSSES),
+) -> Iterator[Timing]:
+    """Time losses at standard normal scores, each in turns with cross-entropy, which comes first."""
+    import torch
+
+    import fast.torch
+
+    torch.manual_seed(0)
+    scores = torch.randn(rows, classes, device=device, requires_grad=True)
+    y = torch.randint(0, classes, (rows,), device=device)
+    reference: Callable[..., Any] = torch.nn.functional.cross_entropy
+    found: Callable[[Callable[..., Any]], Callable[..., Any]] = (
+        partial(torch.compile, fullgraph=True, dynamic=False) if compiled else lambda f: f
+    )
+    with threads_of_torch(threads):
+        base = partial(step, found(reference), scores, y)
+        base()
+        times = median(milliseconds([base], device, repeats)[0])
+        held = arrays(base, scores)
+        yield Timing("cross_entropy", rows, classes, compiled, threads, times, 1.0, held, 1.0)
+        for name in losses:
+            options, limit = LOSSES[name]
+            loss = partial(getattr(fast.torch, name), **options)
+            run = partial(step, found(loss), scores, y)
+            run()
+            base()
+            own, other = milliseconds([run, base], device, repeats)
+            ratio = median(a / b for a, b in zip(own, other, strict=True))
+            held = arrays(run, scores)
+            yield Timing(name, rows, classes, compiled, threads, median(own), ratio, held, limit)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print a line per loss, and record."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--compiled", action="store_true", help="also with torch.compile")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--loss", action="append", choices=tuple(LOSSES))
+    parser.add_argument("--size", action="append", help="rows x classes, as 64x1000")
+    parser.add_argument("--record", type=Path)
+    given = parser.parse_args(arguments)
+    import torch
+
+    if given.device == "cuda" and not torch.cuda.is_available():
+        print("skipped: --device cuda, and torch finds no CUDA device")
+        return 0
+    sizes = [tuple(map(int, s.split("x"))) for s in given.size or ()] or SIZES[given.device]
+    named = (
+        torch.cuda.get_device_name() if given.device == "cuda" else f"CPU, {given.threads} threads"
+    )
+    print(f"torch {torch.__version__}, {named}", flush=True)
+    record: dict[str, Any] = {
+        "command": " ".join(
+            ["python -m verification.benchmarks.torch_losses", *(arguments or sys.argv[1:])]
+        ),
+        "torch": torch.__version__,
+        "device": named,
+        "timings": [],
+    }
+    for rows, classes in sizes:
+        for compiled in (False, True) if given.compiled else (False,):
+            timings = measure(
+                rows, classes, given.device, given.threads, compiled, given.repeats, given.loss or tuple(LOSSES)
+            )  # fmt: skip
+            for t in timings:
+                say = f"{t.loss:26}{rows:>6} x {classes:<6}{'compiled' if compiled else 'eager':9}"
+                print(f"{say}{t.ms:9.3f} ms{t.ratio:7.2f} x{t.arrays:6.2f} arrays", flush=True)
+                record["timings"].append(asdict(t))
+                if given.record:
+                    given.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
