@@ -69,7 +69,7 @@ def _flat(rows: Tensor, f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 def by_rows_gradient(loss: Any, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
     """The gradient that belongs to it."""
     if state[0].is_floating_point():
-        return loss.slope(g, f, y, *state)  # type: ignore[no-any-return]
+        return loss.slope(g, f, y, *state)
     classes, x, *more = state
     x = x * g
     out = torch.zeros_like(f, memory_format=torch.contiguous_format).scatter_(-1, classes, x)
