@@ -106,6 +106,18 @@ def test_a_lesson_links_to_its_row_and_other_pages_do_not(ours) -> None:
         assert found == ["../course/duals.html#simplex"] * links
 
 
+def test_links_to_pages_that_are_not_built_are_text(ours, index) -> None:
+    class App:
+        class env:
+            found_docs = ("sets/simplex", "claims")
+
+    context = {"body": index}
+    ours["duals"].unlink(App, "course/duals", "", context)
+    kept = set(re.findall(r"href='\.\./([\w/]+)\.html", context["body"]))
+    assert kept == {"sets/simplex", "claims"}
+    assert "Top-k cone" in context["body"]
+
+
 @pytest.fixture
 def browser(ours):
     if ours["browser"].program() is None:

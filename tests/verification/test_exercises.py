@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from verification.cli import app
 from verification.errors import InvalidArgumentError
 from verification.exercises import Exercise, discover, find
-from verification.marking import judging
+from verification.marking import judging, serve
 from verification.marking.judging import judged, mark_file, mark_program
 
 EXERCISES = list(discover().values())
@@ -76,11 +76,30 @@ HANDED_IN = {
     "hangs": ("def fooled(m, k):\n    while True: pass\n", "timeout: no answer within"),
     "hangs at once": ("while True: pass\n", "importing it takes too long"),
     "prints, returns a list": (RIGHT.replace("return ", "print('m is', m)\n    return list(").rstrip() + ")\n", ""),
-    "asks": ("input('m? ')\n" + RIGHT, "EOFError"),
+    "asks": ("input('m? ')\n" + RIGHT, "ValueError"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", HANDED_IN)
+#: What needs a process of its own to be seen.
+ALIVE = ("syntax", "signature", "dies", "hangs", "hangs at once", "prints, returns a list")
+
+
+@pytest.mark.parametrize("kind", sorted({*HANDED_IN} - {*ALIVE}))
+def test_what_is_wrong_is_said(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, said = HANDED_IN[kind]
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr("builtins.input", lambda prompt: int(""))  # nothing to read
+    file = tmp_path / "numpy.py"  # as badly named as can be
+    file.write_text(text)
+    try:
+        why = judging.Mark(find("fooled"), judged(find("fooled"), serve.load(f"{file}:fooled"))).why
+    except InvalidArgumentError as error:
+        why = str(error)
+    assert said in why
+    sys.modules.pop("handed_in", None)
+
+
+@pytest.mark.parametrize("kind", ALIVE)
 def test_whatever_is_handed_in_is_marked(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,7 +107,7 @@ def test_whatever_is_handed_in_is_marked(
     if kind.startswith("hangs"):
         monkeypatch.setattr(judging, "TIMEOUT", 0.1)
         monkeypatch.setattr(judging.Handed, "imports", 3.0)
-    file = tmp_path / "numpy.py"  # as badly named as can be
+    file = tmp_path / "json.py"
     file.write_text(text)
     mark = mark_file(find("fooled"), str(file), timeout=0.1 if kind.startswith("hangs") else 5.0)
     assert said in mark.why
