@@ -27,6 +27,12 @@ STEMS = (
     "smooth_topk_hinge_beta", "softmax", "topk_entropy_alpha", "topk_entropy_beta", "ova_hinge",
     "ova_smooth_hinge", "ova_logistic",
 )  # fmt: skip
+#: What is hashed, by the kind of problem.
+DATA = {
+    "erm": ("X", "y", "mass"),
+    "projection": ("a", "b", "low", "high", "y"),
+    "cone": ("q", "P", "A", "b", "soc", "lo", "hi"),
+}
 _SAME = "give what the model was trained on"
 
 
@@ -63,38 +69,32 @@ class Certificate:
                 digest.update(np.ascontiguousarray(column).data)
         return hashlib.sha256(b"".join(digest.digest() for digest in hashes)).hexdigest()
 
-    def save(self, path: str | PathLike[str], *, beside: bool = False) -> None:
-        """Write the file; with ``beside`` the data go to a second one, FILE.data.
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the file.
 
         Parameters
         ----------
         path : path-like
-        beside : bool
-            Keep the data apart: several certificates of one problem can then share them.
         """
-        path, arrays, places = Path(path), {}, {True: 0, False: 0}
+        arrays, place = {}, 0
         for name, values in {**self.data, **self.solution}.items():
-            apart = beside and name in self.data
             raw = values.dtype.newbyteorder("<").str
-            arrays[name] = {"dtype": raw, "shape": list(values.shape), "offset": places[apart]}
-            if apart:
-                arrays[name]["file"] = path.name + ".data"
-            places[apart] += -(-values.nbytes // ALIGNED) * ALIGNED
+            arrays[name] = {"dtype": raw, "shape": list(values.shape), "offset": place}
+            place += -(-values.nbytes // ALIGNED) * ALIGNED
         said = {"problem": self.problem, "bound": self.bound, "sha256": self.sha256}
         text = json.dumps({**said, **self.header, "arrays": arrays}, allow_nan=False)
         size = -(-(len(text) + 33) // ALIGNED) * ALIGNED - 32
-        with path.open("wb") as file:
+        with Path(path).open("wb") as file:
             file.write(f"{MAGIC} {size:015d}\n{text:<{size - 1}}\n".encode("ascii"))
-            _write(file, self.solution if beside else {**self.data, **self.solution})
-        if beside:
-            with path.with_name(path.name + ".data").open("wb") as file:
-                _write(file, self.data)
+            for values in {**self.data, **self.solution}.values():
+                file.write(_raw(values))
+                file.write(bytes(-values.nbytes % ALIGNED))
 
 
 def read(path: str | PathLike[str]) -> Certificate:
     """A certificate from its file; nothing of the claim is checked but the hash of the data.
 
-    No more memory is taken than the files have bytes.
+    No more memory is taken than the file has bytes.
 
     Parameters
     ----------
@@ -115,7 +115,10 @@ def read(path: str | PathLike[str]) -> Certificate:
         if not good:
             raise UnreadableError(str(path), given, expected, "write it anew")
 
-    raw = _contents(path)
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        need(False, str(error.strerror), "a file")
     first = re.match(rb"refsolve-cert 1 (\d{15})\n", raw)
     need(first, "another first line", "'refsolve-cert 1 ' and 15 digits")
     start = 32 + int(raw[16:31])
@@ -136,7 +139,6 @@ def read(path: str | PathLike[str]) -> Certificate:
     )
     found: dict[str, np.ndarray] = {}
     for name, dtype, shape, offset in entries:
-        beside = arrays[name].get("file")
         known = (
             dtype in ("<f8", "<f4", "<i8", "<i4")
             and isinstance(shape, list)
@@ -152,13 +154,12 @@ def read(path: str | PathLike[str]) -> Certificate:
         need(
             whole, f"{name} of shape {shape!r} at {offset!r}", "whole numbers >= 0, a multiple of 8"
         )
-        plain = beside is None or (isinstance(beside, str) and Path(beside).name == beside)
-        need(plain, f"{name} in {beside!r}", "a file of the same folder")
-        held = raw[start:] if beside is None else _contents(path.with_name(beside))
+        held = raw[start:]
         many = math.prod(shape)
         need(offset + many * int(dtype[2]) <= len(held), f"{name} ends after the file", "all of it")
         found[name] = np.frombuffer(held, dtype, many, offset).reshape(shape)
-    data = {name: v for name, v in found.items() if name.split(".")[0] in ("X", "y", "mass")}
+    names = DATA.get(problem.split(" ")[0], ())
+    data = {name: v for name, v in found.items() if name.split(".")[0] in names}
     rest = {name: v for name, v in found.items() if name not in data}
     certificate = Certificate(problem, float(bound), data, rest, header)
     need(certificate.sha256 == claimed, "data with another sha256", str(claimed))
@@ -170,13 +171,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
         raise ValueError("a key twice")
     return dict(pairs)
-
-
-def _contents(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableError(str(path), str(error.strerror), "a file", "check the path") from error
 
 
 def of_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
@@ -301,9 +295,3 @@ def _parts(problem: str, data: dict[str, np.ndarray]) -> Iterator[np.ndarray]:
 
 def _raw(values: np.ndarray) -> Any:
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).data.cast("B")
-
-
-def _write(file: Any, arrays: dict[str, np.ndarray]) -> None:
-    for values in arrays.values():
-        file.write(_raw(values))
-        file.write(bytes(-values.nbytes % ALIGNED))

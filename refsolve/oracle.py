@@ -20,7 +20,8 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from refsolve.posing import Answer as Answer
 from refsolve.posing import Posed as Posed
 from refsolve.posing import Template as Template
 from refsolve.proofs.certificate import Certificate
+from refsolve.travelling.projections import Question
 
 #: Solvers in the order in which they are asked, with settings tighter than their defaults.
 SOLVERS: dict[str, dict[str, Any]] = {
@@ -63,6 +65,8 @@ class OracleResult:
         Solver whose answer this is, or "formula" if none was needed.
     status : Status
         ``certified`` or ``uncertain``, by the certificate.
+    problem, params : str and dict
+        What was asked.
     """
 
     x: Any
@@ -71,6 +75,22 @@ class OracleResult:
     certificate: Certificate
     solver: str
     status: Status
+    problem: str = field(default="", repr=False, compare=False)
+    params: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a projection as a certificate that others can check: `docs/travelling.md`.
+
+        Raises
+        ------
+        InvalidParameterError
+            It is another operation, or of several points, or of a set that the format does not know.
+        """
+        stem, operation = catalogue.split(self.problem)
+        if operation != "projection":
+            fix = "save projections, or certify a CVXPY problem"
+            raise InvalidParameterError("problem", self.problem, "a projection", fix)
+        Question.of(stem, self.params).save(path, self.x)
 
     @property
     def remedy(self) -> str:
@@ -120,6 +140,10 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
     >>> solve("simplex.projection", a=[0.6, 0.6, -1.0]).x.round(6).tolist()
     [0.5, 0.5, 0.0]
     """
+    return replace(_solved(problem, solver, params), problem=problem, params=params)
+
+
+def _solved(problem: str, solver: str | None, params: dict[str, Any]) -> OracleResult:
     stem, operation = catalogue.split(problem)
     wanted = None if solver is None else str(solver).upper()
     if wanted is not None and wanted not in SOLVERS:

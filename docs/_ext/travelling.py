@@ -7,53 +7,91 @@ import resource
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fast.certificates import Certificate
-from verification.checkers import commands, trials, verdicts
+from fast.certificates import Certificate, read
+from verification.checkers import commands, programs, trials, verdicts
 
 SIZES = ((4000, 128, 100), (4000, 384, 1000), (4000, 2048, 1000))
 
 
-def judged(rights: int, problems: int) -> dict[str, Any]:
-    """Verdicts on right certificates, and on all wrong ones of some problems."""
+#: What check.c knows; cone programs are for check.js alone.
+IN_C = ("erm", "projection")
+
+
+def _models(folder: Path, many: int) -> Iterator[Path]:
+    models = trials.rights(np.random.default_rng([1, 0]))
+    for i in range(many):
+        if i % 5 == 0:
+            models = trials.rights(np.random.default_rng([1, i]))
+        next(models).save(folder / f"{i}.cert")
+        yield folder / f"{i}.cert"
+
+
+def _others(folder: Path, many: int, make: Callable[[Any, Path], Any]) -> Iterator[Path]:
+    for i in range(many):
+        make(np.random.default_rng([3, i]), folder / f"{i}.cert")
+        yield folder / f"{i}.cert"
+
+
+def _wrong(kind: str, i: int, folder: Path) -> list[Path]:
+    """All wrong ones of one right certificate."""
+    rng = np.random.default_rng([2, i])
+    if kind == "erm":
+        given = trials.right(rng, tol=1e-9) if i % 8 else trials.free_intercept(rng)
+        return [path for _, path in trials.wrong(given, folder)]
+    if kind == "cone":
+        programs.program(rng, folder / "source.right", tight=i % 4 > 0)
+    else:
+        programs.projection(rng, folder / "source.right")
+    return [path for _, path in programs.wrong(folder / "source.right", folder)]
+
+
+def judged(rights: dict[str, int], problems: int) -> dict[str, Any]:
+    """Verdicts on right certificates of each kind, and on all wrong ones of some problems."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         checkers = commands(folder)
-        kinds: Counter[str] = Counter()
-        refused: Counter[str] = Counter()
-        for first in range(0, rights, 250):
-            files = [folder / f"{i}.cert" for i in range(first, min(first + 250, rights))]
-            for i, file in enumerate(files, first):
-                if i % 5 == 0:
-                    models = trials.rights(np.random.default_rng([1, i]))
-                made = next(models)
-                made.save(file)
-                kinds[made.problem.split()[1].partition("=")[2]] += 1
-            for language, command in checkers.items():
-                said = verdicts(command, files)
-                refused[language] += sum(not line.startswith("accepted") for line in said)
-            for file in files:
-                file.unlink()
-        wrong, accepted = 0, Counter[str]()
-        for i in range(problems):
-            rng = np.random.default_rng([2, i])
-            given = trials.right(rng, tol=1e-9) if i % 8 else trials.free_intercept(rng)
-            named = list(trials.wrong(given, folder))
-            wrong += len(named)
-            for language, command in checkers.items():
-                said = verdicts(command, (path for _, path in named))
-                accepted[language] += sum(line.startswith("accepted") for line in said)
+        names: Counter[str] = Counter()
+        counts = {what: Counter[str]() for what in ("refused", "wrong", "accepted")}
+        for kind, many in rights.items():
+            make = programs.program if kind == "cone" else programs.projection
+            found = _models(folder, many) if kind == "erm" else _others(folder, many, make)
+            for files in batched(found, 250):
+                names.update(
+                    read(file).problem.split()[1] if kind != "cone" else kind for file in files
+                )
+                for language, command in checkers.items():
+                    if language != "C" or kind in IN_C:
+                        said = verdicts(command, files)
+                        counts["refused"][language] += sum(
+                            not v.startswith("accepted") for v in said
+                        )
+            for i in range(problems):
+                paths = _wrong(kind, i, folder)
+                counts["wrong"][kind] += len(paths)
+                for language, command in checkers.items():
+                    said = verdicts(command, paths)
+                    counts["accepted"][language] += sum(v.startswith("accepted") for v in said)
     return {
         "right": rights,
-        "losses": dict(sorted(kinds.items())),
-        "right_refused": {language: refused[language] for language in checkers},
-        "wrong": wrong,
-        "wrong_accepted": {language: accepted[language] for language in checkers},
+        "of": dict(sorted(names.items())),
+        "right_refused": {language: counts["refused"][language] for language in checkers},
+        "wrong": dict(counts["wrong"]),
+        "wrong_accepted": {language: counts["accepted"][language] for language in checkers},
     }
+
+
+def batched(items: Iterable[Path], many: int) -> Iterator[list[Path]]:
+    """Lists of some."""
+    items = iter(items)
+    while found := list(islice(items, many)):
+        yield found
 
 
 def costs() -> list[dict[str, Any]]:
@@ -90,4 +128,4 @@ def costs() -> list[dict[str, Any]]:
 
 def measure() -> dict[str, Any]:
     """Everything."""
-    return {**judged(10_000, 100), "costs": costs()}
+    return {**judged({"erm": 8000, "projection": 1000, "cone": 1000}, 80), "costs": costs()}

@@ -22,7 +22,8 @@ from refsolve.cones.membership import violation
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.solving import Proposal, proposal
-from refsolve.cones.upper import Completion, ray, relaxed
+from refsolve.cones.travelling import Proof, outside, proof
+from refsolve.cones.upper import Completion, Enclosed, direction, ray, relaxed
 from refsolve.cones.verdict import ProblemCertificate, Verdict
 from refsolve.errors import InvalidParameterError
 
@@ -80,7 +81,8 @@ def certify(
     if bounds:
         assumptions += (f"the declared bounds of {', '.join(str(v) for v in bounds)}",)
     result = judged.of_point() if judged.has_values else judged.of_problem()
-    return replace(result, assumptions=assumptions, solver_said=str(problem.status))
+    said = str(problem.status)
+    return replace(result, assumptions=assumptions, solver_said=said, evidence=judged)
 
 
 class _Judged:
@@ -92,6 +94,7 @@ class _Judged:
         self.curvature = curvature(self.program.P)
         self.flipped = isinstance(problem.objective, cp.Maximize)
         self.anywhere = Completion(self.program)
+        self.lifted: Array | None = None
         values = [variable.value for variable in problem.variables()]
         self.has_values = all(v is not None for v in values)
         self.finite = self.has_values and all(np.all(np.isfinite(dense(v))) for v in values)
@@ -102,6 +105,7 @@ class _Judged:
             reason = "a value is nan or infinite"
             return self._told(Verdict.UNCERTAIN, math.inf, None, None, reason)
         violation, proven, lifted = self._violation(self.whole.values())
+        self.lifted = lifted
         upper, why = self._objective()
         feasible = violation == 0
         offset = Fraction(self.whole.offset)
@@ -325,6 +329,48 @@ class _Judged:
     def _unbounded(self) -> bool:
         """Whether some feasible point and some direction are certain."""
         return self._feasible_value(_indifferent(self.program)) is not None and ray(self.program)
+
+    def travelling(self, status: Verdict) -> tuple[Proof | None, str]:
+        """The best proof of a status that a file holds, or why there is none."""
+        program, n = self.program, len(self.program.q)
+        if status is Verdict.UNBOUNDED:
+            return self._falling(), "the direction is certain to exist, but not known exactly"
+        if status is not Verdict.INFEASIBLE and self.lifted is None:
+            return None, "the variables have no values"
+        infeasible = status is Verdict.INFEASIBLE
+        x = None if infeasible else self.lifted
+        ranges, asked = Ranges(program), _indifferent(program) if infeasible else program
+        if x is None:
+            ranges.narrow()
+        else:
+            value = Enclosed(Dyadic.of(x), np.zeros(n)).objective(program)
+            ranges.narrow(level=up(value + abs(value) / 10**9), curvature=self.curvature)
+        if ranges.empty:
+            ranges = Ranges(program)
+        best = None
+        scale = 1.0 + float(np.abs(asked.q).max(initial=0.0))
+        for reward in MARGINS:
+            found = proposal(asked, reward=reward * scale)
+            if found is None or (infeasible and not np.any(found.z)):
+                continue
+            size = float(np.abs(found.z).max(initial=0.0)) if infeasible else 1.0
+            made = proof(program, x, found.z / size, self.curvature, (ranges.lo, ranges.hi))
+            if made is not None and (best is None or made.bound < best.bound):
+                best = made
+        return best, "no multipliers were found"
+
+    def _falling(self) -> Proof | None:
+        """A feasible point, about, and a direction."""
+        d = direction(self.program)
+        for margin in MARGINS[1:] if d is not None else ():
+            point = self.anywhere.completed(np.zeros(len(self.program.q)), margin)
+            if point is not None and d is not None:
+                x, free = point.x.above(), np.full(len(d), np.inf)
+                slope = float(self.program.q @ d) / 2
+                return Proof(
+                    "unbounded", slope, outside(self.program, x), {"x": x, "ray": d}, -free, free
+                )
+        return None
 
 
 def _tries(found: Proposal, w: Array, *, all_of_them: bool) -> Iterator[tuple[Array, Array]]:

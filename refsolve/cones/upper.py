@@ -228,16 +228,14 @@ def relaxed(program: ConeProgram, fixed: Array, x: Array) -> Array:
     return point
 
 
-def ray(program: ConeProgram) -> bool:
-    """Whether a direction of endless descent is certain: Pd = 0, q'd < 0, -Ad in the cones."""
+def _descent(program: ConeProgram) -> ConeProgram:
+    """What a direction of endless descent has to obey, of slope -1."""
     n = len(program.q)
-    if not np.any(program.q):
-        return False
     P = sp.csr_array(program.P)
     used = np.diff(P.indptr) > 0
     flat = int(used.sum())
     parts: list[Any] = [P[used], sp.csr_array(program.q[None, :]), sp.csr_array(program.A)]
-    cone = ConeProgram(
+    return ConeProgram(
         sp.csc_array((n, n)),
         np.zeros(n),
         sp.vstack(parts).tocsc(),
@@ -247,17 +245,29 @@ def ray(program: ConeProgram) -> bool:
         soc=program.soc,
         exp=program.exp,
     )
-    found = proposal(cone)
+
+
+def direction(program: ConeProgram) -> Array | None:
+    """A direction of endless descent: Pd = 0, q'd < 0, -Ad in the cones, exactly."""
+    found = proposal(_descent(program)) if np.any(program.q) else None
     if found is None:
-        return False
+        return None
     # on edges of the cones nothing but few digits is exact
     tries = [found.x] + [np.round(found.x * 2.0**k) / 2.0**k for k in (0, 4, 10, 20)]
-    for d in map(Dyadic.of, tries):
+    for floats in tries:
+        d = Dyadic.of(floats)
         falls = (d * Dyadic.of(program.q)).total() < 0
         if falls and product(program.P, d).zero.all():
             s = -product(program.A, d)
             still = Dyadic.of(np.zeros(len(s)))
             if s.zero[: program.zero].all() and inside(program, s, still):
-                return True
-    directions = Completion(cone)
-    return any(directions.completed(np.zeros(n), m) is not None for m in (1e-9, 1e-6, 1e-3))
+                return floats
+    return None
+
+
+def ray(program: ConeProgram) -> bool:
+    """Whether a direction of endless descent is certain to exist."""
+    if not np.any(program.q) or direction(program) is not None:
+        return bool(np.any(program.q))
+    directions, zero = Completion(_descent(program)), np.zeros(len(program.q))
+    return any(directions.completed(zero, m) is not None for m in (1e-9, 1e-6, 1e-3))

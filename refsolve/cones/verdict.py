@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import StrEnum
+from os import PathLike
+from typing import Any
+
+from refsolve.errors import InvalidParameterError
 
 
 class Verdict(StrEnum):
@@ -49,6 +53,8 @@ class ProblemCertificate:
     assumptions : tuple of str
     solver_said : str
         The problem's own status, which is not believed.
+    evidence
+        What `save` makes its proof from.
     """
 
     status: Verdict
@@ -62,6 +68,26 @@ class ProblemCertificate:
     by: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = field(default_factory=tuple)
     solver_said: str = ""
+    evidence: Any = field(default=None, repr=False, compare=False)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it as a file that others can check: `docs/travelling.md`.
+
+        The file says of the reduced problem what its own multipliers prove in floats: the bound may be
+        larger than `bound`, and ranges may have to be assumed, which are then part of the file.
+
+        Raises
+        ------
+        InvalidParameterError
+            Nothing is certain, or only by an argument that the format does not hold.
+        """
+        proof, why = None, self.reason or "no evidence is kept"
+        if self.evidence is not None:
+            proof, why = self.evidence.travelling(self.status)
+        if proof is None:
+            raise InvalidParameterError("certificate", why, "multipliers that a file can hold",
+                "give bounds={x: (low, high)} to certify")  # fmt: skip
+        proof.save(path, self.evidence.program, self.assumptions)
 
     def __bool__(self) -> bool:
         return self.status is Verdict.CERTIFIED

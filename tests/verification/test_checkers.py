@@ -3,15 +3,21 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from typer.testing import CliRunner
 
+import refsolve
 from fast import OneVsAllClassifier, TopKLogisticRegression, TopKSVC, certificates
 from fast.errors import InvalidParameterError, UnreadableError
+from refsolve.errors import InvalidParameterError as RefsolveParameterError
 from verification import checkers
-from verification.checkers import trials
+from verification.checkers import programs, trials
+from verification.cli import app
 
 PROGRAMS = {"C": "cc", "JavaScript": "node"}
 
@@ -35,7 +41,7 @@ def accepted(lines):
 def test_right_certificates_are_accepted(command, tmp_path):
     files = [tmp_path / f"{i}.cert" for i in range(30)]
     for i, file in enumerate(files):
-        trials.right(np.random.default_rng([3, i])).save(file, beside=i % 5 == 0)
+        trials.right(np.random.default_rng([3, i])).save(file)
     lines = checkers.verdicts(command, files)
     assert all(accepted(lines)), lines
 
@@ -52,6 +58,77 @@ def test_wrong_certificates_are_refused(command, tmp_path, seed):
     assert len(lines) == len(named) > 45
     taken = {n for (n, _), yes in zip(named, accepted(lines), strict=True) if yes}
     assert taken == set()
+
+
+def others(folder, many, seed=11):
+    """Certificates of projections, and of cone programs."""
+    for i in range(many):
+        programs.projection(np.random.default_rng([seed, i]), folder / f"projection{i}.cert")
+        programs.program(np.random.default_rng([seed, i]), folder / f"cone{i}.cert")
+    return [sorted(folder.glob(f"{kind}*.cert")) for kind in ("projection", "cone")]
+
+
+def test_right_projections_and_programs_are_accepted(built, tmp_path):
+    projections, cones = others(tmp_path, 30)
+    for language, command in built.items():
+        assert all(accepted(checkers.verdicts(command, projections)))
+        said = checkers.verdicts(command, cones)
+        if language == "C":
+            assert set(said) == {"refused: an unknown kind of problem"}
+        else:
+            assert all(accepted(said))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_wrong_projections_and_programs_are_refused(built, tmp_path, seed):
+    rng, source = np.random.default_rng([12, seed]), tmp_path / "source.right"
+    if seed % 2:
+        programs.projection(rng, source)
+    else:
+        programs.program(rng, source, tight=seed > 0)
+    named = list(programs.wrong(source, tmp_path))
+    for command in built.values():
+        lines = checkers.verdicts(command, [path for _, path in named])
+        taken = {n for (n, _), yes in zip(named, accepted(lines), strict=True) if yes}
+        assert len(lines) == len(named) > 20
+        assert taken == set()
+
+
+def test_a_claim_is_compared_to_the_last_bit(built, tmp_path):
+    """What a checker finds is accepted as a claim, one unit in the last place less is not."""
+    trials.right(np.random.default_rng(13)).save(tmp_path / "erm.cert")
+    (projections, cones), claims = others(tmp_path, 1, seed=14), []
+    for command in built.values():
+        for path in [tmp_path / "erm.cert", *projections, *cones]:
+            (line,) = checkers.verdicts(command, [path])
+            if line.startswith("accepted"):
+                bound = float(line.split("bound=")[1].split()[0])
+                for claim in (bound, np.nextafter(bound, -np.inf)):
+                    replace(certificates.read(path), bound=claim).save(tmp_path / "claim")
+                    claims += accepted(checkers.verdicts(command, [tmp_path / "claim"]))
+    assert claims == [True, False] * (len(claims) // 2)
+    assert len(claims) >= 4 * len(built)
+
+
+def test_problems_and_projections_are_saved(tmp_path):
+    x = cp.Variable(3)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 1)), [cp.sum(x) <= 1, x >= 0])
+    problem.solve(solver="CLARABEL")
+    refsolve.certify(problem).save(tmp_path / "a.cert")
+    made = certificates.read(tmp_path / "a.cert")
+    assert made.problem.startswith("cone zero=")
+    assert made.bound < 1e-6
+    (tmp_path / "lp.py").write_text(
+        "import cvxpy as cp\nx = cp.Variable()\nhalf = cp.Problem(cp.Minimize(x), [2 * x >= 1])\n"
+    )
+    given = ["certify", f"{tmp_path / 'lp.py'}:half", "--save", str(tmp_path / "b.cert")]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    refsolve.solve("simplex.projection", a=[0.6, 0.6, -1.0]).save(tmp_path / "c.cert")
+    if shutil.which("node") is not None:
+        command = ["node", str(checkers.FOLDER / "check.js")]
+        assert all(accepted(checkers.verdicts(command, [tmp_path / f"{n}.cert" for n in "abc"])))
+    with pytest.raises(RefsolveParameterError, match="softmax"):
+        refsolve.solve("softmax.value", scores=[0.0, 1.0], y=0).save(tmp_path / "d.cert")
 
 
 def test_the_bound_is_close_to_that_of_the_estimator(command, tmp_path):
@@ -107,7 +184,7 @@ def test_the_javascript_checker_runs_where_there_is_no_node(tmp_path):
 def test_what_is_written_is_read(tmp_path):
     for i in range(6):
         given = trials.right(np.random.default_rng([8, i]))
-        given.save(tmp_path / "c.cert", beside=i % 2 == 0)
+        given.save(tmp_path / "c.cert")
         found = certificates.read(tmp_path / "c.cert")
         for name in ("problem", "bound", "header"):
             assert getattr(found, name) == getattr(given, name)

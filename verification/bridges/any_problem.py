@@ -6,7 +6,7 @@ import importlib
 import runpy
 import sys
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -78,10 +78,14 @@ def solved(problem: Any, solver: str | None) -> str:
     return ""
 
 
-def document(problem: Any, name: str, solver: str | None, tolerance: float) -> Document:
-    """What is certain of the problem."""
+def document(
+    problem: Any, name: str, solver: str | None, tolerance: float, save: Path | None = None
+) -> Document:
+    """What is certain of the problem; ``save`` it for others to check, too."""
     failed = solved(problem, solver)
     proof = certify(problem, tolerance=tolerance)
+    if save is not None:
+        proof.save(save)
     blocks: list[Block] = [Paragraph(failed, "warn")] if failed else []
     blocks.append(_numbers(problem, proof))
     if proof.reason:
@@ -94,7 +98,8 @@ def document(problem: Any, name: str, solver: str | None, tolerance: float) -> D
     )
     ok = proof.status in (Verdict.CERTIFIED, Verdict.INFEASIBLE, Verdict.UNBOUNDED)
     words = _WORDS[proof.status]
-    data = asdict(proof)
+    data = asdict(replace(proof, evidence=None))
+    del data["evidence"]
     return Document(f"certify {name}", tuple(blocks), ok, data, good=words, bad=words)
 
 

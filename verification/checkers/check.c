@@ -14,44 +14,38 @@
 #include <stdlib.h>
 #include <string.h>
 #pragma STDC FENV_ACCESS ON
-
 #define U 2.220446049250313e-16 /* one rounding in any direction, relative */
 #define TINY 1e-290             /* more than all underflow */
 #define OFF 1e-9                /* a dual block further from its domain is refused, not repaired */
 #define BLOCK 128               /* rows at once */
-#ifdef __AVX512F__
-enum { LANES = 8, VECS = 3, ROWS = 8, WIDE = LANES * VECS };
+#if !defined __GNUC__ /* no vectors: as good, but slow */
+typedef double vec; enum { LANES = 1, VECS = 4, ROWS = 4 };
+#elif defined __AVX512F__
+typedef double vec __attribute__((vector_size(64), may_alias)); enum { LANES = 8, VECS = 3, ROWS = 8 };
 #else
-enum { LANES = 4, VECS = 2, ROWS = 4, WIDE = LANES * VECS };
+typedef double vec __attribute__((vector_size(32), may_alias)); enum { LANES = 4, VECS = 2, ROWS = 4 };
 #endif
-#ifdef __GNUC__ /* vectors of any size, else loops */
-typedef double vec __attribute__((vector_size(LANES * sizeof(double)), may_alias));
-#define add_product(s, x, w) ((s) += (x) * (w))
-#else
-typedef struct { double at[LANES]; } vec;
-#define add_product(s, x, w) do { int n_; for (n_ = 0; n_ < LANES; n_++) (s).at[n_] += (x) * (w).at[n_]; } while (0)
-#endif
+enum { WIDE = LANES * VECS };
 
 /* ---- memory and refusals: whatever a file makes us take is given back after it */
 static jmp_buf ending; static const char *reason; static void *taken[64]; static int takes;
-static void refuse(const char *why) { reason = why; longjmp(ending, 1); }
-static void need(int good, const char *why) { if (!good) refuse(why); }
+static void need(int good, const char *why) { if (!good) reason = why, longjmp(ending, 1); }
 static void *take(size_t count, size_t size) {
     need(!size || count <= ((size_t)-1 >> 1) / size, "sizes overflow");
-    need(takes < 64 && (taken[takes] = calloc(count * size + 1, 1)), "no memory");
-    return taken[takes++];
+    need(takes < 64 && (taken[takes] = calloc(count * size + 64, 1)), "no memory");
+    return (void *)(((uintptr_t)taken[takes++] + 63) & ~(uintptr_t)63); /* as vectors want it */
 }
 
 /* ---- files, JSON, hashes */
-static unsigned char *contents(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb"); unsigned char *bytes; long length;
-    need(file != NULL, "a file cannot be opened"); length = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
-    bytes = length < 0 || fseek(file, 0, SEEK_SET) ? NULL : calloc((size_t)length + 1, 1);
-    *size = bytes ? fread(bytes, 1, (size_t)length, file) : 0; fclose(file); need(takes < 64, "too many files");
-    taken[takes++] = bytes; need(bytes && *size == (size_t)length, "a file cannot be read");
-    return bytes;
+static unsigned char *bytes; static size_t length, base; static const char *header;
+static void load(const char *path) {
+    FILE *file = fopen(path, "rb"); long size = -1; size_t got = 0;
+    need(file != NULL, "a file cannot be opened");
+    if (!fseek(file, 0, SEEK_END)) size = ftell(file), rewind(file);
+    bytes = taken[takes++] = size < 0 ? NULL : malloc((size_t)size + 1), length = (size_t)size;
+    if (bytes) got = fread(bytes, 1, length, file);
+    fclose(file), need(bytes && got == length, "a file cannot be read");
 }
-
 static const char *find(const char *from, const char *to, const char *key) { /* the value; no key is there twice */
     char quoted[40]; const char *p, *again;
     sprintf(quoted, "\"%.30s\":", key), p = strstr(from, quoted);
@@ -72,8 +66,7 @@ static double number(const char *p) {
 }
 /* Words 4 l to 4 l + 3 of each 64 bytes go to hash l of 16: loops over l are done at once. The end is the
    SHA-256 of the 16 one after the other. What is added is filled with zeros to a multiple of 1024 bytes. */
-enum { HASHES = 16 };
-static uint32_t state[8][HASHES], prime[64]; static uint64_t hashed_bytes;
+enum { HASHES = 16 }; static uint32_t state[8][HASHES], prime[64]; static uint64_t hashed_bytes;
 static uint32_t turn(uint32_t x, int n) { return x >> n | x << (32 - n); }
 static uint32_t swapped(uint32_t x) { return (turn(x, 8) & 0xff00ff00) | (turn(x, 24) & 0x00ff00ff); }
 static void chunk(const void *data) {
@@ -131,12 +124,10 @@ static void sha_end(char out[65]) {
 
 /* ---- arrays */
 struct array { const void *at; size_t rows, cols, count; char type[4]; };
-static const unsigned char *bytes; static size_t length, base; static const char *header, *path;
 static struct array array(const char *name, int hashed) {
     struct array a = {0};
     const char *entry = find(header, header + strlen(header), name), *p, *to = entry ? strchr(entry, '}') : NULL;
-    const unsigned char *from = bytes + base; size_t room = length - base, unit;
-    unsigned long long rows = 0, cols = 1; char file[256], beside[4096], text[80]; double value; int end = 0;
+    unsigned long long rows = 0, cols = 1; char text[80]; double value; int end = 0; size_t unit, room = length - base;
     if (!entry) return a;
     need(*entry == '{' && to, "the header is no JSON");
     word(find(entry, to, "dtype"), a.type, sizeof a.type);
@@ -146,16 +137,10 @@ static struct array array(const char *name, int hashed) {
     if (p && !end) sscanf(p, "[%llu ,%llu ]%n", &rows, &cols, &end);
     need(end && rows < 1e15 && cols < 1e15 && (double)rows * (double)cols < 1e15, "a shape is no pair of sizes");
     a.rows = (size_t)rows, a.cols = (size_t)cols, a.count = a.rows * a.cols;
-    if ((p = find(entry, to, "file"))) {
-        word(p, file, sizeof file);
-        need(!strpbrk(file, "/\\") && strlen(path) + strlen(file) < sizeof beside, "a file beside it has a folder");
-        p = strrchr(path, '/'); sprintf(beside, "%.*s%s", p ? (int)(p - path) + 1 : 0, path, file);
-        from = contents(beside, &room);
-    }
     value = number(find(entry, to, "offset"));
     need(value >= 0 && value < 1e15 && fmod(value, 8) == 0, "an offset is no multiple of 8");
     need((size_t)value <= room && a.count <= (room - (size_t)value) / unit, "an array ends after the file");
-    a.at = from + (size_t)value;
+    a.at = bytes + base + (size_t)value;
     if (hashed) sprintf(text, "%.20s %s %zu %zu", name, a.type, a.rows, a.cols), sha_add(text, strlen(text)), sha_add(a.at, a.count * unit);
     return a;
 }
@@ -167,6 +152,10 @@ static const double *reals(struct array a, double limit) { /* in double, none be
     for (i = 0; i < a.count; i++) bad += !(fabs(v[i]) <= limit);
     need(!bad, "an array has nan, inf or numbers beyond 1e150");
     return v;
+}
+static const double *vector(const char *name, int hashed, size_t count, double limit) {
+    struct array a = array(name, hashed);
+    return need(a.count == count, "shapes do not fit"), reals(a, limit);
 }
 static const int64_t *wholes(struct array a, int64_t low, int64_t high) {
     int64_t *out = take(a.count, sizeof *out); size_t i;
@@ -188,8 +177,7 @@ static struct matrix matrix(const char *name, size_t cols, int hashed) { /* dens
     sprintf(part, "%s.indptr", name), start = array(part, hashed);
     sprintf(part, "%s.indices", name), index = array(part, hashed);
     sprintf(part, "%s.data", name), a = array(part, hashed);
-    need(a.at && index.at && start.at, "a matrix is missing");
-    need(start.count >= 1 && index.count == a.count, "shapes do not fit");
+    need(a.at && index.at && start.count >= 1 && index.count == a.count, "a matrix is missing, or shapes do not fit");
     M.rows = start.count - 1, M.cols = cols, M.data = reals(a, 1e150), M.index = wholes(index, 0, (int64_t)cols - 1);
     M.start = wholes(start, 0, (int64_t)a.count);
     for (i = 0; i < M.rows; i++) need(M.start[i] <= M.start[i + 1], "indptr falls");
@@ -216,7 +204,7 @@ static void product(double *c, size_t ldc, const double *p, size_t rows, const d
 #pragma GCC unroll 8
                 for (r = 0; r < ROWS; r++)
 #pragma GCC unroll 4
-                    for (v = 0; v < VECS; v++) add_product(sum[r][v], x[r], w[v]);
+                    for (v = 0; v < VECS; v++) sum[r][v] += x[r] * w[v];
             }
             for (r = 0; r < ROWS && i + r < rows; r++)
                 for (v = 0; v < width; v++) c[(i + r) * ldc + j + v] += out[r * WIDE + v];
@@ -227,10 +215,6 @@ static void pack(double *q, const double *a, size_t rs, size_t cs, size_t inner,
     for (j = 0; j < cols; j += width)
         for (l = 0; l < inner; l++)
             for (v = 0; v < width; v++) *q++ = j + v < cols ? a[l * rs + (j + v) * cs] : 0;
-}
-static double *panels(size_t inner, size_t cols) {
-    size_t count = inner * ((cols + WIDE - 1) / WIDE) * WIDE;
-    return (double *)(((uintptr_t)take(count + 8, sizeof(double)) + 63) & ~(uintptr_t)63);
 }
 
 /* ---- losses of margins z_j over d classes */
@@ -255,7 +239,7 @@ static double above(const double *z, double tau) { /* sum of (z - tau)_+ */
     return sum;
 }
 /* Upper bound on the loss for k = 1 at v = min(z, tau) + more; about its maximiser p, upper bounds on the
-   logarithms of p in logs (entropy only: exp_up(v) / t is e^v / t but for 12 roundings), the sum of p. */
+   logarithms of p in logs (entropy only: exp_up(v) / t is e^v / t but for less than 16 roundings), the sum of p. */
 static double simplest(const double *z, double tau, double more, double *p, double *logs, double *sum) {
     double high = most((top[0] < tau ? top[0] : tau) + more, 0), t, low, total = 0, squares = 0; size_t j, many; int round;
     *sum = 0;
@@ -263,7 +247,7 @@ static double simplest(const double *z, double tau, double more, double *p, doub
     if (kind == ENTROPY) {
         for (j = 0; j < d; j++) logs[j] = (z[j] < tau ? z[j] : tau) + more - high, total += p[j] = exp_up(logs[j]);
         for (t = total + exp_up(-high), low = 5 * U * fabs(log(t)) - log(t), j = 0; j < d; j++)
-            p[j] /= t, logs[j] = (logs[j] > -600 ? logs[j] + 12 * U : -590) + low;
+            p[j] /= t, logs[j] = (logs[j] > -600 ? logs[j] + 16 * U : -590) + low;
         return *sum = total / t, high + log_up(t);
     }
     for (t = most(high - soft, 0), round = 0; round < 100; round++, t += (total - soft) / (double)many) {
@@ -274,7 +258,6 @@ static double simplest(const double *z, double tau, double more, double *p, doub
     for (j = 0; j < d; j++) squares += p[j] * p[j], p[j] /= soft;
     return *sum = total / soft, t + squares / soft / 2;
 }
-
 /* Upper bound on the loss at z, and about the point p of the dual set that attains it. Every bound is
    weak duality: with lambda = (z - tau)_+ as multipliers of the caps a loss for k > 1 is at most that for
    k = 1 at min(z, tau), plus the sum of lambda over k, inside (alpha) or outside (beta), for every tau.
@@ -285,8 +268,7 @@ static double loss(const double *z, double *p, double *logs) {
     if (k > 1 && kind == HINGE) tau = beta ? most(low, 0) : low;
     if (k > 1 && kind == ENTROPY) { /* what tau does not change, over e^low */
         for (rest = beta ? exp(-low < 700 ? -low : 700) : 0, j = 0; j < d; j++)
-            if (z[j] < low) rest += exp(z[j] - low);
-            else same++;
+            rest += z[j] < low ? exp(z[j] - low) : 0, same += z[j] >= low;
         rest += (double)(same - k), up = up < low + 700 ? up : low + 700;
     }
     for (round = 0; k > 1 && kind != HINGE && round < 100 && up > low; round++) {
@@ -306,7 +288,6 @@ static double loss(const double *z, double *p, double *logs) {
     v = k > 1 && tau < top[0] ? above(z, tau) / (double)k : 0;
     return simplest(z, tau, beta ? 0 : v, p, logs, &sum) + (beta ? v : 0);
 }
-
 /* Moves x into the dual set; returns the largest move. */
 static double repair(double *x) {
     double sum = 0, moved = 0, cap = INFINITY, rest, v = beta && k > 1 ? lower(1, -(-1 / (double)k)) : INFINITY; size_t j, u, same = 0;
@@ -320,15 +301,13 @@ static double repair(double *x) {
     if (beta || k == 1) return moved;
     largest(x);
     for (rest = 0, j = 0; j < d; j++) /* minus the sum without the k largest, rounded upwards */
-        if (x[j] < top[k - 1]) rest -= x[j];
-        else same++;
+        rest -= x[j] < top[k - 1] ? x[j] : 0, same += x[j] >= top[k - 1];
     rest -= (double)(same - k) * top[k - 1];
     for (u = k; u > 0; u--) rest -= top[u - 1], v = -(rest / (double)(k - u + 1)), cap = v < cap ? v : cap;
     for (j = 0; j < d; j++)
         if (x[j] > cap) moved = most(moved, x[j] - cap), x[j] = cap;
     return moved;
 }
-
 /* Upper bound on L(z) + L*(p) - <z, p>, p moved into the dual set first; z may be off by slip. */
 static double fenchel(const double *z, double *p, double *own, double *logs, int given, double slip, double *bound, double *total) {
     double sum = 0, low = 0, squares = 0, all = 0, inner = 0; size_t j;
@@ -347,38 +326,32 @@ static double norm(const double *x, size_t n) {
 }
 
 static double erm(const char *problem) {
-    char name[40], text[16], mode[16]; struct array labels, masses, shift;
+    char name[40], text[16], mode[16]; struct array labels;
     struct matrix X, A = {0}, W;
-    const double *mass, *b = NULL; const int64_t *y; size_t n, m, w, i, j, l, rows, at, some;
+    const double *mass, *b; const int64_t *y; size_t n, m, w, i, j, l, rows, at, some;
     int ova, free_b, given, many, end = 0;
     double cost, gap = 0, risk = 0, widest = 0, wrong = 0, off = 0, miss, ends[2] = {INFINITY, -INFINITY}, far = 0, loose = 0, P;
     double *F, *V, *Wp, *Xp, *Ap, *Wt = NULL, *z, *p, *own, *logs, *spread, *column, *sizes, *scarce, *lengths;
-    fesetround(FE_TONEAREST);
     i = (size_t)sscanf(problem, "erm loss=%39s k=%zu gamma=%lf cost=%lf intercept=%15s%n", name, &k, &soft, &cost, text, &end);
     fesetround(FE_UPWARD); need(i == 5 && !problem[end], "the problem lacks a parameter");
-    for (i = 0; i < sizeof LOSSES / sizeof *LOSSES && strcmp(LOSSES[i].name, name); i++) {}
-    need(i < sizeof LOSSES / sizeof *LOSSES, "an unknown loss");
+    for (i = 0; need(i < sizeof LOSSES / sizeof *LOSSES, "an unknown loss"), strcmp(LOSSES[i].name, name); i++) {}
     kind = LOSSES[i].generator, beta = LOSSES[i].beta, ova = LOSSES[i].ova, free_b = !strcmp(text, "free");
     need(free_b || !strcmp(text, "none") || !strcmp(text, "feature"), "an unknown kind of intercept");
     need(!free_b || !ova, "no bound is known for a free intercept of this loss");
-    need(kind == QUADRATIC ? soft > 0 : soft == 0, "gamma does not fit the loss");
-    need(cost >= 0, "the cost is negative"); W = matrix("W", 0, 0); need(W.dense != NULL, "W must be dense");
-    w = W.cols, m = W.rows; X = matrix("X", w, 1), n = X.rows;
-    labels = array("y", 1), masses = array("mass", 1), shift = array("b", 0);
-    need(labels.count == n && masses.count == n, "shapes do not fit");
-    need(m >= 2 && n, "fewer than two classes, or no rows");
-    y = wholes(labels, 0, (int64_t)m - 1), mass = reals(masses, 1e150);
-    need(!strcmp(text, "none") ? !shift.at : shift.at && shift.count == m, "shapes do not fit");
-    if (shift.at) b = reals(shift, 1e150);
-    d = ova ? 1 : m - 1;
-    need(k >= 1 && k <= d, "k does not fit the loss");
+    need((kind == QUADRATIC ? soft > 0 : soft == 0) && cost >= 0, "gamma or the cost does not fit the loss");
+    W = matrix("W", 0, 0), need(W.dense != NULL, "W must be dense"), w = W.cols, m = W.rows, X = matrix("X", w, 1), n = X.rows;
+    labels = array("y", 1), need(labels.count == n && m >= 2 && n, "shapes do not fit"), y = wholes(labels, 0, (int64_t)m - 1);
+    mass = vector("mass", 1, n, 1e150), b = strcmp(text, "none") ? vector("b", 0, m, 1e150) : NULL;
+    need(b || !array("b", 0).at, "an intercept that the problem does not have");
+    d = ova ? 1 : m - 1, need(k >= 1 && k <= d, "k does not fit the loss");
     word(find(header, header + strlen(header), "dual"), mode, sizeof mode); given = !strcmp(mode, "given");
     need(given || (kind != HINGE && !strcmp(mode, "gradient")), "the loss has no such dual");
     if (given) A = matrix("A", m, 0), need(A.rows == n, "shapes do not fit");
     F = take(BLOCK * m, sizeof *F), V = take(m * w, sizeof *V), top = take(m + 1, sizeof *top);
     z = take(9 * m, sizeof *z), p = z + m, own = p + m, logs = own + m, spread = logs + m, column = spread + m, sizes = column + m;
     scarce = sizes + m, lengths = scarce + m;
-    Wp = panels(X.dense ? w : 0, m), Xp = panels(X.dense ? BLOCK : 0, w), Ap = panels(X.dense ? BLOCK : 0, w + m);
+    Wp = take(X.dense ? w * (m + WIDE) : 0, sizeof *Wp), Xp = take(X.dense ? BLOCK * (w + WIDE) : 0, sizeof *Xp);
+    Ap = take(X.dense ? (BLOCK + ROWS) * (w + m + WIDE) : 0, sizeof *Ap);
     if (X.dense) pack(Wp, W.dense, 1, w, w, m, WIDE); else Wt = take(m * w, sizeof *Wt);
     for (j = 0; j < m; j++) {
         widest = most(widest, norm(W.dense + j * w, w)), scarce[j] = INFINITY;
@@ -444,13 +417,60 @@ static double erm(const char *problem) {
     return gap + miss * miss / 2 + (free_b ? loose / 2 * (far + (ends[1] - ends[0])) : 0);
 }
 
-static void check(void) {
+/* ---- projections: for x in the set, g = x - a + rho sum(x) and t = g + the rows times their multipliers,
+   f(x) - min f <= sum of t (x - low), -t (high - x) or t^2 / 2 where there is no bound + what rows leave.
+   Caps that are shares of the sum hand (-t)_+ / k on to its multiplier. Pairs: at most u, at least -v. */
+static const struct { const char *name; char cap, row; } SETS[] = {
+    {"simplex", 0, '='}, {"capped_simplex", 'c', '='}, {"topk_simplex_alpha", 's', '<'}, {"topk_simplex_beta", 'k', '<'},
+    {"topk_cone", 's', '-'}, {"box", 'r', 0}, {"knapsack", 'h', '='}, {"bipartite_simplex", 0, 'y'}, {"l1_ball", 0, '1'}};
+static double projection(const char *problem, double *off) {
+    char name[40], cap, row; int end = 0; size_t i, j, rows; struct array point; double *y, *c[2];
+    const double *a, *x, *nu, *b = NULL, *low = NULL, *tall = NULL;
+    double r, limit, rho, gap = 0, far = 0, high, least, s[2] = {0, 0}, passed[2] = {0, 0};
+    i = (size_t)sscanf(problem, "projection set=%39s k=%zu r=%lf cap=%lf rho=%lf%n", name, &k, &r, &limit, &rho, &end);
+    fesetround(FE_UPWARD); need(i == 5 && !problem[end] && k >= 1 && rho >= 0, "the problem lacks a parameter");
+    for (i = 0; need(i < sizeof SETS / sizeof *SETS, "an unknown set"), strcmp(SETS[i].name, name); i++) {}
+    cap = SETS[i].cap, row = SETS[i].row, rows = row == 'y' ? 2 : row != 0;
+    point = array("a", 1), d = point.count, a = reals(point, 1e150);
+    if (cap == 'h') b = vector("b", 1, d, 1e150), low = vector("low", 1, d, INFINITY), tall = vector("high", 1, d, INFINITY);
+    if (row == 'y') b = vector("y", 1, d, 1);
+    x = vector("x", 0, d, 1e150), nu = vector("multipliers", 0, rows, 1e150);
+    y = take(3 * d, sizeof *y), c[0] = y + d, c[1] = c[0] + d;
+    for (j = 0; j < d; s[0] += x[j], s[1] -= x[j], j++) {
+        y[j] = row == '1' ? fabs(x[j]) : x[j], c[0][j] = row == 'y' ? 1 - 2 * b[j] : b ? b[j] : 1, c[1][j] = row == 'y' ? b[j] : 0;
+        need(row != 'y' || b[j] == 0 || b[j] == 1, "y is no indicator");
+    }
+    high = cap == 's' ? s[0] / (double)k : cap == 'k' ? r / (double)k : cap == 'r' ? r : cap == 'c' ? limit : INFINITY;
+    least = cap == 's' ? -(s[1] / (double)k) : cap == 'k' ? -(-r / (double)k) : high;
+    for (j = 0; j < d; j++) {
+        int flip = row == '1' && (x[j] < 0 || (x[j] == 0 && a[j] < 0)); /* of the l1 ball the part with the signs of x */
+        double g[2] = {x[j] - a[j] + rho * s[0], a[j] - x[j] + rho * s[1]}, u = g[flip], v = g[!flip], deep = low ? low[j] : 0;
+        if (row == '1') gap += most(u - nu[0], 0) * most(u - nu[0], 0) / 2, u = u < nu[0] ? u : nu[0]; /* the other sign */
+        for (i = 0; i < rows; i++) u += nu[i] * c[i][j], v += -nu[i] * c[i][j];
+        if (tall) high = least = tall[j];
+        if (u > 0) gap += u * (deep == -INFINITY ? u / 2 : most(y[j] - deep, 0));
+        if (v > 0) gap += v * (high == INFINITY ? v / 2 : most(high - y[j], 0));
+        far = most(far, most(deep - y[j], y[j] - least)), passed[0] += most(v, 0), passed[1] -= most(-u, 0);
+    }
+    for (i = 0; i < rows; i++) {
+        int equation = row == '=' || (row == 'y' && !i);
+        double over = row == 'y' && !i ? 0 : -r, under = -over, squares = 0, v = nu[i], w = -nu[i];
+        for (j = 0; j < d; j++) over += c[i][j] * y[j], under += -c[i][j] * y[j], squares += c[i][j] * c[i][j];
+        if (cap == 's') v += passed[0] / (double)k, w += passed[1] / (double)k;
+        if (!equation) w = most(most(w, row == '-' ? v : 0), 0), gap += w * w / 2 * squares; /* no multiplier of it */
+        if (row == '-') continue;
+        far = most(far, equation ? most(over, under) : over), under = equation ? under : most(under, 0);
+        gap += equation && w > 0 ? w * over : v > 0 ? v * under : 0;
+    }
+    return *off = far, gap;
+}
+
+static void check(const char *path) {
     char problem[160], sha_claimed[72], sha_found[65]; static char said[120];
-    const char *end; uint16_t one = 1; volatile double third = 1.0 / 3; double claimed, bound; size_t head;
+    const char *end, *p; uint16_t one = 1; volatile double third = 1.0 / 3; double claimed, bound, allowed, violation = 0; size_t head;
     need(*(unsigned char *)&one == 1 && lower(third, third) < third * third, "big-endian, or -frounding-math forgotten");
-    bytes = contents(path, &length);
-    need(length > 32 && !memcmp(bytes, "refsolve-cert 1 ", 16) && bytes[31] == '\n', "no certificate of version 1");
-    need(strspn((const char *)bytes + 16, "0123456789") == 15, "no certificate of version 1");
+    load(path), need(length > 32 && !memcmp(bytes, "refsolve-cert 1 ", 16) && bytes[31] == '\n' &&
+         strspn((const char *)bytes + 16, "0123456789") == 15, "no certificate of version 1");
     head = (size_t)strtoull((const char *)bytes + 16, NULL, 10), base = 32 + head;
     need(head && head <= 1 << 20 && base <= length && base % 64 == 0, "the header is too long or not aligned");
     header = memcpy(take(head + 1, 1), bytes + 32, head), end = header + head;
@@ -458,18 +478,21 @@ static void check(void) {
     word(find(header, end, "problem"), problem, sizeof problem);
     word(find(header, end, "sha256"), sha_claimed, sizeof sha_claimed);
     claimed = number(find(header, end, "bound")); sha_start(), sha_add(problem, strlen(problem));
-    need(!strncmp(problem, "erm ", 4), "an unknown kind of problem"); bound = erm(problem); sha_end(sha_found);
+    p = find(header, end, "violation"), allowed = p ? number(p) : 0;
+    need(!strncmp(problem, "erm ", 4) || !strncmp(problem, "projection ", 11), "an unknown kind of problem");
+    fesetround(FE_TONEAREST); /* while parameters are read */
+    bound = *problem == 'e' ? erm(problem) : projection(problem, &violation), sha_end(sha_found);
     need(!strcmp(sha_found, sha_claimed), "the data has another sha256");
     sprintf(said, "the bound is %.17g, claimed is %.17g", bound, claimed); need(bound <= claimed, said);
-    printf("accepted bound=%.17g claimed=%.17g\n", bound, claimed);
+    need(violation <= allowed, "constraints fail by more than is claimed");
+    printf("accepted bound=%.17g claimed=%.17g violation=%.17g\n", bound, claimed, violation);
 }
 
 int main(int count, char **names) {
     volatile int i, failed = count < 2;
     for (i = 1; i < count; i++) {
-        path = names[i], fesetround(FE_UPWARD);
-        if (setjmp(ending)) failed = 1, printf("refused: %s\n", reason);
-        else check();
+        fesetround(FE_UPWARD);
+        if (setjmp(ending)) failed = 1, printf("refused: %s\n", reason); else check(names[i]);
         for (; takes; takes--) free(taken[takes - 1]);
     }
     return failed;

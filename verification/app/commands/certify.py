@@ -26,6 +26,9 @@ def certify(
     tolerance: Annotated[
         float, typer.Option("--tolerance", help="Of violation and relative bound, for the verdict.")
     ] = 1e-6,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Write a certificate that others can check.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the page as HTML.")
     ] = None,
@@ -39,7 +42,7 @@ def certify(
     from verification.report.page import render_html
     from verification.report.render import write_text
 
-    shown = document(loaded(problem), problem, solver, tolerance)
+    shown = document(loaded(problem), problem, solver, tolerance, save)
     if output is not None:
         write_text(output, render_html(shown), "output")
     finish(shown, as_json)
