@@ -27,7 +27,7 @@ IN_C = ("erm", "projection")
 def _models(folder: Path, many: int) -> Iterator[Path]:
     models = trials.rights(np.random.default_rng([1, 0]))
     for i in range(many):
-        if i % 5 == 0:
+        if i % 20 == 0:
             models = trials.rights(np.random.default_rng([1, i]))
         next(models).save(folder / f"{i}.cert")
         yield folder / f"{i}.cert"
@@ -105,7 +105,7 @@ def costs() -> list[dict[str, Any]]:
             X, y = rng.normal(size=(n, d)) / np.sqrt(d), rng.integers(0, m, n)
             W = rng.normal(size=(m, d)) / np.sqrt(d)
             products = []
-            for _ in range(5):
+            for _ in range(9):
                 before = time.process_time()
                 X @ W.T
                 products.append(time.process_time() - before)
@@ -117,7 +117,7 @@ def costs() -> list[dict[str, Any]]:
                 text = f"erm loss={loss} k=1 gamma=0.0 cost=0.0 intercept=none"
                 Certificate(text, 1e300, data, {"W": W, **more}, {"dual": dual}).save(folder / "c")
                 taken = []
-                for _ in range(3):
+                for _ in range(9):
                     spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
                     assert verdicts(command, [folder / "c"])[0].startswith("accepted")
                     taken.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - spent)
@@ -128,4 +128,4 @@ def costs() -> list[dict[str, Any]]:
 
 def measure() -> dict[str, Any]:
     """Everything."""
-    return {**judged({"erm": 8000, "projection": 1000, "cone": 1000}, 80), "costs": costs()}
+    return {**judged({"erm": 5000, "projection": 2000, "cone": 3000}, 60), "costs": costs()}

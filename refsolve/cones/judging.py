@@ -335,10 +335,10 @@ class _Judged:
         program, n = self.program, len(self.program.q)
         if status is Verdict.UNBOUNDED:
             return self._falling(), "the direction is certain to exist, but not known exactly"
-        if status is not Verdict.INFEASIBLE and self.lifted is None:
-            return None, "the variables have no values"
         infeasible = status is Verdict.INFEASIBLE
         x = None if infeasible else self.lifted
+        if x is None and not infeasible:
+            return None, "the variables have no values"
         ranges, asked = Ranges(program), _indifferent(program) if infeasible else program
         if x is None:
             ranges.narrow()
@@ -348,9 +348,8 @@ class _Judged:
         if ranges.empty:
             ranges = Ranges(program)
         best = None
-        scale = 1.0 + float(np.abs(asked.q).max(initial=0.0))
         for reward in MARGINS:
-            found = proposal(asked, reward=reward * scale)
+            found = proposal(asked, reward=reward * (1 + float(np.abs(asked.q).max(initial=0))))
             if found is None or (infeasible and not np.any(found.z)):
                 continue
             size = float(np.abs(found.z).max(initial=0.0)) if infeasible else 1.0

@@ -61,7 +61,7 @@ static void word(const char *p, char *out, size_t size) {
 static double number(const char *p) {
     char *end = NULL; double value;
     fesetround(FE_TONEAREST), value = p ? strtod(p, &end) : 0, fesetround(FE_UPWARD);
-    need(p && end != p && isfinite(value), "a number of the header is missing or not finite");
+    need(p && end != p && strchr(",}", *end) && isfinite(value), "a number of the header is missing or not finite");
     return value;
 }
 /* Words 4 l to 4 l + 3 of each 64 bytes go to hash l of 16: loops over l are done at once. The end is the

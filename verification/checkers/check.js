@@ -450,7 +450,7 @@ function cone(file) {
 /** P - diag(d) is positive semidefinite: a Cholesky factorisation goes through, what rounding may hide taken off the diagonal. */
 function curved(P, d) {
   const n = d.length, G = Array.from({ length: n }, () => new Map());
-  for (let i = 0; i < n; i++) P.each(i, (j, e) => G[i].set(j, (G[i].get(j) ?? 0) + e));
+  for (let i = 0; i < n; i++) P.each(i, (j, e) => { need(!G[i].has(j), "an entry of P is there twice"); G[i].set(j, e); });
   const used = [...G.keys()].filter(i => [...G[i].keys()].some(j => j !== i)), diagonal = G.map((row, i) => row.get(i) ?? 0);
   need(d.every((v, i) => used.includes(i) || v <= diagonal[i]), "the curvature is more than that of P");
   const many = used.length, L = [];
@@ -459,7 +459,7 @@ function curved(P, d) {
     const row = new Float64Array(at + 1);
     for (let t = 0; t <= at; t++) {
       let v = G[i].get(used[t]) ?? 0;
-      if (t === at) v -= d[i] + 2 * many * gamma(2 * many + 16) * diagonal[i] + 8 * U * Math.abs(d[i]);
+      if (t === at) v -= d[i] + 2 * many * gamma(2 * many + 16) * (diagonal[i] + Math.abs(d[i]));
       for (let l = 0; l < t; l++) v -= row[l] * (t === at ? row : L[t])[l];
       need(t < at || v > 0, "the curvature is not certain");
       row[t] = t === at ? Math.sqrt(v) : v / L[t][t];
