@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _processes import python
 
 import fast
 from verification import InvalidArgumentError, mutants, verify
@@ -47,6 +48,15 @@ ONLY_BY = {
     "ap_reuses_counts": "purity",
     "ap_one_method_is_wrong": "methods",
 }
+
+
+def test_they_are_found_without_what_they_need():
+    """Torch costs a second to import, and need not be there."""
+    python(
+        "-c",
+        "import sys; sys.modules['torch'] = None; from verification import mutants; "
+        "assert any(m.needs for m in mutants.discover().values())",
+    )
 
 
 def test_there_are_enough_of_them():

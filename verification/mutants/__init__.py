@@ -110,7 +110,8 @@ def wrong_step(
 
 def _of(module: Any) -> dict[str, Mutant]:
     """The mutants that a module defines."""
-    found = (getattr(each, "mutant", None) for each in vars(module).values())
+    # torch, which is imported when something of it is asked for, must not be asked
+    found = (getattr(each, "mutant", None) for each in vars(module).values() if callable(each))
     return {m.name: m for m in found if isinstance(m, Mutant)}
 
 
