@@ -42,6 +42,7 @@ extensions = [
     "offline",
     "terminal",
     "duals",
+    "terms",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "records", "jupyter_execute", "**.ipynb_checkpoints"]
