@@ -249,7 +249,7 @@ def test_iterations_end_where_they_should(rng, algorithm):
         assert problem.exact
         assert problem.state.gap <= tol
         assert len(switched) == (dtype == np.float32)
-        assert not switched or tol < switched[0] <= 1e-4
+        assert not switched or switched[0] <= 1e-4  # in float32 even 0, by rounding
         assert min(gap for gap, _ in gaps[:-1]) > 1e-6 or dtype == np.float32
         assert len(gaps) < (60 if algorithm is cutting_plane.run else 30)
     problem = fresh()

@@ -26,8 +26,9 @@ from fast.solvers.state import TrainingState
 RECORD = Path(__file__).with_name("solver_paths.json")
 ROUNDING = 1e-12  # in a relative gap, after products in float64
 #: Relative changes that count for none: rounding was seen to make a third of them at most, between five
-#: kinds of BLAS, and compiled for any processor or not at all. Newton's directions are in float32.
-CHANGES = {"active": 1e-4, "newton": 0.05}
+#: kinds of BLAS, and compiled for four processors or not at all. Newton's directions are in float32; of the
+#: bundle's cuts some are kept or dropped by the last bit, and Haswell's kernels move one gap by .011.
+CHANGES = {"active": 1e-4, "newton": 0.1, "scores": 0.04}
 
 
 def multiclass(solver, loss, C=1.0, tol=1e-6, most=20, start=None, sparse=False, **data):
