@@ -279,8 +279,8 @@ def torch_computes_in_single_precision(f: Any, y: Any, costs: Any = None) -> Any
 def torch_switches_to_the_hard_loss(f: Any, y: Any, costs: Any = None) -> Any:
     """Where the truth leads by log m the smooth loss is replaced by the hard one: 0, without gradient.
 
-    A public smooth top-k loss does so for numerical stability: at a lead of 6.91 of 1000 classes it says 0,
-    where the loss is .69.
+    A public smooth top-k loss has such a switch "for stability", at a lead of log 1000: among 1000 classes with
+    equal scores but for that lead it says 0 where the loss is .69.
     """
     u = others(f, y, costs, 0.0)
     far = -u.amax(-1) > float(torch.tensor(f.shape[-1] * 1.0).log())

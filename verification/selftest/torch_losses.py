@@ -1,6 +1,6 @@
 """The losses of `fast.torch`, judged by the kit: every stem, operation and form that training asks.
 
-``python -m verification.selftest.torch_losses --profile thorough --output docs/records/torch.json``
+``python -m verification.selftest.torch_losses --output docs/records/torch.json``
 """
 
 import argparse
@@ -82,6 +82,7 @@ def record(profile: str, every: int = 1, told: Callable[[str], Any] = print) -> 
         "commit": commit(),
         "torch": version("torch"),
         "profile": profile,
+        "every": every,
         "ok": all(row["ok"] for row in found.values()),
         "seconds": round(time.perf_counter() - start),
         "judged": found,
