@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from fast.torch._selection import LOWEST, others, own_score
+from fast.torch._selection import LOWEST, largest, others, own_score, picked, removed
 
 ALPHA, BETA, TRUNCATED = "alpha", "beta", "truncated"
 LINEAR = 40.0  # beyond it log(1 + e^v) is v
@@ -72,11 +72,11 @@ class Entropy:
         """Losses (...), differentiable in f."""
         own, classes = (
             own_score(f, y) - self.margin,
-            others(f.detach(), y).topk(self._top(f), dim=-1)[1],
+            largest(others(f.detach(), y), self._top(f))[1],
         )
-        top = f.gather(-1, classes)
+        top = picked(f, classes)
         taken = torch.cat((classes, y.unsqueeze(-1)), -1)
-        rest = (f - top[..., -1:]).scatter(-1, taken, LOWEST).exp().sum(-1, keepdim=True)
+        rest = removed(f - top[..., -1:], taken, LOWEST).exp().sum(-1, keepdim=True)
         return self._loss(top, rest.log1p(), own)[0]
 
     def _top(self, f: Tensor) -> int:
@@ -85,7 +85,7 @@ class Entropy:
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         """Losses, and what the gradient is written from: probabilities of the rest among it."""
         masked = others(f, y)
-        top, classes = masked.topk(self._top(f), dim=-1)
+        top, classes = largest(masked, self._top(f))
         # one call of softmax costs less than one of exp; the last of the top has the largest entry
         e = masked.clamp_(max=top[..., -1:]).softmax(-1)
         unit = e.gather(-1, classes[..., -1:])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from fast.torch._selection import others, own_score
+from fast.torch._selection import largest, others, own_score, picked
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Hinge:
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""
         n = min(self.k, f.shape[-1] - 1)
-        classes = others(f.detach(), y).topk(n, dim=-1)[1]
-        return self._loss(f.gather(-1, classes) - own_score(f, y) + self.margin)
+        classes = largest(others(f.detach(), y), n)[1]
+        return self._loss(picked(f, classes) - own_score(f, y) + self.margin)
 
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         """Losses, the classes that count, and their margins."""
-        top, classes = others(f, y).topk(min(self.k, f.shape[-1] - 1), dim=-1)
+        top, classes = largest(others(f, y), min(self.k, f.shape[-1] - 1))
         z = top - (own_score(f, y) - self.margin)
         return self._loss(z), classes, z
 

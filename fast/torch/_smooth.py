@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from fast.torch._function import quadratic
-from fast.torch._selection import is_own, others, own_score
+from fast.torch._selection import is_own, largest, others, own_score, removed
 
 Meet = Callable[
     [Tensor, Tensor], Tensor
@@ -28,16 +28,21 @@ STEPS = {torch.float32: 10, torch.float64: 12}  # at most 8 were needed, see the
 MOST = 60  # steps where they end by themselves
 
 
-def ascend(rest: Tensor, t: Tensor, meet: Meet, wait: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Newton's method from a lower bound t: the threshold, and the sums of the excess and of its squares."""
+def ascend(rest: Tensor, t: Tensor, meet: Meet, wait: bool | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Newton's method from a lower bound t: the threshold, and the sums of the excess and of its squares.
+
+    wait: whether to stop when it is reached; None where calls are traced or transformed: nothing in place.
+    """
+    relu, sign = (torch.relu, torch.sign) if wait is None else (torch.relu_, Tensor.sign_)
     for _ in range(MOST if wait else STEPS[rest.dtype]):
-        above = torch.relu(rest - t)
-        mass, count = above.sum(-1, keepdim=True), above.sign().sum(-1, keepdim=True)
+        above = relu(rest - t)
+        mass, count = above.sum(-1, keepdim=True), sign(above).sum(-1, keepdim=True)
+        del above
         new = torch.maximum(meet(count, mass + count * t), t)
         if wait and not (new > t).any():
             break
         t = new
-    above = torch.relu(rest - t)
+    above = relu(rest - t)
     return t, above.sum(-1, keepdim=True), above.square().sum(-1, keepdim=True)
 
 
@@ -117,13 +122,13 @@ class Smooth:
         few = over[..., -1] > 0 if near.shape[-1] < d else torch.zeros((), dtype=torch.bool)
         return losses, classes, p / self.gamma, few
 
-    def whole(self, f: Tensor, y: Tensor, wait: bool) -> tuple[Tensor, ...]:
+    def whole(self, f: Tensor, y: Tensor, wait: bool | None) -> tuple[Tensor, ...]:
         """Losses; t and u with p = clip(f - t, 0, u) at the other classes."""
         own, rest = own_score(f, y) - self.margin, others(f, y)
-        top, classes = rest.topk(min(self.k, f.shape[-1] - 1), dim=-1)
+        top, classes = largest(rest, min(self.k, f.shape[-1] - 1))
         b = top[..., -1:]  # thresholds are relative to it
         top, shift = top - b, b - own  # and shift is it in z
-        rest = (rest - b).scatter(-1, classes, -torch.inf)
+        rest = removed(rest, classes) - b
         start, meet, height = self._tangents(top, shift)
         t, mass, square = ascend(rest, start, meet, wait)
         u = height(mass)
@@ -180,7 +185,7 @@ class Smooth:
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""
-        values, t, u = self.whole(f.detach(), y, False)
+        values, t, u = self.whole(f.detach(), y, None)
         k = self.k
         apart, own = ~is_own(f, y), own_score(f, y) - self.margin
         level = t - own.detach()  # in z; all else is relative to it, for the sake of the digits
@@ -203,7 +208,7 @@ class Smooth:
             above = (some * (top + k * level) + (k - n) * mid) / bottom
             height = torch.where(free, above, height)
         p = torch.where(capped, height, torch.where(middle, over - rise, 0.0)) / self.gamma
-        return quadratic(values, f, p.scatter(-1, y.unsqueeze(-1), -p.sum(-1, keepdim=True)))
+        return quadratic(values, f, torch.where(apart, p, -p.sum(-1, keepdim=True)))
 
 
 @dataclass(frozen=True)
@@ -222,7 +227,7 @@ class Simplex:
 
     def _z(self, f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         own = own_score(f, y) - self.margin
-        return f.scatter(-1, y.unsqueeze(-1), own) if self.margin else f, own
+        return torch.where(is_own(f, y), own, f) if self.margin else f, own
 
     def _near(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         """Losses, classes, x at these, and where they are too few."""
@@ -243,12 +248,12 @@ class Simplex:
     def _losses(x: Tensor, above: Tensor) -> Tensor:
         return 0.5 * (x.square().sum(-1) + x.sum(-1).square()) + above.relu().squeeze(-1)
 
-    def whole(self, f: Tensor, y: Tensor, wait: bool) -> tuple[Tensor, ...]:
+    def whole(self, f: Tensor, y: Tensor, wait: bool | None) -> tuple[Tensor, ...]:
         """Losses; t with p = max(f - t, 0) at the other classes."""
         z, own = self._z(f, y)
         top = z.amax(-1, keepdim=True)
         t = ascend(z - top, torch.full_like(top, -1.0), self._meet, wait)[0] + top
-        x = (z - t).clamp(min=0).scatter(-1, y.unsqueeze(-1), 0.0)
+        x = removed((z - t).clamp(min=0), y.unsqueeze(-1), 0.0)
         return self._losses(x, t - own), t
 
     def slope(self, g: Tensor, f: Tensor, y: Tensor, t: Tensor) -> Tensor:
@@ -261,11 +266,11 @@ class Simplex:
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""
-        values, t = self.whole(f.detach(), y, False)
+        values, t = self.whole(f.detach(), y, None)
         own = is_own(f, y)
         over = torch.where(own, f - self.margin, f) - t
         positive = over.detach() > 0
         count = positive.sum(-1, keepdim=True)
         rise = (torch.where(positive, over, 0.0).sum(-1, keepdim=True) - 1) / count
         x = torch.where(positive & ~own, over - rise, 0.0)
-        return quadratic(values, f, x.scatter(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True)))
+        return quadratic(values, f, torch.where(own, -x.sum(-1, keepdim=True), x))
