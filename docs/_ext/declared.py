@@ -42,7 +42,7 @@ SIGNS = {
     "{": r"\{", "}": r"\}", "%": r"\%", "~": r"\sim ", "*": r"\odot ", "'": r"^{\top}",
 }  # fmt: skip
 TOKEN = re.compile(
-    r"(?P<script>[_^](?:\{|\[[^]]*\]|\([^)]*\)\w?|[+-]?\w+|\+|-))|(?P<word>[A-Za-z]+'s\b|(?<=[a-z])-th\b)|(?P<tilde>[A-Za-z]~)|(?P<name>[A-Za-z]+)|(?P<number>\d+(?:\.\d+)?)"
+    r"(?P<script>[_^](?:\{|\[[^]]*\]|\([^)]*\)\w?|[+-]?\w+|\+|-))|(?P<word>i\.e\.|[A-Za-z]+'s\b|(?<=[a-z])-th\b)|(?P<tilde>[A-Za-z]~)|(?P<name>[A-Za-z]+)|(?P<number>\d+(?:\.\d+)?)"
     r"|(?P<angle><(?=[^<>=\s][^<>]*,[^<>]*>))|(?P<sign>>=|<=|!=|->|\.\.|\|\||.)",
     re.DOTALL,
 )
@@ -119,7 +119,9 @@ def _name(text: str, token: re.Match[str], found: list[tuple[str, str]]) -> tupl
         return "word", value
     if value in NAMES:
         return "math", NAMES[value] + " "
-    article = value == "a" and re.match(r" [a-z]{2,}", after) and after[1:].split()[0] not in NAMES
+    article = (
+        value == "a" and re.match(r" (?:[A-Z] )?[a-z]{2,}", after) and after.split()[0] not in NAMES
+    )
     if len(value) == 1 and not article:
         return "math", value + " "
     if after.startswith("_"):
@@ -139,10 +141,29 @@ def _tex(text: str) -> str:
 
 
 def _balanced(tex: str) -> int:
-    """How many brackets are open; those of TeX itself among them."""
+    """How many brackets and bars are open; those of TeX itself among them."""
     opening = re.findall(r"\\langle|[\[({]", tex)
     closing = re.findall(r"\\rangle|[\])}]", tex)
-    return len(opening) - len(closing)
+    return len(opening) - len(closing) + tex.count("|") % 2
+
+
+def _remarks(tokens: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Brackets around words, as these, are words themselves."""
+    out, open_ = list(tokens), []
+    for i, (_, value) in enumerate(tokens):
+        if value == "(":
+            open_.append(i)
+        elif value == ")" and open_:
+            start = open_.pop()
+            words = any(kind == "word" and len(word) > 2 for kind, word in tokens[start:i])
+            after = tokens[i + 1][1] if i + 1 < len(tokens) else ""
+            if (
+                words
+                and (start == 0 or tokens[start - 1][0] == "space")
+                and after[:1] not in ("_", "^")
+            ):
+                out[start], out[i] = ("word", "("), ("word", ")")
+    return out
 
 
 def shown(text: str) -> str:
@@ -157,7 +178,7 @@ def shown(text: str) -> str:
             tex = re.sub(r"(?<![\d.])1/2(?!\d)", r"\\tfrac{1}{2}", tex)
             out.append(convert(tex, block=False))
 
-    for kind, value in _tokens(" ".join(text.split())):
+    for kind, value in _remarks(_tokens(" ".join(text.split()))):
         depth = _balanced("".join(run))
         if kind == "math":
             length = len(re.sub(r"\\[a-z]+|[{}\s]", "", "".join(run)))
@@ -166,7 +187,9 @@ def shown(text: str) -> str:
                 out.append(" ")
             run.append(value)
         elif kind == "space":
-            run.append(" ") if run else out.append(" ")
+            row = "".join(run)
+            inside = row.rfind("[") > row.rfind("]")  # of a row of matrices
+            run.append(r"\; " if inside else " ") if run else out.append(" ")
         elif kind == "word" and depth > 0 and value == "in":
             run.append(r"\in ")
         elif kind == "word" and depth > 0:

@@ -32,11 +32,11 @@ COLUMNS: dict[str, dict[str, str]] = {
 #: Papers by what a source says; C and A are two printings of one.
 PAPERS = {
     "N": ("Top-k multiclass SVM, 2015", r"Lapin et al\. 2015"),
-    "C/A": ("Top-k error, 2016", r"Lapin et al\. 2016|Lapin et al\. 2015[^.]*; 2016"),
+    "C/A": ("Top-k error, 2016", r"Lapin et al\. 2016|Lapin et al\. 2015.*; 2016"),
     "M": ("AP-SVM, 2014", r"Mohapatra et al\. 2014"),
     "X": ("Privileged information, 2016", r"Xu et al\. 2016"),
 }
-ELSEWHERE = r"^(.*?),? on (\{.*?\}|0 <=.*?)(?:[;,] \+inf elsewhere.*)?$"
+ELSEWHERE = r"^(.*?),? on (\{.*?\}(?:, s = <1,x>)?|0 <=.*?)(?:[;,] \+inf elsewhere.*)?$"
 ERRATUM = re.compile(r"\b[EMX]\d{1,2}\b")
 
 
@@ -112,7 +112,7 @@ def cells(stem: str, spec: Spec) -> Iterator[tuple[str, str]]:
         if column == "domain" and where:
             lines.append(f"<p>{shown(where)}</p>")
         dual_set = getattr(module, "dual_set", "")
-        if column == "domain" and dual_set:
+        if column == "domain" and dual_set in refsolve.catalogue.stems("sets"):
             title = refsolve.catalogue.load(dual_set).SPEC.title
             lines.append(
                 f"<p><small>set:</small> <a href='#{dual_set}'>{html.escape(title)}</a></p>"
@@ -132,9 +132,10 @@ def row(stem: str, spec: Spec) -> str:
     """One object."""
     of = papers(spec)
     chips = "".join(f"<span class='paper'>{p}</span>" for p in of)
+    source = shown(spec.source) if re.search("[_^=]", spec.source) else html.escape(spec.source)
     head = (
         f"<th scope='row' role='rowheader'><a href='../{spec.kind}/{stem}.html'>{html.escape(spec.title)}</a>"
-        f"<small>{spec.kind} {chips}<br>{shown(spec.source)}</small></th>"
+        f"<small>{spec.kind} {chips}<br>{source}</small></th>"
     )
     body = "".join(
         f"<td role='cell' data-label='{name}'><div>{text}</div></td>"
