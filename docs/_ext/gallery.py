@@ -42,23 +42,50 @@ def _tally(stranger: Stranger) -> str:
     return ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
 
 
+def _order(stranger: Stranger) -> tuple[bool, bool, str]:
+    """What is wrong within what is promised comes first, what passes last."""
+    return not stranger.defect, not stranger.fails, stranger.name
+
+
+def _package(stranger: Stranger) -> str:
+    return stranger.packages[0]
+
+
+def defects(strangers: dict[str, Stranger]) -> Html:
+    """What is wrong within what its authors promise, a sentence each."""
+    wrong = sorted((s for s in strangers.values() if s.defect), key=lambda s: (_package(s), s.name))
+    rows = [
+        (f"{_text(_package(s))}", f"{_prose(s.defect)} <a href='#stranger-{s.name}'>Code</a>")
+        for s in wrong
+    ]
+    return table(("package", "what it does"), rows)
+
+
 def overview(strangers: dict[str, Stranger]) -> Html:
-    """One row each."""
-    rows = []
-    for name, each in strangers.items():
-        failed = _record(each)["failures"]
-        where = ", ".join(f"{check.replace('_', ' ')} ({n})" for check, n in failed.items())
-        state = "fails" if failed else "passes"
-        whose = f"<a href='#stranger-{name}'>{_prose(each.what)}</a><br>"
-        said = f"{state}{': ' if where else ''}{where}<br><small>{_text(_tally(each))}</small>"
-        rows.append((f"{whose}<small><code>{each.problem}</code></small>", said))
-    return table(("whose code", "what the checks say"), rows)
+    """One row each, by package; those that fail first."""
+    rows: list[tuple[str, ...]] = []
+    groups: dict[str, list[Stranger]] = {}
+    for each in sorted(strangers.values(), key=_order):
+        groups.setdefault(_package(each), []).append(each)
+    for package, members in sorted(groups.items(), key=lambda item: item[0].lower()):
+        number = _record(members[0])["versions"][package]
+        for place, each in enumerate(members):
+            failed = _record(each)["failures"]
+            counts = _record(each)["counts"]
+            judged = sum(n for verdict, n in counts.items() if verdict != "skipped")
+            bad = sum(failed.values())
+            state = f"<b>{bad}</b> of {judged} fail" if bad else f"{judged} pass"
+            whose = f"{_text(package)}<br><small>{_text(number)}</small>" if not place else ""
+            what = _prose(each.what.partition(": ")[0].rstrip("."))
+            link = f"<a href='#stranger-{each.name}'>{each.name}</a><br><small>{what}</small>"
+            rows.append((whose, link, f"<code>{each.problem}</code><br>{state}"))
+    return table(("package", "stranger", "problem, and what the checks say"), rows)
 
 
 def entry(stranger: Stranger) -> str:
     """What it is, what was found, and the code that shows it, run now where it is installed."""
-    fixed = ", ".join(f"{k}={v!r}" for k, v in stranger.fixed.items())
-    given = f", <code>fixed={{{_text(fixed)}}}</code>" if fixed else ""
+    told = {"fixed": stranger.fixed, "accuracy": stranger.accuracy, "refuses": stranger.refuses}
+    given = "".join(f", <code>{k}={_text(repr(v))}</code>" for k, v in told.items() if v)
     parts = [
         f"<section id='stranger-{stranger.name}'><h3>{stranger.name}</h3>",
         f"<p>{_prose(stranger.what)}</p>",
@@ -81,4 +108,4 @@ def entry(stranger: Stranger) -> str:
 
 def entries(strangers: dict[str, Stranger]) -> Html:
     """All of them."""
-    return Html("".join(map(entry, strangers.values())))
+    return Html("".join(map(entry, sorted(strangers.values(), key=_order))))

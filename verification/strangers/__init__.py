@@ -9,11 +9,14 @@ A stranger is a module with
     them it is skipped, and counted.
 ``candidate`` : callable
     The foreign function under the problem's arguments, scaled as its documentation says.
-``FIXED``, ``BATCH``, ``CHECKS`` : optional
+``FIXED``, ``BATCH``, ``CHECKS``, ``REFUSES``, ``ACCURACY`` : optional
     Passed to `verification.verify`: what the function has built in or promises (``tol``), whether it
-    takes batches, and the checks that make sense.
+    takes batches, the checks that make sense, the errors by which it refuses arguments, and the relative
+    accuracy that its authors promise.
 ``FOUND`` : str
     What was found, and whether it is outside of what its authors promise.
+``DEFECT`` : str, where it is wrong within what they promise
+    That in one sentence.
 ``REPRODUCE`` : str, where it fails
     Code with numpy and the foreign package alone that sets ``returned`` and ``right``.
 
@@ -52,6 +55,9 @@ class Stranger:
     fixed: dict[str, Any] = field(default_factory=dict)
     batch: bool | None = None
     checks: tuple[str, ...] | None = None
+    refuses: tuple[str, ...] = ()
+    accuracy: float | None = None
+    defect: str = ""
 
     @property
     def missing(self) -> str:
@@ -93,6 +99,9 @@ def discover() -> dict[str, Stranger]:
                 fixed=dict(getattr(module, "FIXED", {})),
                 batch=getattr(module, "BATCH", None),
                 checks=getattr(module, "CHECKS", None),
+                refuses=getattr(module, "REFUSES", ()),
+                accuracy=getattr(module, "ACCURACY", None),
+                defect=getattr(module, "DEFECT", ""),
             )
     return found
 
@@ -129,6 +138,8 @@ def run(
         seed,
         checks=chosen,
         batch=stranger.batch,
+        refuses=stranger.refuses,
+        accuracy=stranger.accuracy,
         shrink=shrink,
         timeout=timeout,
         **settings,

@@ -1,7 +1,9 @@
 """A parametrised CVXPY problem, solved again for every instance, as a projection layer is."""
 
 import functools
+import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,17 +46,26 @@ def layer(d: int, k: int) -> Any:
     return problem, x, (a, r, root)
 
 
-def candidate(a: Any, k: int = 1, r: float = 1.0, rho: float = 0.0) -> Any:
-    """What the default solver says, whatever the status."""
-    import cvxpy as cp
+def by(solver: str | None = None) -> Callable[..., Any]:
+    """One vector; what the solver says, whatever the status."""
 
-    problem, x, parameters = layer(len(a), k)
-    for parameter, value in zip(parameters, (a, r, np.sqrt(rho)), strict=True):
-        parameter.value = value
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": seen by the gap
-            problem.solve(warm_start=False)
-    except cp.SolverError:
-        return np.full(len(a), np.nan)
-    return np.full(len(a), np.nan) if x.value is None else x.value
+    def candidate(a: Any, k: int = 1, r: float = 1.0, rho: float = 0.0) -> Any:
+        import cvxpy as cp
+
+        problem, x, parameters = layer(len(a), k)
+        for parameter, value in zip(parameters, (a, r, np.sqrt(rho)), strict=True):
+            parameter.value = value
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": seen by the gap
+                problem.solve(solver=solver, warm_start=False)
+        except cp.SolverError:
+            return np.full(len(a), np.nan)
+        return np.full(len(a), np.nan) if x.value is None else x.value
+
+    candidate.__module__ = sys._getframe(1).f_globals["__name__"]
+    candidate.__qualname__ = "candidate"
+    return candidate
+
+
+candidate = by()

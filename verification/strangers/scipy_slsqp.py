@@ -8,6 +8,7 @@ PROBLEM = "topk_simplex_alpha.projection"
 PACKAGES = ("scipy",)
 BATCH = False
 CHECKS = ("certified_gap", "ties")
+DEFECT = 'SLSQP: "Inequality constraints incompatible", at a point that satisfies them.'
 FOUND = """530 of 550 answers are right to rounding, more than its ``ftol`` of 1e-6 promises: a
 step of SLSQP solves a quadratic program, and this is one. Of the others most are off by 1e-5 to
 4e-4 with success=True, which is what it promises for the objective; the code below is off by

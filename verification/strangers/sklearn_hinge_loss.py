@@ -7,6 +7,7 @@ import numpy as np
 PROBLEM = "multiclass_hinge.value"
 PACKAGES = ("scikit-learn",)
 BATCH = False
+DEFECT = "``hinge_loss`` of samples of class 1 alone takes them for class 0."
 FOUND = """Right for three classes and more, ties and scales included. With two classes a sample
 of class 1 alone is taken for one of class 0: the binary branch learns its labels from ``y_true``
 and ignores ``labels``, so that one class alone, whichever it is, is the negative one. The

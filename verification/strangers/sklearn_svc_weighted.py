@@ -6,6 +6,7 @@ from verification.strangers.sklearn_svc_dual import make
 PROBLEM = "svm.dual"
 PACKAGES = ("scikit-learn",)
 FIXED = {"loss": "hinge", "tol": 1e-3}
+DEFECT = "``SVC`` with weights of 0 says which examples are support vectors, and is wrong about it."
 FOUND = """Weights are right unless one is 0. Examples of weight 0 are dropped inside, and
 ``support_`` then counts those that are left: the multipliers belong to other examples than it
 says. With a linear kernel predictions do not suffer (``support_vectors_`` and ``coef_`` are
