@@ -1,5 +1,8 @@
 """Losses on tensors by the kit, in every form that training asks; skipped where torch is not installed."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,6 +14,7 @@ from verification.kit.calling import NotApplicableError  # noqa: E402
 from verification.mutants.sound.torch_losses import SOUND, softmax, whole  # noqa: E402
 from verification.selftest import torch_losses  # noqa: E402
 
+RECORD = Path(__file__).resolve().parents[2] / "docs" / "records" / "torch.json"
 # All of what kills is asked of one right loss in every form, and of the others in the forms that mutants have.
 ASKED = [("softmax", op, form) for op in ("value", "gradient") for form in forms(op)]
 ASKED += [("topk_hinge_alpha", "value", form) for form in ("sum", "smoothed", "square")]
@@ -45,3 +49,10 @@ def test_every_loss_on_tensors(problem):
             some = {"every": 25} if form == "rows" else {"every": 8, "checks": [one]}
             report = torch_losses.judge(problem, form, **some)
             assert report.ok, f"{form}: {report}"
+
+
+def test_the_record_is_of_every_loss():
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    assert record["ok"]
+    assert set(record["judged"]) == {" ".join(one) for one in torch_losses.judged()}
+    assert all(row["pass"] > 5 for row in record["judged"].values())

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import t
 from sklearn.datasets import load_digits
 
 from verification.report.environment import commit, version
@@ -40,9 +41,6 @@ TOPS = range(1, 6)
 NOISE = 0.4
 CLASSES = 100
 BATCH = 100
-# Student's t for 4 degrees of freedom, two-sided, at 5 % shared by the 16 losses compared (Bonferroni).
-T_FOUR = 6.62
-
 Loss = Callable[..., Any]
 
 
@@ -176,12 +174,18 @@ def differences(record: dict[str, Any]) -> dict[str, np.ndarray]:
 
 
 def beyond_noise(record: dict[str, Any]) -> dict[str, list[int]]:
-    """Losses, and the k at which their top-k accuracy differs from softmax by more than seeds do."""
-    found = {}
-    for name, (mean, error) in differences(record).items():
-        if name != "pretrained":
-            found[name] = [k for k in TOPS if abs(mean[k - 1]) > T_FOUR * max(error[k - 1], 1e-12)]
-    return {name: ks for name, ks in found.items() if ks}
+    """Losses, and the k at which their top-k accuracy differs from softmax by more than seeds do.
+
+    Student's t test, two-sided, at 5 % shared by the losses compared.
+    """
+    found = {name: d for name, d in differences(record).items() if name != "pretrained"}
+    seeds = len(record["losses"]["pretrained"]["top"])
+    bound = t.ppf(1.0 - 0.05 / (2 * len(found)), seeds - 1)
+    beyond = {
+        name: [k for k in TOPS if abs(mean[k - 1]) > bound * max(error[k - 1], 1e-12)]
+        for name, (mean, error) in found.items()
+    }
+    return {name: ks for name, ks in beyond.items() if ks}
 
 
 def main() -> None:
