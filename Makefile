@@ -17,6 +17,9 @@ ARGS   ?=
 # Two workers: numba compiles and cvxpy canonicalises on one core each.
 PYTEST_ARGS ?= -n 2 --dist loadfile
 KERNELS ?=
+# What .ci/run adds to what `make test` installs, for the losses on tensors: without it their tests are skipped.
+# Where that version is no build for CPUs of some 200 MB: TORCH=, or another requirement.
+TORCH ?= torch==2.13.0
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -24,7 +27,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Workers and children import the same modules: without their bytecode each would compile them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: verify test coverage lowest machines lint docs page course bench clean
+.PHONY: verify test coverage lowest machines lint docs page course bench torch clean
 .DEFAULT_GOAL := verify
 
 verify: $(VENV)/.core
@@ -93,6 +96,9 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 $(VENV)/.test $(VENV)/.docs $(VENV)/.lint $(VENV)/.dev: $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[$*]'
 	@touch $@ $(if $(filter dev,$*),$(addprefix $(VENV)/.,core test docs lint))
+
+torch: | $(BIN)/python
+	$(if $(TORCH),$(PIP) $(TORCH),@echo "not installed: torch")
 
 clean:
 	rm -rf $(VENV) $(REPORT) build dist docs/_build docs/jupyter_execute .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,10 +13,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from statistics import median
-from typing import Any
+from time import perf_counter, thread_time
+from typing import TYPE_CHECKING, Any
 
-from verification.benchmarks.timing import clock
+from verification.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from verification.report.document import Document
 
 #: Loss, its parameters, and how many times as long as cross-entropy it may take.
 LOSSES: dict[str, tuple[dict[str, Any], float]] = {
@@ -36,6 +39,7 @@ LOSSES: dict[str, tuple[dict[str, Any], float]] = {
     "sparsemax": ({}, 4.0),
 }
 MEMORY = 3.0  # arrays of the scores' size
+SMALL = 0.1  # a few numbers per row
 SIZES = {
     "cpu": ((64, 1000), (4096, 1000)),
     "cuda": ((64, 1000), (4096, 1000), (65536, 1000), (4096, 32000)),
@@ -59,7 +63,18 @@ class Timing:
     @property
     def reached(self) -> bool:
         """True iff time and memory are within their limits."""
-        return self.ratio <= self.limit and self.arrays <= MEMORY
+        return self.ratio <= self.limit and self.arrays <= MEMORY + SMALL
+
+
+def sizes(given: Sequence[str], device: str) -> Sequence[tuple[int, int]]:
+    """Rows and classes from their texts; without any, those that the targets speak of."""
+    found = []
+    for text in given:
+        rows, _, classes = text.partition("x")
+        if not (rows.isdecimal() and classes.isdecimal() and int(rows) and int(classes) > 5):
+            raise InvalidArgumentError(f"size={text!r}: expected rows x classes, as 64x1000")
+        found.append((int(rows), int(classes)))
+    return found or SIZES[device]
 
 
 @contextmanager
@@ -81,34 +96,32 @@ def step(loss: Callable[..., Any], scores: Any, y: Any) -> None:
     loss(scores, y).backward()
 
 
-def milliseconds(
-    runs: Sequence[Callable[[], None]], device: str, repeats: int
-) -> list[list[float]]:
-    """Times of each run, taken in turns; calls are repeated to make 2 ms at least."""
+def milliseconds(runs: Sequence[Callable[[], None]], device: str, repeats: int) -> list[float]:
+    """The least of each run's times, taken in turns; on one thread of a CPU that thread's own time."""
     import torch
 
-    if device == "cpu":
-        loops = [max(1, round(2e-3 / max(clock(run), 1e-6))) for run in runs]
-        found: list[list[float]] = [[] for _ in runs]
-        for _ in range(repeats):
-            for times, run, n in zip(found, runs, loops, strict=True):
-                times.append(1e3 * clock(lambda run=run, n=n: [run() for _ in range(n)]) / n)  # type: ignore[misc]
-        return found
+    def by_events(run: Callable[[], None]) -> float:
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        start.record()
+        for _ in range(10):
+            run()
+        end.record()
+        torch.cuda.synchronize()
+        return float(start.elapsed_time(end)) / 10
+
+    def by_clock(run: Callable[[], None]) -> float:
+        now = thread_time if torch.get_num_threads() == 1 else perf_counter
+        start = now()
+        run()
+        return 1e3 * (now() - start)
+
+    clock = by_clock if device == "cpu" else by_events
     for run in runs:
         for _ in range(5):
             run()
-    found = [[] for _ in runs]
-    for _ in range(repeats):
-        for times, run in zip(found, runs, strict=True):
-            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            torch.cuda.synchronize()
-            start.record()
-            for _ in range(10):
-                run()
-            end.record()
-            torch.cuda.synchronize()
-            times.append(start.elapsed_time(end) / 10)
-    return found
+    turns = [[clock(run) for run in runs] for _ in range(repeats)]
+    return [min(times) for times in zip(*turns, strict=True)]
 
 
 def arrays(run: Callable[[], None], scores: Any) -> float:
@@ -141,7 +154,7 @@ def measure(
     device: str = "cpu",
     threads: int = 1,
     compiled: bool = False,
-    repeats: int = 7,
+    repeats: int = 20,
     losses: Sequence[str] = tuple(LOSSES),
 ) -> Iterator[Timing]:
     """Time losses at standard normal scores, each in turns with cross-entropy, which comes first."""
@@ -149,6 +162,9 @@ def measure(
 
     import fast.torch
 
+    if compiled:
+        torch._dynamo.reset()
+        torch._dynamo.config.recompile_limit = 2 * len(LOSSES)  # all are partials of one class
     torch.manual_seed(0)
     scores = torch.randn(rows, classes, device=device, requires_grad=True)
     y = torch.randint(0, classes, (rows,), device=device)
@@ -159,7 +175,7 @@ def measure(
     with threads_of_torch(threads):
         base = partial(step, found(reference), scores, y)
         base()
-        times = median(milliseconds([base], device, repeats)[0])
+        (times,) = milliseconds([base], device, repeats)
         held = arrays(base, scores)
         yield Timing("cross_entropy", rows, classes, compiled, threads, times, 1.0, held, 1.0)
         for name in losses:
@@ -169,9 +185,35 @@ def measure(
             run()
             base()
             own, other = milliseconds([run, base], device, repeats)
-            ratio = median(a / b for a, b in zip(own, other, strict=True))
             held = arrays(run, scores)
-            yield Timing(name, rows, classes, compiled, threads, median(own), ratio, held, limit)
+            yield Timing(name, rows, classes, compiled, threads, own, own / other, held, limit)
+
+
+def document(timings: Sequence[Timing], strict: bool) -> Document:
+    """A table, each loss beside what it may take."""
+    from verification.benchmarks import targets
+    from verification.report.document import number, table
+
+    rows = [
+        (
+            t.loss,
+            f"{t.rows} x {t.classes}",
+            str(t.threads),
+            number(t.ms, 3),
+            f"{t.ratio:.2f}",
+            f"<= {t.limit:g}",
+            f"{t.arrays:.2f}",
+            targets.mark(t.reached),
+        )
+        for t in timings
+    ]
+    columns = ("loss", "scores", "threads", "ms", "times CE", "target", "arrays", "")
+    note = (
+        "Forward and backward, CE: torch.nn.functional.cross_entropy in the same run; k = 5, gamma = 1, float32. "
+        f"Arrays: most memory held, in arrays of the scores' size, gradient included; at most {MEMORY:g}."
+    )
+    shown = table("Losses on tensors against cross-entropy", columns, rows, columns[2:7], note)
+    return targets.document("Losses on tensors", strict, [shown], {"timings": timings})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -180,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--compiled", action="store_true", help="also with torch.compile")
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--loss", action="append", choices=tuple(LOSSES))
     parser.add_argument("--size", action="append", help="rows x classes, as 64x1000")
     parser.add_argument("--record", type=Path)
@@ -190,7 +232,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.device == "cuda" and not torch.cuda.is_available():
         print("skipped: --device cuda, and torch finds no CUDA device")
         return 0
-    sizes = [tuple(map(int, s.split("x"))) for s in given.size or ()] or SIZES[given.device]
     named = (
         torch.cuda.get_device_name() if given.device == "cuda" else f"CPU, {given.threads} threads"
     )
@@ -203,7 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "device": named,
         "timings": [],
     }
-    for rows, classes in sizes:
+    for rows, classes in sizes(given.size or (), given.device):
         for compiled in (False, True) if given.compiled else (False,):
             timings = measure(
                 rows, classes, given.device, given.threads, compiled, given.repeats, given.loss or tuple(LOSSES)

@@ -1,4 +1,4 @@
-"""``refsolve bench topk``, ``entropy``, ``ap``, ``svmplus``: speed beside the targets; ``standing``, ``probe``."""
+"""``refsolve bench topk``, ``entropy``, ``ap``, ``svmplus``, ``torch``: speed beside targets; ``standing``, ``probe``."""
 
 from __future__ import annotations
 
@@ -318,3 +318,34 @@ def probe(
             timings += probing.measure(name, C, t, repeats)
             task.step()
     finish(probing.document(timings, strict), as_json)
+
+
+@app.command("torch")
+def losses_on_tensors(
+    size: Annotated[
+        list[str] | None, typer.Option(help="Rows x classes, as 64x1000; repeatable.")
+    ] = None,
+    loss: Annotated[list[str] | None, typer.Option(help="Name of a loss; repeatable.")] = None,
+    threads: Annotated[
+        list[int] | None, typer.Option(min=1, help="Threads [default: 1 and 2]; repeatable.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs, of which the best counts.")] = 20,
+    strict: _Strict = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Losses on tensors, forward and backward, beside cross-entropy; on a GPU see the module."""
+    from verification.benchmarks import torch_losses
+
+    losses = one_of("loss", loss, torch_losses.LOSSES)
+    sizes = torch_losses.sizes(size or (), "cpu")
+    cells = [(*shape, count) for shape in sizes for count in threads or (1, 2)]
+    timings = []
+    with progress(len(cells) * (1 + len(losses))) as task:
+        for rows, classes, count in cells:
+            for timing in torch_losses.measure(
+                rows, classes, threads=count, repeats=repeats, losses=losses
+            ):
+                task.describe(f"{timing.loss}, {rows} x {classes}, {count} thread(s)")
+                timings.append(timing)
+                task.step()
+    finish(torch_losses.document(timings, strict), as_json)

@@ -23,7 +23,7 @@ OPTIONAL = {
     "pyarrow": "Parquet files",
     "skl2onnx": "export of linear models",
     "ecos": "one more solver for exponential cones",
-    "torch": "adapters for tensors",
+    "torch": "losses and adapters for tensors",
     "pytest": "the plugin, one item per check",
     "hypothesis": "the test suite",
 }
