@@ -210,3 +210,45 @@ def test_documents_are_one_file_each_and_handouts_have_no_solutions(
 def test_slides_cost_little(course: ModuleType) -> None:
     files = [course.TEMPLATES / name for name in ("common.css", "slides.html", "slides.js")]
     assert sum(f.stat().st_size for f in files) < 15_000
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parent))
+        driver = importlib.import_module("browser")
+    if driver.program() is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    try:
+        one = driver.Browser()
+    except (RuntimeError, OSError) as error:
+        pytest.skip(f"Chromium is there and does not start: {error}")
+    yield one
+    one.close()
+
+
+def test_slides_in_a_browser(built: Path, browser: Any) -> None:
+    browser.open(built / "02_simplex.slides.html", 1280, 720)
+    count = browser.ask("slides.length")
+    full = []
+    for number in range(1, count + 1):
+        assert browser.ask("document.getElementById('at').textContent") == f"{number}/{count}"
+        assert browser.ask("document.querySelectorAll('section.now').length") == 1
+        full.append(browser.ask("document.querySelectorAll('section.now.scroll').length"))
+        if browser.ask("document.querySelectorAll('section.now figure.interactive').length"):
+            before = browser.ask("document.querySelector('figure.interactive').state.a")
+            browser.drag("section.now .interactive-handle", 20, 15)
+            assert browser.ask("document.querySelector('figure.interactive').state.a") != before
+            browser.ask("document.activeElement.blur()")
+        browser.press("ArrowRight")
+    assert sum(full) == 0, "a slide that must be scrolled"
+    browser.press("Home")
+    browser.press("n")
+    assert browser.ask("document.getElementById('notes').offsetHeight") > 100
+    browser.press("o")
+    assert browser.ask("document.querySelectorAll('main > div > section').length") == count
+    browser.press("o")
+    assert browser.ask("document.querySelectorAll('main > section').length") == count
+    browser.open(built / "02_simplex.slides.html", 400, 800)
+    assert browser.ask("document.documentElement.scrollWidth") <= 400
+    assert browser.errors == []
