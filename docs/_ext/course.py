@@ -138,7 +138,8 @@ def slide(builder: Any, section: nodes.section, above: str, *, spoken: bool) -> 
     first = isinstance(section.parent, nodes.document)
     if not wall and parts and not first:
         wall = [f"<ul>{''.join(f'<li>{heading(builder, part)}</li>' for part in parts)}</ul>"]
-    kind = "first" if first else "" if wall else "bare"
+    page = "sheet" if section[0].astext() == "One page" else ""
+    kind = "first" if first else page if wall else "bare"
     small = f"<small>{above}</small>" if above else ""
     return (
         f"<section class='{kind}'><div class='fit'><h2>{small}{heading(builder, section)}</h2>{''.join(wall)}"
