@@ -75,8 +75,9 @@ def test_the_card_computes_what_the_processor_computes(module, ties):
 def test_single_precision(module):
     scores, y = data(module)
     value, grad = graded(module, scores.float().double(), y)
+    on_card = scores.float().cuda(), y.cuda()
     with nothing_waits():
-        found, slope = graded(module, scores.float().cuda(), y.cuda())
+        found, slope = graded(module, *on_card)
     assert found.dtype == torch.float32
     assert abs(float(found) - float(value)) <= 3e-6 * (1 + float(scores.abs().max()))
     assert float((slope.cpu().double() - grad).abs().sum()) <= 1e-4 * (1 + float(grad.abs().sum()))
