@@ -19,15 +19,13 @@ so; nothing waits for the device. Needs the extra ``torch``: ``pip install 'refs
 
 import importlib
 import pkgutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
     raise ImportError("losses on tensors need torch: install refsolve[torch]") from error
 
-from fast.torch._heads import Head as Head
-from fast.torch._heads import fit_head as fit_head
 from fast.torch.modules import AveragePrecisionLoss as AveragePrecisionLoss
 from fast.torch.modules import MultilabelLoss as MultilabelLoss
 from fast.torch.modules import OneVsAllLoss as OneVsAllLoss
@@ -37,6 +35,10 @@ from fast.torch.modules import SquaredTopKHingeLoss as SquaredTopKHingeLoss
 from fast.torch.modules import TopKEntropyLoss as TopKEntropyLoss
 from fast.torch.modules import TopKHingeLoss as TopKHingeLoss
 from fast.torch.modules import TruncatedTopKEntropyLoss as TruncatedTopKEntropyLoss
+
+if TYPE_CHECKING:
+    from fast.torch._heads import Head as Head
+    from fast.torch._heads import fit_head as fit_head
 
 STEMS = sorted(
     m.name
@@ -48,3 +50,9 @@ if not TYPE_CHECKING:
     globals().update(
         {name: getattr(importlib.import_module(f"{__name__}.{name}"), name) for name in STEMS}
     )
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Head", "fit_head"):  # whose certificates need numba, which the losses do without
+        return getattr(importlib.import_module("fast.torch._heads"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,7 +31,7 @@ class RowLoss(Protocol):
 def reduce(losses: Tensor, reduction: str, weights: Tensor | None) -> Tensor:
     """Losses times weights, as asked; rows of weight 0 do not count, whatever their loss."""
     if weights is not None:
-        losses = torch.where(weights == 0, 0.0, losses * weights)
+        losses = (losses * weights).masked_fill(weights == 0, 0.0)
     if reduction == "none":
         return losses
     total = losses.sum()

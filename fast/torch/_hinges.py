@@ -40,10 +40,9 @@ class Hinge:
         classes, z = state
         factor = g / self.k
         if self.beta:
-            x = torch.where(z > 0, factor, 0.0)
+            x = z.relu().sign_().mul_(factor)
         else:
-            hinge = torch.relu(z.sum(-1, keepdim=True) / self.k)
-            slope = factor * hinge if self.squared else torch.where(hinge > 0, factor, 0.0)
-            x = slope.expand_as(z)
+            hinge = z.sum(-1, keepdim=True).relu_().div_(self.k)
+            x = (hinge if self.squared else hinge.sign_()).mul_(factor).expand_as(z)
         out = torch.zeros_like(f).scatter_(-1, classes, x)
         return out.scatter_(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True))

@@ -220,42 +220,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a line per loss, and record."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, action="append")
     parser.add_argument("--compiled", action="store_true", help="also with torch.compile")
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--loss", action="append", choices=tuple(LOSSES))
     parser.add_argument("--size", action="append", help="rows x classes, as 64x1000")
     parser.add_argument("--record", type=Path)
+    parser.add_argument("--commit", default="", help="what the record says that it was made at")
     given = parser.parse_args(arguments)
     import torch
 
     if given.device == "cuda" and not torch.cuda.is_available():
         print("skipped: --device cuda, and torch finds no CUDA device")
         return 0
-    named = (
-        torch.cuda.get_device_name() if given.device == "cuda" else f"CPU, {given.threads} threads"
-    )
+    gpu = given.device == "cuda"
+    named = torch.cuda.get_device_name() if gpu else "CPU"
     print(f"torch {torch.__version__}, {named}", flush=True)
+    words = sys.argv[1:] if arguments is None else arguments
     record: dict[str, Any] = {
-        "command": " ".join(
-            ["python -m verification.benchmarks.torch_losses", *(arguments or sys.argv[1:])]
-        ),
+        "commit": given.commit,
+        "command": " ".join(["python -m verification.benchmarks.torch_losses", *words]),
         "torch": torch.__version__,
         "device": named,
         "timings": [],
     }
-    for rows, classes in sizes(given.size or (), given.device):
-        for compiled in (False, True) if given.compiled else (False,):
-            timings = measure(
-                rows, classes, given.device, given.threads, compiled, given.repeats, given.loss or tuple(LOSSES)
-            )  # fmt: skip
-            for t in timings:
-                say = f"{t.loss:26}{rows:>6} x {classes:<6}{'compiled' if compiled else 'eager':9}"
-                print(f"{say}{t.ms:9.3f} ms{t.ratio:7.2f} x{t.arrays:6.2f} arrays", flush=True)
-                record["timings"].append(asdict(t))
-                if given.record:
-                    given.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    cells = [
+        (*shape, given.device, count, compiled)
+        for shape in sizes(given.size or (), given.device)
+        for count in given.threads or [1]
+        for compiled in ((False, True) if given.compiled else (False,))
+    ]
+    for cell in cells:
+        for t in measure(*cell, given.repeats, given.loss or tuple(LOSSES)):
+            how = "compiled" if t.compiled else f"{t.threads} thread(s)"
+            say = f"{t.loss:26}{t.rows:>6} x {t.classes:<6}{how:13}"
+            print(f"{say}{t.ms:9.3f} ms{t.ratio:7.2f} x{t.arrays:6.2f} arrays", flush=True)
+            record["timings"].append(asdict(t))
+            if given.record:
+                given.record.write_text(written(record), encoding="utf-8")
     return 0
+
+
+def written(record: dict[str, Any]) -> str:
+    """JSON with a line per timing."""
+    lines = ",\n".join(f"  {json.dumps(t)}" for t in record["timings"])
+    head = json.dumps({**record, "timings": 0}, indent=1)
+    return head.replace('"timings": 0', f'"timings": [\n{lines}\n ]') + "\n"
 
 
 if __name__ == "__main__":
