@@ -1,4 +1,4 @@
-"""``refsolve bench topk``, ``entropy``, ``ap``, ``svmplus``, ``torch``: speed beside targets; ``standing``, ``probe``."""
+"""``refsolve bench topk``, ``entropy``, ``ap``, ``svmplus``, ``torch``: speed; ``standing``, ``probe``."""
 
 from __future__ import annotations
 
