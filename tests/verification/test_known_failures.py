@@ -204,6 +204,8 @@ def test_in_pytest(pytester):
     about = sum(bool(c.xfail) for c in cases(PROBLEM, checks=["extremes"], xfail="xfail.toml"))
     outcomes = found.parseoutcomes()
     assert outcomes["xfailed"] == outcomes["failed"] == about > 0
+    run = pytester.runpytest_inprocess(*own, "--runxfail", "-k", "known")
+    assert run.parseoutcomes()["failed"] == about
     found.stdout.fnmatch_lines(["*XPASS(strict)*XPASS: extremes when r == 0*xfail.toml*"])
     said = (pytester.path / "out.xml").read_text(encoding="utf-8")
     assert "divides by r, issue 12" in said
