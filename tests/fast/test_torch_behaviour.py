@@ -1,6 +1,8 @@
 """What surrounds the losses on tensors: reductions, precisions, bad input, modules, compilers."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -42,6 +44,20 @@ def graded(loss, scores, y):
     value = loss(f, y)
     value.backward()
     return value.detach(), f.grad
+
+
+def test_without_torch_the_error_names_the_extra():
+    code = (
+        "import sys; sys.modules['torch'] = None; import fast; assert 'torch' in dir(fast)\n"
+        "try: fast.torch\nexcept ImportError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "install refsolve[torch]" in said.stdout
+    code = (
+        "import sys, fast, fast.losses; assert 'torch' not in sys.modules; "
+        "import fast.torch; assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_softmax_is_cross_entropy():
