@@ -153,29 +153,32 @@ def sentence(found: dict[str, Any]) -> str:
     )
 
 
-def speed(found: dict[str, Any] | None) -> Html:
-    """Forward and backward as multiples of cross-entropy in the same run, and memory."""
-    again = "<code>python -m verification.benchmarks.torch_losses</code> measures this machine."
-    if found is None:
-        return Html(f"<p>{again}</p>")
-    rows = [
-        (
-            f"<code>{t['loss']}</code>",
-            f"{t['rows']} × {t['classes']}",
-            t["threads"],
-            "compiled" if t["compiled"] else "eager",
-            f"{t['ms']:.2f}",
-            f"{t['ratio']:.2f}",
-            f"{t['arrays']:.1f}",
-        )
-        for t in found["timings"]
-    ]
-    said = (
-        "Forward and backward against <code>torch.nn.functional.cross_entropy</code> in the same run, on normal "
-        f"scores (torch {found['torch']}, {found['device']}); memory in arrays of the scores' size. {again}"
+def speed() -> Html:
+    """Forward and backward as multiples of cross-entropy in the same run, and memory, on every machine recorded."""
+    parts = []
+    for path in sorted(RECORDS.glob("torch_bench*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        head = ("loss", "scores", "threads", "", "ms", "× cross-entropy", "arrays held")
+        rows = [
+            (
+                f"<code>{t['loss']}</code>",
+                f"{t['rows']} × {t['classes']}",
+                t["threads"],
+                "compiled" if t["compiled"] else "eager",
+                f"{t['ms']:.2f}",
+                f"{t['ratio']:.2f}",
+                f"{t['arrays']:.1f}",
+            )
+            for t in found["timings"]
+        ]
+        said = f"{found['device']}, torch {found['torch']}"
+        parts.append(f"<details open><summary>{said}</summary>{table(head, rows)}</details>")
+    parts.append(
+        "<p>Forward and backward against <code>torch.nn.functional.cross_entropy</code> in the same run, on normal "
+        "scores; memory in arrays of the scores' size. <code>refsolve bench torch</code>, or <code>python -m "
+        "verification.benchmarks.torch_losses --device cuda</code>, measures this machine.</p>"
     )
-    head = ("loss", "scores", "threads", "", "ms", "× cross-entropy", "arrays held")
-    return Html(f"{table(head, rows)}<p>{said}</p>")
+    return Html("".join(parts))
 
 
 def judged(found: dict[str, Any]) -> Html:
