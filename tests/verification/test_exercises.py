@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from verification.cli import app
 from verification.errors import InvalidArgumentError
 from verification.exercises import Exercise, discover, find
+from verification.external import wire
 from verification.marking import judging, serve
+from verification.marking.example import example
 from verification.marking.judging import judged, mark_file, mark_program
 
 EXERCISES = list(discover().values())
@@ -43,6 +46,18 @@ def test_an_exercise_is_complete(exercise: Exercise) -> None:
     exec(exercise.skeleton(), space)  # a file that can be handed in, and is wrong
     with pytest.raises(NotImplementedError):
         space[exercise.function](*[None] * len(inspect.signature(exercise.key).parameters))
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+def test_the_example_for_other_languages_is_a_request_with_its_answer(exercise: Exercise) -> None:
+    request, answer = json.loads(json.dumps(example(exercise)))
+    arrays = {n: wire.decode(v, n) for n, v in request["arrays"].items()}
+    given = arrays | {n: wire.read(v, n) for n, v in request["params"].items()}
+    assert set(given) == set(exercise.problem.arguments)
+    right = exercise.key(**{n: given[n] for n in inspect.signature(exercise.key).parameters})
+    np.testing.assert_array_equal(answer["x"], right)
+    assert np.isfinite(answer["x"]).all()
+    assert np.any(answer["x"])
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from verification.exercises import Exercise, discover
 from verification.failures import answers
+from verification.marking.example import example
 from verification.marking.judging import Mark, mark_file
 from verification.report.document import Block, Cell, Code, Document, Paragraph, table
 from verification.report.run_report import report_table, terms_table
@@ -19,8 +21,8 @@ HELP = """\
 Start:  refsolve exercise {name} --start {name}.py
 Ask:    refsolve exercise {name} --hint 1   (2: the next formula, 3: nearly all)
 Check:  refsolve exercise {name} --check {name}.py   (or FILE.py:NAME)
-Any other language: refsolve exercise {name} --exec "./program", which answers a line of JSON for
-each instance (docs/protocol.md)"""
+Any other language: refsolve exercise {name} --exec "./program", which answers each line of JSON
+like the first below by one like the second (docs/protocol.md)"""
 #: What a pass says, and what it does not.
 KIT = (
     "Each of these answers was brought into the feasible set and its duality gap computed from the "
@@ -46,13 +48,20 @@ def listing() -> Document:
 def statement(exercise: Exercise) -> Document:
     """What is asked, and how to hand in."""
     title = f"{exercise.title} (lecture {exercise.lecture})"
-    blocks = (Paragraph(exercise.statement), Paragraph(HELP.format(name=exercise.name), "dim"))
+    request, answer = example(exercise)
+    lines = "\n".join(json.dumps(line, separators=(",", ":")) for line in (request, answer))
+    blocks = (
+        Paragraph(exercise.statement),
+        Paragraph(HELP.format(name=exercise.name), "dim"),
+        Code("An instance and its answer, as lines", lines),
+    )
     data = {
         "name": exercise.name,
         "lecture": exercise.lecture,
         "statement": exercise.statement,
         "skeleton": exercise.skeleton(),
         "problem": exercise.problem.name,
+        "example": {"request": request, "answer": answer},
     }
     return Document(title, blocks, None, data)
 

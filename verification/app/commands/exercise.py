@@ -34,7 +34,7 @@ def exercise(
     key: Annotated[bool, typer.Option("--key", help="Print a solution, for lecturers.")] = False,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Mark a folder: <exercise>.py, or <student>/<exercise>.py."),
+        typer.Option("--all", help="Mark a folder: EXERCISE.py, or STUDENT/EXERCISE.py."),
     ] = False,
     csv: Annotated[
         Path | None, typer.Option(help="With --all: write the table there as well.")
