@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 PROBLEM = "simplex.projection"
 PACKAGES = ("proxmin",)
 BATCH = False
@@ -23,4 +25,5 @@ def candidate(a: Any) -> Any:
     """One vector, which is overwritten; the sum is 1, the step has no meaning."""
     from proxmin.operators import prox_unity_plus
 
-    return prox_unity_plus(a.copy(), 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # the answer says it
+        return prox_unity_plus(a.copy(), 1.0)
