@@ -72,7 +72,7 @@ page: $(VENV)/.docs
 	@echo docs/_build/page/$(PAGE).html
 
 course: $(VENV)/.docs
-	$(BIN)/python -m sphinx -q -b html -D root_doc=course/index -D include_patterns='course/**' \
+	$(BIN)/python -m sphinx -q -j 2 -b html -D root_doc=course/index -D include_patterns='course/**' \
 		-D suppress_warnings=myst.xref_missing,ref.doc -d docs/_build/course.doctrees docs docs/_build/course
 	@echo '<meta http-equiv="refresh" content="0; url=course/index.html">' > docs/_build/course/index.html
 	@cd docs/_build && rm -f course.zip && $(abspath $(BIN))/python -m zipfile -c course.zip course
