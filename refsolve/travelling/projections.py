@@ -21,7 +21,7 @@ from refsolve._types import Array
 from refsolve.errors import InvalidParameterError
 from refsolve.travelling.file import written
 
-EPS = float(np.finfo(float).eps)
+EPS, LARGEST = float(np.finfo(float).eps), 1e150
 #: Sets by where the upper bound of an entry comes from.
 CAPS = {
     "simplex": "none", "topk_simplex_alpha": "share", "topk_simplex_beta": "r/k", "topk_cone": "share",
@@ -182,8 +182,12 @@ class Question:
         return np.append(v[turns] + share * (v[turns + 1] - v[turns]), ends)
 
     def save(self, path: str | PathLike[str], x: Array) -> Claim:
-        """Write the certificate of an answer; what it claims."""
+        """Write the certificate of an answer, whoever's it is; what it claims."""
         x = np.asarray(x, dtype=float)
+        size = float(np.abs(np.concatenate((x, self.a, (self.more or {}).get("b", x)))).max())
+        if x.shape != self.a.shape or not size <= LARGEST:
+            expected = f"{self.a.size} numbers up to {LARGEST:g}, and such data"
+            raise InvalidParameterError("x", x, expected, "no file holds others")
         nu = self.multipliers(x)
         claim = self.claim(x, nu)
         data = {"a": self.a, **(self.more or {})}

@@ -124,9 +124,21 @@ def test_problems_and_projections_are_saved(tmp_path):
     given = ["certify", f"{tmp_path / 'lp.py'}:half", "--save", str(tmp_path / "b.cert")]
     assert CliRunner().invoke(app, given).exit_code == 0
     refsolve.solve("simplex.projection", a=[0.6, 0.6, -1.0]).save(tmp_path / "c.cert")
+    given = [
+        "--problem",
+        "simplex.projection",
+        "--check",
+        "ties",
+        "--certificates",
+        str(tmp_path / "kept"),
+    ]
+    assert CliRunner().invoke(app, ["verify", *given]).exit_code == 0
+    kept = sorted((tmp_path / "kept").iterdir())
+    assert len(kept) > 50
     if shutil.which("node") is not None:
         command = ["node", str(checkers.FOLDER / "check.js")]
-        assert all(accepted(checkers.verdicts(command, [tmp_path / f"{n}.cert" for n in "abc"])))
+        saved = [tmp_path / f"{n}.cert" for n in "abc"]
+        assert all(accepted(checkers.verdicts(command, saved + kept)))
     with pytest.raises(RefsolveParameterError, match="softmax"):
         refsolve.solve("softmax.value", scores=[0.0, 1.0], y=0).save(tmp_path / "d.cert")
 

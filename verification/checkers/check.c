@@ -330,7 +330,7 @@ static double erm(const char *problem) {
     struct matrix X, A = {0}, W;
     const double *mass, *b; const int64_t *y; size_t n, m, w, i, j, l, rows, at, some;
     int ova, free_b, given, many, end = 0;
-    double cost, gap = 0, risk = 0, widest = 0, wrong = 0, off = 0, miss, ends[2] = {INFINITY, -INFINITY}, far = 0, loose = 0, P;
+    double cost, gap = 0, risk = 0, widest = 0, tallest = 0, wrong = 0, off = 0, miss, ends[2] = {INFINITY, -INFINITY}, far = 0, loose = 0, P;
     double *F, *V, *Wp, *Xp, *Ap, *Wt = NULL, *z, *p, *own, *logs, *spread, *column, *sizes, *scarce, *lengths;
     i = (size_t)sscanf(problem, "erm loss=%39s k=%zu gamma=%lf cost=%lf intercept=%15s%n", name, &k, &soft, &cost, text, &end);
     fesetround(FE_UPWARD); need(i == 5 && !problem[end], "the problem lacks a parameter");
@@ -354,7 +354,7 @@ static double erm(const char *problem) {
     Ap = take(X.dense ? (BLOCK + ROWS) * (w + m + WIDE) : 0, sizeof *Ap);
     if (X.dense) pack(Wp, W.dense, 1, w, w, m, WIDE); else Wt = take(m * w, sizeof *Wt);
     for (j = 0; j < m; j++) {
-        widest = most(widest, norm(W.dense + j * w, w)), scarce[j] = INFINITY;
+        widest = most(widest, norm(W.dense + j * w, w)), scarce[j] = INFINITY, tallest = most(tallest, b ? fabs(b[j]) : 0);
         for (l = 0; Wt && l < w; l++) Wt[l * m + j] = W.dense[j * w + l];
     }
     for (i = 0; i < n; i += rows) {
@@ -362,14 +362,14 @@ static double erm(const char *problem) {
         if (X.dense) pack(Ap, X.dense + i * w, 1, w, w, rows, ROWS), product(F, m, Ap, rows, Wp, m, w);
         for (l = 0; l < rows; l++) {
             size_t row = i + l, mine = (size_t)y[row];
-            double *f = F + l * m, big = 0, C = mass[row], size, slip, total = 0, more, bound = 0, v;
+            double *f = F + l * m, C = mass[row], size, slip, total = 0, more, bound = 0, v;
             int64_t e, first = X.dense ? 0 : X.start[row], last = X.dense ? 0 : X.start[row + 1];
             size = X.dense ? norm(X.dense + row * w, w) : norm(X.data + first, (size_t)(last - first));
             need(C >= 0, "a mass is negative"); need(last - first <= (int64_t)w, "a row has more entries than columns");
             for (e = first; e < last; e++)
                 for (v = X.data[e], j = 0; j < m; j++) f[j] += v * Wt[(size_t)X.index[e] * m + j];
-            for (j = 0; j < m; j++) f[j] += b ? b[j] : 0, big = most(big, fabs(f[j]) + (b ? fabs(b[j]) : 0));
-            slip = 2 * gamma_n((double)w + 4) * size * widest + 8 * U * (big + cost) + TINY;
+            for (j = 0; b && j < m; j++) f[j] += b[j];
+            slip = 2 * gamma_n((double)w + 4) * size * widest + 8 * U * (size * widest + 2 * tallest + cost) + TINY;
             for (j = at = 0; j < m; j++)
                 if (ova || j != mine) z[at++] = (ova ? j == mine ? -f[j] : f[j] : f[j] - f[mine]) + cost + slip;
             if (given) {
@@ -385,10 +385,9 @@ static double erm(const char *problem) {
             for (v = 0, j = 0; j < (ova ? m : 1); j++) v += fenchel(z + j, p + j, own, logs, given, slip, &more, &total), bound += more;
             if (C > 0) gap += C * v, risk += C * bound;
             if (C > 0 && 1 / C < scarce[mine]) scarce[mine] = 1 / C, lengths[mine] = size;
-            for (j = at = some = 0; j < m; j++) { /* the block: C x, and its sum at the ground truth */
-                v = !ova && j == mine ? total : ova && j == mine ? p[at++] : -p[at++];
-                f[j] = C * v, spread[j] += fabs(f[j]) * size, column[j] += f[j], sizes[j] += fabs(f[j]), some += f[j] != 0;
-            }
+            for (j = at = some = 0; j < m; j++) /* the block: C x, and its sum at the ground truth */
+                f[j] = C * (!ova && j == mine ? total : ova && j == mine ? p[at++] : -p[at++]);
+            for (j = 0; j < m; j++) spread[j] += fabs(f[j]) * size, column[j] += f[j], sizes[j] += fabs(f[j]), some += f[j] != 0;
             for (e = first; e < last; e++)
                 for (v = X.data[e], j = 0; j < m; j++) V[(size_t)X.index[e] * m + j] += v * f[j];
             many |= X.dense && 8 * some > m;

@@ -150,6 +150,11 @@ def _lower(given: Certificate) -> float:
     return below if "ray" not in given.solution else 1.0  # what a ray claims is its sign
 
 
+def _anywhere(given: Certificate) -> bool:
+    """Whether other points are as good: beside a ray, or for an objective of 0."""
+    return "ray" in given.solution or not np.any(given.data.get("q", 1.0))
+
+
 def _undeclared(given: Certificate) -> Certificate | None:
     data = {name: v for name, v in given.data.items() if name not in ("lo", "hi")}
     return replace(given, data=data) if len(data) < len(given.data) else None
@@ -211,7 +216,7 @@ def _steeper(given: Certificate) -> Certificate | None:
 _CLAIMS: dict[str, Callable[[Certificate], Certificate | None]] = {
     "sign of the multipliers": _solution("multipliers", lambda v: -v if np.abs(v).max(initial=0) > 1e-3 else v),
     "sign of z": _cone(lambda z, cones: -z),
-    "another point": lambda c: None if "ray" in c.solution else _solution("x", _noise)(c),
+    "another point": lambda c: None if _anywhere(c) else _solution("x", _noise)(c),
     "a point with nan": _solution("x", lambda x: np.where(np.arange(len(x)) == 0, np.nan, x)),
     "an infinite multiplier": _solution("multipliers", lambda v: v + np.inf),
     "an infinite z": _solution("z", lambda v: v + np.inf),

@@ -136,6 +136,7 @@ class Caller:
         self.wait: Wait | None = None  # the call under way
         self.last: Candidate | None = None  # what the last call returned
         self.called = False
+        self.keep: Callable[[dict[str, Any], Candidate], None] | None = None  # sees every answer
         # the precision that an adapter says the function computes in; None for that of the instance
         dtype = getattr(function, "dtype", None)
         self.dtype = dtype if isinstance(dtype, np.dtype) else None
@@ -258,6 +259,8 @@ class Caller:
             self.timeouts += 1
             raise CandidateTimeoutError(f"no answer within {limit:g} s")
         self.last = self.unwrapped(output, complement)
+        if self.keep is not None:
+            self.keep(params, self.last)
         return self.last
 
     def unwrapped(self, output: Any, complement: bool = False) -> Candidate:

@@ -68,6 +68,7 @@ def verify(
     seconds: float | None = None,
     progress: Progress | None = None,
     waiting: Callable[[str], None] | None = None,
+    keep: Callable[[dict[str, Any], Any], None] | None = None,
 ) -> Report:
     """Throw instances at a candidate and judge every answer by certificates.
 
@@ -121,6 +122,8 @@ def verify(
         Called as ``progress(check, done, total)``.
     waiting : callable, optional
         Called with a line of text every second that an answer is waited for, from another thread.
+    keep : callable, optional
+        Called as ``keep(arguments, answer)`` after each answer.
 
     Returns
     -------
@@ -177,6 +180,7 @@ def verify(
                 candidate = stack.enter_context(isolated(candidate, task, timeout=timeout))
                 candidate.dtype = dtype  # type: ignore[attr-defined]
         call = Caller(candidate, task, timeout, batch, promised, refusing)
+        call.keep = keep
         stack.enter_context(watch(call, waiting=waiting))
         for result in _results(call, selected, (profile, seed, every), limit, deadline, progress):
             result = expected.apply(result)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -81,6 +83,10 @@ _Seconds = Annotated[float | None, typer.Option(help="soak: stop after so many s
 _Report = Annotated[
     str | None, typer.Option(help="Files to write, some of html,junit,json; default: all.")
 ]
+_Certificates = Annotated[
+    Path | None,
+    typer.Option(help="Folder for a certificate of each answer; of projections, one point each."),
+]
 _Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Folder for them and for replay files; default: report."),
@@ -108,6 +114,7 @@ def verify(
     seconds: _Seconds = None,
     report: _Report = None,
     output: _Output = None,
+    certificates: _Certificates = None,
     as_json: JsonOption = False,
 ) -> None:
     """Test a solver, yours or ours, and say where it is proved wrong.
@@ -127,6 +134,10 @@ def verify(
         )
     if thorough and not everything:
         raise InvalidArgumentError("--thorough goes with --all; a problem has --profile thorough")
+    if certificates is not None and not str(problem).endswith(".projection"):
+        raise InvalidArgumentError(
+            f"certificates={str(certificates)!r}: expected a projection to verify, got {problem}"
+        )
     folder = output or Path("report")
     wanted = _formats(report, folder) if report is not None or output is not None else ()
     if everything:
@@ -152,6 +163,7 @@ def verify(
                 isolate=solver is not None if isolate is None else isolate,
                 count=count,
                 seconds=seconds,
+                keep=None if certificates is None else _keeper(certificates, str(problem), fixed),
             )
         document, reports = report_document(result), [result]
     if wanted:
@@ -170,6 +182,27 @@ def _formats(report: str | None, folder: Path) -> Sequence[str]:
         make_folder("output", folder)
         check_file("output", folder / command_line.FILES[form])
     return wanted
+
+
+def _keeper(
+    folder: Path, problem: str, fixed: list[str] | None
+) -> Callable[[dict[str, Any], Any], None]:
+    """What writes a certificate of each answer that a file can hold, in turn."""
+    from refsolve.errors import InvalidParameterError
+    from refsolve.travelling.projections import Question
+    from verification.app import command_line
+
+    make_folder("certificates", folder)
+    known, numbers = command_line.fixed_arguments(fixed or ()), itertools.count()
+
+    def keep(params: dict[str, Any], answer: Any) -> None:
+        with contextlib.suppress(
+            InvalidParameterError, ValueError
+        ):  # several points, or no numbers
+            question = Question.of(problem.removesuffix(".projection"), {**known, **params})
+            question.save(folder / f"{next(numbers):06d}.cert", answer.x)
+
+    return keep
 
 
 def _everything(
