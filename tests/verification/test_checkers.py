@@ -158,7 +158,7 @@ def test_the_bound_is_close_to_that_of_the_estimator(command, tmp_path):
 def test_the_c_checker_is_c99_without_warnings(tmp_path):
     if shutil.which("cc") is None:
         pytest.skip("cc is not installed")
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wno-unknown-pragmas"]
     assert "C" in checkers.commands(tmp_path, *flags)
 
 

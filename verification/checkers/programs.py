@@ -228,7 +228,7 @@ _CLAIMS: dict[str, Callable[[Certificate], Certificate | None]] = {
     "an exponential too small by some ulp": _cone(_end),
     "a curvature too large": _steeper,
     "ranges that are not declared": _undeclared,
-    "another ray": _solution("ray", _noise),
+    "a ray of zeros": _solution("ray", lambda v: 0 * v),
     "sign of the ray": _solution("ray", lambda v: -v),
     "a claim below the truth": lambda c: replace(c, bound=_lower(c)),
     "a negative violation": _said(violation=-1e-9),
