@@ -333,7 +333,7 @@ static double erm(const char *problem) {
     double cost, gap = 0, risk = 0, widest = 0, tallest = 0, wrong = 0, off = 0, miss, ends[2] = {INFINITY, -INFINITY}, far = 0, loose = 0, P;
     double *F, *V, *Wp, *Xp, *Ap, *Wt = NULL, *z, *p, *own, *logs, *spread, *column, *sizes, *scarce, *lengths;
     i = (size_t)sscanf(problem, "erm loss=%39s k=%zu gamma=%lf cost=%lf intercept=%15s%n", name, &k, &soft, &cost, text, &end);
-    fesetround(FE_UPWARD); need(i == 5 && !problem[end], "the problem lacks a parameter");
+    fesetround(FE_UPWARD); need(i == 5 && !problem[end] && isfinite(soft + cost), "the problem lacks a parameter");
     for (i = 0; need(i < sizeof LOSSES / sizeof *LOSSES, "an unknown loss"), strcmp(LOSSES[i].name, name); i++) {}
     kind = LOSSES[i].generator, beta = LOSSES[i].beta, ova = LOSSES[i].ova, free_b = !strcmp(text, "free");
     need(free_b || !strcmp(text, "none") || !strcmp(text, "feature"), "an unknown kind of intercept");
@@ -427,7 +427,7 @@ static double projection(const char *problem, double *off) {
     const double *a, *x, *nu, *b = NULL, *low = NULL, *tall = NULL;
     double r, limit, rho, gap = 0, far = 0, high, least, s[2] = {0, 0}, passed[2] = {0, 0};
     i = (size_t)sscanf(problem, "projection set=%39s k=%zu r=%lf cap=%lf rho=%lf%n", name, &k, &r, &limit, &rho, &end);
-    fesetround(FE_UPWARD); need(i == 5 && !problem[end] && k >= 1 && rho >= 0, "the problem lacks a parameter");
+    fesetround(FE_UPWARD); need(i == 5 && !problem[end] && k >= 1 && rho >= 0 && isfinite(rho + r + limit), "the problem lacks a parameter");
     for (i = 0; need(i < sizeof SETS / sizeof *SETS, "an unknown set"), strcmp(SETS[i].name, name); i++) {}
     cap = SETS[i].cap, row = SETS[i].row, rows = row == 'y' ? 2 : row != 0;
     point = array("a", 1), d = point.count, a = reals(point, 1e150);
@@ -447,6 +447,7 @@ static double projection(const char *problem, double *off) {
         if (row == '1') gap += most(u - nu[0], 0) * most(u - nu[0], 0) / 2, u = u < nu[0] ? u : nu[0]; /* the other sign */
         for (i = 0; i < rows; i++) u += nu[i] * c[i][j], v += -nu[i] * c[i][j];
         if (tall) high = least = tall[j];
+        gap += 0 * (u + v); /* nan if they are not finite */
         if (u > 0) gap += u * (deep == -INFINITY ? u / 2 : most(y[j] - deep, 0));
         if (v > 0) gap += v * (high == INFINITY ? v / 2 : most(high - y[j], 0));
         far = most(far, most(deep - y[j], y[j] - least)), passed[0] += most(v, 0), passed[1] -= most(-u, 0);

@@ -315,11 +315,11 @@ function erm(file) {
 // ---- other kinds: numbers as pairs, at most up and at least -down, each operation rounded upwards
 
 const wide = v => v + Math.abs(v) * 2 * U + 5e-324;
-const add = (a, b) => { const s = a + b, c = s - a; return a - (s - c) + (b - c) > 0 ? wide(s) : s; }; // exact where the error is 0
+const add = (a, b) => { const s = a + b, c = s - a; return a - (s - c) + (b - c) <= 0 ? s : wide(s); }; // exact where the error is 0
 const times = (a, b) => { // the same, and 0 times infinity is 0
   if (a === 0 || b === 0) return 0;
   const p = a * b, half = v => { const c = 134217729 * v, h = c - (c - v); return [h, v - h]; }, [[a1, a2], [b1, b2]] = [half(a), half(b)];
-  return Math.abs(p) < 1e-280 || a1 * b1 - p + a1 * b2 + a2 * b1 + a2 * b2 > 0 ? wide(p) : p;
+  return Math.abs(p) > 1e-200 && a1 * b1 - p + a1 * b2 + a2 * b1 + a2 * b2 <= 0 ? p : wide(p);
 };
 const dot = (a, b, sign = 1) => { let s = 0; for (let j = 0; j < a.length; j++) s = add(s, times(sign * a[j], b[j])); return s; };
 const expUp = v => wide(Math.exp(v) * (1 + 16 * U)) + TINY, logUp = v => wide(Math.log(v) + 16 * U * Math.abs(Math.log(v)));
@@ -329,7 +329,7 @@ function cost(up, down, x, low, high, d) {
   const most = Math.max(up, down, 0), below = add(x, -low), over = add(high, -x), far = Math.max(below, over);
   let ends = Math.max(up > 0 ? times(up, Math.max(below, 0)) : 0, down > 0 ? times(down, Math.max(over, 0)) : 0);
   if (d < 0) ends = add(ends, times(-d / 2, times(far, far)));
-  return d > 0 ? Math.min(ends, wide(times(most, most) / (2 * d))) : ends;
+  return (d > 0 ? Math.min(ends, wide(times(most, most) / (2 * d))) : ends) + 0 * most; // nan if r is nan or infinite
 }
 
 const SETS = { // what bounds an entry from above, and what the sum obeys
