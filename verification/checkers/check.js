@@ -315,7 +315,7 @@ function erm(file) {
 // ---- other kinds: numbers as pairs, at most up and at least -down, each operation rounded upwards
 
 const wide = v => v + Math.abs(v) * 2 * U + 5e-324;
-const add = (a, b) => { const s = a + b, c = s - a; return a - (s - c) + (b - c) <= 0 ? s : wide(s); }; // exact where the error is 0
+const add = (a, b) => { const s = a + b, c = s - a; return a - (s - c) + (b - c) > 0 ? wide(s) : s; }; // exact where the error is 0
 const times = (a, b) => { // the same, and 0 times infinity is 0
   if (a === 0 || b === 0) return 0;
   const p = a * b, half = v => { const c = 134217729 * v, h = c - (c - v); return [h, v - h]; }, [[a1, a2], [b1, b2]] = [half(a), half(b)];
