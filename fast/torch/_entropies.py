@@ -29,8 +29,10 @@ class Entropy:
         top: the k largest of the others; log_rest: of the sum of e^(f - b) without the k - 1 largest, b
         the last of the top.
         """
-        k, shift = self.k, top[..., -1:] - own
-        n, log_z, rise = self._capped(top - top[..., -1:], log_rest, shift)
+        # b is a constant: derivatives that went by it would cancel in the last of the top
+        k, b = self.k, top[..., -1:].detach()
+        shift = b - own
+        n, log_z, rise = self._capped(top - b, log_rest, shift)
         odds = log_z + shift
         if self.variant == TRUNCATED or k == 1:
             return softplus(odds, threshold=LINEAR).squeeze(-1), odds, log_z, n
@@ -76,8 +78,9 @@ class Entropy:
         )
         top = picked(f, classes)
         taken = torch.cat((classes, y.unsqueeze(-1)), -1)
-        rest = removed(f - top[..., -1:], taken, LOWEST).exp().sum(-1, keepdim=True)
-        return self._loss(top, rest.log1p(), own)[0]
+        last = top[..., -1:]
+        rest = removed(f - last.detach(), taken, LOWEST).exp().sum(-1, keepdim=True)
+        return self._loss(top, torch.log1p(rest + torch.expm1(last - last.detach())), own)[0]
 
     def _top(self, f: Tensor) -> int:
         return min(self.k, f.shape[-1] - 1)

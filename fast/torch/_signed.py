@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -93,8 +94,8 @@ class Bipartite:
     @staticmethod
     def _tops(z: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         return (
-            z.masked_fill(y, LOWEST).argmax(-1, keepdim=True),
-            z.masked_fill(~y, LOWEST).argmax(-1, keepdim=True),
+            z.masked_fill(y, -math.inf).argmax(-1, keepdim=True),
+            z.masked_fill(~y, -math.inf).argmax(-1, keepdim=True),
         )
 
     def _envelope(self, z: Tensor, y: Tensor) -> tuple[Tensor, ...]:
