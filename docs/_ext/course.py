@@ -47,7 +47,7 @@ import nbformat
 from docutils import nodes
 from docutils.parsers.rst.directives.admonitions import BaseAdmonition
 from docutils.statemachine import StringList
-from lecture import FOLDER, facts, lectures, notebook, with_exam
+from lecture import FOLDER, completed, facts, lectures, notebook
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -64,9 +64,9 @@ KINDS = {
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:
-    """Name the exercises in what Sphinx reads."""
+    """Name the exercises, and the next lecture, in what Sphinx reads."""
     if found := re.match(r"course/(\d\d)_", name):
-        source[0] = with_exam(source[0], int(found[1]))
+        source[0] = completed(source[0], int(found[1]))
 
 
 # -- Documents of one file
@@ -216,7 +216,7 @@ def make_parts(
         "slides.html": page("slides.html", title, wall, back),
         "sheet.html": page("sheet.html", title, short, back),
         "exercises.html": page("sheet.html", f"{title}: exercises", asked, back),
-        "ipynb": nbformat.writes(notebook(with_exam(path.read_text("utf-8"), int(name[:2]))))
+        "ipynb": nbformat.writes(notebook(completed(path.read_text("utf-8"), int(name[:2]))))
         + "\n",
     }
     for ending, text in made.items():

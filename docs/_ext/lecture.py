@@ -23,6 +23,11 @@ def facts(path: Path) -> dict[str, Any]:
     return known | {"title": next(x[2:] for x in text.splitlines() if x.startswith("# "))}
 
 
+def completed(text: str, number: int) -> str:
+    """A lecture with what is known of it elsewhere: its exercises, and what comes next."""
+    return with_next(with_exam(text, number), number)
+
+
 def with_exam(text: str, number: int) -> str:
     """A lecture that names the exercises which `refsolve exercise` marks."""
     folder = DOCS.parent / "verification" / "exercises"
@@ -33,6 +38,16 @@ def with_exam(text: str, number: int) -> str:
     told = ", ".join(f"`refsolve exercise {name}`" for name in names)
     line = f"To hand in, with hints, marked by the kit: {told}."
     return text.replace("## Exercises\n", f"## Exercises\n\n{line}\n", 1)
+
+
+def with_next(text: str, number: int) -> str:
+    """A lecture that ends with the one that comes next."""
+    if not (path := lectures().get(number + 1)):
+        return text
+    known = facts(path)
+    title = known["title"].partition(". ")[2]
+    link = f"[Lecture {number + 1}, {title}]({path.name})"
+    return f"{text.rstrip()}\n\n> **Next**: {link}. After it you can {known['gives']}.\n"
 
 
 def notebook(text: str) -> nbformat.NotebookNode:

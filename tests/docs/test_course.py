@@ -54,6 +54,16 @@ def test_lectures_are_numbered_and_need_earlier_ones(course: ModuleType) -> None
         assert all(n < number and n in found for n in known["needs"])
 
 
+def test_a_lecture_names_its_exercises_and_the_next_one(course: ModuleType) -> None:
+    found = course.lectures()
+    for number, path in found.items():
+        text = course.completed(path.read_text("utf-8"), number)
+        assert "`refsolve exercise " in text
+        last = text.splitlines()[-1]
+        named = number + 1 in found and f"]({found[number + 1].name})" in last
+        assert named == (number < max(found))
+
+
 @lectures
 def test_a_lecture_has_all_its_parts(path: Path) -> None:
     text = path.read_text("utf-8")
@@ -230,11 +240,14 @@ def browser():
 def test_slides_in_a_browser(built: Path, browser: Any) -> None:
     browser.open(built / "02_simplex.slides.html", 1280, 720)
     count = browser.ask("slides.length")
+    wide = "section.now div.math, section.now .cell_output pre"
+    wide = f"[...document.querySelectorAll('{wide}')].filter(m => m.scrollWidth > m.clientWidth + 1).length"
     full = []
     for number in range(1, count + 1):
         assert browser.ask("document.getElementById('at').textContent") == f"{number}/{count}"
         assert browser.ask("document.querySelectorAll('section.now').length") == 1
         full.append(browser.ask("document.querySelectorAll('section.now.scroll').length"))
+        full.append(browser.ask(wide))
         if browser.ask("document.querySelectorAll('section.now figure.interactive').length"):
             before = browser.ask("document.querySelector('figure.interactive').state.a")
             browser.drag("section.now .interactive-handle", 20, 15)

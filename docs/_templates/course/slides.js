@@ -10,10 +10,10 @@ function fit(section, width, height) {
   style.width = width + "px"; style.height = height + "px";
   const room = height - 84, fits = () => inner.scrollHeight <= room && inner.scrollWidth <= inner.clientWidth + 1;
   let size = 34;
-  const formulas = inner.querySelectorAll("div.math");
-  for (const m of formulas) m.style.fontSize = "";
+  const wide = inner.querySelectorAll("div.math, .cell_output pre");
+  for (const m of wide) m.style.fontSize = "";
   do style.fontSize = size + "px"; while (!fits() && --size >= 15);
-  for (const m of formulas) if (m.scrollWidth > m.clientWidth) m.style.fontSize = Math.max(0.55, (1.12 * m.clientWidth) / m.scrollWidth) + "em";
+  for (const m of wide) if (m.scrollWidth > m.clientWidth) m.style.fontSize = Math.max(0.55, ((m.tagName === "PRE" ? 0.82 : 1.12) * m.clientWidth) / m.scrollWidth) + "em";
   section.classList.toggle("scroll", inner.scrollHeight > room);
 }
 
