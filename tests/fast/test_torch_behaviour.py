@@ -253,3 +253,25 @@ def test_compiled_by_inductor_is_eager():
     found, slope = graded(torch.compile(module, fullgraph=True), scores, y)
     assert torch.allclose(found, value, rtol=1e-12)
     assert torch.allclose(slope, gradient, atol=1e-12)
+
+
+@pytest.mark.parametrize("variant", ["alpha", "beta"])
+def test_traced_gradients_keep_their_small_entries(variant):
+    """Every entry to its own digits, the last of the top among them, by both ways."""
+    f = torch.tensor([[30.0, -3.0, 31.0, 0.5, 29.0, -1.0, 2.0, 60.0]], dtype=torch.float64)
+    y = torch.tensor([7])
+    for k in (1, 3, 7, 8) if variant == "beta" else (1, 3, 7):
+        loss = ft.TopKEntropyLoss(k, variant)
+        eager = graded(loss, f, y)[1]
+        traced = torch.func.grad(lambda f, loss=loss: loss(f, y))(f)
+        assert torch.allclose(traced, eager, rtol=1e-12, atol=0.0)
+
+
+def test_multilabel_losses_of_huge_scores():
+    scores = torch.tensor([[-1e40, 3e40, -2e40], [2e40, -1e40, -5e40]], dtype=torch.float64)
+    y = torch.tensor([[0, 1, 0], [0, 1, 1]])
+    for kind in ("hinge", "smooth_hinge"):
+        loss = ft.MultilabelLoss(kind, reduction="none")
+        value = loss(scores, y)
+        assert value[0] == 0.0
+        assert torch.allclose(value[1], torch.tensor(7e40, dtype=torch.float64))
