@@ -21,7 +21,7 @@ from verification.verdicts.verdict import Verdict
 ONE = ("verify", "--problem", "simplex.projection")
 GROUPS = {
     "reproduce": ("letter", "circle", "convergence", "ap"),
-    "bench": ("topk", "entropy", "ap"),
+    "bench": ("topk", "entropy", "ap", "torch"),
 }
 
 
