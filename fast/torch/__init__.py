@@ -15,7 +15,8 @@ Classes stand on the last axis, with any leading axes: scores (N, C, d1) of `cro
 formulas; eager calls go by one `torch.autograd.Function`, compilers and exporters by a differentiable
 expression of the same numbers. Half precision, also under autocast, is computed in float32, and losses stay
 so; nothing waits for the device. There is no `fast.jax`: the array API has neither a top-k selection nor scatter
-nor gradients, so that it would be a second set of formulas. Needs the extra ``torch``: ``pip install 'refsolve[torch]'``.
+nor gradients, so that it would be a second set of formulas. Needs the extra ``torch``:
+``pip install 'refsolve[torch]'``.
 """
 
 import importlib
