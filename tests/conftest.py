@@ -58,8 +58,8 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture(scope="session", autouse=True)
 def _bounded_shapes() -> Iterator[None]:
-    """Shapes of some hundred entries; tests/verification/test_shapes.py and a record have all of them."""
-    from verification.checks import shapes
+    """Shapes of some hundred entries, two products; test_shapes.py and a record have all of them."""
+    from verification.checks import products, shapes
 
     with pytest.MonkeyPatch.context() as patch:
         for name, bound in (
@@ -70,6 +70,8 @@ def _bounded_shapes() -> Iterator[None]:
         ):
             for profile in ("quick", "thorough"):
                 patch.setitem(getattr(shapes, name), profile, bound)
+        for profile in ("quick", "thorough"):
+            patch.setitem(products.SIZES, profile, ((46_341, 46_341), (4, 65_600)))
         patch.setattr(shapes, "DIVISIBLE", ())
         patch.setattr(shapes, "IN_ALL", 20.0)  # a busy machine leaves none out
         yield

@@ -18,6 +18,9 @@ LARGEST = {"quick": 16, "thorough": 32, "soak": 32}
 #: Data sets longer than blocks are, and how many examples they have: of the family of real data.
 LONG = {"quick": (3, 70), "thorough": (8, 100), "soak": (1, 70)}
 REAL = ("digits", "real data")
+#: Data sets with more than 64 columns, and with more than 64 classes where a model has any.
+WIDE = {"quick": 4, "thorough": 24, "soak": 1}
+MANY = "more than 64 classes"
 
 #: Failures per candidate in which a reason is looked for.
 HINTS = 4
@@ -30,25 +33,28 @@ def applies(problem: Problem) -> bool:
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
-    """All families of the model in equal parts, then some long data sets."""
+    """All families of the model in equal parts, then some long and wide data sets."""
     families = models.load(problem.stem).families
     count, longest = LONG[profile]
-    plan = [(name, COUNTS[profile], seed, LARGEST[profile]) for name in families]
+    counts = dict.fromkeys(families, COUNTS[profile]) | {MANY: WIDE[profile]}
+    plan = [(name, counts[name], seed, LARGEST[profile]) for name in families]
     plan += [(name, count, seed + 15, longest) for name in REAL if name in families]
-    return [
+    found = [
         instance
         for family, number, own, largest in plan
         for instance in datasets.draw(
             problem.name, family, number, own, largest=largest, fixed=problem.fixed
         )
     ]
+    return found + list(datasets.wide(problem, WIDE[profile], seed + 16, LARGEST[profile]))
 
 
 def examine(call: Caller, instance: Instance) -> Judgement:
     """Train once, certify; of the first failures it is said which other problem they solve."""
     candidate = call(instance)
     judgement = judging.judge(instance, candidate)
-    if judgement.verdict is Verdict.FAIL and _HINTED.get(call, 0) < HINTS:
+    quick = instance.family != MANY  # of many classes a hint takes seconds
+    if judgement.verdict is Verdict.FAIL and quick and _HINTED.get(call, 0) < HINTS:
         _HINTED[call] = _HINTED.get(call, 0) + 1
         if hint := judging.hint(instance, candidate):
             return dataclasses.replace(judgement, message=f"{hint}; {judgement.message}")

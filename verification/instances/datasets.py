@@ -3,6 +3,7 @@
 import itertools
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ import numpy as np
 from verification.instances.instance import Instance
 from verification.models import ModelTask, Params, load
 from verification.problems.problem import Problem, lookup
+
+#: Columns of a wide X: around two warps and four.
+COLUMNS = (65, 66, 95, 97, 128, 131)
 
 
 def draw(
@@ -42,6 +46,26 @@ def draw(
         if len(found) == count:
             break
     return found
+
+
+def wide(problem: Problem, count: int, seed: int, largest: int) -> Iterator[Instance]:
+    """Instances of the first family whose X has more columns than two warps have lanes, if it has an X."""
+    rng = np.random.default_rng([seed, zlib.crc32(problem.stem.encode())])
+    drawn = draw(
+        problem,
+        next(iter(load(problem.stem).families)),
+        8 * count,
+        seed,
+        largest=largest,
+        fixed=problem.fixed,
+    )
+    usable = (i for i in drawn if np.ndim(i.get("X")) == 2)
+    for narrow in itertools.islice(usable, count):
+        X = narrow["X"]
+        more = rng.standard_normal((len(X), int(rng.choice(COLUMNS)) - X.shape[1]))
+        found = narrow.with_params(X=np.hstack([X, more]))
+        if valid(found):
+            yield replace(found, family="wide")
 
 
 def valid(instance: Instance) -> bool:

@@ -18,6 +18,9 @@ SCALES = (1e-30, 1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e12, 1e30)
 #: Shapes (P, N) that solvers get wrong, beside those drawn at random.
 SHAPES = ((1, 1), (1, 2), (2, 1), (1, 6), (6, 1), (5, 2), (3, 3))
 
+#: Of larger rankings: a score below all that matter, and those of rankings with few of either kind.
+BELOW, FEW, TINY = -64.0, 16, 1e-9
+
 
 def sizes(rng: Rng, largest: int) -> tuple[int, int]:
     """Few samples most of the time; negatives are the majority as often as not."""
@@ -35,6 +38,24 @@ def labelled(problem: Problem, rng: Rng, family: str, up: Array, down: Array) ->
     scores = np.concatenate([up, down])[order]
     y = np.concatenate([np.ones(len(up), np.int64), np.zeros(len(down), np.int64)])[order]
     return Instance.of(problem.name, family, scores=scores, y=y)
+
+
+def padded(instance: Instance) -> Instance:
+    """As many positives and negatives as the family says, ``"46341x46341"``, all but some negatives far below.
+
+    Where either kind is few, all of the others matter: their gains are then of the size of one over the
+    square of a rank, and so are the scores.
+    """
+    P, N = map(int, instance.family.split("x"))
+    scores, y = instance["scores"], instance["y"]
+    up, down = np.resize(scores[y > 0], P), np.resize(scores[y <= 0], N)
+    if min(P, N) > FEW:
+        down[np.sum(y <= 0) :] = BELOW
+    else:
+        up, down = up * TINY, down * TINY
+    order = np.random.default_rng(P + N).permutation(P + N)
+    labels = np.repeat(np.array([1, 0], dtype=np.int64), (P, N))
+    return instance.with_params(scores=np.append(up, down)[order], y=labels[order])
 
 
 def of_sizes(family: str, draw: Draw) -> Family:

@@ -240,6 +240,13 @@ def _many_classes(rng: Rng, largest: int) -> Params:
     return {"X": rng.standard_normal((n, int(rng.integers(2, 9)))), "y": _labels(rng, n, m)}
 
 
+def _beyond_64(rng: Rng, largest: int) -> Params:
+    """More classes than a mask of 64 bits, or two warps, can tell apart."""
+    m = int(rng.integers(65, 71))
+    n = 2 * m + int(rng.integers(0, 6))
+    return {"X": rng.standard_normal((n, int(rng.integers(2, 9)))), "y": _labels(rng, n, m)}
+
+
 def _ends(rng: Rng, largest: int) -> Params:
     """K = 1 and k = m - 1."""
     drawn = _random(rng, largest)
@@ -310,4 +317,5 @@ FAMILIES: dict[str, Callable[[Rng, int], Iterator[Params]]] = {
     "gram": _stream(_gram),
     "digits": _stream(_digits),
     "many classes": _stream(_many_classes),
+    "more than 64 classes": _stream(_beyond_64),
 }

@@ -253,6 +253,21 @@ def erm_eight_classes(**given: Any) -> Array:
     return W
 
 
+@trainer(HINGE)
+def erm_mask_of_64_classes(X: Array, y: Array, **given: Any) -> Array:
+    """Active classes are the bits of a 64-bit mask, in which a class c beyond is taken for c - 64."""
+    m = int(y.max()) + 1
+    W = fit(HINGE, X, y % 64, **given)[0]
+    return W[np.arange(m) % 64]
+
+
+@trainer("softmax")
+def erm_two_warps_of_features(X: Array, **given: Any) -> Array:
+    """Two warps go over the features once: those after the 64th are not read, and keep weight 0."""
+    W = fit("softmax", X[:, :64], **given)[0]
+    return np.pad(W, ((0, 0), (0, X.shape[1] - W.shape[1])))
+
+
 @trainer(BETA)
 def erm_remembers_the_first(
     X: Array, y: Array, k: int, sample_weight: Weights = None, **given: Any

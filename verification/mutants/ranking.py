@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fast.losses.average_precision import loss_augmented_inference
 from verification.mutants import wrong, wrong_step
 from verification.mutants.sound import rankings as sound
 from verification.mutants.sound.rankings import Answer, Array
@@ -37,6 +38,23 @@ def ap_counts_pairs_in_16_bits(scores: Array, y: Array) -> Answer:
     pairs = int(np.sum(y == 1)) * int(np.sum(y == 0))
     kept = (pairs + 2**15) % 2**16 - 2**15
     return value, counts, coefficients * (pairs / kept if kept else 0.0)
+
+
+@wrong(INFERENCE)
+def ap_counts_pairs_in_32_bits(scores: Array, y: Array) -> Answer:
+    """The number of pairs P N is a 32-bit integer, which wraps from 46341 samples of either kind on; near-linear."""
+    value, counts, coefficients = loss_augmented_inference(scores, y, method="numpy")
+    pairs = int(np.sum(y > 0)) * int(np.sum(y <= 0))
+    return value, counts, coefficients * (pairs / ((pairs + 2**31) % 2**32 - 2**31))
+
+
+@wrong_step(INFERENCE, taking("gains"))
+def ap_gains_in_32_bits(up: Array, down: Array) -> Array:
+    """The product (j + k)(j + k - 1) of a gain is a 32-bit integer, which wraps at j + k = 46342."""
+    j = np.arange(1, len(down) + 1, dtype=np.int32)[:, None]
+    k = np.arange(1, len(up) + 1, dtype=np.int32)
+    margin = (up - down[:, None]) / len(down)
+    return (k / ((j + k) * (j + k - 1)) - 2 * margin) / len(up)
 
 
 @wrong(INFERENCE)

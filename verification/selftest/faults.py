@@ -151,6 +151,45 @@ def partial_block_of_rows(right: Right, p: Params, w: int) -> Array:
     return out
 
 
+@fault(w=(2, 1_024))
+def full_block_of_rows(right: Right, p: Params, w: int) -> Array:
+    """Where rows fill blocks to the last, the last row is not written."""
+    out = right(p)
+    if right.main(p).ndim == 2 and len(out) % w == 0:
+        out[-1] = 0.0
+    return out
+
+
+@fault(w=(2, 1_024))
+def row_not_reset(right: Right, p: Params, w: int) -> Array:
+    """The first row of every block but the first one has the answer of the row before: shared memory is not reset."""
+    out = right(p)
+    if right.main(p).ndim == 2 and len(out) > w:
+        out[w::w] = out[w - 1 : -1 : w]
+    return out
+
+
+@fault(w=(4, 2_048))
+def seam_twice(right: Right, p: Params, w: int) -> Array:
+    """The entry at the seam of the first two blocks is read by both."""
+    main, changes = right.main(p), {}
+    if not w < main.shape[-1] or right.problem.operation == "prox":
+        return right(p)
+    if right.problem.labels:
+        changes["y"] = np.append(p["y"], p["y"][..., w : w + 1], axis=-1)
+    out = right(p, np.append(main, main[..., w : w + 1], axis=-1), **changes)
+    return out[..., :-1] if out.ndim == main.ndim else out
+
+
+@fault(limit=(2**15, 2**32))
+def product_wraps(right: Right, p: Params, limit: int) -> Any:
+    """The number of pairs of a ranking is kept in an integer of too few bits."""
+    value, counts, coefficients = right.solve(**p)
+    pairs = len(counts) * (len(coefficients) - len(counts))
+    kept = (pairs + limit // 2) % limit - limit // 2
+    return value, counts, coefficients * (pairs / kept if kept else 0.0)
+
+
 @fault(limit=(48, 100_000))
 def too_long(right: Right, p: Params, limit: int) -> Array:
     """Rows that do not fit into shared memory are not worked on."""

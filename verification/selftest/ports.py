@@ -2,7 +2,7 @@
 
 ``python -m verification.selftest.ports --count N --seed S --profile quick`` prints JSON. A fault is one
 of `verification.selftest.faults` around the solution of `fast`: it loses lanes, rows or columns, leaves the
-tail of the call before, wraps an index, or does so now and then. Its parameters are drawn log-uniformly,
+tail of the call before, wraps an index or a product, or does so now and then. Its parameters are drawn log-uniformly,
 every other one rounded to a power of two. Kinds whose name has an odd CRC-32 are held out: the checks were
 not tuned on them, and they are counted apart.
 """
@@ -36,9 +36,10 @@ PROBLEMS = (
     "smooth_topk_hinge_alpha.gradient",
     "topk_hinge_alpha.sdca_update",
     "softmax.prox",
+    "average_precision.loss_augmented_inference",
 )
 #: What is asked first; the others only of those that survive it.
-FIRST = ("shapes", "batch", "lengths")
+FIRST = ("shapes", "batch", "lengths", "products")
 
 
 def held_out(kind: str) -> bool:
@@ -48,6 +49,8 @@ def held_out(kind: str) -> bool:
 
 def _needs(kind: str, problem: Problem) -> bool:
     """Whether a fault of this kind changes anything in a problem."""
+    if problem.ranking or kind == "product_wraps":
+        return problem.ranking and kind == "product_wraps"
     if kind == "class_index_wraps":
         return "y" in problem.arguments
     return kind != "k_clipped" or "k" in problem.arguments
