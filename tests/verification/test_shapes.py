@@ -4,6 +4,7 @@ import itertools
 import numpy as np
 import pytest
 
+from fast.losses import topk_hinge_alpha
 from verification import certificates, checks
 from verification.checks import shapes as check
 from verification.instances import shapes
@@ -45,7 +46,7 @@ def test_rows_have_the_answer_that_exact_arithmetic_gives_them_alone(problem):
     """The naive twin: each row of a batch, and each layout of a vector, solved by itself."""
     for shape in ((5, 23, "1"), (0, 29, "half")):
         instance = drawn(problem, shape)
-        for layout in LAYOUTS:
+        for layout in (*LAYOUTS, "varied", "end"):
             made = shapes.laid(instance, layout)
             for i in range(len(made.allowed)):
                 right = certificates.expected(shapes.row(instance, made, i))
@@ -140,6 +141,56 @@ def ported(name, kind, **drawn):
     return kill_matrix.row(Mutant(kind, name, "", port), checks=["shapes", "batch"])
 
 
+def long_rows_forget_r(a, r=1.0):
+    """The kernel for rows beyond shared memory has r = 1 built in."""
+    return ports.simplex_by_sorting(a, r if a.shape[-1] <= 6144 else 1.0)
+
+
+def radius_within_a_grid(a, r=1.0):
+    """The radius of a row is read by its index in a grid of 128 rows."""
+    each = np.ndim(r) and len(r) > 128
+    return ports.simplex_by_sorting(a, r[np.arange(len(r)) % 128] if each else r)
+
+
+def next_row_comes_early(a, r=1.0):
+    """Tiles of 96 in two buffers: of full rows the last tile is that of the next row, beyond 40 rows."""
+    a = np.array(a)
+    if a.ndim == 2 and len(a) > 40 and a.shape[1] % 96 == 0:
+        a[:-1, -96:] = a[1:, :96].copy()
+    return ports.simplex_by_sorting(a, r)
+
+
+def costs_in_constant_memory(scores, y, k=1, costs=None):
+    """There is room for 1024 costs; those after them are 1."""
+    costs = costs if scores.shape[-1] <= 1024 else None
+    return topk_hinge_alpha.value(scores, y, k=k, costs=costs)
+
+
+def ties_of_one_block(scores, y, k=1):
+    """Of the ties with the k-th largest margin only those of one block of 256 fill up the k."""
+    rows, at = np.atleast_2d(scores), np.atleast_1d(y)[:, None]
+    margins = 1 + rows - np.take_along_axis(rows, at, 1)
+    np.put_along_axis(margins, at, -np.inf, 1)
+    least = -np.sort(-margins, 1)[:, k - 1 : k]
+    blocks = np.add.reduceat(margins == least, np.arange(0, rows.shape[1], 256), axis=1)
+    above = np.where(margins > least, margins, 0.0)
+    ties = np.minimum(k - (above != 0).sum(1), blocks.max(1))
+    found = np.maximum(0, above.sum(1) + ties * least[:, 0]) / k
+    return found if scores.ndim == 2 else float(found[0])
+
+
+BY_HAND = {
+    "simplex.projection": (long_rows_forget_r, radius_within_a_grid, next_row_comes_early),
+    "topk_hinge_alpha.value": (costs_in_constant_memory, ties_of_one_block),
+}
+
+
+@pytest.mark.parametrize(("problem", "port"), [(p, f) for p, fs in BY_HAND.items() for f in fs])
+def test_ports_by_hand_of_kinds_that_are_not_generated_are_killed(problem, port):
+    row = kill_matrix.row(Mutant(port.__name__, problem, "", port), checks=["shapes"])
+    assert row.cells["shapes"]
+
+
 def test_of_a_range_the_call_that_fails_is_printed():
     def wrong(a, r=1.0):
         x = ports.simplex_by_sorting(a, r)
@@ -190,7 +241,7 @@ def test_right_ports_pass(name):
 def test_a_fault_is_one(kind):
     """One of the first few at least is killed."""
     numbers = [n for n in range(400) if ports.port(n, 2)[0] == kind][:5]
-    checked = ("batch",) if kind == "columns_order" else ("shapes",)
+    checked = {"columns_order": ("batch",), "product_wraps": ("products",)}.get(kind, ("shapes",))
     found = (
         kill_matrix.row(ports.port(n, 2)[2], checks=checked, until_killed=True) for n in numbers
     )

@@ -28,8 +28,12 @@ Array = np.ndarray[Any, Any]
 FACTORS = (1.0, 0.75, 1.25, 0.5)
 #: Powers of two: entries that may have no part. 0 is one of a norm, of a dual point.
 ABSENT = (-8.0, -64.0, -1024.0, 0.0)
-#: Tame values of what would change the scale of the answer.
-TAME = {"r": 1.0, "C": 1.0, "t": 1.0, "gamma": 1.0, "k_ii": 1.0, "cap": 0.25}
+#: Tame values of what would change the scale of the answer; not 1, which a kernel may have built in.
+TAME = {"r": 0.75, "C": 1.25, "t": 0.75, "gamma": 0.75, "k_ii": 1.25, "cap": 0.25}
+#: Cost of all entries but the truth, in some vectors.
+COST = 0.5
+#: Share of the instances with ties, of entries that then are in different blocks.
+TIED = 0.4
 #: Longer ones are solved once: their rows differ by the places only.
 WHOLE = 200
 #: What rows are moved against each other by: no multiple of a warp.
@@ -65,11 +69,12 @@ def _range(text: str) -> range:
 
 @dataclass(frozen=True)
 class Laid:
-    """The arguments of one call, the right answer, the bound on errors and a scale of every row."""
+    """The arguments of one call, the right answer; of every row the bound on errors, and the sizes they are of."""
 
     params: dict[str, Any]
     right: Array
     allowed: Array
+    size: Array
 
 
 def short(problem: Problem, rng: Rng, shape: Shape, most: int, near: float = 0.6) -> Instance:
@@ -77,20 +82,32 @@ def short(problem: Problem, rng: Rng, shape: Shape, most: int, near: float = 0.6
     size = min(shape.length, max(most, shortest(problem)))
     equal = rng.random() < near
     vector = (2 + rng.normal(size=size) / 4) / size if equal else rng.normal(size=size)
+    if near < 1 and rng.random() < TIED:  # to a sixteenth of their size
+        vector = np.round(vector * 16 * (size if equal else 1)) / (16 * (size if equal else 1))
     if problem.operation == "conjugate":  # its sum is 1 to the last bit: inside is inside
         vector = np.floor(np.abs(vector) / np.abs(vector).sum() * 2**20) / 2**20
         vector[0] += 1 - vector.sum()
     d = entries(problem, size)
-    k = {"1": 1, "32": 32, "33": 33, "half": d // 2, "all but one": d - 1}[shape.k]
-    fixed = {"k": max(1, min(k, d)), "costs": None, "sample_weight": None, **TAME}
+    k = {"1": 1, "32": 32, "33": 33, "96": 96, "half": d // 2, "all but one": d - 1}[shape.k]
+    fixed: dict[str, Any] = {"k": max(1, min(k, d)), "costs": None, "sample_weight": None, **TAME}
+    if problem.others and near < 1 and not shape.rows and rng.random() < 0.25:
+        fixed["y"] = int(rng.integers(size))
+        fixed["costs"] = _costs(size, fixed["y"])
     fixed["rho"] = 0.5 * float(near < 1 and rng.random() < 0.25)  # a solver may have none
     made = complete(problem, rng, str(shape), vector, **fixed)
     return made if valid(made) else complete(problem, rng, str(shape), vector)
 
 
+def _costs(size: int, y: int) -> Array:
+    return np.where(np.arange(size) == y, 0.0, COST)
+
+
 @functools.lru_cache(maxsize=512)
-def variations(instance: Instance) -> tuple[tuple[Instance, Array], ...]:
-    """The instance and others with the same k, r, ..., in which numbers and places differ; and the answers."""
+def variations(instance: Instance, varied: bool = False) -> tuple[tuple[Instance, Array], ...]:
+    """The instance and others with the same k, ..., in which numbers and places differ; and the answers.
+
+    ``varied``: what rows may have of their own, such as r, differs too.
+    """
     problem, found = instance.problem, []
     count = 1 if instance[problem.data].size > WHOLE else 4 if problem.generator.rational else 3
     for i, factor in enumerate(FACTORS[:count]):
@@ -99,8 +116,13 @@ def variations(instance: Instance) -> tuple[tuple[Instance, Array], ...]:
         changes: dict[str, Any] = {problem.data: moved.astype(main.dtype)}
         if y is not None and not problem.labels:
             changes["y"] = (y + i) % main.size
+            if instance.get("costs") is not None:
+                changes["costs"] = _costs(main.size, changes["y"])
         if "k_ii" in problem.arguments and not problem.fixed:
             changes["k_ii"] = instance["k_ii"] * (1 + i)
+        for name in problem.named(rows="may") if varied and not problem.fixed else ():
+            if instance.get(name) is not None:
+                changes[name] = instance[name] * (1 + i / 4)
         other = instance.with_params(**changes)
         right = certificates.expected(other)
         if right is not None:
@@ -139,12 +161,14 @@ def laid(instance: Instance, layout: str, shape: Shape | None = None) -> Laid:
     ----------
     instance : Instance
         Short, with the shape in its family.
-    layout : {"spread", "first", "last", "middle", "end"}
-        Where the entries that matter are: all over, or side by side; at the end with the largest last.
+    layout : {"spread", "varied", "first", "last", "middle", "end"}
+        Where the entries that matter are: all over, of rows that have an r of their own, or side by side;
+        at the end with the largest last.
     shape : Shape, optional
         Which one, if there are several.
     """
-    shape, found = shape or Shape.of(instance), variations(replace(instance, family=""))
+    shape = shape or Shape.of(instance)
+    found = variations(replace(instance, family=""), layout == "varied")
     value = absent(instance.problem)
     if value is None:
         shape = shape._replace(length=instance[instance.problem.data].size)
@@ -152,7 +176,10 @@ def laid(instance: Instance, layout: str, shape: Shape | None = None) -> Laid:
     start = {"last": 0, "middle": 1, "first": 2, "end": shape.length % 2}.get(layout, 0)
     found = found if shape.rows else found[start % len(found) :][:1]
     made = _placed(found, shape, layout, value or 0.0)
-    return replace(made, allowed=made.allowed * tolerance.slack(instance, shape.length))
+    if tolerance.slack(instance, shape.length) == 1.0:
+        return made
+    promised = tolerance.relative(instance, shape.length)  # of every entry, not of the norm of all
+    return replace(made, allowed=np.maximum(made.allowed, promised * made.size))
 
 
 def _placed(
@@ -163,7 +190,7 @@ def _placed(
     size, length, rows = main.size, shape.length, max(1, shape.rows)
     step = max(1, length // size)
     step -= step > 1 and step % 2 == 0  # odd: in every lane
-    step = step if layout == "spread" else 1
+    step = step if layout in ("spread", "varied") else 1
     start = {"first": 0, "middle": (length - size) // 2}.get(layout, length - 1 - (size - 1) * step)
     at = np.arange(rows)
     # neighbours differ, and the pattern has no period that a grid may have
@@ -171,9 +198,12 @@ def _placed(
     columns = (start + at[:, None] * STRIDE + np.arange(size) * step) % length
     own = np.stack([each[problem.data] for each, _ in found])
     if layout == "end":
-        truth = first["y"] if problem.others else -1
-        largest = int(np.argmax(np.where(np.arange(size) == truth, -np.inf, own[0])))
-        columns = length - size + (columns - length - largest - 1) % size
+        others = [each[problem.data].copy() for each, _ in found]
+        for main, (each, _) in zip(others, found, strict=True):
+            if problem.others:
+                main[each["y"]] = -np.inf
+        largest = np.argmax(others, axis=1)[which]
+        columns = length - size + (np.arange(size) - largest[:, None] - 1) % size
     answers = np.stack([answer for _, answer in found])
     block = np.full((rows, length), value, dtype=main.dtype)
     np.put_along_axis(block, columns, own[which], axis=1)
@@ -188,37 +218,37 @@ def _placed(
     if problem.labels:
         params["y"] = np.zeros((rows, length), dtype=np.int64)
         np.put_along_axis(params["y"], columns, np.stack([e["y"] for e, _ in found])[which], axis=1)
-    for name in problem.named(rows="always"):
+    own_values = [n for n in problem.named(rows="may") if len({e.get(n) for e, _ in found}) > 1]
+    for name in (*problem.named(rows="always"), *(own_values if shape.rows else ())):
         if params.get(name) is not None and np.ndim(params[name]) == 0:
             params[name] = np.array([each[name] for each, _ in found])[which]
             if name == "y":
                 params[name] = columns[at, params[name]]
+    if params.get("costs") is not None:
+        params["costs"] = _costs(length, int(params["y"][0]))
     sizes = [float(np.abs(each[problem.data]).max()) for each, _ in found]
     masses = [float(np.abs(a[np.isfinite(a)]).sum()) for a in answers.reshape(len(found), -1)]
     eps = tolerance.precision(first)
-    allowed = np.array(
-        [
-            tolerance.distance(eps, length, max(s, abs(value)) + 1, m)
-            for s, m in zip(sizes, masses, strict=True)
-        ]
-    )
+    reach = [(max(s, abs(value)) + 1, m) for s, m in zip(sizes, masses, strict=True)]
+    allowed = np.array([tolerance.distance(eps, length, *each) for each in reach])
+    total = np.array([sum(each) for each in reach])
     if shape.rows:
-        return Laid(params, right, allowed[which])
+        return Laid(params, right, allowed[which], total[which])
     alone = {n: v[0] if np.ndim(v) and n in (problem.data, "y", "k_ii") else v for n, v in params.items()}  # fmt: skip
     alone |= {n: alone[n].item() for n in ("y", "k_ii") if np.ndim(alone.get(n, [])) == 0}
-    return Laid(alone, right[0], allowed[which])
+    return Laid(alone, right[0], allowed[which], total[which])
 
 
 def row(instance: Instance, made: Laid, i: int) -> Instance:
     """One row of a batch as an instance of its own."""
-    own = {instance.problem.data, *instance.problem.named(rows="always")}
+    problem, batch = instance.problem, made.params[instance.problem.data].ndim == 2
+    always = {problem.data, *problem.named(rows="always")}
+    may = problem.named(rows="may")
     params = {
-        n: v[i]
-        if n in own and made.params[instance.problem.data].ndim == 2 and v is not None
-        else v
+        n: v[i] if batch and v is not None and (n in always or (n in may and np.ndim(v))) else v
         for n, v in made.params.items()
     }
-    return Instance.of(instance.problem, instance.family, **params)
+    return Instance.of(problem, instance.family, **params)
 
 
 def covering(
