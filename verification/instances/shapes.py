@@ -82,7 +82,7 @@ def short(problem: Problem, rng: Rng, shape: Shape, most: int, near: float = 0.6
     size = min(shape.length, max(most, shortest(problem)))
     equal = rng.random() < near
     vector = (2 + rng.normal(size=size) / 4) / size if equal else rng.normal(size=size)
-    if near < 1 and rng.random() < TIED:  # to a sixteenth of their size
+    if near < 1 and rng.random() < TIED and problem.unique:  # to a sixteenth of their size
         vector = np.round(vector * 16 * (size if equal else 1)) / (16 * (size if equal else 1))
     if problem.operation == "conjugate":  # its sum is 1 to the last bit: inside is inside
         vector = np.floor(np.abs(vector) / np.abs(vector).sum() * 2**20) / 2**20
