@@ -172,7 +172,7 @@ def speed() -> Html:
             for t in found["timings"]
         ]
         said = f"{found['device']}, torch {found['torch']}"
-        parts.append(f"<details open><summary>{said}</summary>{table(head, rows)}</details>")
+        parts.append(f"<details><summary>{said}</summary>{table(head, rows)}</details>")
     parts.append(
         "<p>Forward and backward against <code>torch.nn.functional.cross_entropy</code> in the same run, on normal "
         "scores; memory in arrays of the scores' size. <code>refsolve bench torch</code>, or <code>python -m "
