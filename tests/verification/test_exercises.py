@@ -146,6 +146,21 @@ def test_a_program_is_marked_too(tmp_path: Path) -> None:
     assert mark_program(find("fooled"), f"{sys.executable} {program}").ok
 
 
+def test_a_program_gets_every_entry_in_the_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import json, sys\nfor line in sys.stdin:\n    given = json.loads(line)\n"
+        "    x = given['arrays']['x']['values']\n"
+        "    print(json.dumps({'id': given['id'], 'x': -sum(x)}), flush=True)\n"
+    )
+    long = np.full(2 * wire.LARGE, 2.0**-20)
+    monkeypatch.setattr(judging, "judged", lambda _, function, *__: function(long, 1))
+    mark = mark_program(find("conjugate_topk_hinge"), f"{sys.executable} {program}")
+    assert mark.report == -long.sum()
+
+
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 

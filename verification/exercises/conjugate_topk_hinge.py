@@ -6,7 +6,7 @@ For an example of class y let u_j = f_j - f_y over the d = m - 1 other classes, 
 
 Write `conjugate(x, k=1)`: L*(x) = sup over u of <x,u> - L(u), for a vector x of d numbers:
 a number, and infinity (`np.inf`) where the supremum is not finite. This is what stands in
-the dual.
+the dual. Points on the border count as inside, and sums are rounded: allow for a few d eps.
 """
 
 import numpy as np

@@ -99,8 +99,8 @@ def mark_file(exercise: Exercise, file: str, timeout: float = TIMEOUT, **options
 def mark_program(
     exercise: Exercise, command: str, timeout: float = TIMEOUT, **options: Any
 ) -> Mark:
-    """Mark a program in any language that speaks the protocol (docs/protocol.md)."""
-    with External(command, exercise.problem, timeout=timeout) as program:
+    """Mark a program in any language that speaks the protocol (docs/protocol.md); files are spared it."""
+    with External(command, exercise.problem, timeout=timeout, npz=None) as program:
         return Mark(exercise, judged(exercise, program, timeout, **options))
 
 
