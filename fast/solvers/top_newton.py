@@ -30,6 +30,7 @@ PIVOTS, PATIENCE = 100, 3  # exchanges of whole blocks, and of these without few
 WRONG = 1e-10  # of the 1 that a negative may lack for nothing
 ROUNDS = 100  # of the line search
 CLOSE = 1e-12  # relative accuracy of the line search
+LONGEST = 100.0  # step: at the solution dw is rounding, of which 1e15 times is anything
 SMALL = 1e-9  # part of the weights that is none
 
 
@@ -78,6 +79,7 @@ def search(s, ds, r, dr, square, cross, C):
         new = step - first / second if second > 0.0 else 2.0 * step
         if not low < new < high:
             new = 2.0 * step if high == np.inf else 0.5 * (low + high)
+        new = min(new, LONGEST)
         if abs(new - step) <= CLOSE * step:
             break
         step = new

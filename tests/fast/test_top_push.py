@@ -164,6 +164,20 @@ def test_the_line_search_finds_the_minimum(rng):
         assert value(step) <= min(map(value, grid)) + 1e-9 * abs(value(0.0))
 
 
+def test_a_step_of_rounding_is_not_taken_far(rng):
+    """Where w is the solution dw is noise: going 1e15 times along it ended at a gap of .17."""
+    s, r = rng.standard_normal(4), rng.standard_normal(3)
+    noise = [1e-17 * rng.standard_normal(n) for n in (4, 3)]
+    square = 1e-34
+    assert top_newton.search(s, noise[0], r, noise[1], square, -1e-15, 1.0) == top_newton.LONGEST
+    for seed in range(40):
+        at = np.random.default_rng(seed)
+        X, y = at.standard_normal((7, 3)), np.array([0, 1, 0, 1, 1, 0, 1])
+        found = top_push.train(X, y, C=0.9, tol=1e-12)
+        again = top_push.train(X, y, C=0.9, tol=0.0, start=found)
+        assert max(found.gap, again.gap) <= 1e-11
+
+
 def test_a_matrix_that_rounding_made_indefinite_gets_a_ridge():
     H = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-15]])
     L = top_newton.factored(H)
