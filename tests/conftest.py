@@ -73,5 +73,6 @@ def _bounded_shapes() -> Iterator[None]:
         for profile in ("quick", "thorough"):
             patch.setitem(products.SIZES, profile, ((46_341, 46_341), (4, 65_600)))
         patch.setattr(shapes, "DIVISIBLE", ())
+        patch.setattr(shapes, "FULL", ())
         patch.setattr(shapes, "IN_ALL", 20.0)  # a busy machine leaves none out
         yield

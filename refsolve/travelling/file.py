@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from refsolve._types import Array
 
@@ -55,9 +54,8 @@ def _flat(arrays: dict[str, Any]) -> dict[str, Array]:
     """Floats and integers of eight bytes, little-endian; a sparse matrix as the three arrays of its rows."""
     found: dict[str, Array] = {}
     for name, values in arrays.items():
-        if sp.issparse(values):
-            sparse: Any = values
-            rows = sp.csr_array(sparse)
+        if hasattr(values, "tocsr"):  # sparse, without importing scipy to ask
+            rows = values.tocsr(copy=True)
             rows.sum_duplicates()
             parts = {
                 f"{name}.{part}": getattr(rows, part) for part in ("indptr", "indices", "data")

@@ -60,7 +60,7 @@ def test_every_loss_that_fast_trains_passes_with_both_sides():
     losses = {r.instance["loss"] for r in report.results if r.verdict is Verdict.PASS}
     assert losses == set(multiclass_erm.trained())
     passed = {r.family for r in report.results if r.verdict is Verdict.PASS}
-    assert passed == set(multiclass_erm.TASK.families)
+    assert passed == {*multiclass_erm.TASK.families, "wide"}  # more than 64 columns
     right = [r.instance for r in report.results if r.verdict is Verdict.PASS]
     assert all(i.get("costs") is None for i in right)  # fast has no costs: skipped
     assert report.counts["oracle uncertain"] == 0

@@ -42,10 +42,8 @@ def killer(name):
 # single answer in double precision right.
 ONLY_BY = {
     "sorts_in_place": "purity",
-    "batch_takes_first_radius": "batch",
     "complement_by_subtraction": "complement",
     "complement_is_the_sum": "complement",
-    "ap_reuses_counts": "purity",
     "ap_one_method_is_wrong": "methods",
 }
 

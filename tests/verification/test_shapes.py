@@ -18,7 +18,7 @@ from verification.selftest.faults import FAULTS, Right
 
 #: What the other tests have cut down.
 FULL = {name: dict(getattr(check, name)) for name in ("ROWS", "LENGTHS", "VECTORS", "SWEPT")}
-REST = {name: getattr(check, name) for name in ("DIVISIBLE", "IN_ALL")}
+REST = {name: getattr(check, name) for name in ("DIVISIBLE", "FULL", "IN_ALL")}
 
 
 @pytest.fixture(autouse=True)

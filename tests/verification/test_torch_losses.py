@@ -14,7 +14,7 @@ from verification.kit.calling import NotApplicableError  # noqa: E402
 from verification.mutants.sound.torch_losses import SOUND, softmax, whole  # noqa: E402
 from verification.selftest import torch_losses  # noqa: E402
 
-RECORD = Path(__file__).resolve().parents[2] / "docs" / "records" / "torch.json"
+RECORD = Path(__file__).resolve().parents[2] / "docs" / "records" / "torch_kit.json"
 # All of what kills is asked of one right loss in every form, and of the others in the forms that mutants have.
 ASKED = [("softmax", op, form) for op in ("value", "gradient") for form in forms(op)]
 ASKED += [("topk_hinge_alpha", "value", form) for form in ("sum", "smoothed", "square")]
@@ -42,7 +42,7 @@ def test_what_a_form_cannot_ask_is_said():
 
 @pytest.mark.parametrize("problem", sorted({problem for problem, _ in torch_losses.judged()}))
 def test_every_loss_on_tensors(problem):
-    """A part of what docs/records/torch.json has: all problems in all forms, some instances."""
+    """A part of what docs/records/torch_kit.json has: all problems in all forms, some instances."""
     for asked, form in torch_losses.judged():
         if asked == problem:
             one = "certified_gap" if problem.endswith("gradient") else "fenchel_young"

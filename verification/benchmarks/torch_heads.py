@@ -9,6 +9,7 @@ scikit-learn alone.
 import argparse
 import json
 import time
+from collections.abc import Iterator
 from typing import Any
 
 SIZES = {"cuda": (100_000, 512, 1000), "cpu": (10_000, 128, 100)}
@@ -55,6 +56,17 @@ def measured(
     }  # fmt: skip
 
 
+def fits(
+    device: str, size: tuple[int, int, int] | None = None, tol: float = 1e-3
+) -> Iterator[dict[str, Any]]:
+    """All fits on a device, and on the processor."""
+    for where in dict.fromkeys((device, "cpu")):
+        shape = size if size and where == device else SIZES["cpu" if where == "cpu" else "cuda"]
+        for loss, k in (("softmax", 1), ("topk_entropy_alpha", 5), ("smooth_topk_hinge_alpha", 5)):
+            for C in (1.0, 100.0):
+                yield measured(where, shape, loss, C, k, tol)
+
+
 def main() -> None:
     """The command: a line of JSON per fit."""
     parser = argparse.ArgumentParser(prog="python -m verification.benchmarks.torch_heads")
@@ -62,13 +74,8 @@ def main() -> None:
     parser.add_argument("--size", type=int, nargs=3, metavar=("N", "D", "M"))
     parser.add_argument("--tol", type=float, default=1e-3)
     given = parser.parse_args()
-    devices = ["cpu"] if given.device == "cpu" else [given.device, "cpu"]
-    for device in devices:
-        size = SIZES["cpu" if device == "cpu" else "cuda"]
-        size = tuple(given.size) if given.size and device == given.device else size
-        for loss, k in (("softmax", 1), ("topk_entropy_alpha", 5), ("smooth_topk_hinge_alpha", 5)):
-            for C in (1.0, 100.0):
-                print(json.dumps(measured(device, size, loss, C, k, given.tol)), flush=True)
+    for fit in fits(given.device, tuple(given.size) if given.size else None, given.tol):
+        print(json.dumps(fit), flush=True)
 
 
 if __name__ == "__main__":

@@ -226,7 +226,7 @@ def torch_one_more_than_k(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     return sound.hinge_alpha(f, y, min(k + 1, f.shape[-1] - 1), costs)
 
 
-@wrong_row("topk_hinge_alpha.value", erratum="lapin_2015/topk_sum_over_all")
+@wrong_row("topk_hinge_alpha.value", erratum="lapin_2015/proposition_3")
 def torch_truth_among_the_k(f: Any, y: Any, k: int = 1, costs: Any = None) -> Any:
     """The k largest are taken of all classes: the truth is among them with margin 0."""
     z = others(f, y, costs, 1.0)

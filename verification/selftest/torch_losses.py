@@ -1,6 +1,6 @@
 """The losses of `fast.torch`, judged by the kit: every stem, operation and form that training asks.
 
-``python -m verification.selftest.torch_losses --output docs/records/torch.json``
+``python -m verification.selftest.torch_losses``, or ``python docs/_ext/records.py torch_kit`` for the record
 """
 
 import argparse
