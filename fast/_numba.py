@@ -6,7 +6,7 @@ import logging
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -173,11 +173,19 @@ def warmup() -> list[str]:
         The names of the modules whose kernels are now ready.
     """
     ready = []
-    package = sys.modules[_PACKAGE]
-    for info in pkgutil.walk_packages(package.__path__, _PACKAGE + "."):
-        module = importlib.import_module(info.name)
-        hook = vars(module).get("_warmup")
+    for name in _modules(_PACKAGE):
+        hook = vars(sys.modules[name]).get("_warmup")
         if hook is not None:
             hook()
-            ready.append(info.name)
+            ready.append(name)
     return ready
+
+
+def _modules(package: str) -> Iterator[str]:
+    """All modules below, imported; but the losses on tensors, which have no kernels and need torch."""
+    for info in pkgutil.iter_modules(sys.modules[package].__path__, package + "."):
+        if info.name != f"{_PACKAGE}.torch":
+            importlib.import_module(info.name)
+            yield info.name
+            if info.ispkg:
+                yield from _modules(info.name)
