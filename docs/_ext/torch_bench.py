@@ -15,4 +15,7 @@ def measure(*words: str) -> dict[str, Any]:
         torch_losses.main(
             [*(words or ("--threads", "1", "--repeats", "20")), "--record", str(path)]
         )
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        found = dict(json.loads(path.read_text(encoding="utf-8")))
+    del found["commit"]  # records.py says it
+    found["command"] = found["command"].partition(" --record")[0]
+    return found
