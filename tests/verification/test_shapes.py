@@ -23,8 +23,11 @@ REST = {name: getattr(check, name) for name in ("DIVISIBLE", "FULL", "IN_ALL")}
 
 @pytest.fixture(autouse=True)
 def _all_shapes(monkeypatch):
+    kill_matrix._drawn.cache_clear()  # few shapes, if another file of tests has been here
     for name, value in (FULL | REST).items():
         monkeypatch.setattr(check, name, value)
+    yield
+    kill_matrix._drawn.cache_clear()
 
 
 LAYOUTS = ("spread", "last", "middle", "first")
