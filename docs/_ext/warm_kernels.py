@@ -38,6 +38,7 @@ def serve(address: str) -> None:
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     for name in COMMON:
         importlib.import_module(name)
+    sys.modules["numpy"].random.seed(0)  # for estimators without a random_state
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
