@@ -1,5 +1,6 @@
 """Support vector machine for average precision."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from fast.models import ap_ramp, ap_svm, ap_svm_appx
 from fast.ranking.queries import Queries
 
 
+@dataclass(eq=False, repr=False)
 class APSVM(LinearRanker):
     """Linear ranker of two classes that maximises average precision, with a certified duality gap.
 
@@ -116,29 +118,16 @@ class APSVM(LinearRanker):
     True
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        method: str = "divide_and_conquer",
-        easy_fraction: float = 0.0,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        solver: str = "auto",
-        ramp: bool = False,
-        warm_start: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.method = method
-        self.easy_fraction = easy_fraction
-        self.tol = tol
-        self.max_iter = max_iter
-        self.solver = solver
-        self.ramp = ramp
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+    C: float = 1.0
+    method: str = "divide_and_conquer"
+    easy_fraction: float = 0.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    solver: str = "auto"
+    ramp: bool = False
+    warm_start: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     @transaction
     def fit(

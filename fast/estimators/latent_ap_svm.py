@@ -1,5 +1,6 @@
 """Latent AP-SVM: bags of candidates, ranked by the score of their best candidate."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from fast.models import latent_ap_svm
 from fast.ranking.queries import Queries
 
 
+@dataclass(eq=False, repr=False)
 class LatentAPSVM(RankingModel):
     """Linear ranker of bags by their best candidate, trained for average precision (not convex).
 
@@ -98,27 +100,15 @@ class LatentAPSVM(RankingModel):
     True
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        method: str = "divide_and_conquer",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_rounds: int = 50,
-        solver: str = "auto",
-        warm_start: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.method = method
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_rounds = max_rounds
-        self.solver = solver
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+    C: float = 1.0
+    method: str = "divide_and_conquer"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    max_rounds: int = 50
+    solver: str = "auto"
+    warm_start: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

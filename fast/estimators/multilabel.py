@@ -1,5 +1,6 @@
 """Multilabel classifier: linear scores that rank the labels of each example."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState
 
 
+@dataclass(eq=False, repr=False)
 class MultilabelClassifier(SignedLinearModel):
     """Linear scores that put the right labels of an example before the wrong ones, with a certified gap.
 
@@ -101,31 +103,17 @@ class MultilabelClassifier(SignedLinearModel):
         "entropy": "multilabel_entropy",
     }
 
-    def __init__(
-        self,
-        loss: str = "hinge",
-        gamma: float = 1.0,
-        C: float = 1.0,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        fit_intercept: bool = False,
-        warm_start: bool = False,
-        solver: str = "auto",
-        random_state: Any = None,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.loss = loss
-        self.gamma = gamma
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.warm_start = warm_start
-        self.solver = solver
-        self.random_state = random_state
-        self.verbose = verbose
-        self.n_jobs = n_jobs
+    loss: str = "hinge"
+    gamma: float = 1.0
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    fit_intercept: bool = False
+    warm_start: bool = False
+    solver: str = "auto"
+    random_state: Any = None
+    verbose: int = 0
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

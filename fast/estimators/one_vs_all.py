@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ def _has_probabilities(self: OneVsAllClassifier) -> bool:
     raise AttributeError(f"predict_proba needs loss='logistic', here loss={self.loss!r}")
 
 
+@dataclass(eq=False, repr=False)
 class OneVsAllClassifier(SignedLinearModel):
     """One linear classifier for each class against the rest, trained together, with a certified gap.
 
@@ -96,33 +98,18 @@ class OneVsAllClassifier(SignedLinearModel):
         "logistic": "ova_logistic",
     }
 
-    def __init__(
-        self,
-        loss: str = "hinge",
-        gamma: float = 1.0,
-        C: float = 1.0,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        fit_intercept: bool = False,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        solver: str = "auto",
-        random_state: Any = None,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.loss = loss
-        self.gamma = gamma
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.solver = solver
-        self.random_state = random_state
-        self.verbose = verbose
-        self.n_jobs = n_jobs
+    loss: str = "hinge"
+    gamma: float = 1.0
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    fit_intercept: bool = False
+    class_weight: Any = None
+    warm_start: bool = False
+    solver: str = "auto"
+    random_state: Any = None
+    verbose: int = 0
+    n_jobs: int | None = None
 
     @available_if(_has_probabilities)
     @row_by_row

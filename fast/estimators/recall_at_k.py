@@ -1,5 +1,6 @@
 """Structural support vector machine for recall at k."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from fast.models import recall_at_k
 from fast.solvers.structured import SOLVERS
 
 
+@dataclass(eq=False, repr=False)
 class RecallAtK(MappedRanker):
     """Linear ranker for recall among its k best, with a certified duality gap.
 
@@ -90,25 +92,14 @@ class RecallAtK(MappedRanker):
     True
     """
 
-    def __init__(
-        self,
-        k: int | None = None,
-        C: float = 1.0,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        solver: str = "auto",
-        warm_start: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.k = k
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.solver = solver
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+    k: int | None = None
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    solver: str = "auto"
+    warm_start: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     @transaction
     def fit(self, X: Any, y: Any) -> Any:

@@ -1,5 +1,6 @@
 """Two SVMs on two views of the same examples."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from fast.estimators._settings import check_settings
 from fast.estimators._svm_plus_model import PrivilegedModel
 
 
+@dataclass(eq=False, repr=False)
 class SVM2KClassifier(PrivilegedModel):
     """SVM-2K: an SVM on X and one on a second view Z, held together where they disagree, certified.
 
@@ -87,27 +89,21 @@ class SVM2KClassifier(PrivilegedModel):
     True
     """
 
-    def __init__(
-        self, C: float = 1.0, C_z: float = 1.0, D: float = 1.0, eps: float = 0.0,
-        kernel: Any = "linear", kernel_z: Any = "linear", gamma: Any = "scale",
-        gamma_z: Any = "scale", degree: int = 3, coef0: float = 0.0, standardize_z: bool = True,
-        tol: float = 1e-3, max_iter: int = 1000, random_state: Any = None, verbose: int = 0,
-    ) -> None:  # fmt: skip
-        self.C = C
-        self.C_z = C_z
-        self.D = D
-        self.eps = eps
-        self.kernel = kernel
-        self.kernel_z = kernel_z
-        self.gamma = gamma
-        self.gamma_z = gamma_z
-        self.degree = degree
-        self.coef0 = coef0
-        self.standardize_z = standardize_z
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    C: float = 1.0
+    C_z: float = 1.0
+    D: float = 1.0
+    eps: float = 0.0
+    kernel: Any = "linear"
+    kernel_z: Any = "linear"
+    gamma: Any = "scale"
+    gamma_z: Any = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    standardize_z: bool = True
+    tol: float = 1e-3
+    max_iter: int = 1000
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_settings(self) -> dict[str, Any]:
         C, tol, max_iter = check_settings(self, ("standardize_z",), {})

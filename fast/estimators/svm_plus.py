@@ -1,5 +1,6 @@
 """Support vector machine with privileged information."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from fast.estimators._svm_plus_model import PrivilegedModel
 LOSSES = ("squared_hinge", "hinge")
 
 
+@dataclass(eq=False, repr=False)
 class SVMPlusClassifier(PrivilegedModel):
     """SVM that learns its slacks from privileged features Z, with a certified duality gap.
 
@@ -125,41 +127,22 @@ class SVMPlusClassifier(PrivilegedModel):
     array([0, 1, 2])
     """
 
-    def __init__(
-        self,
-        loss: str = "squared_hinge",
-        C: float = 1.0,
-        lam: float = 1.0,
-        kernel: Any = "linear",
-        kernel_z: Any = "linear",
-        gamma: Any = "scale",
-        gamma_z: Any = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        standardize_z: bool = True,
-        nonneg_slack: bool | None = None,
-        free_slack: float = 1.0,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.C = C
-        self.lam = lam
-        self.kernel = kernel
-        self.kernel_z = kernel_z
-        self.gamma = gamma
-        self.gamma_z = gamma_z
-        self.degree = degree
-        self.coef0 = coef0
-        self.standardize_z = standardize_z
-        self.nonneg_slack = nonneg_slack
-        self.free_slack = free_slack
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: str = "squared_hinge"
+    C: float = 1.0
+    lam: float = 1.0
+    kernel: Any = "linear"
+    kernel_z: Any = "linear"
+    gamma: Any = "scale"
+    gamma_z: Any = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    standardize_z: bool = True
+    nonneg_slack: bool | None = None
+    free_slack: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_settings(self) -> dict[str, Any]:
         C, tol, max_iter = check_settings(self, ("standardize_z",), {"loss": LOSSES})

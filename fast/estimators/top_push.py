@@ -1,6 +1,7 @@
 """Positives above the best negative: TopPush."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from fast.models import top_push
 from fast.solvers.rounding import Rows, confirmed, down, precisions, up
 
 
+@dataclass(eq=False, repr=False)
 class TopPush(MappedRanker):
     """Linear ranker that pushes positives above the best negative, with a certified duality gap.
 
@@ -87,21 +89,12 @@ class TopPush(MappedRanker):
     True
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    warm_start: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     @transaction
     def fit(self, X: Any, y: Any) -> Any:

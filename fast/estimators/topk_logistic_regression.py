@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ def _has_probabilities(self: TopKLogisticRegression) -> bool:
     )
 
 
+@dataclass(eq=False, repr=False)
 class TopKLogisticRegression(MulticlassLinearModel):
     """Linear classifier that minimises a top-k entropy loss, with a certified duality gap.
 
@@ -128,39 +130,21 @@ class TopKLogisticRegression(MulticlassLinearModel):
     (2, 10)
     """
 
-    def __init__(
-        self,
-        k: int = 1,
-        variant: str = "alpha",
-        truncated: bool = False,
-        C: float = 1.0,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        fit_intercept: bool = False,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        kernel: Any = "linear",
-        kernel_params: dict[str, Any] | None = None,
-        solver: str = "auto",
-        random_state: Any = None,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.k = k
-        self.variant = variant
-        self.truncated = truncated
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.solver = solver
-        self.random_state = random_state
-        self.verbose = verbose
-        self.n_jobs = n_jobs
+    k: int = 1
+    variant: str = "alpha"
+    truncated: bool = False
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    fit_intercept: bool = False
+    class_weight: Any = None
+    warm_start: bool = False
+    kernel: Any = "linear"
+    kernel_params: dict[str, Any] | None = None
+    solver: str = "auto"
+    random_state: Any = None
+    verbose: int = 0
+    n_jobs: int | None = None
 
     def _loss(self, n_classes: int) -> Any:
         if not isinstance(self.variant, str) or self.variant not in VARIANTS:

@@ -1,5 +1,6 @@
 """Multiclass support vector machine for the top-k error."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from fast._validation import MAGNITUDE, number
@@ -8,6 +9,7 @@ from fast.estimators.multiclass import MulticlassLinearModel
 from fast.models.multiclass_erm import VARIANTS, TopKHinge
 
 
+@dataclass(eq=False, repr=False)
 class TopKSVC(MulticlassLinearModel):
     """Linear classifier that minimises a top-k hinge loss, with a certified duality gap.
 
@@ -98,39 +100,21 @@ class TopKSVC(MulticlassLinearModel):
     (2, 3)
     """
 
-    def __init__(
-        self,
-        k: int = 1,
-        variant: str = "alpha",
-        gamma: float = 0.0,
-        C: float = 1.0,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        fit_intercept: bool = False,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        kernel: Any = "linear",
-        kernel_params: dict[str, Any] | None = None,
-        solver: str = "auto",
-        random_state: Any = None,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.k = k
-        self.variant = variant
-        self.gamma = gamma
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.solver = solver
-        self.random_state = random_state
-        self.verbose = verbose
-        self.n_jobs = n_jobs
+    k: int = 1
+    variant: str = "alpha"
+    gamma: float = 0.0
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    fit_intercept: bool = False
+    class_weight: Any = None
+    warm_start: bool = False
+    kernel: Any = "linear"
+    kernel_params: dict[str, Any] | None = None
+    solver: str = "auto"
+    random_state: Any = None
+    verbose: int = 0
+    n_jobs: int | None = None
 
     def _loss(self, n_classes: int) -> TopKHinge:
         if not isinstance(self.variant, str) or self.variant not in VARIANTS:

@@ -1,5 +1,6 @@
 """Wsabie: the WARP loss by stochastic gradients, which is not convex."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from fast.estimators._settings import Classifier, check_count, check_data, encod
 from fast.solvers import warp
 
 
+@dataclass(eq=False, repr=False)
 class WsabieClassifier(ClassScores, Classifier):
     """Linear multiclass model of the WARP loss, by stochastic gradient steps; no certificate, no optimum.
 
@@ -79,21 +81,12 @@ class WsabieClassifier(ClassScores, Classifier):
     True
     """
 
-    def __init__(
-        self,
-        rank: int | None = None,
-        epochs: int = 30,
-        learning_rate: float = 0.1,
-        max_norm: float | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.rank = rank
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.max_norm = max_norm
-        self.random_state = random_state
-        self.verbose = verbose
+    rank: int | None = None
+    epochs: int = 30
+    learning_rate: float = 0.1
+    max_norm: float | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
