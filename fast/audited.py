@@ -39,6 +39,12 @@ def settings_of(model: Any, y: np.ndarray, given: dict[str, Any], sample_weight:
     coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_  # `sparsify`
     loss, C, scaling = READERS[kind](said, len(coef), len(y))
     if said.get("class_weight") is not None:
+        if len(coef) > 1 and loss.startswith("ova"):  # its own positives weigh, all others are 1
+            told = f"{said['class_weight']!r}, one-vs-all: of each class, in its own problem alone"
+            fix = (
+                "fit with sample_weight, which weighs an example in all problems, and pass it here"
+            )
+            raise InvalidParameterError("class_weight", told, "None", fix)
         from sklearn.utils.class_weight import compute_class_weight
 
         names, w = (

@@ -15,7 +15,7 @@ from fast.errors import InvalidParameterError, InvalidTypeError, UnreadableError
 GROUP = 16 << 20  # stored bytes that are read at a time
 PIECE = 1 << 18  # of them, how many are converted at a time: they stay in the cache
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-AGAIN = "np.save(new, np.ascontiguousarray(np.load(old, mmap_mode='r'), dtype=np.float32))"
+AGAIN = "write it again: np.save(new, np.load(old, mmap_mode='r')"
 
 
 class Npy(Source):
@@ -37,7 +37,7 @@ class Npy(Source):
         self.stamp = stamp(name)
         if stored.hasobject or stored not in (np.float16, np.float32, np.float64):
             expected = "float16, float32 or float64 in the byte order of this machine"
-            raise InvalidTypeError(name, f"dtype {stored}", expected, f"write it again: {AGAIN}")
+            raise InvalidTypeError(name, f"dtype {stored}", expected, f"{AGAIN}.astype(float))")
         if len(shape) != 2 or shape[0] < 0 or shape[1] < 1:
             fix = "store one row per example: np.save(new, array.reshape(n, -1))"
             raise InvalidParameterError(name, f"shape {shape}", "a matrix (n, d)", fix)
@@ -72,7 +72,9 @@ class Npy(Source):
             ) from error
         if fortran and min(shape, default=0) > 1:
             expected = "C order: one row after the other"
-            raise InvalidParameterError(name, "Fortran order", expected, f"write it again: {AGAIN}")
+            raise InvalidParameterError(
+                name, "Fortran order", expected, f"{AGAIN}.copy(order='C'))"
+            )
         return cls(name, shape, stored, offset)
 
     @classmethod

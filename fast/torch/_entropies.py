@@ -65,7 +65,8 @@ class Entropy:
         )  # from each on
         if self.variant == BETA:
             tails = torch.logaddexp(tails, -shift.detach())
-        n = ((k - place).log() + some.detach() > tails).sum(-1, keepdim=True).to(top.dtype)
+        # of scores so far apart that a sum would hide log k: the difference does not
+        n = ((k - place).log() > tails - some.detach()).sum(-1, keepdim=True).to(top.dtype)
         capped = place < n
         log_z = torch.cat((some.masked_fill(capped, LOWEST), first), -1).logsumexp(-1, keepdim=True)
         return n, log_z, torch.where(capped, some, 0.0).sum(-1, keepdim=True)

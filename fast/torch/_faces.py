@@ -18,7 +18,8 @@ PARAMETERS: dict[str, Entry] = {
         (
             "Scores of all classes, the classes on the last axis: ``scores.movedim(1, -1)`` for the\n"
             "(N, C, d1, ...) of `torch.nn.functional.cross_entropy`. float64 and float32 as they are;\n"
-            "float16 and bfloat16 are computed, and their losses returned, in float32."
+            "float16 and bfloat16 are computed, and their losses returned, in float32. -inf takes a\n"
+            "class out, as long as k others are left."
         ),
     ),
     "y": ("Tensor of int, shape (...)", "True classes, 0 to m - 1, or ``ignore_index``."),
@@ -34,7 +35,7 @@ PARAMETERS: dict[str, Entry] = {
         "float, default 0.0",
         (
             "The loss is averaged over labels: 1 - e for the true one, and e/m for each. Only where the\n"
-            "loss is linear in the target (softmax, sparsemax, multilabel entropy)."
+            "loss is linear in the target (softmax, sparsemax, multilabel entropy). Each label has its weight."
         ),
     ),
     "costs": (
@@ -120,8 +121,12 @@ def multiclass(
     if costs is not None or cost_matrix is not None:
         _inputs.refuse_smoothing(label_smoothing, f"{name} with margins")
     losses = _inputs.refused(rows, loss, given, classes)
-    own = f.gather(-1, classes.unsqueeze(-1)).squeeze(-1)
-    return reduce(losses + part * (own - f.mean(-1)), reduction, weights)
+    own = losses + f.gather(-1, classes.unsqueeze(-1)).squeeze(-1)  # less f_j: the loss of label j
+    each = f.new_ones(f.shape[-1]) if weight is None else _inputs.class_weights(weight, f)
+    smooth = own * each.mean() - (f @ each) / f.shape[-1]
+    losses = torch.lerp(losses * weights, smooth, part).masked_fill(ignored, 0.0)
+    total = reduce(losses, "none" if reduction == "none" else "sum", None)
+    return total / weights.sum() if reduction == "mean" else total
 
 
 def label_margins(costs: float | Tensor | None) -> tuple[float, float]:

@@ -62,7 +62,9 @@ class _Rows(torch.autograd.Function):
             return found, None, None, None, None
         if ctx.reduction == "mean":
             g = g / _share(f.shape[:-1], weights)
-        g = g.expand(f.shape[:-1]) if weights is None else g * weights
+        if weights is not None:  # a mean over no weight at all is nan, and flat
+            g = (g * weights).masked_fill(weights == 0, 0.0)
+        g = g.expand(f.shape[:-1])
         return ctx.loss.gradient(g.unsqueeze(-1), f, y, *ctx.state), None, None, None, None
 
     @staticmethod
@@ -85,7 +87,10 @@ def rows(
     loss: RowLoss, f: Tensor, y: Tensor, reduction: str = "none", weights: Tensor | None = None
 ) -> Tensor:
     """Losses of rows times weights, reduced; compilers, exporters and transforms see the expression."""
-    if torch.compiler.is_compiling() or _transformed():
+    learned = (
+        weights is not None and weights.requires_grad
+    )  # which only the expression differentiates
+    if learned or torch.compiler.is_compiling() or _transformed():
         return reduce(loss.exact(f, y), reduction, weights)
     values: Tensor = _Rows.apply(f, y, weights, loss, reduction)
     return values

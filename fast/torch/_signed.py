@@ -30,7 +30,7 @@ class OneVsAll:
         if self.kind == HINGE:
             return torch.relu(z).sum(-1)
         p = z.clamp(0.0, self.gamma)
-        return (torch.sub(z, p, alpha=0.5) * p).sum(-1) / self.gamma
+        return (torch.sub(z.relu(), p, alpha=0.5) * p).sum(-1) / self.gamma
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""
@@ -41,7 +41,7 @@ class OneVsAll:
         z = self._margins(f, y)
         if self.kind != SMOOTH:
             return (self._loss(z),)
-        p = z.clamp(0.0, self.gamma)
+        p = z.relu_().clamp(max=self.gamma)
         return (z.sub_(p, alpha=0.5).mul_(p).sum(-1) / self.gamma,)
 
     def _margins(self, f: Tensor, y: Tensor) -> Tensor:

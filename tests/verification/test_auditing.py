@@ -167,7 +167,7 @@ MODELS = {
     "weights of classes": LogisticRegression(C=0.7, class_weight="balanced", **TIGHT),
     "squared hinge": LinearSVC(C=0.4, intercept_scaling=2.5, **TIGHT),
     "hinge": LinearSVC(C=0.4, loss="hinge", **TIGHT),
-    "Crammer and Singer": LinearSVC(C=0.4, multi_class="crammer_singer", **TIGHT),
+    "Crammer and Singer": LinearSVC(C=0.4, multi_class="crammer_singer", class_weight="balanced", **TIGHT),
     "liblinear": LogisticRegression(C=0.7, solver="liblinear", intercept_scaling=2.0, **TIGHT),
     "sgd": SGDClassifier(loss="log_loss", alpha=0.05, max_iter=20_000, tol=None, average=True, random_state=0),
 }  # fmt: skip
@@ -262,6 +262,7 @@ UNBOUNDED = [
     LogisticRegression(C=np.inf), LogisticRegression(l1_ratio=1.0, solver="saga", max_iter=9999),
     LinearSVC(penalty="l1"), RidgeClassifier(), SGDClassifier(penalty="l1"), SGDClassifier(loss="perceptron"),
     SGDClassifier(alpha=0.0, learning_rate="constant"),
+    LinearSVC(class_weight="balanced"), SGDClassifier(class_weight={0: 2.0}),  # not weights of examples
 ]  # fmt: skip
 
 
