@@ -222,21 +222,6 @@ def test_slides_cost_little(course: ModuleType) -> None:
     assert sum(f.stat().st_size for f in files) < 15_000
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(Path(__file__).parent))
-        driver = importlib.import_module("browser")
-    if driver.program() is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    try:
-        one = driver.Browser()
-    except (RuntimeError, OSError) as error:
-        pytest.skip(f"Chromium is there and does not start: {error}")
-    yield one
-    one.close()
-
-
 def test_slides_in_a_browser(built: Path, browser: Any) -> None:
     browser.open(built / "02_simplex.slides.html", 1280, 720)
     count = browser.ask("slides.length")

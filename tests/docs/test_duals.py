@@ -17,11 +17,10 @@ STEMS = refsolve.catalogue.stems()
 
 @pytest.fixture(scope="module")
 def ours():
-    """The extension, the converter, the ledger, the browser's driver."""
+    """The extension, the converter, the ledger."""
     with pytest.MonkeyPatch.context() as patch:
-        for folder in (DOCS / "_ext", Path(__file__).parent):
-            patch.syspath_prepend(str(folder))
-        yield {n: importlib.import_module(n) for n in ("duals", "declared", "ledger", "browser")}
+        patch.syspath_prepend(str(DOCS / "_ext"))
+        yield {n: importlib.import_module(n) for n in ("duals", "declared", "ledger")}
 
 
 @pytest.fixture(scope="module")
@@ -116,18 +115,6 @@ def test_links_to_pages_that_are_not_built_are_text(ours, index) -> None:
     kept = set(re.findall(r"href='\.\./([\w/]+)\.html", context["body"]))
     assert kept == {"sets/simplex", "claims"}
     assert "Top-k cone" in context["body"]
-
-
-@pytest.fixture
-def browser(ours):
-    if ours["browser"].program() is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    try:
-        one = ours["browser"].Browser()
-    except (RuntimeError, OSError) as error:
-        pytest.skip(f"Chromium is there and does not start: {error}")
-    yield one
-    one.close()
 
 
 def test_the_filter_works_by_keyboard_and_all_is_shown_without_it(

@@ -16,38 +16,23 @@ pytest.importorskip("docutils", reason="needs the docs extra: pip install 'refso
 pytest.importorskip("sphinx", reason="needs the docs extra: pip install 'refsolve[docs]'")
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-HERE = Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="module")
 def ours():
-    """The extension and the browser's driver."""
+    """The extension."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(DOCS / "_ext"))
-        patch.syspath_prepend(str(HERE))
-        yield importlib.import_module("interactive"), importlib.import_module("browser")
-
-
-@pytest.fixture(scope="module")
-def browser(ours):
-    if ours[1].program() is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    try:
-        one = ours[1].Browser()
-    except (RuntimeError, OSError) as error:
-        pytest.skip(f"Chromium is there and does not start: {error}")
-    yield one
-    one.close()
+        yield importlib.import_module("interactive")
 
 
 @pytest.fixture
 def show(ours, browser, tmp_path):
     """Open a page with one figure, and ask what it computed."""
-    extension, _ = ours
 
     def show(name, width=1400, media={}, **options):  # noqa: B006
         page = tmp_path / "page.html"
-        body = extension.interactive_html(name, **options) + extension.bundle([name])
+        body = ours.interactive_html(name, **options) + ours.bundle([name])
         page.write_text(f"<!doctype html><meta charset=utf-8><body>{body}", encoding="utf-8")
         browser.open(page, width, **media)
         return lambda: browser.ask("document.querySelector('figure').state")
@@ -148,7 +133,7 @@ CHECKS = {
 
 
 def test_every_figure_is_checked(ours) -> None:
-    assert set(CHECKS) == set(ours[0].figures())
+    assert set(CHECKS) == set(ours.figures())
 
 
 @pytest.mark.parametrize("touch", [False, True], ids=["mouse", "finger"])
@@ -180,12 +165,12 @@ def test_every_choice_computes_what_fast_computes(show, browser, name: str) -> N
 def test_the_browser_sees_errors_and_requests(browser, tmp_path) -> None:
     page = tmp_path / "page.html"
     page.write_text(
-        "<script>fetch('http://127.0.0.1:9/x').catch(() => 0); throw Error('no')</script>"
+        "<script>fetch('http://127.0.0.1:8999/x').catch(() => 0); throw Error('no')</script>"
     )
     browser.open(page)
     browser.ask("1")
     said = "\n".join(browser.errors)
-    assert "asks for http://127.0.0.1:9/x" in said
+    assert "asks for http://127.0.0.1:8999/x" in said
     assert "Error: no" in said
 
 
@@ -286,27 +271,25 @@ def test_a_phone_needs_no_scrolling_sideways_and_everything_has_a_name(show, bro
 
 
 def test_all_figures_fit_a_page_and_say_something_without_a_script(ours) -> None:
-    extension, _ = ours
-    text = extension.bundle(extension.figures())
-    assert len(text.encode()) < extension.LIMIT
+    text = ours.bundle(ours.figures())
+    assert len(text.encode()) < ours.LIMIT
     assert "import " not in text.replace("// import", "")
-    for name in extension.figures():
-        said = extension.description(name)
+    for name in ours.figures():
+        said = ours.description(name)
         assert len(said) > 30
-        assert extension.html.escape(said) in extension.interactive_html(name)
+        assert ours.html.escape(said) in ours.interactive_html(name)
 
 
 def test_unknown_figures_and_modules_that_cannot_be_bundled_are_named(ours, tmp_path) -> None:
-    extension, _ = ours
-    for use in (extension.interactive_html, lambda name: extension.bundle([name])):
+    for use in (ours.interactive_html, lambda name: ours.bundle([name])):
         with pytest.raises(ValueError, match=r"no figure 'simplx'; there are .*simplex_projection"):
             use("simplx")
     module = tmp_path / "m.mjs"
     module.write_text('import everything from "./else.mjs";\n', encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extension, "HOME", tmp_path)
+        patch.setattr(ours, "HOME", tmp_path)
         with pytest.raises(ValueError, match="cannot bundle 'import everything"):
-            extension._module(module, {})
+            ours._module(module, {})
 
 
 def test_sphinx_writes_the_figure_its_caption_and_one_script(tmp_path) -> None:
