@@ -39,6 +39,7 @@ in the cell that needs it; cells take milliseconds.
 import base64
 import html
 import re
+import textwrap
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,8 @@ def make_parts(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
 ) -> None:
     """Beside the page of a lecture: its slides, sheets and notebook; and links to them under its title."""
+    if context.get("body"):  # a folded cell is called what it says
+        context["body"] = context["body"].replace(' aria-label="Toggle hidden content"', "")
     name = pagename.rpartition("/")[2]
     path = FOLDER / f"{name}.md"
     if not pagename.startswith("course/") or not re.match(r"\d\d_", name) or doctree is None:
@@ -269,7 +272,7 @@ def parts_role(
     name: str, raw: str, stem: str, *_: Any, **__: Any
 ) -> tuple[list[nodes.Node], list[Any]]:
     short = {"slides": "slides", "sheet": "page", "exercises": "exercises", "ipynb": "notebook"}
-    links = " · ".join(
+    links = "\xa0· ".join(
         f"<a href='{stem}.{ending}'>{short[ending.partition('.')[0]]}</a>" for ending in KINDS
     )
     return [nodes.raw("", links, format="html")], []
@@ -302,32 +305,48 @@ def graph(known: dict[int, dict[str, Any]]) -> str:
     rows: list[list[int]] = [[] for _ in range(1 + max(layer.values(), default=0))]
     for number in sorted(known):
         rows[layer[number]].append(number)
-    width, step = 720, 78
-    at = {
-        n: (width * (i + 0.5) / len(row), step * r + 26)
-        for r, row in enumerate(rows)
-        for i, n in enumerate(row)
-    }
+    # A phone shows it whole: four boxes of two lines of text in a row.
+    width, step, half = 384, 70, 21
+
+    def place(number: int) -> tuple[float, float]:
+        row = rows[layer[number]]
+        return width * (row.index(number) + 0.5) / len(row), step * layer[number] + 26
+
     drawn = []
     for number in known:
-        x, y = at[number]
-        drawn += [
-            f"<path d='M{at[n][0]:.0f} {at[n][1] + 20:.0f}C{at[n][0]:.0f} {y - 30:.0f} {x:.0f} "
-            f"{at[n][1] + 44:.0f} {x:.0f} {y - 20:.0f}' fill='none' stroke='currentColor' opacity='.4'/>"
-            for n in direct(number, known)
-        ]
-    for number, (x, y) in at.items():
-        name = html.escape(known[number].get("short", known[number]["title"].partition(". ")[2]))
-        drawn.append(
-            f"<a href='{lectures()[number].stem}.html'><rect x='{x - 82:.0f}' y='{y - 20:.0f}' width='164' "
-            f"height='40' rx='6' fill='var(--color-background-secondary, none)' stroke='#3b8ad9'/>"
-            f"<text x='{x:.0f}' y='{y + 4:.0f}' text-anchor='middle' font-size='12.5' fill='currentColor'>"
-            f"{number}. {name}</text></a>"
+        for upper in direct(number, known):
+            (x, y), end = place(upper), place(number)
+            line = f"M{x:.0f} {y + half:.0f}"
+            for row in range(layer[upper] + 1, layer[number]):  # past these boxes, through a gap
+                gap = round(len(rows[row]) * (x + end[0]) / 2 / width) * width / len(rows[row])
+                line += bend(x, y + half, gap, step * row + 26 - half) + f"v{2 * half}"
+                x, y = gap, step * row + 26
+            drawn.append(line + bend(x, y + half, end[0], end[1] - half))
+    edges = f"<path d='{''.join(drawn)}' fill='none' stroke='currentColor' opacity='.5'/>"
+    boxes = []
+    for number in known:
+        x, y = place(number)
+        name = known[number].get("short", known[number]["title"].partition(". ")[2])
+        lines = textwrap.wrap(f"{number}. {name}", 16)
+        spans = "".join(
+            f"<tspan x='{x:.0f}' y='{y + 4 + 14 * (i - (len(lines) - 1) / 2):.0f}'>{html.escape(line)}</tspan>"
+            for i, line in enumerate(lines)
+        )
+        boxes.append(
+            f"<a href='{lectures()[number].stem}.html'><rect x='{x - 45:.0f}' y='{y - half:.0f}' width='90' "
+            f"height='{2 * half}' rx='5' fill='var(--color-background-secondary, none)' stroke='#3b8ad9'/>"
+            f"<text text-anchor='middle' font-size='11' fill='currentColor'>{spans}</text></a>"
         )
     return (
-        f"<figure class='lesson wide'><svg viewBox='0 0 {width} {step * len(rows)}' width='{width}' role='img' "
-        f"aria-label='Which lecture stands on which'>{''.join(drawn)}</svg></figure>"
+        f"<figure class='lesson'><svg viewBox='0 0 {width} {step * len(rows) - 16}' width='{1.5 * width:.0f}' "
+        f"role='group' aria-label='Which lecture stands on which'>{edges}{''.join(boxes)}</svg></figure>"
     )
+
+
+def bend(x: float, y: float, x2: float, y2: float) -> str:
+    """An edge that leaves and arrives upright."""
+    middle = (y + y2) / 2
+    return f"C{x:.0f} {middle:.0f} {x2:.0f} {middle:.0f} {x2:.0f} {y2:.0f}"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

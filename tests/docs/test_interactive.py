@@ -109,16 +109,29 @@ def check_ranking(state):
 
 
 def check_certificate(state):
-    a, x, nu = np.array(state["a"]), np.array(state["x"]), np.array(state["multipliers"][1:])
-    t = state["multipliers"][0]
+    a, x, given = (np.array(state[name]) for name in ("a", "x", "multipliers"))
+    kind, k, r = state["kind"], state["k"], state["r"]
+    share = 0 if kind == "beta" else 1 / k
+    total = [] if kind == "cone" else [np.ones(3)]  # the rows of C x <= b
+    caps = [] if kind == "simplex" else [*(np.eye(3) - share)]
+    C = np.array([*total, *caps, *-np.eye(3)])
+    b = np.array([r] * len(total) + [r / k * (kind == "beta")] * len(caps) + [0] * 3)
     close(state["primal"], 0.5 * np.sum((x - a) ** 2))
-    lowest = a - t + nu  # of 1/2 ||x - a||^2 + t (<1,x> - 1) - <nu,x>
-    close(state["dual"], 0.5 * np.sum((t - nu) ** 2) + t * (lowest.sum() - 1) - nu @ lowest)
-    good = x.min() > -1e-9 and nu.min() >= 0 and state["primal"] - state["dual"] <= 1e-4
+    lowest = a - C.T @ given  # of 1/2 ||x - a||^2 + <given, C x - b>
+    close(state["dual"], 0.5 * np.sum((C.T @ given) ** 2) + given @ (C @ lowest - b))
+    proves = given[kind == "simplex" :].min() >= 0
+    inside = max(C @ x - b) < 1e-9 and (kind != "simplex" or abs(x.sum() - r) < 1e-9)
+    good = inside and proves and state["primal"] - state["dual"] <= 1e-4
     assert state["ok"] == good
     assert state["verdict"].startswith("✓" if good else "✗")
-    if x.min() >= 0 and nu.min() >= 0:
-        assert np.linalg.norm(x - fast.sets.simplex.project(a)) <= state["within"] + 1e-12
+    if inside and proves:
+        right = {
+            "simplex": fast.sets.simplex.project(a),
+            "alpha": fast.sets.topk_simplex_alpha.project(a, k, r),
+            "beta": fast.sets.topk_simplex_beta.project(a, k, r),
+            "cone": fast.sets.topk_cone.project(a, k),
+        }[kind]
+        assert np.linalg.norm(x - right) <= state["within"] + 1e-12
 
 
 CHECKS = {
@@ -148,7 +161,9 @@ def test_dragged_values_are_those_of_fast(show, browser, name: str, touch: bool)
     assert state()[what] != first[what], "it has moved"
 
 
-@pytest.mark.parametrize("name", ["topk_simplex", "topk_cone", "loss_levels", "coordinate_ascent"])
+@pytest.mark.parametrize(
+    "name", ["topk_simplex", "topk_cone", "loss_levels", "coordinate_ascent", "certificate"]
+)
 def test_every_choice_computes_what_fast_computes(show, browser, name: str) -> None:
     check, _ = CHECKS[name]
     state = show(name)
@@ -230,6 +245,21 @@ def test_a_certificate_turns_red_with_words(show, browser) -> None:
     assert "✗ No proof" in browser.ask("document.querySelector('.verdict').innerText")
     browser.ask("document.querySelector('button').click()")
     assert state()["ok"]
+    for kind in ("alpha", "beta", "cone", "simplex"):
+        browser.ask(f"[...document.querySelectorAll('select')].forEach((e) => {{ e.value = '{kind}';"
+                    " e.dispatchEvent(new Event('change')); })")  # fmt: skip
+        check_certificate(found := state())
+        assert found["ok"], "right multipliers"
+        assert np.count_nonzero(found["multipliers"]) > 1
+        for i in range(len(found["multipliers"])):
+            slider = (
+                f"[...document.querySelectorAll('.interactive-slider:not([hidden]) input')][{i}]"
+            )
+            browser.ask(f"(({slider}).value = -0.1, ({slider}).dispatchEvent(new Event('input')))")
+            check_certificate(found := state())
+            assert not found["ok"]
+            browser.ask("document.querySelector('button').click()")
+            assert state()["ok"]
 
 
 @pytest.mark.parametrize("name", CHECKS)

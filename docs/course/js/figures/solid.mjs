@@ -36,28 +36,85 @@ export function faces(planes) {
 
 const FAR = 2.2; // the cone is drawn up to this sum
 
+// Axes and a set in a picture that is turned by dragging its ground; a finger that moves up or down scrolls the page.
+export class View {
+  constructor(stage, picture, { scale, middle, turned = () => {} }) {
+    Object.assign(this, { scale, middle, turned });
+    picture.classList.add("turns");
+    this.axes = [0, 1, 2].map((i) => ({
+      line: picture.appendChild(sv("path", { class: "axis" })),
+      text: picture.appendChild(sv("text", { "text-anchor": "middle" }, `x${"₁₂₃"[i]}`)),
+    }));
+    this.body = picture.appendChild(sv("g"));
+    let grip = null;
+    picture.addEventListener("pointerdown", (event) => {
+      grip = place(picture, event);
+      picture.setPointerCapture(event.pointerId);
+    });
+    picture.addEventListener("pointermove", (event) => {
+      if (!grip) return;
+      const now = place(picture, event);
+      this.turn(this.yaw - (now[0] - grip[0]) / 90, this.pitch + (now[1] - grip[1]) / 90);
+      grip = now;
+      stage.update();
+    });
+    for (const end of ["pointerup", "pointercancel"]) picture.addEventListener(end, () => (grip = null));
+  }
+
+  // Right, up and towards the eye; the axes as in a corner of a room.
+  turn(yaw, pitch) {
+    this.yaw = ((((yaw + Math.PI) % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI)) - Math.PI;
+    this.pitch = Math.max(-1.5, Math.min(1.5, pitch));
+    const [c, s, cp, sp] = [Math.cos(this.yaw), Math.sin(this.yaw), Math.cos(this.pitch), Math.sin(this.pitch)];
+    Object.assign(this, { right: [-s, c, 0], up: [-sp * c, -sp * s, cp], eye: [cp * c, cp * s, sp] });
+    this.turned();
+  }
+
+  onto(x) {
+    const from = x.map((v) => v - this.middle);
+    return [165 + this.scale * dot(from, this.right), 165 - this.scale * dot(from, this.up)];
+  }
+
+  // The point that stands at (px, py), as far from the eye as x does.
+  under(x, px, py) {
+    const [x0, y0] = this.onto(x);
+    const [dx, dy] = [clip(px, 10, 320) - x0, clip(py, 10, 310) - y0];
+    return plus(x, scaled(this.right, dx / this.scale), scaled(this.up, -dy / this.scale));
+  }
+
+  draw(kind, k, r) {
+    this.axes.forEach(({ line, text }, i) => {
+      const tip = [0, 0, 0];
+      tip[i] = 160 / this.scale;
+      const end = this.onto(tip);
+      set(line, { d: path([this.onto([0, 0, 0]), end], false) });
+      set(text, { x: end[0], y: end[1] + (i === 2 ? -5 : 15) });
+    });
+    const planes = constraints(kind, 3, k, r);
+    if (kind === "cone") planes.push({ c: [1, 1, 1], b: FAR, open: true });
+    if (kind === "simplex") planes.push({ c: [-1, -1, -1], b: -r, open: true });
+    const shown = faces(planes).filter(({ own, open }) => own.length > 1 && !open);
+    const depth = ({ own }) => dot(scaled(plus(...own), 1 / own.length), this.eye);
+    shown.sort((f, g) => depth(f) - depth(g));
+    while (this.body.children.length < shown.length) this.body.append(sv("path", { class: "set" }));
+    [...this.body.children].forEach((face, i) => {
+      set(face, { d: shown[i] ? path(shown[i].own.map((x) => this.onto(x))) : "" });
+    });
+  }
+}
+
 // `sets` are names from topk.mjs with what a reader calls them.
 export function solid(root, label, sets, { kind = Object.keys(sets)[0], k = 2, r = 1, a, scale = 200, reach = 1.1, middle = 0.3 }) {
   const stage = new Stage(root, label);
-  let [yaw, pitch] = [0.55, 0.36];
   const picture = stage.panel(330, 320, `${label}, seen in perspective from the side`);
-  picture.classList.add("turns");
-  // Right, up and towards the eye; the axes as in a corner of a room.
-  const frame = () => {
-    const [c, s, cp, sp] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
-    return { right: [-s, c, 0], up: [-sp * c, -sp * s, cp], eye: [cp * c, cp * s, sp] };
-  };
-  let view = frame();
-  const onto = (x) => {
-    const from = x.map((v) => v - middle);
-    return [165 + scale * dot(from, view.right), 165 - scale * dot(from, view.up)];
-  };
-
-  const axes = [0, 1, 2].map((i) => ({
-    line: picture.appendChild(sv("path", { class: "axis" })),
-    text: picture.appendChild(sv("text", { "text-anchor": "middle" }, `x${"₁₂₃"[i]}`)),
-  }));
-  const body = picture.appendChild(sv("g"));
+  const degrees = (v) => (v * 180) / Math.PI;
+  const view = new View(stage, picture, {
+    scale, middle,
+    turned() {
+      turned.put(degrees(view.yaw));
+      tilted.put(degrees(view.pitch));
+    },
+  }); // prettier-ignore
   const foot = picture.appendChild(sv("path", { class: "guide" }));
   const line = picture.appendChild(sv("path", { class: "dual" }));
   const image = picture.appendChild(sv("circle", { class: "image", r: 6 }));
@@ -74,9 +131,7 @@ export function solid(root, label, sets, { kind = Object.keys(sets)[0], k = 2, r
   const handle = stage.handle(picture, {
     label: "The point a; left and right move x₁, up and down x₃, page up and down x₂",
     move(x, y) {
-      const [x0, y0] = onto(a);
-      const [dx, dy] = [clip(x, 10, 320) - x0, clip(y, 10, 310) - y0];
-      a = limited(plus(a, scaled(view.right, dx / scale), scaled(view.up, -dy / scale)));
+      a = limited(view.under(a, x, y));
       put();
     },
     nudge([d0, d1, d2]) {
@@ -86,28 +141,6 @@ export function solid(root, label, sets, { kind = Object.keys(sets)[0], k = 2, r
     value: () => a[0],
     text: say,
   });
-
-  // Turned by dragging the ground; a finger that moves up or down scrolls the page.
-  let grip = null;
-  picture.addEventListener("pointerdown", (event) => {
-    grip = place(picture, event);
-    picture.setPointerCapture(event.pointerId);
-  });
-  picture.addEventListener("pointermove", (event) => {
-    if (!grip) return;
-    const now = place(picture, event);
-    turn(yaw - (now[0] - grip[0]) / 90, pitch + (now[1] - grip[1]) / 90);
-    grip = now;
-    stage.update();
-  });
-  for (const end of ["pointerup", "pointercancel"]) picture.addEventListener(end, () => (grip = null));
-  function turn(newYaw, newPitch) {
-    yaw = ((((newYaw + Math.PI) % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI)) - Math.PI;
-    pitch = Math.max(-1.5, Math.min(1.5, newPitch));
-    view = frame();
-    turned.put((yaw * 180) / Math.PI);
-    tilted.put((pitch * 180) / Math.PI);
-  }
 
   const names = Object.keys(sets);
   if (names.length > 1) {
@@ -124,37 +157,18 @@ export function solid(root, label, sets, { kind = Object.keys(sets)[0], k = 2, r
       label: `a${"₁₂₃"[i]}`, min: -reach, max: reach, step: 0.01, value: a[i],
       change: (v) => (a = a.map((u, j) => (i === j ? v : u))),
     })); // prettier-ignore
-  const degrees = (v) => `${fmt(v, 0)}°`;
-  const turned = stage.slider({
-    label: "turn", min: -180, max: 180, step: 1, value: (yaw * 180) / Math.PI, text: degrees,
-    change: (v) => turn((v * Math.PI) / 180, pitch),
-  }); // prettier-ignore
-  const tilted = stage.slider({
-    label: "tilt", min: -86, max: 86, step: 1, value: (pitch * 180) / Math.PI, text: degrees,
-    change: (v) => turn(yaw, (v * Math.PI) / 180),
-  }); // prettier-ignore
+  const angle = (label, most, change) =>
+    stage.slider({ label, min: -most, max: most, step: 1, value: 0, text: (v) => `${fmt(v, 0)}°`, change: (v) => change((v * Math.PI) / 180) });
+  const turned = angle("turn", 180, (v) => view.turn(v, view.pitch));
+  const tilted = angle("tilt", 86, (v) => view.turn(view.yaw, v));
+  view.turn(0.55, 0.36);
 
   stage.start(() => {
     const x = project();
     const found = certificate(kind, { a, k, r }, x);
-    axes.forEach(({ line: axis, text }, i) => {
-      const tip = [0, 0, 0];
-      tip[i] = 160 / scale;
-      const end = onto(tip);
-      set(axis, { d: path([onto([0, 0, 0]), end], false) });
-      set(text, { x: end[0], y: end[1] + (i === 2 ? -5 : 15) });
-    });
-    const planes = constraints(kind, 3, k, r);
-    if (kind === "cone") planes.push({ c: [1, 1, 1], b: FAR, open: true });
-    const shown = faces(planes).filter(({ own: corners, open }) => corners.length > 1 && !open);
-    const depth = ({ own: corners }) => dot(scaled(plus(...corners), 1 / corners.length), view.eye);
-    shown.sort((f, g) => depth(f) - depth(g));
-    while (body.children.length < shown.length) body.append(sv("path", { class: "set" }));
-    [...body.children].forEach((face, i) => {
-      set(face, { d: shown[i] ? path(shown[i].own.map(onto)) : "" });
-    });
-    const [p, q] = [onto(a), onto(x)];
-    set(foot, { d: path([onto([a[0], a[1], 0]), p], false) });
+    view.draw(kind, k, r);
+    const [p, q] = [view.onto(a), view.onto(x)];
+    set(foot, { d: path([view.onto([a[0], a[1], 0]), p], false) });
     handle.put(...p);
     set(line, { d: path([p, q], false) });
     set(image, { cx: q[0], cy: q[1] });

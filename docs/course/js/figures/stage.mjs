@@ -107,7 +107,7 @@ export class Stage {
 
   slider({ label, min, max, step, value, change, text = (v) => fmt(v, 2) }) {
     const input = el("input", { type: "range", min, max, step, "aria-label": label });
-    const output = el("output");
+    const output = el("output", { "aria-hidden": "true" }); // the slider says its value itself
     const put = (v) => {
       input.value = v;
       output.textContent = text(v);
