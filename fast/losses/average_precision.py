@@ -58,11 +58,10 @@ def loss_augmented_inference(
     y : array_like, shape (n,)
         Labels: True or 1 for positives, False, 0 or -1 for negatives; at least one of each.
     method : str
-        "divide_and_conquer" (default), O(n + c log c + P log P log c) with c the negatives that
-        are not below every positive (below 4096 samples all are sorted); "greedy", O(P N) after
-        sorting (Yue et al. 2007); "search" (Mohapatra et al. 2014, Alg. 2), "select" (Alg. 3),
-        "all" (both, and ranks shared between equal neighbours), or "numpy", which compiles
-        nothing.
+        "divide_and_conquer" (default), O(n + c log c + P log P log c) with c the negatives that are
+        not below every positive (below 4096 samples all are sorted); "greedy", O(P N) after sorting
+        (Yue et al. 2007); "search" (Mohapatra et al. 2014, Alg. 2), "select" (Alg. 3), "all" (both,
+        and ranks shared between equal neighbours), or "numpy", which compiles nothing.
 
     Returns
     -------

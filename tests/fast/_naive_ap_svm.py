@@ -103,14 +103,6 @@ def bounds(w, C, weights, rankings, X, y, groups=None, reference=None):
     return primal, dual - 0.5 * float(np.sum((X.T @ v) ** 2))
 
 
-def objectives(model, X, y, groups=None, reference=None):
-    """P(coef_) and D(dual_coef_, rankings_) of a fitted model."""
-    y, weights = np.asarray(y) == model.classes_[1], model.dual_coef_
-    assert (weights >= 0.0).all()
-    assert weights.sum() <= model.C * (1 + 1e-9)  # the rest is on R*, whose cut is 0
-    return bounds(model.coef_[0], model.C, weights, model.rankings_, X, y, groups, reference)
-
-
 def close(result, primal, dual, tol, rounding=1e-9):
     """The result's own bounds are these, and they meet."""
     scale = max(abs(primal), abs(dual))
@@ -130,16 +122,6 @@ def check_claims(model, primal, dual, rounding, of_the_dual):
     assert abs(model.dual_gap_ - max(gap, 0.0)) <= of_the_dual
 
 
-def check_certificate(model, X, y, groups=None, reference=None, rounding=1e-9):
-    """What the model says of itself follows from its attributes."""
-    primal, dual = objectives(model, X, y, groups, reference)
-    assert model.coef_.shape == (1, X.shape[1])
-    assert model.rankings_.dtype == np.int32
-    assert model.rankings_.shape == (len(model.dual_coef_), X.shape[0])
-    check_claims(model, primal, dual, rounding, rounding)
-    return primal, dual
-
-
 def easy_bounds(w, b, C, mu, weights, rankings, X, y, easy):
     """P and D of problem (10), whose constraints w and b satisfy."""
     X, sign, hard = dense(X), np.where(y, 1.0, -1.0), ~easy
@@ -155,22 +137,6 @@ def easy_bounds(w, b, C, mu, weights, rankings, X, y, easy):
             v[hard] += weight * a
     primal = 0.5 * w @ w + C * hinge(X[hard] @ w, y[hard])
     return primal, dual - 0.5 * float(np.sum((X.T @ v) ** 2))
-
-
-def check_easy_certificate(model, X, y, rounding=1e-9):
-    """Of problem (10): coef_ and easy_intercept_ satisfy the constraints, and P >= D as claimed."""
-    y, weights = np.asarray(y) == model.classes_[1], model.dual_coef_
-    easy, mu = model.easy_mask_, model.easy_dual_coef_
-    assert easy.dtype == bool
-    assert mu.shape == easy.shape == y.shape
-    assert abs(np.where(y, 1.0, -1.0) @ mu) <= rounding * mu.sum()
-    assert (weights >= 0.0).all()
-    assert weights.sum() <= model.C * (1 + rounding)
-    assert model.rankings_.shape == (len(weights), len(y))
-    primal, dual = easy_bounds(
-        model.coef_[0], model.easy_intercept_, model.C, mu, weights, model.rankings_, X, y, easy
-    )
-    check_claims(model, primal, dual, rounding, 10 * rounding)
 
 
 def latent_objective(w, C, bags, y, groups=None):

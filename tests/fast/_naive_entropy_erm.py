@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from _naive_erm import violation
 from scipy.special import xlogy
 
 
@@ -46,27 +45,6 @@ def dual(A, X, y, r):
             rest = max(1.0 - x.sum(), 0.0)
             total -= radius * float(xlogy(x, x).sum() + xlogy(rest, rest))
     return total
-
-
-def check_certificate(model, X, y, r=None, slack=1e-9):
-    """What a fitted TopKLogisticRegression claims, recomputed; returns the absolute gap."""
-    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    encoded = np.searchsorted(model.classes_, y)
-    r = np.full(len(y), float(model.C)) if r is None else r
-    W, A = model.coef_, model.dual_coef_
-    if model.fit_intercept:
-        X, W = np.column_stack([X, np.ones(len(X))]), np.column_stack([W, model.intercept_])
-    P = primal(W, X, encoded, r, lambda u: loss_value(u, model.variant, model.k))
-    D = dual(A, X, encoded, r)
-    scale = max(abs(P), abs(D))
-    assert violation(A, encoded, r, model.variant, model.k) <= 1e-12 * r.max()
-    assert abs(P - model.primal_objective_) <= slack * scale
-    assert abs(D - model.dual_objective_) <= slack * scale
-    assert abs((P - D) / scale - model.dual_gap_) <= slack
-    assert model.history_["gap"][-1] == model.dual_gap_
-    assert (np.diff(model.history_["primal"]) <= 1e-9 * scale).all()
-    assert (np.diff(model.history_["iteration"]) > 0).all()
-    return P - D
 
 
 def check_truncated(model, X, y):

@@ -4,7 +4,6 @@ P(W) = 1/2 ||W||^2 + sum_i r_i L(z_i), z_i the margins f_j - f_y + 1 of the othe
 """
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 
 
 def with_sum(z, s, cap):
@@ -79,42 +78,3 @@ def dual(A, X, y, r, gamma):
         x = -np.delete(a, c)
         total += x.sum() - (0.5 * gamma / radius * float(x @ x) if radius > 0 else 0.0)
     return total
-
-
-def check_certificate(model, X, y, sample_weight=None, *, slack=1e-9):
-    """Everything that a fitted model claims, recomputed; returns the absolute gap."""
-    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    classes, encoded = np.unique(y, return_inverse=True)
-    assert np.array_equal(classes, model.classes_)
-    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
-    with np.errstate(divide="ignore"):
-        factor = compute_class_weight(
-            model.class_weight, classes=classes, y=np.asarray(y), sample_weight=weight
-        )
-    r = model.C * weight * np.where(weight > 0.0, factor[encoded], 0.0)
-    W = model.coef_
-    assert W.shape == (len(classes), X.shape[1])
-    assert W.dtype == np.float64
-    assert model.intercept_.shape == (len(classes),)
-    if model.fit_intercept:
-        X, W = np.column_stack([X, np.ones(len(X))]), np.column_stack([W, model.intercept_])
-    A = model.dual_coef_.toarray()
-    P = primal(W, X, encoded, r, model.variant, model.k, model.gamma)
-    D = dual(A, X, encoded, r, model.gamma)
-    scale = max(abs(P), abs(D))
-    assert violation(A, encoded, r, model.variant, model.k) <= 1e-12 * max(r.max(), 1e-300)
-    assert abs(P - model.primal_objective_) <= slack * scale
-    assert abs(D - model.dual_objective_) <= slack * scale
-    assert D - slack * scale <= P
-    assert abs((P - D) / scale - model.dual_gap_) <= slack
-    assert model.dual_gap_ >= 0.0
-    # P is 1-strongly convex and A'X minimises the Lagrangian: 1/2 ||W - A'X||^2 <= P - D
-    distance = float(np.linalg.norm(W - A.T @ X))
-    assert distance <= np.sqrt(2.0 * max(P - D, 0.0)) + np.sqrt(2.0 * slack * scale)
-    history = model.history_
-    assert set(history) == {"iteration", "time", "primal", "dual", "gap"}
-    assert (np.diff(history["primal"]) <= 0.0).all()
-    assert (np.diff(history["iteration"]) > 0).all()
-    assert history["gap"][-1] == model.dual_gap_
-    assert history["iteration"][-1] == model.n_iter_ <= model.max_iter
-    return P - D

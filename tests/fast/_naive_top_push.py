@@ -15,13 +15,6 @@ def mapped(X, labels, m):
     return sp.csr_array(sp.vstack(rows)), np.array(own)
 
 
-def ranked(model, X, y):
-    """The rows and labels that a fitted estimator ranked."""
-    m = len(model.classes_)
-    labels = np.searchsorted(model.classes_, y)
-    return mapped(X, labels, m) if m > 2 else (dense(X), labels == 1)
-
-
 def primal(w, X, y, C):
     s = dense(X) @ w
     top = max(s[j] for j in range(len(y)) if not y[j])
@@ -44,15 +37,3 @@ def check_result(found, X, y, C):
     assert abs(found.primal - P) <= size
     assert abs(found.dual - D) <= size
     assert found.gap == (found.primal - found.dual) / found.primal or found.gap <= 1e-15
-
-
-def check_certificate(model, X, y):
-    """What a fitted estimator says of itself follows from its attributes."""
-    X, y = ranked(model, X, y)
-    P = primal(model.coef_.ravel(), X, y, model.C)
-    D = dual(model.dual_coef_.ravel(), X, y, model.C)
-    assert P * (1 - 1e-13) <= model.primal_objective_ <= P * (1 + 1e-9)
-    assert D - 1e-9 * P <= model.dual_objective_ <= D + 1e-13 * P
-    gap = (model.primal_objective_ - model.dual_objective_) / model.primal_objective_
-    assert model.dual_gap_ == max(gap, 0.0)
-    return P, D

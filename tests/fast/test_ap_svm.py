@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _certified import check_certificate
 from _naive_ap_svm import (
     average_precision,
-    check_certificate,
     cut,
     hinge,
     mean_hinge,
@@ -90,7 +90,7 @@ def test_queries_are_averaged(solver):
     X, y, groups = grouped()
     model = fit(X, y, groups, solver=solver)
     assert model.dual_gap_ <= 1e-4
-    check_certificate(model, X, y, groups)
+    check_certificate(model, X, y, groups=groups)
     s = model.decision_function(X)
     each = [average_precision(s[q], y[q]) for q in queries(y, groups)]
     assert model.score(X, y, groups) == pytest.approx(np.mean(each), rel=1e-12)
@@ -288,7 +288,7 @@ def test_pandas():
     groups = pd.Series(np.where(np.arange(len(y)) % 2, "a", "b"))
     model = fit(frame, labels, groups)
     assert model.feature_names_in_.tolist() == names
-    check_certificate(model, X, labels.to_numpy(), groups.to_numpy())
+    check_certificate(model, X, labels.to_numpy(), groups=groups.to_numpy())
     assert set(model.predict(frame)) <= {"yes", "no"}
     assert model.score(frame, labels, groups) <= 1.0
     with pytest.raises(ValueError, match="feature names"):
@@ -367,7 +367,7 @@ def test_warm_start_stays_certified_when_the_problem_changes(change):
         y = np.where(y, "a", "b")  # the other class is positive
     model.fit(X, y, groups=groups)
     assert model.dual_gap_ <= 1e-4
-    check_certificate(model, X.astype(float), y, groups)
+    check_certificate(model, X.astype(float), y, groups=groups)
 
 
 # ---- stopping -------------------------------------------------------------------------------

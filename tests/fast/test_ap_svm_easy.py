@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_ap_svm import check_certificate, check_easy_certificate
+from _certified import check_certificate
 from _problems import quietly, relevant
 from _watched import interrupt_call
 from sklearn.exceptions import ConvergenceWarning
@@ -33,7 +33,7 @@ def test_what_a_fit_claims_follows_from_its_attributes(fraction, solver, kind):
     model = fit(given, y, easy_fraction=fraction, solver=solver)
     assert model.easy_mask_.any()
     assert model.dual_gap_ <= 1e-4
-    check_easy_certificate(model, X, y)
+    check_certificate(model, X, y)
 
 
 def test_the_easy_examples_are_the_largest_margins_of_a_binary_svm():
@@ -66,7 +66,7 @@ def test_no_easy_example_is_the_plain_problem():
     X, y = problem(4)
     none = fit(X, y, np.zeros(len(y), bool))
     plain = fit(X, y)
-    check_easy_certificate(none, X, y)
+    check_certificate(none, X, y)
     check_certificate(none, X, y)
     assert none.dual_objective_ <= plain.primal_objective_
     assert plain.dual_objective_ <= none.primal_objective_
@@ -77,7 +77,7 @@ def test_nothing_but_easy_examples_is_the_hard_margin_svm():
     """X = -1, 3 with y = -, +: the widest margin is w = 1/2, b = -1/2, P = 1/8."""
     X, y = np.array([[-1.0], [3.0]]), np.array([False, True])
     model = fit(X, y, np.ones(2, bool), tol=1e-9)
-    check_easy_certificate(model, X, y)
+    check_certificate(model, X, y)
     assert model.coef_[0, 0] == pytest.approx(0.5, rel=1e-8)
     assert model.easy_intercept_ == pytest.approx(-0.5, rel=1e-8)
     assert model.primal_objective_ == pytest.approx(0.125, rel=1e-8)
@@ -90,7 +90,7 @@ def test_one_class_alone_is_difficult_or_easy(label):
     for easy in (one, ~one, one & (np.arange(len(y)) % 2 == 0)):
         model = fit(X, y, easy)
         assert model.dual_gap_ <= 1e-4
-        check_easy_certificate(model, X, y)
+        check_certificate(model, X, y)
 
 
 def test_easy_sets_that_cannot_be_separated_are_refused_with_a_proof():
@@ -123,7 +123,7 @@ def test_multipliers_as_large_as_the_loss():
     assert model.easy_mask_.sum() > 1
     assert model.easy_dual_coef_.sum() > 1e6 * np.sum(model.coef_**2)
     assert model.dual_gap_ <= 1e-4
-    check_easy_certificate(model, X, y)
+    check_certificate(model, X, y)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -177,7 +177,7 @@ def test_warm_starts_and_changes_of_the_kind_of_fit():
         model.set_params(C=C, easy_fraction=fraction).fit(X, y)
         assert model.dual_gap_ <= 1e-4
         if fraction:
-            check_easy_certificate(model, X, y)
+            check_certificate(model, X, y)
         else:
             assert not hasattr(model, "easy_dual_coef_")
             check_certificate(model, X, y)
@@ -188,7 +188,7 @@ def test_a_fit_that_is_cut_short_satisfies_the_constraints(max_iter):
     X, y = problem(10, n=150)
     with pytest.warns(ConvergenceWarning, match=f"after {max_iter} iterations"):
         model = APSVM(C=1e3, easy_fraction=0.6, max_iter=max_iter, tol=1e-9).fit(X, y)
-    check_easy_certificate(model, X, y)
+    check_certificate(model, X, y)
 
 
 @pytest.mark.parametrize("at", [1, 3])
@@ -198,7 +198,7 @@ def test_an_interrupt_keeps_a_feasible_model(at, monkeypatch):
     interrupt_call(monkeypatch, Queries, "infer", at)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model = APSVM(C=10.0, tol=1e-12).fit(X, y, easy_mask=easy)
-    check_easy_certificate(model, X, y)
+    check_certificate(model, X, y)
 
 
 def test_an_interrupt_of_the_binary_svm_is_passed_on(monkeypatch):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _certified import check_certificate
 from _multiclass import HINGE, blocks, made, objectives, run
-from _naive_entropy_erm import check_certificate
 from _problems import assert_same_optimum, classes
 
 from fast import TopKLogisticRegression, TopKSVC

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_erm import check_certificate, dual, primal, violation
+from _certified import check_certificate
+from _naive_erm import dual, primal, violation
 from _problems import classes, quietly
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_svm_plus_model import check
+from _certified import check_certificate
 from _problems import privileged as problem
 from _problems import quietly
 from sklearn.calibration import CalibratedClassifierCV
@@ -28,6 +28,10 @@ def fit(X, y, Z=None, weight=None, **params):
     return quietly(SVMPlusClassifier(**params), X, y, Z, sample_weight=weight, ignored=ignored)
 
 
+def check(model, X, y, Z=None, weight=None):
+    return check_certificate(model, X, y, weight, Z=Z, slack=1e-7)
+
+
 # ---- certificates ---------------------------------------------------------------------------
 CASES = product(
     LOSSES, [("linear", "linear"), ("rbf", "linear"), ("linear", "rbf"), ("poly", "rbf")],
@@ -40,25 +44,20 @@ def test_certificates(loss, kernels, delta, nonneg):
     X, y, Z = problem(1)
     weight = np.random.default_rng(1).integers(0, 3, len(y)) + 0.5 * (y == 1)
     kernel, kernel_z = kernels
-    params = {
-        "linear": {},
-        "rbf": {"gamma": 0.3},
-        "poly": {"gamma": 0.3, "degree": 2, "coef0": 1.0},
-    }
     model = fit(
         X, y, Z, weight, loss=loss, kernel=kernel, kernel_z=kernel_z, gamma=0.3, gamma_z=0.2,
         degree=2, coef0=1.0, free_slack=delta, nonneg_slack=nonneg, C=3.0, lam=0.5, tol=1e-5,
     )  # fmt: skip
-    check(model, X, y, Z, weight, params[kernel], {"gamma": 0.2} if kernel_z == "rbf" else {})
+    check(model, X, y, Z, weight)
     assert model.dual_gap_ <= 1e-5
 
 
 @pytest.mark.parametrize(("loss", "classes", "d"), product(LOSSES, (2, 4), (3, 90)))
 def test_certificates_of_the_ordinary_svm(loss, classes, d):
     X, y, _ = problem(2, d=d, classes=classes)
-    for kernel, params in (("linear", {}), ("rbf", {"gamma": 0.1})):
+    for kernel in ("linear", "rbf"):
         model = fit(X, y, loss=loss, kernel=kernel, gamma=0.1, C=2.0)
-        check(model, X, y, params=params)
+        check(model, X, y)
         assert model.dual_gap_ <= 1e-6
         assert not hasattr(model, "correction_coef_")
 
@@ -68,7 +67,7 @@ def test_certificates_of_the_ordinary_svm_of_many_examples(kernel):
     X, y, _ = problem(2, n=520, d=540, classes=3)
     model = fit(X, y, kernel=kernel, gamma=0.001, C=2.0, tol=1e-7)
     assert model.solver_ != "interior_point"
-    check(model, X, y, params={"gamma": 0.001} if kernel == "rbf" else {})
+    check(model, X, y)
     assert model.dual_gap_ <= 1e-7
     assert not model.collapsed_.any()
 
@@ -79,12 +78,11 @@ def test_one_against_the_rest_is_every_binary_problem(loss, n, d):
     params = {"loss": loss, "free_slack": 0.3, "tol": 1e-8, "C": 0.5}
     model = fit(X, y, Z, **params)
     assert model.coef_.shape == (3, d)
-    values = check(model, X, y, Z)
-    for label, (primal, dual) in zip(model.classes_, values, strict=True):
+    for label, one in zip(model.classes_, check(model, X, y, Z), strict=True):
         alone = fit(X, y == label, Z, **params)
-        [(other_primal, other_dual)] = check(alone, X, y == label, Z)
-        assert max(dual, other_dual) <= min(primal, other_primal) * (1 + 1e-9)
-        assert abs(primal - other_primal) <= 1e-7 * primal
+        [other] = check(alone, X, y == label, Z)
+        assert max(one.dual, other.dual) <= min(one.primal, other.primal) * (1 + 1e-9)
+        assert abs(one.primal - other.primal) <= 1e-7 * one.primal
     np.testing.assert_array_equal(model.predict(X), model.decision_function(X).argmax(axis=1))
 
 
@@ -152,7 +150,7 @@ def test_single_precision():
     for kernel in ("linear", "rbf"):
         model = fit(X32, y, Z32, kernel=kernel, gamma=0.3, tol=1e-6)
         wide = fit(X32.astype(float), y, Z32.astype(float), kernel=kernel, gamma=0.3, tol=1e-6)
-        check(model, X32.astype(float), y, Z32, params={"gamma": 0.3} if kernel == "rbf" else {})
+        check(model, X32.astype(float), y, Z32)
         np.testing.assert_allclose(model.primal_objective_, wide.primal_objective_, rtol=1e-6)
 
 
@@ -221,11 +219,10 @@ def test_weights_repeat_and_remove(loss, kernel):
     weight = np.random.default_rng(2).integers(0, 4, len(y))
     repeat = np.repeat(np.arange(len(y)), weight)
     params = {"loss": loss, "kernel": kernel, "gamma": 0.3, "tol": 1e-8}
-    extra = {"gamma": 0.3} if kernel == "rbf" else {}
     a = fit(X, y, Z, weight, **params)
     b = fit(X[repeat], y[repeat], Z[repeat], **params)
-    check(a, X, y, Z, weight, extra)
-    check(b, X[repeat], y[repeat], Z[repeat], params=extra)
+    check(a, X, y, Z, weight)
+    check(b, X[repeat], y[repeat], Z[repeat])
     np.testing.assert_allclose(a.primal_objective_, b.primal_objective_, rtol=1e-7)
     np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=2e-3)
 
@@ -236,10 +233,10 @@ def test_duplicates_with_contradictory_labels(loss, kernel):
     X, _, Z = problem(12, n=20)
     X, Z, y = np.vstack([X, X]), np.vstack([Z, Z]), np.repeat([0, 1], 20)
     model = fit(X, y, Z, loss=loss, kernel=kernel, gamma=0.3, tol=1e-6)
-    [(primal, _)] = check(model, X, y, Z, params={"gamma": 0.3} if kernel == "rbf" else {})
+    [found] = check(model, X, y, Z)
     assert model.dual_gap_ <= 1e-6
     np.testing.assert_allclose(model.decision_function(X), 0.0, atol=1e-2)
-    assert primal <= (40.0 if loss == "hinge" else 20.5) * (1 + 1e-6)  # slack 1 for everybody
+    assert found.primal <= (40.0 if loss == "hinge" else 20.5) * (1 + 1e-6)  # slack 1 for everybody
     assert model.collapsed_.all()
 
 
@@ -350,7 +347,7 @@ def test_an_interrupt_before_the_first_check_keeps_a_certified_model(monkeypatch
         model = SVMPlusClassifier(loss=loss, kernel=kernel, gamma=0.3)
         with pytest.warns(ConvergenceWarning, match="was interrupted"):
             model.fit(X, y, Z)
-        check(model, X, y, Z, params={"gamma": 0.3} if kernel == "rbf" else {})
+        check(model, X, y, Z)
         assert not model.collapsed_.any()
 
 

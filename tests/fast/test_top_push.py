@@ -7,7 +7,8 @@ import _problems
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_top_push import check_certificate, check_result, mapped, primal
+from _certified import check_certificate
+from _naive_top_push import check_result, mapped, primal
 from sklearn.base import clone
 
 import refsolve

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_erm import check_certificate
+from _certified import check_certificate
 from _problems import assert_same_optimum, quietly
 from _problems import classes as problem
 from sklearn.base import clone

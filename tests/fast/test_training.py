@@ -6,7 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _naive_erm import argmax, check_certificate, dual, hinge_value, margins, smooth_value, with_sum
+from _certified import check_certificate
+from _naive_erm import argmax, dual, hinge_value, margins, smooth_value, with_sum
 from _problems import classes, quietly
 
 from fast import TopKSVC

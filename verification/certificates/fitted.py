@@ -105,10 +105,11 @@ def _labels(estimator: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.
         )  # any labels: they do not count
         return labels, weights * counted
     labels = np.searchsorted(classes, y)
-    factors = compute_class_weight(
-        estimator.class_weight, classes=classes, y=y, sample_weight=weights
-    )
-    return labels, weights * factors[labels]
+    with np.errstate(divide="ignore"):  # "balanced" divides by the weight of a class
+        factors = compute_class_weight(
+            estimator.class_weight, classes=classes, y=y, sample_weight=weights
+        )
+    return labels, weights * np.where(weights > 0, factors[labels], 0)
 
 
 def _with_constant(estimator: Any, X: Any) -> tuple[np.ndarray, Any]:

@@ -1,9 +1,8 @@
 """A failure as a file: everything needed to run it again, with no other file around.
 
-It is data: what it says of a program or a function is run only where the user trusts it.
-``refsolve replay FILE`` runs it again (exit code 1 while the failure is there);
-``refsolve explain FILE`` says what fails and by how much; ``refsolve shrink FILE`` looks for a smaller
-one. Schema 2::
+It is data: what it says of a program or a function is run only where the user trusts it. ``refsolve
+replay FILE`` runs it again (exit code 1 while the failure is there); ``refsolve explain FILE`` says
+what fails and by how much; ``refsolve shrink FILE`` looks for a smaller one. Schema 2::
 
     instance       every argument, each float in hexadecimal
     candidate      "module.function", or the command line of a program

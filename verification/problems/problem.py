@@ -1,8 +1,7 @@
 """Which problems can be verified, and what each one's arguments are.
 
-Stems come from `refsolve` by discovery; what each argument is, its symbol says,
-so a new stem or parameter needs no edit here. The names of a model's unknowns stand in
-`verification.models`.
+Stems come from `refsolve` by discovery; what each argument is, its symbol says, so a new stem or
+parameter needs no edit here. The names of a model's unknowns stand in `verification.models`.
 """
 
 import difflib

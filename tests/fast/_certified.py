@@ -1,0 +1,32 @@
+"""What a fitted model claims, against the certificate that `verification` makes of its attributes."""
+
+import numpy as np
+
+from verification.certificates.fitted import judge_claims, trained
+
+
+def check_certificate(model, X, y, sample_weight=None, *, slack=1e-9, **data):
+    """P, D and gap are not better than the truth, and hardly worse; ``data``: groups, Z.
+
+    Returns the certificate, or those of the classes of an SVM+.
+    """
+    found = trained(model, X, y, sample_weight, **data)
+    said = judge_claims(model, X, y, sample_weight, **data)
+    assert said.ok, said.message
+    parts = getattr(found, "parts", (found,))
+    claims = (model.primal_objective_, model.dual_objective_)
+    gaps = getattr(model, "dual_gaps_", model.dual_gap_)
+    for part, primal, dual, gap in zip(parts, *map(np.ravel, (*claims, gaps)), strict=True):
+        scale = max(abs(part.primal), abs(part.dual))
+        room = slack * scale + 4 * part.error + 1e-12 * model.C
+        assert abs(primal - part.primal) <= room
+        assert abs(dual - part.dual) <= room
+        assert abs(gap * scale - part.gap) <= room
+    history = model.history_
+    if hasattr(model, "fit_intercept"):
+        assert set(history) == {"iteration", "time", "primal", "dual", "gap"}
+        assert (np.diff(history["iteration"]) > 0).all()
+        assert (np.diff(history["primal"]) <= slack * history["primal"][1:]).all()
+        assert history["gap"][-1] == model.dual_gap_
+        assert history["iteration"][-1] == model.n_iter_
+    return found if parts == (found,) else parts
