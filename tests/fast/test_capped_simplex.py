@@ -1,4 +1,4 @@
-"""The capped simplex of `fast` against exact arithmetic and a naive twin, at lengths that take their own path."""
+"""The capped simplex of `fast` against exact arithmetic, at lengths that take their own path."""
 
 from fractions import Fraction
 
@@ -10,15 +10,6 @@ from fast.sets import capped_simplex, simplex
 from refsolve import exact
 
 EPS = np.finfo(float).eps
-
-
-def naive(a, r, cap):
-    """Bisection of the threshold, then what is left of r shared by the entries between the bounds."""
-    low, high = a.min() - cap, a.max()
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if np.clip(a - middle, 0, cap).sum() > r else (low, middle)
-    return np.clip(a - low, 0, cap)
 
 
 def draw(rng, d):
@@ -41,15 +32,6 @@ def test_against_exact_arithmetic(d, draws):
         x = capped_simplex.project(a, r=r, cap=cap)
         # errors of a few ulp of the result, however large the entries of a are
         assert np.abs(x - expected).max() <= 64 * EPS * expected.max()
-
-
-def test_against_the_naive_twin(rng):
-    for _ in range(300):
-        a, r, cap = draw(rng, int(rng.integers(1, 12)))
-        bound = 64 * EPS * (r + np.abs(a).max() + cap)
-        np.testing.assert_allclose(
-            capped_simplex.project(a, r=r, cap=cap), naive(a, r, cap), rtol=0, atol=bound
-        )
 
 
 def test_a_cap_beyond_r_is_the_simplex_and_one_of_r_over_d_the_mean():

@@ -1,13 +1,10 @@
 """Softmax, top-k entropies and the truncated entropy against naive twins in high precision."""
 
-import itertools
 from decimal import Decimal
 
 import numpy as np
 import pytest
-from _naive_entropy import check_optimal, closed, exact, log1p, solve
-from scipy.optimize import minimize
-from scipy.special import expit
+from _naive_entropy import check_optimal, closed, solve
 
 from fast import errors
 from fast.kernels.entropy_steps import solve_row
@@ -61,15 +58,6 @@ def entropy(x, rest):
     return float(np.sum(x * np.log(np.where(x > 0, x, 1.0))))
 
 
-def point_of(variant, d, k, rng):
-    """A random point of Delta_k(1): a mixture of sets of k classes, or clipped."""
-    if variant == "beta":
-        x = rng.dirichlet(np.full(d + 1, rng.choice([0.1, 1.0])))[:d]
-        return np.minimum(x, 1 / k)
-    sets = np.stack([rng.permutation(np.arange(d) < k) for _ in range(4)])
-    return rng.uniform() * rng.dirichlet(np.full(4, 0.3)) @ (sets / k)
-
-
 @pytest.mark.parametrize("scale", [0.1, 1.0, 30.0, 1e3, 1e4])
 def test_value_gradient_and_complement(module, variant, scale, rng):
     for i in range(30):
@@ -91,37 +79,6 @@ def test_a_flag_is_true_or_false(module, flag):
     for call in (module.prox, lambda *a, **b: module.gradient(*a, [0, 0], **b)):
         with pytest.raises(errors.InvalidTypeError, match=r"return_complement: .* True or False"):
             call(u, k=1, return_complement=flag)
-
-
-def test_value_is_the_maximum_over_the_dual_set(module, variant, rng):
-    """Above every point of the set, and equal at the gradient."""
-    for i in range(40):
-        u, k = draw(rng, variant, 3.0, ties=i % 3 == 0)
-        total = module.value(others_first(u), 0, k)
-        g, rest = module.gradient(others_first(u), 0, k, return_complement=True)
-        assert total + module.conjugate(g[1:], k, complement=rest) == pytest.approx(
-            u @ g[1:], abs=1e-13
-        )
-        for _ in range(20):
-            x = point_of(variant, u.size, k, rng)
-            assert np.isfinite(module.conjugate(x, k))
-            assert total >= u @ x - entropy(x, max(1 - x.sum(), 0)) - 1e-13
-
-
-def test_gradient_by_finite_differences(module, rng):
-    for _ in range(20):
-        d = int(rng.integers(1, 8))
-        k = int(rng.integers(1, d + 1))
-        scores = rng.standard_normal(d + 1) * 2
-        y = int(rng.integers(d + 1))
-        costs = rng.uniform(0, 2, d + 1)
-        costs[y] = 0.0
-        h = 1e-5
-        steps = h * np.eye(d + 1)
-        up = module.value(scores + steps, np.full(d + 1, y), k, costs=costs)
-        down = module.value(scores - steps, np.full(d + 1, y), k, costs=costs)
-        g = module.gradient(scores, y, k, costs=costs)
-        np.testing.assert_allclose(g, (up - down) / (2 * h), atol=1e-8)
 
 
 @pytest.mark.parametrize("u", [700.0, 300.0, 40.0, -40.0, -300.0, -690.0])
@@ -149,21 +106,6 @@ def test_softmax_is_k_one(rng):
     for module in CONVEX.values():
         expected = softmax.sdca_update(scores, y, 2.0, 0.5)
         np.testing.assert_array_equal(module.sdca_update(scores, y, 2.0, 0.5, 1), expected)
-
-
-def test_losses_are_ordered(rng):
-    """Truncated <= alpha <= beta <= softmax, for every k."""
-    for scale in (0.1, 1.0, 100.0):
-        scores, y = rng.standard_normal((50, 9)) * scale, rng.integers(0, 9, 50)
-        for k in range(1, 9):
-            chain = [
-                truncated_topk_entropy.value(scores, y, k),
-                topk_entropy_alpha.value(scores, y, k),
-                topk_entropy_beta.value(scores, y, k),
-                softmax.value(scores, y),
-            ]
-            for low, high in itertools.pairwise(chain):
-                assert (low <= high * (1 + 1e-13)).all()
 
 
 def test_long_rows_and_every_k(module, rng):
@@ -206,120 +148,12 @@ def test_complement_of_the_conjugate():
         softmax.conjugate(x, complement=[0.0, 0.0])
 
 
-def pieces(u, k):
-    """All sets of d - k + 1 classes."""
-    return itertools.combinations(range(len(u)), len(u) - k + 1)
-
-
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
-def test_truncated_value_and_gradient_are_those_of_the_best_piece(scale, rng):
-    for i in range(40):
-        d = int(rng.integers(1, 7))
-        k = int(rng.integers(1, d + 1))
-        u = rng.standard_normal(d) * scale
-        u = np.round(u * 2 / scale) if i % 2 else u
-        terms = [v.exp() for v in exact(u)]
-        sums = {kept: sum(terms[j] for j in kept) for kept in pieces(u, k)}
-        least = min(sums.values())
-        tolerance = 8 * EPS * (1 + np.abs(u).max())
-        got = truncated_topk_entropy.value(others_first(u), 0, k)
-        assert relative(got, log1p(least)) <= tolerance
-        # The first of equal classes are dropped: the last of equal pieces in this order.
-        kept = max(piece for piece, total in sums.items() if total == least)
-        g, rest = truncated_topk_entropy.gradient(others_first(u), 0, k, return_complement=True)
-        assert relative(rest, 1 / (1 + least)) <= tolerance
-        for j in range(d):
-            assert relative(g[1 + j], terms[j] / (1 + least) if j in kept else 0) <= tolerance
-
-
-def test_truncated_prox_is_the_best_of_all_pieces(rng):
-    for i in range(40):
-        v, k = draw(rng, "alpha", 2.0, ties=i % 2, most=6)
-        costs = rng.uniform(0, 1, v.size) * (i % 3 > 0)
-        t = float(10 ** rng.uniform(-2, 3))
-
-        def objective(u, v=v, costs=costs, t=t, k=k):
-            loss = truncated_topk_entropy.value(others_first(u + costs), 0, k)
-            return loss + np.sum((u - v) ** 2) / (2 * t)
-
-        best = np.inf
-        for kept in map(list, pieces(v, k)):
-            u = v.copy()
-            u[kept] = softmax.prox(v[kept], t=t, costs=costs[kept])
-            best = min(best, objective(u))
-        got, rest = truncated_topk_entropy.prox(v, k, t, costs=costs, return_complement=True)
-        assert objective(got) <= best + 1e-13
-        moved = np.flatnonzero(got != v)
-        assert len(moved) <= v.size - k + 1
-        assert np.sum(v - got) / t == pytest.approx(1 - rest, abs=1e-12)
-
-
 def test_truncated_conjugate():
     np.testing.assert_array_equal(
         truncated_topk_entropy.conjugate([[0.0, 0.0], [0.1, 0.0], [-0.1, 0.0], [1e-300, 0.0]], 2),
         [0.0, np.inf, np.inf, np.inf],
     )
     assert not hasattr(truncated_topk_entropy, "sdca_update")
-
-
-def test_two_classes_are_logistic(module, variant):
-    """m = 2: log(1 + e^u) for k = 1; beta has the cap 1/k for larger k."""
-    u = np.array([-800.0, -1.0, 0.0, 2.0, 800.0])
-    scores = np.stack([np.zeros(5), u], axis=1)
-    np.testing.assert_allclose(module.value(scores, np.zeros(5, int), 1), np.logaddexp(0, u))
-    if variant == "beta":
-        x = -module.gradient(scores, np.zeros(5, int), 4)[:, 0]
-        np.testing.assert_allclose(x, np.minimum(expit(u), 0.25))
-    with pytest.raises(errors.InvalidParameterError, match="at least 2 classes"):
-        module.value([1.0], 0)
-
-
-def test_weights_scale_values_and_gradients(module, rng):
-    scores, y = rng.standard_normal((3, 5)), np.array([0, 1, 4])
-    w = np.array([0.0, 0.5, 3.0])
-    np.testing.assert_allclose(
-        module.value(scores, y, 2, sample_weight=w), w * module.value(scores, y, 2)
-    )
-    g, rest = module.gradient(scores, y, 2, sample_weight=w, return_complement=True)
-    np.testing.assert_allclose(g, w[:, None] * module.gradient(scores, y, 2))
-    _, unweighted = module.gradient(scores, y, 2, return_complement=True)
-    np.testing.assert_array_equal(rest, unweighted)
-    block = module.sdca_update(scores, y, 2.0, 0.3, 2, sample_weight=w)
-    assert not block[0].any()
-    for i in (1, 2):
-        alone = module.sdca_update(scores[i], y[i], 2.0, 0.3 * w[i], 2)
-        np.testing.assert_allclose(block[i], alone, rtol=1e-14)
-
-
-def test_costs_are_added_to_the_margins(module, rng):
-    scores, costs = rng.standard_normal(6), rng.uniform(0, 3, 6)
-    costs[2] = 0.0
-    for operation in ("value", "gradient"):
-        function = getattr(module, operation)
-        np.testing.assert_allclose(
-            function(scores, 2, 3, costs=costs), function(scores + costs, 2, 3), rtol=1e-13
-        )
-    np.testing.assert_allclose(
-        module.sdca_update(scores, 2, 1.5, 0.7, 3, costs=costs),
-        module.sdca_update(scores + costs, 2, 1.5, 0.7, 3),
-        rtol=1e-12,
-    )
-    v, c = scores[:5], costs[:5]
-    np.testing.assert_allclose(
-        module.prox(v, 3, 0.7, costs=c) + c, module.prox(v + c, 3, 0.7), rtol=1e-13
-    )
-
-
-def test_prox_beats_a_general_minimiser(module, variant, rng):
-    for _ in range(10):
-        v, k = draw(rng, variant, 2.0)
-        t = float(10 ** rng.uniform(-1, 2))
-
-        def objective(u, v=v, k=k, t=t):
-            return module.value(others_first(u), 0, k) + np.sum((u - v) ** 2) / (2 * t)
-
-        found = minimize(objective, v, method="Nelder-Mead", options={"maxfev": 400})
-        assert objective(module.prox(v, k, t)) <= found.fun + 1e-14
 
 
 def check_dual(variant, b, k, a, rho, x, rest):

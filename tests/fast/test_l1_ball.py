@@ -1,4 +1,4 @@
-"""The l1 ball of `fast` against exact arithmetic and a naive twin, at lengths that take their own path."""
+"""The l1 ball of `fast` against exact arithmetic, at lengths that take their own path."""
 
 import numpy as np
 import pytest
@@ -8,22 +8,6 @@ from fast.sets import l1_ball, simplex
 from refsolve import exact
 
 EPS = np.finfo(float).eps
-
-
-def naive(a, r):
-    """Every count of nonzero entries is tried; the nearest point of the ball wins."""
-    best, order = a if np.abs(a).sum() <= r else 0 * a, np.argsort(-np.abs(a), kind="stable")
-    if np.abs(a).sum() <= r:
-        return best
-    for count in range(1, a.size + 1):
-        kept = order[:count]
-        t = (np.abs(a[kept]).sum() - r) / count
-        x = np.zeros_like(a)
-        x[kept] = np.sign(a[kept]) * np.maximum(np.abs(a[kept]) - t, 0)
-        feasible = np.abs(x).sum() <= r * (1 + 8 * a.size * EPS)
-        if feasible and ((x - a) ** 2).sum() < ((best - a) ** 2).sum():
-            best = x
-    return best
 
 
 @pytest.mark.parametrize(("d", "draws"), [(1, 20), (2, 60), (5, 100), (20, 30), (65, 8), (300, 4)])
@@ -37,12 +21,6 @@ def test_against_exact_arithmetic(d, draws):
         expected = exact.project("l1_ball", a, r=r).array()
         x = l1_ball.project(a, r=r)
         assert np.abs(x - expected).max() <= 64 * EPS * np.abs(expected).max()
-
-
-def test_against_the_naive_twin(rng):
-    for _ in range(300):
-        a, r = rng.standard_normal(int(rng.integers(1, 9))), rng.uniform(0.05, 4)
-        np.testing.assert_allclose(l1_ball.project(a, r=r), naive(a, r), rtol=0, atol=1e-13)
 
 
 def test_a_point_of_the_ball_stays_to_the_last_digit_and_zeros_keep_their_place():

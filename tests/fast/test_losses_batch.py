@@ -20,7 +20,6 @@ NAMES = [
     and n not in SIGNED
 ]
 CASES = [(n, o) for n in NAMES + SIGNED for o in OPERATIONS if hasattr(getattr(losses, n), o)]
-PIECEWISE = [n for n in NAMES if "hinge" in n and "squared" not in n]  # no complement is needed
 each_loss = pytest.mark.parametrize("name", NAMES + SIGNED)
 each_signed = pytest.mark.parametrize("name", SIGNED)
 each_operation = pytest.mark.parametrize(("name", "operation"), CASES)
@@ -105,22 +104,6 @@ def test_batch_equals_single_rows(name, operation, rng):
     np.testing.assert_array_equal(shared, repeated)
 
 
-@each_signed
-def test_weights_multiply(name, rng):
-    rows, y = draw(name, rng)
-    weight = rng.uniform(0, 2, 20)
-    for operation in ("value", "gradient"):
-        plain = call(name, operation, rows, y)
-        factor = weight if operation == "value" else weight[:, None]
-        got = call(name, operation, rows, y, sample_weight=weight)
-        np.testing.assert_allclose(got, factor * plain, rtol=1e-15)
-    np.testing.assert_allclose(
-        call(name, "sdca_update", rows, y, C=0.5, sample_weight=weight)[1],
-        call(name, "sdca_update", rows, y, C=0.5 * weight[1])[1],
-        rtol=1e-14,
-    )
-
-
 @each_operation
 def test_float32_is_the_rounded_float64_result(name, operation, rng):
     rows, y = drawn(name, operation, rng)
@@ -189,33 +172,6 @@ def test_default_costs_and_shared_costs_that_are_zero_at_the_own_class(module, r
     full[np.arange(20), y] = 0
     expected = module.value(scores, y, costs=shared)
     np.testing.assert_array_equal(module.value(scores, y, costs=full), expected)
-
-
-@pytest.mark.parametrize("name", PIECEWISE + SIGNED)
-def test_gradient_supports_the_loss_and_fenchel_young_is_tight_there(name, rng):
-    """f(v) >= f(u) + <g, v - u> for all v, with g in the dual set and f(u) + f*(g) = <g, u>."""
-    for i in range(40):
-        m = int(rng.integers(2, 8))
-        scores = np.round(rng.standard_normal(m) * 1.5) if i % 2 else rng.standard_normal(m)
-        own = int(rng.integers(m))
-        y = (rng.random(m) < 0.5) | (np.arange(m) == own) if name.startswith("multilabel") else own
-        p = {"k": int(rng.integers(1, m)), "gamma": 0.7}
-        costs = rng.uniform(0, 2, m) * ((np.arange(m) != own) | (name in SIGNED))
-        for more in ({}, {"costs": costs}):
-            g = call(name, "gradient", scores, y, **p, **more)
-            here = call(name, "value", scores, y, **p, **more)
-            for moved in scores + rng.standard_normal((10, m)):
-                there = call(name, "value", moved, y, **p, **more)
-                assert there >= here + g @ (moved - scores) - 1e-12
-            if name in SIGNED:
-                u, x = signs(name, y, scores) * scores, signs(name, y, scores) * g
-            else:
-                assert abs(g.sum()) <= 8 * np.finfo(float).eps
-                u, x = np.delete(scores - scores[y], y), np.delete(g, y)
-                more = {n: np.delete(c, y) for n, c in more.items()}
-            conjugate = call(name, "conjugate", x, y, **p, **more)
-            assert conjugate < np.inf
-            assert here + conjugate == pytest.approx(u @ x, abs=1e-13)
 
 
 def test_shifting_the_scores_of_a_row_changes_nothing(module, rng):

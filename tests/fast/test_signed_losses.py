@@ -1,4 +1,4 @@
-"""One-vs-all and multilabel losses against naive twins, enumerated or solved from the definitions."""
+"""One-vs-all and multilabel losses at ties, small values, ends of domains; tests/losses has all else."""
 
 import itertools
 from decimal import Decimal, getcontext
@@ -11,7 +11,6 @@ from scipy.special import logsumexp
 
 from fast import losses
 from fast.kernels import signed_entropies as _signed_entropy
-from refsolve import exact
 
 EPS = np.finfo(float).eps
 NAMES = [n for n in dir(losses) if n.startswith(("ova_", "multilabel_"))]
@@ -65,47 +64,6 @@ def signs(name, y, m):
     return np.where(right, -1.0, 1.0)
 
 
-def pairs(z, y):
-    """All sums of an entry of N and one of P."""
-    return [
-        a + b
-        for (a, s), (b, t) in itertools.product(list(zip(z, y, strict=True)), repeat=2)
-        if t and not s
-    ]
-
-
-def binary(z, gamma):
-    """Smooth hinge of a number, piece by piece; gamma = 0 is the hinge."""
-    if z <= 0:
-        return 0.0
-    return z * z / (2 * gamma) if z < gamma else z - gamma / 2
-
-
-def naive_value(name, z, y, gamma=0.7):
-    if name == "ova_logistic":
-        return sum(float(np.logaddexp(0, v)) for v in z)
-    if name.startswith("ova"):
-        return sum(binary(v, gamma if "smooth" in name else 0.0) for v in z)
-    if name == "multilabel_entropy":
-        return float(np.mean([logsumexp(z - v) for v, right in zip(z, y, strict=True) if right]))
-    if name == "multilabel_hinge":
-        return max([0.0, *pairs(z, y)])
-    p = exact.project("bipartite_simplex", z, y=y, r=gamma).array()
-    return naive_value("multilabel_hinge", z - p, y) + p @ p / (2 * gamma)
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
-def test_value_is_the_definition(module, name, scale, rng):
-    for i in range(60):
-        scores, y = draw(name, rng, scale, ties=i % 3 == 0)
-        gamma = float(rng.choice([1e-3, 1.0, 1e3]))
-        costs = rng.uniform(0, 2, scores.size)
-        z = signs(name, y, scores.size) * scores + costs
-        expected = naive_value(name, z, y, gamma)
-        got = module.value(scores, y, costs=costs, **params(name, gamma))
-        assert got == pytest.approx(expected, rel=1e-13, abs=64 * EPS * np.abs(z).max())
-
-
 def test_default_costs(module, name, rng):
     """1 for the hinges (on the wrong labels only), 0 for the entropies."""
     scores, y = draw(name, rng)
@@ -125,21 +83,6 @@ def test_default_costs(module, name, rng):
 
     for a, b in zip(results(None), results(costs), strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_gradient_is_the_finite_difference(smooth, rng):
-    """Second differences are bounded by the Lipschitz constant of the gradient."""
-    module = getattr(losses, smooth)
-    h = 1e-4
-    lipschitz = 1 / 0.7 if "smooth" in smooth else 0.5
-    for _ in range(20):
-        scores, y = draw(smooth, rng)
-        p = params(smooth)
-        g = module.gradient(scores, y, **p)
-        for j, e in enumerate(np.eye(scores.size)):
-            up, down = (module.value(scores + s * e, y, **p) for s in (h, -h))
-            rounding = 64 * EPS * (up + down + 1) / h
-            assert abs((up - down) / (2 * h) - g[j]) <= lipschitz * h / 2 + rounding
 
 
 INSIDE = {
@@ -173,42 +116,6 @@ def test_conjugate_is_infinite_outside(module, name):
         assert x.astype(float)[[0, 2, 3]].sum() != 1
         assert np.isfinite(module.conjugate(x, y, **params(name)))
         assert np.isinf(module.conjugate(x.astype(float), y, **params(name)))
-
-
-@pytest.mark.parametrize("t", [1e-300, 1e-8, 1.0, 1e4, 1e10])
-def test_prox_solves_its_inclusion(module, name, t, rng):
-    """x = (v - u)/t is a subgradient at u + c: Fenchel-Young holds with equality.
-
-    The dual point comes from the update, whose step has K C = t, and so to full precision.
-    """
-    for i in range(30):
-        v, y = draw(name, rng, scale=10.0 ** rng.integers(-2, 5), ties=i % 2 == 0)
-        p = params(name)
-        costs = rng.uniform(0, 2, v.size)
-        u = module.prox(v, t=t, costs=costs, **point(name, y), **p)
-        sign = signs(name, y, v.size)
-        q = sign * v
-        x = -sign * module.sdca_update(q, y, t, 1.0, costs=costs, **p)
-        size = np.abs(v).max() + 2 + np.abs(u).max()
-        np.testing.assert_allclose(u, v - t * x, rtol=0, atol=8 * EPS * size)
-        total = module.value(sign * u, y, costs=costs, **p)
-        total += module.conjugate(x, costs=costs, **point(name, y), **p)
-        assert total == pytest.approx(u @ x, abs=64 * EPS * size * v.size)
-
-
-def test_update_of_a_hinge_is_the_exact_projection(rng):
-    for name in [n for n in NAMES if "hinge" in n]:
-        module = getattr(losses, name)
-        stem = "bipartite_simplex" if multilabel(name) else "box"
-        for i in range(40):
-            q, y = draw(name, rng, ties=i % 2 == 0)
-            k_ii, C, w = (float(v) for v in rng.uniform(0.1, 3, 3))
-            costs = rng.uniform(0, 2, q.size)
-            block = module.sdca_update(q, y, k_ii, C, costs=costs, sample_weight=w, **params(name))
-            den = k_ii + (0.7 / (w * C) if "smooth" in name else 0.0)
-            sign = signs(name, y, q.size)
-            x = exact.project(stem, (sign * q + costs) / den, r=w * C, **point(name, y)).array()
-            np.testing.assert_allclose(block, -sign * x, rtol=0, atol=1e-14 * (1 + np.abs(q).max()))
 
 
 def naive_logistic(z, alpha):
@@ -307,21 +214,6 @@ def test_small_losses_keep_their_digits():
     np.testing.assert_allclose(g, [right, -right], rtol=1e-13)
 
 
-def test_hinges_are_close_above_their_smooth_losses(rng):
-    scores = rng.standard_normal((200, 12)) * 3
-    y = rng.integers(0, 12, 200)
-    labels = (rng.random((200, 12)) < 0.3).astype(int)
-    for gamma in (0.1, 1.0):
-        below = losses.ova_hinge.value(scores, y) - losses.ova_smooth_hinge.value(scores, y, gamma)
-        assert (below >= -1e-13).all()
-        assert (below <= 12 * gamma / 2 + 1e-13).all()
-        hinge = losses.multilabel_hinge.value(scores, labels)
-        below = hinge - losses.multilabel_smooth_hinge.value(scores, labels, gamma)
-        assert (below >= -1e-13).all()
-        assert (below <= gamma + 1e-13).all()
-        assert below.max() > 0
-
-
 @pytest.mark.parametrize("stem", ["multilabel_hinge", "multilabel_smooth_hinge"])
 @pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1]])
 def test_rows_with_one_side_cost_nothing(stem, y):
@@ -386,10 +278,13 @@ def test_hinges_at_ties_and_powers_of_two(f, y, exponent):
     scores, y = np.array(f, dtype=float) * 2.0**exponent, y[: len(f)]
     zero = np.zeros(len(f))
     z = signs("multilabel_hinge", y, len(f)) * scores
-    right = naive_value("multilabel_hinge", z, y)
+    sums = [
+        a + b for (a, s), (b, t) in itertools.product(zip(z, y, strict=True), repeat=2) if t > s
+    ]
+    right = max([0.0, *sums])
     assert losses.multilabel_hinge.value(scores, y, costs=zero) == right
     z = signs("ova_hinge", 0, len(f)) * scores
-    assert losses.ova_hinge.value(scores, 0, costs=zero) == naive_value("ova_hinge", z, 0)
+    assert losses.ova_hinge.value(scores, 0, costs=zero) == np.maximum(z, 0).sum()
 
 
 def test_newton_ends_early_for_every_curvature(rng):

@@ -1,6 +1,5 @@
 """Declared losses: value against its definition, conjugate against the supremum, E1."""
 
-import itertools
 import warnings
 
 import cvxpy as cp
@@ -172,16 +171,3 @@ def test_the_value_at_k_equal_to_d_can_be_handed_to_a_second_solver(stem):
         # phi(z) + ||z - 1||^2 is the prox at v = 1 and t = 1/2, without costs
         proof = certificates.prox(stem, z.value, np.ones(3), t=0.5, costs=np.zeros(3), **params)
         assert proof.gap <= oracle.TOLERANCE * proof.scale
-
-
-def test_chain_of_inequalities():
-    # alpha <= beta <= multiclass hinge, and the smooth ones below their hinges
-    rng = np.random.default_rng(38)
-    names = ("topk_hinge_alpha", "topk_hinge_alpha_printed", "topk_hinge_beta")
-    for _ in range(100):
-        z = rng.normal(size=6) * 3
-        for k in range(1, 7):
-            value = {s: float(Loss(s, {"k": k}, 6).value_bounds(z)[1]) for s in names}
-            top = float(Loss("multiclass_hinge", {}, 6).value_bounds(z)[1])
-            chain = [*(value[name] for name in names), top]
-            assert all(a <= b + 1e-14 for a, b in itertools.pairwise(chain))

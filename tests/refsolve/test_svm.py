@@ -72,29 +72,6 @@ def test_svm_bias_is_the_best_one(loss):
         np.testing.assert_allclose(proof.gap, proof.primal - proof.dual, rtol=1e-9)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_svm_certificate_rejects_wrong_answers(loss):
-    X, y, _ = draw(12, 2, 1, 1)
-    given = {"X": X, "y": y, "C": 0.7, "loss": loss}
-    proof = certified("svm.primal", **given).certificate
-    right = {"w": proof.w, "b": proof.b, "alpha": proof.alpha}
-    assert svm.certificate(**given, **right).relative_gap < 1e-8
-    for change in (
-        {"w": 1.1 * proof.w},
-        {"w": -proof.w},
-        {"b": proof.b + 0.1},
-        {"alpha": proof.alpha[::-1]},
-        {"alpha": 0.8 * proof.alpha},
-        {"alpha": np.zeros(12)},
-    ):
-        bad = svm.certificate(**given, **{**right, **change})
-        assert bad.relative_gap > 1e-4, change
-        assert bad.dual <= proof.primal * (1 + 1e-9) <= bad.primal * (1 + 2e-9)
-    assert np.isneginf(svm.dual(**given, alpha=proof.alpha + 0.1 * (y > 0)))
-    if loss == "hinge":
-        assert np.isneginf(svm.dual(**given, alpha=np.ones(12)))
-
-
 def _two_view_risk(X, y, Z, p, w, b, v, rho, weight):
     total = (w @ w + v @ v) / 2
     for x, label, z, c in zip(X, y, Z, weight, strict=True):
@@ -141,26 +118,3 @@ def test_svm_2k_primal_meets_dual(D, eps, seed):
     elif D == 50.0:  # the views agree where it is dear not to
         apart = X @ proof.w + proof.b - Z @ proof.v - proof.rho
         assert abs(apart[weight > 0]).max() < 1.0
-
-
-def test_svm_2k_certificate_rejects_wrong_answers():
-    X, y, Z = draw(12, 2, 2, 6)
-    given = {"X": X, "y": y, "Z": Z, "CA": 1.0, "CB": 0.5, "D": 0.8, "eps": 0.1}
-    proof = certified("svm_2k.primal", **given).certificate
-    right = {"w": proof.w, "b": proof.b, "v": proof.v, "rho": proof.rho, "alpha": proof.alpha}
-    assert svm_2k.certificate(**given, **right).relative_gap < 1e-8
-    rng = np.random.default_rng(0)
-    for change in (
-        {"w": 1.2 * proof.w},
-        {"v": -proof.v},
-        {"b": proof.b + 0.2},
-        {"rho": proof.rho - 0.2},
-        {"alpha": proof.alpha * [[1], [1], [-1]]},
-        {"alpha": proof.alpha * [[1], [0.5], [1]]},
-        *({"alpha": rng.normal(size=(3, 12))} for _ in range(10)),
-    ):
-        bad = svm_2k.certificate(**given, **{**right, **change})
-        assert bad.relative_gap > 1e-4, change
-        assert bad.dual <= proof.primal * (1 + 1e-9) <= bad.primal * (1 + 2e-9)
-        np.testing.assert_allclose(bad.gap, bad.primal - bad.dual, rtol=1e-9)
-    assert np.isneginf(svm_2k.dual(**given, alpha=proof.alpha + 1.0))
