@@ -215,16 +215,44 @@ def test_attributes_of_another_model(loss, name):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(
     "change",
-    [{"C": 3.03}, {"lam": 0.99}, {"free_slack": 0.101}, {"loss": None}, {"gamma_z": 0.3}],
+    [{"C": 3.03}, {"lam": 0.99}, {"free_slack": 0.101}, {"loss": None}, {"gamma_z": 0.3},
+     {"nonneg_slack": None}],
     ids=str,
-)
+)  # fmt: skip
 def test_a_model_of_another_problem(loss, change):
     X, y, Z = data()
     model = fit(X, y, Z, loss=loss, free_slack=0.1, C=3.0, kernel_z="rbf")
-    if "loss" in change:
-        change = {"loss": LOSSES[loss == "hinge"]}
-    model.set_params(**change)
+    other = {"loss": LOSSES[loss == "hinge"], "nonneg_slack": loss != "hinge"}
+    model.set_params(**{name: value or other[name] for name, value in change.items()})
     assert judge_claims(model, X, y, Z=Z).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_weights_that_were_forgotten(loss):
+    X, y, Z = data()
+    weight = np.random.default_rng(0).uniform(0.2, 2.0, len(y))
+    model = fit(X, y, Z, loss=loss, standardize_z=False)
+    assert judge_claims(model, X, y, weight, Z=Z).verdict is Verdict.FAIL
+
+
+class LastClassWins(SVMPlusClassifier):
+    """The last class with a positive score is predicted."""
+
+    def predict(self, X):
+        f = self.decision_function(X)
+        if f.ndim == 1:
+            return super().predict(X)
+        last = f.shape[1] - 1 - (f[:, ::-1] > 0).argmax(axis=1)
+        return self.classes_[np.where((f > 0).any(axis=1), last, f.argmax(axis=1))]
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_last_positive_class_must_not_win(classes):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y = (X @ rng.standard_normal((3, classes))).argmax(axis=1)
+    said = judge_claims(LastClassWins(tol=1e-8).fit(X, y), X, y).message
+    assert ("largest score" in said) == (classes > 2), said
 
 
 def test_bad_input_is_named():
