@@ -65,6 +65,20 @@ def convert(tex: str, *, block: bool) -> str:
     return mathml.replace("<math ", f'<math alttext="{html.escape(tex.strip())}" ', 1)
 
 
+def pieces(tex: str) -> list[str]:
+    """What stands between wide spaces, outside of brackets and tables: on a narrow screen one below the other."""
+    found, depth = [""], 0
+    marks = r"(\\(?:qquad|begin|end|left|right)(?![a-zA-Z])|\\[{}]|[{}])"
+    for part in re.split(marks, tex):
+        depth += part in ("{", r"\begin", r"\left")
+        depth -= part in ("}", r"\end", r"\right")
+        if part == r"\qquad" and not depth:
+            found.append("")
+        else:
+            found[-1] += part
+    return [piece for piece in found if piece.strip()]
+
+
 def visit_inline(translator: Any, node: nodes.math) -> None:
     mathml = convert(node.astext(), block=False)
     translator.body.append(f'<span class="math">{mathml}</span>')
@@ -72,8 +86,11 @@ def visit_inline(translator: Any, node: nodes.math) -> None:
 
 
 def visit_block(translator: Any, node: nodes.math_block) -> None:
-    translator.body.append(translator.starttag(node, "div", CLASS="math"))
-    translator.body.append(convert(node.astext(), block=True))
+    tex = node.astext()
+    parts = [tex] if node.get("number") else pieces(tex)
+    kind = "math several" if len(parts) > 1 else "math"
+    translator.body.append(translator.starttag(node, "div", CLASS=kind))
+    translator.body += [convert(part, block=True) for part in parts]
     if node.get("number"):
         number = get_node_equation_number(translator, node)
         translator.body.append(f'<span class="eqno">({number})')

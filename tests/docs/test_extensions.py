@@ -44,6 +44,13 @@ def test_names_of_functions_stand_apart_and_accented_letters_keep_their_subscrip
     assert "munderover" in convert(r"\sum_i^n x", block=True)
 
 
+def test_a_displayed_formula_breaks_at_wide_spaces_outside_of_brackets_alone(load) -> None:
+    table = r"\begin{cases} x & \qquad y\end{cases}"
+    whole = rf"\{{a\}} \qquad \left(b \qquad c\right)\qquad {table} \qquadratic"
+    parts = [part.strip() for part in load("mathml").pieces(whole)]
+    assert parts == [r"\{a\}", r"\left(b \qquad c\right)", table + r" \qquadratic"]
+
+
 def test_the_source_of_a_formula_stays_readable(load) -> None:
     assert 'alttext="a &lt; b"' in load("mathml").convert("a < b", block=False)
 

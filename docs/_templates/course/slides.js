@@ -10,6 +10,7 @@ function fit(section, width, height) {
   style.width = width + "px"; style.height = height + "px";
   const room = height - 84, fits = () => inner.scrollHeight <= room && inner.scrollWidth <= inner.clientWidth + 1;
   let size = 34;
+  section.classList.toggle("narrow", width < 720);
   const wide = inner.querySelectorAll("div.math, .cell_output pre");
   for (const m of wide) m.style.fontSize = "";
   do style.fontSize = size + "px"; while (!fits() && --size >= 15);
