@@ -26,11 +26,13 @@ def average_precision(
     right = check_indicator(y, f).long()
     if groups is None:
         return rows(Rankings(), f, right, reduction)
-    if not isinstance(groups, torch.Tensor) or groups.shape != f.shape or f.ndim != 1:
+    whole = isinstance(groups, torch.Tensor) and not groups.is_floating_point()
+    if not whole or groups.shape != f.shape or f.ndim != 1:
         raise InvalidParameterError(
             "groups",
-            f"shape {tuple(getattr(groups, 'shape', ()))} beside scores {tuple(f.shape)}",
-            "vectors: a query's number for each score",
+            f"shape {tuple(getattr(groups, 'shape', ()))} beside scores {tuple(f.shape)}"
+            + ("" if whole else ", not integers"),
+            "vectors: a query's whole number for each score",
             "pass rows of scores without groups where all queries have one length",
         )
     if reduction == "none":

@@ -51,7 +51,7 @@ class Compiled:
         for variable in self.variables:
             value = lower_value(variable, variable.value)
             flat = np.asarray(value, dtype=float).ravel(order="F")
-            back = recover_value_for_leaf(variable, flat.reshape(-1, 1), project=False)
+            back = recover_value_for_leaf(variable, flat, project=False)
             if np.asarray(value).size != variable.size and not np.array_equal(
                 dense(back), dense(variable.value)
             ):

@@ -22,6 +22,7 @@ def lying():
 def none():
     y = cp.Variable()
     return cp.Problem(cp.Minimize(y), [y >= 1, y <= 0])
+print("a file may say something")
 number = 3
 """
 
@@ -44,7 +45,11 @@ def test_it_certifies_refutes_and_proves(file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("nowhere", "no attribute"), ("number", "expected a cvxpy.Problem"), ("", "FILE.py:NAME")],
+    [
+        ("nowhere", "mine.py has no attribute"),
+        ("number", "expected a cvxpy.Problem"),
+        ("", "FILE.py:NAME"),
+    ],
 )
 def test_what_is_no_problem_is_an_error(file: Path, name: str, words: str) -> None:
     assert words in refused("certify", f"{file}:{name}")
@@ -52,3 +57,12 @@ def test_what_is_no_problem_is_an_error(file: Path, name: str, words: str) -> No
 
 def test_an_unknown_solver_is_an_error(file: Path) -> None:
     assert "CLARABEL" in refused("certify", f"{file}:good", "--solver", "NIX")
+
+
+def test_answers_stand_alone_on_standard_output(file: Path) -> None:
+    """HiGHS names itself there, below Python."""
+    assert data("certify", f"{file}:good", "--solver", "HIGHS")["status"] == "certified"
+
+
+def test_a_certificate_that_cannot_be_written_is_an_error(file: Path, tmp_path: Path) -> None:
+    assert "save=" in refused("certify", f"{file}:good", "--save", str(tmp_path / "no" / "c.cert"))

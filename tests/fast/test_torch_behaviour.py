@@ -243,8 +243,9 @@ def test_average_precision():
     assert np.abs(f.grad.numpy() - slope).max() < 1e-14
     mean = ft.average_precision(f, torch.from_numpy(y), groups=torch.from_numpy(groups))
     assert abs(mean.item() - total / len(np.unique(groups))) < 1e-12
-    with pytest.raises(InvalidParameterError, match="groups"):
-        ft.average_precision(f, torch.from_numpy(y), groups=torch.zeros(2))
+    for wrong in (torch.zeros(2, dtype=torch.int64), torch.from_numpy(groups) / 2):
+        with pytest.raises(InvalidParameterError, match="groups"):
+            ft.average_precision(f, torch.from_numpy(y), groups=wrong)
     with pytest.raises(InvalidParameterError, match="reduction"):
         ft.average_precision(
             f, torch.from_numpy(y), groups=torch.from_numpy(groups), reduction="none"

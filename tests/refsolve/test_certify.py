@@ -67,12 +67,16 @@ PROBLEMS: dict[str, Callable[[], cp.Problem]] = {
     "symmetric matrix of variables": lambda: minimise(
         lambda S: cp.sum_squares(S - X[:3, :3]) + cp.norm1(S), shape=(3, 3), symmetric=True
     ),
+    "sparse matrix of variables": lambda: minimise(
+        lambda S: cp.sum_squares(S - X[:3, :3]), shape=(3, 3), sparsity=[(0, 1), (0, 2)]
+    ),
     "far from 1": lambda: minimise(
         lambda w: cp.sum_squares(1e3 * X @ w - 1e5 * Y) + 1e6 * cp.norm1(w)
     ),
 }
 
 
+@pytest.mark.filterwarnings("ignore:Reading from a sparse")
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_solutions_are_certified(name: str) -> None:
     problem = PROBLEMS[name]()

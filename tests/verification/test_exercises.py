@@ -87,6 +87,7 @@ HANDED_IN = {
     "exits": ("import sys\nsys.exit(3)\n", "SystemExit: 3 in line 2"),
     "None": ("def fooled(m, k):\n    pass\n", "crash: returned None"),
     "int": ("def fooled(m, k):\n    return 3\n", "fail: expected 3 numbers, got shape ()"),
+    "no float": ("def fooled(m, k):\n    return [1e308] * m\n", "fail: no distribution"),
     "dies": ("import os\ndef fooled(m, k):\n    os._exit(3)\n", "crash: ended with exit code 3"),
     "hangs": ("def fooled(m, k):\n    while True: pass\n", "timeout: no answer within"),
     "hangs at once": ("while True: pass\n", "importing it takes too long"),

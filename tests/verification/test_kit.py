@@ -149,6 +149,17 @@ def test_crashes_and_timeouts_are_counted(monkeypatch):
     assert not report.ok
 
 
+def test_what_a_call_sets_in_numpy_ends_with_it():
+    before = np.geterr()
+
+    def strict(a, k, r=1.0, rho=0.0):
+        np.seterr(all="raise")
+        return SOUND[PROBLEM](a, k, r, rho)
+
+    verify(strict, PROBLEM, checks=["purity"])
+    assert np.geterr() == before
+
+
 def test_expected_failures():
     def project(a, k, r, rho):
         return projections.alpha(a, k, r, min(rho, 50.0))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
+import os
 import runpy
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,6 +30,21 @@ _WORDS = {
 }
 
 
+@contextmanager
+def _aside() -> Iterator[None]:
+    """What files and solvers print, some below Python, goes to standard error: the other is for answers."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def loaded(name: str) -> Any:
     """The problem that ``file.py:name`` or ``module:name`` names; a function is called.
 
@@ -39,14 +58,17 @@ def loaded(name: str) -> Any:
         raise InvalidArgumentError(f"problem={name!r}: expected FILE.py:NAME or MODULE:NAME")
     path = Path(place)
     try:
-        if path.suffix == ".py":
-            # its neighbours, as python FILE.py has them
-            sys.path.insert(0, str(path.resolve().parent))
-            module: Any = SimpleNamespace(**runpy.run_path(place, run_name=path.stem))
-        else:
-            module = importlib.import_module(place)
-        found = getattr(module, attribute)
-        made = found() if callable(found) else found
+        with _aside():
+            if path.suffix == ".py":
+                # its neighbours, as python FILE.py has them
+                sys.path.insert(0, str(path.resolve().parent))
+                module: Any = SimpleNamespace(**runpy.run_path(place, run_name=path.stem))
+            else:
+                module = importlib.import_module(place)
+            if not hasattr(module, attribute):
+                raise AttributeError(f"{place} has no attribute {attribute!r}")
+            found = getattr(module, attribute)
+            made = found() if callable(found) else found
     except (Exception, SystemExit) as error:  # whatever its code does
         raise InvalidArgumentError(f"problem={name!r}: {said(error)}") from error
     import cvxpy as cp
@@ -70,7 +92,7 @@ def solved(problem: Any, solver: str | None) -> str:
             f"solver={solver!r}: expected one of {', '.join(sorted(cp.installed_solvers()))}"
         )
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _aside():
             warnings.simplefilter("ignore")  # what it says of itself is not believed either way
             problem.solve(solver=solver)
     except Exception as error:  # a solver that cannot, or that fails

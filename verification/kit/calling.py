@@ -237,7 +237,7 @@ class Caller:
         # a program is killed when its time is over, and that should not be interrupted
         grace = KILLING if hasattr(self.function, "deaths") else 0.0
         try:
-            with _alarm(limit + grace):
+            with _alarm(limit + grace), np.errstate():  # as it was, whatever the candidate sets
                 output = self.function(*args, **kwargs)
         except CandidateTimeoutError:
             self.timeouts += 1

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, finish
+from verification.app.console import JsonOption, check_file, finish
 
 app = typer.Typer(add_completion=False)
 
@@ -38,6 +38,8 @@ def certify(
 
     Exit status 0: certified, or proven infeasible or unbounded; 1: anything else.
     """
+    if save is not None:
+        check_file("save", save)
     from verification.bridges.any_problem import document, loaded
     from verification.report.page import render_html
     from verification.report.render import write_text
