@@ -97,19 +97,19 @@ def divergence(x: Decimal, p: Decimal) -> Decimal:
 
 def lambert_w_exp(t: Decimal) -> Decimal:
     """W(e^t), the root w of w + log w = t, by fourth-order steps (Fritsch, Shafer, Crowley 1973)."""
-    if t > -600:
-        w = Decimal(_lambert(float(t))) if t < Decimal("1e300") else t - t.ln()
+    if -600 < t < Decimal("1e300"):
+        u = Decimal(math.log(_lambert(float(t))))
     else:
-        w = t.exp()
-    while True:
-        r = t - w - w.ln()
+        u = t.ln() if t > 0 else t
+    while True:  # u is log w: exp costs a seventh of a logarithm
+        w = u.exp()
+        r = t - w - u
         one = ONE + w
         a = 2 * one * (one + 2 * r / 3)
         step = r / one * (a - r) / (a - 2 * r)
-        w += w * step
-        # the next error is of the order of the fourth power of this step
-        if abs(step) ** 4 <= ulp():
-            return w
+        if abs(step) ** 4 <= ulp():  # of this order is the next error
+            return w + w * step
+        u += r / one
 
 
 def _lambert(t: float) -> float:

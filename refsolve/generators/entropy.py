@@ -92,7 +92,8 @@ class Entropy(Entropic):
 
     def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
         """Log x_i - log(1-s)."""
-        return [pi.ln() - rest[0].ln() for pi in p]
+        log = rest[0].ln()
+        return [pi.ln() - log for pi in p]
 
     def moves(self, core: Curved, found: Solution, by: Decimal) -> list[Decimal]:
         """As for every entropy; a cap is a mean of the entries below it."""
@@ -122,8 +123,8 @@ class Entropy(Entropic):
             else:
                 cap, slope = ONE / k, ZERO
                 u = sum(xi > cap for xi in x)
-            above = [bi - theta - alpha * cap - cap.ln() for bi in order[:u]]
-            p = total(above)
+            reach = theta + alpha * cap + cap.ln()
+            p = total(bi - reach for bi in order[:u])
             y = entropic(bias - theta - (p / k if shared else 0), bias)
             return cap, u, slope, p, y, x
 
